@@ -18,14 +18,14 @@ constexpr unsigned BLOCK_THREADS = 1024;
 constexpr unsigned WARP_THREADS = 32;
 constexpr unsigned WARPS = BLOCK_THREADS / WARP_THREADS;
 constexpr unsigned ALL_LANES = 0xffffffff;
-constexpr size_t INTERVALS_MAX = 8; /* of one launch: a thread has registers for so many */
+constexpr int INTERVALS_MAX = 8; /* of one launch: a thread has registers for so many */
 
-/* The intervals of a launch. The kernel counts all N, and drops the counts from `used` on. */
-template <typename T, int N>
+/* The intervals of a launch. A kernel counts the first N, and drops the counts from `used` on. */
+template <typename T>
 struct intervals {
-    T low[N];
-    T last[N];
-    uint32_t predicate[N]; /* where the hits belong */
+    T low[INTERVALS_MAX];
+    T last[INTERVALS_MAX];
+    uint32_t predicate[INTERVALS_MAX]; /* where the hits belong */
     uint32_t used;
 };
 
@@ -60,26 +60,14 @@ __device__ __forceinline__ void add_block_sums(const uint32_t (&hits)[N], Add ad
 }
 static_assert(WARPS == WARP_THREADS, "a warp has a lane for the sum of each warp");
 
-/* for_each_element, with a loop of its own for either byte order. */
-template <typename T, typename Use>
-__device__ __forceinline__ void for_each_native(const T *d_elements, uint32_t elements,
-                                                bool swapped, Use use)
-{
-    if (swapped)
-        for_each_element(d_elements, elements, true, use);
-    else
-        for_each_element(d_elements, elements, false, use);
-}
-
 template <typename T, int N>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    count_intervals_kernel(const T *d_elements, struct element_count count, bool swapped,
-                           const __grid_constant__ intervals<T, N> batch,
-                           unsigned long long *d_hits)
+    count_intervals_kernel(struct cuda_elements elements, bool swapped,
+                           const __grid_constant__ intervals<T> batch, unsigned long long *d_hits)
 {
     uint32_t hits[N] = {};
 
-    for_each_native(d_elements, read_count(count), swapped, [&](T value) {
+    for_each_element<T>(elements, swapped, [&](T value) {
 #pragma unroll
         for (int i = 0; i < N; i++)
             hits[i] += (T)(value - batch.low[i]) <= batch.last[i];
@@ -92,12 +80,12 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 
 template <typename T>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    count_set_kernel(const T *d_elements, struct element_count count, bool swapped,
+    count_set_kernel(struct cuda_elements elements, bool swapped,
                      const __grid_constant__ struct value_set set, unsigned long long *d_hits)
 {
     uint32_t hits[1] = {};
 
-    for_each_native(d_elements, read_count(count), swapped, [&](T value) {
+    for_each_element<T>(elements, swapped, [&](T value) {
         hits[0] += value_set_contains(&set, set.form, (T)(value - (T)set.low));
     });
     add_block_sums(hits, [&](unsigned, uint32_t sum) {
@@ -106,58 +94,30 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     });
 }
 
-/* Launches for predicates[0..count), indexes of intervals; count <= N. */
-template <typename T, int N>
-cudaError_t launch_batch(const struct cuda_device *device, const struct job *job,
-                         const uint32_t *predicates, uint32_t count,
-                         const struct cuda_elements *elements, unsigned long long *d_hits,
-                         cudaStream_t stream)
-{
-    intervals<T, N> batch = {};
-
-    for (uint32_t i = 0; i < count; i++) {
-        const struct predicate *predicate = &job->predicates[predicates[i]];
-        batch.low[i] = (T)predicate->low;
-        batch.last[i] = (T)predicate->last;
-        batch.predicate[i] = predicates[i];
-    }
-    batch.used = count;
-    unsigned blocks = grid_size(device, elements->count, 4 * BLOCK_THREADS);
-    count_intervals_kernel<T, N>
-        <<<blocks, BLOCK_THREADS, 0, stream>>>((const T *)elements->d_data, count_of(elements),
-                                               job->element.swapped, batch, d_hits);
-    return cudaGetLastError();
-}
-
-template <typename T>
-cudaError_t launch_some(const struct cuda_device *device, const struct job *job,
-                        const uint32_t *predicates, uint32_t count,
-                        const struct cuda_elements *elements, unsigned long long *d_hits,
-                        cudaStream_t stream)
-{
-    auto launch = count > 4   ? launch_batch<T, 8>
-                  : count > 2 ? launch_batch<T, 4>
-                  : count > 1 ? launch_batch<T, 2>
-                              : launch_batch<T, 1>;
-    return launch(device, job, predicates, count, elements, d_hits, stream);
-}
-
 template <typename T>
 cudaError_t launch_intervals(const struct cuda_device *device, const struct job *job,
                              const struct cuda_elements *elements, uint64_t *d_hits,
                              cudaStream_t stream)
 {
-    uint32_t predicates[INTERVALS_MAX];
-    uint32_t count = 0;
+    const unsigned blocks = grid_size(device, elements->count, 4 * BLOCK_THREADS);
+    intervals<T> batch = {};
     cudaError_t error = cudaSuccess;
 
     for (size_t i = 0; error == cudaSuccess && i < job->predicate_count; i++) {
-        if (job->predicates[i].form == PREDICATE_INTERVAL)
-            predicates[count++] = (uint32_t)i;
-        if (count == INTERVALS_MAX || (count > 0 && i == job->predicate_count - 1)) {
-            error = launch_some<T>(device, job, predicates, count, elements,
-                                   (unsigned long long *)d_hits, stream);
-            count = 0;
+        const struct predicate *predicate = &job->predicates[i];
+        if (predicate->form == PREDICATE_INTERVAL) {
+            batch.low[batch.used] = (T)predicate->low;
+            batch.last[batch.used] = (T)predicate->last;
+            batch.predicate[batch.used++] = (uint32_t)i;
+        }
+        if (batch.used == INTERVALS_MAX || (batch.used > 0 && i == job->predicate_count - 1)) {
+            auto kernel = batch.used > 4   ? count_intervals_kernel<T, INTERVALS_MAX>
+                          : batch.used > 1 ? count_intervals_kernel<T, 4>
+                                           : count_intervals_kernel<T, 1>;
+            kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(*elements, job->element.swapped, batch,
+                                                         (unsigned long long *)d_hits);
+            error = cudaGetLastError();
+            batch.used = 0;
         }
     }
     return error;
@@ -181,9 +141,9 @@ cudaError_t cuda_count_set_launch(const struct cuda_device *device, const struct
     const unsigned blocks = grid_size(device, elements->count, 4 * BLOCK_THREADS);
 
     return launch_by_width(&job->element, [=](auto word) {
-        count_set_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(
-            (const decltype(word) *)elements->d_data, count_of(elements), job->element.swapped,
-            *set, (unsigned long long *)d_hits);
+        count_set_kernel<decltype(word)>
+            <<<blocks, BLOCK_THREADS, 0, stream>>>(*elements, job->element.swapped, *set,
+                                                   (unsigned long long *)d_hits);
         return cudaGetLastError();
     });
 }

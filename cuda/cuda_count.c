@@ -1,6 +1,6 @@
 /*
  * Operation count on a GPU, the host's part. All feeders of a GPU share its partial: the hits of
- * each predicate, and behind them the memory of the sets.
+ * each predicate, and then the memory of the sets.
  */
 #include "config.h"
 
@@ -78,10 +78,10 @@ static enum status cuda_count_collect(const struct cuda_shared *shared, void *st
 {
     const uint64_t *d_hits = shared->d_partial;
     size_t predicates = shared->job->predicate_count;
-    size_t room = staging_bytes / sizeof *d_hits;
+    size_t capacity = staging_bytes / sizeof *d_hits;
 
-    for (size_t first = 0; first < predicates; first += room) {
-        size_t n = predicates - first < room ? predicates - first : room;
+    for (size_t first = 0; first < predicates; first += capacity) {
+        size_t n = predicates - first < capacity ? predicates - first : capacity;
         cudaError_t error =
             cudaMemcpy(staging, d_hits + first, n * sizeof *d_hits, cudaMemcpyDeviceToHost);
         if (error != cudaSuccess)

@@ -1,6 +1,9 @@
 /*
  * The CUDA engine, the host's part: memory for chunks, their copies to the GPU, and the order in
  * which their work is queued and completed. What an operation does is in cuda_<operation>.c.
+ *
+ * Text is copied unchanged, and the device parses it to elements. The host learns the number of
+ * elements when the chunk is completed.
  */
 #include "config.h"
 
@@ -8,8 +11,8 @@
 
 #include "base/memory.h"
 #include "cuda/cuda_operation.h"
-#include "cuda/cuda_text.h"
 #include "cuda/text_span.h"
+#include "input/parse_errors.h"
 #include "partial/operation.h"
 
 #include <stdatomic.h>
@@ -27,30 +30,26 @@
 #define CUDA_ENGINE_FEEDERS     8
 #define CUDA_ENGINE_SLOTS       2
 #define CUDA_ENGINE_CHUNK_BYTES ((size_t)4 << 20)
-#define CUDA_ENGINE_CHUNK_BYTES_MIN \
-    ((size_t)64 << 10) /* the least that is tried if memory is short */
-#define CUDA_ENGINE_STAGING_BYTES \
-    ((size_t)2 << 20) /* the least host memory to copy the result to, part by part */
 
-/* The functions of a job's operation. NULL: it runs on the CPU alone. */
-static const struct cuda_operation *cuda_engine_find_operation(const struct job *job)
-{
-    static const struct cuda_operation *const table[OPERATION_IDS] = {
-        [OPERATION_HISTOGRAM] = &cuda_histogram,     [OPERATION_UNIQ] = &cuda_uniq,
-        [OPERATION_REDUCE] = &cuda_reduce,           [OPERATION_COUNT] = &cuda_count,
-        [OPERATION_STALIN_SORT] = &cuda_stalin_sort,
-    };
-    return job->is_automatic ? &cuda_growing_histogram : table[job->operation];
-}
+/* The smallest chunk that is tried if memory is short. */
+#define CUDA_ENGINE_CHUNK_BYTES_MIN ((size_t)64 << 10)
 
-/* The memory of a slot, in bytes, each rounded up by cuda_align. */
+/* Host memory to copy the result to, part by part, unless the operation asks for more. */
+#define CUDA_ENGINE_STAGING_BYTES ((size_t)2 << 20)
+
+/*
+ * The memory of a slot for chunks of up to `capacity` bytes. On the host and on the device it
+ * begins with the chunk; the other members are offsets of what follows, each aligned.
+ */
 struct cuda_layout {
-    size_t slot_bytes;    /* the chunk, on the host and on the device */
-    size_t scratch_bytes; /* on the device */
-    size_t result_bytes;  /* on the host */
-    size_t values_bytes;  /* text and records: their elements, on the device */
-    size_t control_bytes; /* text: memory for parsing, on the device */
-    size_t parsed_bytes;  /* text: what parsing found, on the host */
+    size_t capacity;
+    size_t d_values;  /* elements that the device makes of text or records */
+    size_t d_control; /* text: memory for parsing */
+    size_t d_scratch;
+    size_t device_bytes; /* in all */
+    size_t parsed;       /* text: what parsing found */
+    size_t result;
+    size_t host_bytes; /* in all */
 };
 
 struct cuda_session {
@@ -60,20 +59,18 @@ struct cuda_session {
     size_t chunk_bytes;
     size_t partial_bytes; /* on the device */
     struct cuda_layout layout;
-    char *d_slots;      /* [workers][CUDA_ENGINE_SLOTS], each of cuda_layout_device_bytes */
+    char *d_slots;      /* [workers][CUDA_ENGINE_SLOTS], each of layout.device_bytes */
     atomic_uint opened; /* workers so far */
 };
 
 /* A buffer for one chunk. From absorb until complete, its stream works on the chunk. */
 struct cuda_slot {
     struct cuda_layout layout;
-    char *d_own;     /* device memory of its own, once it has grown; NULL: of the session */
-    void *host;      /* cuda_layout_host_bytes, mapped */
-    void *d_bytes;   /* the chunk's bytes in device memory */
-    void *d_values;  /* text and records: their elements */
-    bool registered; /* with CUDA */
+    char *d_memory;  /* layout.device_bytes */
+    char *host;      /* layout.host_bytes, mapped */
+    bool is_grown;   /* d_memory is the slot's, else a part of the session's */
+    bool registered; /* `host` with CUDA */
     bool busy;
-    struct cuda_text text;
     struct cuda_chunk chunk;
 };
 
@@ -82,6 +79,17 @@ struct cuda_worker {
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
     unsigned next_slot; /* to be filled */
 };
+
+/* The functions of a job's operation. NULL: it runs on the CPU alone. */
+static const struct cuda_operation *cuda_engine_find_operation(const struct job *job)
+{
+    static const struct cuda_operation *const table[OPERATION_IDS] = {
+        [OPERATION_HISTOGRAM] = &cuda_histogram,     [OPERATION_UNIQ] = &cuda_uniq,
+        [OPERATION_REDUCE] = &cuda_reduce,           [OPERATION_COUNT] = &cuda_count,
+        [OPERATION_STALIN_SORT] = &cuda_stalin_sort,
+    };
+    return table[job->operation];
+}
 
 static unsigned cuda_engine_devices(void)
 {
@@ -122,7 +130,7 @@ static bool cuda_engine_probe(unsigned device, char *description, size_t size)
     return false;
 }
 
-static const char *cuda_engine_lacks(const struct job *job)
+static const char *cuda_engine_unsupported(const struct job *job)
 {
     if (job_has_rows(job))
         return job_column_option(job, job_column_count(job) - 1);
@@ -133,47 +141,17 @@ static const char *cuda_engine_lacks(const struct job *job)
     return reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);
 }
 
-/* Creates the context, which takes 200 ms and more. */
-static cudaError_t cuda_engine_create_context(unsigned device)
+/* Creates the context unless it exists, which takes 200 ms and more. */
+static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
 {
     cudaError_t error =
         cudaInitDevice((int)device, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid);
 
     if (error == cudaSuccess)
         error = cudaSetDevice((int)device);
-    return error == cudaSuccess ? cudaFree(NULL) : error;
-}
-
-static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
-{
-    cudaError_t error = cuda_engine_create_context(device);
+    if (error == cudaSuccess)
+        error = cudaFree(NULL);
     return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "no context", failure);
-}
-
-/* Creates the context unless it exists, and reads what launchers need to know. */
-static cudaError_t cuda_engine_open_device(struct cuda_device *device)
-{
-    cudaError_t error = cuda_engine_create_context((unsigned)device->id);
-
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount,
-                                       device->id);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&device->shared_bytes,
-                                       cudaDevAttrMaxSharedMemoryPerBlockOptin, device->id);
-    return error;
-}
-
-/* What a slot takes on the device and on the host. */
-static size_t cuda_layout_device_bytes(const struct cuda_layout *layout)
-{
-    return layout->slot_bytes + layout->scratch_bytes + layout->values_bytes +
-           layout->control_bytes;
-}
-
-static size_t cuda_layout_host_bytes(const struct cuda_layout *layout)
-{
-    return layout->slot_bytes + layout->result_bytes + layout->parsed_bytes;
 }
 
 /* The layout of a slot for chunks of `bytes` bytes. */
@@ -181,28 +159,31 @@ static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session
 {
     const struct cuda_operation *operation = session->operation;
     const struct job *job = session->shared.job;
-    struct cuda_layout layout = {.slot_bytes = cuda_align(bytes)};
-    size_t elements_bytes = bytes / job_value_bytes(job) * job->element.bytes;
+    const size_t elements_bytes =
+        job->element.bytes *
+        (job->is_text ? TEXT_SPAN_VALUES_MAX(bytes) : bytes / job_value_bytes(job));
+    struct cuda_layout layout = {.capacity = bytes};
+    size_t d_next = cuda_align(bytes);
+    size_t next = d_next;
 
-    if (job->is_text) {
-        elements_bytes = TEXT_SPAN_VALUES_MAX(bytes) * job->element.bytes;
-        layout.control_bytes = cuda_align(cuda_text_control_bytes(bytes));
-        layout.parsed_bytes = cuda_align(sizeof(struct cuda_text_parsed));
-    }
+    layout.d_values = d_next;
     if (cuda_makes_elements(job))
-        layout.values_bytes = cuda_align(elements_bytes);
+        d_next += cuda_align(elements_bytes);
+    layout.d_control = d_next;
+    layout.parsed = next;
+    if (job->is_text) {
+        d_next += cuda_align(cuda_text_control_bytes(bytes));
+        next += cuda_align(sizeof(struct cuda_text_parsed));
+    }
+    layout.d_scratch = d_next;
     if (operation->scratch_bytes)
-        layout.scratch_bytes = cuda_align(operation->scratch_bytes(job, elements_bytes));
+        d_next += cuda_align(operation->scratch_bytes(job, elements_bytes));
+    layout.result = next;
     if (operation->result_bytes)
-        layout.result_bytes = cuda_align(operation->result_bytes(job, elements_bytes));
+        next += cuda_align(operation->result_bytes(job, elements_bytes));
+    layout.device_bytes = d_next;
+    layout.host_bytes = next;
     return layout;
-}
-
-static cudaError_t cuda_engine_allocate_slots(struct cuda_session *session)
-{
-    session->layout = cuda_engine_lay_out(session, session->chunk_bytes);
-    return cudaMalloc((void **)&session->d_slots, session->workers * CUDA_ENGINE_SLOTS *
-                                                      cuda_layout_device_bytes(&session->layout));
 }
 
 /* Clears the device's partial, while no work is under way. */
@@ -223,11 +204,11 @@ static enum status cuda_engine_allocate(struct cuda_session *session, struct fai
 {
     const struct cuda_operation *operation = session->operation;
     const struct job *job = session->shared.job;
-    const size_t least = job->record_bytes > CUDA_ENGINE_CHUNK_BYTES_MIN
-                             ? job->record_bytes
-                             : CUDA_ENGINE_CHUNK_BYTES_MIN;
-
+    const size_t minimum = job->record_bytes > CUDA_ENGINE_CHUNK_BYTES_MIN
+                               ? job->record_bytes
+                               : CUDA_ENGINE_CHUNK_BYTES_MIN;
     cudaError_t error = cudaSuccess;
+
     if (operation->partial_bytes) {
         session->partial_bytes = operation->partial_bytes(job);
         error = cudaMalloc(&session->shared.d_partial, session->partial_bytes);
@@ -235,16 +216,18 @@ static enum status cuda_engine_allocate(struct cuda_session *session, struct fai
             error = cuda_engine_clear_partial(session);
     }
     if (error != cudaSuccess)
-        return status_fail(failure, STATUS_ENGINE, "CUDA: no room for %zu MiB on the GPU: %s",
+        return status_fail(failure, STATUS_ENGINE, "CUDA: cannot allocate %zu MiB on the GPU: %s",
                            session->partial_bytes >> 20, cudaGetErrorString(error));
-    error = cuda_engine_allocate_slots(session);
-    while (error == cudaErrorMemoryAllocation && session->chunk_bytes / 2 >= least) {
-        cudaGetLastError(); /* or CUDA reports it again */
+    for (;;) {
+        session->layout = cuda_engine_lay_out(session, session->chunk_bytes);
+        error = cudaMalloc((void **)&session->d_slots,
+                           session->workers * CUDA_ENGINE_SLOTS * session->layout.device_bytes);
+        if (!cuda_is_out_of_memory(error) || session->chunk_bytes / 2 < minimum)
+            break;
         session->chunk_bytes /= 2;
-        error = cuda_engine_allocate_slots(session);
     }
     if (error != cudaSuccess)
-        return cuda_fail(error, "no room for chunks on the GPU", failure);
+        return cuda_fail(error, "cannot allocate chunks on the GPU", failure);
     return STATUS_OK;
 }
 
@@ -263,31 +246,36 @@ static void cuda_engine_close(void *session)
 static enum status cuda_engine_open(const struct job *job, const struct engine_options *options,
                                     void *partial, void **session, struct failure *failure)
 {
-    struct cuda_session *made = calloc(1, sizeof *made);
-    if (!made)
+    struct cuda_session *opened = calloc(1, sizeof *opened);
+    if (!opened)
         return status_fail(failure, STATUS_DATA, "no memory for the CUDA engine");
 
-    size_t chunk_bytes = options->chunk_bytes ? options->chunk_bytes : CUDA_ENGINE_CHUNK_BYTES;
+    struct cuda_device *device = &opened->shared.device;
     unsigned feeders = options->threads ? options->threads : CUDA_ENGINE_FEEDERS;
-    made->shared = (struct cuda_shared){
-        .job = job,
-        .partial = partial,
-        .device = {.id = (int)options->device},
-    };
-    made->operation = cuda_engine_find_operation(job);
-    made->chunk_bytes = chunk_bytes;
-    made->workers = engine_useful_workers(feeders, chunk_bytes, options->input_bytes);
+    device->id = (int)options->device;
+    opened->shared.job = job;
+    opened->shared.partial = partial;
+    opened->operation = cuda_engine_find_operation(job);
+    opened->chunk_bytes = options->chunk_bytes ? options->chunk_bytes : CUDA_ENGINE_CHUNK_BYTES;
+    opened->workers = engine_useful_workers(feeders, opened->chunk_bytes, options->input_bytes);
 
-    cudaError_t error = cuda_engine_open_device(&made->shared.device);
-    enum status status = error == cudaSuccess ? cuda_engine_allocate(made, failure)
-                                              : cuda_fail(error, "no context", failure);
-    if (status == STATUS_OK && made->operation->open)
-        status = made->operation->open(&made->shared, failure);
+    enum status status = cuda_engine_prepare(options->device, failure);
+    if (status == STATUS_OK) {
+        cudaError_t error = cudaDeviceGetAttribute(&device->multiprocessors,
+                                                   cudaDevAttrMultiProcessorCount, device->id);
+        if (error == cudaSuccess)
+            error = cudaDeviceGetAttribute(&device->shared_bytes,
+                                           cudaDevAttrMaxSharedMemoryPerBlockOptin, device->id);
+        status = error == cudaSuccess ? cuda_engine_allocate(opened, failure)
+                                      : cuda_fail(error, "no context", failure);
+    }
+    if (status == STATUS_OK && opened->operation->open)
+        status = opened->operation->open(&opened->shared, failure);
     if (status != STATUS_OK) {
-        cuda_engine_close(made);
+        cuda_engine_close(opened);
         return status;
     }
-    *session = made;
+    *session = opened;
     return STATUS_OK;
 }
 
@@ -335,71 +323,33 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
     return status;
 }
 
-/* Divides the memory of a slot, on the host and from d_memory on. Keeps its stream. */
-static void cuda_engine_divide_slot(struct cuda_slot *slot, char *d_memory)
-{
-    const struct cuda_layout *layout = &slot->layout;
-    char *d_values = d_memory + layout->scratch_bytes;
-    char *d_control = d_values + layout->values_bytes;
-    char *result = (char *)slot->host + layout->slot_bytes;
-
-    slot->d_bytes = d_control + layout->control_bytes;
-    slot->d_values = d_values;
-    slot->chunk.d_scratch = d_memory;
-    slot->chunk.result = result;
-    slot->text = (struct cuda_text){
-        .d_bytes = slot->d_bytes,
-        .d_values = d_values,
-        .d_control = d_control,
-        .parsed = (struct cuda_text_parsed *)(result + layout->result_bytes),
-    };
-}
-
-/* Maps and registers the host memory of a slot; false if there is none. */
+/*
+ * Maps and registers the host memory of a slot, which has its layout and device memory; false if
+ * there is none.
+ */
 static bool cuda_engine_map_slot(struct cuda_slot *slot)
 {
-    size_t bytes = cuda_layout_host_bytes(&slot->layout);
+    const struct cuda_layout *layout = &slot->layout;
 
-    slot->host = memory_map(bytes);
+    slot->host = memory_map(layout->host_bytes);
     if (!slot->host)
         return false;
-    memory_touch(slot->host,
-                 bytes); /* all feeders at once; registering would do it one feeder at a time */
-    slot->registered = cuda_engine_register(slot->host, bytes);
+    /* All feeders do it at once; cudaHostRegister would, for one feeder at a time. */
+    memory_touch(slot->host, layout->host_bytes);
+    slot->registered = cuda_engine_register(slot->host, layout->host_bytes);
+    slot->chunk.d_scratch = slot->d_memory + layout->d_scratch;
+    slot->chunk.result = slot->host + layout->result;
     return true;
-}
-
-static enum status cuda_engine_open_slot(const struct cuda_session *session, unsigned index,
-                                         struct cuda_slot *slot, struct failure *failure)
-{
-    slot->layout = session->layout;
-    if (!cuda_engine_map_slot(slot))
-        return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
-                           cuda_layout_host_bytes(&slot->layout));
-    cuda_engine_divide_slot(slot,
-                            session->d_slots + index * cuda_layout_device_bytes(&slot->layout));
-    cudaError_t error = cudaStreamCreateWithFlags(&slot->chunk.stream, cudaStreamNonBlocking);
-    if (error != cudaSuccess)
-        return cuda_fail(error, "cannot create a stream", failure);
-    return STATUS_OK;
 }
 
 /* Frees the memory of a slot on which no work is under way, except the session's. */
 static void cuda_engine_free_slot(struct cuda_slot *slot)
 {
-    cudaFree(slot->d_own);
+    if (slot->is_grown)
+        cudaFree(slot->d_memory);
     if (slot->registered)
         cudaHostUnregister(slot->host);
-    memory_unmap(slot->host, cuda_layout_host_bytes(&slot->layout));
-}
-
-static void cuda_engine_close_slot(struct cuda_slot *slot)
-{
-    if (slot->chunk.stream) {
-        cudaStreamSynchronize(slot->chunk.stream); /* nothing may still read the memory */
-        cudaStreamDestroy(slot->chunk.stream);
-    }
-    cuda_engine_free_slot(slot);
+    memory_unmap(slot->host, slot->layout.host_bytes);
 }
 
 /* The `grow` of a slot's buffer, which is being filled: no work is under way. */
@@ -409,20 +359,21 @@ static enum status cuda_engine_grow(struct chunk_buffer *buffer, size_t capacity
     struct cuda_worker *self = buffer->owner;
     struct cuda_slot *slot = &self->slots[self->next_slot];
 
-    if (capacity > slot->layout.slot_bytes) {
-        struct cuda_slot grown = *slot;
-        grown.d_own = NULL;
-        grown.layout = cuda_engine_lay_out(self->session, capacity);
-        cudaError_t error =
-            cudaMalloc((void **)&grown.d_own, cuda_layout_device_bytes(&grown.layout));
-        if (error == cudaSuccess && !cuda_engine_map_slot(&grown))
+    if (capacity > slot->layout.capacity) {
+        struct cuda_slot grown = {
+            .layout = cuda_engine_lay_out(self->session, capacity),
+            .is_grown = true,
+            .chunk = slot->chunk,
+        };
+        cudaError_t error = cudaMalloc((void **)&grown.d_memory, grown.layout.device_bytes);
+        if (error == cudaSuccess && !cuda_engine_map_slot(&grown)) {
+            cudaFree(grown.d_memory);
             error = cudaErrorMemoryAllocation;
+        }
         if (error != cudaSuccess) {
             cudaGetLastError(); /* or CUDA reports it again */
-            cudaFree(grown.d_own);
             return cuda_fail(error, "no memory for a long line", failure);
         }
-        cuda_engine_divide_slot(&grown, grown.d_own);
         memcpy(grown.host, slot->host, buffer->capacity);
         cuda_engine_free_slot(slot);
         *slot = grown;
@@ -437,60 +388,78 @@ static void cuda_engine_worker_close(void *worker)
     struct cuda_worker *self = worker;
     if (!self)
         return;
-    for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++)
-        cuda_engine_close_slot(&self->slots[i]);
+    for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++) {
+        struct cuda_slot *slot = &self->slots[i];
+        if (slot->chunk.stream) {
+            cudaStreamSynchronize(slot->chunk.stream); /* nothing may still read the memory */
+            cudaStreamDestroy(slot->chunk.stream);
+        }
+        cuda_engine_free_slot(slot);
+    }
     free(self);
 }
 
 static enum status cuda_engine_worker_open(void *session, void **worker, struct failure *failure)
 {
     struct cuda_session *owner = session;
-    struct cuda_worker *made = calloc(1, sizeof *made);
-    if (!made)
+    const size_t device_bytes = owner->layout.device_bytes;
+    struct cuda_worker *opened = calloc(1, sizeof *opened);
+    if (!opened)
         return status_fail(failure, STATUS_DATA, "no memory for a feeder thread");
 
-    *worker = made;
-    made->session = owner;
+    *worker = opened;
+    opened->session = owner;
     cudaError_t error = cudaSetDevice(owner->shared.device.id);
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot use the device", failure);
     unsigned first = atomic_fetch_add(&owner->opened, 1) * CUDA_ENGINE_SLOTS;
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++) {
-        if (cuda_engine_open_slot(owner, first + i, &made->slots[i], failure) != STATUS_OK)
-            return failure->status;
+        struct cuda_slot *slot = &opened->slots[i];
+        slot->layout = owner->layout;
+        slot->d_memory = owner->d_slots + (first + i) * device_bytes;
+        if (!cuda_engine_map_slot(slot))
+            return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
+                               slot->layout.host_bytes);
+        error = cudaStreamCreateWithFlags(&slot->chunk.stream, cudaStreamNonBlocking);
+        if (error != cudaSuccess)
+            return cuda_fail(error, "cannot create a stream", failure);
     }
     return STATUS_OK;
 }
 
-/* Queues the work on a slot's chunk, behind the copy of its bytes. */
+/* Queues the work on a slot's chunk, after the copy of its bytes. */
 static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct cuda_slot *slot)
 {
     const struct cuda_shared *shared = &session->shared;
+    const struct cuda_layout *layout = &slot->layout;
     const struct job *job = shared->job;
     struct cuda_chunk *chunk = &slot->chunk;
+    void *d_values = slot->d_memory + layout->d_values;
+    struct cuda_text_parsed *d_parsed = (void *)(slot->d_memory + layout->d_control);
     cudaError_t error = cudaSuccess;
 
     if (job->is_text) {
-        error = cuda_text_parse(shared, &slot->text, chunk);
+        chunk->elements = (struct cuda_elements){
+            .d_data = d_values,
+            .count = TEXT_SPAN_VALUES_MAX(chunk->chunk.bytes),
+            .d_count = &d_parsed->values,
+        };
+        error =
+            cuda_text_launch(&shared->device, &chunk->chunk.rules, &job->element, slot->d_memory,
+                             chunk->chunk.bytes, d_values, d_parsed, chunk->stream);
+        if (error == cudaSuccess)
+            error = cudaMemcpyAsync(slot->host + layout->parsed, d_parsed, sizeof *d_parsed,
+                                    cudaMemcpyDeviceToHost, chunk->stream);
     } else {
         chunk->count = chunk->chunk.bytes / job_value_bytes(job);
-        chunk->elements = (struct cuda_elements){.d_data = slot->d_bytes, .count = chunk->count};
+        chunk->elements = (struct cuda_elements){.d_data = slot->d_memory, .count = chunk->count};
         if (job->record_bytes > 0) {
-            chunk->elements.d_data = slot->d_values;
-            error = cuda_records_launch(&shared->device, job, slot->d_bytes, chunk->count,
-                                        slot->d_values, chunk->stream);
+            chunk->elements.d_data = d_values;
+            error = cuda_records_launch(&shared->device, job, slot->d_memory, chunk->count,
+                                        d_values, chunk->stream);
         }
     }
     return error == cudaSuccess ? session->operation->absorb(shared, chunk) : error;
-}
-
-static enum status cuda_engine_complete_elements(const struct cuda_session *session,
-                                                 const struct cuda_slot *slot,
-                                                 struct failure *failure)
-{
-    if (!session->operation->complete)
-        return STATUS_OK;
-    return session->operation->complete(&session->shared, &slot->chunk, failure);
 }
 
 /*
@@ -500,19 +469,28 @@ static enum status cuda_engine_complete_elements(const struct cuda_session *sess
 static enum status cuda_engine_complete_cut(const struct cuda_session *session,
                                             struct cuda_slot *slot, struct failure *failure)
 {
+    const struct cuda_operation *operation = session->operation;
+    const struct cuda_text_parsed *parsed = (void *)(slot->host + slot->layout.parsed);
     struct chunk *chunk = &slot->chunk.chunk;
+    const char *text = chunk->data;
     struct failure earlier;
 
     if (failure->position < chunk->position || failure->position - chunk->position > chunk->bytes)
         return failure->status; /* something else has failed */
-    cuda_text_cut(session->shared.job, chunk, failure->position);
+    chunk->bytes = (size_t)(failure->position - chunk->position);
+    chunk->is_cut = true;
+    /* In a line without its end, a field could be another one. */
+    while (session->shared.job->text.field != 0 && chunk->bytes > 0 &&
+           text[chunk->bytes - 1] != '\n')
+        chunk->bytes--;
     cudaError_t error = cuda_engine_queue(session, slot);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(slot->chunk.stream);
     if (error != cudaSuccess)
         return cuda_fail(error, "counting failed", failure);
-    slot->chunk.count = slot->text.parsed->values;
-    if (cuda_engine_complete_elements(session, slot, &earlier) != STATUS_OK &&
+    slot->chunk.count = parsed->values;
+    if (operation->complete &&
+        operation->complete(&session->shared, &slot->chunk, &earlier) != STATUS_OK &&
         earlier.position < failure->position)
         *failure = earlier;
     return failure->status;
@@ -522,16 +500,25 @@ static enum status cuda_engine_complete_cut(const struct cuda_session *session,
 static enum status cuda_engine_complete(const struct cuda_session *session, struct cuda_slot *slot,
                                         struct failure *failure)
 {
+    const struct cuda_operation *operation = session->operation;
+    const struct cuda_text_parsed *parsed = (void *)(slot->host + slot->layout.parsed);
+    const struct job *job = session->shared.job;
+    struct cuda_chunk *chunk = &slot->chunk;
+
     if (!slot->busy)
         return STATUS_OK;
     slot->busy = false;
-    cudaError_t error = cudaStreamSynchronize(slot->chunk.stream);
+    cudaError_t error = cudaStreamSynchronize(chunk->stream);
     if (error != cudaSuccess)
         return cuda_fail(error, "counting failed", failure);
-    if (session->shared.job->is_text &&
-        cuda_text_complete(&session->shared, &slot->text, &slot->chunk, failure) != STATUS_OK)
-        return cuda_engine_complete_cut(session, slot, failure);
-    return cuda_engine_complete_elements(session, slot, failure);
+    if (job->is_text) {
+        chunk->count = parsed->values;
+        parse_errors_add_values(job->errors, chunk->count);
+        if (parsed->invalid > 0 &&
+            parse_errors_scan_chunk(job->errors, job, &chunk->chunk, failure) != STATUS_OK)
+            return cuda_engine_complete_cut(session, slot, failure);
+    }
+    return operation->complete ? operation->complete(&session->shared, chunk, failure) : STATUS_OK;
 }
 
 static enum status cuda_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,
@@ -553,16 +540,15 @@ static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *c
                                              struct failure *failure)
 {
     struct cuda_worker *self = worker;
-    const struct cuda_session *session = self->session;
     struct cuda_slot *slot = &self->slots[self->next_slot];
 
     slot->chunk.chunk = *chunk;
     slot->busy = true;
     self->next_slot = (self->next_slot + 1) % CUDA_ENGINE_SLOTS;
-    cudaError_t error = cudaMemcpyAsync(slot->d_bytes, chunk->data, chunk->bytes,
+    cudaError_t error = cudaMemcpyAsync(slot->d_memory, chunk->data, chunk->bytes,
                                         cudaMemcpyHostToDevice, slot->chunk.stream);
     if (error == cudaSuccess)
-        error = cuda_engine_queue(session, slot);
+        error = cuda_engine_queue(self->session, slot);
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot queue a chunk", failure);
     return STATUS_OK;
@@ -589,7 +575,7 @@ const struct engine cuda_engine = {
     .name = "cuda",
     .devices = cuda_engine_devices,
     .probe = cuda_engine_probe,
-    .lacks = cuda_engine_lacks,
+    .unsupported = cuda_engine_unsupported,
     .prepare = cuda_engine_prepare,
     .open = cuda_engine_open,
     .workers = cuda_engine_workers,

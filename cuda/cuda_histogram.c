@@ -1,104 +1,331 @@
 /*
  * Operation histogram on a GPU, the host's part. All feeders of a GPU share its partial: the
- * counters of bins (cuda_counters.h), the counters of values outside, and the starts of bins
- * between edges.
+ * counters of bins, a word for the greatest of them, the counters of values outside, and the table
+ * of bins between edges.
+ *
+ * The counters of bins have 32 bits, so they take half the memory of those of the histogram
+ * (histogram.h), and half the time to copy. Before a counter could wrap, the maximum of all
+ * counters is determined; if it is large, all counters are added to the histogram and cleared.
+ *
+ * Automatic bins: the counters are those of a window (growing_window.h), and each chunk has its own
+ * counters of values outside. When a chunk that has such values is completed, the host copies its
+ * elements back and counts those that lie outside, which makes a wider window. The next chunk adds
+ * the counters to the histogram of their window, and begins with the new one. A chunk that comes
+ * before the first window is counted when it is completed, in a window that its first values make.
  */
 #include "config.h"
 
-#include "cuda/cuda_counters.h"
-
+#include "count/growing_histogram.h"
 #include "count/histogram.h"
 #include "cuda/cuda_operation.h"
 #include "engine/outside.h"
+#include "job/binning_index.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 
 #define CUDA_HISTOGRAM_OUTSIDE_BYTES (BINNING_OUTSIDE * sizeof(uint64_t))
 
-static enum status cuda_histogram_open(struct cuda_shared *shared, struct failure *failure)
+/* Copied at a time when the counters are moved. */
+#define CUDA_HISTOGRAM_COPY_BYTES ((size_t)2 << 20)
+
+/* The values of a chunk that the host looks at together. */
+#define CUDA_HISTOGRAM_BLOCK ((size_t)4096)
+
+/* Counters up to here need not be moved: as much again can be added to each. */
+#define CUDA_HISTOGRAM_KEPT_MAX (UINT32_MAX / 2)
+
+/* The session's state on the host. */
+struct cuda_histogram {
+    pthread_rwlock_t lock; /* for reading: to queue work on the counters; for writing: to move them,
+                              or to change `window` */
+    atomic_uint_least64_t greatest; /* an upper bound on all counters after all queued work */
+    /*
+     * What the counters count. NULL: there are automatic bins, and no values yet. Given bins are in
+     * `fixed`, whose binning has its table on the device, and whose histogram is the job's partial.
+     */
+    const struct growing_window *window;
+    struct growing_window fixed;
+};
+
+/* The result of a chunk. Only `outside` is there unless bins are automatic. */
+struct cuda_histogram_result {
+    uint64_t outside[BINNING_OUTSIDE];
+    const struct growing_window *window;     /* it was counted in; NULL: it was not counted */
+    uint64_t elements[CUDA_HISTOGRAM_BLOCK]; /* copied back, each of the type's width */
+    uint64_t keys[CUDA_HISTOGRAM_BLOCK];     /* of those outside the window */
+};
+
+/* Bytes of the counters of bins and the greatest of them. */
+static size_t cuda_histogram_counters_bytes(const struct job *job)
 {
-    return cuda_counters_open(shared, sizeof(struct cuda_counters), failure);
+    const size_t bins = job->is_automatic ? GROWING_HISTOGRAM_BINS : job->binning.bins;
+    return cuda_align((bins + 1) * sizeof(uint32_t));
 }
 
 static size_t cuda_histogram_partial_bytes(const struct job *job)
 {
-    return cuda_counters_bytes(job->binning.bins) + CUDA_HISTOGRAM_OUTSIDE_BYTES +
-           binning_table_bytes(&job->binning);
+    return cuda_histogram_counters_bytes(job) + CUDA_HISTOGRAM_OUTSIDE_BYTES +
+           (job->is_automatic ? 0 : binning_table_bytes(&job->binning));
 }
 
-/* The table in the partial; the starts are behind it. */
-static struct cuda_histogram_table cuda_histogram_table(const struct cuda_shared *shared)
+/* The counters of values outside, in the partial; the table of edges follows them. */
+static uint64_t *cuda_histogram_outside(const struct cuda_shared *shared)
 {
-    char *d_partial = shared->d_partial;
-    char *d_outside = d_partial + cuda_counters_bytes(shared->job->binning.bins);
-    return (struct cuda_histogram_table){(uint32_t *)shared->d_partial, (uint64_t *)d_outside};
-}
-
-static uint64_t *cuda_histogram_starts(const struct cuda_shared *shared)
-{
-    return cuda_histogram_table(shared).d_outside + BINNING_OUTSIDE;
+    return (uint64_t *)((char *)shared->d_partial + cuda_histogram_counters_bytes(shared->job));
 }
 
 static cudaError_t cuda_histogram_prepare(const struct cuda_shared *shared)
 {
     const struct binning *binning = &shared->job->binning;
 
-    if (!binning->table)
+    if (shared->job->is_automatic || !binning->table)
         return cudaSuccess;
-    return cudaMemcpy(cuda_histogram_starts(shared), binning->table, binning_table_bytes(binning),
-                      cudaMemcpyHostToDevice);
+    return cudaMemcpy(cuda_histogram_outside(shared) + BINNING_OUTSIDE, binning->table,
+                      binning_table_bytes(binning), cudaMemcpyHostToDevice);
+}
+
+static enum status cuda_histogram_open(struct cuda_shared *shared, struct failure *failure)
+{
+    struct cuda_histogram *opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return status_fail(failure, STATUS_DATA, "no memory for the CUDA engine");
+
+    shared->host = opened;
+    pthread_rwlock_init(&opened->lock, NULL);
+    if (shared->job->is_automatic)
+        return STATUS_OK;
+    opened->window = &opened->fixed;
+    opened->fixed.histogram = shared->partial;
+    opened->fixed.binning =
+        binning_at(&shared->job->binning, cuda_histogram_outside(shared) + BINNING_OUTSIDE);
+    return STATUS_OK;
+}
+
+static void cuda_histogram_close(struct cuda_shared *shared)
+{
+    struct cuda_histogram *self = shared->host;
+    if (!self)
+        return;
+    pthread_rwlock_destroy(&self->lock);
+    free(self);
+}
+
+static size_t cuda_histogram_scratch_bytes(const struct job *job, size_t elements_bytes)
+{
+    (void)elements_bytes;
+    return job->is_automatic ? CUDA_HISTOGRAM_OUTSIDE_BYTES : 0;
 }
 
 static size_t cuda_histogram_result_bytes(const struct job *job, size_t elements_bytes)
 {
     (void)elements_bytes;
+    if (job->is_automatic)
+        return sizeof(struct cuda_histogram_result);
     return job->outside == OUTSIDE_ABORT ? CUDA_HISTOGRAM_OUTSIDE_BYTES : 0;
 }
 
-/* Queues the counting. Room in the counters is reserved, and their lock is held. */
+/* Adds the counters to the histogram of their window, through `staging`. All work is done. */
+static cudaError_t cuda_histogram_add_counters(const struct cuda_shared *shared, void *staging,
+                                               size_t staging_bytes)
+{
+    struct cuda_histogram *self = shared->host;
+    const uint32_t *d_counts = shared->d_partial;
+    const size_t capacity = staging_bytes / sizeof *d_counts;
+    const size_t bins = self->window->binning.bins;
+
+    for (size_t first = 0; first < bins; first += capacity) {
+        size_t n = bins - first < capacity ? bins - first : capacity;
+        cudaError_t error =
+            cudaMemcpy(staging, d_counts + first, n * sizeof *d_counts, cudaMemcpyDeviceToHost);
+        if (error != cudaSuccess)
+            return error;
+        histogram_add_counts32(self->window->histogram, first, staging, n);
+    }
+    atomic_store(&self->greatest, 0);
+    return cudaSuccess;
+}
+
+/* Waits for all work, adds the counters, and clears them. The lock is held for writing. */
+static cudaError_t cuda_histogram_move_counters(const struct cuda_shared *shared)
+{
+    void *staging = malloc(CUDA_HISTOGRAM_COPY_BYTES);
+    if (!staging)
+        return cudaErrorMemoryAllocation;
+
+    cudaError_t error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = cuda_histogram_add_counters(shared, staging, CUDA_HISTOGRAM_COPY_BYTES);
+    free(staging);
+    if (error == cudaSuccess)
+        error = cudaMemset(shared->d_partial, 0, cuda_histogram_counters_bytes(shared->job));
+    if (error == cudaSuccess) /* the workers' streams would not wait for it */
+        error = cudaDeviceSynchronize();
+    return error;
+}
+
+/* Returns false if a counter could wrap when so many elements are counted. The lock is held. */
+static bool cuda_histogram_reserve(struct cuda_histogram *self, size_t elements)
+{
+    return atomic_fetch_add(&self->greatest, elements) + elements <= UINT32_MAX;
+}
+
+/* After this, 2^31 - 1 elements and more can be counted. The lock is held for writing. */
+static cudaError_t cuda_histogram_make_capacity(const struct cuda_shared *shared)
+{
+    struct cuda_histogram *self = shared->host;
+    const size_t bins = self->window->binning.bins;
+    uint32_t *d_counts = shared->d_partial;
+    uint32_t *d_greatest = d_counts + bins;
+    uint32_t greatest;
+
+    cudaError_t error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = cudaMemset(d_greatest, 0, sizeof *d_greatest);
+    if (error == cudaSuccess)
+        error = cuda_histogram_greatest_launch(&shared->device, d_counts, bins, d_greatest, NULL);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(&greatest, d_greatest, sizeof greatest, cudaMemcpyDeviceToHost);
+    if (error != cudaSuccess)
+        return error;
+    if (greatest > CUDA_HISTOGRAM_KEPT_MAX)
+        return cuda_histogram_move_counters(shared);
+    atomic_store(&self->greatest, greatest);
+    return cudaSuccess;
+}
+
+/* Queues the counting of a chunk in the window of the counters. The lock is held. */
 static cudaError_t cuda_histogram_queue(const struct cuda_shared *shared,
                                         const struct cuda_chunk *chunk)
 {
     const struct job *job = shared->job;
-    struct cuda_histogram_table table = cuda_histogram_table(shared);
-    struct binning binning = binning_at(&job->binning, cuda_histogram_starts(shared));
-    cudaError_t error = cuda_histogram_launch(&shared->device, &job->element, &binning,
-                                              &chunk->elements, &table, chunk->stream);
+    const struct cuda_histogram *self = shared->host;
+    struct cuda_histogram_result *result = chunk->result;
+    struct cuda_histogram_table table = {shared->d_partial, cuda_histogram_outside(shared)};
+    cudaError_t error = cudaSuccess;
 
-    if (error != cudaSuccess || job->outside != OUTSIDE_ABORT)
+    if (job->is_automatic) {
+        result->window = self->window;
+        if (!self->window)
+            return cudaSuccess;
+        table.d_outside = chunk->d_scratch;
+        error = cudaMemsetAsync(table.d_outside, 0, CUDA_HISTOGRAM_OUTSIDE_BYTES, chunk->stream);
+    }
+    if (error == cudaSuccess)
+        error = cuda_histogram_launch(&shared->device, &job->element, &self->window->binning,
+                                      &chunk->elements, &table, chunk->stream);
+    if (error != cudaSuccess || (!job->is_automatic && job->outside != OUTSIDE_ABORT))
         return error;
-    return cudaMemcpyAsync(chunk->result, table.d_outside, CUDA_HISTOGRAM_OUTSIDE_BYTES,
+    return cudaMemcpyAsync(result->outside, table.d_outside, CUDA_HISTOGRAM_OUTSIDE_BYTES,
                            cudaMemcpyDeviceToHost, chunk->stream);
 }
 
 static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
                                          const struct cuda_chunk *chunk)
 {
-    struct cuda_counters *counters = shared->host;
+    struct cuda_histogram *self = shared->host;
     const size_t elements = chunk->elements.count;
+    const struct growing_window *newest =
+        shared->job->is_automatic ? growing_histogram_window(shared->partial) : &self->fixed;
     cudaError_t error = cudaSuccess;
 
-    pthread_rwlock_rdlock(&counters->lock);
-    if (!cuda_counters_reserve(counters, elements)) {
-        pthread_rwlock_unlock(&counters->lock);
-        pthread_rwlock_wrlock(&counters->lock);
-        while (error == cudaSuccess && !cuda_counters_reserve(counters, elements))
-            error = cuda_counters_make_room(shared, shared->job->binning.bins, shared->partial);
+    pthread_rwlock_rdlock(&self->lock);
+    if (self->window != newest || !cuda_histogram_reserve(self, elements)) {
+        pthread_rwlock_unlock(&self->lock);
+        pthread_rwlock_wrlock(&self->lock);
+        if (shared->job->is_automatic)
+            newest = growing_histogram_window(shared->partial);
+        if (self->window && self->window != newest)
+            error = cuda_histogram_move_counters(shared);
+        if (error == cudaSuccess)
+            self->window = newest;
+        while (error == cudaSuccess && newest && !cuda_histogram_reserve(self, elements))
+            error = cuda_histogram_make_capacity(shared);
     }
     if (error == cudaSuccess)
         error = cuda_histogram_queue(shared, chunk);
-    pthread_rwlock_unlock(&counters->lock);
+    pthread_rwlock_unlock(&self->lock);
     return error;
 }
 
 /*
- * The counters of values outside are those of all chunks so far. Once one is not 0, each chunk is
- * searched for such a value, which finds the chunk that has it.
+ * Copies a block of the elements of a chunk back, from number `first` on. Makes the keys of those
+ * that lie outside the window, NULL: of all, and stores how many. All work on the chunk is done.
+ */
+static enum status cuda_histogram_fetch_outside(const struct cuda_shared *shared,
+                                                const struct cuda_chunk *chunk,
+                                                const struct growing_window *window, size_t first,
+                                                size_t *outside, struct failure *failure)
+{
+    const struct element *element = &shared->job->element;
+    const char *d_first = (const char *)chunk->elements.d_data + first * element->bytes;
+    struct cuda_histogram_result *result = chunk->result;
+    size_t n = chunk->count - first;
+
+    n = n < CUDA_HISTOGRAM_BLOCK ? n : CUDA_HISTOGRAM_BLOCK;
+    cudaError_t error = cudaMemcpyAsync(result->elements, d_first, n * element->bytes,
+                                        cudaMemcpyDeviceToHost, chunk->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(chunk->stream);
+    if (error != cudaSuccess)
+        return cuda_fail(error, "cannot copy values outside the bins", failure);
+    *outside = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t key = element_key(element, (const char *)result->elements + i * element->bytes);
+        result->keys[*outside] = key;
+        *outside += !window || binning_index(&window->binning, window->binning.form, key) >=
+                                   window->binning.bins;
+    }
+    return STATUS_OK;
+}
+
+/* Completes a chunk of automatic bins. */
+static enum status cuda_histogram_complete_automatic(const struct cuda_shared *shared,
+                                                     const struct cuda_chunk *chunk,
+                                                     struct failure *failure)
+{
+    struct cuda_histogram_result *result = chunk->result;
+    size_t outside;
+
+    if (chunk->count == 0)
+        return STATUS_OK;
+    if (!result->window) {
+        const struct growing_window *window;
+        if (cuda_histogram_fetch_outside(shared, chunk, NULL, 0, &outside, failure) != STATUS_OK ||
+            growing_histogram_widen(shared->partial, NULL, result->keys, outside, &window,
+                                    failure) != STATUS_OK)
+            return failure->status;
+        cudaError_t error = cuda_histogram_absorb(shared, chunk);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(chunk->stream);
+        if (error != cudaSuccess)
+            return cuda_fail(error, "counting failed", failure);
+    }
+    if (result->outside[0] + result->outside[1] == 0)
+        return STATUS_OK;
+    for (size_t first = 0; first < chunk->count; first += CUDA_HISTOGRAM_BLOCK) {
+        if (cuda_histogram_fetch_outside(shared, chunk, result->window, first, &outside, failure) !=
+                STATUS_OK ||
+            growing_histogram_add(shared->partial, result->keys, NULL, outside, failure) !=
+                STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
+}
+
+/*
+ * The counters of values outside given bins are those of all chunks so far. Once one is not 0, each
+ * chunk is searched for such a value, which finds the chunk that has it.
  */
 static enum status cuda_histogram_complete(const struct cuda_shared *shared,
                                            const struct cuda_chunk *chunk, struct failure *failure)
 {
-    const uint64_t *outside = chunk->result;
+    const struct cuda_histogram_result *result = chunk->result;
 
-    if (shared->job->outside != OUTSIDE_ABORT || outside[0] + outside[1] == 0)
+    if (shared->job->is_automatic)
+        return cuda_histogram_complete_automatic(shared, chunk, failure);
+    if (shared->job->outside != OUTSIDE_ABORT || result->outside[0] + result->outside[1] == 0)
         return STATUS_OK;
     return outside_check(shared->job, &chunk->chunk, failure);
 }
@@ -106,23 +333,26 @@ static enum status cuda_histogram_complete(const struct cuda_shared *shared,
 static enum status cuda_histogram_collect(const struct cuda_shared *shared, void *staging,
                                           size_t staging_bytes, struct failure *failure)
 {
-    const size_t bins = shared->job->binning.bins;
+    const struct growing_window *window = ((const struct cuda_histogram *)shared->host)->window;
     uint64_t outside[BINNING_OUTSIDE];
-    cudaError_t error = cudaMemcpy(outside, cuda_histogram_table(shared).d_outside, sizeof outside,
-                                   cudaMemcpyDeviceToHost);
 
-    if (error != cudaSuccess)
-        return cuda_check_copy(error, failure);
-    histogram_add_counts64(shared->partial, bins, outside, BINNING_OUTSIDE);
-    error = cuda_counters_collect(shared, bins, shared->partial, staging, staging_bytes);
+    if (!window)
+        return STATUS_OK;
+    cudaError_t error =
+        cudaMemcpy(outside, cuda_histogram_outside(shared), sizeof outside, cudaMemcpyDeviceToHost);
+    if (error == cudaSuccess) {
+        histogram_add_counts64(window->histogram, window->binning.bins, outside, BINNING_OUTSIDE);
+        error = cuda_histogram_add_counters(shared, staging, staging_bytes);
+    }
     return cuda_check_copy(error, failure);
 }
 
 const struct cuda_operation cuda_histogram = {
     .open = cuda_histogram_open,
-    .close = cuda_counters_close,
+    .close = cuda_histogram_close,
     .partial_bytes = cuda_histogram_partial_bytes,
     .prepare = cuda_histogram_prepare,
+    .scratch_bytes = cuda_histogram_scratch_bytes,
     .result_bytes = cuda_histogram_result_bytes,
     .absorb = cuda_histogram_absorb,
     .complete = cuda_histogram_complete,

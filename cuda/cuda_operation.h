@@ -1,7 +1,7 @@
 /*
- * The functions of an operation on a GPU, which struct operation (operation.h) lacks: a build
- * without CUDA has none of them. Host code is in cuda_<operation>.c, kernels are in <operation>.cu.
- * cuda_engine.c has the table. An operation without a row runs on the CPU alone.
+ * The functions of an operation on a GPU. They are not in struct operation (operation.h), since a
+ * build without CUDA has none of them. Host code is in cuda_<operation>.c, kernels are in
+ * <operation>.cu. cuda_engine.c has the table. An operation without a row runs on the CPU alone.
  */
 #ifndef GPUHIST_CUDA_OPERATION_H
 #define GPUHIST_CUDA_OPERATION_H
@@ -29,6 +29,15 @@ static inline enum status cuda_fail(cudaError_t error, const char *what, struct 
 static inline enum status cuda_check_copy(cudaError_t error, struct failure *failure)
 {
     return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "cannot copy the result", failure);
+}
+
+/* Whether memory was short. CUDA then forgets the error, or it would report it again. */
+static inline bool cuda_is_out_of_memory(cudaError_t error)
+{
+    if (error != cudaErrorMemoryAllocation)
+        return false;
+    cudaGetLastError();
+    return true;
 }
 
 /* Whether the device makes the elements of a chunk: by parsing text, or gathering of records. */
@@ -76,8 +85,8 @@ struct cuda_operation {
      */
     cudaError_t (*absorb)(const struct cuda_shared *shared, const struct cuda_chunk *chunk);
     /*
-     * Handles the result of a chunk, after the work is done. May queue copies on its stream. NULL:
-     * nothing to do.
+     * Handles the result of a chunk, after the work is done. May queue more work on its stream, and
+     * wait for it. NULL: nothing to do.
      */
     enum status (*complete)(const struct cuda_shared *shared, const struct cuda_chunk *chunk,
                             struct failure *failure);
@@ -93,7 +102,6 @@ struct cuda_operation {
 };
 
 extern const struct cuda_operation cuda_histogram;
-extern const struct cuda_operation cuda_growing_histogram;
 extern const struct cuda_operation cuda_uniq;
 extern const struct cuda_operation cuda_reduce;
 extern const struct cuda_operation cuda_count;

@@ -40,7 +40,7 @@ static enum status cuda_reduce_collect(const struct cuda_shared *shared, void *s
     cudaError_t error =
         cudaMemcpy(staging, shared->d_partial, sizeof *copied, cudaMemcpyDeviceToHost);
 
-    (void)staging_bytes; /* it has room */
+    (void)staging_bytes; /* they are enough */
     if (error != cudaSuccess)
         return cuda_check_copy(error, failure);
     const struct reduce reduce = {

@@ -62,42 +62,33 @@ static cudaError_t cuda_stalin_sort_absorb(const struct cuda_shared *shared,
                            cudaMemcpyDeviceToHost, chunk->stream);
 }
 
-/* Copies the survivors, and what else is wanted of `bytes` of elements, to `kept` in this order. */
-static cudaError_t cuda_stalin_sort_fetch(const struct job *job, const struct cuda_chunk *chunk,
-                                          char *kept, size_t kept_bytes, size_t bytes)
-{
-    struct cuda_stalin_sort_buffers buffers = cuda_stalin_sort_lay_out(job, chunk);
-    cudaError_t error = cudaSuccess;
-
-    if (kept_bytes > 0)
-        error = cudaMemcpyAsync(kept, buffers.d_kept, kept_bytes, cudaMemcpyDeviceToHost,
-                                chunk->stream);
-    if (error == cudaSuccess && buffers.d_purged)
-        error = cudaMemcpyAsync(kept + kept_bytes, buffers.d_purged, bytes - kept_bytes,
-                                cudaMemcpyDeviceToHost, chunk->stream);
-    if (error == cudaSuccess && cuda_stalin_sort_needs_elements(job))
-        error = cudaMemcpyAsync(kept + bytes, chunk->elements.d_data, bytes, cudaMemcpyDeviceToHost,
-                                chunk->stream);
-    return error == cudaSuccess ? cudaStreamSynchronize(chunk->stream) : error;
-}
-
+/* Copies the survivors back, and what else is wanted, in this order, and submits them. */
 static enum status cuda_stalin_sort_complete(const struct cuda_shared *shared,
                                              const struct cuda_chunk *chunk,
                                              struct failure *failure)
 {
     const struct job *job = shared->job;
-    size_t bytes = chunk->count * job->element.bytes;
-    size_t kept_count = (size_t) * (const uint64_t *)chunk->result;
-    size_t kept_bytes = kept_count * job->element.bytes;
+    const struct cuda_stalin_sort_buffers buffers = cuda_stalin_sort_lay_out(job, chunk);
+    const size_t bytes = chunk->count * job->element.bytes;
+    const size_t kept_count = (size_t) * (const uint64_t *)chunk->result;
+    const size_t kept_bytes = kept_count * job->element.bytes;
+    const bool purged = job->stalin_sort.purged;
     char *kept = (char *)chunk->result + CUDA_ALIGNMENT;
-    bool purged = job->stalin_sort.purged;
+    cudaError_t error = cudaSuccess;
 
-    if (kept_count > 0 || purged) {
-        cudaError_t error = cuda_stalin_sort_fetch(job, chunk, kept, kept_bytes, bytes);
-        if (error != cudaSuccess)
-            return status_fail(failure, STATUS_ENGINE, "CUDA: cannot copy the survivors: %s",
-                               cudaGetErrorString(error));
-    }
+    if (kept_count > 0)
+        error = cudaMemcpyAsync(kept, buffers.d_kept, kept_bytes, cudaMemcpyDeviceToHost,
+                                chunk->stream);
+    if (error == cudaSuccess && purged)
+        error = cudaMemcpyAsync(kept + kept_bytes, buffers.d_purged, bytes - kept_bytes,
+                                cudaMemcpyDeviceToHost, chunk->stream);
+    if (error == cudaSuccess && cuda_stalin_sort_needs_elements(job))
+        error = cudaMemcpyAsync(kept + bytes, chunk->elements.d_data, bytes, cudaMemcpyDeviceToHost,
+                                chunk->stream);
+    if (error == cudaSuccess && (kept_count > 0 || purged))
+        error = cudaStreamSynchronize(chunk->stream);
+    if (error != cudaSuccess)
+        return cuda_fail(error, "cannot copy the survivors", failure);
     struct stalin_sort_run run = {
         .chunk = chunk->chunk,
         .kept = kept,

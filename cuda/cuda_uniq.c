@@ -16,7 +16,7 @@
 /* The table takes at most this part of the memory that is free at first. */
 #define CUDA_UNIQ_MEMORY_SHARE 4
 
-/* A table with so many slots has room for all values of types of up to 16 bits. */
+/* All values of types of up to 16 bits fit into a table with so many slots. */
 #define CUDA_UNIQ_NARROW_BITS 17
 
 /* The entries of a chunk that are copied to the host at a time. */
@@ -64,11 +64,6 @@ static size_t cuda_uniq_result_bytes(const struct job *job, size_t elements_byte
     return sizeof(struct cuda_uniq_result);
 }
 
-static size_t cuda_uniq_table_bytes(const struct cuda_uniq_table *table)
-{
-    return CUDA_UNIQ_ENTRY_BYTES << table->bits;
-}
-
 /*
  * Gives the table an empty array of slots. If all keys fit, every slot may be used; otherwise three
  * of four, and 512 probes are far more than almost all words need at that load.
@@ -76,16 +71,17 @@ static size_t cuda_uniq_table_bytes(const struct cuda_uniq_table *table)
 static cudaError_t cuda_uniq_allocate(struct cuda_uniq_table *table, unsigned bits, bool all_fit)
 {
     const uint64_t slots = (uint64_t)1 << bits;
+    const size_t bytes = CUDA_UNIQ_ENTRY_BYTES << bits;
 
     table->bits = bits;
     table->used_max = all_fit ? slots : slots / 4 * 3;
     table->probes_max = all_fit ? slots : 512;
-    cudaError_t error = cudaMalloc((void **)&table->d_slots, cuda_uniq_table_bytes(table));
+    cudaError_t error = cudaMalloc((void **)&table->d_slots, bytes);
     if (error != cudaSuccess) {
         table->d_slots = NULL;
         return error;
     }
-    error = cudaMemset(table->d_slots, 0, cuda_uniq_table_bytes(table));
+    error = cudaMemset(table->d_slots, 0, bytes);
     if (error == cudaSuccess) /* the workers' streams would not wait for it */
         error = cudaDeviceSynchronize();
     return error;
@@ -95,20 +91,20 @@ enum status cuda_uniq_open_bits(struct cuda_shared *shared, unsigned bits, unsig
                                 struct failure *failure)
 {
     const bool narrow = cuda_uniq_is_narrow(shared->job);
-    struct cuda_uniq *made = calloc(1, sizeof *made);
-    if (!made)
+    struct cuda_uniq *opened = calloc(1, sizeof *opened);
+    if (!opened)
         return status_fail(failure, STATUS_DATA, "no memory for the CUDA engine");
 
-    shared->host = made;
-    pthread_rwlock_init(&made->lock, NULL);
-    made->bits_max = bits_max;
-    made->table.d_control = shared->d_partial;
-    table_seeds(((const struct uniq *)shared->partial)->table, made->table.seeds);
+    shared->host = opened;
+    pthread_rwlock_init(&opened->lock, NULL);
+    opened->bits_max = bits_max;
+    opened->table.d_control = shared->d_partial;
+    table_seeds(((const struct uniq *)shared->partial)->table, opened->table.seeds);
     if (narrow && bits < CUDA_UNIQ_NARROW_BITS)
         bits = CUDA_UNIQ_NARROW_BITS;
-    cudaError_t error = cuda_uniq_allocate(&made->table, bits, narrow);
+    cudaError_t error = cuda_uniq_allocate(&opened->table, bits, narrow);
     if (error != cudaSuccess)
-        return cuda_fail(error, "no room for a table on the GPU", failure);
+        return cuda_fail(error, "no memory for a table on the GPU", failure);
     return STATUS_OK;
 }
 
@@ -137,16 +133,12 @@ static void cuda_uniq_close(struct cuda_shared *shared)
     free(self);
 }
 
-/* Queues the copy of the number of entries left. */
-static cudaError_t cuda_uniq_fetch_left(const struct cuda_chunk *chunk)
-{
-    struct cuda_uniq_result *result = chunk->result;
-    return cudaMemcpyAsync(&result->left, cuda_uniq_left(chunk).d_count, sizeof result->left,
-                           cudaMemcpyDeviceToHost, chunk->stream);
-}
-
-static cudaError_t cuda_uniq_absorb(const struct cuda_shared *shared,
-                                    const struct cuda_chunk *chunk)
+/*
+ * Queues the counting of a chunk; or, if entries > 0, the adding of its entries that did not fit
+ * before. Then the copy of the number of those that do not fit now.
+ */
+static cudaError_t cuda_uniq_queue(const struct cuda_shared *shared, const struct cuda_chunk *chunk,
+                                   size_t entries)
 {
     struct cuda_uniq *self = shared->host;
     struct cuda_uniq_result *result = chunk->result;
@@ -156,145 +148,111 @@ static cudaError_t cuda_uniq_absorb(const struct cuda_shared *shared,
     result->bits = self->table.bits;
     cudaError_t error = cudaMemsetAsync(left.d_count, 0, sizeof *left.d_count, chunk->stream);
     if (error == cudaSuccess)
-        error = cuda_uniq_count_launch(&shared->device, shared->job, &chunk->elements, &self->table,
-                                       &left, chunk->stream);
+        error = entries > 0 ? cuda_uniq_add_launch(&shared->device, left.d_entries, entries,
+                                                   &self->table, left.d_count, chunk->stream)
+                            : cuda_uniq_count_launch(&shared->device, shared->job, &chunk->elements,
+                                                     &self->table, &left, chunk->stream);
     if (error == cudaSuccess)
-        error = cuda_uniq_fetch_left(chunk);
+        error = cudaMemcpyAsync(&result->left, left.d_count, sizeof result->left,
+                                cudaMemcpyDeviceToHost, chunk->stream);
     pthread_rwlock_unlock(&self->lock);
     return error;
 }
 
-/* Adds all entries of a table to an empty larger one. No other work is under way. */
-static cudaError_t cuda_uniq_move(const struct cuda_shared *shared,
-                                  const struct cuda_uniq_table *from,
-                                  const struct cuda_uniq_table *to)
+static cudaError_t cuda_uniq_absorb(const struct cuda_shared *shared,
+                                    const struct cuda_chunk *chunk)
 {
-    struct cuda_uniq_table unlimited = *to; /* it has twice the slots, so all entries fit */
-    uint64_t *d_used = &to->d_control->used;
-
-    unlimited.used_max = (uint64_t)1 << to->bits;
-    unlimited.probes_max = unlimited.used_max;
-    cudaError_t error = cudaMemset(d_used, 0, sizeof *d_used);
-    if (error == cudaSuccess)
-        error = cuda_uniq_add_launch(&shared->device, from->d_slots, (size_t)1 << from->bits,
-                                     &unlimited, NULL, NULL);
-    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+    return cuda_uniq_queue(shared, chunk, 0);
 }
 
 /* Replaces the table by a larger one if there is memory. The lock is held for writing. */
 static cudaError_t cuda_uniq_enlarge(const struct cuda_shared *shared)
 {
     struct cuda_uniq *self = shared->host;
-    struct cuda_uniq_table made = self->table;
-    unsigned bits = made.bits + CUDA_UNIQ_GROWTH_BITS;
-    cudaError_t error = cudaDeviceSynchronize();
+    struct cuda_uniq_table larger = self->table;
+    uint64_t *d_used = &larger.d_control->used;
+    unsigned bits = larger.bits + CUDA_UNIQ_GROWTH_BITS;
 
+    cudaError_t error = cudaDeviceSynchronize();
     if (error != cudaSuccess)
         return error;
-    error = cuda_uniq_allocate(&made, bits < self->bits_max ? bits : self->bits_max, false);
-    if (error == cudaErrorMemoryAllocation) {
-        cudaGetLastError(); /* or CUDA reports it again */
+    error = cuda_uniq_allocate(&larger, bits < self->bits_max ? bits : self->bits_max, false);
+    if (cuda_is_out_of_memory(error)) {
         self->bits_max = self->table.bits;
         return cudaSuccess;
     }
+    struct cuda_uniq_table unlimited = larger; /* it has twice the slots, so all entries fit */
+    unlimited.used_max = (uint64_t)1 << larger.bits;
+    unlimited.probes_max = unlimited.used_max;
     if (error == cudaSuccess)
-        error = cuda_uniq_move(shared, &self->table, &made);
+        error = cudaMemset(d_used, 0, sizeof *d_used);
+    if (error == cudaSuccess)
+        error = cuda_uniq_add_launch(&shared->device, self->table.d_slots,
+                                     (size_t)1 << self->table.bits, &unlimited, NULL, NULL);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
     if (error != cudaSuccess) {
-        cudaFree(made.d_slots);
+        cudaFree(larger.d_slots);
         return error;
     }
     error = cudaFree(self->table.d_slots);
-    self->table = made;
+    self->table = larger;
     return error;
 }
 
-/* Makes the table larger than 2^bits slots if it is not and can be. Stores whether it is now. */
-static cudaError_t cuda_uniq_grow(const struct cuda_shared *shared, unsigned bits, bool *is_larger)
-{
-    struct cuda_uniq *self = shared->host;
-    cudaError_t error = cudaSuccess;
-
-    pthread_rwlock_wrlock(&self->lock);
-    if (self->table.bits == bits && bits < self->bits_max)
-        error = cuda_uniq_enlarge(shared);
-    *is_larger = self->table.bits > bits;
-    pthread_rwlock_unlock(&self->lock);
-    return error;
-}
-
-/* Adds a chunk's entries that did not fit to the table, which has grown. */
-static cudaError_t cuda_uniq_add_left(const struct cuda_shared *shared,
-                                      const struct cuda_chunk *chunk, size_t entries)
-{
-    struct cuda_uniq *self = shared->host;
-    struct cuda_uniq_result *result = chunk->result;
-    const struct cuda_uniq_left left = cuda_uniq_left(chunk);
-
-    pthread_rwlock_rdlock(&self->lock);
-    result->bits = self->table.bits;
-    cudaError_t error = cudaMemsetAsync(left.d_count, 0, sizeof *left.d_count, chunk->stream);
-    if (error == cudaSuccess)
-        error = cuda_uniq_add_launch(&shared->device, left.d_entries, entries, &self->table,
-                                     left.d_count, chunk->stream);
-    if (error == cudaSuccess)
-        error = cuda_uniq_fetch_left(chunk);
-    pthread_rwlock_unlock(&self->lock);
-    return error == cudaSuccess ? cudaStreamSynchronize(chunk->stream) : error;
-}
-
-/* Copies a chunk's entries to `copied`, some at a time, and adds them to the host's table. */
-static enum status cuda_uniq_write_left(const struct cuda_shared *shared,
-                                        const struct cuda_chunk *chunk, size_t entries,
-                                        struct table_writer *writer, struct table_entry *copied,
-                                        struct failure *failure)
-{
-    const struct table_entry *d_entries = cuda_uniq_left(chunk).d_entries;
-
-    for (size_t first = 0, n; first < entries; first += n) {
-        n = entries - first < CUDA_UNIQ_COPY_ENTRIES ? entries - first : CUDA_UNIQ_COPY_ENTRIES;
-        cudaError_t error = cudaMemcpyAsync(copied, d_entries + first, n * CUDA_UNIQ_ENTRY_BYTES,
-                                            cudaMemcpyDeviceToHost, chunk->stream);
-        if (error == cudaSuccess)
-            error = cudaStreamSynchronize(chunk->stream);
-        if (error != cudaSuccess)
-            return cuda_fail(error, "cannot copy counts", failure);
-        if (cuda_uniq_write_host(shared->host, writer, 0, copied, n, failure) != STATUS_OK)
-            return failure->status;
-    }
-    return table_writer_flush(writer, failure);
-}
-
-/* Adds a chunk's entries that did not fit to the host's table. */
+/* Adds a chunk's entries that did not fit to the host's table, some at a time. */
 static enum status cuda_uniq_count_left(const struct cuda_shared *shared,
                                         const struct cuda_chunk *chunk, size_t entries,
                                         struct failure *failure)
 {
+    const struct table_entry *d_entries = cuda_uniq_left(chunk).d_entries;
     struct table_entry *copied = malloc(CUDA_UNIQ_COPY_ENTRIES * CUDA_UNIQ_ENTRY_BYTES);
     struct table_writer *writer = NULL;
     enum status status =
         copied ? table_writer_open(((struct uniq *)shared->partial)->table, &writer, failure)
                : status_fail(failure, STATUS_DATA, "no memory for counts of the GPU");
 
+    for (size_t first = 0, n; status == STATUS_OK && first < entries; first += n) {
+        n = entries - first < CUDA_UNIQ_COPY_ENTRIES ? entries - first : CUDA_UNIQ_COPY_ENTRIES;
+        cudaError_t error = cudaMemcpyAsync(copied, d_entries + first, n * CUDA_UNIQ_ENTRY_BYTES,
+                                            cudaMemcpyDeviceToHost, chunk->stream);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(chunk->stream);
+        status = error == cudaSuccess
+                     ? cuda_uniq_write_host(shared->host, writer, 0, copied, n, failure)
+                     : cuda_fail(error, "cannot copy counts", failure);
+    }
     if (status == STATUS_OK)
-        status = cuda_uniq_write_left(shared, chunk, entries, writer, copied, failure);
+        status = table_writer_flush(writer, failure);
     table_writer_close(writer);
     free(copied);
     return status;
 }
 
+/*
+ * Adds what did not fit again, to a larger table: another chunk may have enlarged it since. If it
+ * cannot be enlarged, to the host's table.
+ */
 static enum status cuda_uniq_complete(const struct cuda_shared *shared,
                                       const struct cuda_chunk *chunk, struct failure *failure)
 {
+    struct cuda_uniq *self = shared->host;
     const struct cuda_uniq_result *result = chunk->result;
     const size_t entries = (size_t)result->left;
 
     while (result->left > 0) {
-        bool is_larger;
-        cudaError_t error = cuda_uniq_grow(shared, result->bits, &is_larger);
+        cudaError_t error = cudaSuccess;
+        pthread_rwlock_wrlock(&self->lock);
+        if (self->table.bits == result->bits && self->table.bits < self->bits_max)
+            error = cuda_uniq_enlarge(shared);
+        const bool is_larger = self->table.bits > result->bits;
+        pthread_rwlock_unlock(&self->lock);
         if (error == cudaSuccess && !is_larger)
             return cuda_uniq_count_left(shared, chunk, entries, failure);
         if (error == cudaSuccess)
-            error = cuda_uniq_add_left(shared, chunk, entries);
+            error = cuda_uniq_queue(shared, chunk, entries);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(chunk->stream);
         if (error != cudaSuccess)
             return cuda_fail(error, "counting failed", failure);
     }

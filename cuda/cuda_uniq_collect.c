@@ -13,36 +13,36 @@
 
 #include <stdatomic.h>
 
-/* The most threads that move entries. */
+/* The maximum number of threads that move entries. */
 #define CUDA_UNIQ_THREADS_MAX 16
 
 /*
- * The most entries that the host moves for each one of the device. Most of them may be repetitions:
- * up to 2.5 keys are pending for each distinct one.
+ * The host moves at most so many entries for each one of the device. Most of them may be
+ * repetitions: up to 2.5 keys are pending for each distinct one.
  */
 #define CUDA_UNIQ_MOVED_MAX 4
 
 /*
- * The staging memory: the most, its part of the slots' memory, and its part of what the host's
- * table may take. With 2 MiB, of which each of 16 threads had 128 KiB, they mostly waited: 1Gi
+ * The staging memory: its maximum, its share of the slots' memory, and of what the host's table may
+ * take. With 2 MiB, of which each of 16 threads had 128 KiB, they mostly waited: 1Gi
  * different values took 3.4 s, with 8 MiB 2.9 s, with 32 MiB 2.5 s, with 128 MiB 2.4 s.
  */
 #define CUDA_UNIQ_STAGING_BYTES_MAX  ((size_t)128 << 20)
 #define CUDA_UNIQ_STAGING_SHARE      16
 #define CUDA_UNIQ_STAGING_HOST_SHARE 128
 
-struct cuda_uniq_thread;
+/* The entries that a thread has in the staging memory: at least this many. */
+#define CUDA_UNIQ_PIECE_MIN 64
 
-/* How threads move entries from one table to the other. */
+/* Entries move from the host's table to the device's, or from the device's slots to the host's. */
 struct cuda_uniq_transfer {
     const struct cuda_shared *shared;
-    enum status (*work)(struct cuda_uniq_thread *thread, struct failure *failure);
     unsigned threads;
-    size_t piece;                  /* entries that a thread has room for in the staging memory */
+    size_t piece;                  /* entries of a thread in the staging memory; a power of 2 */
     struct table_entry *staging;   /* [threads * piece] */
-    struct table_entry *d_staging; /* the same on the device, if entries move there */
+    struct table_entry *d_staging; /* the same on the device if entries move there; else NULL */
     uint64_t *d_left;              /* [threads] then; as cuda_uniq_add_launch has it */
-    uint64_t set;                  /* else: of the host's table; all slots are in it */
+    uint64_t set;                  /* of the host's table, if slots move there; all are in it */
     size_t section; /* slots that a thread takes at a time: one or more pieces, and the keys of
                        whole partitions of the host's table, so that threads do not share them */
     _Atomic size_t taken; /* slots, or partitions of the host's table */
@@ -97,57 +97,6 @@ enum status cuda_uniq_write_host(const struct cuda_uniq *self, struct table_writ
     return table_writer_add_distinct(writer, set, entries, used, failure);
 }
 
-/* Does a thread's work, and flushes its writer. */
-static enum status cuda_uniq_transfer_some(struct cuda_uniq_thread *thread, struct failure *failure)
-{
-    const struct cuda_uniq_transfer *transfer = thread->transfer;
-
-    cudaError_t error = cudaSetDevice(transfer->shared->device.id);
-    if (error == cudaSuccess)
-        error = cudaStreamCreateWithFlags(&thread->stream, cudaStreamNonBlocking);
-    if (error != cudaSuccess)
-        return cuda_fail(error, "cannot create a stream", failure);
-    enum status status = transfer->work(thread, failure);
-    if (status == STATUS_OK)
-        status = table_writer_flush(thread->writer, failure);
-    cudaStreamDestroy(thread->stream);
-    return status;
-}
-
-static void cuda_uniq_transfer_part(void *context, size_t part)
-{
-    struct cuda_uniq_transfer *transfer = context;
-    struct cuda_uniq_thread thread = {
-        .transfer = transfer,
-        .part = part,
-        .entries = transfer->staging + part * transfer->piece,
-    };
-    struct failure failure;
-
-    enum status status =
-        table_writer_open(cuda_uniq_host_table(transfer->shared), &thread.writer, &failure);
-    if (status == STATUS_OK)
-        status = cuda_uniq_transfer_some(&thread, &failure);
-    table_writer_close(thread.writer);
-    if (status == STATUS_OK)
-        return;
-    pthread_mutex_lock(&transfer->lock);
-    transfer->status = status;
-    *transfer->failure = failure;
-    pthread_mutex_unlock(&transfer->lock);
-}
-
-/* Lets all threads do transfer->work. */
-static enum status cuda_uniq_transfer_run(struct cuda_uniq_transfer *transfer,
-                                          struct failure *failure)
-{
-    transfer->failure = failure;
-    pthread_mutex_init(&transfer->lock, NULL);
-    parallel_run(transfer->threads, transfer->threads, cuda_uniq_transfer_part, transfer);
-    pthread_mutex_destroy(&transfer->lock);
-    return transfer->status;
-}
-
 /* Adds a thread's entries to the device's table. Those that do not fit go back to the host's. */
 static enum status cuda_uniq_push(struct cuda_uniq_thread *thread, struct failure *failure)
 {
@@ -180,7 +129,10 @@ static enum status cuda_uniq_push(struct cuda_uniq_thread *thread, struct failur
                                 failure);
 }
 
-/* Takes entries of the host's table. The key whose word is 0 has no slot: it goes back. */
+/*
+ * Takes entries of the host's table for the device. The key whose word is 0 has no slot: it goes
+ * back.
+ */
 static enum status cuda_uniq_take(void *context, const struct table_entry *entries, size_t n,
                                   struct failure *failure)
 {
@@ -202,8 +154,8 @@ static enum status cuda_uniq_take(void *context, const struct table_entry *entri
 }
 
 /* Moves partitions of the host's table to the device until none is left. */
-static enum status cuda_uniq_move_partitions(struct cuda_uniq_thread *thread,
-                                             struct failure *failure)
+static enum status cuda_uniq_move_to_device(struct cuda_uniq_thread *thread,
+                                            struct failure *failure)
 {
     enum status status = STATUS_OK;
     size_t partition;
@@ -214,118 +166,119 @@ static enum status cuda_uniq_move_partitions(struct cuda_uniq_thread *thread,
     return status == STATUS_OK ? cuda_uniq_push(thread, failure) : status;
 }
 
-/* Adds the slots of a section to the host's table. */
-static enum status cuda_uniq_collect_section(struct cuda_uniq_thread *thread, size_t first,
-                                             struct failure *failure)
+/* Adds sections of the slots to the host's table until none is left. */
+static enum status cuda_uniq_move_to_host(struct cuda_uniq_thread *thread, struct failure *failure)
 {
-    const struct cuda_uniq_transfer *transfer = thread->transfer;
+    struct cuda_uniq_transfer *transfer = thread->transfer;
     const struct cuda_uniq *self = transfer->shared->host;
+    const size_t slots = cuda_uniq_slots(transfer->shared);
     const size_t piece = transfer->piece;
+    size_t first;
 
-    for (size_t i = first; i < first + transfer->section; i += piece) {
-        cudaError_t error = cudaMemcpyAsync(thread->entries, self->table.d_slots + i,
-                                            piece * sizeof *thread->entries, cudaMemcpyDeviceToHost,
-                                            thread->stream);
-        if (error == cudaSuccess)
-            error = cudaStreamSynchronize(thread->stream);
-        if (error != cudaSuccess)
-            return cuda_fail(error, "cannot copy the result", failure);
-        if (cuda_uniq_write_host(self, thread->writer, transfer->set, thread->entries, piece,
-                                 failure) != STATUS_OK)
-            return failure->status;
+    while ((first = atomic_fetch_add(&transfer->taken, transfer->section)) < slots) {
+        for (size_t i = first; i < first + transfer->section; i += piece) {
+            cudaError_t error = cudaMemcpyAsync(thread->entries, self->table.d_slots + i,
+                                                piece * sizeof *thread->entries,
+                                                cudaMemcpyDeviceToHost, thread->stream);
+            if (error == cudaSuccess)
+                error = cudaStreamSynchronize(thread->stream);
+            if (error != cudaSuccess)
+                return cuda_fail(error, "cannot copy the result", failure);
+            if (cuda_uniq_write_host(self, thread->writer, transfer->set, thread->entries, piece,
+                                     failure) != STATUS_OK)
+                return failure->status;
+        }
     }
     return STATUS_OK;
 }
 
-/* Takes sections until none is left. */
-static enum status cuda_uniq_collect_sections(struct cuda_uniq_thread *thread,
-                                              struct failure *failure)
+/* A thread's part of a transfer. */
+static void cuda_uniq_transfer_part(void *context, size_t part)
 {
-    struct cuda_uniq_transfer *transfer = thread->transfer;
-    const size_t slots = cuda_uniq_slots(transfer->shared);
+    struct cuda_uniq_transfer *transfer = context;
+    struct cuda_uniq_thread thread = {
+        .transfer = transfer,
+        .part = part,
+        .entries = transfer->staging + part * transfer->piece,
+    };
+    struct failure failure;
     enum status status = STATUS_OK;
-    size_t first;
 
-    while (status == STATUS_OK &&
-           (first = atomic_fetch_add(&transfer->taken, transfer->section)) < slots)
-        status = cuda_uniq_collect_section(thread, first, failure);
-    return status;
+    cudaError_t error = cudaSetDevice(transfer->shared->device.id);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&thread.stream, cudaStreamNonBlocking);
+    if (error != cudaSuccess)
+        status = cuda_fail(error, "cannot create a stream", &failure);
+    if (status == STATUS_OK)
+        status =
+            table_writer_open(cuda_uniq_host_table(transfer->shared), &thread.writer, &failure);
+    if (status == STATUS_OK)
+        status = transfer->d_staging ? cuda_uniq_move_to_device(&thread, &failure)
+                                     : cuda_uniq_move_to_host(&thread, &failure);
+    if (status == STATUS_OK)
+        status = table_writer_flush(thread.writer, &failure);
+    table_writer_close(thread.writer);
+    if (thread.stream)
+        cudaStreamDestroy(thread.stream);
+    if (status == STATUS_OK)
+        return;
+    pthread_mutex_lock(&transfer->lock);
+    transfer->status = status;
+    *transfer->failure = failure;
+    pthread_mutex_unlock(&transfer->lock);
 }
 
-/* Divides the staging memory among threads, in pieces whose size is a power of 2. */
-static struct cuda_uniq_transfer cuda_uniq_transfer_of(const struct cuda_shared *shared,
-                                                       void *staging, size_t staging_bytes)
+/* Runs all threads of a transfer. */
+static enum status cuda_uniq_transfer_run(struct cuda_uniq_transfer *transfer)
 {
-    const size_t slots = cuda_uniq_slots(shared);
-    const size_t room = staging_bytes / sizeof(struct table_entry);
-    const unsigned processors = parallel_processors();
-    size_t piece = (size_t)1 << TABLE_PARTITION_BITS;
-    unsigned threads = 1;
-
-    while (threads < processors && threads < CUDA_UNIQ_THREADS_MAX &&
-           2 * threads * (size_t)64 <= room)
-        threads *= 2;
-    while (piece > 1 && piece * threads > room)
-        piece /= 2;
-    while (2 * piece <= slots && 2 * piece * threads <= room)
-        piece *= 2;
-    return (struct cuda_uniq_transfer){.shared = shared,
-                                       .threads = threads,
-                                       .piece = piece,
-                                       .staging = staging};
+    transfer->taken = 0;
+    pthread_mutex_init(&transfer->lock, NULL);
+    parallel_run(transfer->threads, transfer->threads, cuda_uniq_transfer_part, transfer);
+    pthread_mutex_destroy(&transfer->lock);
+    return transfer->status;
 }
 
 /* Moves the host's entries to the device, if there is memory there to copy them to. */
-static enum status cuda_uniq_move(struct cuda_uniq_transfer *transfer, struct failure *failure)
+static enum status cuda_uniq_transfer_to_device(struct cuda_uniq_transfer *transfer)
 {
     const size_t entries = transfer->threads * transfer->piece;
     void *d_memory;
 
     cudaError_t error = cudaMalloc(&d_memory, entries * sizeof *transfer->d_staging +
                                                   transfer->threads * sizeof *transfer->d_left);
-    if (error == cudaErrorMemoryAllocation) {
-        cudaGetLastError(); /* or CUDA reports it again */
+    if (cuda_is_out_of_memory(error))
         return STATUS_OK;
-    }
     if (error != cudaSuccess)
-        return cuda_fail(error, "cannot move counts to the GPU", failure);
-    transfer->work = cuda_uniq_move_partitions;
+        return cuda_fail(error, "cannot move counts to the GPU", transfer->failure);
     transfer->d_staging = d_memory;
     transfer->d_left = (uint64_t *)(transfer->d_staging + entries);
-    enum status status = cuda_uniq_transfer_run(transfer, failure);
+    enum status status = cuda_uniq_transfer_run(transfer);
+    transfer->d_staging = NULL;
     cudaFree(d_memory);
     return status;
 }
 
-/* Adds the slots to the host's table. */
-static enum status cuda_uniq_collect_slots(struct cuda_uniq_transfer *transfer,
-                                           struct failure *failure)
+/* Moves all slots to the host's table, and adds the count of the key whose word is 0. */
+static enum status cuda_uniq_transfer_to_host(struct cuda_uniq_transfer *transfer, uint64_t zeros)
 {
     const struct cuda_shared *shared = transfer->shared;
-    const size_t slots = cuda_uniq_slots(shared);
-
-    transfer->work = cuda_uniq_collect_sections;
-    transfer->set = table_new_set(cuda_uniq_host_table(shared));
-    transfer->section = slots >> TABLE_PARTITION_BITS;
-    if (transfer->section < transfer->piece)
-        transfer->section = transfer->piece;
-    return cuda_uniq_transfer_run(transfer, failure);
-}
-
-/* Adds the count of the key whose word is 0. */
-static enum status cuda_uniq_collect_zeros(const struct cuda_shared *shared, uint64_t zeros,
-                                           struct failure *failure)
-{
     struct table_entry entry = {.key = 0, .count = zeros};
     struct table_writer *writer;
 
-    if (table_writer_open(cuda_uniq_host_table(shared), &writer, failure) != STATUS_OK)
-        return failure->status;
-    enum status status = cuda_uniq_write_host(shared->host, writer, 0, &entry, 1, failure);
+    if (table_writer_open(cuda_uniq_host_table(shared), &writer, transfer->failure) != STATUS_OK)
+        return transfer->failure->status;
+    enum status status =
+        cuda_uniq_write_host(shared->host, writer, 0, &entry, 1, transfer->failure);
     if (status == STATUS_OK)
-        status = table_writer_flush(writer, failure);
+        status = table_writer_flush(writer, transfer->failure);
     table_writer_close(writer);
-    return status;
+    if (status != STATUS_OK)
+        return status;
+    transfer->set = table_new_set(cuda_uniq_host_table(shared));
+    transfer->section = cuda_uniq_slots(shared) >> TABLE_PARTITION_BITS;
+    if (transfer->section < transfer->piece)
+        transfer->section = transfer->piece;
+    return cuda_uniq_transfer_run(transfer);
 }
 
 /* The engine clears the control words; the slots are cleared here. */
@@ -334,20 +287,31 @@ enum status cuda_uniq_collect(const struct cuda_shared *shared, void *staging, s
 {
     const struct cuda_uniq_table *table = &((const struct cuda_uniq *)shared->host)->table;
     const uint64_t held = table_held(cuda_uniq_host_table(shared));
+    const size_t slots = cuda_uniq_slots(shared);
+    const size_t capacity = staging_bytes / sizeof(struct table_entry);
+    const unsigned processors = parallel_processors();
     struct cuda_uniq_control control;
-    struct cuda_uniq_transfer move = cuda_uniq_transfer_of(shared, staging, staging_bytes);
-    struct cuda_uniq_transfer collect = cuda_uniq_transfer_of(shared, staging, staging_bytes);
+    struct cuda_uniq_transfer transfer = {
+        .shared = shared,
+        .threads = processors < CUDA_UNIQ_THREADS_MAX ? processors : CUDA_UNIQ_THREADS_MAX,
+        .piece = CUDA_UNIQ_PIECE_MIN,
+        .staging = staging,
+        .failure = failure,
+    };
 
+    if (transfer.threads > capacity / CUDA_UNIQ_PIECE_MIN)
+        transfer.threads = (unsigned)(capacity / CUDA_UNIQ_PIECE_MIN);
+    while (2 * transfer.piece <= slots && 2 * transfer.piece * transfer.threads <= capacity)
+        transfer.piece *= 2;
     cudaError_t error =
         cudaMemcpy(&control, table->d_control, sizeof control, cudaMemcpyDeviceToHost);
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot copy the result", failure);
     if ((held > 0 && held / CUDA_UNIQ_MOVED_MAX <= control.used &&
-         cuda_uniq_move(&move, failure) != STATUS_OK) ||
-        cuda_uniq_collect_zeros(shared, control.zeros, failure) != STATUS_OK ||
-        cuda_uniq_collect_slots(&collect, failure) != STATUS_OK)
+         cuda_uniq_transfer_to_device(&transfer) != STATUS_OK) ||
+        cuda_uniq_transfer_to_host(&transfer, control.zeros) != STATUS_OK)
         return failure->status;
-    error = cudaMemset(table->d_slots, 0, cuda_uniq_slots(shared) * sizeof *table->d_slots);
+    error = cudaMemset(table->d_slots, 0, slots * sizeof *table->d_slots);
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot clear the table", failure);
     return STATUS_OK;

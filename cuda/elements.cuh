@@ -7,20 +7,9 @@
 
 #include "cuda/kernels.h"
 
-/* The number of elements: *d_count, which is at most `most`; without d_count, `most`. */
-struct element_count {
-    uint32_t most;
-    const uint32_t *d_count;
-};
-
-inline struct element_count count_of(const struct cuda_elements *elements)
+__device__ __forceinline__ uint32_t count_elements(const struct cuda_elements &elements)
 {
-    return {(uint32_t)elements->count, elements->d_count};
-}
-
-__device__ __forceinline__ uint32_t read_count(const struct element_count &count)
-{
-    return count.d_count ? *count.d_count : count.most;
+    return elements.d_count ? *elements.d_count : (uint32_t)elements.count;
 }
 
 template <typename T>
@@ -100,12 +89,13 @@ __device__ __forceinline__ void for_each_element_of(const T *d_elements, uint32_
     }
 }
 
-/* The same for all blocks of the grid, with two loads at a time. */
+/* The same for elements of type T and all blocks of the grid, with two loads at a time. */
 template <typename T, typename Use>
-__device__ __forceinline__ void for_each_element(const T *d_elements, uint32_t elements,
-                                                 bool swapped, Use use)
+__device__ __forceinline__ void for_each_element(const struct cuda_elements &elements, bool swapped,
+                                                 Use use)
 {
-    for_each_element_of<2, READ_ONCE>(d_elements, elements, blockIdx.x, gridDim.x, swapped, use);
+    for_each_element_of<2, READ_ONCE>((const T *)elements.d_data, count_elements(elements),
+                                      blockIdx.x, gridDim.x, swapped, use);
 }
 
 #endif

@@ -28,9 +28,10 @@ __global__ void __launch_bounds__(GREATEST_THREADS)
 
 /*
  * H200, 256Mi int32, uniform and the slowest of six distributions (bench/RESULTS.md): 256 bins,
- * shared 0.244 and 0.245 ms; 16,384 bins, shared 0.249 and 0.253, windows 0.246 and 0.250; 65,536
- * bins, windows 0.282 and 0.336, cached 3.316 and 7.095; 5M bins, cached 2.651 and 7.766. A device
- * copy of the same bytes takes 0.259 ms, and the bus 19.4.
+ * shared 0.244 and 0.245 ms; 16,384 bins, windows 0.246 and 0.250, one table in shared memory for
+ * each of two blocks 0.249 and 0.253; 65,536 bins, windows 0.282 and 0.336, cached 3.316 and 7.095;
+ * 5M bins, cached 2.651 and 7.766. A device copy of the same bytes takes 0.259 ms, and the
+ * bus 19.4.
  */
 const struct histogram_kernel *histogram_kernel_choose(const struct histogram_task *task)
 {

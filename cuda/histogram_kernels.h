@@ -31,8 +31,7 @@ struct histogram_kernel {
     cudaError_t (*launch)(const struct histogram_task *task);
 };
 
-/* One or more tables in the shared memory of each block: up to about 28,000 bins, all 8-bit types.
- */
+/* Eight tables in the shared memory of each block: up to about 3,500 bins. */
 extern const struct histogram_kernel histogram_kernel_shared;
 /* A table in shared memory for a part of the bins: up to about 116,000 bins. */
 extern const struct histogram_kernel histogram_kernel_windows;

@@ -1,6 +1,7 @@
 /*
- * Slots are the counters in a kernel's own table: one for each bin, or one for each value of a
- * narrow type. The structs here map an element to its slot, and a slot to its bin.
+ * Slots are the counters in a kernel's own table: one for each bin, and two for values below and
+ * above. The structs here map an element to its slot, and add the count of a slot to the global
+ * table.
  */
 #ifndef GPUHIST_HISTOGRAM_SLOTS_CUH
 #define GPUHIST_HISTOGRAM_SLOTS_CUH
@@ -37,13 +38,12 @@ static __device__ __noinline__ uint32_t bin_of_word(const struct any_binning &an
 }
 
 /*
- * One slot for each bin, and two for values below and above. Elements are unsigned words of their
- * width. PLAIN: 32-bit unit bins of 32-bit elements in native byte order, signed or not.
+ * The slots for elements that are unsigned words of their width. PLAIN: 32-bit unit bins of 32-bit
+ * elements in native byte order, signed or not.
  */
 template <typename T, bool PLAIN>
 struct slots_of_bins {
     static_assert(!PLAIN || sizeof(T) == 4, "its arithmetic has 32 bits");
-    using element_type = T;
     struct any_binning any;
 
     explicit slots_of_bins(const struct histogram_task *task) : any(task)
@@ -78,57 +78,44 @@ struct slots_of_bins {
         uint32_t low = (uint32_t)any.binning.low;
         return (uint32_t)loaded - low > ~(low ^ (uint32_t)any.binning.bias);
     }
-
-    __device__ __forceinline__ uint32_t bin(uint32_t slot) const
-    {
-        return slot;
-    }
 };
 
-/*
- * One slot for each value, in memory order, of a type of one or two bytes. The slots are mapped to
- * bins after counting.
- */
-template <typename T>
-struct slots_of_values {
-    using element_type = T;
-    struct slots_of_bins<T, false> bins;
-
-    explicit slots_of_values(const struct histogram_task *task) : bins(task)
-    {
-    }
-
-    __device__ __forceinline__ uint32_t slot(T loaded) const
-    {
-        return loaded;
-    }
-
-    __device__ __forceinline__ uint32_t slot_or_above(T loaded) const
-    {
-        return loaded;
-    }
-
-    __device__ __forceinline__ bool is_below(T) const
-    {
-        return false;
-    }
-
-    __device__ __forceinline__ uint32_t bin(uint32_t slot) const
-    {
-        return bins.slot((T)slot);
-    }
-};
-
-/* The number of slots of all bins, and of all values of a type. */
+/* The number of slots of all bins. */
 inline size_t count_bin_slots(const struct binning *binning)
 {
     return (size_t)binning->bins + BINNING_OUTSIDE;
 }
 
-inline size_t count_value_slots(const struct element *element)
-{
-    return (size_t)1 << (8 * element->bytes);
-}
+/* struct cuda_histogram_table with the types that atomics need. */
+struct histogram_counters {
+    uint32_t *d_counts;
+    unsigned long long *d_outside;
+    uint32_t bins;
+
+    explicit histogram_counters(const struct histogram_task *task)
+        : d_counts(task->table->d_counts), d_outside((unsigned long long *)task->table->d_outside),
+          bins(task->binning->bins)
+    {
+    }
+
+    /* Slot number `bins` is that of values below all bins, and bins + 1 of those above. */
+    __device__ __forceinline__ void add(uint32_t slot, uint32_t count) const
+    {
+        if (slot < bins)
+            atomicAdd(&d_counts[slot], count);
+        else
+            atomicAdd(&d_outside[slot - bins], (unsigned long long)count);
+    }
+
+    /* Moves `count` values from the counter above all bins to the counter below. */
+    __device__ __forceinline__ void move_below(unsigned long long count) const
+    {
+        if (count > 0) {
+            atomicAdd(&d_outside[0], count);
+            atomicAdd(&d_outside[1], 0 - count);
+        }
+    }
+};
 
 /* Calls launch(slots) with the slots of the task's bins, a slots_of_bins. */
 template <typename Launch>

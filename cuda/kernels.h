@@ -20,7 +20,7 @@ extern "C" {
 struct cuda_device {
     int id;
     int multiprocessors;
-    int shared_bytes; /* the most shared memory of a block */
+    int shared_bytes; /* the maximum shared memory of a block */
 };
 
 /* Elements of the job's type in device memory. */
@@ -45,8 +45,8 @@ size_t cuda_text_control_bytes(size_t text_bytes);
  * byte order. d_control, of cuda_text_control_bytes, then begins with a struct
  * cuda_text_parsed. All three are 256-byte aligned.
  *
- * The text is read once, in tiles. Decoupled look-back (look_back.cuh) finds the place of each
- * tile's values.
+ * The text is read once, in tiles. Decoupled look-back (look_back.cuh) finds the position of
+ * each tile's values.
  */
 cudaError_t cuda_text_launch(const struct cuda_device *device, const struct text_rules *rules,
                              const struct element *element, const void *d_text, size_t text_bytes,
@@ -69,8 +69,7 @@ struct cuda_histogram_table {
 
 /*
  * Counts the elements, fewer than 2^32, in the table. Pointers in the binning are device pointers.
- * Any number of launches may share a table. The caller makes sure that no counter wraps
- * (cuda_counters.h).
+ * Any number of launches may share a table. The caller makes sure that no counter wraps.
  */
 cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct element *element,
                                   const struct binning *binning,
@@ -113,8 +112,8 @@ struct cuda_reduce_partial {
 };
 
 /*
- * Adds the elements, at most 2^29 or 2^30 bytes, to the partial. Adds their squares only if the job
- * needs them. Any number of launches may share the partial.
+ * Adds the elements, at most 2^30 bytes, to the partial. Adds their squares only if the job needs
+ * them. Any number of launches may share the partial.
  */
 cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct job *job,
                                const struct cuda_elements *elements,
@@ -129,7 +128,7 @@ struct cuda_uniq_control {
 };
 
 /*
- * A hash table of any 64-bit keys in device memory. The slots hold *words* in place of keys, as do
+ * A hash table of any 64-bit keys in device memory. The slots hold *words* instead of keys, as do
  * all entries that the launches below read and write: a word is the key XOR seeds[0]. A slot of
  * zeros is free. Any number of launches on any streams may share a table.
  */
@@ -138,13 +137,13 @@ struct cuda_uniq_table {
     struct cuda_uniq_control *d_control;
     unsigned bits;     /* above TABLE_PARTITION_BITS, at most 62 */
     uint64_t used_max; /* no block claims slots once so many are used; blocks that have begun do */
-    uint64_t probes_max; /* the most slots that are searched for a word */
+    uint64_t probes_max; /* the maximum number of slots that are searched for a word */
     uint64_t seeds[3];   /* of the hash, as table_seeds returns them */
 };
 
 /* Entries that did not fit into a table, in device memory. */
 struct cuda_uniq_left {
-    struct table_entry *d_entries; /* room for as many as there are elements */
+    struct table_entry *d_entries; /* capacity for as many as there are elements */
     uint64_t *d_count;             /* their number */
 };
 
@@ -170,8 +169,8 @@ cudaError_t cuda_uniq_add_launch(const struct cuda_device *device, struct table_
 
 /* Device memory for the results of stalin-sort; each area is 256-byte aligned. */
 struct cuda_stalin_sort_buffers {
-    void *d_kept;    /* room for all elements */
-    void *d_purged;  /* room for all elements, or NULL if the job does not need the purged ones */
+    void *d_kept;    /* capacity for all elements */
+    void *d_purged;  /* the same, or NULL if the job does not need the purged ones */
     void *d_control; /* of cuda_stalin_sort_control_bytes */
 };
 

@@ -7,12 +7,13 @@
 
 #include "cuda/kernels.h"
 
-/* Returns the number of blocks: at least `least` elements each, at most two per multiprocessor. */
-inline unsigned grid_size(const struct cuda_device *device, size_t elements, size_t least)
+/* Returns the number of blocks: with `minimum` elements or more each, at most two a multiprocessor.
+ */
+inline unsigned grid_size(const struct cuda_device *device, size_t elements, size_t minimum)
 {
-    size_t blocks = elements / least;
-    size_t most = 2 * (size_t)device->multiprocessors;
-    return blocks > most ? (unsigned)most : blocks > 0 ? (unsigned)blocks : 1;
+    const size_t blocks = elements / minimum;
+    const size_t maximum = 2 * (size_t)device->multiprocessors;
+    return blocks > maximum ? (unsigned)maximum : blocks > 0 ? (unsigned)blocks : 1;
 }
 
 /* Allows a kernel `bytes` bytes of dynamic shared memory. */

@@ -16,11 +16,11 @@ constexpr uint64_t LOOK_BACK_ALL = 2ull << 62;
 constexpr uint64_t LOOK_BACK_COUNT = LOOK_BACK_OWN - 1;
 
 /*
- * Publishes the count of the tile at a place, and returns the sum of the counts of the tiles before
- * it. One warp of a block calls it. Blocks take places in ascending order, so earlier tiles are
- * done or in progress, and the wait ends.
+ * Publishes the count of the tile at a position, and returns the sum of the counts of the tiles
+ * before it. One warp of a block calls it. Blocks take positions in ascending order, so earlier
+ * tiles are done or in progress, and the wait ends.
  */
-static __device__ __forceinline__ uint64_t look_back(uint64_t *states, uint32_t place,
+static __device__ __forceinline__ uint64_t look_back(uint64_t *states, uint32_t position,
                                                      uint64_t count)
 {
     volatile uint64_t *words = states;
@@ -28,8 +28,8 @@ static __device__ __forceinline__ uint64_t look_back(uint64_t *states, uint32_t 
     uint64_t before = 0;
 
     if (lane == 0)
-        words[place] = (place == 0 ? LOOK_BACK_ALL : LOOK_BACK_OWN) | count;
-    for (int64_t nearest = (int64_t)place - 1; nearest >= 0; nearest -= 32) {
+        words[position] = (position == 0 ? LOOK_BACK_ALL : LOOK_BACK_OWN) | count;
+    for (int64_t nearest = (int64_t)position - 1; nearest >= 0; nearest -= 32) {
         int64_t index = nearest - lane;
         uint64_t word = LOOK_BACK_ALL;
         do
@@ -44,8 +44,8 @@ static __device__ __forceinline__ uint64_t look_back(uint64_t *states, uint32_t 
         if (complete)
             break;
     }
-    if (lane == 0 && place > 0)
-        words[place] = LOOK_BACK_ALL | (before + count);
+    if (lane == 0 && position > 0)
+        words[position] = LOOK_BACK_ALL | (before + count);
     return before;
 }
 

@@ -37,9 +37,9 @@ cudaError_t cuda_records_launch(const struct cuda_device *device, const struct j
                                 cudaStream_t stream)
 {
     const unsigned char *d_first = (const unsigned char *)d_records + job->record_offset;
-    const size_t most = (size_t)device->multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
+    const size_t maximum = (size_t)device->multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
     const size_t wanted = count / BLOCK_THREADS + 1;
-    const unsigned blocks = (unsigned)(wanted < most ? wanted : most);
+    const unsigned blocks = (unsigned)(wanted < maximum ? wanted : maximum);
 
     return launch_by_width(&job->element, [=](auto word) {
         records_gather_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(d_first,

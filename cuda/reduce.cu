@@ -2,12 +2,9 @@
  * Reduction kernels: one pass that computes the totals of all reductions. Squares cost the most, so
  * they are left out unless wanted.
  *
- * A thread accumulates in registers: elements of 32 and 64 bits one by one, smaller ones in words
- * of two or four, by instructions that work on all of them at once. A warp, and then a block,
- * merges its threads' totals; one thread adds them to the partial in device memory by atomics.
- *
- * Registers are wide enough for one launch: at most 2^29 elements, or 2^30 bytes. The sums of
- * packed elements have 32 bits, so no thread gets more than PACKED_WORDS_MAX words.
+ * A thread accumulates in registers. A warp, and then a block, merges its threads' totals; one
+ * thread adds them to the partial in device memory by atomics. Registers are wide enough for one
+ * launch: at most 2^30 bytes.
  */
 #include "cuda/elements.cuh"
 #include "cuda/launch.cuh"
@@ -34,9 +31,6 @@ constexpr unsigned BLOCKS_SHARING = 1;
 constexpr unsigned WARP_THREADS = 32;
 constexpr unsigned TOTALS_WORDS = sizeof(totals) / sizeof(uint64_t);
 
-/* The squares of 2^14 words of bytes, 4 * 255^2 each, fit 32 bits. Shares are rounded up. */
-constexpr size_t PACKED_WORDS_MAX = 1 << 13;
-
 template <typename T>
 constexpr bool IS_SIGNED = std::is_signed_v<T>;
 
@@ -57,16 +51,6 @@ __device__ __forceinline__ uint64_t square(T value)
     if constexpr (IS_SIGNED<T>)
         return (uint64_t)((int64_t)value * (int64_t)value);
     return (uint64_t)value * (uint64_t)value;
-}
-
-/* words = value, modulo 2^(64 N) */
-template <unsigned N>
-__device__ __forceinline__ void set_words(unsigned long long (&words)[N], uint128 value)
-{
-    words[0] = (uint64_t)value;
-    words[1] = (uint64_t)(value >> 64);
-    if constexpr (N > 2)
-        words[2] = 0;
 }
 
 template <unsigned N>
@@ -135,7 +119,7 @@ __device__ void merge_atomically(totals *d_into, const totals &from)
     atomicXor(&d_into->xor_bits, from.xor_bits);
 }
 
-/* The totals of a thread, of elements that come one by one. */
+/* The totals of a thread. */
 template <typename T, bool SQUARES>
 struct accumulator {
     using sum_type = std::conditional_t<sizeof(T) == 8, uint128, int64_t>;
@@ -144,8 +128,8 @@ struct accumulator {
     sum_type sum = 0;
     uint128 squares = 0;      /* of 64-bit elements: the sum of the lower halves */
     uint128 squares_high = 0; /* and that of the upper halves */
-    T least = IS_SIGNED<T> ? (T)((BIAS<T> - 1) >> (64 - 8 * sizeof(T))) : (T)-1;
-    T greatest = (T)~least;
+    T smallest = IS_SIGNED<T> ? (T)((BIAS<T> - 1) >> (64 - 8 * sizeof(T))) : (T)-1;
+    T greatest = (T)~smallest;
     T and_bits = (T)-1;
     T or_bits = 0;
     T xor_bits = 0;
@@ -164,7 +148,7 @@ struct accumulator {
             squares += size * size;
             squares_high += __umul64hi(size, size);
         }
-        least = min(least, value);
+        smallest = min(smallest, value);
         greatest = max(greatest, value);
         and_bits &= value;
         or_bits |= value;
@@ -173,122 +157,23 @@ struct accumulator {
 
     __device__ __forceinline__ totals total() const
     {
-        totals made;
-        made.count = count;
-        set_words(made.sum, (uint128)(__int128)sum);
-        uint128 high = squares_high + (squares >> 64);
-        made.squares[0] = (uint64_t)squares;
-        made.squares[1] = (uint64_t)high;
-        made.squares[2] = (uint64_t)(high >> 64);
-        made.min = key_of(least) ^ BIAS<T>;
-        made.max = key_of(greatest) ^ BIAS<T>;
-        made.and_bits = key_of(and_bits);
-        made.or_bits = key_of(or_bits);
-        made.xor_bits = key_of(xor_bits);
-        return made;
+        const uint128 wide = (uint128)(__int128)sum;
+        const uint128 high = squares_high + (squares >> 64);
+        totals result;
+        result.count = count;
+        result.sum[0] = (uint64_t)wide;
+        result.sum[1] = (uint64_t)(wide >> 64);
+        result.squares[0] = (uint64_t)squares;
+        result.squares[1] = (uint64_t)high;
+        result.squares[2] = (uint64_t)(high >> 64);
+        result.min = key_of(smallest) ^ BIAS<T>;
+        result.max = key_of(greatest) ^ BIAS<T>;
+        result.and_bits = key_of(and_bits);
+        result.or_bits = key_of(or_bits);
+        result.xor_bits = key_of(xor_bits);
+        return result;
     }
 };
-
-/* The totals of a thread, of elements of 8 or 16 bits that come in words of 32. */
-template <typename T, bool SQUARES>
-struct packed_accumulator {
-    static constexpr uint32_t LANES = 4 / sizeof(T);
-    static constexpr uint32_t ONES = sizeof(T) == 1 ? 0x01010101 : 0x0101;
-    static constexpr uint32_t SIGNS = !IS_SIGNED<T> ? 0 : sizeof(T) == 1 ? 0x80808080 : 0x80008000;
-    using word_type = std::conditional_t<IS_SIGNED<T>, int32_t, uint32_t>;
-
-    uint32_t words = 0;
-    word_type sum = 0;
-    std::conditional_t<sizeof(T) == 1, word_type, uint64_t> squares = 0;
-    uint32_t least = UINT32_MAX; /* two lanes of 16 bits, compared as unsigned */
-    uint32_t greatest = 0;
-    uint32_t and_bits = UINT32_MAX;
-    uint32_t or_bits = 0;
-    uint32_t xor_bits = 0;
-
-    __device__ __forceinline__ void compare(uint32_t lanes)
-    {
-        least = __vminu2(least, lanes);
-        greatest = __vmaxu2(greatest, lanes);
-    }
-
-    __device__ __forceinline__ void absorb(uint32_t word)
-    {
-        const word_type lanes = (word_type)word;
-        words++;
-        if constexpr (sizeof(T) == 1) {
-            sum = __dp4a(lanes, (word_type)ONES, sum);
-            if constexpr (SQUARES)
-                squares = __dp4a(lanes, lanes, squares);
-            compare(__byte_perm(word ^ SIGNS, 0, 0x4240));
-            compare(__byte_perm(word ^ SIGNS, 0, 0x4341));
-        } else {
-            sum = __dp2a_lo(lanes, (word_type)ONES, sum);
-            if constexpr (SQUARES)
-                squares += square((word_type)(T)word) + square((word_type)(T)(word >> 16));
-            compare(word ^ SIGNS);
-        }
-        and_bits &= word;
-        or_bits |= word;
-        xor_bits ^= word;
-    }
-
-    /* The key, compared as unsigned, of the element in a lane of 16 bits. */
-    static __device__ __forceinline__ uint64_t ordered_key(uint32_t lane)
-    {
-        return key_of((T)(lane ^ SIGNS)) ^ BIAS<T>;
-    }
-
-    /* The key of all elements of a word folded into one. */
-    template <typename Fold>
-    static __device__ __forceinline__ uint64_t fold_lanes(uint32_t word, Fold fold)
-    {
-        word = fold(word, word >> 16);
-        return key_of((T)(sizeof(T) == 1 ? fold(word, word >> 8) : word));
-    }
-
-    __device__ __forceinline__ totals total() const
-    {
-        totals made;
-        made.count = (uint64_t)words * LANES;
-        set_words(made.sum, (uint128)(__int128)sum);
-        set_words(made.squares, (uint128)squares);
-        made.min = ordered_key(min(least & 0xffff, least >> 16));
-        made.max = ordered_key(max(greatest & 0xffff, greatest >> 16));
-        made.and_bits = fold_lanes(and_bits, [](uint32_t a, uint32_t b) { return a & b; });
-        made.or_bits = fold_lanes(or_bits, [](uint32_t a, uint32_t b) { return a | b; });
-        made.xor_bits = fold_lanes(xor_bits, [](uint32_t a, uint32_t b) { return a ^ b; });
-        return made;
-    }
-};
-
-/* The totals of the elements that fall to this thread. */
-template <typename T, bool SQUARES>
-__device__ __forceinline__ totals accumulate(const T *d_elements, uint32_t elements, bool swapped)
-{
-    accumulator<T, SQUARES> single;
-
-    if constexpr (sizeof(T) >= 4) {
-        for_each_element(d_elements, elements, swapped, [&](T value) { single.absorb(value); });
-        return single.total();
-    } else {
-        constexpr uint32_t lanes = packed_accumulator<T, SQUARES>::LANES;
-        const uint32_t words = elements / lanes;
-        const uint32_t order = sizeof(T) == 2 && swapped ? 0x2301 : 0x3210;
-        const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-        packed_accumulator<T, SQUARES> packed;
-
-        for_each_element((const uint32_t *)d_elements, words, false,
-                         [&](uint32_t word) { packed.absorb(__byte_perm(word, 0, order)); });
-        totals made = packed.total();
-        if (thread < elements % lanes) { /* those that do not fill a word */
-            T last = d_elements[words * lanes + thread];
-            single.absorb(swapped ? swap_bytes(last) : last);
-            merge(made, single.total());
-        }
-        return made;
-    }
-}
 
 /* Merges the totals of a warp's threads; the first thread has the result. */
 __device__ __forceinline__ void merge_warp(totals &own)
@@ -311,14 +196,16 @@ __device__ __forceinline__ void merge_warp(totals &own)
 
 template <typename T, bool SQUARES>
 __global__ void __launch_bounds__(BLOCK_THREADS<T>, BLOCKS_SHARING)
-    reduce_kernel(const T *d_elements, struct element_count count, bool swapped, totals *d_partial)
+    reduce_kernel(struct cuda_elements elements, bool swapped, totals *d_partial)
 {
     constexpr unsigned warps = BLOCK_THREADS<T> / WARP_THREADS;
     __shared__ totals of_warps[warps];
     const unsigned warp = threadIdx.x / WARP_THREADS;
     const unsigned lane = threadIdx.x % WARP_THREADS;
+    accumulator<T, SQUARES> absorbed;
 
-    totals own = accumulate<T, SQUARES>(d_elements, read_count(count), swapped);
+    for_each_element<T>(elements, swapped, [&](T value) { absorbed.absorb(value); });
+    totals own = absorbed.total();
     merge_warp(own);
     if (lane == 0)
         of_warps[warp] = own;
@@ -337,15 +224,9 @@ cudaError_t launch(const struct cuda_device *device, const struct job *job,
 {
     auto kernel = job->reductions.needs & REDUCTIONS_NEED_SQUARES ? reduce_kernel<T, true>
                                                                   : reduce_kernel<T, false>;
-    size_t words = elements->count * sizeof(T) / sizeof(uint32_t);
-    size_t blocks = grid_size(device, elements->count, 64 / sizeof(T) * BLOCK_THREADS<T>);
-    size_t least = words / (PACKED_WORDS_MAX * BLOCK_THREADS<T>)+1;
+    unsigned blocks = grid_size(device, elements->count, 64 / sizeof(T) * BLOCK_THREADS<T>);
 
-    if (blocks < least)
-        blocks = least;
-    kernel<<<(unsigned)blocks, BLOCK_THREADS<T>, 0, stream>>>((const T *)elements->d_data,
-                                                              count_of(elements),
-                                                              job->element.swapped, d_partial);
+    kernel<<<blocks, BLOCK_THREADS<T>, 0, stream>>>(*elements, job->element.swapped, d_partial);
     return cudaGetLastError();
 }
 

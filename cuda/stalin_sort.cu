@@ -8,10 +8,10 @@
  * none. The third kernel compacts the listed tiles. If the purged are wanted, all tiles are listed.
  *
  * The first kernel also speculates that nothing is purged: it copies each tile that is in order,
- * with its first element after the one before it in the input, to the same place among the
- * survivors. That is right for the *leading* tiles, those before the first tile out of order, which
- * are then done and never listed. What it copied behind them, before all blocks knew of that tile,
- * is overwritten by the third kernel or lies behind the last survivor.
+ * with its first element after the one before it in the input, to the same position among
+ * the survivors. That is right for the *leading* tiles, those before the first tile out of order,
+ * which are then done and never listed. What it copied after them, before all blocks knew of that
+ * tile, is overwritten by the third kernel or lies after the last survivor.
  *
  * So each byte is read once; those of leading tiles are written once; those of listed tiles are
  * read again, and their survivors written.
@@ -51,10 +51,10 @@ struct control {
     unsigned long long kept; /* survivors in all */
     unsigned unordered;      /* ~ of the first tile out of order, or 0 if none is known */
     unsigned listed;         /* tiles in the list */
-    unsigned next;           /* the place in the list that a block takes next */
+    unsigned next;           /* the position in the list that a block takes next */
     unsigned padding[11];
 };
-static_assert(sizeof(struct control) == 64, "the states behind it are aligned");
+static_assert(sizeof(struct control) == 64, "the states after it are aligned");
 
 /* The control memory, divided. */
 struct workspace {
@@ -108,7 +108,7 @@ struct part {
     static constexpr uint32_t width = element_vector<T>::width;
     element_vector<T> vectors[THREAD_VECTORS];
 
-    static __device__ __forceinline__ uint32_t place(uint32_t k)
+    static __device__ __forceinline__ uint32_t position(uint32_t k)
     {
         return (threadIdx.x / 32 * THREAD_VECTORS + k) * 32 + threadIdx.x % 32;
     }
@@ -117,14 +117,14 @@ struct part {
     {
 #pragma unroll
         for (uint32_t k = 0; k < THREAD_VECTORS; k++)
-            vectors[k].loaded = ((const uint4 *)d_tile)[place(k)];
+            vectors[k].loaded = ((const uint4 *)d_tile)[position(k)];
     }
 
     __device__ __forceinline__ void store(T *d_tile) const
     {
 #pragma unroll
         for (uint32_t k = 0; k < THREAD_VECTORS; k++)
-            ((uint4 *)d_tile)[place(k)] = vectors[k].loaded;
+            ((uint4 *)d_tile)[position(k)] = vectors[k].loaded;
     }
 
     __device__ __forceinline__ T rank(const struct rules &rules, uint32_t k, uint32_t i) const
@@ -158,8 +158,8 @@ struct part {
 };
 
 /*
- * Copies the tiles of this block to their places in d_kept, up to the first one that is out of
- * order or behind one that is. Returns that tile; it and those behind it have no maximum yet.
+ * Copies the tiles of this block to their positions in d_kept, up to the first one that is out of
+ * order or after one that is. Returns that tile; it and those after it have no maximum yet.
  */
 template <typename T>
 __device__ __forceinline__ uint32_t write_leading(const T *d_elements, uint32_t elements,
@@ -172,7 +172,7 @@ __device__ __forceinline__ uint32_t write_leading(const T *d_elements, uint32_t 
 
     for (; tile < whole; tile += gridDim.x) {
         const uint32_t first = tile * tile_elements;
-        const uint32_t place = first + part<T>::place(0) * part<T>::width;
+        const uint32_t position = first + part<T>::position(0) * part<T>::width;
         const part<T> own(d_elements + first);
         uint32_t unordered = 0;
         T before = 0;
@@ -180,10 +180,10 @@ __device__ __forceinline__ uint32_t write_leading(const T *d_elements, uint32_t 
         /* Loaded with the tile, and by one thread: all blocks ask the same slice of L2. */
         if (threadIdx.x == 0)
             unordered = *(const volatile unsigned *)&work.head->unordered;
-        if (threadIdx.x % 32 == 0 && place > 0)
-            before = d_elements[place - 1];
-        before = place > 0 ? rank_of(rules, before) : (T)rules.floor;
-        bool ordered = threadIdx.x % 32 > 0 || (place == 0 && !rules.has_floor) ||
+        if (threadIdx.x % 32 == 0 && position > 0)
+            before = d_elements[position - 1];
+        before = position > 0 ? rank_of(rules, before) : (T)rules.floor;
+        bool ordered = threadIdx.x % 32 > 0 || (position == 0 && !rules.has_floor) ||
                        passes(rules, own.rank(rules, 0, 0), before);
         ordered = own.is_in_order(rules, ordered);
         if (ordered)
@@ -198,127 +198,97 @@ __device__ __forceinline__ uint32_t write_leading(const T *d_elements, uint32_t 
     return tile;
 }
 
-/* The greatest rank of some elements of a tile, 0 for none; the threads together have all. */
-template <typename T>
-__device__ __forceinline__ T thread_maximum(const T *d_tile, uint32_t count,
-                                            const struct rules &rules)
-{
-    constexpr uint32_t width = element_vector<T>::width;
-    T best = 0;
-
-    if (count == TILE_BYTES / sizeof(T)) {
-        element_vector<T> vectors[THREAD_VECTORS];
-#pragma unroll
-        for (uint32_t k = 0; k < THREAD_VECTORS; k++)
-            vectors[k].loaded = ((const uint4 *)d_tile)[k * BLOCK_THREADS + threadIdx.x];
-#pragma unroll
-        for (uint32_t i = 0; i < THREAD_VECTORS * width; i++)
-            best = maximum()(best, rank_of(rules, vectors[i / width].values[i % width]));
-    } else {
-        for (uint32_t i = threadIdx.x; i < count; i += BLOCK_THREADS)
-            best = maximum()(best, rank_of(rules, d_tile[i]));
-    }
-    return best;
-}
-
 template <typename T>
 __global__ void __launch_bounds__(BLOCK_THREADS, MULTIPROCESSOR_THREADS / BLOCK_THREADS)
-    stalin_sort_maxima_kernel(const T *d_elements, struct element_count counted, struct rules rules,
-                              struct workspace work, T *d_kept)
+    stalin_sort_maxima_kernel(struct cuda_elements input, struct rules rules, struct workspace work,
+                              T *d_kept)
 {
     using Reduce = cub::BlockReduce<T, BLOCK_THREADS>;
     constexpr uint32_t tile_elements = TILE_BYTES / sizeof(T);
+    constexpr uint32_t width = element_vector<T>::width;
     __shared__ typename Reduce::TempStorage storage;
-    const uint32_t elements = read_count(counted);
+    const T *d_elements = (const T *)input.d_data;
+    const uint32_t elements = count_elements(input);
     const uint32_t tiles = count_tiles(elements * sizeof(T));
     uint32_t tile = write_leading(d_elements, elements, rules, work, d_kept);
 
     for (; tile < tiles; tile += gridDim.x) {
-        uint32_t first = tile * tile_elements;
-        T best = thread_maximum(d_elements + first, min(elements - first, tile_elements), rules);
-        best = Reduce(storage).Reduce(best, maximum());
+        const T *d_tile = d_elements + tile * tile_elements;
+        const uint32_t count = min(elements - tile * tile_elements, tile_elements);
+        T greatest = 0;
+        if (count == tile_elements) {
+            element_vector<T> vectors[THREAD_VECTORS];
+#pragma unroll
+            for (uint32_t k = 0; k < THREAD_VECTORS; k++)
+                vectors[k].loaded = ((const uint4 *)d_tile)[k * BLOCK_THREADS + threadIdx.x];
+#pragma unroll
+            for (uint32_t i = 0; i < THREAD_VECTORS * width; i++)
+                greatest =
+                    maximum()(greatest, rank_of(rules, vectors[i / width].values[i % width]));
+        } else {
+            for (uint32_t i = threadIdx.x; i < count; i += BLOCK_THREADS)
+                greatest = maximum()(greatest, rank_of(rules, d_tile[i]));
+        }
+        greatest = Reduce(storage).Reduce(greatest, maximum());
         if (threadIdx.x == 0)
-            work.maxima[tile] = best;
+            work.maxima[tile] = greatest;
         __syncthreads(); /* the storage is used again */
     }
 }
 
-/* Returns the number of leading tiles. The survivors of the list follow theirs. One block. */
-__device__ __forceinline__ uint32_t close_leading(uint32_t elements, uint32_t tile_elements,
-                                                  const struct workspace &work)
-{
-    const uint32_t leading = min(~work.head->unordered, elements / tile_elements);
-
-    if (threadIdx.x == 0) {
-        work.head->kept = (uint64_t)leading * tile_elements; /* unless a tile is listed */
-        work.states[0] = LOOK_BACK_ALL | work.head->kept;
-    }
-    return leading;
-}
-
-/* The list as far as it has been made, the same in all threads. */
-struct listing {
-    uint64_t greatest; /* rank of all elements so far */
-    uint32_t listed;
-};
-
 /*
- * Lists those of this thread's tiles, LIST_ITEMS from `first` on, in which something survives; or
- * all of them. All threads of the block call it, and wait before they call it again.
+ * Lists the tiles after the leading ones in which something survives, or all of them, and stores
+ * the greatest rank before each. One block.
  */
-__device__ __forceinline__ void list_tiles(const struct rules &rules, const struct workspace &work,
-                                           uint32_t first, uint32_t tiles, bool all,
-                                           struct listing &listing)
+__global__ void __launch_bounds__(LIST_THREADS)
+    stalin_sort_list_kernel(struct cuda_elements input, uint32_t element_bytes, struct rules rules,
+                            struct workspace work, bool all)
 {
     using Maxima = cub::BlockScan<uint64_t, LIST_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
     using Sums = cub::BlockScan<uint32_t, LIST_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
     __shared__ typename Maxima::TempStorage maxima_storage;
     __shared__ typename Sums::TempStorage sums_storage;
-    uint64_t own[LIST_ITEMS];
-    uint64_t before[LIST_ITEMS];
-    uint64_t greatest;
-    uint32_t wanted[LIST_ITEMS];
-    uint32_t places[LIST_ITEMS];
-    uint32_t count;
-
-    for (uint32_t i = 0; i < LIST_ITEMS; i++)
-        own[i] = first + i < tiles ? work.maxima[first + i] : 0;
-    Maxima(maxima_storage).ExclusiveScan(own, before, listing.greatest, maximum(), greatest);
-    for (uint32_t i = 0; i < LIST_ITEMS; i++) {
-        bool starts = first + i == 0 && !rules.has_floor;
-        wanted[i] = first + i < tiles && (all || starts || passes(rules, own[i], before[i]));
-    }
-    Sums(sums_storage).ExclusiveSum(wanted, places, count);
-    for (uint32_t i = 0; i < LIST_ITEMS; i++) {
-        if (wanted[i]) {
-            work.before[first + i] = before[i];
-            work.list[listing.listed + places[i]] = first + i;
-        }
-    }
-    listing.greatest = maximum()(listing.greatest, greatest);
-    listing.listed += count;
-}
-
-/* Makes the list from the maxima, and the greatest rank before each listed tile. One block. */
-__global__ void __launch_bounds__(LIST_THREADS)
-    stalin_sort_list_kernel(struct element_count counted, uint32_t element_bytes,
-                            struct rules rules, struct workspace work, bool all)
-{
-    const uint32_t elements = read_count(counted);
+    const uint32_t elements = count_elements(input);
+    const uint32_t tile_elements = TILE_BYTES / element_bytes;
     const uint32_t tiles = count_tiles((size_t)elements * element_bytes);
-    const uint32_t leading = close_leading(elements, TILE_BYTES / element_bytes, work);
-    struct listing listing = {0, 0};
+    const uint32_t leading = min(~work.head->unordered, elements / tile_elements);
+    uint64_t greatest = rules.has_floor ? rules.floor : 0; /* rank of all elements so far */
+    uint32_t listed = 0;
 
     if (leading > 0)
-        listing.greatest = work.maxima[leading - 1];
-    else if (rules.has_floor)
-        listing.greatest = rules.floor;
-    for (uint32_t i = leading; i < tiles; i += LIST_THREADS * LIST_ITEMS) {
-        list_tiles(rules, work, i + threadIdx.x * LIST_ITEMS, tiles, all, listing);
-        __syncthreads(); /* its shared memory is used again */
+        greatest = work.maxima[leading - 1];
+    for (uint32_t tile = leading; tile < tiles; tile += LIST_THREADS * LIST_ITEMS) {
+        const uint32_t first = tile + threadIdx.x * LIST_ITEMS;
+        uint64_t own[LIST_ITEMS];
+        uint64_t before[LIST_ITEMS];
+        uint64_t greatest_here;
+        uint32_t wanted[LIST_ITEMS];
+        uint32_t positions[LIST_ITEMS];
+        uint32_t count;
+
+        for (uint32_t i = 0; i < LIST_ITEMS; i++)
+            own[i] = first + i < tiles ? work.maxima[first + i] : 0;
+        Maxima(maxima_storage).ExclusiveScan(own, before, greatest, maximum(), greatest_here);
+        for (uint32_t i = 0; i < LIST_ITEMS; i++) {
+            bool starts = first + i == 0 && !rules.has_floor;
+            wanted[i] = first + i < tiles && (all || starts || passes(rules, own[i], before[i]));
+        }
+        Sums(sums_storage).ExclusiveSum(wanted, positions, count);
+        for (uint32_t i = 0; i < LIST_ITEMS; i++) {
+            if (wanted[i]) {
+                work.before[first + i] = before[i];
+                work.list[listed + positions[i]] = first + i;
+            }
+        }
+        greatest = maximum()(greatest, greatest_here);
+        listed += count;
+        __syncthreads(); /* the shared memory is used again */
     }
-    if (threadIdx.x == 0)
-        work.head->listed = listing.listed;
+    if (threadIdx.x == 0) {
+        work.head->listed = listed;
+        work.head->kept = (uint64_t)leading * tile_elements; /* unless a tile is listed */
+        work.states[0] = LOOK_BACK_ALL | work.head->kept;    /* the survivors of the list follow */
+    }
 }
 
 /* This thread's share of a tile: consecutive elements in memory order. */
@@ -375,15 +345,15 @@ struct share {
 };
 
 /*
- * Where element `place` of a compacted tile lies: one word is left free after each row of banks, so
- * that threads which store whole shares do not meet in a bank.
+ * Where element number `position` of a compacted tile lies: one word is left free after each row of
+ * banks, so that threads which store whole shares do not meet in a bank.
  */
 template <typename T>
-__host__ __device__ constexpr uint32_t compacted_place(uint32_t place)
+__host__ __device__ constexpr uint32_t compacted_position(uint32_t position)
 {
     constexpr uint32_t row = 128 / sizeof(T);
     constexpr uint32_t spare = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
-    return place + place / row * spare;
+    return position + position / row * spare;
 }
 
 /* The shared memory of a block that compacts tiles. */
@@ -393,93 +363,69 @@ struct keep_memory {
     using Sums = cub::BlockScan<uint32_t, BLOCK_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
     typename Maxima::TempStorage maxima;
     typename Sums::TempStorage sums;
-    T compacted[compacted_place<T>(TILE_BYTES / sizeof(T))]; /* survivors, then the others */
-    uint64_t before;                                         /* survivors of all tiles before */
-    uint32_t place;                                          /* in the list */
+    T compacted[compacted_position<T>(TILE_BYTES / sizeof(T))]; /* survivors, then the others */
+    uint64_t before;                                            /* survivors of all tiles before */
+    uint32_t next;                                              /* position in the list */
 };
 
-/*
- * Compacts a tile's survivors, and behind them the others if `purges`; and finds how many elements
- * survive before it. Returns how many survive in it. All threads call it, and wait before they use
- * the shared memory.
- */
-template <typename T>
-__device__ __forceinline__ uint32_t compact_tile(const share<T> &own, uint32_t tile,
-                                                 const struct rules &rules,
-                                                 const struct workspace &work, bool purges,
-                                                 struct keep_memory<T> &shared)
-{
-    const uint32_t place = shared.place;
-    const bool starts = !rules.has_floor && tile == 0 && threadIdx.x == 0;
-    uint32_t kept, tile_kept;
-    T last;
-
-    typename keep_memory<T>::Maxima(shared.maxima)
-        .ExclusiveScan(own.maximum_of(rules), last, (T)work.before[tile], maximum());
-    const uint64_t keeps = own.mark_kept(rules, last, starts);
-    typename keep_memory<T>::Sums(shared.sums)
-        .ExclusiveSum((uint32_t)__popcll(keeps), kept, tile_kept);
-    if (threadIdx.x < 32) {
-        uint64_t before = look_back(work.states, place + 1, tile_kept);
-        if (threadIdx.x == 0) {
-            shared.before = before;
-            if (place == work.head->listed - 1)
-                work.head->kept = before + tile_kept;
-        }
-    }
-    uint32_t purged = tile_kept + threadIdx.x * share<T>::size - kept;
-#pragma unroll
-    for (uint32_t i = 0; i < share<T>::size; i++) {
-        if (keeps >> i & 1)
-            shared.compacted[compacted_place<T>(kept++)] = own.values[i];
-        else if (purges && i < own.count)
-            shared.compacted[compacted_place<T>(purged++)] = own.values[i];
-    }
-    return tile_kept;
-}
-
+/* Compacts the listed tiles: their survivors, and the others if they are wanted. */
 template <typename T>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    stalin_sort_keep_kernel(const T *d_elements, struct element_count counted, struct rules rules,
-                            struct workspace work, T *d_kept, T *d_purged)
+    stalin_sort_keep_kernel(struct cuda_elements input, struct rules rules, struct workspace work,
+                            T *d_kept, T *d_purged)
 {
+    using memory = keep_memory<T>;
     constexpr uint32_t tile_elements = TILE_BYTES / sizeof(T);
-    __shared__ struct keep_memory<T> shared;
-    const uint32_t elements = read_count(counted);
+    __shared__ memory shared;
+    const T *d_elements = (const T *)input.d_data;
+    const uint32_t elements = count_elements(input);
 
     for (;;) {
         if (threadIdx.x == 0)
-            shared.place = atomicAdd(&work.head->next, 1u);
+            shared.next = atomicAdd(&work.head->next, 1u);
         __syncthreads();
-        if (shared.place >= work.head->listed)
+        const uint32_t position = shared.next; /* in the list */
+        if (position >= work.head->listed)
             return;
-        const uint32_t tile = work.list[shared.place];
+        const uint32_t tile = work.list[position];
         const uint32_t first = tile * tile_elements;
         const uint32_t count = min(elements - first, tile_elements);
         const share<T> own(d_elements + first, count);
+        const bool starts = !rules.has_floor && tile == 0 && threadIdx.x == 0;
+        uint32_t kept, tile_kept;
+        T last;
 
-        uint32_t kept = compact_tile(own, tile, rules, work, d_purged != nullptr, shared);
+        typename memory::Maxima(shared.maxima)
+            .ExclusiveScan(own.maximum_of(rules), last, (T)work.before[tile], maximum());
+        const uint64_t keeps = own.mark_kept(rules, last, starts);
+        typename memory::Sums(shared.sums).ExclusiveSum((uint32_t)__popcll(keeps), kept, tile_kept);
+        if (threadIdx.x < 32) {
+            uint64_t sum = look_back(work.states, position + 1, tile_kept);
+            if (threadIdx.x == 0) {
+                shared.before = sum;
+                if (position == work.head->listed - 1)
+                    work.head->kept = sum + tile_kept;
+            }
+        }
+        uint32_t purged = tile_kept + threadIdx.x * share<T>::size - kept;
+#pragma unroll
+        for (uint32_t i = 0; i < share<T>::size; i++) {
+            if (keeps >> i & 1)
+                shared.compacted[compacted_position<T>(kept++)] = own.values[i];
+            else if (d_purged && i < own.count)
+                shared.compacted[compacted_position<T>(purged++)] = own.values[i];
+        }
         __syncthreads();
         const uint64_t before = shared.before;
-        for (uint32_t i = threadIdx.x; i < kept; i += BLOCK_THREADS)
-            d_kept[before + i] = shared.compacted[compacted_place<T>(i)];
+        for (uint32_t i = threadIdx.x; i < tile_kept; i += BLOCK_THREADS)
+            d_kept[before + i] = shared.compacted[compacted_position<T>(i)];
         if (d_purged) {
-            for (uint32_t i = kept + threadIdx.x; i < count; i += BLOCK_THREADS)
-                d_purged[first - before + i - kept] = shared.compacted[compacted_place<T>(i)];
+            for (uint32_t i = tile_kept + threadIdx.x; i < count; i += BLOCK_THREADS)
+                d_purged[first - before + i - tile_kept] =
+                    shared.compacted[compacted_position<T>(i)];
         }
         __syncthreads(); /* the shared memory is used again */
     }
-}
-
-struct workspace lay_out(void *d_control, uint32_t tiles)
-{
-    struct workspace work;
-    work.head = (struct control *)d_control;
-    work.states = (uint64_t *)(work.head + 1);
-    work.maxima = work.states + 1 + tiles;
-    work.before = work.maxima + tiles;
-    work.list = (uint32_t *)(work.before + tiles);
-    return work;
 }
 
 template <typename T>
@@ -488,24 +434,27 @@ cudaError_t launch(const struct cuda_device *device, const struct cuda_elements 
                    cudaStream_t stream)
 {
     const uint32_t tiles = count_tiles(elements->count * sizeof(T));
-    struct workspace work = lay_out(buffers->d_control, tiles);
-    struct element_count count = count_of(elements);
-    const T *d_elements = (const T *)elements->d_data;
-    unsigned most = (unsigned)device->multiprocessors * 4;
-    unsigned blocks = tiles < most ? tiles : most;
+    const unsigned maximum = (unsigned)device->multiprocessors * 4;
+    const unsigned blocks = tiles < maximum ? tiles : maximum;
     T *d_kept = (T *)buffers->d_kept;
     T *d_purged = (T *)buffers->d_purged;
+    struct workspace work;
 
+    work.head = (struct control *)buffers->d_control;
+    work.states = (uint64_t *)(work.head + 1);
+    work.maxima = work.states + 1 + tiles;
+    work.before = work.maxima + tiles;
+    work.list = (uint32_t *)(work.before + tiles);
     cudaError_t error =
         cudaMemsetAsync(work.head, 0, (size_t)((char *)work.maxima - (char *)work.head), stream);
     if (error != cudaSuccess || blocks == 0)
         return error;
-    stalin_sort_maxima_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count, rules, work,
-                                                                    d_kept);
-    stalin_sort_list_kernel<<<1, LIST_THREADS, 0, stream>>>(count, (uint32_t)sizeof(T), rules, work,
-                                                            d_purged != nullptr);
-    stalin_sort_keep_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(d_elements, count, rules, work,
-                                                                  d_kept, d_purged);
+    stalin_sort_maxima_kernel<T>
+        <<<blocks, BLOCK_THREADS, 0, stream>>>(*elements, rules, work, d_kept);
+    stalin_sort_list_kernel<<<1, LIST_THREADS, 0, stream>>>(*elements, (uint32_t)sizeof(T), rules,
+                                                            work, d_purged != nullptr);
+    stalin_sort_keep_kernel<T>
+        <<<blocks, BLOCK_THREADS, 0, stream>>>(*elements, rules, work, d_kept, d_purged);
     return cudaGetLastError();
 }
 

@@ -3,8 +3,8 @@
  *
  * Blocks take the tiles in order. A block loads a tile and a halo into shared memory, and each
  * thread parses the units that begin in its span (text_span.h) into its local memory. A scan over
- * the block and look-back over the tiles then give the place of each thread's values. A unit that
- * goes on behind the halo is read from global memory byte by byte, which is right but slow.
+ * the block and look-back over the tiles then give the position of each thread's values. A unit
+ * that goes on after the halo is read from global memory byte by byte, which is right but slow.
  *
  * The number of values stays on the device, where the kernels that follow read it.
  */
@@ -22,11 +22,11 @@ constexpr unsigned BLOCKS_PER_MULTIPROCESSOR = 8;
 constexpr uint32_t TILE_BYTES = BLOCK_THREADS * TEXT_SPAN_BYTES;
 constexpr uint32_t BEFORE_BYTES = sizeof(uint4); /* loaded before a tile: one is needed */
 
-/* Loaded behind a tile: numbers are short, and most lines end within it. */
+/* Loaded after a tile: numbers are short, and most lines end within it. */
 template <enum text_span_unit UNIT>
 constexpr uint32_t HALO_BYTES = UNIT == TEXT_SPAN_LINES ? 1024 : 64;
 
-/* The head of the control memory. The kernel begins with zeros in it and in the states behind. */
+/* The head of the control memory. The kernel begins with zeros in it and in the states after it. */
 struct control {
     struct cuda_text_parsed parsed;
     uint32_t next; /* the tile that a block takes next */
@@ -42,7 +42,7 @@ struct workspace {
     uint64_t *states; /* [tiles] */
 };
 
-/* The 16 bytes of the text from `first` on; newlines before the text and behind it. */
+/* The 16 bytes of the text from `first` on; newlines before the text and after it. */
 __device__ __forceinline__ uint4 load_vector(const struct workspace &work, uint32_t first)
 {
     if (first < work.bytes && work.bytes - first >= sizeof(uint4))
@@ -50,50 +50,14 @@ __device__ __forceinline__ uint4 load_vector(const struct workspace &work, uint3
     union {
         uint4 vector;
         unsigned char bytes[sizeof(uint4)];
-    } made;
+    } loaded;
 #pragma unroll
     for (uint32_t i = 0; i < sizeof(uint4); i++)
-        made.bytes[i] = first + i < work.bytes ? work.d_text[first + i] : '\n';
-    return made.vector;
+        loaded.bytes[i] = first + i < work.bytes ? work.d_text[first + i] : '\n';
+    return loaded.vector;
 }
 
-/* Loads the text around a tile to `around`; all threads of the block share the work. */
-template <uint32_t AROUND_BYTES>
-__device__ __forceinline__ void load_tile(const struct workspace &work, uint32_t first,
-                                          uint4 *around)
-{
-    for (uint32_t i = threadIdx.x; i < AROUND_BYTES / sizeof(uint4); i += BLOCK_THREADS)
-        around[i] = load_vector(work, first - BEFORE_BYTES + i * (uint32_t)sizeof(uint4));
-    __syncthreads();
-}
-
-/*
- * Returns how many values of the text come before the `count` ones of this thread. The block of the
- * last tile stores how many there are in all.
- */
-__device__ __forceinline__ uint64_t place_values(const struct workspace &work, uint32_t tile,
-                                                 uint32_t count)
-{
-    using Sums = cub::BlockScan<uint32_t, BLOCK_THREADS>;
-    __shared__ typename Sums::TempStorage storage;
-    __shared__ uint64_t before_tile;
-    uint32_t before;
-    uint32_t tile_values;
-
-    Sums(storage).ExclusiveSum(count, before, tile_values);
-    if (threadIdx.x < 32) {
-        uint64_t sum = look_back(work.states, tile, tile_values);
-        if (threadIdx.x == 0) {
-            before_tile = sum;
-            if (tile == work.tiles - 1)
-                work.head->parsed.values = (uint32_t)sum + tile_values;
-        }
-    }
-    __syncthreads();
-    return before_tile + before;
-}
-
-/* Tiles have the places 0 to bytes, the last one included (text_span.h). */
+/* Tiles have the positions 0 to bytes, the last one included (text_span.h). */
 uint32_t count_tiles(size_t bytes)
 {
     return (uint32_t)(bytes / TILE_BYTES) + 1;
@@ -103,20 +67,26 @@ template <typename T, enum text_span_unit UNIT, enum text_notation NOTATION>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     text_parse_kernel(struct workspace work, struct text_span_rules rules, T *d_values)
 {
+    using Sums = cub::BlockScan<uint32_t, BLOCK_THREADS>;
     constexpr uint32_t around_bytes = BEFORE_BYTES + TILE_BYTES + HALO_BYTES<UNIT>;
-    __shared__ uint4 around[around_bytes / sizeof(uint4)];
-    __shared__ uint32_t taken;
+    __shared__ uint4
+        around[around_bytes / sizeof(uint4)]; /* a tile, and text before and after it */
+    __shared__ typename Sums::TempStorage storage;
+    __shared__ uint64_t before_tile; /* values */
+    __shared__ uint32_t next;
 
     rules.notation = NOTATION;
     for (;;) {
         if (threadIdx.x == 0)
-            taken = atomicAdd(&work.head->next, 1u);
+            next = atomicAdd(&work.head->next, 1u);
         __syncthreads();
-        const uint32_t tile = taken;
+        const uint32_t tile = next;
         if (tile >= work.tiles)
             return;
         const uint32_t first = tile * TILE_BYTES;
-        load_tile<around_bytes>(work, first, around);
+        for (uint32_t i = threadIdx.x; i < around_bytes / sizeof(uint4); i += BLOCK_THREADS)
+            around[i] = load_vector(work, first - BEFORE_BYTES + i * (uint32_t)sizeof(uint4));
+        __syncthreads();
 
         uint64_t values[TEXT_SPAN_VALUES];
         struct text_span_sink sink = {values, 0, 0};
@@ -125,7 +95,20 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
         text_span_parse(&view, &rules, UNIT, first + threadIdx.x * TEXT_SPAN_BYTES, &sink);
         if (sink.invalid != 0)
             atomicAdd(&work.head->parsed.invalid, sink.invalid);
-        T *d_next = d_values + place_values(work, tile, sink.count);
+
+        uint32_t before; /* values of the tile before those of this thread */
+        uint32_t tile_values;
+        Sums(storage).ExclusiveSum(sink.count, before, tile_values);
+        if (threadIdx.x < 32) {
+            uint64_t sum = look_back(work.states, tile, tile_values);
+            if (threadIdx.x == 0) {
+                before_tile = sum;
+                if (tile == work.tiles - 1)
+                    work.head->parsed.values = (uint32_t)sum + tile_values;
+            }
+        }
+        __syncthreads();
+        T *d_next = d_values + before_tile + before;
         for (uint32_t i = 0; i < sink.count; i++)
             d_next[i] = (T)values[i];
     }

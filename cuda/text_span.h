@@ -13,16 +13,16 @@
 #ifndef GPUHIST_TEXT_SPAN_H
 #define GPUHIST_TEXT_SPAN_H
 
-#include "cuda/text_span_field.h"
+#include "cuda/text_span_number.h"
 
 /*
- * A thread's span, and the most values that can begin in it. A text of n bytes has n + 1 places
- * where a part may begin: after a delimiter at the very end there is an empty one.
+ * A thread's span, and how many values can begin in it at most. A text of n bytes has n + 1
+ * positions where a part may begin: after a delimiter at the very end there is an empty one.
  */
 #define TEXT_SPAN_BYTES  32
 #define TEXT_SPAN_VALUES (TEXT_SPAN_BYTES / 2)
 
-/* The most values that a text can have. */
+/* The maximum number of values of a text. */
 #define TEXT_SPAN_VALUES_MAX(bytes) (((bytes) + 1) / 2)
 
 enum text_span_unit {
@@ -56,7 +56,66 @@ TEXT_SPAN_INLINE void text_span_emit(struct text_span_sink *sink, bool is_good, 
         sink->invalid++;
 }
 
-/* Parses the token that begins here. Returns a place in it, or its end. */
+/* The end of the field that `i` is in: a delimiter, or without one a blank, or the line's end. */
+TEXT_SPAN_INLINE uint32_t text_span_skip_field(const struct text_span_view *view,
+                                               const struct text_span_rules *rules, uint32_t i)
+{
+    const bool is_word = rules->delimiter > UINT8_MAX;
+
+    for (;; i++) {
+        const unsigned byte = text_span_at(view, i);
+        if (byte == rules->delimiter || (byte <= ' ' && ((is_word && text_span_is_blank(byte)) ||
+                                                         text_span_ends_line(view, i))))
+            return i;
+    }
+}
+
+/*
+ * The field of that number, from 1 on, of the line that begins at `first`: a word between blanks,
+ * or a part between delimiters. An empty range at the line's end if there are fewer.
+ */
+TEXT_SPAN_INLINE struct text_span_range text_span_find_field(const struct text_span_view *view,
+                                                             const struct text_span_rules *rules,
+                                                             uint32_t first, uint32_t number)
+{
+    const bool is_word = rules->delimiter > UINT8_MAX;
+    struct text_span_range field = {first, first};
+
+    for (uint32_t left = number;; left--) {
+        while (is_word && text_span_is_blank(text_span_at(view, field.first)))
+            field.first++;
+        field.end = text_span_skip_field(view, rules, field.first);
+        if (left == 1)
+            return field;
+        if (is_word ? field.first == field.end : text_span_ends_line(view, field.end))
+            break;
+        field.first = field.end + !is_word;
+    }
+    field.first = field.end;
+    return field;
+}
+
+/* How many fields the line has that begins at `first`. Stores its end. */
+TEXT_SPAN_INLINE uint32_t text_span_count_fields(const struct text_span_view *view,
+                                                 const struct text_span_rules *rules,
+                                                 uint32_t first, uint32_t *end)
+{
+    const bool has_delimiter = rules->delimiter <= UINT8_MAX;
+    uint32_t fields = has_delimiter;
+    bool is_inside = false; /* of a word */
+    uint32_t i = first;
+
+    for (; !text_span_ends_line(view, i); i++) {
+        const unsigned byte = text_span_at(view, i);
+        const bool was_inside = is_inside;
+        is_inside = !text_span_is_blank(byte);
+        fields += has_delimiter ? byte == rules->delimiter : is_inside && !was_inside;
+    }
+    *end = i;
+    return fields;
+}
+
+/* Parses the token that begins here. Returns a position in it, or its end. */
 TEXT_SPAN_INLINE uint32_t text_span_parse_token(const struct text_span_view *view,
                                                 const struct text_span_rules *rules, uint32_t first,
                                                 struct text_span_sink *sink)
@@ -65,7 +124,7 @@ TEXT_SPAN_INLINE uint32_t text_span_parse_token(const struct text_span_view *vie
     const struct text_span_number number = text_span_convert(view, rules, rest);
 
     text_span_emit(sink, number.is_good && text_span_is_space(text_span_at(view, number.end)),
-                   number.key);
+                   number.value);
     return number.end;
 }
 
@@ -91,39 +150,47 @@ TEXT_SPAN_INLINE uint32_t text_span_parse_part(const struct text_span_view *view
                                                const struct text_span_rules *rules, uint32_t first,
                                                struct text_span_sink *sink)
 {
-    const uint32_t end = text_span_skip_part(view, rules, first);
+    const uint32_t end = text_span_skip_field(view, rules, first);
     const struct text_span_range part = {first, end};
     const struct text_span_range trimmed = text_span_trim(view, part);
     const struct text_span_number number = text_span_convert(view, rules, trimmed);
 
-    text_span_emit(sink, number.is_good && number.end == trimmed.end, number.key);
+    text_span_emit(sink, number.is_good && number.end == trimmed.end, number.value);
     if (trimmed.first == trimmed.end && text_span_at(view, first - 1) == '\n')
         sink->invalid -= text_span_count_blank_parts(view, rules, first);
     return end;
 }
 
-/* Parses the line that begins here. Returns a place in it, or its end. */
+/* Parses the line that begins here. Returns a position in it, or its end. */
 TEXT_SPAN_INLINE uint32_t text_span_parse_line(const struct text_span_view *view,
                                                const struct text_span_rules *rules, uint32_t first,
                                                struct text_span_sink *sink)
 {
-    uint32_t seen;
-    const struct text_span_range found =
-        text_span_trim(view, text_span_find_field(view, rules, first, &seen));
-    const struct text_span_number number = text_span_convert(view, rules, found);
+    uint32_t seen = first;
+    int64_t field = rules->field;
+    bool is_split_right = true;
+    struct text_span_range found = {first, first};
 
-    const bool is_split_right =
-        rules->columns == 0 || text_span_count_fields(view, rules, first) == rules->columns;
+    if (field < 0 || rules->columns > 0) {
+        const uint32_t fields = text_span_count_fields(view, rules, first, &seen);
+        is_split_right = rules->columns == 0 || fields == rules->columns;
+        field += field < 0 ? (int64_t)fields + 1 : 0;
+    }
+    if (field > 0)
+        found = text_span_find_field(view, rules, first, (uint32_t)field);
+    seen = found.end > seen ? found.end : seen;
+    found = text_span_trim(view, found);
+    const struct text_span_number number = text_span_convert(view, rules, found);
 
     if (found.first < found.end || text_span_count_blank_parts(view, rules, first) == 0)
         text_span_emit(sink, is_split_right && number.is_good && number.end == found.end,
-                       number.key);
+                       number.value);
     return seen;
 }
 
 /*
- * Whether a unit begins at a place that holds `byte`, after one that holds `before`. An empty line
- * after the last newline begins one too, and is skipped later.
+ * Whether a unit begins at a position that holds `byte`, after one that holds `before`. An empty
+ * line after the last newline begins one too, and is skipped later.
  */
 TEXT_SPAN_INLINE bool text_span_begins(const struct text_span_rules *rules,
                                        enum text_span_unit unit, unsigned before, unsigned byte)
@@ -137,19 +204,19 @@ TEXT_SPAN_INLINE bool text_span_begins(const struct text_span_rules *rules,
 }
 
 /*
- * Adds to the sink, which is empty, the values and invalid units that begin at the places [first,
- * first + TEXT_SPAN_BYTES). The spans of all places 0 to view->bytes, each once, make up the whole
- * text. It is faster if `unit`, text_span_unit_of the rules, is a constant.
+ * Adds to the sink, which is empty, the values and invalid units that begin at the positions
+ * [first, first + TEXT_SPAN_BYTES). The spans of all positions 0 to view->bytes, each once, make up
+ * the whole text. It is faster if `unit`, text_span_unit_of the rules, is a constant.
  */
 TEXT_SPAN_INLINE void text_span_parse(const struct text_span_view *view,
                                       const struct text_span_rules *rules, enum text_span_unit unit,
                                       uint32_t first, struct text_span_sink *sink)
 {
-    const uint32_t places = view->bytes + 1;
-    const uint32_t end = places - first < TEXT_SPAN_BYTES ? places : first + TEXT_SPAN_BYTES;
+    const uint32_t positions = view->bytes + 1;
+    const uint32_t end = positions - first < TEXT_SPAN_BYTES ? positions : first + TEXT_SPAN_BYTES;
     uint32_t i = first;
 
-    while (i < places && i < end) {
+    while (i < positions && i < end) {
         unsigned before = text_span_at(view, i - 1);
         for (; i < end; i++) {
             const unsigned byte = text_span_at(view, i);

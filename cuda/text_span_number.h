@@ -1,13 +1,78 @@
 /*
- * Numbers in a text, and the rules that say how they are written and which values fit the type.
- * Compiled for host and device. All functions are pure and thread-safe.
+ * A text as the parsers of spans see it, its bytes, and the numbers in it: how they are written,
+ * and which values fit the type. Compiled for host and device. All functions are pure and
+ * thread-safe.
  */
 #ifndef GPUHIST_TEXT_SPAN_NUMBER_H
 #define GPUHIST_TEXT_SPAN_NUMBER_H
 
-#include "cuda/text_span_view.h"
 #include "job/element.h"
 #include "text/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define TEXT_SPAN_INLINE static __host__ __device__ __forceinline__
+#else
+#define TEXT_SPAN_INLINE static inline
+#endif
+
+/*
+ * A text, a piece of which may also be in faster memory. Places after the text, and the one before
+ * it, read as newlines; a piece that reaches there holds newlines.
+ */
+struct text_span_view {
+    const unsigned char *text; /* [bytes] */
+    uint32_t bytes;            /* 2^31 at most */
+    const unsigned char *piece;
+    uint32_t piece_first; /* its position in the text, modulo 2^32: it may begin before the text */
+    uint32_t piece_bytes;
+};
+
+/* Places [first, end) of a text. */
+struct text_span_range {
+    uint32_t first;
+    uint32_t end;
+};
+
+TEXT_SPAN_INLINE unsigned text_span_at(const struct text_span_view *view, uint32_t position)
+{
+    const uint32_t offset = position - view->piece_first;
+
+    if (offset < view->piece_bytes)
+        return view->piece[offset];
+    return position < view->bytes ? view->text[position] : '\n';
+}
+
+TEXT_SPAN_INLINE bool text_span_is_blank(unsigned byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+TEXT_SPAN_INLINE bool text_span_is_space(unsigned byte)
+{
+    return byte == ' ' || byte - '\t' <= '\r' - '\t';
+}
+
+/* Whether the line's content ends here: at a newline, or at a carriage return before one. */
+TEXT_SPAN_INLINE bool text_span_ends_line(const struct text_span_view *view, uint32_t position)
+{
+    const unsigned byte = text_span_at(view, position);
+
+    return byte == '\n' || (byte == '\r' && text_span_at(view, position + 1) == '\n');
+}
+
+/* The range without the blanks at its ends. */
+TEXT_SPAN_INLINE struct text_span_range text_span_trim(const struct text_span_view *view,
+                                                       struct text_span_range range)
+{
+    while (range.first < range.end && text_span_is_blank(text_span_at(view, range.first)))
+        range.first++;
+    while (range.first < range.end && text_span_is_blank(text_span_at(view, range.end - 1)))
+        range.end--;
+    return range;
+}
 
 /* The rules of a job's text, as the parsers take them. */
 struct text_span_rules {
@@ -15,21 +80,17 @@ struct text_span_rules {
     uint32_t columns;   /* how many fields a line has; 0: any number */
     unsigned delimiter; /* a byte; larger: none */
     enum text_notation notation;
-    uint32_t decimals;      /* of TEXT_FIXED */
-    uint64_t most_positive; /* the greatest magnitudes that fit the type */
-    uint64_t most_negative;
+    uint32_t decimals;     /* of TEXT_FIXED */
+    uint64_t positive_max; /* the maximum magnitudes that fit the type */
+    uint64_t negative_max;
 };
 
-/* A number: its key (element.h), the place after it, and whether it is one that fits the type. */
+/*
+ * A number, the position after it, and whether it is one that fits: the type, and then it is a key
+ * (element.h); or without its sign 64 bits.
+ */
 struct text_span_number {
-    uint64_t key;
-    uint32_t end;
-    bool is_good;
-};
-
-/* What follows the sign: a number, the place after it, and whether it is one below 2^64. */
-struct text_span_magnitude {
-    uint64_t number;
+    uint64_t value;
     uint32_t end;
     bool is_good;
 };
@@ -38,16 +99,16 @@ static inline struct text_span_rules text_span_rules_of(const struct text_rules 
                                                         const struct element *element)
 {
     const uint64_t top = (uint64_t)1 << (element->bytes * 8 - 1);
-    struct text_span_rules made;
+    struct text_span_rules span_rules;
 
-    made.field = rules->field;
-    made.columns = (uint32_t)rules->columns;
-    made.delimiter = (unsigned)rules->delimiter;
-    made.notation = rules->notation;
-    made.decimals = rules->decimals;
-    made.most_positive = element->is_signed ? top - 1 : top - 1 + top;
-    made.most_negative = element->is_signed ? top : 0;
-    return made;
+    span_rules.field = rules->field;
+    span_rules.columns = (uint32_t)rules->columns;
+    span_rules.delimiter = (unsigned)rules->delimiter;
+    span_rules.notation = rules->notation;
+    span_rules.decimals = rules->decimals;
+    span_rules.positive_max = element->is_signed ? top - 1 : top - 1 + top;
+    span_rules.negative_max = element->is_signed ? top : 0;
+    return span_rules;
 }
 
 /*
@@ -62,10 +123,10 @@ TEXT_SPAN_INLINE bool text_span_fits(uint64_t number, uint32_t digits, bool begi
 }
 
 /* The decimal digits at the beginning of the range, as far as they go. */
-TEXT_SPAN_INLINE struct text_span_magnitude text_span_read_integer(
-    const struct text_span_view *view, struct text_span_range range)
+TEXT_SPAN_INLINE struct text_span_number text_span_read_integer(const struct text_span_view *view,
+                                                                struct text_span_range range)
 {
-    struct text_span_magnitude read;
+    struct text_span_number read;
     uint64_t number = 0;
     uint32_t i = range.first;
 
@@ -78,7 +139,7 @@ TEXT_SPAN_INLINE struct text_span_magnitude text_span_read_integer(
             break;
         number = number * 10 + digit;
     }
-    read.number = number;
+    read.value = number;
     read.end = i;
     read.is_good =
         i > range.first && text_span_fits(number, i - leading, text_span_at(view, leading) == '1');
@@ -86,10 +147,10 @@ TEXT_SPAN_INLINE struct text_span_magnitude text_span_read_integer(
 }
 
 /* The hexadecimal digits at the beginning of the range, with or without 0x. */
-TEXT_SPAN_INLINE struct text_span_magnitude text_span_read_hex(const struct text_span_view *view,
-                                                               struct text_span_range range)
+TEXT_SPAN_INLINE struct text_span_number text_span_read_hex(const struct text_span_view *view,
+                                                            struct text_span_range range)
 {
-    struct text_span_magnitude read;
+    struct text_span_number read;
     uint64_t number = 0;
     uint32_t digits = 0; /* without leading zeros */
     uint32_t i = range.first;
@@ -107,7 +168,7 @@ TEXT_SPAN_INLINE struct text_span_magnitude text_span_read_hex(const struct text
         number = number << 4 | digit;
         digits += digits > 0 || digit > 0;
     }
-    read.number = number;
+    read.value = number;
     read.end = i;
     read.is_good = i > first && digits <= 16;
     return read;
@@ -117,11 +178,11 @@ TEXT_SPAN_INLINE struct text_span_magnitude text_span_read_hex(const struct text
  * The number with or without a point at the beginning of the range, as a multiple of 10^-decimals.
  * Digits that are worth less must be zeros.
  */
-TEXT_SPAN_INLINE struct text_span_magnitude text_span_read_fixed(const struct text_span_view *view,
-                                                                 struct text_span_range range,
-                                                                 uint32_t decimals)
+TEXT_SPAN_INLINE struct text_span_number text_span_read_fixed(const struct text_span_view *view,
+                                                              struct text_span_range range,
+                                                              uint32_t decimals)
 {
-    struct text_span_magnitude read;
+    struct text_span_number read;
     uint64_t number = 0;
     uint32_t digits = 0; /* without leading zeros */
     uint32_t missing = decimals;
@@ -151,7 +212,7 @@ TEXT_SPAN_INLINE struct text_span_magnitude text_span_read_fixed(const struct te
     digits += missing;
     for (; missing > 0; missing--)
         number *= 10;
-    read.number = number;
+    read.value = number;
     read.end = i;
     read.is_good =
         is_exact && i - range.first > has_point && text_span_fits(number, digits, leading == 1);
@@ -166,18 +227,16 @@ TEXT_SPAN_INLINE struct text_span_number text_span_convert(const struct text_spa
                                                            const struct text_span_rules *rules,
                                                            struct text_span_range range)
 {
-    struct text_span_number number;
     const unsigned sign = range.first < range.end ? text_span_at(view, range.first) : '\n';
     range.first += sign == '-' || sign == '+';
-    const struct text_span_magnitude read =
+    struct text_span_number number =
         rules->notation == TEXT_FIXED ? text_span_read_fixed(view, range, rules->decimals)
         : rules->notation == TEXT_HEX ? text_span_read_hex(view, range)
                                       : text_span_read_integer(view, range);
-    const uint64_t most = sign == '-' ? rules->most_negative : rules->most_positive;
 
-    number.key = sign == '-' ? 0 - read.number : read.number;
-    number.end = read.end;
-    number.is_good = read.is_good && read.number <= most;
+    number.is_good =
+        number.is_good && number.value <= (sign == '-' ? rules->negative_max : rules->positive_max);
+    number.value = sign == '-' ? 0 - number.value : number.value;
     return number;
 }
 

@@ -7,13 +7,11 @@
  * word is 0 has a counter of its own. All launches on all streams share the table: a slot's word
  * changes once, from 0, and counts are only added to.
  *
- * Atomics of many threads on one address wait for each other. So each block samples its tile and
- * counts the words that it finds in the sample in shared memory, as histogram_cached.cu does, which
- * says why that bounds what is left for one slot.
+ * Frequent words are counted in shared memory first (sampled_cache.cuh).
  */
 #include "count/uniq_key.h"
-#include "cuda/elements.cuh"
 #include "cuda/launch.cuh"
+#include "cuda/sampled_cache.cuh"
 #include "table/table.h"
 
 #include <cooperative_groups.h>
@@ -22,24 +20,7 @@
 namespace
 {
 
-constexpr unsigned BLOCK_THREADS = 1024;
-constexpr unsigned THREAD_SAMPLES = 2;
-constexpr unsigned CACHE_BITS = 12;
-constexpr uint32_t CACHE_ENTRIES = 1u << CACHE_BITS;
 constexpr unsigned ADD_THREADS = 256;
-
-/* Elements of a thread in a tile: at least 16 bytes. */
-template <typename T>
-constexpr uint32_t THREAD_ELEMENTS = sizeof(T) == 1 ? 16 : 8;
-
-template <typename T>
-constexpr uint32_t TILE_ELEMENTS = BLOCK_THREADS *THREAD_ELEMENTS<T>;
-
-/* A free entry has the word 0. Hits of that word are counted there, which is right. */
-struct cache {
-    uint64_t words[CACHE_ENTRIES];
-    uint32_t counts[CACHE_ENTRIES];
-};
 
 /* Makes words of elements. */
 struct word_maker {
@@ -111,8 +92,8 @@ struct slots {
                (hash << TABLE_PARTITION_BITS) * multipliers[0] >> (64 - lower);
     }
 
-    /* Whether slots may be claimed. Other blocks claim some meanwhile. */
-    __device__ __forceinline__ bool has_room() const
+    /* Whether slots may be claimed. Other blocks claim some at the same time. */
+    __device__ __forceinline__ bool has_capacity() const
     {
         return *(const volatile unsigned long long *)d_used < used_max;
     }
@@ -121,10 +102,10 @@ struct slots {
     __device__ __forceinline__ enum outcome add(uint64_t word, uint64_t hash,
                                                 unsigned long long count, bool may_claim) const
     {
-        uint64_t place = first(hash);
+        uint64_t i = first(hash);
 
         for (uint64_t probes = 0; probes < probes_max; probes++) {
-            struct slot *d_slot = &d_slots[place];
+            struct slot *d_slot = &d_slots[i];
             uint64_t found = *(const volatile unsigned long long *)&d_slot->word;
             bool is_new = false;
             if (found == 0) {
@@ -137,14 +118,14 @@ struct slots {
                 atomicAdd(&d_slot->count, count);
                 return is_new ? CLAIMED : FOUND;
             }
-            place = (place + 1) & (((uint64_t)1 << bits) - 1);
+            i = (i + 1) & (((uint64_t)1 << bits) - 1);
         }
         return LEFT;
     }
 };
 
 /* struct cuda_uniq_left, with the types that atomics take. */
-struct leavings {
+struct rest {
     struct slots::slot *d_entries;
     unsigned long long *d_count;
 
@@ -161,10 +142,10 @@ struct leavings {
 };
 
 /*
- * Adds to the count of a word, in the table or beside it. Returns whether a slot was claimed. It is
- * called and not inlined: kernels that unroll it would have too few registers.
+ * Adds to the count of a word, in the table or in the rest. Returns whether a slot was claimed. It
+ * is called and not inlined: kernels that unroll it would have too few registers.
  */
-static __device__ __noinline__ bool put(const struct slots &slots, const struct leavings &leavings,
+static __device__ __noinline__ bool put(const struct slots &slots, const struct rest &rest,
                                         uint64_t word, uint64_t hash, uint32_t count,
                                         bool may_claim)
 {
@@ -174,7 +155,7 @@ static __device__ __noinline__ bool put(const struct slots &slots, const struct 
     }
     const enum outcome outcome = slots.add(word, hash, count, may_claim);
     if (outcome == LEFT)
-        leavings.append(word, count);
+        rest.append(word, count);
     return outcome == CLAIMED;
 }
 
@@ -187,94 +168,52 @@ __device__ __forceinline__ void add_of_warp(unsigned long long *d_sum, uint32_t 
         atomicAdd(d_sum, (unsigned long long)number);
 }
 
-/* The tile's hash function for the cache; odd. As in histogram_cached.cu. */
-__device__ __forceinline__ uint32_t cache_multiplier(uint32_t tile)
-{
-    uint32_t mixed = (tile + 1) * 0x9e3779b9u;
-    mixed = (mixed ^ mixed >> 16) * 0x85ebca6bu;
-    return (mixed ^ mixed >> 13) | 1;
-}
+/* The table, as count_sampled takes it. */
+struct table_of_words {
+    using key_type = unsigned long long;
+    static constexpr key_type KEY_EMPTY = 0;
+    const struct word_maker &maker;
+    const struct slots &slots;
+    const struct rest &rest;
+    bool may_claim;   /* in this tile */
+    uint32_t claimed; /* slots, in this tile */
 
-__device__ __forceinline__ uint32_t cache_entry(uint64_t hash, uint32_t multiplier)
-{
-    return (uint32_t)(hash >> 32) * multiplier >> (32 - CACHE_BITS);
-}
-
-/* Puts the words of this thread's samples into the cache. */
-template <typename T>
-__device__ __forceinline__ void sample(struct cache &cache, const struct slots &slots,
-                                       const struct word_maker &maker, const T *d_tile,
-                                       uint32_t count, uint32_t multiplier)
-{
-#pragma unroll
-    for (uint32_t k = 0; k < THREAD_SAMPLES; k++) {
-        const uint32_t step = THREAD_ELEMENTS<T> / THREAD_SAMPLES;
-        const uint32_t place = (threadIdx.x + k * step) % THREAD_ELEMENTS<T>;
-        const uint32_t sampled = threadIdx.x * THREAD_ELEMENTS<T> + place;
-        if (sampled < count) {
-            const uint64_t word = maker.word(d_tile[sampled]);
-            const uint32_t entry = cache_entry(slots.hash(word), multiplier);
-            atomicExch((unsigned long long *)&cache.words[entry], (unsigned long long)word);
-        }
+    template <typename T>
+    __device__ __forceinline__ key_type key(T loaded) const
+    {
+        return maker.word(loaded);
     }
-}
 
-__device__ __forceinline__ void clear(struct cache &cache, uint32_t entry)
-{
-    cache.words[entry] = 0;
-    cache.counts[entry] = 0;
-}
-
-/* Adds the counts of the cache to the table, and clears it. Returns the slots claimed. */
-__device__ __forceinline__ uint32_t flush(struct cache &cache, const struct slots &slots,
-                                          const struct leavings &leavings, bool may_claim)
-{
-    uint32_t claimed = 0;
-
-    for (uint32_t i = threadIdx.x; i < CACHE_ENTRIES; i += BLOCK_THREADS) {
-        const uint64_t word = cache.words[i];
-        if (cache.counts[i] > 0)
-            claimed += put(slots, leavings, word, slots.hash(word), cache.counts[i], may_claim);
-        clear(cache, i);
+    __device__ __forceinline__ uint32_t hash(key_type word) const
+    {
+        return (uint32_t)(slots.hash(word) >> 32);
     }
-    return claimed;
-}
 
-template <typename T>
-__global__ void __launch_bounds__(BLOCK_THREADS)
-    uniq_count_kernel(const T *d_elements, struct element_count counted,
-                      const __grid_constant__ struct word_maker maker,
-                      const __grid_constant__ struct slots slots,
-                      const __grid_constant__ struct leavings leavings)
-{
-    __shared__ struct cache cache;
-    const uint32_t elements = read_count(counted);
-    const uint32_t tiles = elements / TILE_ELEMENTS<T> + (elements % TILE_ELEMENTS<T> > 0);
+    __device__ __forceinline__ void add(key_type word, uint32_t count)
+    {
+        claimed += put(slots, rest, word, slots.hash(word), count, may_claim);
+    }
 
-    for (uint32_t i = threadIdx.x; i < CACHE_ENTRIES; i += BLOCK_THREADS)
-        clear(cache, i);
-    for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const T *d_tile = d_elements + (size_t)tile * TILE_ELEMENTS<T>;
-        const uint32_t count = min(elements - tile * TILE_ELEMENTS<T>, TILE_ELEMENTS<T>);
-        const uint32_t multiplier = cache_multiplier(tile);
-        const bool may_claim = slots.has_room();
-        uint32_t claimed = 0;
-        __syncthreads(); /* the cache is empty */
-        sample(cache, slots, maker, d_tile, count, multiplier);
-        __syncthreads(); /* its words do not change until the flush */
-        for_each_element_of<2, READ_ONCE>(d_tile, count, 0, 1, false, [&](T loaded) {
-            const uint64_t word = maker.word(loaded);
-            const uint64_t hash = slots.hash(word);
-            const uint32_t entry = cache_entry(hash, multiplier);
-            if (cache.words[entry] == word)
-                atomicAdd(&cache.counts[entry], 1u);
-            else
-                claimed += put(slots, leavings, word, hash, 1, may_claim);
-        });
-        __syncthreads(); /* nothing more is counted in the cache */
-        claimed += flush(cache, slots, leavings, may_claim);
+    __device__ __forceinline__ void begin_tile()
+    {
+        may_claim = slots.has_capacity();
+        claimed = 0;
+    }
+
+    __device__ __forceinline__ void end_tile() const
+    {
         add_of_warp(slots.d_used, claimed);
     }
+};
+
+template <typename T>
+__global__ void __launch_bounds__(SAMPLED_THREADS)
+    uniq_count_kernel(struct cuda_elements elements,
+                      const __grid_constant__ struct word_maker maker,
+                      const __grid_constant__ struct slots slots,
+                      const __grid_constant__ struct rest rest)
+{
+    count_sampled<T>(elements, table_of_words{maker, slots, rest, false, 0});
 }
 
 /* A warp takes 32 entries at a time, and then says how many slots it claimed. */
@@ -289,7 +228,8 @@ __global__ void __launch_bounds__(ADD_THREADS)
         enum outcome outcome = FOUND;
         if (i < entries && d_entries[i].count > 0) {
             const struct slots::slot entry = d_entries[i];
-            outcome = slots.add(entry.word, slots.hash(entry.word), entry.count, slots.has_room());
+            outcome =
+                slots.add(entry.word, slots.hash(entry.word), entry.count, slots.has_capacity());
             if (outcome != LEFT)
                 d_entries[i].count = 0;
         }
@@ -308,15 +248,14 @@ cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struc
     const uint64_t flip = job->element.is_signed ? (uint64_t)1 << 63 : 0;
     const struct word_maker maker = {uniq_divisor_of(job->bin_width), flip ^ table->seeds[0],
                                      job->element.is_signed, job->element.swapped};
-    const struct leavings leavings = {(struct slots::slot *)left->d_entries,
-                                      (unsigned long long *)left->d_count};
+    const struct rest rest = {(struct slots::slot *)left->d_entries,
+                              (unsigned long long *)left->d_count};
 
     return launch_by_width(&job->element, [&](auto word) {
         using T = decltype(word);
-        unsigned blocks = grid_size(device, elements->count, TILE_ELEMENTS<T>);
-        uniq_count_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>((const T *)elements->d_data,
-                                                                count_of(elements), maker,
-                                                                slots(table), leavings);
+        unsigned blocks = grid_size(device, elements->count, SAMPLED_TILE_ELEMENTS<T>);
+        uniq_count_kernel<T>
+            <<<blocks, SAMPLED_THREADS, 0, stream>>>(*elements, maker, slots(table), rest);
         return cudaGetLastError();
     });
 }

@@ -55,7 +55,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .usage = "gpuhist count PREDICATE... [OPTION]... [FILE]...\n"
                      "Print how many integers meet each predicate, in one pass over the input.\n",
             .operation = OPERATION_COUNT,
-            .traits = OPTIONS_TESTS_VALUES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
+            .traits =
+                OPTIONS_TESTS_VALUES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_STALIN_SORT] =
         {

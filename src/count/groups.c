@@ -203,8 +203,8 @@ static struct rows_row groups_make_row(const struct job *job, __int128 bin, uint
 }
 
 /*
- * next[0] and next[1]: the next row of the table, and the end of the group's. With zeros, next[2] is
- * how many bins have been read, next[3] their number, and next[4] and [5] the first one.
+ * next[0] and next[1]: the next row of the table, and the end of the group's. With zeros, next[2]
+ * is how many bins have been read, next[3] their number, and next[4] and [5] the first one.
  */
 static size_t groups_rows_read(struct rows *rows, struct rows_row *out, size_t capacity)
 {
@@ -284,7 +284,7 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
         return;
     __int128 first = 0;
     __int128 last = (__int128)bins - 1;
-    if (!has_bins || binning_is_of_powers(&job->binning)) { /* of bins by powers, those between used ones */
+    if (!has_bins || binning_is_of_powers(&job->binning)) { /* the bins between used ones */
         first = groups_bin(groups, groups_row(groups, groups->starts[i], buffer));
         last = end > groups->starts[i] ? groups_bin(groups, groups_row(groups, end - 1, buffer))
                                        : first - 1;

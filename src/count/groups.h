@@ -78,8 +78,8 @@ bool groups_has_bin(const struct groups *groups, const uint64_t *row);
 struct rows;
 
 /*
- * Starts at the first row (rows.h) of group i of a finished partial of histogram, whose bins the job
- * gives, or of uniq or reductions. The partial must outlive `rows`.
+ * Starts at the first row (rows.h) of group i of a finished partial of histogram, whose bins the
+ * job gives, or of uniq or reductions. The partial must outlive `rows`.
  */
 void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t i, bool zeros);
 

@@ -22,9 +22,9 @@ const struct engine *engine_last(const struct engine *const *table)
     return *table;
 }
 
-const char *engine_lacks(const struct engine *engine, const struct job *job)
+const char *engine_unsupported(const struct engine *engine, const struct job *job)
 {
-    return engine->lacks ? engine->lacks(job) : NULL;
+    return engine->unsupported ? engine->unsupported(job) : NULL;
 }
 
 void engine_write_name(char name[ENGINE_NAME_MAX], const char *engine, unsigned device)

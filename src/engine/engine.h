@@ -36,7 +36,7 @@
 
 #define ENGINE_INPUT_UNKNOWN UINT64_MAX
 
-/* The most devices of one engine that are used or listed. */
+/* The maximum number of devices of one engine that are used or listed. */
 #define ENGINE_DEVICES_MAX 16
 
 /* The size of a buffer for engine_write_name. */
@@ -67,7 +67,7 @@ struct engine {
      * Returns what the job asks for and the engine does not support, such as "--base 16" or
      * "median", or NULL. The text lives as long as the job. The slot is NULL if it supports all.
      */
-    const char *(*lacks)(const struct job *job);
+    const char *(*unsupported)(const struct job *job);
     /*
      * Initializes a device for this process. Slow; may run on any thread while other engines work,
      * because it uses only the state of the engine's library. `open` does the same if needed. NULL:
@@ -129,7 +129,7 @@ const struct engine *engine_find(const struct engine *const *table, const char *
 const struct engine *engine_last(const struct engine *const *table);
 
 /* Returns what the job asks for and the engine does not support; NULL: it supports all. */
-const char *engine_lacks(const struct engine *engine, const struct job *job);
+const char *engine_unsupported(const struct engine *engine, const struct job *job);
 
 /*
  * Writes the name of an engine on a device: the engine's name, at most 15 characters of it,

@@ -73,10 +73,15 @@ void crew_add_feeder(struct crew *crew)
     pthread_mutex_unlock(&crew->lock);
 }
 
-void crew_give_up_device(struct crew *crew)
+void crew_await_device(struct crew *crew, unsigned device_bit)
+{
+    atomic_fetch_or_explicit(&crew->awaited_devices, device_bit, memory_order_relaxed);
+}
+
+void crew_give_up_device(struct crew *crew, unsigned device_bit)
 {
     pthread_mutex_lock(&crew->lock);
-    atomic_store_explicit(&crew->awaits_device, false, memory_order_relaxed);
+    atomic_fetch_and_explicit(&crew->awaited_devices, ~device_bit, memory_order_relaxed);
     pthread_cond_broadcast(&crew->changed);
     pthread_mutex_unlock(&crew->lock);
 }
@@ -84,7 +89,7 @@ void crew_give_up_device(struct crew *crew)
 /* Whether a device is being prepared for which workers pause. The lock is held. */
 static bool crew_awaits_device(const struct crew *crew)
 {
-    return atomic_load_explicit(&crew->awaits_device, memory_order_relaxed) &&
+    return atomic_load_explicit(&crew->awaited_devices, memory_order_relaxed) != 0 &&
            atomic_load_explicit(&crew->feeders, memory_order_relaxed) == 0 && !crew->all_paused;
 }
 
@@ -99,7 +104,7 @@ bool crew_pause(struct crew *crew)
         pthread_cond_broadcast(&crew->changed);
     }
     crew->paused--;
-    bool continues = !atomic_load_explicit(&crew->awaits_device, memory_order_relaxed) &&
+    bool continues = atomic_load_explicit(&crew->awaited_devices, memory_order_relaxed) == 0 &&
                      atomic_load_explicit(&crew->feeders, memory_order_relaxed) == 0;
     pthread_mutex_unlock(&crew->lock);
     return continues;

@@ -25,8 +25,9 @@ struct crew {
     double start;                  /* on crew_clock */
     const struct pipeline_watcher *watcher;
 
-    atomic_bool awaits_device; /* a device is prepared, for which workers pause; relaxed */
-    atomic_uint feeders;       /* workers that pull, of pools that have joined late; relaxed */
+    atomic_uint awaited_devices; /* a bit for each device that is prepared, for which workers
+                                    pause (worker.h: device_bit); relaxed */
+    atomic_uint feeders;         /* workers that pull, of pools that have joined late; relaxed */
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed;
@@ -56,13 +57,17 @@ void crew_wait(struct crew *crew);
 /* Adds a feeder. Wakes paused workers, which merge what they have and leave. */
 void crew_add_feeder(struct crew *crew);
 
-/* No device is awaited any more, since it cannot be used. Paused workers continue. */
-void crew_give_up_device(struct crew *crew);
+/*
+ * Workers pause while the device of that bit is prepared; and do so no more, since it cannot be
+ * used: paused workers continue unless another device is awaited.
+ */
+void crew_await_device(struct crew *crew, unsigned device_bit);
+void crew_give_up_device(struct crew *crew, unsigned device_bit);
 
 /*
- * Waits while the device for which this worker pauses is prepared. Returns earlier if all workers
- * at work pause, since then no input is left. Returns true if the worker should continue, because
- * the device cannot be used.
+ * Waits while the devices for which this worker pauses are prepared, until one has joined. Returns
+ * earlier if all workers at work pause, since then no input is left. Returns true if the worker
+ * should continue, because no device can be used.
  */
 bool crew_pause(struct crew *crew);
 

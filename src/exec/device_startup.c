@@ -31,92 +31,65 @@ static void device_startup_free(struct device_startup *self)
     free(self);
 }
 
-/* Waits so long, or until `ended`. The caller holds the lock. */
-static void device_startup_sleep(struct device_startup *self, long nanoseconds)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += nanoseconds;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    while (!self->ended && pthread_cond_timedwait(&self->changed, &self->lock, &until) != ETIMEDOUT)
-        ;
-}
-
-/* Waits until it pays. Returns false if it ends before. */
-static bool device_startup_ask(struct device_startup *self)
-{
-    long pause = DEVICE_STARTUP_ASK_NS_MIN;
-
-    pthread_mutex_lock(&self->lock);
-    while (!self->ended && !self->plan.pays(self->plan.context)) {
-        device_startup_sleep(self, pause);
-        pause = 2 * pause < DEVICE_STARTUP_ASK_NS_MAX ? 2 * pause : DEVICE_STARTUP_ASK_NS_MAX;
-    }
-    bool pays = !self->ended;
-    if (pays)
-        self->state = DEVICE_STARTUP_PREPARES;
-    pthread_mutex_unlock(&self->lock);
-    return pays;
-}
-
-/* Calls `begun` unless `ended`. */
-static void device_startup_begin(struct device_startup *self)
-{
-    pthread_mutex_lock(&self->lock);
-    if (!self->ended)
-        self->plan.begun(self->plan.context);
-    pthread_mutex_unlock(&self->lock);
-}
-
-/* Prepares the device, which takes long. Returns NULL, or why the device cannot be used. */
-static const char *device_startup_prepare(struct device_startup *self, struct failure *failure)
-{
-    const struct device_startup_plan *plan = &self->plan;
-
-    if (!plan->engine->probe(plan->device, failure->message, sizeof failure->message))
-        return failure->message;
-    device_startup_begin(self);
-    return plan->engine->prepare(plan->device, failure) == STATUS_OK ? NULL : failure->message;
-}
-
+/* Waits until it pays, prepares the device, which takes long, and reports. */
 static void *device_startup_run(void *argument)
 {
     struct device_startup *self = argument;
+    const struct device_startup_plan *plan = &self->plan;
+    const char *reason = NULL;
     struct failure failure;
+    long pause = DEVICE_STARTUP_ASK_NS_MIN;
 
-    if (!device_startup_ask(self))
-        return NULL;
-    const char *reason = device_startup_prepare(self, &failure);
     pthread_mutex_lock(&self->lock);
-    bool left_behind = self->ended;
+    while (!self->ended && !plan->pays(plan->context)) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += pause;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        while (!self->ended &&
+               pthread_cond_timedwait(&self->changed, &self->lock, &until) != ETIMEDOUT)
+            ;
+        pause = 2 * pause < DEVICE_STARTUP_ASK_NS_MAX ? 2 * pause : DEVICE_STARTUP_ASK_NS_MAX;
+    }
+    const bool begins = !self->ended;
+    if (begins)
+        self->state = DEVICE_STARTUP_PREPARES;
+    pthread_mutex_unlock(&self->lock);
+    if (!begins)
+        return NULL;
+    if (!plan->engine->probe(plan->device, failure.message, sizeof failure.message) ||
+        plan->engine->prepare(plan->device, &failure) != STATUS_OK)
+        reason = failure.message;
+
+    pthread_mutex_lock(&self->lock);
+    const bool ended = self->ended;
     self->state = DEVICE_STARTUP_CALLS;
     pthread_mutex_unlock(&self->lock);
-    if (left_behind)
+    if (ended)
         device_startup_free(self);
     else
-        self->plan.ready(self->plan.context, reason);
+        plan->ready(plan->context, reason);
     return NULL;
 }
 
 struct device_startup *device_startup_start(const struct device_startup_plan *plan)
 {
-    struct device_startup *made = malloc(sizeof *made);
+    struct device_startup *startup = malloc(sizeof *startup);
     pthread_condattr_t attributes;
 
-    if (!made)
+    if (!startup)
         return NULL;
-    *made = (struct device_startup){.plan = *plan, .state = DEVICE_STARTUP_ASKS};
-    pthread_mutex_init(&made->lock, NULL);
+    *startup = (struct device_startup){.plan = *plan, .state = DEVICE_STARTUP_ASKS};
+    pthread_mutex_init(&startup->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&made->changed, &attributes);
+    pthread_cond_init(&startup->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    int error = pthread_create(&made->thread, NULL, device_startup_run, made);
+    int error = pthread_create(&startup->thread, NULL, device_startup_run, startup);
     if (error == 0)
-        return made;
-    device_startup_free(made);
+        return startup;
+    device_startup_free(startup);
     errno = error;
     return NULL;
 }
@@ -127,15 +100,14 @@ enum device_startup_end device_startup_end(struct device_startup *self)
 
     pthread_mutex_lock(&self->lock);
     enum device_startup_end end = self->state == DEVICE_STARTUP_ASKS ? DEVICE_STARTUP_NOT_BEGUN
-                                  : self->state == DEVICE_STARTUP_PREPARES
-                                      ? DEVICE_STARTUP_LEFT_BEHIND
-                                      : DEVICE_STARTUP_CALLED;
+                                  : self->state == DEVICE_STARTUP_PREPARES ? DEVICE_STARTUP_RUNNING
+                                                                           : DEVICE_STARTUP_CALLED;
     self->ended = true;
     pthread_cond_signal(&self->changed);
-    if (end == DEVICE_STARTUP_LEFT_BEHIND)
+    if (end == DEVICE_STARTUP_RUNNING)
         pthread_detach(thread); /* the thread frees *self */
     pthread_mutex_unlock(&self->lock);
-    if (end == DEVICE_STARTUP_LEFT_BEHIND)
+    if (end == DEVICE_STARTUP_RUNNING)
         return end;
     pthread_join(thread, NULL);
     device_startup_free(self);

@@ -20,10 +20,11 @@ struct device_startup_plan {
      * has returned. device_startup_end waits while one of them runs, so none of them may call it.
      */
     void *context;
-    /* Returns whether it pays to begin now. Called at intervals until it returns true. */
+    /*
+     * Returns whether it pays to begin now. Called at intervals until it returns true; then the
+     * preparation begins.
+     */
     bool (*pays)(void *context);
-    /* Called when the device was found and its preparation begins. */
-    void (*begun)(void *context);
     /*
      * Called when the device is ready (`reason` is NULL) or cannot be used (`reason` says why,
      * until the call returns).
@@ -33,9 +34,9 @@ struct device_startup_plan {
 
 /* The outcome of a startup. */
 enum device_startup_end {
-    DEVICE_STARTUP_NOT_BEGUN,   /* `pays` has not returned true */
-    DEVICE_STARTUP_LEFT_BEHIND, /* the device is not ready; the thread still runs */
-    DEVICE_STARTUP_CALLED,      /* `ready` was called and has returned */
+    DEVICE_STARTUP_NOT_BEGUN, /* `pays` has not returned true */
+    DEVICE_STARTUP_RUNNING,   /* the device is not ready; the thread still runs */
+    DEVICE_STARTUP_CALLED,    /* `ready` was called and has returned */
 };
 
 /*

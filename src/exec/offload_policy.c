@@ -6,7 +6,7 @@
 #include "engine/engine.h"
 
 /*
- * The time from the decision until a GPU has made up for its cost: its context takes 0.20 to 0.33 s
+ * The time from the decision until a GPU has repaid its cost: its context takes 0.20 to 0.33 s
  * on an H200, the memory of its feeders and the end of the process some hundredths.
  */
 #define OFFLOAD_POLICY_READY_SECONDS 0.4
@@ -60,7 +60,7 @@
 #define OFFLOAD_POLICY_WORKER_RATE_MIN 1e9
 
 /*
- * The least rate that a device adds, of its 50 GB/s, and the cores that its feeders take. Seconds
+ * The minimum rate that a device adds, of its 50 GB/s, and the cores that its feeders take. Seconds
  * for 48 GB on 16 cores, without and with a device: reduce (77 GB/s on the CPU) 0.67 and 0.81;
  * count 0.63 and 0.78; stalin-sort 0.68 and 0.86; 256 bins (45 GB/s at first) 1.61 and 0.98.
  */

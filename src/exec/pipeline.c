@@ -21,6 +21,8 @@ struct pipeline_device {
     struct device_startup *startup; /* NULL: none was started */
 };
 
+_Static_assert(PIPELINE_WORKER_POOLS_MAX <= 32, "a pool's device has a bit");
+
 struct pipeline {
     const struct pipeline_task *task;
     struct crew crew;
@@ -49,6 +51,7 @@ static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const st
         pool->crew = &pipeline->crew;
         pool->engine = engine;
         pool->joins_late = joins_late;
+        pool->device_bit = 1u << count;
         pool->device = device;
         atomic_store(&pipeline->worker_pool_count, count + 1);
     }
@@ -183,21 +186,20 @@ static bool pipeline_allows(const struct pipeline *pipeline,
     return pipeline->task->device_count > 0 || rule(&view);
 }
 
-/* `pays` of a startup. Where decoding is the limit, a device is no help. */
+/*
+ * `pays` of a startup. Where decoding is the limit, a device is no help. Once it pays, workers make
+ * way for its preparation.
+ */
 static bool pipeline_device_pays(void *context)
 {
-    const struct pipeline *pipeline = ((struct pipeline_device *)context)->pipeline;
+    const struct pipeline_device *device = context;
+    struct pipeline *pipeline = device->pipeline;
 
-    if (pipeline->task->device_count == 0 && source_is_decoding(pipeline->task->source))
+    if ((pipeline->task->device_count == 0 && source_is_decoding(pipeline->task->source)) ||
+        !pipeline_allows(pipeline, offload_policy_pays))
         return false;
-    return pipeline_allows(pipeline, offload_policy_pays);
-}
-
-/* `begun` of a startup. */
-static void pipeline_device_begun(void *context)
-{
-    struct crew *crew = &((struct pipeline_device *)context)->pipeline->crew;
-    atomic_store_explicit(&crew->awaits_device, true, memory_order_relaxed);
+    crew_await_device(&pipeline->crew, device->pool->device_bit);
+    return true;
 }
 
 static void pipeline_device_ready(void *context, const char *reason);
@@ -211,7 +213,6 @@ static void pipeline_prepare_device(struct pipeline *pipeline, struct worker_poo
         .device = pool->device,
         .context = device,
         .pays = pipeline_device_pays,
-        .begun = pipeline_device_begun,
         .ready = pipeline_device_ready,
     };
 
@@ -255,7 +256,7 @@ static void pipeline_device_ready(void *context, const char *reason)
     }
     if (reason) {
         snprintf(pool->reason, sizeof pool->reason, "%.255s", reason);
-        crew_give_up_device(&pipeline->crew);
+        crew_give_up_device(&pipeline->crew, pool->device_bit);
     } else if (pipeline->task->device_count == 0 && pool->device == 0 && pool->engine->devices) {
         others = offload_policy_devices(pool->engine->devices(), pipeline_bytes_left(pipeline));
     }
@@ -278,7 +279,7 @@ static void pipeline_prepare_devices(struct pipeline *pipeline, unsigned workers
 
     for (size_t i = 0; i < count; i++) {
         struct worker_pool *pool = &pipeline->pools[i];
-        const char *unsupported = engine_lacks(pool->engine, task->job);
+        const char *unsupported = engine_unsupported(pool->engine, task->job);
         if (!pool->joins_late)
             continue;
         if (unsupported)
@@ -298,7 +299,7 @@ static enum status pipeline_open_pool(struct pipeline *pipeline, const struct en
 {
     struct engine_options options = pipeline->task->options;
     struct worker_pool *pool = pipeline_add_pool(pipeline, engine, device, false);
-    const char *unsupported = engine_lacks(engine, pipeline->task->job);
+    const char *unsupported = engine_unsupported(engine, pipeline->task->job);
     enum status status = STATUS_OK;
     char description[256];
 
@@ -397,7 +398,7 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
         const enum device_startup_end end = device_startup_end(pipeline->devices[i].startup);
         if (end == DEVICE_STARTUP_NOT_BEGUN)
             snprintf(pool->reason, sizeof pool->reason, "it was not needed");
-        report->is_thread_left |= end == DEVICE_STARTUP_LEFT_BEHIND;
+        report->is_thread_left |= end == DEVICE_STARTUP_RUNNING;
     }
     for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
         status = worker_pool_collect(&pipeline->pools[i], &counted, status, failure);

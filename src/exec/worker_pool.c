@@ -58,7 +58,7 @@ static bool worker_is_surplus(const struct worker *worker)
     if (pool->joins_late)
         return false;
     if (feeders == 0)
-        return atomic_load_explicit(&crew->awaits_device, memory_order_relaxed) &&
+        return atomic_load_explicit(&crew->awaited_devices, memory_order_relaxed) != 0 &&
                worker->index >= offload_policy_cpu_workers_meanwhile(pool->count);
     bool is_plain = source_size(crew->source) != SOURCE_SIZE_UNKNOWN;
     uint64_t bytes = is_plain ? atomic_load_explicit(&worker->bytes, memory_order_relaxed) : 0;
@@ -177,8 +177,8 @@ static void *worker_run(void *argument)
             worker->status = worker_loop(worker);
         } else {
             worker->status = pool->joins_late ? STATUS_OK : worker->open_status; /* none is lost */
-            if (pool->joins_late) /* paused workers notice when this one leaves */
-                atomic_store_explicit(&crew->awaits_device, false, memory_order_relaxed);
+            if (pool->joins_late)
+                crew_give_up_device(crew, pool->device_bit);
             source_leave(crew->source);
         }
     }

@@ -38,6 +38,7 @@ struct worker_pool {
     const struct engine *engine;
     unsigned device;
     bool joins_late;        /* a failure to begin is then no failure of the run */
+    unsigned device_bit;    /* of its device, in crew->awaited_devices */
     char reason[256];       /* why it is not used; empty if it is */
     atomic_bool is_open;    /* other threads may use it, and the next three are valid */
     void *session;          /* of the engine */

@@ -7,15 +7,6 @@
 
 #include <string.h>
 
-static uint64_t percentage_power(unsigned decimals)
-{
-    uint64_t power = 1;
-
-    while (decimals-- > 0)
-        power *= 10;
-    return power;
-}
-
 bool percentage_parse(struct percentage *percentage, const char *text, size_t length)
 {
     size_t whole = strspn(text, "0123456789");
@@ -27,7 +18,7 @@ bool percentage_parse(struct percentage *percentage, const char *text, size_t le
         whole + point + decimals != length)
         return false;
     *percentage = (struct percentage){.decimals = (unsigned)decimals};
-    limit = 100 * percentage_power(percentage->decimals);
+    limit = 100 * decimal_powers[percentage->decimals];
     for (size_t i = 0; i < length && percentage->digits <= limit; i++) {
         if (text[i] != '.')
             percentage->digits = percentage->digits * 10 + (uint64_t)(text[i] - '0');
@@ -38,7 +29,7 @@ bool percentage_parse(struct percentage *percentage, const char *text, size_t le
 /* digits <= 10^17 < 2^57 and n < 2^64: the product fits. */
 uint64_t percentage_rank(const struct percentage *percentage, uint64_t n)
 {
-    unsigned __int128 divisor = (unsigned __int128)100 * percentage_power(percentage->decimals);
+    unsigned __int128 divisor = (unsigned __int128)100 * decimal_powers[percentage->decimals];
     unsigned __int128 rank = ((unsigned __int128)percentage->digits * n + divisor - 1) / divisor;
 
     return rank > 0 ? (uint64_t)rank : 1;
@@ -55,22 +46,13 @@ uint64_t percentage_index(const struct percentage *percentage, uint64_t n, uint6
 
 int percentage_compare(const struct percentage *percentage, unsigned whole)
 {
-    const uint64_t other = whole * percentage_power(percentage->decimals);
+    const uint64_t other = whole * decimal_powers[percentage->decimals];
     return (percentage->digits > other) - (percentage->digits < other);
 }
 
 size_t percentage_write(char out[PERCENTAGE_SIZE], const struct percentage *percentage)
 {
-    uint64_t power = percentage_power(percentage->decimals);
-    size_t length = decimal_write(out, percentage->digits / power);
-    uint64_t decimals = percentage->digits % power;
-
-    if (percentage->decimals == 0)
-        return length;
-    out[length] = '.';
-    for (size_t i = percentage->decimals; i > 0; i--, decimals /= 10)
-        out[length + i] = (char)('0' + decimals % 10);
-    return length + 1 + percentage->decimals;
+    return decimal_write_fixed(out, percentage->digits, percentage->decimals);
 }
 
 size_t percentage_write_share(char out[PERCENTAGE_SHARE_SIZE], uint64_t part, uint64_t whole)

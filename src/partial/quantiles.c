@@ -66,20 +66,6 @@ void quantiles_destroy(struct quantiles *quantiles)
     *quantiles = (struct quantiles){.percents = NULL};
 }
 
-static int quantiles_compare_ranks(const void *a, const void *b)
-{
-    uint64_t x = ((const struct quantiles_value *)a)->rank;
-    uint64_t y = ((const struct quantiles_value *)b)->rank;
-    return (x > y) - (x < y);
-}
-
-static int quantiles_compare_indexes(const void *a, const void *b)
-{
-    size_t x = ((const struct quantiles_value *)a)->index;
-    size_t y = ((const struct quantiles_value *)b)->index;
-    return (x > y) - (x < y);
-}
-
 enum status quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
                            struct quantiles_value *values, struct failure *failure)
 {
@@ -88,13 +74,15 @@ enum status quantiles_find(const struct quantiles *quantiles, const struct rows 
     struct rows_row batch[QUANTILES_BATCH_ROWS];
     struct rows rest = *rows;
     char text[PERCENTAGE_SIZE];
-    uint64_t seen = rows->below;
+    uint64_t seen = rows->below; /* values up to this row */
+    uint64_t next = UINT64_MAX;  /* the lowest rank that is not found yet */
     size_t found = 0;
     size_t n;
 
     for (size_t i = 0; i < count; i++) {
         const uint64_t rank = percentage_rank(&quantiles->percents[i], total);
-        values[i] = (struct quantiles_value){.rank = rank, .index = i};
+        values[i] = (struct quantiles_value){.rank = rank};
+        next = rank < next ? rank : next;
         if (rank > rows->below && rank <= rows->below + rows->inside)
             continue;
         text[percentage_write(text, &quantiles->percents[i])] = '\0';
@@ -104,18 +92,26 @@ enum status quantiles_find(const struct quantiles *quantiles, const struct rows 
             "%s (gpuhist uniq --quantiles needs no bins)",
             (unsigned long long)rows->below, (unsigned long long)rows->above, text);
     }
-    qsort(values, count, sizeof *values, quantiles_compare_ranks);
     rest.zeros = false;
     rest.min_count = 0;
     while (found < count && (n = rows_read(&rest, batch, QUANTILES_BATCH_ROWS)) > 0) {
         for (size_t i = 0; i < n; i++) {
+            const uint64_t before = seen;
             seen += batch[i].count;
-            for (; found < count && values[found].rank <= seen; found++) {
-                values[found].low = batch[i].low;
-                values[found].high = batch[i].high;
+            if (next > seen)
+                continue;
+            next = UINT64_MAX;
+            for (size_t k = 0; k < count; k++) {
+                struct quantiles_value *value = &values[k];
+                if (value->rank > seen) {
+                    next = value->rank < next ? value->rank : next;
+                } else if (value->rank > before) {
+                    value->low = batch[i].low;
+                    value->high = batch[i].high;
+                    found++;
+                }
             }
         }
     }
-    qsort(values, count, sizeof *values, quantiles_compare_indexes);
     return STATUS_OK;
 }

@@ -25,7 +25,6 @@ struct quantiles_value {
     __int128 low;
     __int128 high;
     uint64_t rank; /* 1 is the smallest value */
-    size_t index;  /* of its percentage */
 };
 
 /*

@@ -60,11 +60,9 @@ struct axis axis_make(__int128 low, __int128 high, unsigned decimals, unsigned l
     const __int128 below = low < 0 ? -low : low;
     const __int128 above = high < 0 ? -high : high;
     const __int128 max = below > above ? below : above;
-    __int128 one = 1000; /* the first unit that has a suffix */
+    const __int128 one = (__int128)1000 * decimal_powers[decimals]; /* the first with a suffix */
     char label[AXIS_LABEL_SIZE];
 
-    for (unsigned i = 0; i < decimals; i++)
-        one *= 10;
     for (;; axis.step = binning_next_round(axis.step)) {
         /* A label has a suffix if it then has at most one decimal more. */
         __int128 unit = one;

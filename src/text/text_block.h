@@ -10,6 +10,7 @@
 #ifndef GPUHIST_TEXT_BLOCK_H
 #define GPUHIST_TEXT_BLOCK_H
 
+#include "base/bytes.h"
 #include "base/cpu_isa.h"
 
 #include <stdbool.h>
@@ -26,7 +27,7 @@
 
 #define TEXT_BLOCK ((size_t)64)
 
-#define TEXT_INLINE static inline __attribute__((always_inline))
+#define TEXT_INLINE BYTES_INLINE
 
 /* For a function of one instruction set: inlines all that it calls. */
 #define TEXT_FLATTEN __attribute__((flatten))
@@ -38,43 +39,13 @@ enum text_isa {
 #undef TEXT_ISA_ENUM
 };
 
-/* A word whose bytes all have the same value. */
-#define TEXT_BYTES(byte) ((uint64_t)(byte)*0x0101010101010101u)
-
-/* Loads eight bytes as a word; the first byte is the lowest. */
-TEXT_INLINE uint64_t text_block_word(const char *bytes)
-{
-    uint64_t word;
-    memcpy(&word, bytes, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
-}
-
-/* Gathers the highest bit of each byte into the lowest eight bits; all other bits must be 0. */
-TEXT_INLINE uint64_t text_block_gather(uint64_t high_bits)
-{
-    return (high_bits >> 7) * 0x0102040810204080u >> 56;
-}
-
-/*
- * Sets the highest bit of each byte that is zero. Exact: nothing is carried from byte to byte
- * (Warren, "Hacker's Delight", 2nd edition, section 6-1).
- */
-TEXT_INLINE uint64_t text_block_zeros(uint64_t word)
-{
-    const uint64_t low = TEXT_BYTES(0x7f);
-    return ~(((word & low) + low) | word | low);
-}
-
 /* Sets the highest bit of each byte that is white space: 9 to 13, or 32. */
 TEXT_INLINE uint64_t text_block_whites(uint64_t word)
 {
-    const uint64_t low = TEXT_BYTES(0x7f);
-    uint64_t from_9 = (word & low) + TEXT_BYTES(0x80 - 9);
-    uint64_t from_14 = (word & low) + TEXT_BYTES(0x80 - 14);
-    return (from_9 & ~from_14 & ~word & ~low) | text_block_zeros(word ^ TEXT_BYTES(' '));
+    const uint64_t low = BYTES_OF(0x7f);
+    uint64_t from_9 = (word & low) + BYTES_OF(0x80 - 9);
+    uint64_t from_14 = (word & low) + BYTES_OF(0x80 - 14);
+    return (from_9 & ~from_14 & ~word & ~low) | bytes_zeros(word ^ BYTES_OF(' '));
 }
 
 #if defined(TEXT_BLOCK_HAS_NEON)
@@ -114,8 +85,8 @@ static inline uint64_t text_block_equal_plain(const char *block, char byte)
 {
     uint64_t mask = 0;
     for (size_t i = 0; i < TEXT_BLOCK; i += 8)
-        mask |= text_block_gather(
-                    text_block_zeros(text_block_word(block + i) ^ TEXT_BYTES((unsigned char)byte)))
+        mask |= bytes_gather(
+                    bytes_zeros(bytes_load(block + i) ^ BYTES_OF((unsigned char)byte)))
                 << i;
     return mask;
 }
@@ -124,7 +95,7 @@ static inline uint64_t text_block_white_plain(const char *block)
 {
     uint64_t mask = 0;
     for (size_t i = 0; i < TEXT_BLOCK; i += 8)
-        mask |= text_block_gather(text_block_whites(text_block_word(block + i))) << i;
+        mask |= bytes_gather(text_block_whites(bytes_load(block + i))) << i;
     return mask;
 }
 #endif

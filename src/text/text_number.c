@@ -33,10 +33,10 @@ const unsigned char text_number_orders[17][16] = {
 static bool text_number_append(const char *digits, size_t count, uint64_t *number)
 {
     for (; count >= 8; digits += 8, count -= 8) {
-        uint64_t word = text_block_word(digits) ^ TEXT_BYTES('0');
-        if (text_number_no_digits(word) ||
+        uint64_t word = bytes_load(digits) ^ BYTES_OF('0');
+        if (bytes_no_digits(word) ||
             __builtin_mul_overflow(*number, (uint64_t)100000000, number) ||
-            __builtin_add_overflow(*number, text_number_join_eight(word), number))
+            __builtin_add_overflow(*number, bytes_join_eight(word), number))
             return false;
     }
     for (; count > 0; digits++, count--) {

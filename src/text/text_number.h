@@ -49,40 +49,20 @@ extern const unsigned char text_number_orders[17][16];
 bool text_number_read_any(const struct text_rules *rules, const char *token, size_t bytes,
                           struct text_number *number);
 
-/*
- * The number of eight digits. Each byte of the word is a digit's value, the lowest byte that of the
- * first digit. Joins neighbours three times, each time with one multiplication (Lemire, "Quickly
- * parsing eight digits", 2018; Mula, "SIMD-ized parsing of series of integers").
- */
-TEXT_INLINE uint64_t text_number_join_eight(uint64_t digits)
-{
-    const uint64_t every_fourth = 0x000000ff000000ff;
-    uint64_t pairs = digits * 10 + (digits >> 8);
-    return ((pairs & every_fourth) * (100 + ((uint64_t)1000000 << 32)) +
-            (pairs >> 16 & every_fourth) * (1 + ((uint64_t)10000 << 32))) >>
-           32;
-}
-
-/* Not 0 if some byte is above 9. */
-TEXT_INLINE uint64_t text_number_no_digits(uint64_t digits)
-{
-    return ((digits + TEXT_BYTES(0x80 - 10)) | digits) & TEXT_BYTES(0x80);
-}
-
 /* Converts the `count` (1 to 16) digits before `end`. Returns false if one is not a digit. */
 static inline bool text_number_join_plain(const char *end, size_t count, uint64_t *number)
 {
-    uint64_t low = text_block_word(end - 8) ^ TEXT_BYTES('0');
-    uint64_t high = text_block_word(end - 16) ^ TEXT_BYTES('0');
+    uint64_t low = bytes_load(end - 8) ^ BYTES_OF('0');
+    uint64_t high = bytes_load(end - 16) ^ BYTES_OF('0');
 
     if (count <= 8) {
         low &= UINT64_MAX << (64 - 8 * count);
-        *number = text_number_join_eight(low);
-        return text_number_no_digits(low) == 0;
+        *number = bytes_join_eight(low);
+        return bytes_no_digits(low) == 0;
     }
     high &= UINT64_MAX << (128 - 8 * count);
-    *number = text_number_join_eight(high) * 100000000 + text_number_join_eight(low);
-    return (text_number_no_digits(low) | text_number_no_digits(high)) == 0;
+    *number = bytes_join_eight(high) * 100000000 + bytes_join_eight(low);
+    return (bytes_no_digits(low) | bytes_no_digits(high)) == 0;
 }
 
 #if defined(__x86_64__)
@@ -173,16 +153,16 @@ TEXT_INLINE bool text_number_join_fixed(enum cpu_isa isa, const char *data, size
 /* Not 0 if some byte XOR '0' is not a hexadecimal digit. */
 TEXT_INLINE uint64_t text_number_no_hex_digits(uint64_t bytes)
 {
-    uint64_t letters = (bytes | TEXT_BYTES(0x20)) ^ TEXT_BYTES(0x70); /* A to F, a to f: 1 to 6 */
+    uint64_t letters = (bytes | BYTES_OF(0x20)) ^ BYTES_OF(0x70); /* A to F, a to f: 1 to 6 */
     uint64_t no_letters =
-        (letters + TEXT_BYTES(0x80 - 7)) | ~(letters + TEXT_BYTES(0x80 - 1)) | letters;
-    return text_number_no_digits(bytes) & no_letters;
+        (letters + BYTES_OF(0x80 - 7)) | ~(letters + BYTES_OF(0x80 - 1)) | letters;
+    return bytes_no_digits(bytes) & no_letters;
 }
 
-/* The number of eight hexadecimal digits, each XOR '0', joined as in text_number_join_eight. */
+/* The number of eight hexadecimal digits, each XOR '0', joined as in bytes_join_eight. */
 TEXT_INLINE uint64_t text_number_join_eight_hex(uint64_t bytes)
 {
-    uint64_t digits = (bytes & TEXT_BYTES(0xf)) + (bytes >> 6 & TEXT_BYTES(1)) * 9;
+    uint64_t digits = (bytes & BYTES_OF(0xf)) + (bytes >> 6 & BYTES_OF(1)) * 9;
     uint64_t pairs = (digits << 4 | digits >> 8) & 0x00ff00ff00ff00ff;
     uint64_t fours = (pairs << 8 | pairs >> 16) & 0x0000ffff0000ffff;
     return (fours << 16 | fours >> 32) & UINT32_MAX;
@@ -191,8 +171,8 @@ TEXT_INLINE uint64_t text_number_join_eight_hex(uint64_t bytes)
 /* As text_number_join_plain, of hexadecimal digits. */
 TEXT_INLINE bool text_number_join_hex(const char *end, size_t count, uint64_t *number)
 {
-    uint64_t low = text_block_word(end - 8) ^ TEXT_BYTES('0');
-    uint64_t high = text_block_word(end - 16) ^ TEXT_BYTES('0');
+    uint64_t low = bytes_load(end - 8) ^ BYTES_OF('0');
+    uint64_t high = bytes_load(end - 16) ^ BYTES_OF('0');
 
     low &= count < 8 ? UINT64_MAX << (64 - 8 * count) : UINT64_MAX;
     high &= count > 8 ? UINT64_MAX << (128 - 8 * count) : 0;

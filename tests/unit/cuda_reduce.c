@@ -15,7 +15,7 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* Three times as many words as the threads of one block may have, 2^13 each. */
+/* So much that each thread of a few blocks has thousands of words. */
 #define LARGE_BYTES ((size_t)96 << 20)
 
 enum values { RANDOM, SMALLEST, LARGEST, EXTREMES, VALUES_COUNT };

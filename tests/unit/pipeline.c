@@ -9,6 +9,7 @@
 
 #include "count/reduce.h"
 #include "count/stalin_sort.h"
+#include "exec/crew.h"
 #include "exec/offload_policy.h"
 #include "exec/pipeline.h"
 #include "output/writer.h"
@@ -57,7 +58,7 @@ static void gate_pass(struct gate *gate)
 /* Where a device fails. */
 enum fault {
     NO_FAULT,
-    AT_JOB, /* it lacks an option of the job */
+    AT_JOB, /* it does not support an option of the job */
     AT_PROBE,
     AT_PREPARE,
     AT_OPEN,
@@ -289,7 +290,7 @@ static bool slow_probe(unsigned device, char *description, size_t size)
     return play.fault != AT_PROBE && device < play.devices;
 }
 
-static const char *slow_lacks(const struct job *job)
+static const char *slow_unsupported(const struct job *job)
 {
     (void)job;
     return play.fault == AT_JOB ? "--thing" : NULL;
@@ -402,7 +403,7 @@ static const struct engine slow_engine = {
     .name = "slow",
     .devices = slow_devices,
     .probe = slow_probe,
-    .lacks = slow_lacks,
+    .unsupported = slow_unsupported,
     .prepare = slow_prepare,
     .open = slow_open,
     .finish = slow_finish,
@@ -678,8 +679,8 @@ static void test_late(void)
     tap_ok(atomic_load(&play.sessions) == 0, "and does nothing when it is ready");
 }
 
-/* A device that lacks an option of the job is neither asked about nor prepared. */
-static void test_lacks(void)
+/* A device that does not support an option of the job is neither asked about nor prepared. */
+static void test_unsupported(void)
 {
     struct scene scene = scene_begin();
 
@@ -689,7 +690,7 @@ static void test_lacks(void)
     scene_run(&scene);
     tap_ok(scene.status == STATUS_ENGINE &&
                strcmp(scene.failure.message, "engine slow does not support --thing") == 0,
-           "a device that lacks an option of the job is refused");
+           "a device that does not support an option of the job is refused");
 }
 
 static void test_unusable(void)
@@ -937,13 +938,28 @@ static void test_shares(void)
            "as many leave as there are feeders, or all but one if they are slow");
 }
 
+/* Two devices are prepared, and cannot be used. */
+static void test_awaited(void)
+{
+    struct crew crew = {.at_work = 1};
+
+    crew_init(&crew);
+    crew_await_device(&crew, 1);
+    crew_await_device(&crew, 2);
+    crew_give_up_device(&crew, 1);
+    tap_ok(!crew_pause(&crew), "workers pause for a device though another cannot be used");
+    crew_give_up_device(&crew, 2);
+    tap_ok(crew_pause(&crew), "they continue if no device can be used");
+    crew_destroy(&crew);
+}
+
 int main(void)
 {
     test_joins();
     test_several();
     test_named();
     test_late();
-    test_lacks();
+    test_unsupported();
     test_unusable();
     test_way();
     test_fails_midway();
@@ -954,6 +970,7 @@ int main(void)
     test_pays();
     test_quick();
     test_shares();
+    test_awaited();
     test_young();
     return tap_done();
 }
