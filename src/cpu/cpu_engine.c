@@ -130,7 +130,7 @@ static void cpu_engine_worker_close(void *worker)
     free(self);
 }
 
-/* Makes the memory of a worker's buffer, and of the values of a chunk of it, longer or shorter. */
+/* Resizes the memory of a worker's buffer, and of the values of a chunk of it. */
 static bool cpu_engine_resize(struct cpu_worker *self, size_t bytes)
 {
     const bool holds_all = self->operation->stop && self->values; /* values of a whole chunk */
