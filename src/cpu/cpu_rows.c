@@ -228,6 +228,16 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *thread,
     return STATUS_OK;
 }
 
+/* Stores the keys of a column of records[0..n), floored to its width. */
+static void cpu_rows_gather_keys(const struct job *job, const struct column *column,
+                                 const char *records, size_t n, uint64_t *keys)
+{
+    cpu_record_gather_keys(&column->element, records + column->offset, job_value_bytes(job), n,
+                           keys);
+    for (size_t i = 0; column->width > 1 && i < n; i++)
+        column_floor(&keys[i], column->width, column->element.is_signed);
+}
+
 /* Keeps of kept[0..n), indices of records, those that meet all conditions. Returns how many. */
 static size_t cpu_rows_select(struct cpu_rows *rows, const char *records, size_t n, uint16_t *kept)
 {
@@ -240,8 +250,7 @@ static size_t cpu_rows_select(struct cpu_rows *rows, const char *records, size_t
     size_t left = n;
     for (size_t c = 0; c < job->condition_count; c++) {
         const struct column *column = &job->columns[first + c];
-        cpu_record_gather_keys(&column->element, records + column->offset, job_value_bytes(job), n,
-                               keys);
+        cpu_rows_gather_keys(job, column, records, n, keys);
         const size_t before = left;
         left = 0;
         for (size_t i = 0; i < before; i++) {
@@ -274,14 +283,14 @@ static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *thread,
         const bool is_all = count == n;
         for (size_t c = 0; c < rows->stored; c++) {
             const struct column *column = &job->columns[c];
-            const char *first = from + column->offset;
             const size_t width = c < job->value_count ? column->element.bytes : sizeof(uint64_t);
             char *to = (char *)rows->keys[c] + held * width;
             void *gathered = is_all ? (void *)to : rows->scratch;
             if (c < job->value_count)
-                cpu_record_gather(&column->element, first, record_bytes, n, gathered);
+                cpu_record_gather(&column->element, from + column->offset, record_bytes, n,
+                                  gathered);
             else
-                cpu_record_gather_keys(&column->element, first, record_bytes, n, gathered);
+                cpu_rows_gather_keys(job, column, from, n, gathered);
             for (size_t k = 0; !is_all && k < count; k++)
                 memcpy(to + k * width, (char *)gathered + kept[k] * width, width);
         }

@@ -20,4 +20,23 @@ struct column {
     const char *where; /* its number or name as typed, or TYPE@OFFSET; NULL: not named; not owned */
 };
 
+/*
+ * Floors a key of so wide buckets, 1 or more, to the least of its bucket. Returns false if that is
+ * below -2^63, which the key then is. Pure.
+ */
+static inline bool column_floor(uint64_t *key, uint64_t width, bool is_signed)
+{
+    const uint64_t magnitude = -*key;
+    const uint64_t above = magnitude % width;
+    const uint64_t more = above > 0 ? width - above : 0;
+
+    if (!is_signed || (int64_t)*key >= 0) {
+        *key -= *key % width;
+        return true;
+    }
+    const bool is_fine = more <= ((uint64_t)1 << 63) - magnitude;
+    *key = is_fine ? *key - more : (uint64_t)1 << 63;
+    return is_fine;
+}
+
 #endif

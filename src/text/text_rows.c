@@ -94,22 +94,6 @@ static void text_rows_add_invalid(struct text_rows *rows, size_t column, size_t 
         (struct text_token){.offset = begin, .bytes = end - begin, .column = column};
 }
 
-/* Floors a key to a multiple of the width. Returns false if that is below the type's range. */
-static bool text_rows_floor(const struct text_rows_column *column, uint64_t *key)
-{
-    if (column->is_signed && (int64_t)*key < 0) {
-        const uint64_t above = -*key % column->width;
-        const uint64_t more = above > 0 ? column->width - above : 0;
-        const uint64_t magnitude = -*key + more;
-        if (magnitude < more || magnitude > column->limits.magnitude[true])
-            return false;
-        *key = -magnitude;
-        return true;
-    }
-    *key -= *key % column->width;
-    return true;
-}
-
 /* Reads the token of a column. Returns false, and adds it, if it is invalid. */
 TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_rows_call *call,
                                 const struct text_rows_column *column, size_t line_end,
@@ -130,7 +114,9 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
     if (begin < end && text_number_read(isa, &column->rules, data, begin, end, &number) &&
         number.magnitude <= column->limits.magnitude[number.is_negative]) {
         *key = number.is_negative ? -number.magnitude : number.magnitude;
-        if (__builtin_expect(column->width <= 1, true) || text_rows_floor(column, key))
+        if (__builtin_expect(column->width <= 1, true) ||
+            (column_floor(key, column->width, column->is_signed) &&
+             (!number.is_negative || -*key <= column->limits.magnitude[true])))
             return true;
     }
     text_rows_add_invalid(call->rows, column->index, begin, end);
