@@ -141,7 +141,7 @@ const struct options_row options_rows[] = {
     OPTION(BINS, OPTIONS_MAKES_BINS, 'w', "width", "W",
            "bins of width W, over --range or over all values", TARGET(TEXT, width_text))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log2", "[K]",
-           "bins by powers of 2, each divided in 2^K (default: in 1)",
+           "bins by powers of 2, or by 2^K equal parts of each",
            NUMBER(log2, 0, BINNING_PARTS_MAX, "a number from 0 to 12"), GIVEN(has_log2))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log10", NULL,
            "bins by powers of 10, for values of any sign", FLAG(log10, true))
@@ -181,10 +181,10 @@ const struct options_row options_rows[] = {
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "quantiles", "LIST",
            "print quantiles, in percent, such as 50,99,99.9", TARGET(QUANTILES, print.quantiles))
     OPTION(OUTPUT, OPTIONS_REDUCES, 0, "interpolate", NULL,
-           "quantiles of reduce: between two values, as numpy has them",
+           "quantiles lie between two values, as in numpy",
            FLAG(interpolate, true))
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "format", "FORMAT",
-           "tsv (default), csv, json, jsonl; of bins: raw, gnuplot, svg",
+           "tsv, csv, json, jsonl; of bins: raw, gnuplot, svg",
            TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw gnuplot svg")
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))

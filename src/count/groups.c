@@ -92,8 +92,11 @@ void groups_make_keys(const struct groups *groups, const uint64_t *const *column
     }
     if (words == last)
         return;
-    for (size_t i = 0; i < n; i++)
-        keys[i * words + last] = element_key(element, (const char *)elements + i * element->bytes);
+    for (size_t i = 0; i < n; i++) {
+        const char *value = (const char *)elements + i * element->bytes;
+        keys[i * words + last] =
+            element->swapped ? element_key(element, value) : element_load(element->type, value);
+    }
     if (groups_have_bins(job)) {
         for (size_t i = 0; i < n; i++) {
             uint64_t *bin = &keys[i * words + last];

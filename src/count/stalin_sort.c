@@ -213,7 +213,7 @@ static void stalin_sort_write_purged(const struct stalin_sort *self,
                           count - run->kept_count - (whole - beaten));
 }
 
-/* Writes what a run makes, and flushes the writers. The caller has the turn. */
+/* Writes what is kept and purged of a run, and flushes the writers. The caller has the turn. */
 static enum status stalin_sort_release(struct stalin_sort *self, const struct stalin_sort_run *run,
                                        struct failure *failure)
 {
