@@ -133,6 +133,18 @@ static void options_append_columns(struct text_buffer *line, const struct job *j
     }
 }
 
+/* Whether the result is the number of the values, whatever they are: decimals do not matter. */
+static bool options_counts_values(const struct job *job)
+{
+    for (size_t i = 0; i < job->predicate_count; i++) {
+        if (job->predicates[i].form != PREDICATE_EVERY || job->predicates[i].text)
+            return false;
+    }
+    return job->operation == OPERATION_COUNT ||
+           (job->operation == OPERATION_REDUCE && job->reductions.count == 1 &&
+            job->reductions.list[0].id == REDUCTION_COUNT);
+}
+
 char *options_write_line(const struct job *job)
 {
     static const char *const outside[] = {
@@ -151,7 +163,7 @@ char *options_write_line(const struct job *job)
     for (unsigned i = 0; i < job->reductions.count; i++)
         text_buffer_print(&line, "%c%s", i == 0 ? ' ' : ',', job->reductions.list[i].name);
     text_buffer_print(&line, " --type=%s", job->element.name);
-    if (decimals > 0 && job->value_count == 1)
+    if (decimals > 0 && job->value_count == 1 && !options_counts_values(job))
         text_buffer_print(&line, " --decimals=%u", decimals);
     if (job->interpolates)
         text_buffer_print(&line, " --interpolate");
