@@ -263,11 +263,11 @@ static enum status options_finish(struct options *options, struct failure *failu
     char smallest[DECIMAL_SIZE];
     __int128 width = 0;
 
+    if (options->has_decimals && options->base == OPTIONS_BASE_16)
+        return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
     if (options_finish_columns(options, failure) != STATUS_OK)
         return failure->status;
     const unsigned decimals = options->decimals;
-    if (options->has_decimals && options->base == OPTIONS_BASE_16)
-        return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
     if (range && !decimal_parse_range(range, decimals, &options->range_low, &options->range_high))
         return options_fail_value("range", range,
                                   decimals > 0
@@ -324,8 +324,8 @@ static enum status options_set_reductions(struct options *options, const char *o
         reductions_default(&options->reductions, has_decimals ? REDUCTIONS_NEED_BITS : 0);
     if (has_decimals && options->reductions.needs & REDUCTIONS_NEED_BITS)
         return status_fail(failure, STATUS_USAGE,
-                           "and, or and xor do not go with --decimals: they are of the bits of "
-                           "integers");
+                           "and, or and xor are of the bits of integers: they do not go with "
+                           "decimals");
     return STATUS_OK;
 }
 

@@ -243,8 +243,8 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         }
     }
     const struct options_column *first = &options->field.list[0];
-    if (options->field.count > 0 && first->kind == OPTIONS_KIND_FIXED) {
-        options->has_decimals = true;
+    if (options->field.count > 0 && first->kind != OPTIONS_KIND_DEFAULT) {
+        options->has_decimals = first->kind == OPTIONS_KIND_FIXED;
         options->decimals = first->decimals;
     }
     return STATUS_OK;

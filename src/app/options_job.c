@@ -20,8 +20,8 @@ static enum status options_check_position(const struct options *options, const c
     if (options->record_bytes >= element->bytes && offset <= options->record_bytes - element->bytes)
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE,
-                       "%s at %s %llu does not fit in a --record of %llu bytes", element->name,
-                       option, (unsigned long long)offset,
+                       "%s: %s at byte %llu does not fit in a --record of %llu bytes", option,
+                       element->name, (unsigned long long)offset,
                        (unsigned long long)options->record_bytes);
 }
 
@@ -45,8 +45,9 @@ static enum status options_make_column(const struct options *options, const stru
     };
     if (!job->is_text) {
         if (from->kind == OPTIONS_KIND_HEX)
-            return status_fail(failure, STATUS_USAGE, "--record: %s '%s' cannot be of kind hex",
-                               option, from->typed);
+            return status_fail(failure, STATUS_USAGE,
+                               "--record: %s '%s' cannot be of kind hex, which is text", option,
+                               from->typed);
         if (from->element.bytes > 0) {
             column->element = from->element;
             column->offset = from->offset;
@@ -54,7 +55,7 @@ static enum status options_make_column(const struct options *options, const stru
         column->element.decimals = from->decimals;
         if (is_value && from->width > 0)
             return status_fail(failure, STATUS_USAGE,
-                               "--record: %s '%s' cannot be divided (but see --width)", option,
+                               "--record: %s '%s' cannot have a width; use --width", option,
                                from->typed);
         if (options->record_bytes == 0)
             return STATUS_OK;
@@ -91,6 +92,12 @@ static enum status options_make_condition(const struct options_condition *typed,
             lists_read_keys(typed->value, "where", element, &keys, &count, failure);
         if (status == STATUS_OK)
             status = predicate_init_any_of(condition, typed->value, element, keys, count, failure);
+        else if (status == STATUS_USAGE)
+            status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%s' is neither @FILE nor %s",
+                        typed->typed, typed->value,
+                        element->decimals > 0
+                            ? "numbers with no more decimals than their column"
+                            : "integers such as 200,304 (with decimals: COLUMN:.2)");
         condition->negated ^= typed->relation == PREDICATE_NE;
         free(keys);
         return status;
@@ -398,10 +405,12 @@ static enum status options_check_columns(const struct options *options, struct f
                 (const void *)((const char *)uses[i].first + k * uses[i].stride);
             const bool is_element = column->element.bytes > 0;
             if (is_element && options->record_bytes == 0)
-                return status_fail(failure, STATUS_USAGE, "%s TYPE@OFFSET needs --record",
+                return status_fail(failure, STATUS_USAGE,
+                                   "%s TYPE@OFFSET needs --record, the bytes of a record",
                                    uses[i].option);
             if (!is_element && options->record_bytes > 0)
-                return status_fail(failure, STATUS_USAGE, "with --record, %s wants TYPE@OFFSET",
+                return status_fail(failure, STATUS_USAGE,
+                                   "with --record, %s wants TYPE@OFFSET, such as u32@8",
                                    uses[i].option);
         }
         if (i > 0 && uses[i].count > 0 && fields->count == 0 && options->record_bytes == 0 &&
@@ -423,7 +432,7 @@ enum status options_check(const struct options *options, enum options_input *inp
     bool is_text = options->text || options_has_fields(options) ||
                    options->delimiter != TEXT_NO_DELIMITER || options->csv ||
                    options->header_lines > 0 || options->base != OPTIONS_BASE_DEFAULT ||
-                   options->has_decimals;
+                   (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
     bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
     const char *list = "edges"; /* the option that reads a list from standard input */
     unsigned uses = options->edges && number_list_is_stdin(options->edges);

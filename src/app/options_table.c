@@ -30,7 +30,11 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .help = "count each different value",
             .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
                      "Print each different value and how often it occurs, in ascending order, as\n"
-                     "`sort -n | uniq -c` does: any values of the type, any number of them.\n",
+                     "`sort -n | uniq -c` does: any values of the type, any number of them.\n"
+                     "\n"
+                     "Examples:\n"
+                     "  gpuhist uniq -f 9 --where '10>=1M' access.log     statuses of large answers\n"
+                     "  gpuhist uniq --csv -f user --by status --top 3 x.csv   top 3 of each status\n",
             .operation = OPERATION_UNIQ,
             .traits = OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS | OPTIONS_HAS_RESULT |
                       OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -43,7 +47,12 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                      "Print the statistics that OPS names, separated by commas.\n"
                      "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
                      "Also: svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr,\n"
-                     "p99.9 (any quantile, in percent)\n",
+                     "p99.9 (any quantile, in percent)\n"
+                     "\n"
+                     "Examples:\n"
+                     "  gpuhist reduce count,p50,p99 -f 10 --by 9 access.log   sizes by status\n"
+                     "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      of two columns\n"
+                     "  gpuhist reduce mean --csv -f ms --where 'status>=500' x.csv   of failures\n",
             .operation = OPERATION_REDUCE,
             .traits = OPTIONS_REDUCES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
@@ -52,7 +61,11 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .name = "count",
             .help = "count the values that meet each predicate",
             .usage = "gpuhist count PREDICATE... [OPTION]... [FILE]...\n"
-                     "Print how many integers meet each predicate, in one pass over the input.\n",
+                     "Print how many integers meet each predicate, in one pass over the input.\n"
+                     "\n"
+                     "Examples:\n"
+                     "  gpuhist count --all --where '9=500,503' access.log     failed requests\n"
+                     "  gpuhist count --ge 1M --all -f 10 --by 9 access.log    sizes by status\n",
             .operation = OPERATION_COUNT,
             .traits =
                 OPTIONS_TESTS_VALUES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -208,7 +221,7 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 'f', "field", "COLUMN",
            "text: field N (-1: last) or NAME (default: all fields)",
            TARGET(COLUMNS, field), .maximum = 32,
-           .expected = "1 for the first, -1 for the last, ..., or a name")
+           .expected = "1 for the first, -1 for the last, ..., or a name, and a kind such as :.2")
     OPTION(INPUT, OPTIONS_READS_INPUT, 'd', "delimiter", "C",
            "text: C separates fields (default: blanks)",
            TARGET(CHARACTER, delimiter), .expected = "one character, such as ',' or '\\t'")
