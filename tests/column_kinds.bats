@@ -36,6 +36,13 @@ load helpers
     refused 2 "--record: -f 'u16@0:int/2' cannot have a width; use --width" --record 4 -f u16@0:int/2
     run --separate-stderr gpuhist reduce max --csv -f status --where status=404 in
     assert_failed 1 "no row meets --where: there is no max"
+    for format in raw gnuplot; do
+        run --separate-stderr gpuhist uniq --csv -f ms:.1 --by status --format $format in
+        assert_failed 2 "--format $format does not go with --by: tsv, csv, json or jsonl"
+        gpuhist uniq --csv -f ms:.1 --by status --save state -o /dev/null in
+        run --separate-stderr gpuhist merge --format $format state
+        assert_failed 2 "--format $format does not go with --by: tsv, csv, json or jsonl"
+    done
     # a kind of a record's integer is no text, and goes before --decimals
     run -0 gpuhist uniq --record 2 -f u16@0:.1 --where 'u16@0:.1>0.7' < <(printf '\7\0\10\0')
     [ "$output" = $'0.8\t1' ]

@@ -8,6 +8,7 @@
 #include "base/decimal.h"
 #include "input/number_list.h"
 #include "partial/operation.h"
+#include "print/print_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -314,6 +315,18 @@ static enum status options_make_values(const struct options *options, bool with_
     return STATUS_OK;
 }
 
+/* Fails if the format does not say which group a bin is of. */
+static enum status options_check_groups(const struct options *options, const struct job *job,
+                                        struct failure *failure)
+{
+    const struct print_format *format = options->print.format;
+
+    if (job->group_count == 0 || (format != &print_raw && format != &print_gnuplot))
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       "--format %s does not go with --by: tsv, csv, json or jsonl", format->name);
+}
+
 /* As options_make, with the value column of that index alone; SIZE_MAX: all. */
 static enum status options_make_values_of(const struct options *options, bool is_text,
                                           bool with_files, size_t value, struct job *job,
@@ -336,7 +349,8 @@ static enum status options_make_values_of(const struct options *options, bool is
     };
     if (!options->has_type)
         element_parse(is_text ? "i64" : "i32", &job->element);
-    if (options_make_columns(options, value, with_files, job, failure) != STATUS_OK)
+    if (options_make_columns(options, value, with_files, job, failure) != STATUS_OK ||
+        options_check_groups(options, job, failure) != STATUS_OK)
         return failure->status;
     switch (job->operation) {
     case OPERATION_HISTOGRAM:
@@ -484,5 +498,5 @@ enum status options_check_merged(const struct options *options, const struct job
                            options->unmergeable[operation], operations[operation]->name);
     if (operation == OPERATION_REDUCE || operation == OPERATION_COUNT)
         return print_check_values(&options->print, operations[operation]->name, failure);
-    return STATUS_OK;
+    return options_check_groups(options, job, failure);
 }

@@ -33,8 +33,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                      "`sort -n | uniq -c` does: any values of the type, any number of them.\n"
                      "\n"
                      "Examples:\n"
-                     "  gpuhist uniq -f 9 --where '10>=1M' access.log     statuses of large answers\n"
-                     "  gpuhist uniq --csv -f user --by status --top 3 x.csv   top 3 of each status\n",
+                     "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large files\n"
+                     "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
             .operation = OPERATION_UNIQ,
             .traits = OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS | OPTIONS_HAS_RESULT |
                       OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -52,7 +52,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                      "Examples:\n"
                      "  gpuhist reduce count,p50,p99 -f 10 --by 9 access.log   sizes by status\n"
                      "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      of two columns\n"
-                     "  gpuhist reduce mean --csv -f ms --where 'status>=500' x.csv   of failures\n",
+                     "  gpuhist reduce p99 -f 10 --where '9!=200,304' x.log    of failures\n",
             .operation = OPERATION_REDUCE,
             .traits = OPTIONS_REDUCES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
@@ -64,8 +64,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                      "Print how many integers meet each predicate, in one pass over the input.\n"
                      "\n"
                      "Examples:\n"
-                     "  gpuhist count --all --where '9=500,503' access.log     failed requests\n"
-                     "  gpuhist count --ge 1M --all -f 10 --by 9 access.log    sizes by status\n",
+                     "  gpuhist count --all --where '9>=500' access.log       failed requests\n"
+                     "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   sizes by status\n",
             .operation = OPERATION_COUNT,
             .traits =
                 OPTIONS_TESTS_VALUES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,

@@ -12,7 +12,7 @@
 
 /*
  * Which loop is taken depends on the element and the binning, not on the instruction set. Before
- * that, values of a range so small that it is folded (cpu_fold.h) have bins one wide.
+ * that, values of a range so small that it is folded have bins one wide.
  * bench/RESULTS.md has what each takes, as a multiple of what bins one wide do.
  */
 void cpu_index_init(struct cpu_index *index, const struct element *element,
