@@ -8,6 +8,10 @@
  * No string goes over the end of its row. So wherever the first stage finds a row end within a
  * string, or a fault in one, it stops; the second stage reports the row, and the first starts again
  * behind it.
+ *
+ * GB/s on one core (Zen 4), data in L2, rows of 115 bytes with six keys of which two are wanted:
+ * 2.4 with AVX2 or AVX-512, 0.7 in plain code; the first stage alone 9 and 0.8. Rows of 170 bytes
+ * with nested objects, arrays and decimals: 1.4.
  */
 #include "config.h"
 
@@ -610,24 +614,25 @@ TEXT_INLINE bool json_take_string(struct json_lines *lines, struct json_cursor *
     return json_byte(lines, *end) == '"';
 }
 
-/* Scans the row whose brace, at `from`, is the entry taken last. */
+/* Scans the row whose first bracket, at `at`, is the entry taken last. */
 TEXT_INLINE enum json_event json_lines_scan(struct json_lines *lines, struct json_cursor *cursor,
-                                            size_t from, struct json_value *values)
+                                            size_t at, struct json_value *values)
 {
     const struct json_node *const nodes = lines->columns->nodes;
     const char *const data = lines->data;
     unsigned node = JSON_NODE_ROW; /* of the open object, or of the value */
     unsigned depth = 0;
     enum json_fault fault;
-    struct json_step step;
+    struct json_step step = {.at = at};
+    size_t from; /* of a string, behind its quote */
     bool is_array, is_escaped;
 
-open: /* the bracket at `from`, of the value `node` */
+open: /* the bracket at step.at, of the value `node` */
     if (depth == JSON_DEPTH_MAX)
-        return json_lines_fail(lines, cursor, JSON_TOO_DEEP, from);
-    is_array = data[from] == '[';
+        return json_lines_fail(lines, cursor, JSON_TOO_DEEP, step.at);
+    is_array = data[step.at] == '[';
     lines->stack[depth++] = (uint16_t)(is_array ? node | JSON_STACK_ARRAY : node);
-    step = json_step(lines, cursor, from + 1);
+    step = json_step(lines, cursor, step.at + 1);
     if (step.gap == step.at && step.byte == (is_array ? ']' : '}'))
         goto close;
     if (is_array)
@@ -672,27 +677,24 @@ value: /* of the column `node` */
         json_store(&nodes[node], values, is_escaped ? JSON_ESCAPED : JSON_STRING, from,
                    step.at - from);
         step = json_step(lines, cursor, step.at + 1);
-    } else if (step.byte == '{' || step.byte == '[') {
-        from = step.at;
-        json_store(&nodes[node], values, step.byte == '{' ? JSON_OBJECT : JSON_ARRAY, from, 0);
-        goto open;
     } else {
-        goto fail;
+        if (step.byte != '{' && step.byte != '[')
+            goto fail;
+        json_store(&nodes[node], values, step.byte == '{' ? JSON_OBJECT : JSON_ARRAY, step.at, 0);
+        goto open;
     }
 
 next: /* what follows a value */
     fault = JSON_NO_COMMA;
-    if (step.gap < step.at)
-        goto fail;
     node = lines->stack[depth - 1];
     is_array = node & JSON_STACK_ARRAY;
-    if (step.byte == ',') {
+    if (step.byte == ',' && step.gap == step.at) {
         step = json_step(lines, cursor, step.at + 1);
         if (is_array)
             goto element;
         goto key;
     }
-    if (step.byte != (is_array ? ']' : '}'))
+    if (step.byte != (is_array ? ']' : '}') || step.gap < step.at)
         goto fail;
 
 close: /* the bracket at step.at */
