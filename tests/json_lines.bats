@@ -16,6 +16,7 @@ compare_json() {
     compare_json best
 }
 
-@test "JSON lines as Python has them, with every instruction set" { # bats test_tags=slow
+# bats test_tags=slow
+@test "JSON lines as Python has them, with every instruction set" {
     compare_json avx512vbmi2 avx512 avx2 plain
 }

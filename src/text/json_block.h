@@ -124,7 +124,10 @@ TEXT_INLINE uint64_t json_block_escaped(uint64_t backslashes, uint64_t *carry)
     return (even ^ ends_even << 1) & follows;
 }
 
-/* For each byte the numbers of the bits that are set, in ascending order, and zeros behind them. */
+/*
+ * For each byte the numbers of the bits that are set, in ascending order, and zeros after them. Bit
+ * 0 adds nothing.
+ */
 #define JSON_BLOCK_BIT(byte, bit, rank) \
     ((byte) >> (bit)&1 && __builtin_popcount((byte) & ((1 << (bit)) - 1)) == (rank) ? (bit) : 0)
 #define JSON_BLOCK_RANK(byte, rank)                                  \
@@ -150,7 +153,7 @@ static const uint8_t json_block_bits[256][8] = {JSON_BLOCK_64(0), JSON_BLOCK_64(
                                                 JSON_BLOCK_64(128), JSON_BLOCK_64(192)};
 
 /*
- * Writes base + i for each set bit i to index, and up to seven entries behind them. A byte of the
+ * Writes base + i for each set bit i to index, and up to seven entries after them. A byte of the
  * mask at a time, without branches: one after the other, until the mask is 0, the first stage takes
  * more than twice as long, because the branch at the end is mispredicted.
  */

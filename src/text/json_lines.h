@@ -80,13 +80,13 @@ enum json_fault {
     JSON_NOT_OBJECT, /* it begins with another byte than { */
     JSON_BAD_VALUE,  /* what is neither a number nor true, false or null; or nothing */
     JSON_NO_KEY,     /* something else where a key in quotes has to be */
-    JSON_NO_COLON,   /* something else behind a key */
-    JSON_NO_COMMA,   /* something else behind a value, or the wrong bracket */
+    JSON_NO_COLON,   /* something else after a key */
+    JSON_NO_COMMA,   /* something else after a value, or the wrong bracket */
     JSON_UNCLOSED,   /* the row ends in a string, an object or an array */
     JSON_BAD_ESCAPE, /* also half a surrogate pair */
     JSON_CONTROL,    /* a control character, 0 to 31, in a string */
     JSON_TOO_DEEP,   /* JSON_DEPTH_MAX */
-    JSON_NOT_ONE,    /* something behind the object */
+    JSON_NOT_ONE,    /* something after the object */
 };
 
 /* The bytes that are indexed at a time: they and the index stay in the L1 cache. */
@@ -127,7 +127,8 @@ struct json_lines {
 
 /*
  * Starts on data[0..bytes), which begins with a row; `end_byte` ends each: a newline, a carriage
- * return or NUL. The last row may lack it. The data have to stay as they are until the scan ends.
+ * return or NUL. The last row may end without it. The data have to stay as they are until the scan
+ * ends.
  */
 void json_lines_begin(struct json_lines *lines, const struct json_columns *columns, char end_byte,
                       const char *data, size_t bytes);
@@ -135,7 +136,7 @@ void json_lines_begin(struct json_lines *lines, const struct json_columns *colum
 /*
  * Scans the next row. JSON_ROW: stores the value of each column in values[its number].
  * JSON_INVALID: sets lines->fault and its offset; the values are undefined, and the next call goes
- * on with the row behind.
+ * on with the row after it.
  */
 enum json_event json_lines_next(struct json_lines *lines, struct json_value *values);
 

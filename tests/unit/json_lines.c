@@ -1,7 +1,7 @@
 /*
- * JSON Lines: documents that are right and wrong at every place of a block, and random texts
+ * JSON Lines: documents that are right and wrong at every offset in a block, and random texts
  * against the parser of json_reference.h, in every instruction set. Texts have memory of just their
- * length, so that AddressSanitizer sees what is read behind them. tests/json_lines.bats compares
+ * length, so that AddressSanitizer sees what is read after them. tests/json_lines.bats compares
  * with Python.
  */
 #include "config.h"

@@ -68,7 +68,7 @@ static bool reference_hex(struct reference_row *row, unsigned *code)
     return strspn(digits, "0123456789abcdefABCDEF") == 4;
 }
 
-/* Parses a string behind its first quote; decodes it to text, unless that is NULL. */
+/* Parses a string after its first quote; decodes it to text, unless that is NULL. */
 static bool reference_string(struct reference_row *row, char *text, size_t *bytes, bool *escaped)
 {
     size_t length = 0;
@@ -161,7 +161,7 @@ static bool reference_word(struct reference_row *row, const char *word)
 }
 
 /*
- * Parses a value, the white space before it and behind it. `columns` are those whose first `level`
+ * Parses a value, the white space before it and after it. `columns` are those whose first `level`
  * keys have led here.
  */
 static bool reference_value(struct reference_row *row, unsigned columns, unsigned level)
