@@ -602,30 +602,30 @@ TEXT_INLINE struct json_step json_step(struct json_lines *lines, struct json_cur
     return (struct json_step){at, json_skip_blanks(lines->data, from, at), json_byte(lines, at)};
 }
 
-/*
- * Takes the entry that ends the string from `from` on, and sets *end to it and *is_escaped. Returns
- * false if the string is wrong.
- */
-TEXT_INLINE bool json_take_string(struct json_lines *lines, struct json_cursor *cursor, size_t from,
-                                  size_t *end, bool *is_escaped)
+/* Takes the entry that ends a string, and sets *end to it. Returns false if the string is wrong. */
+TEXT_INLINE bool json_take_string(struct json_lines *lines, struct json_cursor *cursor, size_t *end)
 {
     *end = json_take(lines, cursor);
-    *is_escaped = lines->has_backslash && memchr(lines->data + from, '\\', *end - from) != NULL;
     return json_byte(lines, *end) == '"';
 }
 
-/* Scans the row whose first bracket, at `at`, is the entry taken last. */
+/* Whether the string data[begin..end) has escapes. */
+TEXT_INLINE bool json_has_escapes(const struct json_lines *lines, size_t begin, size_t end)
+{
+    return lines->has_backslash && memchr(lines->data + begin, '\\', end - begin);
+}
+
+/* Scans the row whose first bracket is the entry taken last, `step`. */
 TEXT_INLINE enum json_event json_lines_scan(struct json_lines *lines, struct json_cursor *cursor,
-                                            size_t at, struct json_value *values)
+                                            struct json_step step, struct json_value *values)
 {
     const struct json_node *const nodes = lines->columns->nodes;
     const char *const data = lines->data;
     unsigned node = JSON_NODE_ROW; /* of the open object, or of the value */
     unsigned depth = 0;
     enum json_fault fault;
-    struct json_step step = {.at = at};
     size_t from; /* of a string, after its quote */
-    bool is_array, is_escaped;
+    bool is_array;
 
 open: /* the bracket at step.at, of the value `node` */
     if (depth == JSON_DEPTH_MAX)
@@ -643,9 +643,9 @@ key: /* of the object `node` */
     if (step.gap < step.at || step.byte != '"')
         goto fail;
     from = step.at + 1;
-    if (!json_take_string(lines, cursor, from, &step.at, &is_escaped))
+    if (!json_take_string(lines, cursor, &step.at))
         return json_lines_fail_string(lines, cursor, from - 1);
-    if (is_escaped)
+    if (json_has_escapes(lines, from, step.at))
         node = json_columns_find_escaped(lines->columns, node, data + from, step.at - from);
     else
         node = json_columns_find(lines->columns, node, data + from, step.at - from,
@@ -672,8 +672,10 @@ value: /* of the column `node` */
         step.gap = step.at;
     } else if (step.byte == '"') {
         from = step.at + 1;
-        if (!json_take_string(lines, cursor, from, &step.at, &is_escaped))
+        if (!json_take_string(lines, cursor, &step.at))
             return json_lines_fail_string(lines, cursor, from - 1);
+        const bool is_escaped =
+            nodes[node].column != JSON_NO_COLUMN && json_has_escapes(lines, from, step.at);
         json_store(&nodes[node], values, is_escaped ? JSON_ESCAPED : JSON_STRING, from,
                    step.at - from);
         step = json_step(lines, cursor, step.at + 1);
@@ -734,7 +736,7 @@ enum json_event json_lines_next(struct json_lines *lines, struct json_value *val
         return json_lines_fail(lines, &cursor, JSON_NOT_OBJECT, step.gap);
     for (unsigned i = 0; i < lines->columns->columns; i++)
         values[i].kind = JSON_MISSING;
-    const enum json_event event = json_lines_scan(lines, &cursor, step.at, values);
+    const enum json_event event = json_lines_scan(lines, &cursor, step, values);
     if (event == JSON_ROW) {
         lines->row_next = lines->row_end + 1;
         lines->used = (unsigned)(cursor.entry - lines->index);
