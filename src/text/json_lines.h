@@ -47,8 +47,7 @@ void json_columns_destroy(struct json_columns *columns);
 enum status json_columns_add(struct json_columns *columns, const char *path, size_t bytes,
                              unsigned *column, struct failure *failure);
 
-/* --- rows ---------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 enum json_kind {
     JSON_MISSING,

@@ -194,8 +194,7 @@ static void test_limit(void)
     dictionary_destroy(dictionary);
 }
 
-/* --- figures ------------------------------------------------------------------------------------
- */
+/* --- figures ---------------------------------------------------------------------------------- */
 
 /* Processor time of all threads. */
 static double seconds(void)
