@@ -304,7 +304,6 @@ static enum status pipeline_open_pool(struct pipeline *pipeline, const struct en
     struct engine_options options = pipeline->task->options;
     struct worker_pool *pool = pipeline_add_pool(pipeline, engine, device, false);
     const char *unsupported = engine_lacks(engine, pipeline->task->job);
-    enum status status = STATUS_OK;
     char description[256];
 
     options.device = device;
@@ -313,15 +312,15 @@ static enum status pipeline_open_pool(struct pipeline *pipeline, const struct en
     if (unsupported)
         return status_fail(failure, STATUS_ENGINE, "engine %s does not support %s", engine->name,
                            unsupported);
-    if (!engine->probe(device, description, sizeof description))
-        status = status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s", engine->name,
-                             description);
-    else if (worker_pool_open(pool, &options, failure) != STATUS_OK)
-        snprintf(description, sizeof description, "%.255s", failure->message);
-    else
+    if (!engine->probe(device, description, sizeof description)) {
+        status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s", engine->name, description);
+        snprintf(pool->reason, sizeof pool->reason, "%s", description);
+        return failure->status;
+    }
+    if (worker_pool_open(pool, &options, failure) == STATUS_OK)
         return STATUS_OK;
-    snprintf(pool->reason, sizeof pool->reason, "%s", description);
-    return status != STATUS_OK ? status : failure->status;
+    snprintf(pool->reason, sizeof pool->reason, "%.255s", failure->message);
+    return failure->status;
 }
 
 /*

@@ -231,32 +231,12 @@ static size_t first_block_end_quoted(const char *text, size_t length, char delim
                                                                                          : 0;
 }
 
-/* The number of a field: if it has a name, that of the name in the header that the text has. */
-static int32_t first_block_find_field(const struct record_format *format, const char *name,
-                                      int32_t field, const char *text, size_t bytes)
+bool first_block_splits_quotes(const struct text_rules *rules, const void *block, size_t bytes)
 {
-    const char *end = text + bytes;
-    const char *next = text;
-
-    for (uint64_t i = 0; name && i < format->header_lines; i++) {
-        const char *newline = memchr(next, '\n', (size_t)(end - next));
-        text = next;
-        bytes = (size_t)((newline ? newline : end) - text);
-        next = newline ? newline + 1 : end;
-    }
-    bytes -= bytes > 0 && text[bytes - 1] == '\r';
-    return name ? record_find_name(&format->text, text, bytes, name) : field;
-}
-
-bool first_block_splits_quotes(const struct record_format *format, const void *block, size_t bytes)
-{
-    const struct text_rules *rules = &format->text;
     const char delimiter = (char)rules->delimiter;
     const char *text = block;
-    const int32_t first =
-        first_block_find_field(format, format->field_name, rules->field, text, bytes);
-    const int32_t second =
-        first_block_find_field(format, format->second_name, rules->second_field, text, bytes);
+    const int32_t first = rules->field;
+    const int32_t second = rules->second_field;
     int32_t number = 1; /* of the field */
 
     for (size_t i = 0; i < bytes; i++) {
