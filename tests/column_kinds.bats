@@ -32,7 +32,7 @@ load helpers
     assert_failed 2 "invalid --width '0.5': expected a number such as 10"
     refused 2 "--where TYPE@OFFSET needs --record, the bytes of a record" -t u16 --where u16@0=1
     refused 2 "with --record, --where wants TYPE@OFFSET, such as u32@8" --record 4 --where 2=1
-    refused 2 "--record: -f 'u16@0:hex' cannot be of kind hex, which is text" --record 4 -f u16@0:hex
+    refused 2 "--record: -f 'u16@0:hex' can be of kind int or .N alone" --record 4 -f u16@0:hex
     refused 2 "--record: -f 'u16@0:int/2' cannot have a width; use --width" --record 4 -f u16@0:int/2
     run --separate-stderr gpuhist reduce max --csv -f status --where status=404 in
     assert_failed 1 "no row meets --where: there is no max"
