@@ -36,6 +36,8 @@ load helpers
     refused 2 "--record: -f 'u16@0:int/2' cannot have a width; use --width" --record 4 -f u16@0:int/2
     run --separate-stderr gpuhist reduce max --csv -f status --where status=404 in
     assert_failed 1 "no row meets --where: there is no max"
+    run --separate-stderr gpuhist uniq --csv -f status --weight ms:.1 in
+    assert_failed 2 "--weight 'ms:.1' can be of kind int or hex alone"
     for format in raw gnuplot; do
         run --separate-stderr gpuhist uniq --csv -f ms:.1 --by status --format $format in
         assert_failed 2 "--format $format does not go with --by: tsv, csv, json or jsonl"
@@ -43,6 +45,11 @@ load helpers
         run --separate-stderr gpuhist merge --format $format state
         assert_failed 2 "--format $format does not go with --by: tsv, csv, json or jsonl"
     done
+    # widths of the only column
+    run -0 gpuhist uniq -f 1:int/5 < <(printf '%s\n' -7 -1 7 5)
+    [ "$output" = $'-10\t1\n-5\t1\n5\t2' ]
+    run -0 gpuhist reduce sum --csv -f ms:.1/0.5,status:int/150 in
+    [ "$output" = $'ms\t1.5\nstatus\t150' ]
     # a kind of a record's integer is no text, and goes before --decimals
     run -0 gpuhist uniq --record 2 -f u16@0:.1 --where 'u16@0:.1>0.7' < <(printf '\7\0\10\0')
     [ "$output" = $'0.8\t1' ]

@@ -524,6 +524,9 @@ static enum status options_check_columns(const struct options *options, struct f
                 return status_fail(failure, STATUS_USAGE,
                                    "%s TYPE@OFFSET needs --record, the bytes of a record",
                                    uses[i].option);
+            if (i == 1 && column->kind > OPTIONS_KIND_HEX)
+                return status_fail(failure, STATUS_USAGE,
+                                   "--weight '%s' can be of kind int or hex alone", column->typed);
             if (!is_element && options->record_bytes > 0)
                 return status_fail(failure, STATUS_USAGE,
                                    "with --record, %s wants TYPE@OFFSET, such as u32@8",
