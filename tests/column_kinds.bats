@@ -16,7 +16,7 @@ load helpers
         run --separate-stderr gpuhist reduce sum "${@:3}" in
         assert_failed "$1" "$2"
     }
-    kinds="it is 'ms,status' (kinds: int, hex, .N; with a width: int/100)"
+    kinds="it is 'ms,status' (kinds: int hex .N time ip; a width: int/100)"
     refused 1 "its header has no field 'ms:float': $kinds" --csv -f ms:float
     refused 1 "its header has no field 'status/100': $kinds" --csv -f ms:.1 --by status/100
     refused 1 "its header has no field 'ms:int/0': $kinds" --csv -f status --where ms:int/0=0
