@@ -52,6 +52,7 @@ enum options_kind_of_column {
     OPTIONS_KIND_TIME,
     OPTIONS_KIND_LOCAL_TIME,
     OPTIONS_KIND_IP,
+    OPTIONS_KIND_TEXT,
 };
 
 /* A column: a field of text, or with an `element` an integer of binary records. */
@@ -142,6 +143,8 @@ struct options {
     size_t condition_count;
     bool names_only;             /* columns are names, also those that are numbers */
     const char *time_format_text;
+    bool jsonl;                /* rows are JSON objects, */
+    struct json_columns *json; /* whose columns have these paths; owned; else NULL */
     struct kind_time_format time_format; /* if it has a text */
     struct options_copy *copies; /* owned */
     int delimiter;               /* a byte, or TEXT_NO_DELIMITER */

@@ -41,6 +41,7 @@ enum element_notation {
     ELEMENT_TIME,       /* kind_time.h: an i64, in units of 10^-decimals seconds */
     ELEMENT_LOCAL_TIME, /* likewise, as it was written somewhere */
     ELEMENT_IP,         /* kind_ip.h: of 16 bytes, the key with its higher word first */
+    ELEMENT_TEXT,       /* a u64: the number of a text in the job's dictionary, or its rank */
 };
 
 struct element {

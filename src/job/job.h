@@ -48,6 +48,8 @@ enum invalid_policy {
     INVALID_IGNORE, /* they are skipped */
 };
 
+struct dictionary;
+struct json_columns;
 struct parse_errors;
 struct row_count;
 
@@ -78,6 +80,8 @@ struct job {
     size_t condition_count;       /* only rows that meet all of them count */
     struct predicate *conditions; /* [condition_count], owned */
     struct row_count *rows;       /* what counts of them; thread-safe, not owned */
+    struct dictionary *dictionary; /* of columns of texts; thread-safe, not owned; NULL: none */
+    const struct json_columns *json; /* rows are JSON objects, with these paths; not owned */
     bool is_text;                 /* text input; otherwise binary */
     struct text_rules text;       /* text: fields and delimiter */
     struct parse_errors *errors;  /* text: errors of parsing; thread-safe, not owned */
@@ -141,6 +145,12 @@ static inline bool job_has_rows(const struct job *job)
 
 /* Returns what results call the column of groups, the first is 0: its name, else "by". Pure. */
 const char *job_group_name(const struct job *job, size_t group);
+
+/* Returns whether values or groups are texts, so that a dictionary is needed. Pure. */
+bool job_has_texts(const struct job *job);
+
+/* Returns the memory that the dictionary may take: a half of that for counts. */
+uint64_t job_dictionary_bytes(const struct job *job);
 
 /* Returns the option that names a column, for messages. Pure. */
 const char *job_column_option(const struct job *job, size_t column);
