@@ -54,7 +54,8 @@ usage() {
     for bad in x 1,x 1.5 1,2x; do
         usage "invalid --where '${bad#*,}': expected integers " uniq -f 1 --where "9=$bad"
     done
-    usage "--where takes at most " uniq -f 1 $(printf -- '--where 1=%d ' {1..100})
+    # shellcheck disable=SC2046
+    usage "--where can be given at most 16 times" uniq -f 1 $(printf -- '--where 1=%d ' {1..17})
     usage "--where needs -f" uniq --where '2=5'
     usage "option --where does not go with merge" merge --where '2=5' x
     usage "option --names does not go with merge" merge --names x
@@ -75,6 +76,7 @@ usage() {
         usage "$operation takes one column of values" $operation -f 1 -f 2
     done
     for operation in 'reduce sum' uniq histogram 'count --ge 5'; do
+        # shellcheck disable=SC2086
         usage "--by needs -f" $operation --by 2
     done
     usage "option --by does not go with stalin-sort" stalin-sort -f 1 --by 2
