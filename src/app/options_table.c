@@ -242,6 +242,9 @@ const struct options_row options_rows[] = {
            .kind = OPTIONS_CONDITIONS)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "names", NULL,
            "columns are names, also those that are numbers", FLAG(names_only, true))
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "time-format", "FORMAT",
+           "of columns of kind time, as strptime: '%d.%m.%Y %H:%M'",
+           TARGET(TEXT, time_format_text))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "invalid", "HOW",
            "invalid tokens: abort (default), fail, warn, ignore",
            CHOICE(invalid, INVALID_ABORT, "abort fail warn ignore"))

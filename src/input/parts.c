@@ -5,7 +5,6 @@
 
 #include "text/text.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -62,15 +62,6 @@ struct reader_ahead {
     size_t capacity;
 };
 
-/* A frame that is held back until it is complete: 0 <= used <= ready <= filled. */
-struct reader_held {
-    char *data;    /* a mapping; NULL: never used */
-    size_t filled; /* bytes decoded */
-    size_t ready;  /* bytes that may be returned */
-    size_t used;   /* bytes that were returned */
-    bool is_large; /* the frame is longer than READER_HELD_BYTES */
-};
-
 /* The longest frame that is held back. Of a longer one, the rest is returned as it is decoded. */
 #define READER_HELD_BYTES ((size_t)16 << 20)
 
@@ -97,9 +88,11 @@ struct reader {
     bool is_pending;                     /* the decoder may have more output without input */
     bool is_faulty;                      /* a fault follows the bytes decoded so far */
     struct failure fault;
-    struct reader_held held;
-    struct reader_ahead raw;             /* read ahead, not decoded */
-    struct reader_ahead plain;           /* read ahead and decoded */
+    struct reader_ahead held;  /* a mapping: of a frame that is held back, what may be returned */
+    size_t held_end;           /* of what is decoded of it */
+    bool is_large;             /* the frame is longer than READER_HELD_BYTES */
+    struct reader_ahead raw;   /* read ahead, not decoded */
+    struct reader_ahead plain; /* read ahead and decoded */
     const struct record_format *records; /* describes the header; NULL: no header */
     struct text_rules *rules;            /* of the file, which the header completes */
     bool has_begun;                      /* the next two are done with */

@@ -265,7 +265,8 @@ static enum status source_inspect_block(const struct source *source, const char 
     char advice[FIRST_BLOCK_ADVICE_SIZE];
 
     if (source->format.is_text) {
-        if (first_block_splits_quotes(&source->format, block->data, block->end))
+        if (first_block_splits_quotes(&source->stream.rules, block->data + block->begin,
+                                      block->end - block->begin))
             snprintf(note, SOURCE_NOTE_SIZE,
                      "note: %.300s has quoted fields, which -d splits; try --csv", name);
         return STATUS_OK;
@@ -304,10 +305,13 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
         if (!source->is_reading && source_open_next(source, failure) != STATUS_OK)
             return failure->status;
         struct reader *reader = &source->reader;
+        struct input_piece piece = {.wait = true};
+        if (source->format.is_text && reader_begin(reader, &piece, failure) == INPUT_ERROR)
+            return failure->status; /* it has looked up the names of fields */
         const enum input_event event = reader_look(reader, failure);
         if (event == INPUT_ERROR && reader->plain.end == 0)
             status = failure->status;
-        is_found = reader->plain.end > 0 || source->format.is_text; /* its header is to be read */
+        is_found = reader->plain.end > 0 || source->format.is_text;
         if (is_found)
             status = source_inspect_block(source, reader->input->name, event == INPUT_END, is_text,
                                           note, failure);

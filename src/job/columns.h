@@ -2,6 +2,8 @@
 #ifndef GPUHIST_COLUMNS_H
 #define GPUHIST_COLUMNS_H
 
+#include "base/kind_time.h"
+#include "base/kind_time_bucket.h"
 #include "job/element.h"
 #include "job/text_rules.h"
 
@@ -16,9 +18,23 @@ struct column {
         element;   /* its keys; binary: also how they lie in the record; text: not swapped */
     size_t offset; /* binary: of the element in the record */
     enum text_notation notation; /* text */
-    uint64_t width;              /* keys are floored to its multiples; 0: they are not */
+    uint64_t width;              /* numbers are floored to its multiples; 0: they are not */
+    const struct kind_time_format *time_format; /* times; NULL: that of any form; not owned */
+    struct kind_time_bucket bucket;             /* times are floored to it, if it has a width */
     const char *where; /* its number or name as typed, or TYPE@OFFSET; NULL: not named; not owned */
 };
+
+/* Returns whether times are floored to buckets. Pure. */
+static inline bool column_has_bucket(const struct column *column)
+{
+    return column->bucket.width > 0 || column->bucket.months > 0;
+}
+
+/* Returns how many words of 64 bits a column's keys have. Pure. */
+static inline size_t column_words(const struct column *column)
+{
+    return column->element.notation == ELEMENT_IP ? 2 : 1;
+}
 
 /*
  * Floors a key of so wide buckets, 1 or more, to the least of its bucket. Returns false if that is
