@@ -91,7 +91,7 @@ usage() {
     usage "the input cannot be text (--text, --field, " reduce sum --record 8 -f 3
     usage "u64 at --where 1 does not fit in a --record of 8 bytes" reduce sum --record 8 --where u64@1=3
     usage "u16 at -f 7 does not fit in a --record of 8 bytes" reduce sum --record 8 -f u16@7
-    usage "cannot be of kind hex" reduce sum --record 8 --by u8@1:hex
+    usage "can be of kind int or .N alone" reduce sum --record 8 --by u8@1:hex
     usage "cannot be divided" reduce sum --record 8 -f u8@1:int/5
 }
 
