@@ -406,11 +406,12 @@ def draw_bins(rng, use, rows):
     return ["--range", f"{text(low)}:{text(high)}", "--bins", str(min(high - low, rng.choice((1, 3, 64))))]
 
 
-def draw_operation(rng, table, use, rows, names, may_print=True):
-    """The words of an operation on a column of values."""
+def draw_operation(rng, table, uses, rows, names, may_print=True):
+    """The words of an operation on columns of values."""
+    use = uses[0]
     name = rng.choice(names)
     if name == "reduce":
-        fitting = [r for r in REDUCTIONS if r not in ("and", "or", "xor") or use.kind != "fixed"]
+        fitting = [r for r in REDUCTIONS if r not in ("and", "or", "xor") or all(use.kind != "fixed" for use in uses)]
         return [name, ",".join(rng.sample(fitting, rng.randrange(1, len(fitting))))]
     if name == "count":
         keys = [key for key in (use.key(row) for row in rows[:20]) if key is not None] or [0]
@@ -463,7 +464,7 @@ def check_where(case):
     rng, table = case.rng, case.table
     conditions = draw_conditions(rng, table, 1, 3)
     use, options = draw_value(rng, table, table.rows, [condition.use for condition in conditions])
-    operation = draw_operation(rng, table, use, table.rows, (*GROUPED, "stalin-sort"))
+    operation = draw_operation(rng, table, [use], table.rows, (*GROUPED, "stalin-sort"))
     options += draw_weight(rng, table, table.rows, operation[0])
     invalid = not table.is_binary and rng.randrange(4) == 0
     for row in table.rows:
@@ -504,7 +505,7 @@ def check_by(case):
     conditions = draw_conditions(rng, table, 0, 1)
     others = [*groups, *(condition.use for condition in conditions)]
     use, options = draw_value(rng, table, table.rows, others)
-    operation = draw_operation(rng, table, use, table.rows, GROUPED)
+    operation = draw_operation(rng, table, [use], table.rows, GROUPED)
     options += draw_weight(rng, table, table.rows, operation[0])
     options += words_of(conditions)
     table.rows = [row for row in table.rows if all(group.key(row) is not None for group in groups)]
@@ -542,7 +543,7 @@ def check_columns(case):
     conditions = draw_conditions(rng, table, 0, 2)
     groups = [table.use() for _ in range(rng.choice((0, 0, 1, 2)))]
     values = [table.use(is_value=True) for _ in range(rng.randrange(2, 6))]
-    operation = draw_operation(rng, table, values[0], table.rows, ("reduce", "count"))
+    operation = draw_operation(rng, table, values, table.rows, ("reduce", "count"))
     if operation[0] == "count":
         operation = ["count", "--all", "--lt=5", "--ne=1"]
     options = words_of(conditions)
@@ -569,10 +570,11 @@ def check_parts(case):
     groups = [table.use() for _ in range(rng.choice((0, 1, 2)))]
     others = [*groups, *(condition.use for condition in conditions)]
     use, options = draw_value(rng, table, table.rows, others)
-    operation = draw_operation(rng, table, use, table.rows, SAVED, may_print=False)
+    more = [table.use(is_value=True)] if rng.randrange(3) == 0 else []
+    operation = draw_operation(rng, table, [use, *more], table.rows, ("reduce",) if more else SAVED,
+                               may_print=False)
     options += draw_weight(rng, table, table.rows, operation[0])
-    if operation[0] in ("reduce", "count") and rng.randrange(3) == 0:
-        options[1] += "," + table.use(is_value=True).text
+    options[1] += "".join("," + value.text for value in more)
     options += words_of(conditions)
     if groups:
         options += ["--by", ",".join(group.text for group in groups)]

@@ -334,6 +334,9 @@ static enum status options_set_reductions(struct options *options, const char *o
                                           struct failure *failure)
 {
     enum reductions_parsed parsed = REDUCTIONS_NO_LIST;
+    bool has_decimals = options->has_decimals;
+    for (size_t i = 0; i < options->field.count; i++)
+        has_decimals = has_decimals || options->field.list[i].kind == OPTIONS_KIND_FIXED;
 
     if (operand)
         parsed = reductions_parse(operand, &options->reductions);
@@ -348,8 +351,8 @@ static enum status options_set_reductions(struct options *options, const char *o
     if (parsed == REDUCTIONS_LIST)
         optind++;
     else
-        reductions_default(&options->reductions, options->has_decimals ? REDUCTIONS_NEED_BITS : 0);
-    if (options->has_decimals && options->reductions.needs & REDUCTIONS_NEED_BITS)
+        reductions_default(&options->reductions, has_decimals ? REDUCTIONS_NEED_BITS : 0);
+    if (has_decimals && options->reductions.needs & REDUCTIONS_NEED_BITS)
         return status_fail(failure, STATUS_USAGE,
                            "and, or and xor do not go with --decimals: they are of the bits of "
                            "integers");

@@ -266,6 +266,16 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         if (options_parse_condition(options, &options->conditions[i], failure) != STATUS_OK)
             return failure->status;
     }
+    /* A kind of the first value is also that of bounds, but not of the other values. */
+    for (size_t i = 1; i < options->field.count; i++) {
+        struct options_column *column = &options->field.list[i];
+        if (column->kind == OPTIONS_KIND_DEFAULT) {
+            column->kind = options->has_decimals              ? OPTIONS_KIND_FIXED
+                           : options->base == OPTIONS_BASE_16 ? OPTIONS_KIND_HEX
+                                                              : OPTIONS_KIND_INT;
+            column->decimals = options->decimals;
+        }
+    }
     const struct options_column *first = &options->field.list[0];
     if (options->field.count > 0 && first->kind == OPTIONS_KIND_FIXED) {
         options->has_decimals = true;

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-
 const struct options_command options_commands[OPTIONS_COMMANDS] = {
     [OPERATION_HISTOGRAM] =
         {

@@ -365,7 +365,8 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
             rows->inside += count;
             continue;
         }
-        *(bin == (__int128)bins ? &rows->below : &rows->above) += count;
+        if (job->outside != OUTSIDE_IGNORE)
+            *(bin == (__int128)bins ? &rows->below : &rows->above) += count;
         end = end < k ? end : k;
     }
     rows->next[1] = end;
