@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "app/options_table.h"
+#include "text/json_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,9 @@ static const struct {
     const char *text;
     enum predicate_relation relation;
 } options_operators[] = {
-    {"^=", PREDICATE_BEGINS}, {"*=", PREDICATE_CONTAINS}, {"!=", PREDICATE_NE}, {"<=", PREDICATE_LE}, {">=", PREDICATE_GE}, {"==", PREDICATE_EQ},
-    {"=", PREDICATE_EQ},  {"<", PREDICATE_LT},  {">", PREDICATE_GT},
+    {"^=", PREDICATE_BEGINS}, {"*=", PREDICATE_CONTAINS}, {"!=", PREDICATE_NE},
+    {"<=", PREDICATE_LE},     {">=", PREDICATE_GE},       {"==", PREDICATE_EQ},
+    {"=", PREDICATE_EQ},      {"<", PREDICATE_LT},        {">", PREDICATE_GT},
 };
 
 /* The kinds with names; one that ends in a point may have decimals after it. */
@@ -153,8 +155,8 @@ static bool options_parse_column(const struct options *options, char *text,
         is_number = is_number && text[i] >= '0' && text[i] <= '9';
     if (is_number && !options->names_only && !options->jsonl) {
         __int128 number;
-        if (!decimal_parse(text, length, DECIMAL_UNIT_SI, &number) ||
-            number < -OPTIONS_FIELD_MAX || number > OPTIONS_FIELD_MAX)
+        if (!decimal_parse(text, length, DECIMAL_UNIT_SI, &number) || number < -OPTIONS_FIELD_MAX ||
+            number > OPTIONS_FIELD_MAX)
             return false;
         column->field = number == 0 ? TEXT_WHOLE_LINE : (int32_t)number;
         return true;
@@ -186,6 +188,14 @@ static enum status options_name_column(struct options *options, struct options_c
     where[column->where_bytes] = '\0';
     column->where = where;
     column->name = column->is_name ? where : NULL;
+    if (!options->jsonl)
+        return STATUS_OK;
+    unsigned number;
+    if (!options->json && !(options->json = json_columns_create()))
+        return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
+    if (json_columns_add(options->json, where, strlen(where), &number, failure) != STATUS_OK)
+        return failure->status;
+    column->field = (int32_t)number + 1;
     return STATUS_OK;
 }
 

@@ -128,8 +128,8 @@ static enum status options_fail_condition(const struct options_condition *typed,
 
 /* Makes the condition that an address is one of a list of addresses and prefixes, or compares. */
 static enum status options_make_address(const struct options_condition *typed,
-                                        const struct element *element,
-                                        struct predicate *condition, struct failure *failure)
+                                        const struct element *element, struct predicate *condition,
+                                        struct failure *failure)
 {
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
     const char *next = typed->value;
@@ -263,8 +263,7 @@ static enum status options_make_columns(const struct options *options, size_t va
     if (options->record_bytes == 0 && options->has_offset)
         return status_fail(failure, STATUS_USAGE, "--offset needs --record");
     /* What counts rows needs no values: they may be those of any column. */
-    const bool is_nothing =
-        !only && job->is_text && has_others && options_counts_rows(options);
+    const bool is_nothing = !only && job->is_text && has_others && options_counts_rows(options);
     if (is_nothing)
         only = options->by.count > 0 ? &options->by.list[0] : &options->conditions[0].column;
     job->value_count = value == SIZE_MAX && fields->count > 1 ? fields->count : 1;
@@ -564,8 +563,8 @@ static enum status options_check_columns(const struct options *options, struct f
                                "formats of numbers",
                                is_text ? "texts" : "addresses");
     }
-    if (options->jsonl && (options->csv || options->delimiter != TEXT_NO_DELIMITER ||
-                           options->header_lines > 0))
+    if (options->jsonl &&
+        (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0))
         return status_fail(failure, STATUS_USAGE,
                            "--jsonl does not go with --csv, --delimiter and --header");
     if (options->jsonl && fields->count == 0 && !options_counts_rows(options))

@@ -202,7 +202,8 @@ static enum status groups_rank(struct groups *groups, struct failure *failure)
     groups->ranked = groups->table;
     dictionary_order_destroy(&groups->order);
     struct table *ranked = NULL;
-    if (!batch || !dictionary_order_create(job->dictionary, parallel_processors(), &groups->order)) {
+    if (!batch ||
+        !dictionary_order_create(job->dictionary, parallel_processors(), &groups->order)) {
         free(batch);
         return status_fail(failure, STATUS_DATA, "no memory for sorting texts");
     }

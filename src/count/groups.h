@@ -23,13 +23,13 @@ struct groups {
     struct groups_layout *layout;
     struct table *table;
     struct table *ranked; /* of texts: the finished table, with their ranks as keys; else `table` */
-    struct dictionary_order order; /* of texts: of the finished partial */
+    struct dictionary_order order;    /* of texts: of the finished partial */
     uint64_t flips[TEXT_COLUMNS_MAX]; /* of each word of the keys */
     bool is_text[TEXT_COLUMNS_MAX];   /* of each word: it is the number of a text, or its rank */
     size_t words[TEXT_COLUMNS_MAX];   /* where the keys of each column of groups begin */
     size_t value;                     /* counted: where bins and values begin */
     struct uniq_divisor divisor;      /* counted values: by the width of their bins */
-    uint64_t *buffer; /* for a row, of the one thread that saves the partial */
+    uint64_t *buffer;                 /* for a row, of the one thread that saves the partial */
 
     /* Set by finish. */
     uint64_t count;   /* of groups */

@@ -24,14 +24,14 @@
 struct cpu_rows {
     const struct job *job;
     const struct operation *operation;
-    text_parse_function *parse; /* of text that is one column alone */
-    bool has_rows;              /* text: lines are parsed as rows */
-    size_t stored;              /* columns of the job that are stored: all but the conditions */
-    size_t capacity;            /* of a block, in rows */
+    text_parse_function *parse;     /* of text that is one column alone */
+    bool has_rows;                  /* text: lines are parsed as rows */
+    size_t stored;                  /* columns of the job that are stored: all but the conditions */
+    size_t capacity;                /* of a block, in rows */
     struct dictionary_cache *texts; /* text: as in text_rows.h, as the next two */
     char *scratch_text;
     struct json_lines *json;
-    uint64_t *memory;           /* of all that follows */
+    uint64_t *memory;                 /* of all that follows */
     uint64_t *keys[TEXT_COLUMNS_MAX]; /* [stored] of them, in memory */
     uint64_t *lost;                   /* several value columns: as in text_rows.h */
     uint64_t *scratch; /* [capacity] keys of two words, of rows left when others are removed */
@@ -60,7 +60,7 @@ static bool cpu_rows_reserve(struct cpu_rows *rows, size_t capacity)
     const size_t values = rows->job->value_count;
     const bool is_text = rows->job->is_text;
     const bool may_lose = is_text && values > 1; /* then all but the values are compacted, too */
-    size_t words = 2 + may_lose; /* of the keys of a row, and what is lost of it */
+    size_t words = 2 + may_lose;                 /* of the keys of a row, and what is lost of it */
 
     for (size_t i = 0; i < rows->stored; i++)
         words += column_words(&rows->job->columns[i]) * (may_lose && i >= values ? 2u : 1u);

@@ -60,10 +60,8 @@ struct element {
  * function that takes this constant by value is specialized for the type.
  */
 #define ELEMENT_OF(id, label, ctype) \
-    ((struct element){.type = ELEMENT_##id,           \
-                      .bytes = sizeof(ctype),         \
-                      .is_signed = (ctype)-1 < 1,     \
-                      .name = #label})
+    ((struct element){               \
+        .type = ELEMENT_##id, .bytes = sizeof(ctype), .is_signed = (ctype)-1 < 1, .name = #label})
 
 /*
  * Parses a type: i8 to u64, optionally followed by le or be (default: little endian). Returns false

@@ -71,7 +71,7 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
                 predicate,
                 is_time        ? "a time such as 2026-11-21T13:45:02Z"
                 : has_decimals ? "a number with no more decimals than --decimals"
-                             : "an integer such as 500, -3 or 5M, or 0.5 with --decimals 1",
+                               : "an integer such as 500, -3 or 5M, or 0.5 with --decimals 1",
                 failure);
         predicate->negated =
             relation == PREDICATE_NE || relation == PREDICATE_GE || relation == PREDICATE_GT;

@@ -55,9 +55,9 @@ struct predicate_text {
 
 struct predicate {
     enum predicate_form form;
-    bool negated;  /* the predicate holds where the form does not */
-    uint64_t low;  /* interval: the smallest value, as a key (element.h) */
-    uint64_t last; /* interval: the largest value minus low */
+    bool negated;                   /* the predicate holds where the form does not */
+    uint64_t low;                   /* interval: the smallest value, as a key (element.h) */
+    uint64_t last;                  /* interval: the largest value minus low */
     struct predicate_range *ranges; /* of addresses: [range_count], owned */
     size_t range_count;
     enum predicate_relation relation; /* of texts: EQ, LT, LE, BEGINS or CONTAINS, to any of */
@@ -146,6 +146,5 @@ static inline bool predicate_holds(const struct predicate *predicate, uint64_t k
     return (predicate->form == PREDICATE_EVERY || predicate_contains(predicate, key)) !=
            predicate->negated;
 }
-
 
 #endif

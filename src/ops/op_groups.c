@@ -357,8 +357,8 @@ static void op_groups_write_group(const struct print_values *values, size_t grou
         return;
     }
     const __int128 value = groups_value(self->groups, row, column);
-    bytes = (values->separator == '\0' ? element_write_json : element_write)(out, &of->element,
-                                                                             value);
+    bytes =
+        (values->separator == '\0' ? element_write_json : element_write)(out, &of->element, value);
     writer_write(writer, out, bytes);
 }
 
@@ -468,8 +468,9 @@ static void op_groups_make_prefix(const struct groups *groups, const uint64_t *r
             const char *text = groups_text(groups, row[groups->words[i]], &text_bytes);
             print_append_text(prefix, text, text_bytes, is_json ? '\0' : format->separator);
         } else {
-            const size_t bytes = (is_json ? element_write_json : element_write)(
-                value, &of->element, groups_value(groups, row, i));
+            const size_t bytes =
+                (is_json ? element_write_json : element_write)(value, &of->element,
+                                                               groups_value(groups, row, i));
             text_buffer_append(prefix, value, bytes);
         }
         text_buffer_append(prefix, is_json ? "," : &format->separator, 1);

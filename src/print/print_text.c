@@ -63,8 +63,7 @@ static const struct {
 #define PRINT_JSONL '\n'
 
 /* A line: two edges, two counts, two percentages and the words. Lines of quantiles are shorter. */
-#define PRINT_LINE_MAX \
-    (2 * ELEMENT_TEXT_SIZE + 2 * DECIMAL_SIZE + 2 * PERCENTAGE_SHARE_SIZE + 120)
+#define PRINT_LINE_MAX (2 * ELEMENT_TEXT_SIZE + 2 * DECIMAL_SIZE + 2 * PERCENTAGE_SHARE_SIZE + 120)
 
 /* Lines that are written together. */
 #define PRINT_LINE_BATCH (PRINT_ROWS_BATCH / 2)
