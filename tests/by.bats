@@ -185,6 +185,12 @@ make_log() {
     assert_failed 2 "--by TYPE@OFFSET needs --record"
 }
 
+@test "--by: a value outside the bins ends the run, in any group" {
+    printf '1 5\n2 7\n0 900\n' >in
+    run --separate-stderr gpuhist --bins 10 --outside abort -f 2 --by 1,1 --where '1<9' in
+    assert_failed 1 "in:3: value 900 is outside the bins"
+}
+
 @test "--by: on the CPU alone" {
     printf '1 2\n' >in
     run --separate-stderr gpuhist reduce sum -f 1 --by 2 --engine cuda in

@@ -6,6 +6,7 @@
 
 #include "app/options_table.h"
 #include "base/decimal.h"
+#include "text/json_lines.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -413,6 +414,7 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 void options_destroy(struct options *options)
 {
     free(options->predicates);
+    json_columns_destroy(options->json);
     while (options->copies) {
         struct options_copy *copy = options->copies;
         options->copies = copy->next;

@@ -88,6 +88,11 @@ static enum status options_make_column(const struct options *options, const stru
         column->element.prefix = from->prefix;
         column->notation = TEXT_IP;
         break;
+    case OPTIONS_KIND_TEXT:
+        element_parse("u64", &column->element);
+        column->element.notation = ELEMENT_TEXT;
+        column->notation = TEXT_BYTES;
+        break;
     case OPTIONS_KIND_FIXED:
         column->notation = TEXT_FIXED;
         break;
@@ -159,6 +164,26 @@ static enum status options_make_address(const struct options_condition *typed,
     return status;
 }
 
+/* Makes the condition of a text: of = and != a list. */
+static enum status options_make_text(const struct options_condition *typed,
+                                     struct predicate *condition, struct failure *failure)
+{
+    const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
+    struct predicate_text texts[OPTIONS_ADDRESSES_MAX];
+    const char *next = typed->value;
+    size_t count = 0;
+
+    do {
+        if (count == OPTIONS_ADDRESSES_MAX)
+            return status_fail(failure, STATUS_USAGE, "--where takes at most %d texts",
+                               OPTIONS_ADDRESSES_MAX);
+        texts[count].data = next;
+        texts[count].bytes = is_list ? strcspn(next, ",") : strlen(next);
+        next += texts[count++].bytes;
+    } while (*next++ == ',');
+    return predicate_init_texts(condition, typed->relation, texts, count, failure);
+}
+
 /* Makes the condition of a column of the job. */
 static enum status options_make_condition(const struct options_condition *typed,
                                           const struct element *element, bool with_files,
@@ -170,6 +195,12 @@ static enum status options_make_condition(const struct options_condition *typed,
     size_t count = 0;
     __int128 value;
 
+    if (element->notation == ELEMENT_TEXT)
+        return options_make_text(typed, condition, failure);
+    if (typed->relation == PREDICATE_BEGINS || typed->relation == PREDICATE_CONTAINS)
+        return status_fail(failure, STATUS_USAGE,
+                           "invalid --where '%s': ^= and *= are for texts (COLUMN:text)",
+                           typed->typed);
     if (element->notation == ELEMENT_IP)
         return options_make_address(typed, element, condition, failure);
     if (!is_list) {
@@ -282,6 +313,7 @@ static enum status options_make_columns(const struct options *options, size_t va
     if (options->record_bytes > 0 && !job->is_text &&
         (options->record_bytes > job->columns[0].element.bytes || job_has_rows(job)))
         job->record_bytes = options->record_bytes;
+    job->json = options->json;
     job->element = job->columns[0].element;
     job->record_offset = job->columns[0].offset;
     job->text.field = job->columns[0].field;
@@ -290,6 +322,18 @@ static enum status options_make_columns(const struct options *options, size_t va
     for (size_t i = 1; i < job_column_count(job); i++)
         job->text.more[i - 1] = job->columns[i].field;
     return STATUS_OK;
+}
+
+/* Fails if the format does not say which group a bin is of. */
+static enum status options_check_groups(const struct options *options, const struct job *job,
+                                        struct failure *failure)
+{
+    const struct print_format *format = options->print.format;
+
+    if (job->group_count == 0 || (format != &print_raw && format != &print_gnuplot))
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       "--format %s does not go with --by: tsv, csv, json or jsonl", format->name);
 }
 
 /* Makes the job one of uniq, with bins of that width. */
@@ -303,6 +347,8 @@ static enum status options_make_uniq(const struct options *options, uint64_t wid
     job->needs_values = print->quantiles.count > 0;
     /* The greatest counts are found in any order. */
     job->any_order = print->top > 0 && print->quantiles.count == 0 && !print->zeros && !print->save;
+    if (options_check_groups(options, job, failure) != STATUS_OK)
+        return failure->status;
     return print_check_format(print, failure);
 }
 
@@ -323,7 +369,8 @@ static enum status options_make_histogram(const struct options *options, bool wi
     if (has_range && (options->has_log2 || options->log10 || options->edges))
         return status_fail(failure, STATUS_USAGE,
                            "--range can only be combined with --bins or --width");
-    if (print_check_format(&options->print, failure) != STATUS_OK)
+    if (options_check_groups(options, job, failure) != STATUS_OK ||
+        print_check_format(&options->print, failure) != STATUS_OK)
         return failure->status;
     job->outside = options->outside;
     job->needs_values = options->print.quantiles.count > 0;
@@ -417,18 +464,6 @@ static enum status options_make_values(const struct options *options, bool with_
     return STATUS_OK;
 }
 
-/* Fails if the format does not say which group a bin is of. */
-static enum status options_check_groups(const struct options *options, const struct job *job,
-                                        struct failure *failure)
-{
-    const struct print_format *format = options->print.format;
-
-    if (job->group_count == 0 || (format != &print_raw && format != &print_gnuplot))
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE,
-                       "--format %s does not go with --by: tsv, csv, json or jsonl", format->name);
-}
-
 /* As options_make, with the value column of that index alone; SIZE_MAX: all. */
 static enum status options_make_values_of(const struct options *options, bool is_text,
                                           bool with_files, size_t value, struct job *job,
@@ -451,8 +486,7 @@ static enum status options_make_values_of(const struct options *options, bool is
     };
     if (!options->has_type)
         element_parse(is_text ? "i64" : "i32", &job->element);
-    if (options_make_columns(options, value, with_files, job, failure) != STATUS_OK ||
-        options_check_groups(options, job, failure) != STATUS_OK)
+    if (options_make_columns(options, value, with_files, job, failure) != STATUS_OK)
         return failure->status;
     switch (job->operation) {
     case OPERATION_HISTOGRAM:
@@ -538,6 +572,29 @@ static enum status options_check_columns(const struct options *options, struct f
                                uses[i].option, i == 1 ? " (of uniq -c lines: -f 2)" : "");
     }
     const enum operation_id operation = options->command->operation;
+    const struct print_options *print = &options->print;
+    for (size_t i = 0; i < fields->count; i++) {
+        const enum options_kind_of_column kind = fields->list[i].kind;
+        const bool is_text = kind == OPTIONS_KIND_TEXT;
+        if (!is_text && kind != OPTIONS_KIND_IP)
+            continue;
+        if (operation != OPERATION_UNIQ)
+            return status_fail(failure, STATUS_USAGE,
+                               "%s of %s: uniq, --by and --where take these columns",
+                               operations[operation]->name, is_text ? "texts" : "addresses");
+        if (print->zeros || print->quantiles.count > 0 || (is_text && print->plot) ||
+            (print->format && !print->format->has_values))
+            return status_fail(failure, STATUS_USAGE,
+                               "uniq of %s does not go with --zeros, --quantiles, --plot and "
+                               "formats of numbers",
+                               is_text ? "texts" : "addresses");
+    }
+    if (options->jsonl &&
+        (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0))
+        return status_fail(failure, STATUS_USAGE,
+                           "--jsonl does not go with --csv, --delimiter and --header");
+    if (options->jsonl && fields->count == 0 && !options_counts_rows(options))
+        return status_fail(failure, STATUS_USAGE, "--jsonl needs -f, the column of the values");
     if (fields->count > 1 && operation != OPERATION_REDUCE && operation != OPERATION_COUNT)
         return status_fail(failure, STATUS_USAGE,
                            "%s takes one column of values (reduce and count take several)",
@@ -548,7 +605,7 @@ static enum status options_check_columns(const struct options *options, struct f
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure)
 {
-    bool is_text = options->text || options_has_fields(options) ||
+    bool is_text = options->text || options_has_fields(options) || options->jsonl ||
                    options->delimiter != TEXT_NO_DELIMITER || options->csv ||
                    options->header_lines > 0 || options->base != OPTIONS_BASE_DEFAULT ||
                    (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);

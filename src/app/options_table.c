@@ -227,6 +227,8 @@ const struct options_row options_rows[] = {
            TARGET(CHARACTER, delimiter), .expected = "one character, such as ',' or '\\t'")
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "csv", NULL,
            "text: commas separate fields, which may be quoted", FLAG(csv, true))
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "jsonl", NULL,
+           "text: a JSON object a line; columns: .a.b or names", FLAG(jsonl, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "base", "N",
            "text: base 10 or 16; all but stalin-sort print base 10",
            CHOICE(base, OPTIONS_BASE_10, "10 16"))

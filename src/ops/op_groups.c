@@ -21,6 +21,7 @@
 #include "print/print_rows.h"
 #include "print/print_values.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,15 +134,72 @@ static enum status op_groups_load_word(struct state_reader *state, uint64_t *wor
     return STATUS_OK;
 }
 
+/* Writes all texts in ascending order: their bytes, eight to a number. */
+static void op_groups_save_texts(struct state_writer *state, const struct groups *groups)
+{
+    const uint32_t count = dictionary_count(groups->job->dictionary);
+
+    state_write_number(state, count);
+    for (uint32_t rank = 0; rank < count; rank++) {
+        size_t bytes;
+        const char *text = groups_text(groups, rank, &bytes);
+        state_write_number(state, bytes);
+        for (size_t i = 0; i < bytes; i += 8) {
+            uint64_t word = 0;
+            memcpy(&word, text + i, bytes - i < 8 ? bytes - i : 8);
+            state_write_number(state, htole64(word));
+        }
+    }
+}
+
+/* Reads the texts, and makes the array of their numbers, which the caller frees. */
+static enum status op_groups_load_texts(struct state_reader *state, struct dictionary *dictionary,
+                                        uint32_t **ids, uint64_t *count, struct failure *failure)
+{
+    char *text = malloc(TEXT_BYTES_MAX + 8);
+    struct dictionary_cache *cache = dictionary_cache_create(dictionary);
+    enum status status = state_read_number(state, count, failure);
+
+    *ids = NULL;
+    if (status == STATUS_OK && (!text || !cache))
+        status = status_fail(failure, STATUS_DATA, "no memory for texts");
+    for (uint64_t i = 0; i < *count && status == STATUS_OK; i++) {
+        uint64_t bytes;
+        uint64_t word;
+        if ((i & (i - 1)) == 0) { /* 0 or a power of 2: the array is full */
+            uint32_t *grown = realloc(*ids, (i > 0 ? 2 * i : 1) * sizeof *grown);
+            if (!grown) {
+                status = status_fail(failure, STATUS_DATA, "no memory for texts");
+                break;
+            }
+            *ids = grown;
+        }
+        status = state_read_number(state, &bytes, failure);
+        if (status == STATUS_OK && bytes > TEXT_BYTES_MAX)
+            status = state_fail_damaged(state, "it has a text that is too long", failure);
+        for (size_t k = 0; k < bytes && status == STATUS_OK; k += 8) {
+            status = state_read_number(state, &word, failure);
+            word = le64toh(word);
+            memcpy(text + k, &word, sizeof word);
+        }
+        if (status == STATUS_OK)
+            status = dictionary_find(cache, text, bytes, &(*ids)[i], failure);
+    }
+    dictionary_cache_destroy(cache);
+    free(text);
+    return status;
+}
+
 static enum status op_groups_save(struct state_writer *state, const struct job *job,
                                   const void *partial, struct failure *failure)
 {
     const struct groups *groups = partial;
     const struct groups_layout *layout = groups->layout;
     uint64_t before[OP_GROUPS_WORDS];
-    (void)job;
 
     state_write_number(state, table_total(groups->table));
+    if (job_has_texts(job))
+        op_groups_save_texts(state, groups);
     for (uint64_t i = 0; i < table_distinct(groups->table); i++) {
         const uint64_t *row = groups_row(groups, i, groups->buffer);
         size_t same = 0;
@@ -189,12 +247,16 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
 {
     struct groups *groups = partial;
     const struct groups_layout *layout = groups->layout;
-    uint64_t *row = calloc(layout->words, sizeof *row);
+    uint64_t *row = calloc(2 * layout->words, sizeof *row);
+    uint64_t *added = row + layout->words; /* the same with the numbers of texts */
+    uint32_t *ids = NULL;
+    uint64_t texts = 0;
     struct table_writer *writer = NULL;
     enum status status = row ? table_writer_open(groups->table, &writer, failure)
                              : status_fail(failure, STATUS_DATA, "no memory for a group");
-    (void)job;
 
+    if (status == STATUS_OK && job_has_texts(job))
+        status = op_groups_load_texts(state, job->dictionary, &ids, &texts, failure);
     for (bool is_first = true; status == STATUS_OK; is_first = false) {
         uint64_t same;
         status = state_read_count(state, &row[layout->count], &elements, failure);
@@ -207,18 +269,24 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
             const uint64_t before = row[k];
             status = op_groups_load_word(state, &row[k], !is_first && k == same ? &before : NULL,
                                          groups->flips[k], failure);
+            if (status == STATUS_OK && groups->is_text[k] && row[k] >= texts)
+                status = state_fail_damaged(state, "it has a text that does not exist", failure);
         }
         for (size_t k = layout->first; k < layout->words && status == STATUS_OK; k++)
             status = state_read_number(state, &row[k], failure);
         if (status == STATUS_OK && !op_groups_is_possible(groups, row))
             status =
                 state_fail_damaged(state, "the values of a group contradict each other", failure);
-        if (status == STATUS_OK)
-            status = table_writer_add_rows(writer, row, 1, failure);
+        if (status != STATUS_OK)
+            break;
+        for (size_t k = 0; k < layout->words; k++)
+            added[k] = k < layout->count && groups->is_text[k] ? ids[row[k]] : row[k];
+        status = table_writer_add_rows(writer, added, 1, failure);
     }
     if (status == STATUS_OK)
         status = table_writer_flush(writer, failure);
     table_writer_close(writer);
+    free(ids);
     free(row);
     if (status == STATUS_OK && elements > 0)
         status = state_fail_damaged(state, "not all was counted", failure);
@@ -270,17 +338,28 @@ static const struct op_groups_known *op_groups_know(const struct print_values *v
     return known;
 }
 
-static size_t op_groups_write_group(const struct print_values *values, size_t group, size_t column,
-                                    char out[PRINT_VALUE_SIZE])
+static void op_groups_write_group(const struct print_values *values, size_t group, size_t column,
+                                  struct writer *writer)
 {
     const struct op_groups_values *self = values->partial;
     const struct job *job = values->job;
     const struct column *of = &job->columns[job_group_column(job) + column];
+    const uint64_t *row = op_groups_know(values, group)->row;
+    struct text_buffer text = {.text = NULL};
+    char out[ELEMENT_TEXT_SIZE];
+    size_t bytes;
 
-    const __int128 value = groups_value(self->groups, op_groups_know(values, group)->row, column);
-
-    return (values->separator == '\0' ? element_write_json : element_write)(out, &of->element,
-                                                                            value);
+    if (of->element.notation == ELEMENT_TEXT) {
+        const char *data = groups_text(self->groups, row[self->groups->words[column]], &bytes);
+        print_append_text(&text, data, bytes, values->separator);
+        writer_write(writer, text.text ? text.text : "", text.length);
+        free(text.text);
+        return;
+    }
+    const __int128 value = groups_value(self->groups, row, column);
+    bytes =
+        (values->separator == '\0' ? element_write_json : element_write)(out, &of->element, value);
+    writer_write(writer, out, bytes);
 }
 
 static size_t op_groups_write(const struct print_values *values, size_t group, size_t i,
@@ -384,9 +463,16 @@ static void op_groups_make_prefix(const struct groups *groups, const uint64_t *r
         const struct column *of = &job->columns[job_group_column(job) + i];
         if (is_json)
             print_values_append_member(prefix, job_group_name(job, i));
-        const size_t bytes = (is_json ? element_write_json : element_write)(
-            value, &of->element, groups_value(groups, row, i));
-        text_buffer_append(prefix, value, bytes);
+        if (of->element.notation == ELEMENT_TEXT) {
+            size_t text_bytes;
+            const char *text = groups_text(groups, row[groups->words[i]], &text_bytes);
+            print_append_text(prefix, text, text_bytes, is_json ? '\0' : format->separator);
+        } else {
+            const size_t bytes =
+                (is_json ? element_write_json : element_write)(value, &of->element,
+                                                               groups_value(groups, row, i));
+            text_buffer_append(prefix, value, bytes);
+        }
         text_buffer_append(prefix, is_json ? "," : &format->separator, 1);
     }
 }

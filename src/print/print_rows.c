@@ -142,6 +142,8 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         .format = print_rows_format(options),
         .total = rows->below + rows->inside + rows->above,
     };
+    if (rows->groups && table.format == &print_plot) /* texts have no picture yet */
+        table.format = &print_tsv;
     struct rows_list list = {.items = NULL};
     struct quantiles_value *quantiles = NULL;
     enum status status = STATUS_OK;
