@@ -29,10 +29,10 @@
 #define PRINT_HEAT_PLOT_CELL 32
 
 /*
- * Of a palette of 256 colours (16 + 36 r + 6 g + b) those that are next to every fourth colour of
- * the scale, and do not get darker.
+ * Of a palette of 256 colours (16 + 36 r + 6 g + b) some that are close to every fourth colour of
+ * the scale: each brighter in OKLab than the one before, from violet to yellow.
  */
-static const uint8_t print_heat_plot_palette[] = {54, 25, 61, 31, 37, 108, 79, 150, 222};
+static const uint8_t print_heat_plot_palette[] = {54, 55, 25, 31, 37, 72, 78, 150, 222};
 
 static const char *const print_heat_plot_unicode[] = {"\xe2\x96\x91", "\xe2\x96\x92",
                                                       "\xe2\x96\x93", "\xe2\x96\x88"};
@@ -153,6 +153,8 @@ static void print_heat_plot_groups(const struct print_heat_plot *plot)
         const size_t length = strlen(label);
         const size_t free = is_single && length < plot->cell ? (plot->cell - length) / 2 : 0;
         const size_t from = plot->left + i * plot->cell + free;
+        if (i > first && from + length > plot->terminal.columns)
+            break;
         print_heat_plot_cell(plot, -1, from - column);
         writer_write_text(plot->writer, label);
         column = from + length;
