@@ -59,9 +59,11 @@ static void print_heat_add_position(struct print_heat_axis *axis, __int128 posit
         axis->low = position;
     if (axis->known == 0 || position > axis->high)
         axis->high = position;
+    if (axis->known > PRINT_HEAT_NAMES_MAX)
+        return;
     while (i > 0 && axis->names[i - 1] >= position)
         i--;
-    if (axis->known > PRINT_HEAT_NAMES_MAX || (i < axis->known && axis->names[i] == position))
+    if (i < axis->known && axis->names[i] == position)
         return;
     memmove(&axis->names[i + 1], &axis->names[i], (axis->known - i) * sizeof *axis->names);
     axis->names[i] = position;

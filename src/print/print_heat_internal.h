@@ -57,10 +57,10 @@ struct print_heat {
     const char *group_name;
     const char *count_before; /* likewise, of the counts or weights */
     const char *count_name;
-    struct print_heat_axis x;
-    struct print_heat_axis y;
-    uint64_t *counts; /* [y.count * x.count], those of the lowest bin first; owned */
-    uint64_t min;     /* of the counts that are not 0 */
+    struct print_heat_axis x; /* the groups */
+    struct print_heat_axis y; /* the bins */
+    uint64_t *counts;         /* [y.count * x.count], those of the lowest bin first; owned */
+    uint64_t min;             /* of the counts that are not 0 */
     uint64_t max;
     uint64_t inside; /* the counts in all cells */
     uint64_t below;  /* and outside the bins */
@@ -90,7 +90,7 @@ uint64_t print_heat_level_count(const struct print_heat *heat, unsigned level, u
 void print_heat_name(const struct print_heat_axis *axis, size_t i, char out[PRINT_HEAT_NAME_SIZE]);
 void print_heat_label(const struct print_heat_axis *axis, size_t i, char out[AXIS_LABEL_SIZE]);
 
-/* Returns the length of the longest label or, of cells that are single values, name. */
+/* Returns the length of the longest label of a cell. */
 size_t print_heat_longest(const struct print_heat_axis *axis);
 
 /* Whether a cell is a single value, so that its label belongs in its middle. */
