@@ -193,6 +193,9 @@ def test_cells():
     for bins in ["--log2"], ["--log10"], ["--log2=1"], ["--log2=4"]:
         picture = check(["-f", "2", "--by", "1", *bins], text, is_power=True)
         expect_equal(picture.bins, "value (logarithmic)")
+    round_lows = sorted({cell[1][0] for cell in check(
+        ["-f", "2", "--by", "1", "--range", "3:503", "--bins", "500"], text).cells})
+    expect(all(low % 10 == 0 for low in round_lows[1:]) and round_lows[0] == 3, round_lows)
     outside = check(["-f", "2", "--by", "1", "--range", "10:100", "--bins", "9"], text)
     below = sum(row[1] < 10 for row in log(6000, 1))
     above = sum(row[1] >= 100 for row in log(6000, 1))
