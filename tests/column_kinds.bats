@@ -40,10 +40,10 @@ load helpers
     assert_failed 2 "--weight 'ms:.1' can be of kind int or hex alone"
     for format in raw gnuplot; do
         run --separate-stderr gpuhist uniq --csv -f ms:.1 --by status --format $format in
-        assert_failed 2 "--format $format does not go with --by: tsv, csv, json or jsonl"
+        assert_failed 2 "--by does not go with --format $format (tsv, csv, json, jsonl, svg, --plot)"
         gpuhist uniq --csv -f ms:.1 --by status --save state -o /dev/null in
         run --separate-stderr gpuhist merge --format $format state
-        assert_failed 2 "--format $format does not go with --by: tsv, csv, json or jsonl"
+        assert_failed 2 "--by does not go with --format $format (tsv, csv, json, jsonl, svg, --plot)"
     done
     # widths of the only column
     run -0 gpuhist uniq -f 1:int/5 < <(printf '%s\n' -7 -1 7 5)

@@ -324,18 +324,6 @@ static enum status options_make_columns(const struct options *options, size_t va
     return STATUS_OK;
 }
 
-/* Fails if the format does not say which group a bin is of. */
-static enum status options_check_groups(const struct options *options, const struct job *job,
-                                        struct failure *failure)
-{
-    const struct print_format *format = options->print.format;
-
-    if (job->group_count == 0 || (format != &print_raw && format != &print_gnuplot))
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE,
-                       "--format %s does not go with --by: tsv, csv, json or jsonl", format->name);
-}
-
 /* Makes the job one of uniq, with bins of that width. */
 static enum status options_make_uniq(const struct options *options, uint64_t width, struct job *job,
                                      struct failure *failure)
@@ -347,7 +335,7 @@ static enum status options_make_uniq(const struct options *options, uint64_t wid
     job->needs_values = print->quantiles.count > 0;
     /* The greatest counts are found in any order. */
     job->any_order = print->top > 0 && print->quantiles.count == 0 && !print->zeros && !print->save;
-    if (options_check_groups(options, job, failure) != STATUS_OK)
+    if (print_check_groups(print, job->group_count, failure) != STATUS_OK)
         return failure->status;
     return print_check_format(print, failure);
 }
@@ -369,7 +357,7 @@ static enum status options_make_histogram(const struct options *options, bool wi
     if (has_range && (options->has_log2 || options->log10 || options->edges))
         return status_fail(failure, STATUS_USAGE,
                            "--range can only be combined with --bins or --width");
-    if (options_check_groups(options, job, failure) != STATUS_OK ||
+    if (print_check_groups(&options->print, options->by.count, failure) != STATUS_OK ||
         print_check_format(&options->print, failure) != STATUS_OK)
         return failure->status;
     job->outside = options->outside;
@@ -660,5 +648,5 @@ enum status options_check_merged(const struct options *options, const struct job
                            options->unmergeable[operation], operations[operation]->name);
     if (operation == OPERATION_REDUCE || operation == OPERATION_COUNT)
         return print_check_values(&options->print, operations[operation]->name, failure);
-    return options_check_groups(options, job, failure);
+    return print_check_groups(&options->print, job->group_count, failure);
 }

@@ -202,7 +202,7 @@ const struct options_row options_rows[] = {
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "plot", NULL,
-           "draw bars (default at a terminal)", FLAG(print.plot, true))
+           "draw bars, with --by heat maps (terminal's default)", FLAG(print.plot, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "zeros", NULL,
            "print empty bins, too", FLAG(print.zeros, true))
     OPTION(OUTPUT, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'o', "output", "FILE",
@@ -258,7 +258,7 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "names", NULL,
            "columns are names, also those that are numbers", FLAG(names_only, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "time-format", "FORMAT",
-           "of columns of kind time, as strptime: '%d.%m.%Y %H:%M'",
+           "of kind time, as of strptime: '%d.%m.%Y %H:%M'",
            TARGET(TEXT, time_format_text))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "invalid", "HOW",
            "invalid tokens: abort (default), fail, warn, ignore",
@@ -289,10 +289,10 @@ const struct options_row options_rows[] = {
            "bytes that a thread reads at a time",
            SIZE(chunk_bytes, 8, 1 << 30, "bytes from 8 to 1G, such as 512K or 8M"))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "progress", NULL,
-           "show progress on stderr (default: on a terminal)",
+           "show progress (default: at a terminal), or --no-progress",
            FLAG(progress, OPTIONS_PROGRESS_ON))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "no-progress", NULL,
-           "do not show progress", FLAG(progress, OPTIONS_PROGRESS_OFF))
+           "do not show progress", FLAG(progress, OPTIONS_PROGRESS_OFF), .is_told = true)
     /* At least a millisecond, so that there is time to count. */
     OPTION(EXECUTION, OPTIONS_HAS_RESULT, 0, "every", "DURATION",
            "print the result so far every 500ms, 10s, 1.5m, 2h",
@@ -306,9 +306,9 @@ const struct options_row options_rows[] = {
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'q', "quiet", NULL,
            "do not report values outside the bins", FLAG(quiet, true))
     OPTION(EXECUTION, OPTIONS_RUNS, 'h', "help", NULL,
-           "print this help and exit", FLAG(help, true))
+           "print this help; -V, --version: print the version", FLAG(help, true))
     OPTION(EXECUTION, OPTIONS_RUNS, 'V', "version", NULL,
-           "print the version and exit", FLAG(version, true))
+           "print the version and exit", FLAG(version, true), .is_told = true)
 };
 /* clang-format on */
 #define OPTIONS_ROWS (sizeof options_rows / sizeof *options_rows)
