@@ -9,8 +9,8 @@ operations='histogram hist uniq distinct reduce count stalin-sort stalin merge i
 
 # help_options OPERATION: the options that its --help lists, with those of one letter.
 help_options() {
-    gpuhist "$1" --help | grep -Eo -- '(^  |, )-[a-zA-Z],|--[a-z][a-z0-9-]*' |
-        sed 's/^[ ,]*//; s/,$//' | sort -u
+    gpuhist "$1" --help | grep -Eo -- '(^  |[,;] )-[a-zA-Z],|--[a-z][a-z0-9-]*' |
+        sed 's/^[ ,;]*//; s/,$//' | sort -u
 }
 
 # complete WORD...: what bash offers for the last word of the command line, one a line. Bash cuts

@@ -202,7 +202,7 @@ const struct options_row options_rows[] = {
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "plot", NULL,
-           "draw bars, with --by heat maps (terminal's default)", FLAG(print.plot, true))
+           "draw bars (default at a terminal), of groups heat maps", FLAG(print.plot, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "zeros", NULL,
            "print empty bins, too", FLAG(print.zeros, true))
     OPTION(OUTPUT, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'o', "output", "FILE",
@@ -258,7 +258,7 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "names", NULL,
            "columns are names, also those that are numbers", FLAG(names_only, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "time-format", "FORMAT",
-           "of kind time, as of strptime: '%d.%m.%Y %H:%M'",
+           "of kind time, as of strptime: \"%d.%m.%Y %H:%M\"",
            TARGET(TEXT, time_format_text))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "invalid", "HOW",
            "invalid tokens: abort (default), fail, warn, ignore",
@@ -289,7 +289,7 @@ const struct options_row options_rows[] = {
            "bytes that a thread reads at a time",
            SIZE(chunk_bytes, 8, 1 << 30, "bytes from 8 to 1G, such as 512K or 8M"))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "progress", NULL,
-           "show progress (default: at a terminal), or --no-progress",
+           "show progress (default at a terminal), or --no-progress",
            FLAG(progress, OPTIONS_PROGRESS_ON))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "no-progress", NULL,
            "do not show progress", FLAG(progress, OPTIONS_PROGRESS_OFF), .is_told = true)
