@@ -329,7 +329,7 @@ static enum status options_make_uniq(const struct options *options, uint64_t wid
     job->needs_values = print->quantiles.count > 0;
     /* The greatest counts are found in any order. */
     job->any_order = print->top > 0 && print->quantiles.count == 0 && !print->zeros && !print->save;
-    if (print_check_groups(print, job->group_count, failure) != STATUS_OK)
+    if (print_check_groups(print, job, failure) != STATUS_OK)
         return failure->status;
     return print_check_format(print, failure);
 }
@@ -351,7 +351,7 @@ static enum status options_make_histogram(const struct options *options, bool wi
     if (has_range && (options->has_log2 || options->log10 || options->edges))
         return status_fail(failure, STATUS_USAGE,
                            "--range can only be combined with --bins or --width");
-    if (print_check_groups(&options->print, options->by.count, failure) != STATUS_OK ||
+    if (print_check_groups(&options->print, job, failure) != STATUS_OK ||
         print_check_format(&options->print, failure) != STATUS_OK)
         return failure->status;
     job->outside = options->outside;
@@ -637,5 +637,5 @@ enum status options_check_merged(const struct options *options, const struct job
                            options->unmergeable[operation], operations[operation]->name);
     if (operation == OPERATION_REDUCE || operation == OPERATION_COUNT)
         return print_check_values(&options->print, operations[operation]->name, failure);
-    return print_check_groups(&options->print, job->group_count, failure);
+    return print_check_groups(&options->print, job, failure);
 }
