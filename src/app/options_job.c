@@ -198,8 +198,8 @@ static enum status options_make_uniq(const struct options *options, uint64_t wid
     job->bin_width = width;
     job->needs_values = print->quantiles.count > 0;
     /* The greatest counts are found in any order. */
-    job->any_order = print->top > 0 && print->quantiles.count == 0 && !print->zeros &&
-                     !options_saves(options);
+    job->any_order =
+        print->top > 0 && print->quantiles.count == 0 && !print->zeros && !options_saves(options);
     return print_check_format(print, failure);
 }
 

@@ -96,8 +96,9 @@ void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live);
 /*
  * For a watcher: stops the workers, merges all that was absorbed so far into the partial, finishes
  * it, calls `use`, and lets the workers continue. With a window of time (time_window.h), the
- * partial is then that of the window, and the workers continue with an empty one. Does nothing if a worker has failed, since there
- * will be no result. Fails as `use` does, or if merging or finishing fails.
+ * partial is then that of the window, and the workers continue with an empty one. Does nothing if a
+ * worker has failed, since there will be no result. Fails as `use` does, or if merging or finishing
+ * fails.
  */
 enum status pipeline_checkpoint(struct pipeline *pipeline,
                                 enum status (*use)(void *context, struct failure *failure),

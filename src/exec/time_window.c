@@ -14,15 +14,15 @@
 
 /* A saved period. */
 struct time_window_period {
-    void *data; /* [bytes], owned */
+    void *data; /* [bytes], owned; NULL: it has no elements */
     size_t bytes;
 };
 
 struct time_window {
     const struct job *job;
     struct state_reader *reader;
-    size_t capacity; /* of periods before the newest */
-    size_t moves;    /* the next period goes to periods[moves % capacity] */
+    size_t capacity;                     /* of periods before the newest */
+    size_t moves;                        /* the next period goes to periods[moves % capacity] */
     struct time_window_period periods[]; /* [capacity] */
 };
 
@@ -64,7 +64,8 @@ static enum status time_window_save(const struct job *job, const void *partial,
 
     if (memory)
         status = state_save(memory, "window", job, partial, failure);
-    period->data = memory && status == STATUS_OK ? writer_copy_memory(memory, &period->bytes) : NULL;
+    period->data =
+        memory && status == STATUS_OK ? writer_copy_memory(memory, &period->bytes) : NULL;
     writer_discard(memory);
     if (status == STATUS_OK && !period->data)
         status = status_fail(failure, STATUS_DATA, "no memory for a period of --window");
@@ -75,18 +76,18 @@ enum status time_window_move(struct time_window *window, void *partial, uint64_t
                              struct failure *failure)
 {
     const struct job *job = window->job;
-    struct time_window_period newest;
+    struct time_window_period newest = {.data = NULL};
+    enum status status = STATUS_OK;
 
     if (window->capacity == 0)
         return STATUS_OK;
-    if (time_window_save(job, partial, &newest, failure) != STATUS_OK)
+    if (elements > 0 && time_window_save(job, partial, &newest, failure) != STATUS_OK)
         return failure->status;
-    enum status status = STATUS_OK;
     for (size_t i = 0; i < window->capacity && status == STATUS_OK; i++) {
         const struct time_window_period *period = &window->periods[i];
         char *line;
         if (!period->data)
-            break;
+            continue;
         state_reader_feed(window->reader, period->data, period->bytes);
         status = state_read_options(window->reader, &line, failure);
         free(line);

@@ -44,9 +44,9 @@ bool writer_is_stream(const struct writer *writer);
 bool writer_has_failed(const struct writer *writer);
 
 /*
- * Makes a writer that keeps in memory what it is given; its buffer grows. It has `capacity` bytes at
- * first, no less than the longest piece, which must be less than 64 KiB. Returns NULL if there is
- * no memory. The caller frees it with writer_discard.
+ * Makes a writer that keeps in memory what it is given; its buffer grows. It has `capacity` bytes
+ * at first, no less than the longest piece, which must be less than 64 KiB. Returns NULL if there
+ * is no memory. The caller frees it with writer_discard.
  */
 struct writer *writer_create_memory(size_t capacity);
 

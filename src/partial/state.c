@@ -63,10 +63,10 @@ struct state_writer {
 
 struct state_reader {
     const char *name;
-    char *names[1];             /* the list that the source reads */
-    struct source *source;      /* NULL: the next bytes are in memory, */
-    const unsigned char *data;  /* there, not owned, */
-    size_t bytes;               /* so many */
+    char *names[1];            /* the list that the source reads */
+    struct source *source;     /* NULL: the next bytes are in memory, */
+    const unsigned char *data; /* there, not owned, */
+    size_t bytes;              /* so many */
     ZSTD_DCtx *context;
     unsigned long long states; /* how many were begun */
     bool has_ended;            /* the frame of the state is decoded */

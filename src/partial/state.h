@@ -127,8 +127,9 @@ enum status state_fail_damaged(const struct state_reader *state, const char *wha
 
 /*
  * Writes the finished partial of a job, with that line of options, to `writer`, which keeps errors
- * of writing. Files need the line of the job; states for this run alone, any line. Fails with STATUS_DATA if there is no memory, or if the partial cannot be
- * read; what is written is then no state. No other thread may use the partial.
+ * of writing. Files need the line of the job; states for this run alone, any line. Fails with
+ * STATUS_DATA if there is no memory, or if the partial cannot be read; what is written is then no
+ * state. No other thread may use the partial.
  */
 enum status state_save(struct writer *writer, const char *line, const struct job *job,
                        const void *partial, struct failure *failure);
