@@ -281,14 +281,14 @@ static enum status options_finish(struct options *options, struct failure *failu
     char smallest[DECIMAL_SIZE];
     __int128 width = 0;
 
+    if (options->has_decimals && options->base == OPTIONS_BASE_16)
+        return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
     if (options_finish_columns(options, failure) != STATUS_OK)
         return failure->status;
     const unsigned decimals = options->decimals;
     const struct element bounds = options_bounds(options);
     const bool is_time = bounds.notation != ELEMENT_DECIMAL;
     struct kind_time_bucket bucket = {.width = 0};
-    if (options->has_decimals && options->base == OPTIONS_BASE_16)
-        return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
         return options_fail_value("range", range,
                                   is_time ? "LO:HI, two times such as 2026-11-21T13:45:02Z"
@@ -354,8 +354,8 @@ static enum status options_set_reductions(struct options *options, const char *o
         reductions_default(&options->reductions, has_decimals ? REDUCTIONS_NEED_BITS : 0);
     if (has_decimals && options->reductions.needs & REDUCTIONS_NEED_BITS)
         return status_fail(failure, STATUS_USAGE,
-                           "and, or and xor do not go with --decimals: they are of the bits of "
-                           "integers");
+                           "and, or and xor are of the bits of integers: they do not go with "
+                           "decimals");
     return STATUS_OK;
 }
 

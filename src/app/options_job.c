@@ -24,8 +24,8 @@ static enum status options_check_position(const struct options *options, const c
     if (options->record_bytes >= element->bytes && offset <= options->record_bytes - element->bytes)
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE,
-                       "%s at %s %llu does not fit in a --record of %llu bytes", element->name,
-                       option, (unsigned long long)offset,
+                       "%s: %s at byte %llu does not fit in a --record of %llu bytes", option,
+                       element->name, (unsigned long long)offset,
                        (unsigned long long)options->record_bytes);
 }
 
@@ -59,7 +59,7 @@ static enum status options_make_column(const struct options *options, const stru
         column->element.decimals = from->decimals;
         if (is_value && from->width > 0)
             return status_fail(failure, STATUS_USAGE,
-                               "--record: %s '%s' cannot be divided (but see --width)", option,
+                               "--record: %s '%s' cannot have a width; use --width", option,
                                from->typed);
         if (options->record_bytes == 0)
             return STATUS_OK;
@@ -213,6 +213,12 @@ static enum status options_make_condition(const struct options_condition *typed,
         if (number_list_is_file(typed->value) && !with_files)
             return STATUS_OK;
         status = lists_read_keys(typed->value, "where", element, &keys, &count, failure);
+        if (status == STATUS_USAGE)
+            status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%s' is neither @FILE nor %s",
+                        typed->typed, typed->value,
+                        element->decimals > 0
+                            ? "numbers with no more decimals than their column"
+                            : "integers such as 200,304 (with decimals: COLUMN:.2)");
     } else {
         keys = calloc(strlen(typed->value) + 1, sizeof *keys);
         if (!keys)
@@ -546,10 +552,15 @@ static enum status options_check_columns(const struct options *options, struct f
                 (const void *)((const char *)uses[i].first + k * uses[i].stride);
             const bool is_element = column->element.bytes > 0;
             if (is_element && options->record_bytes == 0)
-                return status_fail(failure, STATUS_USAGE, "%s TYPE@OFFSET needs --record",
+                return status_fail(failure, STATUS_USAGE,
+                                   "%s TYPE@OFFSET needs --record, the bytes of a record",
                                    uses[i].option);
+            if (i == 1 && column->kind > OPTIONS_KIND_HEX)
+                return status_fail(failure, STATUS_USAGE,
+                                   "--weight '%s' can be of kind int or hex alone", column->typed);
             if (!is_element && options->record_bytes > 0)
-                return status_fail(failure, STATUS_USAGE, "with --record, %s wants TYPE@OFFSET",
+                return status_fail(failure, STATUS_USAGE,
+                                   "with --record, %s wants TYPE@OFFSET, such as u32@8",
                                    uses[i].option);
         }
         if (i > 0 && uses[i].count > 0 && fields->count == 0 && options->record_bytes == 0 &&
@@ -612,7 +623,7 @@ enum status options_check(const struct options *options, enum options_input *inp
     bool is_text = options->text || options_has_fields(options) || options->jsonl ||
                    options->delimiter != TEXT_NO_DELIMITER || options->csv ||
                    options->header_lines > 0 || options->base != OPTIONS_BASE_DEFAULT ||
-                   options->has_decimals;
+                   (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
     bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
     const char *list = "edges"; /* the option that reads a list from standard input */
     unsigned uses = options->edges && number_list_is_stdin(options->edges);

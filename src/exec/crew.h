@@ -26,7 +26,7 @@ struct crew {
     const struct pipeline_watcher *watcher;
 
     atomic_uint awaited_devices; /* a bit for each device that is prepared, for which workers
-                                    pause (worker.h: device_bit); relaxed */
+                                    pause (worker_pool.c); relaxed */
     atomic_uint feeders;         /* workers that pull, of pools that have joined late; relaxed */
 
     pthread_mutex_t lock; /* guards what follows */
