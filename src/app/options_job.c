@@ -324,6 +324,12 @@ static enum status options_make_columns(const struct options *options, size_t va
     return STATUS_OK;
 }
 
+/* Whether states are saved, to a file or for a window of time. They are in ascending order. */
+static bool options_saves(const struct options *options)
+{
+    return options->print.save || options->window_ns > 0;
+}
+
 /* Makes the job one of uniq, with bins of that width. */
 static enum status options_make_uniq(const struct options *options, uint64_t width, struct job *job,
                                      struct failure *failure)
@@ -334,8 +340,9 @@ static enum status options_make_uniq(const struct options *options, uint64_t wid
     job->bin_width = width;
     job->needs_values = print->quantiles.count > 0;
     /* The greatest counts are found in any order. */
-    job->any_order = print->top > 0 && print->quantiles.count == 0 && !print->zeros && !print->save;
-    if (print_check_groups(print, job->group_count, failure) != STATUS_OK)
+    job->any_order =
+        print->top > 0 && print->quantiles.count == 0 && !print->zeros && !options_saves(options);
+    if (print_check_groups(print, job, failure) != STATUS_OK)
         return failure->status;
     return print_check_format(print, failure);
 }
@@ -357,7 +364,7 @@ static enum status options_make_histogram(const struct options *options, bool wi
     if (has_range && (options->has_log2 || options->log10 || options->edges))
         return status_fail(failure, STATUS_USAGE,
                            "--range can only be combined with --bins or --width");
-    if (print_check_groups(&options->print, options->by.count, failure) != STATUS_OK ||
+    if (print_check_groups(&options->print, job, failure) != STATUS_OK ||
         print_check_format(&options->print, failure) != STATUS_OK)
         return failure->status;
     job->outside = options->outside;
@@ -448,7 +455,8 @@ static enum status options_make_values(const struct options *options, bool with_
         return STATUS_OK;
     job->reductions = options->reductions;
     job->interpolates = options->interpolate;
-    job->any_order = !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options->print.save;
+    job->any_order =
+        !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options_saves(options);
     return STATUS_OK;
 }
 
@@ -464,6 +472,7 @@ static enum status options_make_values_of(const struct options *options, bool is
         .bin_width = 1,
         .buffer_bytes = options->buffer_bytes,
         .temporary_directory = options->temporary_directory,
+        .window_periods = options->window_ns > 0 ? options->window_ns / options->every_ns : 0,
         .text =
             {
                 .delimiter = options->csv && options->delimiter == TEXT_NO_DELIMITER
@@ -590,6 +599,24 @@ static enum status options_check_columns(const struct options *options, struct f
     return STATUS_OK;
 }
 
+/* Each result of a window adds up its periods; that many take some tenths of a second. */
+#define OPTIONS_PERIODS_MAX 10000
+
+static enum status options_check_window(const struct options *options, struct failure *failure)
+{
+    if (options->window_ns == 0)
+        return STATUS_OK;
+    if (options->every_ns == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "--window needs --every, the time between results");
+    if (options->window_ns % options->every_ns != 0)
+        return status_fail(failure, STATUS_USAGE, "--window must be a multiple of --every");
+    if (options->window_ns / options->every_ns > OPTIONS_PERIODS_MAX)
+        return status_fail(failure, STATUS_USAGE, "--window can be at most %d times --every",
+                           OPTIONS_PERIODS_MAX);
+    return STATUS_OK;
+}
+
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure)
 {
@@ -609,7 +636,8 @@ enum status options_check(const struct options *options, enum options_input *inp
             "--header) and binary (--binary, --record, a type with le or be)");
     if (options->csv && options->delimiter == '"')
         return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
-    if (options_check_columns(options, failure) != STATUS_OK)
+    if (options_check_columns(options, failure) != STATUS_OK ||
+        options_check_window(options, failure) != STATUS_OK)
         return failure->status;
     for (size_t i = 0; i < options->predicate_count; i++) {
         if (!options_names_file(&options->predicates[i]))
@@ -648,5 +676,5 @@ enum status options_check_merged(const struct options *options, const struct job
                            options->unmergeable[operation], operations[operation]->name);
     if (operation == OPERATION_REDUCE || operation == OPERATION_COUNT)
         return print_check_values(&options->print, operations[operation]->name, failure);
-    return print_check_groups(&options->print, job->group_count, failure);
+    return print_check_groups(&options->print, job, failure);
 }

@@ -299,6 +299,11 @@ const struct options_row options_rows[] = {
            NUMBER_IN(every_ns, TIME, 1000000, UINT64_MAX,
                      "a time from 1ms, such as 500ms, 10s, 1.5m or 2h"),
            .words = "500ms 1s 10s 1m 1h")
+    OPTION(EXECUTION, OPTIONS_HAS_RESULT, 0, "window", "DURATION",
+           "with --every: of the last 5m, 1h instead of all so far",
+           NUMBER_IN(window_ns, TIME, 1000000, UINT64_MAX,
+                     "a time from 1ms, such as 500ms, 10s, 1.5m or 2h"),
+           .words = "1m 5m 1h")
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 0, "stats", NULL,
            "print statistics on stderr: volume, time, rates", FLAG(stats, true))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 'v', "verbose", NULL,

@@ -20,7 +20,7 @@ struct crew {
     const struct job *job; /* this and the next six do not change */
     const struct operation *operation;
     struct source *source;
-    void *partial;
+    void **partial;                /* which checkpoints replace, with a window of time */
     struct checkpoint *checkpoint; /* NULL: there are no checkpoints */
     double start;                  /* on crew_clock */
     const struct pipeline_watcher *watcher;

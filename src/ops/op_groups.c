@@ -484,7 +484,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
                                         struct failure *failure)
 {
     const struct job *job = groups->job;
-    const struct print_format *format = print_groups_format(options, job->group_count);
+    const struct print_format *format = print_groups_format(options, job);
     const bool has_header = format == &print_csv || (format == &print_tsv && options->header_out);
     struct print_options own = *options;
     struct text_buffer prefix = {.text = NULL};
@@ -559,7 +559,7 @@ static enum status op_groups_print(struct writer *writer, const struct job *job,
                                    const void *partial, const struct print_options *options,
                                    struct failure *failure)
 {
-    const struct print_format *format = print_groups_format(options, job->group_count);
+    const struct print_format *format = print_groups_format(options, job);
 
     if (job->operation == OPERATION_REDUCE || job->operation == OPERATION_COUNT)
         return op_groups_print_values(writer, partial, options, failure);

@@ -76,10 +76,10 @@ void print_note_suffix(const struct print_options *options, bool has_bins);
 enum status print_check_format(const struct print_options *options, struct failure *failure);
 
 /*
- * Likewise for `groups` columns of groups of a histogram, 0 or more. Pictures of groups are heat
+ * Likewise for the groups of a histogram, if its job has any. Pictures of groups are heat
  * maps, of one column.
  */
-enum status print_check_groups(const struct print_options *options, size_t groups,
+enum status print_check_groups(const struct print_options *options, const struct job *job,
                                struct failure *failure);
 
 /*

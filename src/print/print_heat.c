@@ -280,7 +280,7 @@ static __int128 print_heat_start(const struct print_heat_axis *axis, size_t i)
 /* Writes a value as other formats print it, and a NUL. Returns its length. */
 static size_t print_heat_write_value(const struct print_heat_axis *axis, __int128 value, char *out)
 {
-    const size_t length = decimal_write_fixed(out, value, axis->element->decimals);
+    const size_t length = element_write(out, axis->element, value);
 
     out[length] = '\0';
     return length;

@@ -104,20 +104,29 @@ enum status print_check_format(const struct print_options *options, struct failu
 /* Heat maps support no option but --zeros: what it prints depends on the rows of a group. */
 #define PRINT_HEAT_REFUSED (~(unsigned)PRINT_EXTRA_ZEROS)
 
-const struct print_format *print_groups_format(const struct print_options *options, size_t groups)
+/* Whether a job's groups are those of one column, and can be drawn with its values. */
+static bool print_can_draw(const struct job *job)
+{
+    return job->group_count == 1 && job->element.notation < ELEMENT_IP &&
+           job->columns[job_group_column(job)].element.notation < ELEMENT_IP;
+}
+
+const struct print_format *print_groups_format(const struct print_options *options,
+                                               const struct job *job)
 {
     const struct print_format *format = print_rows_format(options);
 
     if (format != &print_plot || options->plot ||
-        (groups == 1 && (print_extras(options) & PRINT_HEAT_REFUSED) == 0))
+        (print_can_draw(job) && (print_extras(options) & PRINT_HEAT_REFUSED) == 0))
         return format;
     return &print_tsv;
 }
 
-enum status print_check_groups(const struct print_options *options, size_t groups,
+enum status print_check_groups(const struct print_options *options, const struct job *job,
                                struct failure *failure)
 {
-    const struct print_format *format = print_groups_format(options, groups);
+    const struct print_format *format = print_groups_format(options, job);
+    const size_t groups = job->group_count;
     const char *option = options->plot ? "" : "--format ";
     const char *name = options->plot ? "--plot" : format->name;
     const unsigned refused = print_extras(options) & PRINT_HEAT_REFUSED;
@@ -132,6 +141,10 @@ enum status print_check_groups(const struct print_options *options, size_t group
         return status_fail(failure, STATUS_USAGE,
                            "%s%s draws the groups of one --by column, not of %zu", option, name,
                            groups);
+    if (!print_can_draw(job))
+        return status_fail(failure, STATUS_USAGE,
+                           "%s%s draws groups of numbers and times, not of addresses and texts",
+                           option, name);
     if (refused > 0)
         return status_fail(failure, STATUS_USAGE,
                            "%s does not go with a heat map, which %s%s draws with --by",
