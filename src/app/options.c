@@ -245,7 +245,10 @@ static enum status options_parse_words(struct options *options, int argc, char *
         if (is_wrong && row)
             return status_fail(failure, STATUS_USAGE, "option --%s %s value", row->name,
                                key == ':' ? "needs a" : "takes no");
-        if (is_wrong)
+        /* It is short for --jsonl, but hardly meant: the format of the result has that name. */
+        const bool is_json = row && strcmp(row->name, "jsonl") == 0 &&
+                             strcmp(argv[optind - 1], "--json") == 0;
+        if (is_wrong || is_json)
             return options_fail_unknown(options, (char)optopt, argv[optind - 1], failure);
         if (options_check_row(options, row, failure) != STATUS_OK ||
             options_set(options, row, optarg, failure) != STATUS_OK)

@@ -289,7 +289,7 @@ const struct options_row options_rows[] = {
            "bytes that a thread reads at a time",
            SIZE(chunk_bytes, 8, 1 << 30, "bytes from 8 to 1G, such as 512K or 8M"))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "progress", NULL,
-           "show progress (default at a terminal) or --no-progress",
+           "show progress (default: at a terminal); --no-progress",
            FLAG(progress, OPTIONS_PROGRESS_ON))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "no-progress", NULL,
            "do not show progress", FLAG(progress, OPTIONS_PROGRESS_OFF), .is_told = true)
