@@ -92,7 +92,7 @@ usage() {
     usage "--where: u64 at byte 1 does not fit in a --record of 8 bytes" reduce sum --record 8 --where u64@1=3
     usage "-f: u16 at byte 7 does not fit in a --record of 8 bytes" reduce sum --record 8 -f u16@7
     usage "can be of kind int or .N alone" reduce sum --record 8 --by u8@1:hex
-    usage "cannot be divided" reduce sum --record 8 -f u8@1:int/5
+    usage "cannot have a width" reduce sum --record 8 -f u8@1:int/5
 }
 
 @test "kinds and widths that are none belong to the name" {
