@@ -249,7 +249,7 @@ const struct options_row options_rows[] = {
            TARGET(COLUMNS, weight), .maximum = 1,
            .expected = "a field's number or name, or in records such as u32@8")
     OPTION(INPUT, OPTIONS_HAS_RESULT, 0, "by", "COLUMN",
-           "a line for each integer in field N|NAME, or u32@8",
+           "the result of each group of rows: N, NAME or u32@8",
            TARGET(COLUMNS, by), .maximum = 8,
            .expected = "a field's number or name, or in records such as u32@8")
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "where", "CONDITION",
