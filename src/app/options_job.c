@@ -119,8 +119,10 @@ static enum status options_fail_condition(const struct options_condition *typed,
 {
     return status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%.*s' is not %s",
                        typed->typed, (int)length, value,
-                       element->notation == ELEMENT_IP        ? "an address or prefix"
-                       : element->notation != ELEMENT_DECIMAL ? "a time"
+                       element->notation == ELEMENT_IP
+                           ? "an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8"
+                       : element->notation != ELEMENT_DECIMAL
+                           ? "a time such as 2026-11-21T13:45:02Z"
                        : element->decimals > 0
                            ? "a number with no more decimals than its column"
                            : "an integer such as 500, -3 or 5M (with decimals: COLUMN:.2)");
@@ -577,7 +579,7 @@ static enum status options_check_columns(const struct options *options, struct f
             continue;
         if (operation != OPERATION_UNIQ)
             return status_fail(failure, STATUS_USAGE,
-                               "%s of %s: uniq, --by and --where take these columns",
+                               "%s does not take columns of %s: uniq, --by and --where do",
                                operations[operation]->name, is_text ? "texts" : "addresses");
         if (print->zeros || print->quantiles.count > 0 || (is_text && print->plot) ||
             (print->format && !print->format->has_values))
