@@ -227,7 +227,7 @@ const struct options_row options_rows[] = {
            NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"), .value = 1)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "record", "BYTES",
            "binary: one integer of each record of BYTES",
-           SIZE(record_bytes, 1, 16 << 20, "bytes from 1 to 16M, such as 24"))
+           SIZE(record_bytes, 1, OPTIONS_RECORD_MAX, "bytes from 1 to 16M, such as 24"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "offset", "BYTES",
            "binary: where the integer is in its record (default 0)",
            SIZE(record_offset, 0, UINT64_MAX, "bytes, such as 8"), GIVEN(has_offset))

@@ -293,6 +293,29 @@ static enum status source_inspect_block(const struct source *source, const char 
                        name, encoding, encoding);
 }
 
+enum status source_look_array(struct source *source, struct npy *array, bool *is_array,
+                              const char **name, struct failure *failure)
+{
+    *is_array = false;
+    source->reading.takes_arrays = true;
+    while (source_has_input(source)) {
+        struct input_piece piece = {.wait = true};
+        if (!source->is_reading && source_open_next(source, failure) != STATUS_OK)
+            return failure->status;
+        *name = source->reader.input->name;
+        switch (reader_look_array(&source->reader, &piece, array, is_array, failure)) {
+        case INPUT_ERROR:
+            return failure->status;
+        case INPUT_END:
+            source_close_current(source);
+            break;
+        default:
+            return STATUS_OK;
+        }
+    }
+    return STATUS_OK;
+}
+
 enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],
                         struct failure *failure)
 {
@@ -324,6 +347,7 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
 void source_set_format(struct source *source, const struct record_format *format)
 {
     source->format = *format;
+    source->reading.takes_arrays = format->has_arrays;
     source->stream.rules = format->text;
     if (source->is_reading) /* it was opened to be looked at */
         reader_set_records(&source->reader, &source->format, &source->stream.rules);
@@ -656,6 +680,8 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
                     .start = (uint64_t)file->start,
                 };
                 reader_open(reader, &source->reading, file, NULL);
+                if (source->format.has_arrays) /* it had its length when it was opened */
+                    reader_set_array_bytes(reader, (uint64_t)(file->size - source->next));
                 source->is_reading = true;
                 source->file = NULL;
             }
