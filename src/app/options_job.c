@@ -443,6 +443,18 @@ static enum status options_make_values(const struct options *options, bool with_
     return STATUS_OK;
 }
 
+/* Fails if the format can print only one table of numbers, and the result of the job is another. */
+static enum status options_check_table(const struct options *options, const struct job *job,
+                                       struct failure *failure)
+{
+    const struct print_format *format = options->print.format;
+
+    if (!format || !format->is_one_table || (job->group_count == 0 && !job_has_texts(job)))
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
+                       job->group_count > 0 ? "--by" : "uniq of texts", format->name);
+}
+
 /* As options_make, with the value column of that index alone; SIZE_MAX: all. */
 static enum status options_make_values_of(const struct options *options, bool is_text,
                                           bool with_files, size_t value, struct job *job,
@@ -465,7 +477,8 @@ static enum status options_make_values_of(const struct options *options, bool is
     };
     if (!options->has_type)
         element_parse(is_text ? "i64" : "i32", &job->element);
-    if (options_make_columns(options, value, with_files, job, failure) != STATUS_OK)
+    if (options_make_columns(options, value, with_files, job, failure) != STATUS_OK ||
+        options_check_table(options, job, failure) != STATUS_OK)
         return failure->status;
     switch (job->operation) {
     case OPERATION_HISTOGRAM:
@@ -706,5 +719,5 @@ enum status options_check_merged(const struct options *options, const struct job
                            options->unmergeable[operation], operations[operation]->name);
     if (operation == OPERATION_REDUCE || operation == OPERATION_COUNT)
         return print_check_values(&options->print, operations[operation]->name, failure);
-    return STATUS_OK;
+    return options_check_table(options, job, failure);
 }

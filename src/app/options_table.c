@@ -184,8 +184,8 @@ const struct options_row options_rows[] = {
            "quantiles lie between two values, as in numpy",
            FLAG(interpolate, true))
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "format", "FORMAT",
-           "tsv, csv, json, jsonl; of bins: raw, gnuplot, svg",
-           TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw gnuplot svg")
+           "tsv, csv, json, jsonl; of bins: raw, npy, gnuplot, svg",
+           TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw npy gnuplot svg")
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "plot", NULL,

@@ -23,7 +23,8 @@
 #define PRINT_ROWS_THREAD_BINS ((uint64_t)64 << 10)
 
 static const struct print_format *const print_formats[] = {
-    &print_tsv, &print_csv, &print_json, &print_jsonl, &print_raw, &print_gnuplot, &print_svg,
+    &print_tsv, &print_csv, &print_json,    &print_jsonl,
+    &print_raw, &print_npy, &print_gnuplot, &print_svg,
 };
 
 bool print_format_find(const char *name, const struct print_format **format)
