@@ -241,11 +241,12 @@ enum status options_check_merged(const struct options *options, const struct job
 /*
  * Makes of the options those for the elements of an array of NumPy, in the file `name`: binary
  * integers, and of an array with two dimensions records, in which columns are elements. `adapted`
- * shares what `options` own, and is not destroyed. Fails with STATUS_DATA if the options do not go
- * with the array.
+ * shares what `options` own, and is not destroyed. Of a column-major array, the options are for the
+ * elements of one *column, from 0. Fails with STATUS_DATA if the options do not go with the array.
  */
 enum status options_adapt_array(const struct options *options, const struct npy *array,
-                                const char *name, struct options *adapted, struct failure *failure);
+                                const char *name, struct options *adapted, uint64_t *column,
+                                struct failure *failure);
 
 /*
  * Creates the job for text or binary input, and reads the files that --edges and --any-of name.

@@ -658,7 +658,8 @@ static enum status options_adapt_column(const char *option, const struct npy *ar
 }
 
 enum status options_adapt_array(const struct options *options, const struct npy *array,
-                                const char *name, struct options *adapted, struct failure *failure)
+                                const char *name, struct options *adapted, uint64_t *column,
+                                struct failure *failure)
 {
     struct options_columns *const lists[] = {&adapted->field, &adapted->weight, &adapted->by};
     static const char *const names[] = {"-f", "--weight", "--by"};
@@ -677,14 +678,15 @@ enum status options_adapt_array(const struct options *options, const struct npy 
                            STATUS_NAME ": its NumPy array has 2 dimensions: -f N, from 1 to %llu, "
                                        "says which column to count",
                            name, (unsigned long long)array->columns);
-    if (array->is_column_major && array->rows > 1 && array->columns > 1)
+    const size_t others = adapted->weight.count + adapted->by.count + adapted->condition_count;
+    if (array->is_column_major && (adapted->field.count != 1 || others > 0))
         return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME ": its NumPy array is in Fortran order, which is not "
-                                       "supported: save numpy.ascontiguousarray of it",
+                           STATUS_NAME ": of a NumPy array in Fortran order only one column is "
+                                       "read at once: save numpy.ascontiguousarray of it",
                            name);
     if (!has_columns)
         return STATUS_OK;
-    if (array->columns > OPTIONS_RECORD_MAX / array->element.bytes)
+    if (!array->is_column_major && array->columns > OPTIONS_RECORD_MAX / array->element.bytes)
         return status_fail(failure, STATUS_DATA,
                            STATUS_NAME ": the rows of its NumPy array are longer than 16 MiB",
                            name);
@@ -695,7 +697,12 @@ enum status options_adapt_array(const struct options *options, const struct npy 
     for (size_t i = 0; i < adapted->condition_count && status == STATUS_OK; i++)
         status =
             options_adapt_column("--where", array, name, &adapted->conditions[i].column, failure);
-    adapted->record_bytes = array->columns * array->element.bytes;
+    if (array->is_column_major) {
+        *column = adapted->field.list[0].offset / array->element.bytes;
+        adapted->field.list[0].offset = 0;
+    } else {
+        adapted->record_bytes = array->columns * array->element.bytes;
+    }
     return status;
 }
 

@@ -40,6 +40,7 @@ struct run {
     const struct options *options;
     struct options adapted; /* to an array of NumPy, which then are the options */
     struct npy array;
+    uint64_t array_column;
     bool has_arrays;
     const char *engine; /* the only engine to use; NULL: all that pay */
     struct job job;
@@ -223,6 +224,7 @@ static enum status run_operation(struct run *run, struct failure *failure)
         .has_records = job->record_bytes > 0,
         .has_arrays = run->has_arrays,
         .array = run->array,
+        .array_column = run->array_column,
         .is_text = job->is_text,
         .text = job->text,
         .header_lines = options->header_lines,
@@ -311,8 +313,8 @@ static enum status run_prepare(struct run *run, struct failure *failure)
                 STATUS_OK)
             return failure->status;
         if (run->has_arrays) {
-            if (options_adapt_array(options, &run->array, name, &run->adapted, failure) !=
-                STATUS_OK)
+            if (options_adapt_array(options, &run->array, name, &run->adapted, &run->array_column,
+                                    failure) != STATUS_OK)
                 return failure->status;
             run->options = &run->adapted;
             is_text = false;

@@ -217,7 +217,7 @@ static enum npy_result npy_read_literal(struct npy_text text, struct npy *npy,
         __builtin_mul_overflow(npy->data_bytes, npy->element.bytes, &npy->data_bytes) ||
         npy->data_bytes > INT64_MAX - NPY_HEADER_MAX || npy->columns > INT64_MAX / 8)
         return npy_fail(reason, "the shape of its NumPy array is larger than a file can be");
-    npy->is_column_major = npy->is_column_major && npy->has_two;
+    npy->is_column_major = npy->is_column_major && npy->rows > 1 && npy->columns > 1;
     return NPY_ARRAY;
 }
 

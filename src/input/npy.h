@@ -25,7 +25,7 @@ struct npy {
     uint64_t columns;     /* 1 if the array has one dimension */
     uint64_t data_bytes;  /* of all elements */
     bool has_two;         /* dimensions, not one */
-    bool is_column_major; /* the elements of a column follow each other, not those of a row */
+    bool is_column_major; /* several columns, each of several elements, which follow each other */
 };
 
 enum npy_result {

@@ -45,10 +45,9 @@ void reader_set_records(struct reader *reader, const struct record_format *recor
     reader->has_begun = reader->skip_lines == 0 && !reader->checks_line_end && !records->has_arrays;
 }
 
-void reader_set_array_bytes(struct reader *reader, uint64_t bytes)
+void reader_end_array(struct reader *reader)
 {
     reader->has_array = true;
-    reader->left = bytes;
 }
 
 void reader_open_part(struct reader *reader, const struct reader_options *options,
@@ -468,10 +467,21 @@ static enum input_event reader_begin_array(struct reader *reader, struct input_p
                     (unsigned long long)wanted->columns);
         return INPUT_ERROR;
     }
+    if (array.rows > 1 && array.columns > 1 && array.is_column_major != wanted->is_column_major)
+        return reader_fail(reader,
+                           wanted->is_column_major
+                               ? "its NumPy array is not in Fortran order, but the first input is"
+                               : "its NumPy array is in Fortran order, but the first input is not",
+                           failure);
     reader->plain.begin += array.header_bytes;
     reader->header_bytes += array.header_bytes;
-    reader->has_begun = true;
-    reader_set_array_bytes(reader, array.data_bytes);
+    reader->has_begun = reader->has_array = true;
+    reader->left = array.data_bytes;
+    if (is_array && wanted->is_column_major) {
+        reader->left = array.rows * array.element.bytes;
+        reader->columns_before = reader->records->array_column * reader->left;
+        reader->columns_after = array.data_bytes - reader->columns_before - reader->left;
+    }
     const uint64_t size = (uint64_t)(input->size - input->start) - array.header_bytes;
     if (is_array && input->is_regular && !reader->format && size != array.data_bytes)
         return size < array.data_bytes
@@ -534,6 +544,15 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
     return INPUT_DATA;
 }
 
+/* Takes up to `bytes` of what is left. Returns how many. */
+static size_t reader_take_bytes(uint64_t *left, size_t bytes)
+{
+    const size_t taken = bytes < *left ? bytes : (size_t)*left;
+
+    *left -= taken;
+    return taken;
+}
+
 enum input_event reader_read(struct reader *reader, struct input_piece *piece,
                              struct failure *failure)
 {
@@ -543,13 +562,17 @@ enum input_event reader_read(struct reader *reader, struct input_piece *piece,
         event = reader_read_plain(reader, piece, failure);
     if (!reader->has_array || event == INPUT_ERROR)
         return event;
-    if (piece->bytes > reader->left) {
-        reader->excess += piece->bytes - reader->left;
-        piece->bytes = (size_t)reader->left;
-    }
-    reader->left -= piece->bytes;
-    if (event == INPUT_END && reader->left + reader->excess > 0)
-        return reader_fail_length(reader, reader->left + reader->excess, reader->left > 0, failure);
+    const size_t before = reader_take_bytes(&reader->columns_before, piece->bytes);
+    const size_t own = reader_take_bytes(&reader->left, piece->bytes - before);
+    const size_t after = reader_take_bytes(&reader->columns_after, piece->bytes - before - own);
+    if (before > 0)
+        memmove(piece->data, piece->data + before, own);
+    reader->header_bytes += before + after;
+    reader->excess += piece->bytes - before - own - after;
+    piece->bytes = own;
+    const uint64_t missing = reader->columns_before + reader->left + reader->columns_after;
+    if (event == INPUT_END && missing + reader->excess > 0)
+        return reader_fail_length(reader, missing + reader->excess, missing > 0, failure);
     return event;
 }
 

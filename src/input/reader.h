@@ -1,8 +1,8 @@
 /*
  * A reader returns the bytes of an input in order, decoded if the input is compressed, and without
- * header lines or the header of an array. If the field has a name, the reader looks it up in the
- * last header line. It reads a whole input, or a part of a regular file that can be decoded
- * independently.
+ * header lines, or the header of an array and the columns that are not wanted. If the field has a
+ * name, the reader looks it up in the last header line. It reads a whole input, or a part of a
+ * regular file that can be decoded independently.
  *
  * Not thread-safe; distinct readers may share an input.
  */
@@ -105,9 +105,11 @@ struct reader {
     uint64_t skip_lines;   /* header lines still to skip */
     uint64_t header_lines; /* lines and bytes skipped; the caller resets both */
     uint64_t header_bytes;
-    bool has_array;  /* the next two count: */
-    uint64_t left;   /* bytes of the array that are still to be returned */
-    uint64_t excess; /* bytes after it, which are an error once all are read */
+    bool has_array;          /* the next four count bytes: */
+    uint64_t columns_before; /* of an array, to be skipped, */
+    uint64_t left;           /* to be returned, */
+    uint64_t columns_after;  /* to be skipped, */
+    uint64_t excess;         /* and read after it, which are an error */
 };
 
 /*
@@ -135,9 +137,8 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
 void reader_set_records(struct reader *reader, const struct record_format *records,
                         struct text_rules *rules);
 
-/* Says that the reader, which was just opened, has so many bytes of an array to read, and no more.
- */
-void reader_set_array_bytes(struct reader *reader, uint64_t bytes);
+/* Says of a reader that was just opened that an array was read: what follows is an error. */
+void reader_end_array(struct reader *reader);
 
 /* Closes an open reader: frees its memory and decoder, and ends its use of the input. */
 void reader_close(struct reader *reader);

@@ -98,6 +98,7 @@ struct source {
     size_t opened;         /* how many of the names have been opened */
     struct input *file;    /* the file whose ranges from `next` on can be claimed; or NULL */
     off_t next;
+    off_t end;       /* of what is wanted of it */
     bool is_reading; /* `reader` is in use: an input is read in order */
     bool may_divide; /* it was opened just now, and is not read but to inspect it */
     struct reader reader;
@@ -543,9 +544,12 @@ static enum status source_divide_input(struct source *source, const struct sourc
         if (reader_begin(reader, &piece, failure) == INPUT_ERROR)
             return failure->status;
         input_hold(input);
+        const uint64_t skipped = reader->columns_before + reader->columns_after;
         source->file = input;
-        source->next = input->start + (off_t)reader->header_bytes;
-        stream->left_out += reader->header_bytes;
+        source->next = input->start + (off_t)(reader->header_bytes + reader->columns_before);
+        source->end = input->size - (off_t)reader->columns_after;
+        stream->left_out += reader->header_bytes + skipped;
+        reader_count(&source->reading, skipped);
     }
     /* What was read ahead will be read again, but the header. */
     const uint64_t read = (uint64_t)(lseek(input->fd, 0, SEEK_CUR) - input->start);
@@ -592,8 +596,7 @@ static enum status source_claim(struct source *source, struct source_pull *pull,
                                 struct failure *failure)
 {
     const struct record_format *format = &source->format;
-    off_t size = source->file->size;
-    uint64_t left = size > source->next ? (uint64_t)(size - source->next) : 0;
+    uint64_t left = source->end > source->next ? (uint64_t)(source->end - source->next) : 0;
     struct chunk_buffer *buffer = pull->chunk.buffer;
     size_t capacity = pull->chunk.limit - pull->chunk.filled;
     size_t bytes = left < capacity ? (size_t)left : capacity;
@@ -672,6 +675,8 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
             status = source_claim(source, pull, &is_done, failure);
             if (status == STATUS_OK && !is_done) { /* the rest is read in order */
                 struct input *file = source->file;
+                const bool is_array = source->format.has_arrays; /* which was read to its end */
+                source->next = is_array ? file->size : source->next;
                 lseek(file->fd, source->next, SEEK_SET); /* cannot fail: reading there has not */
                 /* The lines before are not counted yet. */
                 stream->origin = (struct chunk_origin){
@@ -680,8 +685,8 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
                     .start = (uint64_t)file->start,
                 };
                 reader_open(reader, &source->reading, file, NULL);
-                if (source->format.has_arrays) /* it had its length when it was opened */
-                    reader_set_array_bytes(reader, (uint64_t)(file->size - source->next));
+                if (is_array)
+                    reader_end_array(reader);
                 source->is_reading = true;
                 source->file = NULL;
             }
