@@ -23,7 +23,7 @@ struct npy_text {
 /* The next character that is not white space; NUL at the end. */
 static char npy_peek(struct npy_text *text)
 {
-    while (text->next < text->end && strchr(" \t\r\n\f", *text->next) && *text->next != '\0')
+    while (text->next < text->end && memchr(" \t\r\n\f", *text->next, 5))
         text->next++;
     return text->next < text->end ? *text->next : '\0';
 }
@@ -59,10 +59,8 @@ static bool npy_is(const struct npy_text *string, const char *word)
 /* Takes a word of letters: True or False. */
 static bool npy_take_flag(struct npy_text *text, bool *flag)
 {
-    struct npy_text word = {.next = text->next};
-
     npy_peek(text);
-    word.next = text->next;
+    struct npy_text word = {.next = text->next};
     while (text->next < text->end && ((*text->next | 32) >= 'a' && (*text->next | 32) <= 'z'))
         text->next++;
     word.end = text->next;
@@ -133,7 +131,7 @@ static bool npy_take_list(struct npy_text *text)
 /* The type of integers that a string of NumPy names, such as "<i4", "|u1" or "u2". */
 static bool npy_find_element(const struct npy_text *type, struct npy *npy)
 {
-    const bool has_order = type->next < type->end && strchr("<>|=", *type->next) != NULL;
+    const bool has_order = type->next < type->end && memchr("<>|=", *type->next, 4) != NULL;
     const char order = has_order ? *type->next : '=';
     const char *name = type->next + has_order;
 
