@@ -112,8 +112,8 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     : >empty
     run -0 gpuhist reduce sum a.npy empty a.npy
     [ "$output" = 20 ]
-    run -0 gpuhist reduce sum empty a.npy
-    [ "$output" = 10 ]
+    run --separate-stderr gpuhist reduce sum empty a.npy # the first input says what they are
+    assert_failed 1 "a.npy: NumPy arrays behind other input or with options"
     run --separate-stderr gpuhist uniq a.npy big.npy
     assert_failed 1 "big.npy: its NumPy array is of type i32be, but that of the first input of i32le"
     run --separate-stderr gpuhist uniq a.npy unsigned.npy
@@ -137,7 +137,7 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     run -0 gpuhist uniq -t i32 -f -1 a.npy
     [ "$output" = $'1\t1\n3\t2' ]
     run -0 gpuhist reduce sum -f 1,-1 --where '2>=4' b.npy
-    [ "$output" = $'1\tsum\t18\n-1\tsum\t24' ]
+    [ "$output" = $'1\t18\n-1\t24' ]
     run -0 gpuhist uniq -f 2 --weight 3 b.npy
     [ "$output" = $'1\t2\n4\t5\n7\t8\n10\t11' ]
     run --separate-stderr gpuhist uniq -t u32 a.npy

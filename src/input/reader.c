@@ -591,6 +591,8 @@ enum input_event reader_look(struct reader *reader, struct failure *failure)
     if (!reader_ahead_reserve(plain))
         return reader_fail(reader, strerror(errno), failure);
     while (event == INPUT_DATA && plain->end < READER_AHEAD_BYTES) {
+        while (spaces < plain->end && record_is_space(plain->data[spaces]))
+            spaces++;
         struct input_piece piece = {
             .data = plain->data + plain->end,
             .capacity = READER_AHEAD_BYTES - plain->end,
@@ -598,8 +600,6 @@ enum input_event reader_look(struct reader *reader, struct failure *failure)
         };
         event = reader_read_plain(reader, &piece, failure);
         plain->end += piece.bytes;
-        while (spaces < plain->end && record_is_space(plain->data[spaces]))
-            spaces++;
     }
     return event;
 }

@@ -297,24 +297,19 @@ static enum status source_inspect_block(const struct source *source, const char 
 enum status source_look_array(struct source *source, struct npy *array, bool *is_array,
                               const char **name, struct failure *failure)
 {
+    struct input_piece piece = {.wait = true};
+    enum input_event event = INPUT_END;
+
     *is_array = false;
     source->reading.takes_arrays = true;
-    while (source_has_input(source)) {
-        struct input_piece piece = {.wait = true};
-        if (!source->is_reading && source_open_next(source, failure) != STATUS_OK)
-            return failure->status;
+    if (source_has_input(source) && source_open_next(source, failure) != STATUS_OK)
+        return failure->status;
+    if (source->is_reading) {
         *name = source->reader.input->name;
-        switch (reader_look_array(&source->reader, &piece, array, is_array, failure)) {
-        case INPUT_ERROR:
-            return failure->status;
-        case INPUT_END:
-            source_close_current(source);
-            break;
-        default:
-            return STATUS_OK;
-        }
+        event = reader_look_array(&source->reader, &piece, array, is_array, failure);
     }
-    return STATUS_OK;
+    source->reading.takes_arrays = *is_array;
+    return event == INPUT_ERROR ? failure->status : STATUS_OK;
 }
 
 enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],

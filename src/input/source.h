@@ -69,9 +69,8 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
                         struct failure *failure);
 
 /*
- * Reads the beginning of the first file that is not empty, and stores whether it is an array of
- * NumPy, which one, and the name of the file. Other arrays are then no error until
- * source_set_format. Fails with STATUS_DATA if an array is not supported, as source_look does
+ * Reads the beginning of the first file, and stores whether it is an array of NumPy, which one, and
+ * the name of the file. Fails with STATUS_DATA if an array is not supported, as source_look does
  * otherwise. Called before source_look.
  */
 enum status source_look_array(struct source *source, struct npy *array, bool *is_array,
