@@ -106,7 +106,7 @@ operations_of_help() {
         done
         case $operation in
             reduce | count) grep -q 'tsv, csv, json, jsonl$' expected ;;
-            uniq | merge | histogram) grep -q 'jsonl; of bins: raw, gnuplot, svg$' expected ;;
+            uniq | merge | histogram) grep -q 'jsonl; of bins: raw, npy, gnuplot, svg$' expected ;;
         esac
         [ "$(grep -c svg expected)" = "$([[ $operation =~ ^(uniq|merge|histogram)$ ]] && echo 1 || echo 0)" ]
     done

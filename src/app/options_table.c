@@ -197,8 +197,8 @@ const struct options_row options_rows[] = {
            "quantiles lie between two values, as in numpy",
            FLAG(interpolate, true))
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "format", "FORMAT",
-           "tsv, csv, json, jsonl; of bins: raw, gnuplot, svg",
-           TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw gnuplot svg")
+           "tsv, csv, json, jsonl; of bins: raw, npy, gnuplot, svg",
+           TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw npy gnuplot svg")
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "plot", NULL,
@@ -240,7 +240,7 @@ const struct options_row options_rows[] = {
            NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"), .value = 1)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "record", "BYTES",
            "binary: one integer of each record of BYTES",
-           SIZE(record_bytes, 1, 16 << 20, "bytes from 1 to 16M, such as 24"))
+           SIZE(record_bytes, 1, OPTIONS_RECORD_MAX, "bytes from 1 to 16M, such as 24"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "offset", "BYTES",
            "binary: where the integer is in its record (default 0)",
            SIZE(record_offset, 0, UINT64_MAX, "bytes, such as 8"), GIVEN(has_offset))

@@ -98,6 +98,7 @@ struct source {
     size_t opened;         /* how many of the names have been opened */
     struct input *file;    /* the file whose ranges from `next` on can be claimed; or NULL */
     off_t next;
+    off_t end;       /* of what is wanted of it */
     bool is_reading; /* `reader` is in use: an input is read in order */
     bool may_divide; /* it was opened just now, and is not read but to inspect it */
     struct reader reader;
@@ -293,6 +294,24 @@ static enum status source_inspect_block(const struct source *source, const char 
                        name, encoding, encoding);
 }
 
+enum status source_look_array(struct source *source, struct npy *array, bool *is_array,
+                              const char **name, struct failure *failure)
+{
+    struct input_piece piece = {.wait = true};
+    enum input_event event = INPUT_END;
+
+    *is_array = false;
+    source->reading.takes_arrays = true;
+    if (source_has_input(source) && source_open_next(source, failure) != STATUS_OK)
+        return failure->status;
+    if (source->is_reading) {
+        *name = source->reader.input->name;
+        event = reader_look_array(&source->reader, &piece, array, is_array, failure);
+    }
+    source->reading.takes_arrays = *is_array;
+    return event == INPUT_ERROR ? failure->status : STATUS_OK;
+}
+
 enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],
                         struct failure *failure)
 {
@@ -324,6 +343,7 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
 void source_set_format(struct source *source, const struct record_format *format)
 {
     source->format = *format;
+    source->reading.takes_arrays = format->has_arrays;
     source->stream.rules = format->text;
     if (source->is_reading) /* it was opened to be looked at */
         reader_set_records(&source->reader, &source->format, &source->stream.rules);
@@ -519,9 +539,12 @@ static enum status source_divide_input(struct source *source, const struct sourc
         if (reader_begin(reader, &piece, failure) == INPUT_ERROR)
             return failure->status;
         input_hold(input);
+        const uint64_t skipped = reader->columns_before + reader->columns_after;
         source->file = input;
-        source->next = input->start + (off_t)reader->header_bytes;
-        stream->left_out += reader->header_bytes;
+        source->next = input->start + (off_t)(reader->header_bytes + reader->columns_before);
+        source->end = input->size - (off_t)reader->columns_after;
+        stream->left_out += reader->header_bytes + skipped;
+        reader_count(&source->reading, skipped);
     }
     /* What was read ahead will be read again, but the header. */
     const uint64_t read = (uint64_t)(lseek(input->fd, 0, SEEK_CUR) - input->start);
@@ -568,8 +591,7 @@ static enum status source_claim(struct source *source, struct source_pull *pull,
                                 struct failure *failure)
 {
     const struct record_format *format = &source->format;
-    off_t size = source->file->size;
-    uint64_t left = size > source->next ? (uint64_t)(size - source->next) : 0;
+    uint64_t left = source->end > source->next ? (uint64_t)(source->end - source->next) : 0;
     struct chunk_buffer *buffer = pull->chunk.buffer;
     size_t capacity = pull->chunk.limit - pull->chunk.filled;
     size_t bytes = left < capacity ? (size_t)left : capacity;
@@ -648,6 +670,8 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
             status = source_claim(source, pull, &is_done, failure);
             if (status == STATUS_OK && !is_done) { /* the rest is read in order */
                 struct input *file = source->file;
+                const bool is_array = source->format.has_arrays; /* which was read to its end */
+                source->next = is_array ? file->size : source->next;
                 lseek(file->fd, source->next, SEEK_SET); /* cannot fail: reading there has not */
                 /* The lines before are not counted yet. */
                 stream->origin = (struct chunk_origin){
@@ -656,6 +680,8 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
                     .start = (uint64_t)file->start,
                 };
                 reader_open(reader, &source->reading, file, NULL);
+                if (is_array)
+                    reader_end_array(reader);
                 source->is_reading = true;
                 source->file = NULL;
             }
