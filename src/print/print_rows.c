@@ -132,7 +132,7 @@ enum status print_check_groups(const struct print_options *options, const struct
     const char *name = options->plot ? "--plot" : format->name;
     const unsigned refused = print_extras(options) & PRINT_HEAT_REFUSED;
 
-    if (job_has_texts(job) && format == &print_npy)
+    if (groups == 0 && job_has_texts(job) && format == &print_npy)
         return status_fail(failure, STATUS_USAGE, "uniq of texts does not go with --format npy");
     if (groups == 0 || format->separator != '\0' || format == &print_json || format == &print_jsonl)
         return STATUS_OK;
