@@ -18,6 +18,11 @@
 #define TABLE_FRONT_BYTES    ((size_t)2 << 20)
 #define TABLE_FRONT_BITS_MIN 9
 
+/* The parts of a front at which writers begin to empty it; the next writer begins a golden section
+ * of the front further on. */
+#define TABLE_FRONT_STARTS 64
+#define TABLE_FRONT_STRIDE 39
+
 _Static_assert(3 * ((size_t)1 << TABLE_FRONT_BITS_MIN) / 4 >= TABLE_FIND_MAX, "slots for a call");
 
 enum status table_create(struct table **table, const struct table_layout *layout, uint64_t bytes,
@@ -83,6 +88,7 @@ enum status table_writer_open(struct table *table, struct table_writer **writer,
     created->table = table;
     table_hot_init(&created->hot, table->hash.seeds[2] ^ table->hash.seeds[0]);
     unsigned open = atomic_fetch_add(&table->writers, 1) + 1;
+    created->start = open * TABLE_FRONT_STRIDE % TABLE_FRONT_STARTS;
     unsigned max = atomic_load(&table->writers_max);
     while (max < open && !atomic_compare_exchange_weak(&table->writers_max, &max, open))
         ;
@@ -285,13 +291,24 @@ enum status table_writer_add_rows(struct table_writer *writer, const void *rows,
     return table_writer_add_distinct(writer, 0, rows, n, failure);
 }
 
-/* Moves the rows of the front to the partitions. They lie in the order of these, nearly. */
+/*
+ * Moves the rows of the front to the partitions. They lie in the order of these, nearly, and all
+ * partitions are due to be packed at about the same time. So writers begin at different ones: else
+ * all would wait behind the first, which packs one after the other.
+ */
 static enum status table_writer_empty_front(struct table_writer *writer, struct failure *failure)
 {
     struct table_slots *front = &writer->front;
     const size_t slots = front->used > 0 ? (size_t)1 << front->bits : 0;
-    const enum status status = table_writer_add_rows(writer, front->rows, slots, failure);
+    const size_t first = slots / TABLE_FRONT_STARTS * writer->start;
+    const uint64_t *rows = front->rows;
+    enum status status = STATUS_OK;
 
+    if (slots > 0)
+        status = table_writer_add_rows(writer, rows + first * writer->table->layout.words,
+                                       slots - first, failure);
+    if (first > 0 && status == STATUS_OK)
+        status = table_writer_add_rows(writer, rows, first, failure);
     if (slots > 0)
         memset(front->rows, 0, slots * table_row_bytes(writer->table));
     front->used = 0;

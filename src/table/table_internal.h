@@ -79,6 +79,7 @@ struct table_writer {
     struct table *table;
     struct table_packer packer;
     struct table_slots front; /* the rows that table_writer_find returns */
+    size_t start;             /* the part of the front at which it is emptied first */
     /* In a table of plain counts: */
     struct table_hot hot;
     /* Where the next key of each partition goes, in a block; a multiple of TABLE_BLOCK_BYTES: the
