@@ -161,6 +161,18 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
         run -0 gpuhist reduce count $options a.npy
         [ "$output" = 35 ]
     done
+    run -0 gpuhist reduce count -f 2 --every 1h b.npy
+    [ "$output" = 4 ]
+    run -0 gpuhist reduce count --every 1h < <(cat a.npy)
+    [ "$output" = 3 ]
+    run --separate-stderr gpuhist reduce count -f 2 --every 1h < <(cat b.npy)
+    assert_failed 1 "standard input: NumPy arrays behind other input or with options"
+    # the first result so far is there before the first line
+    run -0 bash -c '{ sleep 1; echo 1; } | "$GPUHIST" reduce count -f 1 --every 300ms'
+    [ "${lines[0]}" = 0 ]
+    # the survivors are elements, without a header
+    run -0 bash -c '"$GPUHIST" stalin-sort -f 2 f.npy | od -An -v -t u2 | xargs'
+    [ "$output" = "1 4 7 10" ]
     # an array in parts, saved and merged
     gpuhist reduce sum,max -f 2,3 --by 1 --save one.state b.npy >/dev/null
     run -0 gpuhist merge one.state one.state

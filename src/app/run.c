@@ -309,9 +309,13 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     bool is_text = input == OPTIONS_INPUT_TEXT || input == OPTIONS_INPUT_FIELDS;
     if (input == OPTIONS_INPUT_ANY || input == OPTIONS_INPUT_FIELDS) {
         const char *name = "";
-        if (run_open_source(run, failure) != STATUS_OK ||
-            source_look_array(run->source, &run->array, &run->has_arrays, &name, failure) !=
-                STATUS_OK)
+        if (run_open_source(run, failure) != STATUS_OK)
+            return failure->status;
+        /* The first results of --every do not wait for columns of a pipe. */
+        const bool looks = input == OPTIONS_INPUT_ANY || !is_early ||
+                           source_file_bytes(run->source) != SOURCE_SIZE_UNKNOWN;
+        if (looks && source_look_array(run->source, &run->array, &run->has_arrays, &name,
+                                       failure) != STATUS_OK)
             return failure->status;
         if (run->has_arrays) {
             if (options_adapt_array(options, &run->array, name, &run->adapted, &run->array_column,
