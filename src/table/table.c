@@ -237,7 +237,6 @@ TABLE_INLINE enum status table_writer_scatter(const struct table_layout layout,
         }
         if (set > 0 && partition->only != set) {
             table_list_move(&partition->added, &partition->packed);
-            table_list_move(&partition->pending, &partition->singles);
             partition->total = 0;
             partition->only = set;
         }
@@ -366,12 +365,11 @@ enum status table_writer_drain(struct table_writer *writer, size_t partition, ta
 {
     struct table *table = writer->table;
     struct table_partition *drained = &table->partitions[partition];
-    struct table_entry singles[TABLE_BLOCK_KEYS];
+    struct table_entry counted[TABLE_BLOCK_KEYS];
     struct table_block *block = NULL;
     enum status status = STATUS_OK;
 
     pthread_mutex_lock(&drained->lock);
-    table_list_move(&drained->pending, &drained->singles);
     table_list_move(&drained->added, &drained->packed);
     struct table_list keys = drained->pending;
     struct table_list entries = drained->added;
@@ -380,8 +378,9 @@ enum status table_writer_drain(struct table_writer *writer, size_t partition, ta
     drained->only = 0;
     pthread_mutex_unlock(&drained->lock);
     while (status == STATUS_OK && (block = table_list_next(table, &writer->packer, &keys, block))) {
-        table_entries_of(block->words, block->used, singles);
-        status = take(context, singles, block->used, failure);
+        for (size_t i = 0; i < block->used; i++)
+            counted[i] = (struct table_entry){.key = block->words[i], .count = 1};
+        status = take(context, counted, block->used, failure);
     }
     while (status == STATUS_OK &&
            (block = table_list_next(table, &writer->packer, &entries, block)))
@@ -395,8 +394,7 @@ uint64_t table_held(const struct table *table)
 
     for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
         const struct table_partition *partition = &table->partitions[i];
-        held +=
-            table_partition_distinct(partition) + partition->pending.used + partition->added.used;
+        held += partition->packed.used + partition->pending.used + partition->added.used;
     }
     return held;
 }

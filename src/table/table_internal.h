@@ -20,7 +20,6 @@ struct table_list {
 struct table_partition {
     pthread_mutex_t lock;      /* guards what follows */
     struct table_list packed;  /* rows of distinct keys */
-    struct table_list singles; /* other distinct keys, each of which has come once */
     struct table_list pending; /* keys that came since */
     struct table_list added;   /* rows that came since */
     uint64_t total;            /* the sum of the packed counts, modulo 2^64 */
@@ -91,30 +90,6 @@ struct table_writer {
 static inline uint64_t table_row_bytes(const struct table *table)
 {
     return table->layout.words * sizeof(uint64_t);
-}
-
-/* The number of distinct keys of a partition, of which nothing is pending or added. */
-static inline uint64_t table_partition_distinct(const struct table_partition *partition)
-{
-    return partition->packed.used + partition->singles.used;
-}
-
-/* Stores entries of keys that have come once. */
-static inline void table_entries_of(const uint64_t *keys, size_t n, struct table_entry *entries)
-{
-    for (size_t i = 0; i < n; i++)
-        entries[i] = (struct table_entry){.key = keys[i], .count = 1};
-}
-
-/*
- * All lists of distinct keys have a number: of each partition the packed rows, and the singles.
- */
-#define TABLE_LISTS (2 * TABLE_PARTITIONS)
-
-static inline const struct table_list *table_list_at(const struct table *table, size_t number)
-{
-    const struct table_partition *partition = &table->partitions[number / 2];
-    return number % 2 == 0 ? &partition->packed : &partition->singles;
 }
 
 /* Whether a partition should be packed now. The caller holds its lock. */

@@ -48,13 +48,8 @@ static void table_spill_partition(struct table *table, struct table_partition *p
         memcpy(rows, block->words, block->used * words * sizeof *rows);
         rows += block->used * words;
     }
-    while ((block = table_list_next(table, packer, &partition->singles, block))) {
-        table_entries_of(block->words, block->used, (struct table_entry *)rows);
-        rows += block->used * words;
-    }
     table->spill.total += partition->total;
     partition->packed.used = 0;
-    partition->singles.used = 0;
     partition->total = 0;
 }
 
@@ -105,7 +100,7 @@ static enum status table_spill_run(struct table *table, struct table_packer *pac
         pthread_mutex_lock(&partition->lock);
         if (partition->pending.used + partition->added.used > 0)
             status = table_partition_pack(table, partition, packer, failure);
-        const size_t distinct = (size_t)table_partition_distinct(partition);
+        const size_t distinct = (size_t)partition->packed.used;
         if (*n == 0 && distinct > capacity) {
             memory_unmap(rows, capacity * row_bytes);
             capacity = distinct;
