@@ -302,11 +302,6 @@ static size_t histogram_read_counts(struct rows *rows, uint64_t *counts, size_t 
     return n;
 }
 
-static uint64_t histogram_most_rows(const struct rows *rows)
-{
-    return rows->job->binning.bins;
-}
-
 static void histogram_narrow_rows(struct rows *rows, uint64_t part, uint64_t parts)
 {
     histogram_start_rows(rows);
@@ -331,6 +326,6 @@ void histogram_rows_begin(struct rows *rows, const struct job *job,
         .read = histogram_read_rows,
         .read_counts = histogram_read_counts,
         .narrow = histogram_narrow_rows,
-        .most = histogram_most_rows,
+        .rows_max = job->binning.bins,
     };
 }

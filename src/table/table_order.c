@@ -13,9 +13,6 @@
 
 #include <stdlib.h>
 
-/* So many entries are sorted by insertion. */
-#define TABLE_ORDER_INSERTION 48
-
 /* Bytes of a bucket, about. */
 #define TABLE_SORT_BUCKET_BYTES ((size_t)128 << 10)
 
@@ -37,16 +34,6 @@ void table_order_entries(struct table_entry *entries, size_t n, struct table_ent
     struct table_entry *to = spare;
     uint64_t differing = 0;
 
-    if (n <= TABLE_ORDER_INSERTION) {
-        for (size_t i = 1; i < n; i++) {
-            const struct table_entry entry = entries[i];
-            size_t at = i;
-            for (; at > 0 && entries[at - 1].key > entry.key; at--)
-                entries[at] = entries[at - 1];
-            entries[at] = entry;
-        }
-        return;
-    }
     for (size_t i = 1; i < n; i++)
         differing |= entries[i].key ^ entries[0].key;
     for (unsigned shift = 0; shift < 64; shift += 8) {
