@@ -222,7 +222,7 @@ static void print_svg_bars(const struct print_svg *svg)
         unsigned height = PRINT_SVG_BOTTOM - print_svg_y(svg, bar->count);
         height = height > PRINT_SVG_PIXEL ? height : PRINT_SVG_PIXEL;
         plot_name(name, bar, svg->table->rows.job->element.decimals);
-        decimal_format_signed(number, bar->count);
+        decimal_format_fixed(number, bar->count, 0);
         percent[percentage_write_share(percent, bar->count, svg->table->total)] = '\0';
         print_svg_write(svg,
                         "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">"
