@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for any 128-bit integer, with its sign, a point and a NUL. */
+/* The size of any 128-bit integer, with its sign, a point and a NUL. */
 #define DECIMAL_SIZE 42
 
 /* decimal_powers[n] is 10^n. Device code makes a table of its own with DECIMAL_POWERS. */

@@ -21,7 +21,7 @@ enum text_notation {
     TEXT_INTEGERS, /* decimal integers */
     TEXT_FIXED,    /* decimal numbers with a point; values are multiples of 10^-decimals */
     TEXT_HEX,      /* hexadecimal integers */
-    TEXT_OPAQUE,   /* no token is a value: the parser returns the place of each */
+    TEXT_OPAQUE,   /* no token is a value: the parser returns the position of each */
 };
 
 struct text_rules {

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Rows of a block, at least. */
+/* The minimum of rows of a block. */
 #define TABLE_BLOCK_ROWS_MIN 4
 
 /*
@@ -43,7 +43,7 @@ enum status table_create(struct table **table, const struct table_layout *layout
     if (!created->directory || !*created->directory)
         created->directory = "/tmp";
     pthread_mutex_init(&created->spill.lock, NULL);
-    created->hash = keyed_hash_make();
+    created->hash = keyed_hash_create();
     table_blocks_init(&created->blocks, block_bytes);
     for (size_t i = 0; i < TABLE_PARTITIONS; i++)
         pthread_mutex_init(&created->partitions[i].lock, NULL);

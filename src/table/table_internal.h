@@ -61,8 +61,9 @@ struct table {
     _Atomic unsigned writers;     /* open now */
     _Atomic unsigned writers_max; /* open at once */
     _Atomic uint64_t sets;        /* numbers given by table_new_set */
-    _Atomic bool has_new_keys;    /* most keys that a partition packed last were different */
-    _Atomic bool has_overflowed;  /* rows did not fit when they were merged */
+    _Atomic bool
+        has_new_keys; /* over 3/5 of the keys that a partition packed last were different */
+    _Atomic bool has_overflowed; /* rows did not fit when they were merged */
     struct table_partition partitions[TABLE_PARTITIONS];
 
     struct table_spill spill;
