@@ -196,8 +196,7 @@ __attribute__((noinline)) size_t histogram_skip_empty(const struct histogram *hi
     const uint32_t *staged = histogram->staged;
 
     while (first < end) {
-        size_t region_end = histogram_region_end(first);
-        size_t stop = region_end < end ? region_end : end;
+        const size_t stop = first + histogram_region_rest(first, end - first);
         if (!histogram_is_used(histogram, first))
             first = stop;
         while (first < stop && (counts[first] | staged[first]) == 0)

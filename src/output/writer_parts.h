@@ -1,8 +1,8 @@
 /*
  * Writes a result that consists of independent parts, with several threads. Each thread writes a
- * part in memory. Then it writes all complete parts that are next in the order, unless another
- * thread is writing, and goes on with the next part. No thread waits unless the output is slower
- * than all of them.
+ * part to memory. Then it writes out all complete parts that are next in the order, unless another
+ * thread is doing so, and takes the next part. No thread waits unless the output is slower than all
+ * of them.
  */
 #ifndef GPUHIST_WRITER_PARTS_H
 #define GPUHIST_WRITER_PARTS_H

@@ -120,15 +120,6 @@ static void table_writer_push_block(struct table_writer *writer, size_t index)
     partition->pending.used += block->used;
 }
 
-/* Packs a partition if it is due. The caller holds its lock. */
-static enum status table_writer_pack(struct table_writer *writer, struct table_partition *partition,
-                                     struct failure *failure)
-{
-    if (!table_partition_is_due(writer->table, partition))
-        return STATUS_OK;
-    return table_partition_pack(writer->table, partition, &writer->packer, failure);
-}
-
 /* Moves the full block of a partition to its list and begins another one. Returns NULL on a
  * failure. */
 static __attribute__((noinline)) uint64_t *table_writer_refill(struct table_writer *writer,
@@ -139,7 +130,8 @@ static __attribute__((noinline)) uint64_t *table_writer_refill(struct table_writ
 
     pthread_mutex_lock(&partition->lock);
     table_writer_push_block(writer, index);
-    enum status status = table_writer_pack(writer, partition, failure);
+    enum status status =
+        table_partition_pack_due(writer->table, partition, &writer->packer, failure);
     pthread_mutex_unlock(&partition->lock);
     if (status != STATUS_OK)
         return NULL;
@@ -148,14 +140,6 @@ static __attribute__((noinline)) uint64_t *table_writer_refill(struct table_writ
         return block->words;
     status_fail(failure, STATUS_DATA, "no memory for counts");
     return NULL;
-}
-
-/* Moves rows to a run if the table is full. The caller has no lock. */
-static enum status table_writer_spill(struct table_writer *writer, struct failure *failure)
-{
-    if (!table_is_full(writer->table))
-        return STATUS_OK;
-    return table_spill_some(writer->table, &writer->packer, failure);
 }
 
 /* Moves the counts of the hot table to the partitions. */
@@ -170,12 +154,12 @@ static enum status table_writer_empty_hot(struct table_writer *writer, struct fa
 enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, size_t n,
                              struct failure *failure)
 {
-    const struct table *table = writer->table;
+    struct table *table = writer->table;
 
     for (size_t i = 0, some; i < n; i += some) {
         const uint64_t *cold = keys + i;
         some = n - i < TABLE_HOT_BLOCK ? n - i : TABLE_HOT_BLOCK;
-        if (table_writer_spill(writer, failure) != STATUS_OK)
+        if (table_spill_some(table, &writer->packer, failure) != STATUS_OK)
             return failure->status;
         const size_t left = table_hot_count(&writer->hot, &cold, some, writer->cold);
         for (size_t k = 0; k < left; k++) {
@@ -256,7 +240,7 @@ TABLE_INLINE enum status table_writer_scatter(const struct table_layout layout,
         if (set > 0)
             partition->total += table_row_count(layout, row);
         else
-            status = table_writer_pack(writer, partition, failure);
+            status = table_partition_pack_due(writer->table, partition, &writer->packer, failure);
     }
     if (locked)
         pthread_mutex_unlock(&locked->lock);
@@ -271,7 +255,7 @@ uint64_t table_new_set(struct table *table)
 enum status table_writer_add_distinct(struct table_writer *writer, uint64_t set, const void *rows,
                                       size_t n, struct failure *failure)
 {
-    if (table_writer_spill(writer, failure) != STATUS_OK)
+    if (table_spill_some(writer->table, &writer->packer, failure) != STATUS_OK)
         return failure->status;
     return writer->table->has_counts
                ? table_writer_scatter(table_counts, writer, set, rows, n, failure)

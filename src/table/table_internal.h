@@ -93,15 +93,16 @@ static inline uint64_t table_row_bytes(const struct table *table)
     return table->layout.words * sizeof(uint64_t);
 }
 
-/* Whether a partition should be packed now. The caller holds its lock. */
-bool table_partition_is_due(const struct table *table, const struct table_partition *partition);
-
 /*
  * Adds up what came since in a partition, and packs the result. The caller holds its lock. Fails
  * with STATUS_DATA if there is no memory.
  */
 enum status table_partition_pack(struct table *table, struct table_partition *partition,
                                  struct table_packer *packer, struct failure *failure);
+
+/* Likewise, if it should be packed now. */
+enum status table_partition_pack_due(struct table *table, struct table_partition *partition,
+                                     struct table_packer *packer, struct failure *failure);
 
 /*
  * Takes the first block of a list, NULL if there is none, and returns `done`, the one before, to
@@ -113,12 +114,9 @@ struct table_block *table_list_next(struct table *table, struct table_packer *pa
 /* Frees what a packer holds. */
 void table_packer_destroy(struct table *table, struct table_packer *packer);
 
-/* Whether the table should move rows to a run. Thread-safe. */
-bool table_is_full(const struct table *table);
-
 /*
- * Moves the rows of some partitions to a run, unless another thread has just done so. The caller
- * has no lock. Fails with STATUS_DATA.
+ * Moves the rows of some partitions to a run if the table is full. The caller has no lock. Fails
+ * with STATUS_DATA. Thread-safe.
  */
 enum status table_spill_some(struct table *table, struct table_packer *packer,
                              struct failure *failure);

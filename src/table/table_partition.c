@@ -12,25 +12,6 @@
 /* but all partitions at most this part of the memory that the table may take. */
 #define TABLE_DUE_SHARE 8
 
-/*
- * Each packing looks up all distinct keys. So what came since waits as long as memory allows, and
- * where keys are new until they fill a hash table: 8M and 40M different keys then take 0.7 of the
- * time that they take if as many pending keys as are distinct, and 4,096, are enough.
- */
-bool table_partition_is_due(const struct table *table, const struct table_partition *partition)
-{
-    const uint64_t row_bytes = table_row_bytes(table);
-    const uint64_t packed = partition->packed.used * row_bytes;
-    const uint64_t came =
-        partition->pending.used * sizeof(uint64_t) + partition->added.used * row_bytes;
-
-    if (came < TABLE_DUE_BYTES || came < packed)
-        return false;
-    return !atomic_load_explicit(&table->has_new_keys, memory_order_relaxed) ||
-           came >= TABLE_DUE_BYTES_IF_NEW ||
-           came >= table->bytes_max / TABLE_DUE_SHARE / TABLE_PARTITIONS;
-}
-
 struct table_block *table_list_next(struct table *table, struct table_packer *packer,
                                     struct table_list *list, struct table_block *done)
 {
@@ -187,6 +168,28 @@ enum status table_partition_pack(struct table *table, struct table_partition *pa
     return table->has_counts
                ? table_partition_pack_layout(table_counts, table, partition, packer, failure)
                : table_partition_pack_layout(table->layout, table, partition, packer, failure);
+}
+
+/*
+ * Each packing looks up all distinct keys. So what came since waits as long as memory allows, and
+ * where keys are new until they fill a hash table: 8M and 40M different keys then take 0.7 of the
+ * time that they take if as many pending keys as are distinct, and 4,096, are enough.
+ */
+enum status table_partition_pack_due(struct table *table, struct table_partition *partition,
+                                     struct table_packer *packer, struct failure *failure)
+{
+    const uint64_t row_bytes = table_row_bytes(table);
+    const uint64_t packed = partition->packed.used * row_bytes;
+    const uint64_t came =
+        partition->pending.used * sizeof(uint64_t) + partition->added.used * row_bytes;
+
+    if (came < TABLE_DUE_BYTES || came < packed)
+        return STATUS_OK;
+    if (atomic_load_explicit(&table->has_new_keys, memory_order_relaxed) &&
+        came < TABLE_DUE_BYTES_IF_NEW &&
+        came < table->bytes_max / TABLE_DUE_SHARE / TABLE_PARTITIONS)
+        return STATUS_OK;
+    return table_partition_pack(table, partition, packer, failure);
 }
 
 void table_packer_destroy(struct table *table, struct table_packer *packer)

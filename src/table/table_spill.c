@@ -24,7 +24,7 @@ static uint64_t table_spill_max(const struct table *table)
     return table->bytes_max > min ? table->bytes_max : min;
 }
 
-bool table_is_full(const struct table *table)
+static bool table_is_full(const struct table *table)
 {
     const uint64_t max = table_spill_max(table);
     return table_blocks_used(&table->blocks) > max - 2 * (max / TABLE_SPILL_SHARE);
@@ -141,8 +141,10 @@ enum status table_spill_some(struct table *table, struct table_packer *packer,
     enum status status = STATUS_OK;
     size_t n;
 
+    if (!table_is_full(table))
+        return STATUS_OK;
     pthread_mutex_lock(&table->spill.lock);
-    if (table_is_full(table))
+    if (table_is_full(table)) /* no other thread has just moved some */
         status = table_spill_run(table, packer, &n, failure);
     table_block_cache_empty(&table->blocks, &packer->blocks);
     pthread_mutex_unlock(&table->spill.lock);
