@@ -11,8 +11,7 @@
 #define CPU_INDEX_EXACT_END ((__int128)1 << 50)
 
 /*
- * Which loop is taken depends on the element and the binning, not on the instruction set. Before
- * that, values of a range so small that it is folded (cpu_fold.h) have bins one wide.
+ * Which loop is taken depends on the element and the binning, not on the instruction set.
  * bench/RESULTS.md has what each takes, as a multiple of what bins one wide do.
  */
 void cpu_index_init(struct cpu_index *index, const struct element *element,
@@ -45,10 +44,9 @@ void cpu_index_init(struct cpu_index *index, const struct element *element,
     unsigned key_bytes = element->bytes <= 4 ? 4 : 8;
 
     if (has_values && binning_is_unit(binning)) {
-        index->loop = cpu_keys_choose_units(element);
-        return;
-    }
-    if (binning->base > 0) {
+        way = CPU_INDEX_UNITS;
+        terms->is_simple = true;
+    } else if (binning->base > 0) {
         way = CPU_INDEX_POWERS;
         terms->is_simple = binning->base == 2;
     } else if (has_values && binning->table) {
