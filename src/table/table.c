@@ -81,7 +81,7 @@ enum status table_writer_open(struct table *table, struct table_writer **writer,
         return status_fail(failure, STATUS_DATA, "no memory for a thread's part of a table");
 
     created->table = table;
-    table_hot_init(&created->hot, table->hash.seeds[2] ^ table->hash.seeds[0]);
+    created->hot.seed = (table->hash.seeds[2] ^ table->hash.seeds[0]) | 1;
     unsigned open = atomic_fetch_add(&table->writers, 1) + 1;
     unsigned max = atomic_load(&table->writers_max);
     while (max < open && !atomic_compare_exchange_weak(&table->writers_max, &max, open))
