@@ -37,6 +37,8 @@ size_t value_set_sort(uint64_t *keys, size_t count, bool is_signed)
     const uint64_t flip = (uint64_t)is_signed << 63; /* signed keys then compare as unsigned */
     size_t unique = 0;
 
+    if (count == 0) /* and there may be no memory for them */
+        return 0;
     for (size_t i = 0; i < count; i++)
         keys[i] ^= flip;
     qsort(keys, count, sizeof *keys, value_set_compare);
