@@ -243,7 +243,7 @@ static void print_rows_write_part(const void *context, size_t part, struct write
 void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
                          void (*write)(struct writer *writer, const struct print_table *part))
 {
-    const uint64_t max = table->rows.narrow ? table->rows.most(&table->rows) : 0;
+    const uint64_t max = table->rows.narrow ? table->rows.rows_max : 0;
     const struct print_rows_parts parts = {
         .table = table,
         .count = (max + PRINT_ROWS_PART_BINS - 1) / PRINT_ROWS_PART_BINS,
