@@ -325,6 +325,8 @@ static enum status options_make_values_of(const struct options *options, bool is
                                  ? ','
                                  : options->delimiter,
                 .is_quoted = options->csv,
+                .has_comments = options->comment >= 0,
+                .comment = (char)options->comment,
             },
     };
     if (!options->has_type)
@@ -422,7 +424,8 @@ enum status options_check(const struct options *options, enum options_input *inp
 {
     bool is_text = options->text || options_has_fields(options) ||
                    options->delimiter != TEXT_NO_DELIMITER || options->csv ||
-                   options->header_lines > 0 || options->base != OPTIONS_BASE_DEFAULT ||
+                   options->header_lines > 0 || options->comment >= 0 || options->ends_with_nul ||
+                   options->base != OPTIONS_BASE_DEFAULT ||
                    options->has_decimals;
     bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
     const char *list = "edges"; /* the option that reads a list from standard input */
@@ -433,7 +436,7 @@ enum status options_check(const struct options *options, enum options_input *inp
         return status_fail(
             failure, STATUS_USAGE,
             "the input cannot be text (--text, --field, --delimiter, --csv, --base, --decimals, "
-            "--header) and binary (--binary, --record, a type with le or be)");
+            "--header, --comment, -z) and binary (--binary, --record, a type with le or be)");
     if (options->csv && options->delimiter == '"')
         return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
     if (options_check_columns(options, failure) != STATUS_OK)

@@ -259,6 +259,8 @@ static enum status run_open_source(struct run *run, struct failure *failure)
                       operations[options->command->operation]->stop);
     if (status == STATUS_OK && !options->binary && !options->has_order)
         source_refuse_kinds(run->source);
+    if (status == STATUS_OK && options->ends_with_nul)
+        source_end_with_nul(run->source);
     return status;
 }
 
