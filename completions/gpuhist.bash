@@ -41,30 +41,30 @@ _gpuhist_reductions() {
 
 # BEGIN of options, made from the tables of options, operations and reductions by "make option-documents"
 _gpuhist_operations='histogram uniq reduce count stalin-sort merge info'
-_gpuhist_reductions='count sum min max mean variance stddev and or xor distinct mode median p99'
+_gpuhist_reductions='count sum min max mean variance stddev svar sstdev and or xor distinct mode median q1 q3 iqr p99'
 
 # _gpuhist_options WORD: prints the options of the operation that a first word names.
 _gpuhist_options() {
     case $1 in
     uniq | distinct)
-        echo --top --min-count --other --sort --percent --cumulative --quantiles --format --plot \
-            --zeros -o --output --save -t --type --binary --text -f --field -d --delimiter --csv \
-            --base --decimals --header --record --offset --weight --by --where --names --invalid \
-            --decompress --memory -S --buffer-size -T --temporary-directory --engine --gpus \
-            --threads --chunk-size --progress --no-progress --every --stats -v --verbose \
-            -q --quiet -h --help -V --version
+        echo --top --min-count --other --sort --percent --cumulative --quantiles --format \
+            --header-out --plot --zeros -o --output --save -t --type --binary --text -f --field \
+            -d --delimiter --csv --base --decimals --header --record --offset --weight --by \
+            --where --names --invalid --decompress --memory -S --buffer-size \
+            -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
+            --no-progress --every --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     reduce)
-        echo --format -o --output --save -t --type --binary --text -f --field -d --delimiter --csv \
-            --base --decimals --header --record --offset --by --where --names --invalid \
-            --decompress --memory -S --buffer-size -T --temporary-directory --engine --gpus \
-            --threads --chunk-size --progress --no-progress --every --stats -v --verbose \
-            -q --quiet -h --help -V --version
+        echo --interpolate --format --header-out -o --output --save -t --type --binary --text \
+            -f --field -d --delimiter --csv --base --decimals --header --record --offset --by \
+            --where --names --invalid --decompress --memory -S --buffer-size \
+            -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
+            --no-progress --every --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     count)
-        echo --eq --ne --lt --le --gt --ge --in --any-of --all --format -o --output --save \
-            -t --type --binary --text -f --field -d --delimiter --csv --base --decimals --header \
-            --record --offset --by --where --names --invalid --decompress --memory \
+        echo --eq --ne --lt --le --gt --ge --in --any-of --all --format --header-out -o --output \
+            --save -t --type --binary --text -f --field -d --delimiter --csv --base --decimals \
+            --header --record --offset --by --where --names --invalid --decompress --memory \
             -S --buffer-size -T --temporary-directory --engine --gpus --threads --chunk-size \
             --progress --no-progress --every --stats -v --verbose -q --quiet -h --help \
             -V --version
@@ -76,21 +76,21 @@ _gpuhist_options() {
             --no-progress --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     merge)
-        echo --top --min-count --other --sort --percent --cumulative --quantiles --format --plot \
-            --zeros -o --output --save -S --buffer-size -T --temporary-directory --threads --stats \
-            -q --quiet -h --help -V --version
+        echo --top --min-count --other --sort --percent --cumulative --quantiles --format \
+            --header-out --plot --zeros -o --output --save -S --buffer-size \
+            -T --temporary-directory --threads --stats -q --quiet -h --help -V --version
         ;;
     info)
         echo -h --help -V --version
         ;;
     *)
         echo -b --bins --range -w --width --log2 --log10 --edges --outside --top --min-count \
-            --other --sort --percent --cumulative --quantiles --format --plot --zeros -o --output \
-            --save -t --type --binary --text -f --field -d --delimiter --csv --base --decimals \
-            --header --record --offset --weight --by --where --names --invalid --decompress \
-            --memory -S --buffer-size -T --temporary-directory --engine --gpus --threads \
-            --chunk-size --progress --no-progress --every --stats -v --verbose -q --quiet \
-            -h --help -V --version
+            --other --sort --percent --cumulative --quantiles --format --header-out --plot --zeros \
+            -o --output --save -t --type --binary --text -f --field -d --delimiter --csv --base \
+            --decimals --header --record --offset --weight --by --where --names --invalid \
+            --decompress --memory -S --buffer-size -T --temporary-directory --engine --gpus \
+            --threads --chunk-size --progress --no-progress --every --stats -v --verbose \
+            -q --quiet -h --help -V --version
         ;;
     esac
 }
@@ -116,7 +116,7 @@ _gpuhist_value() {
     --min-count) ;;
     --sort) _gpuhist_complete 'bin count' ;;
     --quantiles) ;;
-    --format) _gpuhist_complete 'tsv csv json raw gnuplot svg' ;;
+    --format) _gpuhist_complete 'tsv csv json jsonl raw gnuplot svg' ;;
     -o | --output) _gpuhist_files ;;
     --save) _gpuhist_files ;;
     -t | --type) _gpuhist_complete "$(echo {i,u}{8,16,32,64}{,le,be})" ;;

@@ -30,6 +30,9 @@
 /* Copied at a time when the counters are moved. */
 #define CUDA_HISTOGRAM_COPY_BYTES ((size_t)2 << 20)
 
+/* The values of a chunk that the host looks at together. */
+#define CUDA_HISTOGRAM_BLOCK ((size_t)4096)
+
 /* Counters up to here need not be moved: as much again can be added to each. */
 #define CUDA_HISTOGRAM_KEPT_MAX (UINT32_MAX / 2)
 
@@ -46,13 +49,10 @@ struct cuda_histogram {
     struct growing_window fixed;
 };
 
-/* Values of a chunk that are looked at on the host at a time. */
-#define CUDA_HISTOGRAM_BLOCK ((size_t)4096)
-
 /* The result of a chunk. Only `outside` is there unless bins are automatic. */
 struct cuda_histogram_result {
     uint64_t outside[BINNING_OUTSIDE];
-    const struct growing_window *window;        /* it was counted in; NULL: it was not counted */
+    const struct growing_window *window;     /* it was counted in; NULL: it was not counted */
     uint64_t elements[CUDA_HISTOGRAM_BLOCK]; /* copied back, each of the type's width */
     uint64_t keys[CUDA_HISTOGRAM_BLOCK];     /* of those outside the window */
 };

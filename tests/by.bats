@@ -185,6 +185,12 @@ make_log() {
     assert_failed 2 "--by TYPE@OFFSET needs --record"
 }
 
+@test "--by: a value outside the bins ends the run, in any group" {
+    printf '1 5\n2 7\n0 900\n' >in
+    run --separate-stderr gpuhist --bins 10 --outside abort -f 2 --by 1,1 --where '1<9' in
+    assert_failed 1 "in:3: value 900 is outside the bins"
+}
+
 @test "--by: on the CPU alone" {
     printf '1 2\n' >in
     run --separate-stderr gpuhist reduce sum -f 1 --by 2 --engine cuda in
@@ -255,13 +261,13 @@ make_log() {
     gpuhist merge one --format json | grep -q '"operation":"reduce","groups"'
     gpuhist reduce -f 10 --save plain -o /dev/null log
     run --separate-stderr gpuhist merge one plain
-    assert_failed 1 "plain: no --by=1:.0 as in one"
+    assert_failed 1 "plain: no --by=1 as in one"
     gpuhist count --lt 5 -f 10 --by 9 --save count -o /dev/null log
     run --separate-stderr gpuhist merge one count
     assert_failed 1 "count: count, not reduce count,sum,min,max,mean,variance,stddev,and,or,xor as in one"
     printf 12345678 | gpuhist reduce -t i64 --record 8 --by i16@0 --save i16 -o /dev/null
     run --separate-stderr gpuhist merge one i16
-    assert_failed 1 "i16: --by=i16@0:.0, not --by=1:.0 as in one"
+    assert_failed 1 "i16: --by=i16@0, not --by=1 as in one"
     run --separate-stderr gpuhist merge one --top 3
     assert_failed 2 "option --top does not go with states of reduce"
 }
@@ -270,7 +276,7 @@ make_log() {
     printf '%s\n' '1 2' '3 4' '1 -5' >in
     gpuhist reduce sum,min,max -f 2 --by 1 --save state -o /dev/null in
     zstd -dc state | head -n 2 >options
-    printf 'gpuhist state 3\nreduce sum,min,max --type=i64 --by=1:.0\n' | cmp - options
+    printf 'gpuhist state 3\nreduce sum,min,max --type=i64 --by=1\n' | cmp - options
     # shellcheck disable=SC2059
     damage() { # EXPRESSION TEXT: other options, an error
         zstd -dc state | sed "$1" | zstd -q >damaged
@@ -280,7 +286,7 @@ make_log() {
     damage 's/^reduce sum,min,max/stalin-sort/' "damaged: damaged state: its options are invalid"
     damage 's/by=1/by=2/' "damaged: damaged state: its options are invalid"
     damage 's/by=1/by=x@0/' "damaged: damaged state: its options are invalid"
-    damage 's/by=1:.0/by=1:.19/' "damaged: damaged state: its options are invalid"
+    damage 's/by=1/by=1:.19/' "damaged: damaged state: its options are invalid"
     damage 's/^reduce sum,min,max/uniq/' "damaged: damaged state: "
     damage 's/sum,min,max/sum,min,median/' "damaged: damaged state: "
     damage 's/type=i64/type=i8/;s/sum,min/xor,min/' "damaged: damaged state: "

@@ -56,7 +56,7 @@ operations_of_help() {
     [ "${lines[2]}" = "States keep no options of the output: give them to merge, such as --format csv," ]
     [ "${lines[3]}" = "or --top 10 and --quantiles 50 for states of histogram and uniq." ]
     run -0 gpuhist reduce --help
-    [[ $output == *"not with --by: distinct, mode, median, p99.9 "* ]]
+    [[ $output == *"svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr,"* ]]
     [[ $output == *"      --by COLUMN         a line for each integer in field N|NAME, or u32@8"* ]]
 }
 
@@ -105,8 +105,8 @@ operations_of_help() {
             gpuhist $words | cmp expected -
         done
         case $operation in
-            reduce | count) grep -q 'tsv (default), csv, json$' expected ;;
-            uniq | merge | histogram) grep -q 'json; of bins: raw, gnuplot, svg$' expected ;;
+            reduce | count) grep -q 'tsv, csv, json, jsonl$' expected ;;
+            uniq | merge | histogram) grep -q 'jsonl; of bins: raw, gnuplot, svg$' expected ;;
         esac
         [ "$(grep -c svg expected)" = "$([[ $operation =~ ^(uniq|merge|histogram)$ ]] && echo 1 || echo 0)" ]
     done

@@ -169,7 +169,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
         assert_failed 2 "option ${option%%=*} does not go with states of reduce"
     done
     run --separate-stderr gpuhist merge --format raw reduce.state
-    assert_failed 2 "--format raw does not go with reduce: tsv, csv or json"
+    assert_failed 2 "--format raw does not go with reduce: tsv, csv, json or jsonl"
     run --separate-stderr gpuhist stalin-sort --save state a
     assert_failed 2 "option --save does not go with stalin-sort"
     [ ! -e state ]

@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(REGION_THREADS)
     for (uint32_t i = threadIdx.x; i < REGIONS_MAX * REGION_COPIES; i += REGION_THREADS)
         counts[i] = 0;
     __syncthreads();
-    for_each_element(d_values, values, false, [&](uint32_t value) {
+    for_each_element<uint32_t>({d_values, values, nullptr}, false, [&](uint32_t value) {
         atomicAdd(&own[(value >> REGION_BITS) * REGION_COPIES], 1u);
     });
     __syncthreads();

@@ -255,6 +255,23 @@ static enum status options_parse_words(struct options *options, int argc, char *
     return STATUS_OK;
 }
 
+/* The values as bounds are written: as the column says, or in multiples of --decimals. */
+static struct element options_bounds(const struct options *options)
+{
+    const struct options_column *first = &options->field.list[0];
+    struct element element;
+
+    element_parse("i64", &element);
+    element.decimals = options->decimals;
+    if (options->field.count == 0)
+        return element;
+    if (first->kind == OPTIONS_KIND_TIME || first->kind == OPTIONS_KIND_LOCAL_TIME) {
+        element.decimals = first->decimals;
+        element.notation = first->kind == OPTIONS_KIND_TIME ? ELEMENT_TIME : ELEMENT_LOCAL_TIME;
+    }
+    return element;
+}
+
 /* Reads what depends on other options: --range and --width on --decimals. */
 static enum status options_finish(struct options *options, struct failure *failure)
 {
@@ -266,16 +283,28 @@ static enum status options_finish(struct options *options, struct failure *failu
     if (options_finish_columns(options, failure) != STATUS_OK)
         return failure->status;
     const unsigned decimals = options->decimals;
+    const struct element bounds = options_bounds(options);
+    const bool is_time = bounds.notation != ELEMENT_DECIMAL;
+    struct kind_time_bucket bucket = {.width = 0};
     if (options->has_decimals && options->base == OPTIONS_BASE_16)
         return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
-    if (range && !decimal_parse_range(range, decimals, &options->range_low, &options->range_high))
+    if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
         return options_fail_value("range", range,
-                                  decimals > 0
+                                  is_time ? "LO:HI, two times such as 2026-11-21T13:45:02Z"
+                                  : decimals > 0
                                       ? "LO:HI, two numbers with no more decimals than --decimals"
                                       : "LO:HI, two integers, or numbers with --decimals",
                                   failure);
-    if (text && (!decimal_parse_fixed(text, strlen(text), decimals, &width) || width < 0 ||
-                 width > UINT64_MAX))
+    if (text && is_time) {
+        if (!kind_time_bucket_parse(text, strlen(text), bounds.decimals, &bucket) ||
+            bucket.width == 0 || bucket.phase != 0)
+            return options_fail_value("width", text,
+                                      "a time such as 15m, 1h or 1d (of weeks, months and years: "
+                                      "-f COLUMN:time/1mo)",
+                                      failure);
+        width = bucket.width;
+    } else if (text && (!decimal_parse_fixed(text, strlen(text), decimals, &width) || width < 0 ||
+                        width > UINT64_MAX))
         return options_fail_value("width", text,
                                   decimals > 0
                                       ? "a number with no more decimals than --decimals"
@@ -304,6 +333,9 @@ static enum status options_set_reductions(struct options *options, const char *o
                                           struct failure *failure)
 {
     enum reductions_parsed parsed = REDUCTIONS_NO_LIST;
+    bool has_decimals = options->has_decimals;
+    for (size_t i = 0; i < options->field.count; i++)
+        has_decimals = has_decimals || options->field.list[i].kind == OPTIONS_KIND_FIXED;
 
     if (operand)
         parsed = reductions_parse(operand, &options->reductions);
@@ -318,8 +350,8 @@ static enum status options_set_reductions(struct options *options, const char *o
     if (parsed == REDUCTIONS_LIST)
         optind++;
     else
-        reductions_default(&options->reductions, options->has_decimals ? REDUCTIONS_NEED_BITS : 0);
-    if (options->has_decimals && options->reductions.needs & REDUCTIONS_NEED_BITS)
+        reductions_default(&options->reductions, has_decimals ? REDUCTIONS_NEED_BITS : 0);
+    if (has_decimals && options->reductions.needs & REDUCTIONS_NEED_BITS)
         return status_fail(failure, STATUS_USAGE,
                            "and, or and xor do not go with --decimals: they are of the bits of "
                            "integers");

@@ -49,6 +49,9 @@ enum options_kind_of_column {
     OPTIONS_KIND_INT,
     OPTIONS_KIND_HEX,
     OPTIONS_KIND_FIXED,
+    OPTIONS_KIND_TIME,
+    OPTIONS_KIND_LOCAL_TIME,
+    OPTIONS_KIND_IP,
 };
 
 /* A column: a field of text, or with an `element` an integer of binary records. */
@@ -62,8 +65,10 @@ struct options_column {
     struct element element; /* its `bytes` are 0 for a field of text */
     uint64_t offset;        /* of the element in its record */
     enum options_kind_of_column kind;
-    unsigned decimals; /* OPTIONS_KIND_FIXED */
-    uint64_t width;    /* values are floored to multiples of it; 0: they are not */
+    unsigned decimals; /* fixed point, times */
+    uint64_t width;    /* numbers are floored to multiples of it; 0: they are not */
+    struct kind_time_bucket bucket; /* times, likewise */
+    struct kind_ip_prefix prefix;   /* addresses, likewise */
 };
 
 /* The columns of an option, which may be given several times. */
@@ -136,6 +141,8 @@ struct options {
     struct options_condition conditions[OPTIONS_CONDITIONS_MAX]; /* [condition_count] */
     size_t condition_count;
     bool names_only;             /* columns are names, also those that are numbers */
+    const char *time_format_text;
+    struct kind_time_format time_format; /* if it has a text */
     struct options_copy *copies; /* owned */
     int delimiter;               /* a byte, or TEXT_NO_DELIMITER */
     bool csv;

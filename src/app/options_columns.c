@@ -18,6 +18,36 @@ static const struct {
     {"=", PREDICATE_EQ},  {"<", PREDICATE_LT},  {">", PREDICATE_GT},
 };
 
+/* The kinds with names; one that ends in a point may have decimals after it. */
+static const struct {
+    const char *name;
+    enum options_kind_of_column kind;
+    unsigned decimals_max;
+} options_kinds[] = {
+    {"int", OPTIONS_KIND_INT, 0},
+    {"hex", OPTIONS_KIND_HEX, 0},
+    {"time", OPTIONS_KIND_TIME, KIND_TIME_DIGITS_MAX},
+    {"localtime", OPTIONS_KIND_LOCAL_TIME, KIND_TIME_DIGITS_MAX},
+    {"ip", OPTIONS_KIND_IP, 0},
+    {"", OPTIONS_KIND_FIXED, TEXT_DECIMALS_MAX},
+};
+
+/* Reads the width of a kind. */
+static bool options_parse_width(const char *text, size_t length, struct options_column *column)
+{
+    __int128 number;
+
+    if (column->kind == OPTIONS_KIND_IP)
+        return kind_ip_prefix_parse(text, length, &column->prefix);
+    if (column->kind == OPTIONS_KIND_TIME || column->kind == OPTIONS_KIND_LOCAL_TIME)
+        return kind_time_bucket_parse(text, length, column->decimals, &column->bucket);
+    if (!decimal_parse_fixed(text, length, column->decimals, &number) || number < 1 ||
+        number > INT64_MAX)
+        return false;
+    column->width = (uint64_t)number;
+    return true;
+}
+
 /*
  * Reads KIND[/WIDTH] of text[0..length). Returns false if that is no kind: it then belongs to a
  * name.
@@ -26,28 +56,28 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
 {
     const char *slash = memchr(text, '/', length);
     const size_t kind = slash ? (size_t)(slash - text) : length;
-    __int128 number = 0;
+    const char *point = memchr(text, '.', kind);
+    const size_t name = point ? (size_t)(point - text) : kind;
+    __int128 decimals = 0;
 
-    if (kind == 3 && memcmp(text, "int", 3) == 0)
-        column->kind = OPTIONS_KIND_INT;
-    else if (kind == 3 && memcmp(text, "hex", 3) == 0)
-        column->kind = OPTIONS_KIND_HEX;
-    else if (kind > 1 && *text == '.' &&
-             decimal_parse(text + 1, kind - 1, DECIMAL_UNIT_SI, &number) && number >= 0 &&
-             number <= TEXT_DECIMALS_MAX)
-        column->kind = OPTIONS_KIND_FIXED;
-    else
-        return false;
-    column->decimals = (unsigned)number;
-    if (!slash)
+    for (size_t i = 0; i < sizeof options_kinds / sizeof *options_kinds; i++) {
+        if (strlen(options_kinds[i].name) != name || memcmp(options_kinds[i].name, text, name) != 0)
+            continue;
+        struct options_column found = *column;
+        found.kind = options_kinds[i].kind;
+        if (point ? !decimal_parse(point + 1, kind - name - 1, DECIMAL_UNIT_SI, &decimals) ||
+                        decimals < 0 || decimals > options_kinds[i].decimals_max ||
+                        options_kinds[i].decimals_max == 0
+                  : name == 0)
+            return false;
+        found.decimals = (unsigned)decimals;
+        found.prefix = (struct kind_ip_prefix){32, 128};
+        if (slash && !options_parse_width(slash + 1, length - kind - 1, &found))
+            return false;
+        *column = found;
         return true;
-    if (!decimal_parse_fixed(slash + 1, length - kind - 1, column->decimals, &number) ||
-        number < 1 || number > INT64_MAX) {
-        column->kind = OPTIONS_KIND_DEFAULT;
-        return false;
     }
-    column->width = (uint64_t)number;
-    return true;
+    return false;
 }
 
 /* Returns the length of a column up to one of the characters `stops` that is not in its quotes. */
@@ -232,10 +262,22 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         if (options_parse_condition(options, &options->conditions[i], failure) != STATUS_OK)
             return failure->status;
     }
+    /* A kind of the first value is also that of bounds, but not of the other values. */
+    for (size_t i = 1; i < options->field.count; i++) {
+        struct options_column *column = &options->field.list[i];
+        if (column->kind == OPTIONS_KIND_DEFAULT) {
+            column->kind = options->has_decimals              ? OPTIONS_KIND_FIXED
+                           : options->base == OPTIONS_BASE_16 ? OPTIONS_KIND_HEX
+                                                              : OPTIONS_KIND_INT;
+            column->decimals = options->decimals;
+        }
+    }
     const struct options_column *first = &options->field.list[0];
     if (options->field.count > 0 && first->kind == OPTIONS_KIND_FIXED) {
         options->has_decimals = true;
         options->decimals = first->decimals;
     }
+    if (options->time_format_text)
+        return kind_time_format_parse(&options->time_format, options->time_format_text, failure);
     return STATUS_OK;
 }

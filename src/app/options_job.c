@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The most addresses of a condition. */
+#define OPTIONS_ADDRESSES_MAX 64
+
 /* Fails unless an element at an offset of a record lies in it. */
 static enum status options_check_position(const struct options *options, const char *option,
                                           const struct element *element, uint64_t offset,
@@ -44,9 +47,10 @@ static enum status options_make_column(const struct options *options, const stru
         .offset = options->record_offset,
     };
     if (!job->is_text) {
-        if (from->kind == OPTIONS_KIND_HEX)
-            return status_fail(failure, STATUS_USAGE, "--record: %s '%s' cannot be of kind hex",
-                               option, from->typed);
+        if (from->kind > OPTIONS_KIND_INT && from->kind != OPTIONS_KIND_FIXED)
+            return status_fail(failure, STATUS_USAGE,
+                               "--record: %s '%s' can be of kind int or .N alone", option,
+                               from->typed);
         if (from->element.bytes > 0) {
             column->element = from->element;
             column->offset = from->offset;
@@ -64,15 +68,94 @@ static enum status options_make_column(const struct options *options, const stru
     if (!is_value)
         element_parse(job->element.type == ELEMENT_U64 ? "u64" : "i64", &column->element);
     column->element.swapped = false; /* parsed values are in this machine's byte order */
-    column->notation = from->kind == OPTIONS_KIND_FIXED                  ? TEXT_FIXED
-                       : from->kind == OPTIONS_KIND_HEX                  ? TEXT_HEX
-                       : has_default && options->has_decimals            ? TEXT_FIXED
-                       : has_default && options->base == OPTIONS_BASE_16 ? TEXT_HEX
-                                                                         : TEXT_INTEGERS;
-    column->element.decimals = from->kind == OPTIONS_KIND_FIXED ? from->decimals
-                               : has_default                    ? options->decimals
-                                                                : 0;
+    column->element.decimals = from->decimals;
+    switch (from->kind) {
+    case OPTIONS_KIND_TIME:
+    case OPTIONS_KIND_LOCAL_TIME:
+        element_parse("i64", &column->element);
+        column->element.decimals = from->decimals;
+        column->element.notation =
+            from->kind == OPTIONS_KIND_TIME ? ELEMENT_TIME : ELEMENT_LOCAL_TIME;
+        column->notation = TEXT_TIME;
+        column->time_format = options->time_format_text ? &options->time_format : NULL;
+        column->bucket = from->bucket;
+        break;
+    case OPTIONS_KIND_IP:
+        element_parse("u64", &column->element);
+        column->element.bytes = sizeof(struct kind_ip);
+        column->element.notation = ELEMENT_IP;
+        column->element.prefix = from->prefix;
+        column->notation = TEXT_IP;
+        break;
+    case OPTIONS_KIND_FIXED:
+        column->notation = TEXT_FIXED;
+        break;
+    case OPTIONS_KIND_HEX:
+        column->notation = TEXT_HEX;
+        break;
+    case OPTIONS_KIND_INT:
+        column->notation = TEXT_INTEGERS;
+        break;
+    case OPTIONS_KIND_DEFAULT:
+        column->element.decimals = has_default ? options->decimals : 0;
+        column->notation = has_default && options->has_decimals              ? TEXT_FIXED
+                           : has_default && options->base == OPTIONS_BASE_16 ? TEXT_HEX
+                                                                             : TEXT_INTEGERS;
+        break;
+    }
     return STATUS_OK;
+}
+
+/* Fails because a value of a condition is none of its column. */
+static enum status options_fail_condition(const struct options_condition *typed, const char *value,
+                                          size_t length, const struct element *element,
+                                          struct failure *failure)
+{
+    return status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%.*s' is not %s",
+                       typed->typed, (int)length, value,
+                       element->notation == ELEMENT_IP        ? "an address or prefix"
+                       : element->notation != ELEMENT_DECIMAL ? "a time"
+                       : element->decimals > 0
+                           ? "a number with no more decimals than its column"
+                           : "an integer such as 500, -3 or 5M (with decimals: COLUMN:.2)");
+}
+
+/* Makes the condition that an address is one of a list of addresses and prefixes, or compares. */
+static enum status options_make_address(const struct options_condition *typed,
+                                        const struct element *element,
+                                        struct predicate *condition, struct failure *failure)
+{
+    const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
+    const char *next = typed->value;
+    struct predicate_range ranges[OPTIONS_ADDRESSES_MAX];
+    size_t count = 0;
+
+    for (size_t length; *next; next += length + (next[length] == ',')) {
+        struct kind_ip first;
+        struct kind_ip last;
+        length = is_list ? strcspn(next, ",") : strlen(next);
+        if (count == OPTIONS_ADDRESSES_MAX)
+            return status_fail(failure, STATUS_USAGE, "--where takes at most %d addresses",
+                               OPTIONS_ADDRESSES_MAX);
+        if (!kind_ip_read_range(next, length, &first, &last))
+            return options_fail_condition(typed, next, length, element, failure);
+        struct predicate_range range = {element_address(first), element_address(last)};
+        if (typed->relation == PREDICATE_LT || typed->relation == PREDICATE_GE) {
+            range.high = range.low; /* the least that is not below it */
+            range.low = element_min(element);
+            range.high -= range.high > range.low;
+        } else if (!is_list) {
+            range.low = element_min(element);
+        }
+        ranges[count++] = range;
+    }
+    const bool is_first = typed->relation == PREDICATE_LT || typed->relation == PREDICATE_GE;
+    if (is_first && ranges[0].high == element_min(element))
+        count = 0; /* nothing is below the first address */
+    enum status status = predicate_init_ranges(condition, typed->value, ranges, count, failure);
+    condition->negated = typed->relation == PREDICATE_NE || typed->relation == PREDICATE_GE ||
+                         typed->relation == PREDICATE_GT;
+    return status;
 }
 
 /* Makes the condition of a column of the job. */
@@ -81,28 +164,41 @@ static enum status options_make_condition(const struct options_condition *typed,
                                           struct predicate *condition, struct failure *failure)
 {
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
-
-    if (is_list && number_list_is_file(typed->value) && !with_files)
-        return STATUS_OK;
-    if (is_list) {
-        uint64_t *keys;
-        size_t count;
-        enum status status =
-            lists_read_keys(typed->value, "where", element, &keys, &count, failure);
-        if (status == STATUS_OK)
-            status = predicate_init_any_of(condition, typed->value, element, keys, count, failure);
-        condition->negated ^= typed->relation == PREDICATE_NE;
-        free(keys);
-        return status;
-    }
+    enum status status = STATUS_OK;
+    uint64_t *keys = NULL;
+    size_t count = 0;
     __int128 value;
-    if (!decimal_parse_fixed(typed->value, strlen(typed->value), element->decimals, &value))
-        return status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%s' is not %s",
-                           typed->typed, typed->value,
-                           element->decimals > 0
-                               ? "a number with no more decimals than its column"
-                               : "an integer such as 500, -3 or 5M (with decimals: COLUMN:.2)");
-    return predicate_init(condition, typed->relation, typed->value, element, failure);
+
+    if (element->notation == ELEMENT_IP)
+        return options_make_address(typed, element, condition, failure);
+    if (!is_list) {
+        if (!element_read(element, typed->value, strlen(typed->value), &value))
+            return options_fail_condition(typed, typed->value, strlen(typed->value), element,
+                                          failure);
+        return predicate_init(condition, typed->relation, typed->value, element, failure);
+    }
+    if (element->notation == ELEMENT_DECIMAL) {
+        if (number_list_is_file(typed->value) && !with_files)
+            return STATUS_OK;
+        status = lists_read_keys(typed->value, "where", element, &keys, &count, failure);
+    } else {
+        keys = calloc(strlen(typed->value) + 1, sizeof *keys);
+        if (!keys)
+            return status_fail(failure, STATUS_DATA, "no memory for a list of times");
+        for (const char *next = typed->value; *next && status == STATUS_OK;) {
+            const size_t length = strcspn(next, ",");
+            if (!element_read(element, next, length, &value))
+                status = options_fail_condition(typed, next, length, element, failure);
+            keys[count++] = (uint64_t)value;
+            next += length + (next[length] == ',');
+        }
+        count = value_set_sort(keys, count, element->is_signed);
+    }
+    if (status == STATUS_OK)
+        status = predicate_init_any_of(condition, typed->value, element, keys, count, failure);
+    condition->negated ^= typed->relation == PREDICATE_NE;
+    free(keys);
+    return status;
 }
 
 /* Whether the result counts rows, whatever their values are. */
@@ -135,15 +231,23 @@ static enum status options_make_columns(const struct options *options, size_t va
     if (options->record_bytes == 0 && options->has_offset)
         return status_fail(failure, STATUS_USAGE, "--offset needs --record");
     /* What counts rows needs no values: they may be those of any column. */
-    if (!only && job->is_text && has_others && options_counts_rows(options))
+    const bool is_nothing =
+        !only && job->is_text && has_others && options_counts_rows(options);
+    if (is_nothing)
         only = options->by.count > 0 ? &options->by.list[0] : &options->conditions[0].column;
     job->value_count = value == SIZE_MAX && fields->count > 1 ? fields->count : 1;
     for (size_t i = 0; i < job->value_count; i++) {
         const struct options_column *from =
             fields->count > 0 ? &fields->list[value == SIZE_MAX ? i : value] : only;
-        if (options_make_column(options, job, from, "-f", fields->count > 0 || !only, next++,
+        if (options_make_column(options, job, from, "-f", fields->count > 0 || !only, next,
                                 failure) != STATUS_OK)
             return failure->status;
+        if (is_nothing) {
+            element_parse("i64", &next->element);
+            next->element.swapped = false;
+            next->notation = TEXT_NOTHING;
+        }
+        next++;
     }
     job->has_weights = options->weight.count > 0;
     if (job->has_weights && options_make_column(options, job, &options->weight.list[0], "--weight",

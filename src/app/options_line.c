@@ -92,8 +92,9 @@ static void options_append_name(struct text_buffer *line, const char *name)
 }
 
 /*
- * Appends the columns: several values by their names or numbers; groups by their names, else by
- * their order, or in records by their types. Where they are is not part of the meaning.
+ * Appends the columns: a single value only if it is floored; several by their names or numbers;
+ * groups by their names, else by their order, or in records by their types. Where they are is not
+ * part of the meaning.
  */
 static void options_append_columns(struct text_buffer *line, const struct job *job)
 {
@@ -104,8 +105,8 @@ static void options_append_columns(struct text_buffer *line, const struct job *j
     for (size_t i = 0; i < job_condition_column(job); i++) {
         const struct column *column = &job->columns[i];
         const bool is_value = i < job->value_count;
-        if ((is_value && job->value_count == 1) ||
-            (job->has_weights && i == job_weight_column(job)))
+        const bool is_only = is_value && job->value_count == 1;
+        if ((is_only && column->width <= 1) || (job->has_weights && i == job_weight_column(job)))
             continue;
         if (i == 0 || i == job_group_column(job))
             text_buffer_print(line, is_value ? " --field=" : " --by=");
@@ -113,18 +114,35 @@ static void options_append_columns(struct text_buffer *line, const struct job *j
             text_buffer_print(line, ",");
         if (!job->is_text && !is_value)
             text_buffer_print(line, "%s@0", column->element.name);
+        else if (is_only)
+            text_buffer_print(line, "1");
         else if (column->name)
             options_append_name(line, column->name);
         else if (is_value)
             options_append_typed(line, column->where);
         else
             text_buffer_print(line, "%zu", i - job_group_column(job) + 1);
-        text_buffer_print(line, ":.%u", column->element.decimals);
+        if (column->element.decimals > 0)
+            text_buffer_print(line, ":.%u", column->element.decimals);
+        else if (column->width > 1)
+            text_buffer_print(line, ":int");
         if (column->width > 1) {
             decimal_format_fixed(width, column->width, column->element.decimals);
             text_buffer_print(line, "/%s", width);
         }
     }
+}
+
+/* Whether the result is the number of the values, whatever they are: decimals do not matter. */
+static bool options_counts_values(const struct job *job)
+{
+    for (size_t i = 0; i < job->predicate_count; i++) {
+        if (job->predicates[i].form != PREDICATE_EVERY || job->predicates[i].text)
+            return false;
+    }
+    return job->operation == OPERATION_COUNT ||
+           (job->operation == OPERATION_REDUCE && job->reductions.count == 1 &&
+            job->reductions.list[0].id == REDUCTION_COUNT);
 }
 
 char *options_write_line(const struct job *job)
@@ -145,7 +163,7 @@ char *options_write_line(const struct job *job)
     for (unsigned i = 0; i < job->reductions.count; i++)
         text_buffer_print(&line, "%c%s", i == 0 ? ' ' : ',', job->reductions.list[i].name);
     text_buffer_print(&line, " --type=%s", job->element.name);
-    if (decimals > 0 && job->value_count == 1)
+    if (decimals > 0 && job->value_count == 1 && !options_counts_values(job))
         text_buffer_print(&line, " --decimals=%u", decimals);
     if (job->interpolates)
         text_buffer_print(&line, " --interpolate");
@@ -227,9 +245,9 @@ enum status options_read_line(struct options *options, const char *line, struct 
         count++;
     enum status status = options_parse(options, count, words, failure);
     options->words = words;
-    const bool is_text = options->field.count > 0
-                             ? options->field.list[0].field != 0
-                             : options->by.count > 0 && options->by.list[0].element.bytes == 0;
+    const bool is_text = options->field.count > 0 ? options->field.list[0].field != 0
+                         : options->by.count > 0  ? options->by.list[0].element.bytes == 0
+                                                  : options->has_decimals;
     if (!is_text) /* a record that all columns lie in */
         options->record_bytes = UINT64_MAX;
     if (status == STATUS_OK)

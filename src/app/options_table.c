@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-
 const struct options_command options_commands[OPTIONS_COMMANDS] = {
     [OPERATION_HISTOGRAM] =
         {
@@ -55,7 +54,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .usage = "gpuhist count PREDICATE... [OPTION]... [FILE]...\n"
                      "Print how many integers meet each predicate, in one pass over the input.\n",
             .operation = OPERATION_COUNT,
-            .traits = OPTIONS_TESTS_VALUES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
+            .traits =
+                OPTIONS_TESTS_VALUES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_STALIN_SORT] =
         {
@@ -141,7 +141,7 @@ const struct options_row options_rows[] = {
     OPTION(BINS, OPTIONS_MAKES_BINS, 'w', "width", "W",
            "bins of width W, over --range or over all values", TARGET(TEXT, width_text))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log2", "[K]",
-           "bins by powers of 2, each divided in 2^K (default: in 1)",
+           "bins by powers of 2, or by 2^K equal parts of each",
            NUMBER(log2, 0, BINNING_PARTS_MAX, "a number from 0 to 12"), GIVEN(has_log2))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log10", NULL,
            "bins by powers of 10, for values of any sign", FLAG(log10, true))
@@ -181,10 +181,10 @@ const struct options_row options_rows[] = {
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "quantiles", "LIST",
            "print quantiles, in percent, such as 50,99,99.9", TARGET(QUANTILES, print.quantiles))
     OPTION(OUTPUT, OPTIONS_REDUCES, 0, "interpolate", NULL,
-           "quantiles of reduce: between two values, as numpy has them",
+           "quantiles lie between two values, as in numpy",
            FLAG(interpolate, true))
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "format", "FORMAT",
-           "tsv (default), csv, json, jsonl; of bins: raw, gnuplot, svg",
+           "tsv, csv, json, jsonl; of bins: raw, gnuplot, svg",
            TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw gnuplot svg")
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
@@ -247,6 +247,9 @@ const struct options_row options_rows[] = {
            .kind = OPTIONS_CONDITIONS)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "names", NULL,
            "columns are names, also those that are numbers", FLAG(names_only, true))
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "time-format", "FORMAT",
+           "of columns of kind time, as strptime: '%d.%m.%Y %H:%M'",
+           TARGET(TEXT, time_format_text))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "invalid", "HOW",
            "invalid tokens: abort (default), fail, warn, ignore",
            CHOICE(invalid, INVALID_ABORT, "abort fail warn ignore"))

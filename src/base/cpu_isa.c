@@ -52,12 +52,3 @@ enum cpu_isa cpu_isa_best(void)
     atomic_store_explicit(&cpu_isa_known, (enum cpu_isa)isa, memory_order_relaxed);
     return (enum cpu_isa)isa;
 }
-
-bool cpu_isa_has_avx512(void)
-{
-#if defined(__x86_64__)
-    return cpu_isa_best() <= CPU_ISA_AVX512;
-#else
-    return false;
-#endif
-}

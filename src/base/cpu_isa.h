@@ -71,7 +71,4 @@ enum cpu_isa cpu_isa_best(void);
 /* For tests that change GPUHIST_ISA: lets cpu_isa_best read it again. */
 void cpu_isa_forget(void);
 
-/* Whether cpu_isa_best has AVX-512. Thread-safe. */
-bool cpu_isa_has_avx512(void);
-
 #endif

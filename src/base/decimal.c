@@ -122,22 +122,16 @@ bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *
     return true;
 }
 
-/* The number of digits of a value: log10 from log2 (Warren, "Hacker's Delight", 11-4). */
-static size_t decimal_length(uint64_t value)
-{
-    uint64_t odd = value | 1; /* of as many digits, and above 0 */
-    unsigned log2 = 63 - (unsigned)__builtin_clzll(odd);
-    unsigned guess = (log2 + 1) * 1233 >> 12;
-    return guess + (odd >= decimal_powers[guess]);
-}
-
 size_t decimal_write(char *out, uint64_t value)
 {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324"
                                 "25262728293031323334353637383940414243444546474849"
                                 "50515253545556575859606162636465666768697071727374"
                                 "75767778798081828384858687888990919293949596979899";
-    size_t length = decimal_length(value);
+    /* The number of digits: log10 from log2 (Warren, "Hacker's Delight", 11-4). */
+    const uint64_t odd = value | 1; /* of as many digits, and above 0 */
+    const unsigned guess = (64 - (unsigned)__builtin_clzll(odd)) * 1233 >> 12;
+    const size_t length = guess + (odd >= decimal_powers[guess]);
     char *c = out + length;
 
     for (; value >= 100; value /= 100)

@@ -10,18 +10,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum status status_fail(struct failure *failure, enum status status, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    failure->status = status;
-    failure->position = STATUS_NOWHERE;
-    vsnprintf(failure->message, sizeof failure->message, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
 enum status status_fail_at(struct failure *failure, uint64_t position, enum status status,
                            const char *format, ...)
 {

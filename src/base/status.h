@@ -33,15 +33,15 @@ struct failure {
 };
 
 /*
- * Fills in a failure that has no position in the input and returns `status`. The message has no
- * "gpuhist: " and no newline, and is cut if it does not fit. Thread-safe on distinct failures.
+ * Fills in a failure at byte `position` of the input stream and returns `status`. The message has
+ * no "gpuhist: " and no newline, and is cut if it does not fit. Thread-safe on distinct failures.
  */
-enum status status_fail(struct failure *failure, enum status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* As status_fail, for a failure at byte `position` of the input stream. */
 enum status status_fail_at(struct failure *failure, uint64_t position, enum status status,
                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The same for a failure that has no position in the input. */
+#define status_fail(failure, status, ...) \
+    status_fail_at(failure, STATUS_NOWHERE, status, __VA_ARGS__)
 
 /*
  * Returns whether failure `a` is reported rather than `b`: the one with the lower position. A

@@ -57,9 +57,13 @@ void *groups_create(const struct job *job, struct failure *failure)
     }
     groups->job = job;
     groups->layout = layout;
-    for (size_t i = 0; i < job->group_count; i++)
-        groups->flips[i] = element_flip(&job->columns[job_group_column(job) + i].element);
-    groups->flips[job->group_count] = groups_have_bins(job) ? 0 : element_flip(&job->element);
+    for (size_t i = 0; i < job->group_count; i++) {
+        const struct column *column = &job->columns[job_group_column(job) + i];
+        groups->words[i] = groups->value;
+        groups->flips[groups->value] = element_flip(&column->element);
+        groups->value += column_words(column);
+    }
+    groups->flips[groups->value] = groups_have_bins(job) ? 0 : element_flip(&job->element);
     groups->divisor = uniq_divisor_of(job->bin_width > 0 ? job->bin_width : 1);
     const struct table_layout rows = {
         .key_words = layout->count,
@@ -83,17 +87,30 @@ void groups_make_keys(const struct groups *groups, const uint64_t *const *column
     const struct binning *binning = &job->binning;
     const struct element *element = &job->element;
     const size_t words = groups->layout->count;
-    const size_t last = job->group_count;
+    const size_t last = groups->value;
     const uint64_t flip = groups->flips[last];
 
     for (size_t c = 0; c < job->group_count; c++) {
-        for (size_t i = 0; i < n; i++)
-            keys[i * words + c] = columns[c][i] ^ groups->flips[c];
+        const size_t first = groups->words[c];
+        const size_t own = column_words(&job->columns[job_group_column(job) + c]);
+        for (size_t w = 0; w < own; w++) {
+            for (size_t i = 0; i < n; i++)
+                keys[i * words + first + w] = columns[c][i * own + w] ^ groups->flips[first + w];
+        }
     }
     if (words == last)
         return;
-    for (size_t i = 0; i < n; i++)
-        keys[i * words + last] = element_key(element, (const char *)elements + i * element->bytes);
+    if (element->notation == ELEMENT_IP) {
+        for (size_t i = 0; i < n; i++)
+            memcpy(&keys[i * words + last], (const char *)elements + i * element->bytes,
+                   element->bytes);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *value = (const char *)elements + i * element->bytes;
+        keys[i * words + last] =
+            element->swapped ? element_key(element, value) : element_load(element->type, value);
+    }
     if (groups_have_bins(job)) {
         for (size_t i = 0; i < n; i++) {
             uint64_t *bin = &keys[i * words + last];
@@ -116,7 +133,7 @@ void groups_make_keys(const struct groups *groups, const uint64_t *const *column
 static enum status groups_find_starts(struct groups *groups, struct failure *failure)
 {
     const struct groups_layout *layout = groups->layout;
-    const size_t key_bytes = groups->job->group_count * sizeof(uint64_t);
+    const size_t key_bytes = groups->value * sizeof(uint64_t);
     struct table_position position = table_begin(groups->table);
     uint64_t *batch = malloc((GROUPS_BATCH + 1) * layout->words * sizeof *batch);
     uint64_t capacity = 0;
@@ -174,10 +191,12 @@ enum status groups_check(const struct groups *groups, struct failure *failure)
 /* The number of the bin or value of a counted row. */
 static __int128 groups_bin(const struct groups *groups, const uint64_t *row)
 {
-    const size_t last = groups->job->group_count;
+    const size_t last = groups->value;
     const uint64_t flip = groups->flips[last];
     const uint64_t bin = row[last] ^ flip;
 
+    if (groups->job->element.notation == ELEMENT_IP)
+        return element_address((struct kind_ip){row[last], row[last + 1]});
     return flip != 0 ? (__int128)(int64_t)bin : (__int128)bin;
 }
 
@@ -188,6 +207,8 @@ bool groups_has_bin(const struct groups *groups, const uint64_t *row)
 
     if (groups_have_bins(job))
         return bin < (__int128)job->binning.bins + 2;
+    if (job->element.notation == ELEMENT_IP)
+        return true;
     return bin >= binning_floor(element_min(&job->element), job->bin_width) &&
            bin <= binning_floor(element_limit(&job->element) - 1, job->bin_width);
 }
@@ -196,6 +217,8 @@ static struct rows_row groups_make_row(const struct job *job, __int128 bin, uint
 {
     const __int128 width = job->bin_width;
 
+    if (job->element.notation == ELEMENT_IP) /* the greatest has none after it */
+        return (struct rows_row){bin, bin, count};
     if (!groups_have_bins(job))
         return (struct rows_row){bin * width, (bin + 1) * width, count};
     return (struct rows_row){binning_edge(&job->binning, (uint64_t)bin),
@@ -203,8 +226,8 @@ static struct rows_row groups_make_row(const struct job *job, __int128 bin, uint
 }
 
 /*
- * next[0] and next[1]: the next row of the table, and the end of the group's. With zeros, next[2] is
- * how many bins have been read, next[3] their number, and next[4] and [5] the first one.
+ * next[0] and next[1]: the next row of the table, and the end of the group's. With zeros, next[2]
+ * is how many bins have been read, next[3] their number, and next[4] and [5] the first one.
  */
 static size_t groups_rows_read(struct rows *rows, struct rows_row *out, size_t capacity)
 {
@@ -276,7 +299,8 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
             rows->inside += count;
             continue;
         }
-        *(bin == (__int128)bins ? &rows->below : &rows->above) += count;
+        if (job->outside != OUTSIDE_IGNORE)
+            *(bin == (__int128)bins ? &rows->below : &rows->above) += count;
         end = end < k ? end : k;
     }
     rows->next[1] = end;
@@ -284,7 +308,7 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
         return;
     __int128 first = 0;
     __int128 last = (__int128)bins - 1;
-    if (!has_bins || binning_is_of_powers(&job->binning)) { /* of bins by powers, those between used ones */
+    if (!has_bins || binning_is_of_powers(&job->binning)) { /* the bins between used ones */
         first = groups_bin(groups, groups_row(groups, groups->starts[i], buffer));
         last = end > groups->starts[i] ? groups_bin(groups, groups_row(groups, end - 1, buffer))
                                        : first - 1;

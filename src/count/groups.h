@@ -21,7 +21,9 @@ struct groups {
     const struct job *job;
     struct groups_layout *layout;
     struct table *table;
-    uint64_t flips[TEXT_COLUMNS_MAX]; /* of the columns of groups, then of bins and values */
+    uint64_t flips[TEXT_COLUMNS_MAX]; /* of each word of the keys */
+    size_t words[TEXT_COLUMNS_MAX];   /* where the keys of each column of groups begin */
+    size_t value;                     /* counted: where bins and values begin */
     struct uniq_divisor divisor;      /* counted values: by the width of their bins */
     uint64_t *buffer; /* for a row, of the one thread that saves the partial */
 
@@ -67,7 +69,11 @@ static inline const uint64_t *groups_first_row(const struct groups *groups, uint
 static inline __int128 groups_value(const struct groups *groups, const uint64_t *row, size_t column)
 {
     const struct column *of = &groups->job->columns[job_group_column(groups->job) + column];
-    return element_value(&of->element, row[column] ^ groups->flips[column]);
+    const uint64_t *key = row + groups->words[column];
+
+    if (column_words(of) == 2)
+        return element_address((struct kind_ip){key[0], key[1]});
+    return element_value(&of->element, key[0] ^ groups->flips[groups->words[column]]);
 }
 
 /*
@@ -78,8 +84,8 @@ bool groups_has_bin(const struct groups *groups, const uint64_t *row);
 struct rows;
 
 /*
- * Starts at the first row (rows.h) of group i of a finished partial of histogram, whose bins the job
- * gives, or of uniq or reductions. The partial must outlive `rows`.
+ * Starts at the first row (rows.h) of group i of a finished partial of histogram, whose bins the
+ * job gives, or of uniq or reductions. The partial must outlive `rows`.
  */
 void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t i, bool zeros);
 

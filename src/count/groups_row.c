@@ -10,7 +10,10 @@
 struct groups_layout *groups_layout_create(const struct job *job, bool is_counted)
 {
     const unsigned needs = is_counted ? 0 : job->reductions.needs;
-    const size_t first = job->group_count + is_counted + 1;
+    size_t keys = is_counted ? column_words(&job->columns[0]) : 0;
+    for (size_t i = 0; i < job->group_count; i++)
+        keys += column_words(&job->columns[job_group_column(job) + i]);
+    const size_t first = keys + 1;
     const size_t capacity = first + REDUCE_WORDS_MAX + job->predicate_count;
     struct groups_layout *layout =
         malloc(sizeof *layout + capacity * (sizeof *layout->initial + 1));
@@ -19,7 +22,7 @@ struct groups_layout *groups_layout_create(const struct job *job, bool is_counte
 
     layout->job = job;
     layout->flip = element_flip(&job->element);
-    layout->count = job->group_count + is_counted;
+    layout->count = keys;
     layout->first = layout->words = first;
     layout->rules = (unsigned char *)(layout->initial + capacity);
 #define GROUPS_LAYOUT_ADD(need, n)                                       \

@@ -34,7 +34,7 @@ _Static_assert(GROWING_WINDOWS_MAX >= 3 * 18, "all windows fit");
 struct growing_histogram {
     const struct job *job;
     struct growing_windows windows; /* their lock guards what follows */
-    __int128 low;                   /* the known values, for which windows were made: low to high */
+    __int128 low;                   /* the known values, which windows cover: low to high */
     __int128 high;
     uint64_t width; /* of the next window */
 
@@ -72,7 +72,7 @@ enum status growing_histogram_widen(struct growing_histogram *histogram,
                                     struct failure *failure);
 
 /*
- * Adds counts[i], NULL: 1, for each of keys[0..n), one by one, and makes windows for them: for
+ * Adds counts[i], NULL: 1, for each of keys[0..n), one by one, and adds windows for them: for
  * values outside the window of a thread or a device, and for states. Overwrites both. Fails
  * likewise.
  */

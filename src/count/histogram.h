@@ -37,14 +37,13 @@ struct histogram {
     uint32_t *staged; /* [entries] */
     size_t entries;   /* counters: N + 2 */
     struct histogram_region *regions;
-    uint32_t
-        staged_limit; /* the maximum of increments of a region's 32-bit part; smaller in tests */
-    uint64_t inside;  /* values in bins; set by histogram_finish */
-    uint64_t ignored; /* values outside that histogram_finish has dropped */
+    uint32_t staged_limit; /* of increments of a region's 32-bit part; smaller in tests */
+    uint64_t inside;       /* values in bins; set by histogram_finish */
+    uint64_t ignored;      /* values outside that histogram_finish has dropped */
 };
 
 /*
- * Makes an empty struct histogram for the binning of `job`. Returns NULL, a failure with
+ * Creates an empty struct histogram for the binning of `job`. Returns NULL, a failure with
  * STATUS_DATA, if the machine has not enough free memory; it checks that before it takes any. The
  * caller destroys it.
  */

@@ -99,7 +99,7 @@ enum status reduce_check(const struct reduce *reduce, const struct job *job,
 
 static size_t reduce_write_key(char *out, const struct element *element, uint64_t key)
 {
-    return decimal_write_fixed(out, element_value(element, key), element->decimals);
+    return element_write(out, element, element_value(element, key));
 }
 
 size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
@@ -120,9 +120,9 @@ size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
                                   ? decimal_write_places(out, magnitude, element->decimals)
                                   : decimal_write_128(out, magnitude));
     case REDUCTION_MIN:
-        return decimal_write_fixed(out, reduce->min, element->decimals);
+        return element_write(out, element, reduce->min);
     case REDUCTION_MAX:
-        return decimal_write_fixed(out, reduce->max, element->decimals);
+        return element_write(out, element, reduce->max);
     case REDUCTION_MEAN:
         wide_scale(&denominator, decimal_powers[element->decimals]);
         return ratio_write(out, is_negative, &numerator, &denominator);
@@ -175,8 +175,10 @@ static __int128 reduce_interpolate(const struct percentage *percentage,
 /* Writes a number of so many 1 / denominator of the element's unit: in full if it is one of these.
  */
 static size_t reduce_write_quotient(char *out, const struct element *element, __int128 number,
-                                    uint64_t denominator)
+                                    uint64_t denominator, bool is_value)
 {
+    if (number % (__int128)denominator == 0 && is_value)
+        return element_write(out, element, number / (__int128)denominator);
     if (number % (__int128)denominator == 0)
         return decimal_write_fixed(out, number / (__int128)denominator, element->decimals);
     struct wide numerator = wide_from((unsigned __int128)(number < 0 ? -number : number));
@@ -208,14 +210,14 @@ size_t reduce_write_found(char out[REDUCE_SIZE], const struct reduce *reduce,
         if (job->interpolates)
             value = reduce_interpolate(&reduction->percentage, element, keys, reduce->count,
                                        &denominator);
-        return reduce_write_quotient(out, element, value, denominator);
+        return reduce_write_quotient(out, element, value, denominator, true);
     case REDUCTION_IQR:
         value = element_value(element, keys[2]) - element_value(element, keys[0]);
         if (job->interpolates)
             value =
                 reduce_interpolate(&quarters[1], element, keys + 2, reduce->count, &denominator) -
                 reduce_interpolate(&quarters[0], element, keys, reduce->count, &denominator);
-        return reduce_write_quotient(out, element, value, denominator);
+        return reduce_write_quotient(out, element, value, denominator, false);
     default:
         return reduce_write_value(out, reduce, element, reduction->id);
     }

@@ -61,7 +61,7 @@ struct uniq *reduce_uniq(const struct reduce_shared *shared);
 bool reduce_has(const struct reduce *reduce, enum reduction_id id);
 
 /* Room for the text of any value and a NUL. */
-#define REDUCE_SIZE 48
+#define REDUCE_SIZE ELEMENT_TEXT_SIZE
 
 /*
  * Writes the value of a reduction that needs no table, and that reduce_has: an integer in full,

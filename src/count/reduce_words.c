@@ -60,7 +60,7 @@ void reduce_words_unpack(const struct job *job, uint64_t elements, const uint64_
         reduce->xor_bits = *words;
 }
 
-/* Whether reduce->count elements between the least and the greatest one can have this sum. */
+/* Whether reduce->count elements between the minimum and the maximum can have this sum. */
 static bool reduce_words_is_sum(const struct job *job, const struct reduce *reduce)
 {
     const struct element *element = &job->element;
@@ -86,13 +86,13 @@ static bool reduce_words_is_squares(const struct element *element, const struct 
                                           : (uint64_t)(element_limit(element) - 1);
     struct wide sum = wide_from(is_negative ? -reduce->sum : reduce->sum);
     struct wide count = wide_from(reduce->count);
-    struct wide least = wide_multiply(&sum, &sum);
+    struct wide min = wide_multiply(&sum, &sum);
     struct wide scaled = wide_multiply(&count, &reduce->squares);
-    struct wide most = count;
+    struct wide max = count;
 
-    wide_scale(&most, extreme);
-    wide_scale(&most, extreme);
-    return wide_compare(&scaled, &least) >= 0 && wide_compare(&reduce->squares, &most) <= 0;
+    wide_scale(&max, extreme);
+    wide_scale(&max, extreme);
+    return wide_compare(&scaled, &min) >= 0 && wide_compare(&reduce->squares, &max) <= 0;
 }
 
 static bool reduce_words_is_key(const struct element *element, uint64_t key)

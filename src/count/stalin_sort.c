@@ -5,7 +5,7 @@
 
 #include "base/decimal.h"
 #include "output/writer.h"
-#include "text/text.h"
+#include "text/text_rows.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -93,11 +93,11 @@ bool stalin_sort_floor(const struct stalin_sort *self, uint64_t *key)
 
 /*
  * Whether the text of values is written as it was read. Decimal integers are written anew, which is
- * quicker.
+ * quicker, and what is floored.
  */
 static bool stalin_sort_keeps_text(const struct job *job)
 {
-    return job->is_text && job->text.notation != TEXT_INTEGERS;
+    return job->is_text && job->text.notation != TEXT_INTEGERS && job->columns[0].width <= 1;
 }
 
 /* Maps a key to a number that ascends in the job's order, for each type and direction. */
@@ -134,7 +134,7 @@ static void stalin_sort_write(const struct stalin_sort *self, struct writer *wri
     for (size_t i = 0; i < count; i++) {
         uint64_t key = element_key(element, elements + i * element->bytes);
         char *line = writer_reserve(writer, DECIMAL_SIZE);
-        size_t length = decimal_write_signed(line, element_value(element, key));
+        size_t length = decimal_write_fixed(line, element_value(element, key), element->decimals);
         line[length] = '\n';
         writer_commit(writer, length + 1);
     }
@@ -149,22 +149,31 @@ static void stalin_sort_write_tokens(const struct stalin_sort *self,
 {
     const struct job *job = self->job;
     const struct chunk *text = run->chunk.text;
-    struct text_rules opaque = text->rules;
+    const bool has_rows = job_has_rows(job) || text->rules.columns > 0;
+    struct text_rules opaque_rules = text->rules;
+    struct job opaque_job = *job;
     size_t left = run->chunk.bytes / job->element.bytes;
     bool has_last = atomic_load_explicit(&self->has_floor, memory_order_relaxed);
     uint64_t last = self->last;
-    struct text_cursor cursor = {.rules = &opaque,
+    struct text_cursor cursor = {.rules = &opaque_rules,
                                  .data = text->data,
                                  .bytes = text->bytes,
                                  .capacity = 1};
+    struct text_rows rows = {.job = &opaque_job,
+                             .rules = &text->rules,
+                             .data = text->data,
+                             .bytes = text->bytes,
+                             .capacity = 1};
 
-    opaque.notation = TEXT_OPAQUE;
-    text_parse_function *parse = text_choose_parser(&opaque, job->element.type);
-    while (left > 0 && parse(&cursor) == TEXT_INVALID) {
-        const struct text_token token = cursor.invalid;
+    opaque_rules.notation = TEXT_OPAQUE;
+    opaque_job.columns[0].notation = TEXT_OPAQUE;
+    text_parse_function *parse = text_choose_parser(&opaque_rules, job->element.type);
+    while (left > 0 && (has_rows ? text_rows_parse(&rows) : parse(&cursor)) == TEXT_INVALID) {
+        const struct text_token token = has_rows ? rows.invalid[0] : cursor.invalid;
         const char *begin = (const char *)text->data + token.offset;
         uint64_t key;
-        if (!text_read_token(&job->text, &job->element, begin, token.bytes, &key))
+        if (token.column > 0 ||
+            !text_read_token(&job->text, &job->element, begin, token.bytes, &key))
             continue;
         const uint64_t rank = stalin_sort_rank(job, key);
         const bool keep = stalin_sort_survives(job, has_last, last, rank);
@@ -204,7 +213,7 @@ static void stalin_sort_write_purged(const struct stalin_sort *self,
                           count - run->kept_count - (whole - beaten));
 }
 
-/* Writes what a run makes, and flushes the writers. The caller has the turn. */
+/* Writes what is kept and purged of a run, and flushes the writers. The caller has the turn. */
 static enum status stalin_sort_release(struct stalin_sort *self, const struct stalin_sort_run *run,
                                        struct failure *failure)
 {

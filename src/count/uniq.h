@@ -5,10 +5,10 @@
  * inverted.
  *
  * Where values lie densely, workers count them in a window (growing_window.h) instead, a plain
- * array of counters: 0.5 ns a value for 64Ki bins, where the table takes 15. A window may be made
+ * array of counters: 0.5 ns a value for 64Ki bins, where the table takes 15. A window may be added
  * at any time, so a value may have counts in the table and in several windows. In the end,
- * uniq_join_windows moves them to one place: the newest window if the value lies in it, else the
- * table. If the table has runs on disk, all counts are moved to the table.
+ * uniq_join_windows moves them to one counter: in the newest window if the value lies in it, else
+ * the table. If the table has runs on disk, all counts are moved to the table.
  *
  * uniq_window, uniq_consider_window, uniq_make_keys and uniq_bin are thread-safe, uniq_join_windows
  * is not. The other functions read a finished partial, and are thread-safe.
@@ -48,9 +48,9 @@ static inline const struct growing_window *uniq_window(const struct uniq *uniq)
 }
 
 /*
- * Makes a window if the keys of a sample are dense enough. keys[0..n), n > 0, are a sample of the
+ * Adds a window if the keys of a sample are dense enough. keys[0..n), n > 0, are a sample of the
  * `values` values that the caller has seen; they are sorted. `seen` is the newest window that the
- * caller knows, or NULL; most of its latest values should lie outside. Makes no window if another
+ * caller knows, or NULL; most of its latest values should lie outside. Adds no window if another
  * thread has made one since, or if there is no memory.
  */
 void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, uint64_t *keys,
@@ -62,7 +62,7 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
  */
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure);
 
-/* Makes keys of words[0..n), each the 64 bits of a value (element_key), in place. */
+/* Replaces words[0..n), each the 64 bits of a value (element_key), by their keys. */
 void uniq_make_keys(const struct uniq *uniq, uint64_t *words, size_t n);
 
 /* The number of the bin of a key. */

@@ -1,5 +1,5 @@
 /*
- * How keys of uniq (uniq.h) are made of values: the only definition, compiled for host and device.
+ * How uniq (uniq.h) computes keys from values: the only definition, compiled for host and device.
  * All functions are pure.
  */
 #ifndef GPUHIST_UNIQ_KEY_H

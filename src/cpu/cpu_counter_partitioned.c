@@ -114,7 +114,7 @@ static void cpu_counter_hot_flush(struct cpu_counter_partitioned *self, struct c
     hot->counted = 0;
 }
 
-/* Makes a region hot instead of the one that is so for longest; NULL if there is no memory. */
+/* Gives a region the copy of the one that is hot for longest; NULL if there is no memory. */
 static struct cpu_counter_hot *cpu_counter_hot_take(struct cpu_counter_partitioned *self,
                                                     size_t region)
 {

@@ -10,7 +10,8 @@
 
 #include <stdlib.h>
 
-/* The most slots: with 12 bytes each, 6 MiB of which only those of bins that come are touched. */
+/* The maximum of slots: with 12 bytes each, 6 MiB of which only those of bins that come are
+ * touched. */
 #define CPU_COUNTER_SLOTS_MAX ((size_t)512 << 10)
 
 struct cpu_counter_weighted {

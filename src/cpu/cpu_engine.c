@@ -118,7 +118,7 @@ static void cpu_engine_worker_close(void *worker)
     free(self);
 }
 
-/* Makes the memory of a worker's buffer longer or shorter. */
+/* Resizes the memory of a worker's buffer. */
 static bool cpu_engine_resize(struct cpu_worker *self, size_t bytes)
 {
     char *data = memory_remap(self->buffer.data, self->buffer_bytes, bytes);

@@ -9,19 +9,19 @@
 static inline __attribute__((always_inline)) void cpu_native_swap(enum element_type type,
                                                                   size_t width,
                                                                   const char *elements,
-                                                                  size_t count, char *room)
+                                                                  size_t count, char *buffer)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t word = element_load(type, elements + i * width);
-        element_store(room + i * width, element_swap(word, width), width);
+        element_store(buffer + i * width, element_swap(word, width), width);
     }
 }
 
 #define CPU_NATIVE_WRAP(isa, target, bits)                                               \
     target static void cpu_native_swap##bits##_##isa(const void *elements, size_t count, \
-                                                     void *room)                         \
+                                                     void *buffer)                       \
     {                                                                                    \
-        cpu_native_swap(ELEMENT_U##bits, bits / 8, elements, count, room);               \
+        cpu_native_swap(ELEMENT_U##bits, bits / 8, elements, count, buffer);             \
     }
 CPU_ISA_VARIANTS(CPU_NATIVE_WRAP, 16)
 CPU_ISA_VARIANTS(CPU_NATIVE_WRAP, 32)

@@ -14,26 +14,26 @@ struct cpu_native {
     uint64_t words[CPU_NATIVE_BLOCK];
 };
 
-typedef void cpu_native_function(const void *elements, size_t count, void *room);
+typedef void cpu_native_function(const void *elements, size_t count, void *buffer);
 
 /*
- * The function that copies elements[0..count) to `room` and reverses the bytes of each, in the best
- * instruction set of this machine. NULL if the elements are in this machine's byte order. This
+ * The function that copies elements[0..count) to `buffer` and reverses the bytes of each, in the
+ * best instruction set of this machine. NULL if the elements are in this machine's byte order. This
  * function and the returned one are thread-safe.
  */
 cpu_native_function *cpu_native_choose(const struct element *element);
 
 /*
  * Returns elements[0..count), at most a block, in this machine's byte order: the elements
- * themselves if `swap` is NULL, else a copy in `room`. Thread-safe on distinct rooms.
+ * themselves if `swap` is NULL, else a copy in `buffer`. Thread-safe on distinct buffers.
  */
 static inline const void *cpu_native_block(cpu_native_function *swap, const void *elements,
-                                           size_t count, struct cpu_native *room)
+                                           size_t count, struct cpu_native *buffer)
 {
     if (!swap)
         return elements;
-    swap(elements, count, room->words);
-    return room->words;
+    swap(elements, count, buffer->words);
+    return buffer->words;
 }
 
 #endif

@@ -28,10 +28,10 @@ struct cpu_rows {
     bool has_rows;              /* text: lines are parsed as rows */
     size_t stored;              /* columns of the job that are stored: all but the conditions */
     size_t capacity;            /* of a block, in rows */
-    uint64_t *memory;           /* [slots * capacity] */
+    uint64_t *memory;           /* of all that follows */
     uint64_t *keys[TEXT_COLUMNS_MAX]; /* [stored] of them, in memory */
     uint64_t *lost;                   /* several value columns: as in text_rows.h */
-    uint64_t *scratch; /* [capacity] keys, of rows that are left when others are removed */
+    uint64_t *scratch; /* [capacity] keys of two words, of rows left when others are removed */
     uint64_t *left[TEXT_COLUMNS_MAX]; /* of the weight and the groups of these rows */
 };
 
@@ -54,24 +54,30 @@ static bool cpu_rows_reserve(struct cpu_rows *rows, size_t capacity)
     const size_t values = rows->job->value_count;
     const bool is_text = rows->job->is_text;
     const bool may_lose = is_text && values > 1; /* then all but the values are compacted, too */
-    const bool may_leave_out = !is_text && rows->job->condition_count > 0;
-    const size_t slots = rows->stored + may_lose * (2 + rows->stored - values) + may_leave_out;
+    size_t words = 2 + may_lose; /* of the keys of a row, and what is lost of it */
+
+    for (size_t i = 0; i < rows->stored; i++)
+        words += column_words(&rows->job->columns[i]) * (may_lose && i >= values ? 2u : 1u);
 
     free(rows->memory);
-    rows->memory = malloc(slots * capacity * sizeof *rows->memory);
+    rows->memory = malloc(words * capacity * sizeof *rows->memory);
     if (!rows->memory) {
         rows->capacity = 0;
         return false;
     }
     rows->capacity = capacity;
     uint64_t *next = rows->memory;
-    for (size_t i = 0; i < rows->stored; i++, next += capacity)
+    for (size_t i = 0; i < rows->stored; i++) {
         rows->keys[i] = next;
+        next += capacity * column_words(&rows->job->columns[i]);
+    }
     rows->scratch = next;
-    if (may_lose) {
-        rows->lost = next += capacity;
-        for (size_t i = values; i < rows->stored; i++)
-            rows->left[i] = next += capacity;
+    next += 2 * capacity;
+    rows->lost = may_lose ? next : NULL;
+    next += may_lose * capacity;
+    for (size_t i = values; may_lose && i < rows->stored; i++) {
+        rows->left[i] = next;
+        next += capacity * column_words(&rows->job->columns[i]);
     }
     return true;
 }
@@ -86,7 +92,8 @@ struct cpu_rows *cpu_rows_create(const struct job *job)
     rows->operation = operation_of(job);
     rows->stored = job_condition_column(job);
     /* Without a delimiter, a header with names says how many fields a line has. */
-    rows->has_rows = job_has_rows(job) || job->columns[0].name;
+    rows->has_rows =
+        job_has_rows(job) || job->columns[0].name || job->columns[0].notation > TEXT_OPAQUE;
     if (job->is_text && !rows->has_rows)
         rows->parse = text_choose_parser(&job->text, job->element.type);
     const size_t some = CPU_ROWS_KEYS / rows->stored;
@@ -104,17 +111,13 @@ static void cpu_rows_compact(struct cpu_rows *rows, size_t column, const uint16_
                              struct chunk *elements)
 {
     const struct job *job = rows->job;
-    const size_t width = job->columns[column].element.bytes;
-    const char *from = (const char *)rows->keys[column];
 
-    for (size_t i = 0; i < n; i++) {
-        uint64_t element = 0;
-        memcpy(&element, from + kept[i] * width, width);
-        memcpy((char *)rows->scratch + i * width, &element, width);
-    }
-    for (size_t c = job->value_count; c < rows->stored; c++) {
+    for (size_t c = column; c < rows->stored; c = c < job->value_count ? job->value_count : c + 1) {
+        const size_t width = job_key_bytes(job, c);
+        const char *from = (const char *)rows->keys[c];
+        char *to = (char *)(c < job->value_count ? rows->scratch : rows->left[c]);
         for (size_t i = 0; i < n; i++)
-            rows->left[c][i] = rows->keys[c][kept[i]];
+            memcpy(to + i * width, from + kept[i] * width, width);
     }
     elements->data = rows->scratch;
     elements->weights = job->has_weights ? rows->left[job_weight_column(job)] : NULL;
@@ -204,8 +207,7 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *thread,
             held += one.count;
         } else {
             for (size_t c = 0; c < rows->stored; c++)
-                several.keys[c] = (char *)rows->keys[c] +
-                                  held * (c < job->value_count ? job->columns[c].element.bytes : 8);
+                several.keys[c] = (char *)rows->keys[c] + held * job_key_bytes(job, c);
             several.lost = rows->lost ? rows->lost + held : NULL;
             several.capacity = rows->capacity - held;
             event = text_rows_parse(&several);
@@ -228,6 +230,16 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *thread,
     return STATUS_OK;
 }
 
+/* Stores the keys of a column of records[0..n), floored to its width. */
+static void cpu_rows_gather_keys(const struct job *job, const struct column *column,
+                                 const char *records, size_t n, uint64_t *keys)
+{
+    cpu_record_gather_keys(&column->element, records + column->offset, job_value_bytes(job), n,
+                           keys);
+    for (size_t i = 0; column->width > 1 && i < n; i++)
+        column_floor(&keys[i], column->width, column->element.is_signed);
+}
+
 /* Keeps of kept[0..n), indices of records, those that meet all conditions. Returns how many. */
 static size_t cpu_rows_select(struct cpu_rows *rows, const char *records, size_t n, uint16_t *kept)
 {
@@ -240,8 +252,7 @@ static size_t cpu_rows_select(struct cpu_rows *rows, const char *records, size_t
     size_t left = n;
     for (size_t c = 0; c < job->condition_count; c++) {
         const struct column *column = &job->columns[first + c];
-        cpu_record_gather_keys(&column->element, records + column->offset, job_value_bytes(job), n,
-                               keys);
+        cpu_rows_gather_keys(job, column, records, n, keys);
         const size_t before = left;
         left = 0;
         for (size_t i = 0; i < before; i++) {
@@ -274,14 +285,14 @@ static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *thread,
         const bool is_all = count == n;
         for (size_t c = 0; c < rows->stored; c++) {
             const struct column *column = &job->columns[c];
-            const char *first = from + column->offset;
-            const size_t width = c < job->value_count ? column->element.bytes : sizeof(uint64_t);
+            const size_t width = job_key_bytes(job, c);
             char *to = (char *)rows->keys[c] + held * width;
             void *gathered = is_all ? (void *)to : rows->scratch;
             if (c < job->value_count)
-                cpu_record_gather(&column->element, first, record_bytes, n, gathered);
+                cpu_record_gather(&column->element, from + column->offset, record_bytes, n,
+                                  gathered);
             else
-                cpu_record_gather_keys(&column->element, first, record_bytes, n, gathered);
+                cpu_rows_gather_keys(job, column, from, n, gathered);
             for (size_t k = 0; !is_all && k < count; k++)
                 memcpy(to + k * width, (char *)gathered + kept[k] * width, width);
         }

@@ -13,20 +13,12 @@
 
 #include <string.h>
 
-/* Whether encoders use this dictionary size: 2^n or 2^n + 2^(n-1), 4 KiB or more. */
-static bool decoder_lzma_is_dictionary(uint32_t bytes)
-{
-    uint32_t lowest = bytes & -bytes;
-    uint32_t rest = bytes - lowest;
-
-    return bytes >= 4096 && (rest == 0 || rest == 2 * lowest);
-}
-
 /*
  * lzma has no magic. Its header has 13 bytes: the properties (usually 0x5d), the size of the
  * dictionary, and the size of the content (all ones: unknown). A byte of 0 and 4 bytes of code
  * follow (the LZMA specification in the LZMA SDK). Small binary integers may look like such a
- * header, but then zeros follow. So at least three bytes of the code must not be zero.
+ * header, but then zeros follow. So at least three bytes of the code must not be zero. Encoders use
+ * dictionaries of 2^n or 2^n + 2^(n-1) bytes, 4 KiB or more.
  */
 static enum decoder_match decoder_lzma_match(const unsigned char *head, size_t bytes)
 {
@@ -34,30 +26,14 @@ static enum decoder_match decoder_lzma_match(const unsigned char *head, size_t b
 
     if (bytes < 18)
         return DECODER_MAYBE;
-    uint64_t size = decoder_read_32(head + 5) | (uint64_t)decoder_read_32(head + 9) << 32;
+    const uint32_t dictionary = decoder_read_32(head + 1);
+    const uint32_t lowest = dictionary & -dictionary;
+    const uint32_t rest = dictionary - lowest;
+    const uint64_t size = decoder_read_32(head + 5) | (uint64_t)decoder_read_32(head + 9) << 32;
     for (size_t i = 14; i < 18; i++)
         zeros += head[i] == 0;
-    return decoder_lzma_is_dictionary(decoder_read_32(head + 1)) &&
+    return dictionary >= 4096 && (rest == 0 || rest == 2 * lowest) &&
                    (size == UINT64_MAX || size >> 38 == 0) && head[13] == 0 && zeros <= 1
-               ? DECODER_YES
-               : DECODER_NO;
-}
-
-/* A class of ELF file, a byte order and the version follow the magic. */
-static enum decoder_match decoder_elf_match(const unsigned char *head, size_t bytes)
-{
-    if (bytes < 7)
-        return DECODER_MAYBE;
-    return head[4] <= 2 && head[5] <= 2 && head[6] == 1 ? DECODER_YES : DECODER_NO;
-}
-
-/* "RIFF" may be text; a length and what the file is follow: "WAVE", "AVI " or "WEBP". */
-static enum decoder_match decoder_riff_match(const unsigned char *head, size_t bytes)
-{
-    if (bytes < 12)
-        return DECODER_MAYBE;
-    return memcmp(head + 8, "WAVE", 4) == 0 || memcmp(head + 8, "AVI ", 4) == 0 ||
-                   memcmp(head + 8, "WEBP", 4) == 0
                ? DECODER_YES
                : DECODER_NO;
 }
@@ -137,10 +113,10 @@ static const struct decoder_format decoder_refused[] = {
     DECODER_REFUSED("state", "gpuhist state ", "saved states",
                     "print it, or add several, with gpuhist merge"),
     /* others */
-    DECODER_REFUSED_BY("ELF", decoder_elf_match,
-                       "\x7f"
-                       "ELF",
-                       "ELF programs and libraries", NULL),
+    /* A class of file, a byte order and the version follow the magic. */
+    {.name = "ELF",
+     .magics = {DECODER_MAGIC_RANGE("\x7f\x45LF\0\0\1", "\x7f\x45LF\2\2\1")},
+     .kind = "ELF programs and libraries"},
     DECODER_REFUSED("PNG", "\x89PNG\r\n\x1a\n", "PNG images", NULL),
     {.name = "JPEG",
      .magics = {DECODER_MAGIC_RANGE("\xff\xd8\xff\xdb", "\xff\xd8\xff\xee")},
@@ -148,7 +124,12 @@ static const struct decoder_format decoder_refused[] = {
     {.name = "GIF", .magics = {DECODER_MAGIC_RANGE("GIF87a", "GIF89a")}, .kind = "GIF images"},
     DECODER_REFUSED("PDF", "%PDF-", "PDF documents",
                     "extract its text first, for example with pdftotext"),
-    DECODER_REFUSED_BY("RIFF", decoder_riff_match, "RIFF", "RIFF files, such as WAV,", NULL),
+    /* "RIFF" may be text; a length and what the file is follow. */
+    {.name = "RIFF",
+     .magics = {DECODER_MAGIC_RANGE("RIFF\0\0\0\0WAVE", "RIFF\xff\xff\xff\xffWAVE"),
+                DECODER_MAGIC_RANGE("RIFF\0\0\0\0AVI ", "RIFF\xff\xff\xff\xff\x41VI "),
+                DECODER_MAGIC_RANGE("RIFF\0\0\0\0WEBP", "RIFF\xff\xff\xff\xffWEBP")},
+     .kind = "RIFF files, such as WAV,"},
 };
 
 const struct decoder_format *decoder_detect_refused(const void *head, size_t bytes, bool *undecided)

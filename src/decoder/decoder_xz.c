@@ -54,35 +54,12 @@ static void decoder_xz_close(void *state)
     free(xz);
 }
 
-static enum status decoder_xz_fail(const struct decoder *decoder, lzma_ret result,
-                                   struct failure *failure)
-{
-    const struct decoder_xz *xz = decoder->state;
-    char reason[128];
-
-    switch (result) {
-    case LZMA_MEMLIMIT_ERROR:
-        snprintf(reason, sizeof reason,
-                 "a block needs %" PRIu64 " bytes of memory, the limit is %" PRIu64
-                 ": --memory raises it",
-                 lzma_memusage(&xz->stream), xz->dictionary_limit);
-        return decoder_fail(decoder, reason, failure);
-    case LZMA_MEM_ERROR:
-        return decoder_fail(decoder, "no memory to decompress it", failure);
-    case LZMA_OPTIONS_ERROR:
-        return decoder_fail(decoder, "a stream has options that are not supported", failure);
-    case LZMA_UNSUPPORTED_CHECK:
-        return decoder_fail(decoder, "a stream has a check that is not supported", failure);
-    default:
-        return decoder_fail(decoder, "corrupt data", failure);
-    }
-}
-
 static enum status decoder_xz_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
                                    struct failure *failure)
 {
     struct decoder_xz *xz = decoder->state;
     lzma_stream *stream = &xz->stream;
+    char limit[128];
 
     stream->next_in = io->in + io->in_used;
     stream->avail_in = io->in_bytes - io->in_used;
@@ -97,7 +74,21 @@ static enum status decoder_xz_step(struct decoder *decoder, struct decoder_io *i
     /* No output was pending: the library needs input. */
     if (result == LZMA_BUF_ERROR && io->in_used == io->in_bytes)
         result = LZMA_OK;
-    return result == LZMA_OK ? STATUS_OK : decoder_xz_fail(decoder, result, failure);
+    if (result == LZMA_OK)
+        return STATUS_OK;
+    snprintf(limit, sizeof limit,
+             "a block needs %" PRIu64 " bytes of memory, the limit is %" PRIu64
+             ": --memory raises it",
+             lzma_memusage(stream), xz->dictionary_limit);
+    return decoder_fail(decoder,
+                        result == LZMA_MEMLIMIT_ERROR ? limit
+                        : result == LZMA_MEM_ERROR    ? "no memory to decompress it"
+                        : result == LZMA_OPTIONS_ERROR
+                            ? "a stream has options that are not supported"
+                        : result == LZMA_UNSUPPORTED_CHECK
+                            ? "a stream has a check that is not supported"
+                            : "corrupt data",
+                        failure);
 }
 
 static const struct decoder_library decoder_xz_library = {

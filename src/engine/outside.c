@@ -30,14 +30,17 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
         .values = &value,
         .capacity = 1,
     };
+    uint64_t group;
     struct text_rows rows = {
         .job = job,
         .rules = &text->rules,
         .data = text->data,
         .bytes = text->bytes,
-        .keys = {&value, &weight},
+        .keys = {&value},
         .capacity = 1,
     };
+    for (size_t c = 1; c < job_condition_column(job); c++)
+        rows.keys[c] = c < job_group_column(job) ? &weight : &group;
     const size_t *offset = has_rows ? &rows.offset : &cursor.offset;
     const size_t *count = has_rows ? &rows.count : &cursor.count;
     enum text_event event;

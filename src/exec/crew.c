@@ -1,4 +1,4 @@
-/* Implements crew.h. */
+/* Implements crew.h: who is at work, and pausing for a device. */
 #include "config.h"
 
 #include "exec/crew.h"
@@ -12,19 +12,6 @@ double crew_clock(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-void crew_init(struct crew *crew)
-{
-    crew->start = crew_clock();
-    pthread_mutex_init(&crew->lock, NULL);
-    pthread_cond_init(&crew->changed, NULL);
-}
-
-void crew_destroy(struct crew *crew)
-{
-    pthread_cond_destroy(&crew->changed);
-    pthread_mutex_destroy(&crew->lock);
 }
 
 bool crew_add(struct crew *crew, size_t workers)
@@ -46,22 +33,6 @@ void crew_leave(struct crew *crew)
     if (is_last && watcher->wake)
         watcher->wake(watcher->context);
     pthread_cond_broadcast(&crew->changed);
-    pthread_mutex_unlock(&crew->lock);
-}
-
-bool crew_has_ended(struct crew *crew)
-{
-    pthread_mutex_lock(&crew->lock);
-    bool ended = crew->ended;
-    pthread_mutex_unlock(&crew->lock);
-    return ended;
-}
-
-void crew_wait(struct crew *crew)
-{
-    pthread_mutex_lock(&crew->lock);
-    while (!crew->ended)
-        pthread_cond_wait(&crew->changed, &crew->lock);
     pthread_mutex_unlock(&crew->lock);
 }
 

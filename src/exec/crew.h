@@ -2,7 +2,7 @@
  * The crew of a run: all its workers, of all pools, and what they share. It counts who is at work,
  * and lets workers of the CPU pause while a device is prepared and leave when its feeders join.
  *
- * All functions but crew_init and crew_destroy are thread-safe.
+ * The pipeline creates and destroys it. All functions are thread-safe.
  */
 #ifndef GPUHIST_CREW_H
 #define GPUHIST_CREW_H
@@ -40,19 +40,11 @@ struct crew {
 /* Returns the time in seconds on a monotonic clock. */
 double crew_clock(void);
 
-/* Prepares a crew whose first members are set. The caller destroys it. */
-void crew_init(struct crew *crew);
-void crew_destroy(struct crew *crew);
-
 /* Adds to the number at work. Returns false, and adds nothing, if the run has ended. */
 bool crew_add(struct crew *crew, size_t workers);
 
 /* Subtracts one from the number at work. The last one wakes the watcher. */
 void crew_leave(struct crew *crew);
-
-/* Whether the run has ended; and waits until it has. */
-bool crew_has_ended(struct crew *crew);
-void crew_wait(struct crew *crew);
 
 /* Adds a feeder. Wakes paused workers, which merge what they have and leave. */
 void crew_add_feeder(struct crew *crew);

@@ -61,7 +61,12 @@ static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const st
 
 bool pipeline_has_ended(struct pipeline *pipeline)
 {
-    return crew_has_ended(&pipeline->crew);
+    struct crew *crew = &pipeline->crew;
+
+    pthread_mutex_lock(&crew->lock);
+    const bool has_ended = crew->ended;
+    pthread_mutex_unlock(&crew->lock);
+    return has_ended;
 }
 
 static uint64_t pipeline_bytes(const struct pipeline *pipeline)
@@ -300,7 +305,6 @@ static enum status pipeline_open_pool(struct pipeline *pipeline, const struct en
     struct engine_options options = pipeline->task->options;
     struct worker_pool *pool = pipeline_add_pool(pipeline, engine, device, false);
     const char *unsupported = engine_unsupported(engine, pipeline->task->job);
-    enum status status = STATUS_OK;
     char description[256];
 
     options.device = device;
@@ -309,15 +313,15 @@ static enum status pipeline_open_pool(struct pipeline *pipeline, const struct en
     if (unsupported)
         return status_fail(failure, STATUS_ENGINE, "engine %s does not support %s", engine->name,
                            unsupported);
-    if (!engine->probe(device, description, sizeof description))
-        status = status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s", engine->name,
-                             description);
-    else if (worker_pool_open(pool, &options, failure) != STATUS_OK)
-        snprintf(description, sizeof description, "%.255s", failure->message);
-    else
+    if (!engine->probe(device, description, sizeof description)) {
+        status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s", engine->name, description);
+        snprintf(pool->reason, sizeof pool->reason, "%s", description);
+        return failure->status;
+    }
+    if (worker_pool_open(pool, &options, failure) == STATUS_OK)
         return STATUS_OK;
-    snprintf(pool->reason, sizeof pool->reason, "%s", description);
-    return status != STATUS_OK ? status : failure->status;
+    snprintf(pool->reason, sizeof pool->reason, "%.255s", failure->message);
+    return failure->status;
 }
 
 /*
@@ -364,6 +368,7 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
 {
     const struct pipeline_watcher *watcher = pipeline->task->watcher;
     struct source *source = pipeline->task->source;
+    struct crew *crew = &pipeline->crew;
     const size_t count = pipeline_pool_count(pipeline); /* startups may add pools */
     enum status status = STATUS_OK;
     unsigned workers = 0;
@@ -371,7 +376,7 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
 
     for (size_t i = 0; i < count; i++)
         workers += atomic_load(&pipeline->pools[i].is_open) ? pipeline->pools[i].count : 0;
-    crew_add(&pipeline->crew, workers + 1); /* and this thread */
+    crew_add(crew, workers + 1); /* and this thread */
     for (size_t i = 0; i < count; i++) {
         struct failure own;
         struct worker_pool *pool = &pipeline->pools[i];
@@ -383,14 +388,17 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
     }
     if (status == STATUS_OK)
         pipeline_prepare_devices(pipeline, workers);
-    crew_leave(&pipeline->crew);
+    crew_leave(crew);
 
     if (status == STATUS_OK && watcher->watch) {
         status = watcher->watch(watcher->context, pipeline, failure);
         if (status != STATUS_OK)
             source_stop(source, 0);
     }
-    crew_wait(&pipeline->crew);
+    pthread_mutex_lock(&crew->lock);
+    while (!crew->ended)
+        pthread_cond_wait(&crew->changed, &crew->lock);
+    pthread_mutex_unlock(&crew->lock);
     for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
         struct worker_pool *pool = &pipeline->pools[i];
         if (!pipeline->devices[i].startup)
@@ -420,11 +428,13 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
                 .partial = task->partial,
                 .checkpoint = task->watcher->checkpoints ? &pipeline.checkpoint : NULL,
                 .watcher = task->watcher,
+                .start = crew_clock(),
             },
     };
 
     *report = (struct pipeline_report){.worker_pool_count = 0};
-    crew_init(&pipeline.crew);
+    pthread_mutex_init(&pipeline.crew.lock, NULL);
+    pthread_cond_init(&pipeline.crew.changed, NULL);
     checkpoint_init(&pipeline.checkpoint);
     pthread_mutex_init(&pipeline.lock, NULL);
     enum status status = pipeline_open(&pipeline, failure);
@@ -438,7 +448,8 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
         worker_pool_close(&pipeline.pools[i], &report->pools[i]);
     report->seconds = crew_clock() - pipeline.crew.start;
     checkpoint_destroy(&pipeline.checkpoint);
-    crew_destroy(&pipeline.crew);
+    pthread_cond_destroy(&pipeline.crew.changed);
+    pthread_mutex_destroy(&pipeline.crew.lock);
     pthread_mutex_destroy(&pipeline.lock);
     return status;
 }

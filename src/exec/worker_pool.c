@@ -251,9 +251,7 @@ uint64_t worker_pool_bytes(const struct worker_pool *pool)
 {
     uint64_t bytes = 0;
 
-    if (!atomic_load(&pool->is_open))
-        return 0;
-    for (unsigned i = 0; i < pool->count; i++)
+    for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->count; i++)
         bytes += atomic_load_explicit(&pool->workers[i].bytes, memory_order_relaxed);
     return bytes;
 }
@@ -262,18 +260,14 @@ unsigned worker_pool_pulling(const struct worker_pool *pool)
 {
     unsigned pulling = 0;
 
-    if (!atomic_load(&pool->is_open))
-        return 0;
-    for (unsigned i = 0; i < pool->count; i++)
+    for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->count; i++)
         pulling += atomic_load_explicit(&pool->workers[i].pulls, memory_order_relaxed);
     return pulling;
 }
 
 bool worker_pool_is_sound(const struct worker_pool *pool)
 {
-    if (!atomic_load(&pool->is_open))
-        return true;
-    for (unsigned i = 0; i < pool->count; i++) {
+    for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->count; i++) {
         const struct worker *worker = &pool->workers[i];
         if (worker->status != STATUS_OK || worker->fault_status != STATUS_OK)
             return false;
@@ -284,9 +278,7 @@ bool worker_pool_is_sound(const struct worker_pool *pool)
 enum status worker_pool_collect(const struct worker_pool *pool, uint64_t *counted,
                                 enum status status, struct failure *failure)
 {
-    if (!atomic_load(&pool->is_open))
-        return status;
-    for (unsigned i = 0; i < pool->count; i++) {
+    for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->count; i++) {
         const struct worker *worker = &pool->workers[i];
         *counted += worker->counted;
         if (worker->status == STATUS_OK ||

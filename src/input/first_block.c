@@ -231,33 +231,10 @@ static size_t first_block_end_quoted(const char *text, size_t length, char delim
                                                                                          : 0;
 }
 
-/* The number of a field: if it has a name, that of the name in the header that the text has. */
-static int32_t first_block_find_field(const struct record_format *format, const char *name,
-                                      int32_t field, const char *text, size_t bytes)
+bool first_block_splits_quotes(const struct text_rules *rules, const void *block, size_t bytes)
 {
-    const char *end = text + bytes;
-    const char *next = text;
-
-    for (uint64_t i = 0; name && i < format->header_lines; i++) {
-        const char *newline = memchr(next, '\n', (size_t)(end - next));
-        text = next;
-        bytes = (size_t)((newline ? newline : end) - text);
-        next = newline ? newline + 1 : end;
-    }
-    bytes -= bytes > 0 && text[bytes - 1] == '\r';
-    return name ? record_find_name(&format->text, text, bytes, name) : field;
-}
-
-bool first_block_splits_quotes(const struct record_format *format, const void *block, size_t bytes)
-{
-    const struct text_rules *rules = &format->text;
     const char delimiter = (char)rules->delimiter;
     const char *text = block;
-    int32_t fields[TEXT_COLUMNS_MAX];
-
-    for (size_t i = 0; i < format->columns; i++)
-        fields[i] = first_block_find_field(format, format->names[i],
-                                           i == 0 ? rules->field : rules->more[i - 1], text, bytes);
     int32_t number = 1; /* of the field */
 
     for (size_t i = 0; i < bytes; i++) {
@@ -271,8 +248,9 @@ bool first_block_splits_quotes(const struct record_format *format, const void *b
         int32_t rest = 1; /* this field and those after it */
         for (size_t end = i + length; end < bytes && text[end] != '\n'; end++)
             rest += text[end] == delimiter;
-        for (size_t k = 0; k < format->columns; k++) {
-            if (fields[k] > number || fields[k] < -rest)
+        for (size_t k = 0; k < TEXT_COLUMNS_MAX; k++) {
+            const int32_t field = k == 0 ? rules->field : rules->more[k - 1]; /* 0: none */
+            if (field > number || field < -rest)
                 return true;
         }
     }

@@ -7,7 +7,7 @@
 #ifndef GPUHIST_FIRST_BLOCK_H
 #define GPUHIST_FIRST_BLOCK_H
 
-#include "input/record.h"
+#include "job/text_rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,8 +33,8 @@ bool first_block_has_nuls(const void *block, size_t bytes);
 
 /*
  * Whether text has a quoted field with the delimiter in it, which shifts a wanted field: "Lee,
- * Ann",17. The format has a delimiter, which is no quote, and is not CSV.
+ * Ann",17. The rules have a delimiter, which is no quote, and are not those of CSV.
  */
-bool first_block_splits_quotes(const struct record_format *format, const void *block, size_t bytes);
+bool first_block_splits_quotes(const struct text_rules *rules, const void *block, size_t bytes);
 
 #endif

@@ -34,7 +34,6 @@ struct parse_errors_invalid {
 struct parse_errors {
     const struct job *job;
     enum invalid_policy policy;
-    const char *kind; /* of value: "integer" or "number" */
     atomic_uint_least64_t values;
     atomic_uint_least64_t kinds[PARSE_ERRORS_KINDS]; /* invalid tokens, unless they end the run */
     atomic_size_t decimals;                          /* the maximum of a number that has too many */
@@ -55,7 +54,6 @@ enum status parse_errors_create(struct parse_errors **errors, const struct job *
 
     new->job = job;
     new->policy = policy;
-    new->kind = job->text.notation == TEXT_FIXED ? "number" : "integer";
     pthread_mutex_init(&new->lock, NULL);
     *errors = new;
     return STATUS_OK;
@@ -283,9 +281,10 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
                                 struct failure *failure)
 {
     unsigned long long more = errors->invalid - errors->first_count;
-    const char *kind = errors->groups == 0                 ? errors->kind
-                       : errors->groups == errors->invalid ? "group"
-                                                           : "token";
+    const char *kind = errors->groups == errors->invalid          ? "group"
+                       : errors->groups > 0                       ? "token"
+                       : errors->job->text.notation == TEXT_FIXED ? "number"
+                                                                  : "integer";
     uint64_t kinds[PARSE_ERRORS_KINDS];
     char numbers[PARSE_ERRORS_NUMBERS_SIZE];
     unsigned long long skipped = 0;

@@ -5,7 +5,6 @@
 
 #include "text/text.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,11 +60,11 @@ struct parts_file {
     bool has_rules;
     struct text_rules rules;
     enum text_row_end row_end;
-    size_t taken;              /* parts that were taken */
-    bool is_taken;             /* all parts were */
-    struct parts_link *links;  /* of CSV: [taken] */
+    size_t taken;             /* parts that were taken */
+    bool is_taken;            /* all parts were */
+    struct parts_link *links; /* of CSV: [taken] */
     size_t links_capacity;
-    size_t known;              /* the part at whose begin the state is known: */
+    size_t known; /* the part at whose begin the state is known: */
     enum text_scan_state state;
 
     pthread_mutex_t lock;       /* guards what follows; taken alone */
@@ -87,7 +86,7 @@ struct parts_part {
     struct decoder_part found;
     bool is_open;
     bool is_guessed; /* of CSV: whether the part begins between quotes is known, or was guessed */
-    size_t joined; /* the parts after it that its last row extends to: those begun so far */
+    size_t joined;   /* the parts after it that its last row extends to: those begun so far */
     struct reader reader;
     struct stream stream;   /* skips the end of a row that began before the part */
     struct parts_link link; /* `ends`: the states so far */
@@ -178,9 +177,8 @@ uint64_t parts_add(struct parts *parts, struct input *input, const struct decode
     file->format = format;
     file->rules = parts->format->text;
     file->row_end = parts->options->ends_with_nul ? TEXT_ENDS_NUL : TEXT_ENDS_LF;
-    file->has_rules =
-        !record_has_names(parts->format) &&
-        (parts->options->ends_with_nul || !record_may_end_with_cr(parts->format));
+    file->has_rules = !record_has_names(parts->format) &&
+                      (parts->options->ends_with_nul || !record_may_end_with_cr(parts->format));
     file->begin = input->start;
     file->position = position;
     pthread_mutex_init(&file->lock, NULL);
@@ -320,8 +318,7 @@ static void parts_note_begin(struct parts_part *part, const char *data, size_t b
     }
     const size_t end = record_find_end(stream->format, data, bytes, stream->skip_state);
     for (unsigned i = 0; i < TEXT_SCAN_STATES; i++) {
-        const size_t first =
-            text_scan(rules, data, end > 0 ? end : bytes, &link->ends[i]).first;
+        const size_t first = text_scan(rules, data, end > 0 ? end : bytes, &link->ends[i]).first;
         if (first != end)
             link->agrees &= ~(1u << i);
     }
@@ -379,7 +376,7 @@ static void parts_fill(const struct parts *parts, struct parts_part *part, struc
             continue;
         }
         const size_t most = stream->format->text.is_quoted && !part->is_guessed ? PARTS_GUESS_BYTES
-                                                                                 : PARTS_JOIN_BYTES;
+                                                                                : PARTS_JOIN_BYTES;
         if ((stream->is_skipping || part->joined > 0) && piece.capacity > most)
             piece.capacity = most;
         enum input_event event = reader_read(&part->reader, &piece, failure);
@@ -405,7 +402,8 @@ static void parts_fill(const struct parts *parts, struct parts_part *part, struc
         }
     }
     if (turn->status == STATUS_OK && turn->has_ended && parts->format->is_text)
-        turn->status = stream_end_file(stream, chunk, failure); /* it may be the end of a row alone */
+        turn->status =
+            stream_end_file(stream, chunk, failure); /* it may be the end of a row alone */
     part->link.is_read = turn->has_ended || part->joined > 0;
     part->link.is_begun |= part->link.is_read;
 }

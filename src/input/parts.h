@@ -10,9 +10,9 @@
  * that begins with a part belongs to the part before. So each byte is decoded once by the worker of
  * its part, and at the beginning of a part a second time.
  *
- * Of CSV, it is known whether a part begins between quotes once the part before it is decoded, which
- * is not waited for: it is guessed, from the first quotes, and found out afterwards. If the guess
- * is wrong, all input has to be read again in order (parts_needs_order).
+ * Of CSV, it is known whether a part begins between quotes once the part before it is decoded,
+ * which is not waited for: it is guessed, from the first quotes, and found out afterwards. If the
+ * guess is wrong, all input has to be read again in order (parts_needs_order).
  *
  * The chunks come in any order, but their positions are in the order of the stream. If a part ends
  * within a binary element, all input has to be read again in order (parts_needs_order).

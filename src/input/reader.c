@@ -264,38 +264,34 @@ static enum input_event reader_decode_piece(struct reader *reader, struct input_
 static enum input_event reader_take_held(struct reader *reader, struct input_piece *piece,
                                          struct failure *failure)
 {
-    struct reader_held *held = &reader->held;
+    struct reader_ahead *held = &reader->held;
     struct input_piece more = {.wait = piece->wait, .has_waited = piece->has_waited};
     enum input_event event = INPUT_DATA;
 
     if (!held->data && !(held->data = memory_map(READER_HELD_CAPACITY)))
         return reader_fail(reader, "no memory to decompress it", failure);
-    while (event == INPUT_DATA && held->used == held->ready) {
-        if (held->used == held->filled)
-            held->filled = held->ready = held->used = 0;
-        more.data = held->data + held->filled;
-        more.capacity = READER_HELD_CAPACITY - held->filled;
+    while (event == INPUT_DATA && held->begin == held->end) {
+        if (held->end == reader->held_end)
+            held->begin = held->end = reader->held_end = 0;
+        more.data = held->data + reader->held_end;
+        more.capacity = READER_HELD_CAPACITY - reader->held_end;
         event = reader_decode_piece(reader, &more, failure);
-        held->filled += more.bytes;
+        reader->held_end += more.bytes;
         if (event != INPUT_DATA)
             break;
-        bool has_ended = decoder_is_between(reader->decoder);
-        held->is_large = !has_ended && (held->is_large || held->filled > READER_HELD_BYTES);
-        if (has_ended || held->is_large)
-            held->ready = held->filled;
+        const bool has_ended = decoder_is_between(reader->decoder);
+        reader->is_large = !has_ended && (reader->is_large || reader->held_end > READER_HELD_BYTES);
+        if (has_ended || reader->is_large)
+            held->end = reader->held_end;
     }
-    size_t left = held->ready - held->used;
-    piece->bytes = left < piece->capacity ? left : piece->capacity;
-    if (piece->bytes > 0)
-        memcpy(piece->data, held->data + held->used, piece->bytes);
-    held->used += piece->bytes;
+    reader_ahead_take(held, piece);
     piece->has_waited = more.has_waited;
     return event;
 }
 
 /* Returns the next decoded bytes, except those in reader->plain, as they are. */
 static enum input_event reader_read_decoded(struct reader *reader, struct input_piece *piece,
-                                          struct failure *failure)
+                                            struct failure *failure)
 {
     struct reader_ahead *raw = &reader->raw;
     enum input_event event = INPUT_DATA;
@@ -404,8 +400,8 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
 
         if (reader->checks_line_end) {
             const bool has_newline = memchr(data, '\n', bytes) != NULL;
-            const bool is_known = has_newline || (event == INPUT_END && !is_part) ||
-                                  bytes >= READER_AHEAD_BYTES;
+            const bool is_known =
+                has_newline || (event == INPUT_END && !is_part) || bytes >= READER_AHEAD_BYTES;
             if (!is_known && is_part)
                 return event;
             if (is_known && !has_newline && memchr(data, '\r', bytes)) {
@@ -422,9 +418,8 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
         const bool is_kept = is_named || rules->is_quoted || rules->has_comments;
         if (!reader->checks_line_end && reader->skip_lines > 0 && (is_all || !is_kept)) {
             const size_t line = end > 0 ? end : bytes;
-            const bool is_comment =
-                line > 0 && rules->has_comments && *data == rules->comment &&
-                !(reader->skip_lines == 1 && record_has_columns(data, line));
+            const bool is_comment = line > 0 && rules->has_comments && *data == rules->comment &&
+                                    !(reader->skip_lines == 1 && record_has_columns(data, line));
             if (is_part && is_kept)
                 return event;
             if (end == 0 && state == TEXT_SCAN_INSIDE)

@@ -1,8 +1,8 @@
 /*
- * A reader returns the bytes of an input in order, decoded if the input is compressed, with newlines
- * where its rows end, and without header lines and the comments before them. If the field has a
- * name, the reader looks it up in the last header line. It reads a whole input, or a part of a
- * regular file that can be decoded independently.
+ * A reader returns the bytes of an input in order, decoded if the input is compressed, with
+ * newlines where its rows end, and without header lines and the comments before them. If the field
+ * has a name, the reader looks it up in the last header line. It reads a whole input, or a part of
+ * a regular file that can be decoded independently.
  *
  * Not thread-safe; distinct readers may share an input.
  */
@@ -45,9 +45,9 @@ struct input_piece {
 
 /* Shared by all readers of a source. */
 struct reader_options {
-    bool decodes; /* decode compressed inputs */
-    bool refuses; /* fail if a file is of a kind that is not read (decoder_detect_refused) */
-    bool ends_with_nul;    /* rows end with NUL */
+    bool decodes;       /* decode compressed inputs */
+    bool refuses;       /* fail if a file is of a kind that is not read (decoder_detect_refused) */
+    bool ends_with_nul; /* rows end with NUL */
     uint64_t memory_limit; /* of decoder_open */
     bool holds_frames;     /* return a frame only after its checksum is verified (see below) */
     int wake;              /* a descriptor; when it becomes readable, no reader waits any longer */
@@ -62,15 +62,6 @@ struct reader_ahead {
     size_t begin;
     size_t end;
     size_t capacity;
-};
-
-/* A frame that is held back until it is complete: 0 <= used <= ready <= filled. */
-struct reader_held {
-    char *data;    /* a mapping; NULL: never used */
-    size_t filled; /* bytes decoded */
-    size_t ready;  /* bytes that may be returned */
-    size_t used;   /* bytes that were returned */
-    bool is_large; /* the frame is longer than READER_HELD_BYTES */
 };
 
 /* The longest frame that is held back. Of a longer one, the rest is returned as it is decoded. */
@@ -99,13 +90,15 @@ struct reader {
     bool is_pending;                     /* the decoder may have more output without input */
     bool is_faulty;                      /* a fault follows the bytes decoded so far */
     struct failure fault;
-    struct reader_held held;
-    struct reader_ahead raw;             /* read ahead, not decoded */
-    struct reader_ahead plain;           /* read ahead and decoded */
+    struct reader_ahead held;  /* a mapping: of a frame that is held back, what may be returned */
+    size_t held_end;           /* of what is decoded of it */
+    bool is_large;             /* the frame is longer than READER_HELD_BYTES */
+    struct reader_ahead raw;   /* read ahead, not decoded */
+    struct reader_ahead plain; /* read ahead and decoded */
     const struct record_format *records; /* describes the header; NULL: no header */
     struct text_rules *rules;            /* of the file, which the header completes */
     bool has_begun;                      /* the next two are done with */
-    enum text_row_end row_end; /* newlines are put there */
+    enum text_row_end row_end;           /* newlines are put there */
     bool checks_line_end;  /* a text whose lines matter has no newline so far: if there is none in
                               its first block, carriage returns end its rows */
     uint64_t skip_lines;   /* header lines still to skip */

@@ -67,16 +67,6 @@ static bool record_next_part(const struct text_rules *rules, const char *data, s
     return true;
 }
 
-/* Returns the part without the blanks at its ends. */
-static struct record_part record_trim(const char *data, struct record_part part)
-{
-    while (part.begin < part.end && record_is_blank(data[part.begin]))
-        part.begin++;
-    while (part.begin < part.end && record_is_blank(data[part.end - 1]))
-        part.end--;
-    return part;
-}
-
 /* Whether a part of a header line is this name. */
 static bool record_is_name(const struct text_rules *rules, const char *data,
                            struct record_part part, const char *name)
@@ -85,7 +75,10 @@ static bool record_is_name(const struct text_rules *rules, const char *data,
 
     part.begin += is_quoted;
     part.end -= is_quoted && !part.is_open;
-    part = record_trim(data, part);
+    while (part.begin < part.end && record_is_blank(data[part.begin]))
+        part.begin++;
+    while (part.begin < part.end && record_is_blank(data[part.end - 1]))
+        part.end--;
     while (part.begin < part.end && *name != '\0' && data[part.begin] == *name) {
         part.begin += (size_t)1 + (is_quoted && *name == '"'); /* it is doubled */
         name++;

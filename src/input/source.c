@@ -47,7 +47,8 @@
  */
 #define SOURCE_SMALL_BYTES 65536
 
-/* Bytes that are read at first to find the end of a row of CSV that goes over the end of a range. */
+/* Bytes that are read at first to find the end of a row of CSV that goes over the end of a range.
+ */
 #define SOURCE_FINISH_BYTES ((size_t)4096)
 
 /*
@@ -109,8 +110,8 @@ struct source {
     off_t next;
     enum text_row_end row_end; /* of it */
     uint64_t ranges;           /* of all files, claimed */
-    bool is_reading; /* `reader` is in use: an input is read in order */
-    bool may_divide; /* it was opened just now, and is not read but to inspect it */
+    bool is_reading;           /* `reader` is in use: an input is read in order */
+    bool may_divide;           /* it was opened just now, and is not read but to inspect it */
     struct reader reader;
     struct stream stream;
     uint64_t sequence; /* of the next chunk */
@@ -285,7 +286,8 @@ static enum status source_inspect_block(const struct source *source, const char 
     char advice[FIRST_BLOCK_ADVICE_SIZE];
 
     if (source->format.is_text) {
-        if (first_block_splits_quotes(&source->format, block->data, block->end))
+        if (first_block_splits_quotes(&source->stream.rules, block->data + block->begin,
+                                      block->end - block->begin))
             snprintf(note, SOURCE_NOTE_SIZE,
                      "note: %.300s has quoted fields, which -d splits; try --csv", name);
         return STATUS_OK;
@@ -293,8 +295,9 @@ static enum status source_inspect_block(const struct source *source, const char 
     *is_text = text_is_text(block->data, block->end, has_ended);
     if (!*is_text && source->reading.refuses && first_block_has_nuls(block->data, block->end))
         return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME ": numbers with NULs behind them: give -z, or --binary if it "
-                                       "is not text",
+                           STATUS_NAME
+                           ": numbers with NULs behind them: give -z, or --binary if it "
+                           "is not text",
                            name);
     if (*is_text)
         first_block_advise_text(block->data, block->end, advice);
@@ -324,10 +327,13 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
         if (!source->is_reading && source_open_next(source, failure) != STATUS_OK)
             return failure->status;
         struct reader *reader = &source->reader;
+        struct input_piece piece = {.wait = true};
+        if (source->format.is_text && reader_begin(reader, &piece, failure) == INPUT_ERROR)
+            return failure->status; /* it has looked up the names of fields */
         const enum input_event event = reader_look(reader, failure);
         if (event == INPUT_ERROR && reader->plain.end == 0)
             status = failure->status;
-        is_found = reader->plain.end > 0 || source->format.is_text; /* its header is to be read */
+        is_found = reader->plain.end > 0 || source->format.is_text;
         if (is_found)
             status = source_inspect_block(source, reader->input->name, event == INPUT_END, is_text,
                                           note, failure);
@@ -815,8 +821,8 @@ static enum status source_take_rows(struct source *source, const struct source_p
                 .start = (uint64_t)range->input->start,
                 .row_end = range->row_end,
             };
-            status = stream_fail_row(rules, &origin, buffer->data + row, end - row, space == 0,
-                                     failure);
+            status =
+                stream_fail_row(rules, &origin, buffer->data + row, end - row, space == 0, failure);
         }
         if (status != STATUS_OK || n == 0)
             break; /* the end of the file is that of the row */

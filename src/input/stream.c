@@ -38,12 +38,24 @@ enum status stream_fail_row(const struct text_rules *rules, const struct chunk_o
                        origin->name, (unsigned long long)reader_find_line(&quote));
 }
 
-/* Enlarges a buffer that is full of one row whose end is still to come. */
-static enum status stream_grow(const struct stream *stream, struct stream_chunk *chunk,
-                               struct failure *failure)
+/*
+ * Adds bytes to a chunk, whether they were just read or kept. Enlarges a buffer that is full of one
+ * row whose end is still to come.
+ */
+static enum status stream_add(const struct stream *stream, struct stream_chunk *chunk, size_t bytes,
+                              struct failure *failure)
 {
+    const bool is_text = stream->format->is_text;
     struct chunk_buffer *buffer = chunk->buffer;
+    const size_t known = chunk->filled;
 
+    chunk->lines += is_text ? text_count_lines(buffer->data + known, bytes) : 0;
+    chunk->filled += bytes;
+    const size_t cut =
+        record_cut(stream->format, buffer->data, known, chunk->filled, &chunk->state);
+    chunk->whole = cut > 0 ? cut : chunk->whole;
+    if (!is_text || chunk->whole > 0 || chunk->filled < chunk->limit)
+        return STATUS_OK;
     if (chunk->filled < CHUNK_ROW_BYTES_MAX && buffer->grow) {
         enum status status = buffer->grow(buffer, chunk_grown_bytes(buffer->capacity), failure);
         chunk->limit = buffer->capacity;
@@ -51,22 +63,6 @@ static enum status stream_grow(const struct stream *stream, struct stream_chunk 
     }
     return stream_fail_row(&stream->rules, &stream->origin, buffer->data, chunk->filled, true,
                            failure);
-}
-
-/* Adds bytes to a chunk, whether they were just read or kept. */
-static enum status stream_add(const struct stream *stream, struct stream_chunk *chunk, size_t bytes,
-                              struct failure *failure)
-{
-    const bool is_text = stream->format->is_text;
-    const char *data = chunk->buffer->data;
-    size_t known = chunk->filled;
-
-    chunk->lines += is_text ? text_count_lines(data + known, bytes) : 0;
-    chunk->filled += bytes;
-    size_t cut = record_cut(stream->format, data, known, chunk->filled, &chunk->state);
-    chunk->whole = cut > 0 ? cut : chunk->whole;
-    bool is_full = is_text && chunk->whole == 0 && chunk->filled == chunk->limit;
-    return is_full ? stream_grow(stream, chunk, failure) : STATUS_OK;
 }
 
 enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_t bytes,

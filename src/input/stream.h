@@ -24,9 +24,9 @@ struct stream {
     struct text_rules rules;            /* text: of the input that the last bytes came from */
     struct chunk_origin origin;         /* of the next chunk; its name is that of this input */
     char *rest;                         /* memory that the rest ends; or NULL; the owner frees it */
-    bool is_skipping;  /* the end of a row that began before the stream is to be skipped, */
+    bool is_skipping; /* the end of a row that began before the stream is to be skipped, */
     enum text_scan_state skip_state; /* and this is its state in CSV */
-    size_t rest_begin; /* bytes that open the next chunk: rest_bytes from here on */
+    size_t rest_begin;               /* bytes that open the next chunk: rest_bytes from here on */
     size_t rest_bytes;
     uint64_t left_out; /* of the next chunk so far: bytes that were read but are in no chunk */
     uint64_t position; /* of the next chunk */
@@ -38,8 +38,8 @@ struct stream_chunk {
     struct chunk_buffer *buffer;
     size_t limit; /* of `filled`: the capacity, in whole elements */
     size_t filled;
-    size_t whole;   /* of these, bytes that are whole records */
-    uint64_t lines; /* text: newlines among the filled bytes */
+    size_t whole;               /* of these, bytes that are whole records */
+    uint64_t lines;             /* text: newlines among the filled bytes */
     enum text_scan_state state; /* of CSV, after the filled bytes */
 };
 

@@ -88,8 +88,8 @@ void binning_init_powers(struct binning *binning, const struct element *element,
 /*
  * Creates the bins between powers of 2, each divided in 2^parts equal ones (at most
  * BINNING_PARTS_MAX), or in integers where it has fewer: a bin that is wider than 1 is never wider
- * than 2^-parts of its values, as in an HDR histogram. Negative values have the bins of the positive
- * ones, mirrored. Fails with STATUS_DATA if there is no memory.
+ * than 2^-parts of its values, as in an HDR histogram. Negative values have the bins of the
+ * positive ones, mirrored. Fails with STATUS_DATA if there is no memory.
  */
 #define BINNING_PARTS_MAX 12
 enum status binning_init_parts(struct binning *binning, const struct element *element,

@@ -64,10 +64,10 @@ struct chunk {
     struct chunk_origin origin; /* text */
     const struct chunk *text;   /* values parsed from text: the chunk of text; else NULL */
     bool is_gathered;           /* elements gathered from records; else bytes as they were read */
-    size_t column;            /* elements: of this value column */
-    const uint64_t *weights;  /* elements: how many times each counts; NULL: once */
-    const uint16_t *indices;  /* gathered elements: of their records among those from `position` on;
-                                 NULL: they follow each other */
+    size_t column;              /* elements: of this value column */
+    const uint64_t *weights;    /* elements: how many times each counts; NULL: once */
+    const uint16_t *indices; /* gathered elements: of their records among those from `position` on;
+                                NULL: they follow each other */
     const uint64_t *const *groups; /* elements: [group_count], the keys of each one's groups */
 };
 

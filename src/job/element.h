@@ -10,6 +10,8 @@
 #ifndef GPUHIST_ELEMENT_H
 #define GPUHIST_ELEMENT_H
 
+#include "base/kind_ip.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,13 +35,23 @@ enum element_type {
         ELEMENT_TYPE_COUNT
 };
 
+/* What values are, and how they are written. */
+enum element_notation {
+    ELEMENT_DECIMAL,
+    ELEMENT_TIME,       /* kind_time.h: an i64, in units of 10^-decimals seconds */
+    ELEMENT_LOCAL_TIME, /* likewise, as it was written somewhere */
+    ELEMENT_IP,         /* kind_ip.h: of 16 bytes, the key with its higher word first */
+};
+
 struct element {
     enum element_type type;
-    unsigned bytes;    /* 1, 2, 4 or 8 */
+    unsigned bytes;    /* 1, 2, 4 or 8; of addresses 16 */
     bool is_signed;    /* keys compare as int64_t */
     bool swapped;      /* the byte order is opposite to this machine's */
     const char *name;  /* "i32" */
     unsigned decimals; /* elements are multiples of 10^-decimals: 0 to 18 */
+    enum element_notation notation;
+    struct kind_ip_prefix prefix; /* addresses: what is written of them */
 };
 
 /*
@@ -47,13 +59,53 @@ struct element {
  * function that takes this constant by value is specialized for the type.
  */
 #define ELEMENT_OF(id, label, ctype) \
-    ((struct element){ELEMENT_##id, sizeof(ctype), (ctype)-1 < 1, false, #label, 0})
+    ((struct element){.type = ELEMENT_##id,           \
+                      .bytes = sizeof(ctype),         \
+                      .is_signed = (ctype)-1 < 1,     \
+                      .name = #label})
 
 /*
  * Parses a type: i8 to u64, optionally followed by le or be (default: little endian). Returns false
  * if `text` is not a type.
  */
 bool element_parse(const char *text, struct element *element);
+
+/*
+ * Addresses as numbers of 128 bits in the same order, and back. They are signed, as all values are:
+ * the key less 2^127.
+ */
+static inline __int128 element_address(struct kind_ip key)
+{
+    return (__int128)(((unsigned __int128)key.high << 64 | key.low) ^ (unsigned __int128)1 << 127);
+}
+
+static inline struct kind_ip element_address_key(__int128 value)
+{
+    const unsigned __int128 key = (unsigned __int128)value ^ (unsigned __int128)1 << 127;
+    return (struct kind_ip){(uint64_t)(key >> 64), (uint64_t)key};
+}
+
+/* Room for a value and a NUL. */
+#define ELEMENT_TEXT_SIZE 64
+
+/* Writes a value in its notation, without a NUL. Returns its length. */
+size_t element_write(char *out, const struct element *element, __int128 value);
+
+/* Likewise as json has it: times and addresses are strings. */
+size_t element_write_json(char *out, const struct element *element, __int128 value);
+
+/* As element_write, with a NUL. */
+void element_format(char out[ELEMENT_TEXT_SIZE], const struct element *element, __int128 value);
+
+/*
+ * Reads a bound, all of text[0..bytes), in the notation of the values; numbers may have suffixes
+ * (decimal.h). Returns false if it is none.
+ */
+bool element_read(const struct element *element, const char *text, size_t bytes, __int128 *value);
+
+/* Likewise reads LO:HI. Times have colons as well: the first that makes two bounds divides them. */
+bool element_read_range(const struct element *element, const char *text, __int128 *low,
+                        __int128 *high);
 
 /* Returns the key of the element at `bytes`, which need not be aligned. */
 uint64_t element_key(const struct element *element, const void *bytes);

@@ -123,6 +123,16 @@ static inline size_t job_column_count(const struct job *job)
     return job_condition_column(job) + job->condition_count;
 }
 
+/*
+ * Returns the bytes of each key of a column in blocks of rows (chunk.h): of values those of their
+ * elements; of others 8 for each word. Pure.
+ */
+static inline size_t job_key_bytes(const struct job *job, size_t column)
+{
+    const struct column *of = &job->columns[column];
+    return column < job->value_count ? of->element.bytes : column_words(of) * sizeof(uint64_t);
+}
+
 /* Returns whether values are one column of several, or have conditions. Pure. */
 static inline bool job_has_rows(const struct job *job)
 {

@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "base/digest.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const predicate_names[] = {
@@ -44,6 +45,7 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
                            const char *text, const struct element *element, struct failure *failure)
 {
     const bool has_decimals = element->decimals > 0;
+    const bool is_time = element->notation != ELEMENT_DECIMAL;
     __int128 low = element_min(element);
     __int128 limit;
 
@@ -53,9 +55,10 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
         return STATUS_OK;
     }
     if (relation == PREDICATE_IN) {
-        if (!decimal_parse_range(text, element->decimals, &low, &limit))
+        if (!element_read_range(element, text, &low, &limit))
             return predicate_fail(predicate,
-                                  has_decimals
+                                  is_time ? "LO:HI, two times such as 2026-11-21T13:45:02Z"
+                                  : has_decimals
                                       ? "LO:HI, two numbers with no more decimals than --decimals"
                                       : "LO:HI, two integers, or numbers with --decimals",
                                   failure);
@@ -63,10 +66,11 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
             return status_fail(failure, STATUS_USAGE, "--in %s is empty: LO must be below HI",
                                text);
     } else {
-        if (!decimal_parse_fixed(text, strlen(text), element->decimals, &limit))
+        if (!element_read(element, text, strlen(text), &limit))
             return predicate_fail(
                 predicate,
-                has_decimals ? "a number with no more decimals than --decimals"
+                is_time        ? "a time such as 2026-11-21T13:45:02Z"
+                : has_decimals ? "a number with no more decimals than --decimals"
                              : "an integer such as 500, -3 or 5M, or 0.5 with --decimals 1",
                 failure);
         predicate->negated =
@@ -116,7 +120,20 @@ void predicate_init_unread(struct predicate *predicate, const char *text,
         predicate_set_interval(predicate, element, min, min + (__int128)values);
 }
 
+enum status predicate_init_ranges(struct predicate *predicate, const char *text,
+                                  const struct predicate_range *ranges, size_t count,
+                                  struct failure *failure)
+{
+    *predicate = (struct predicate){.text = text, .range_count = count};
+    predicate->ranges = malloc((count + 1) * sizeof *ranges);
+    if (!predicate->ranges)
+        return status_fail(failure, STATUS_DATA, "no memory for a list of addresses");
+    memcpy(predicate->ranges, ranges, count * sizeof *ranges);
+    return STATUS_OK;
+}
+
 void predicate_destroy(struct predicate *predicate)
 {
+    free(predicate->ranges);
     value_set_destroy(&predicate->set);
 }

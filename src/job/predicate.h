@@ -39,11 +39,19 @@ enum predicate_form {
     PREDICATE_SET,
 };
 
+/* Addresses from `low` to `high`. */
+struct predicate_range {
+    __int128 low;
+    __int128 high;
+};
+
 struct predicate {
     enum predicate_form form;
     bool negated;  /* the predicate holds where the form does not */
     uint64_t low;  /* interval: the smallest value, as a key (element.h) */
     uint64_t last; /* interval: the largest value minus low */
+    struct predicate_range *ranges; /* of addresses: [range_count], owned */
+    size_t range_count;
     struct value_set set;
     uint64_t set_values; /* of PREDICATE_ANY_OF: the number of values */
     uint64_t set_digest; /* likewise, the digest of their keys in ascending order (digest.h) */
@@ -90,6 +98,24 @@ static inline bool predicate_contains(const struct predicate *predicate, uint64_
     if (predicate->form == PREDICATE_SET)
         return value_set_contains(&predicate->set, predicate->set.form, key - low);
     return predicate->form == PREDICATE_INTERVAL && key - low <= predicate->last;
+}
+
+/*
+ * Creates the condition that an address (element_address) is in one of `count` ranges, of
+ * low[i] <= value <= high[i], which are copied. Fails with STATUS_DATA if there is no memory.
+ */
+enum status predicate_init_ranges(struct predicate *predicate, const char *text,
+                                  const struct predicate_range *ranges, size_t count,
+                                  struct failure *failure);
+
+/* Returns whether a predicate of ranges holds for an address. Pure. */
+static inline bool predicate_holds_address(const struct predicate *predicate, __int128 address)
+{
+    bool is_in = false;
+
+    for (size_t i = 0; i < predicate->range_count && !is_in; i++)
+        is_in = predicate->ranges[i].low <= address && address <= predicate->ranges[i].high;
+    return is_in != predicate->negated;
 }
 
 /* Returns whether a predicate holds for the value of a key. Pure. */

@@ -22,6 +22,10 @@ enum text_notation {
     TEXT_FIXED,    /* decimal numbers with a point; values are multiples of 10^-decimals */
     TEXT_HEX,      /* hexadecimal integers */
     TEXT_OPAQUE,   /* no token is a value: the parser returns the place of each */
+    /* The rest is for columns of rows (text_rows.h) alone. */
+    TEXT_NOTHING, /* of any row: no token is read */
+    TEXT_TIME,    /* kind_time.h */
+    TEXT_IP,      /* kind_ip.h */
 };
 
 /* What ends the rows of a file. Chunks have newlines there. */

@@ -27,6 +27,9 @@
 /* The most columns of groups. */
 #define OP_GROUPS_MAX 8
 
+/* The most words of a key. */
+#define OP_GROUPS_WORDS (2 * (OP_GROUPS_MAX + 1))
+
 /* Rows that are read at a time. */
 #define OP_GROUPS_BATCH 256
 
@@ -56,7 +59,7 @@ static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
     const size_t words = groups->layout->count;
     const size_t elements = chunk->bytes / element->bytes;
     const uint64_t *columns[TEXT_COLUMNS_MAX];
-    uint64_t keys[TABLE_FIND_MAX * (OP_GROUPS_MAX + 1)];
+    uint64_t keys[TABLE_FIND_MAX * OP_GROUPS_WORDS];
     uint64_t values[TABLE_FIND_MAX];
     uint64_t weights[TABLE_FIND_MAX];
     uint64_t *rows[TABLE_FIND_MAX];
@@ -68,7 +71,8 @@ static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
         size_t count = 0;
         n = elements - i < TABLE_FIND_MAX ? elements - i : TABLE_FIND_MAX;
         for (size_t c = 0; c < job->group_count; c++)
-            columns[c] = chunk->groups[c] + i;
+            columns[c] =
+                chunk->groups[c] + i * column_words(&job->columns[job_group_column(job) + c]);
         groups_make_keys(groups, columns, block, n, keys);
         for (size_t k = 0; chunk->weights && k < n; k++) {
             if (chunk->weights[i + k] == 0)
@@ -134,7 +138,7 @@ static enum status op_groups_save(struct state_writer *state, const struct job *
 {
     const struct groups *groups = partial;
     const struct groups_layout *layout = groups->layout;
-    uint64_t before[OP_GROUPS_MAX + 1];
+    uint64_t before[OP_GROUPS_WORDS];
     (void)job;
 
     state_write_number(state, table_total(groups->table));
@@ -167,7 +171,8 @@ static bool op_groups_is_possible(const struct groups *groups, const uint64_t *r
     for (size_t i = 0; i < job->group_count; i++) {
         const struct element *element = &job->columns[job_group_column(job) + i].element;
         const __int128 value = groups_value(groups, row, i);
-        if (value < element_min(element) || value >= element_limit(element))
+        if (element->notation != ELEMENT_IP &&
+            (value < element_min(element) || value >= element_limit(element)))
             return false;
     }
     if (groups_are_counted(job))
@@ -272,10 +277,10 @@ static size_t op_groups_write_group(const struct print_values *values, size_t gr
     const struct job *job = values->job;
     const struct column *of = &job->columns[job_group_column(job) + column];
 
-    return decimal_write_fixed(out,
-                               groups_value(self->groups, op_groups_know(values, group)->row,
-                                            column),
-                               of->element.decimals);
+    const __int128 value = groups_value(self->groups, op_groups_know(values, group)->row, column);
+
+    return (values->separator == '\0' ? element_write_json : element_write)(out, &of->element,
+                                                                            value);
 }
 
 static size_t op_groups_write(const struct print_values *values, size_t group, size_t i,
@@ -371,7 +376,7 @@ static void op_groups_make_prefix(const struct groups *groups, const uint64_t *r
 {
     const struct job *job = groups->job;
     const bool is_json = format == &print_json || format == &print_jsonl;
-    char value[DECIMAL_SIZE];
+    char value[ELEMENT_TEXT_SIZE];
 
     prefix->length = 0;
     text_buffer_append(prefix, "{", is_json);
@@ -379,8 +384,9 @@ static void op_groups_make_prefix(const struct groups *groups, const uint64_t *r
         const struct column *of = &job->columns[job_group_column(job) + i];
         if (is_json)
             print_values_append_member(prefix, job_group_name(job, i));
-        decimal_format_fixed(value, groups_value(groups, row, i), of->element.decimals);
-        text_buffer_append(prefix, value, strlen(value));
+        const size_t bytes = (is_json ? element_write_json : element_write)(
+            value, &of->element, groups_value(groups, row, i));
+        text_buffer_append(prefix, value, bytes);
         text_buffer_append(prefix, is_json ? "," : &format->separator, 1);
     }
 }
@@ -398,7 +404,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
     enum status status = STATUS_OK;
 
-    if (format == &print_json) {
+    if (format == &print_json && job->group_count > 0) {
         writer_write_text(writer, "{\"operation\":\"");
         writer_write_text(writer, operations[job->operation]->name);
         writer_write_text(writer, "\",\"groups\":[");
@@ -407,8 +413,8 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         print_values_field(writer, job_group_name(job, i), format->separator);
         writer_write(writer, &format->separator, 1);
     }
-    own.group = "";
-    if (groups->count == 0 && has_header) { /* the rest of the header */
+    own.group = job->group_count > 0 ? "" : NULL;
+    if (groups->count == 0 && (has_header || job->group_count == 0)) { /* the rest of the header */
         const struct rows none = {.job = job,
                                   .is_unit = groups_are_unit(job),
                                   .read = op_groups_read_none};
@@ -420,9 +426,9 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         op_groups_make_prefix(groups, groups_first_row(groups, g, buffer), format, &prefix);
         if (prefix.is_lost)
             status = status_fail(failure, STATUS_DATA, "no memory for printing groups");
-        own.group = prefix.text;
+        own.group = job->group_count > 0 ? prefix.text : NULL;
         own.is_next_group = g > 0;
-        if (format == &print_json) {
+        if (format == &print_json && job->group_count > 0) {
             writer_write_text(writer, g > 0 ? "," : "\n");
             writer_write_text(writer, prefix.is_lost ? "" : prefix.text);
         }
@@ -434,7 +440,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         growing_histogram_destroy(automatic);
     }
     free(prefix.text);
-    writer_write_text(writer, format == &print_json ? "]}\n" : "");
+    writer_write_text(writer, format == &print_json && job->group_count > 0 ? "]}\n" : "");
     return status == STATUS_OK ? groups_check(groups, failure) : status;
 }
 

@@ -223,13 +223,14 @@ bool plot_next(struct plot *plot, struct plot_line *line)
     return true;
 }
 
-void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line, unsigned decimals)
+void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line,
+               const struct element *element)
 {
-    char *c = out + decimal_write_fixed(out, line->low, decimals);
+    char *c = out + element_write(out, element, line->low);
 
     if (!line->is_single) {
         c = stpcpy(c, "..");
-        c += decimal_write_fixed(c, line->high, decimals);
+        c += element_write(c, element, line->high);
     }
     *c = '\0';
 }

@@ -26,7 +26,7 @@
 #define PLOT_RUN_MAX 3
 
 /* The size of the name of a line: two edges, ".." and a NUL. */
-#define PLOT_NAME_SIZE (2 * DECIMAL_SIZE + 2)
+#define PLOT_NAME_SIZE (2 * ELEMENT_TEXT_SIZE + 2)
 
 struct plot_line {
     bool is_gap;    /* stands for `bins` empty bins that have no lines of their own */
@@ -83,7 +83,8 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
 bool plot_is_even(const struct plot *plot);
 
 /* Writes the name of a line: the value, or LOW..HIGH. */
-void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line, unsigned decimals);
+void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line,
+               const struct element *element);
 
 /* Makes the next line. Returns false if there is none. */
 bool plot_next(struct plot *plot, struct plot_line *line);

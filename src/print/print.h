@@ -40,7 +40,7 @@ struct print_options {
     bool header_out;                   /* tsv: names above the lines */
     const char *column;  /* of several: whose values are printed; NULL: there is only one */
     bool is_next_column; /* it is not the first */
-    const char *group;   /* of rows of a group: what begins each line; NULL: they are not of groups */
+    const char *group;   /* of a group's rows: what begins each line; NULL: there are no groups */
     bool is_next_group;
 
     /* histogram */

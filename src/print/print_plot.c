@@ -46,7 +46,7 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
 
     *cells = (struct print_plot_cells){.text = {"other"}};
     if (line)
-        plot_name(cells->text[0], line, table->rows.job->element.decimals);
+        plot_name(cells->text[0], line, &table->rows.job->element);
     decimal_write(cells->text[1], count);
     if (options->percent)
         strcpy(cells->text[2] + percentage_write_share(cells->text[2], count, table->total), "%");
@@ -169,7 +169,7 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
                                         .high = table->quantiles[i].high};
         char *c = stpcpy(text, i == 0 ? "\n" : "");
         c = stpcpy(c + percentage_write(c, &quantiles->percents[i]), "%  ");
-        plot_name(c, &value, table->rows.job->element.decimals);
+        plot_name(c, &value, &table->rows.job->element);
         writer_write_text(writer, text);
         writer_write_text(writer, "\n");
     }

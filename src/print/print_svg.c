@@ -131,7 +131,6 @@ static void print_svg_text(const struct print_svg *svg, const char *class, unsig
 /* Reads the lines of the plot that have bars, and chooses the scale of counts. */
 static void print_svg_read(struct print_svg *svg)
 {
-    const unsigned decimals = svg->table->rows.job->element.decimals;
     const bool has_empty = svg->table->options->zeros || svg->scale == PRINT_SVG_EDGES;
     const unsigned pixels = PRINT_SVG_HEIGHT / PRINT_SVG_PIXEL;
     struct plot_line line;
@@ -147,7 +146,7 @@ static void print_svg_read(struct print_svg *svg)
             continue;
         }
         svg->bars[svg->count++] = line;
-        plot_name(text, &line, decimals);
+        plot_name(text, &line, &svg->table->rows.job->element);
         svg->longest = strlen(text) > svg->longest ? strlen(text) : svg->longest;
         svg->max = line.count > svg->max ? line.count : svg->max;
         if (line.count > 0 && (svg->min == 0 || line.count < svg->min))
@@ -221,7 +220,7 @@ static void print_svg_bars(const struct print_svg *svg)
         x += space > width ? (space - width) / 2 : 0;
         unsigned height = PRINT_SVG_BOTTOM - print_svg_y(svg, bar->count);
         height = height > PRINT_SVG_PIXEL ? height : PRINT_SVG_PIXEL;
-        plot_name(name, bar, svg->table->rows.job->element.decimals);
+        plot_name(name, bar, &svg->table->rows.job->element);
         decimal_format_signed(number, bar->count);
         percent[percentage_write_share(percent, bar->count, svg->table->total)] = '\0';
         print_svg_write(svg,
@@ -329,7 +328,7 @@ static void print_svg_names(const struct print_svg *svg)
     char name[PLOT_NAME_SIZE];
 
     for (size_t i = 0; i < svg->count; i += each) {
-        plot_name(name, &svg->bars[i], svg->table->rows.job->element.decimals);
+        plot_name(name, &svg->bars[i], &svg->table->rows.job->element);
         print_svg_label(svg, print_svg_x(svg, 2 * (__int128)i + 1, 2 * (__int128)svg->count), name);
     }
 }

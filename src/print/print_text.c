@@ -60,7 +60,8 @@ static const struct {
 #define PRINT_JSONL '\n'
 
 /* A line: two edges, two counts, two percentages and the words. Lines of quantiles are shorter. */
-#define PRINT_LINE_MAX (4 * DECIMAL_SIZE + 2 * PERCENTAGE_SHARE_SIZE + 120)
+#define PRINT_LINE_MAX \
+    (2 * ELEMENT_TEXT_SIZE + 2 * DECIMAL_SIZE + 2 * PERCENTAGE_SHARE_SIZE + 120)
 
 /* Lines that are written together. */
 #define PRINT_LINE_BATCH (PRINT_ROWS_BATCH / 2)
@@ -82,15 +83,18 @@ static inline char *print_word(char *c, char separator, enum print_word word)
 
 static inline char *print_bin(char *c, const struct print_table *table, __int128 low, __int128 high)
 {
-    const unsigned decimals = table->rows.job->element.decimals;
+    const struct element *element = &table->rows.job->element;
     const char separator = table->format->separator;
+    const bool is_json = separator == '\0' || separator == PRINT_JSONL;
+    size_t (*write)(char *, const struct element *, __int128) =
+        is_json ? element_write_json : element_write;
 
     c = print_word(c, separator, table->rows.is_unit ? PRINT_WORD_VALUE : PRINT_WORD_LOW);
-    c += decimal_write_fixed(c, low, decimals);
+    c += write(c, element, low);
     if (table->rows.is_unit)
         return c;
     c = print_word(c, separator, PRINT_WORD_HIGH);
-    return c + decimal_write_fixed(c, high, decimals);
+    return c + write(c, element, high);
 }
 
 /* The columns from the count on, and the end of the line. */

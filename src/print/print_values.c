@@ -132,7 +132,10 @@ static void print_values_groups(struct writer *writer, const struct print_values
                 writer_write_text(writer, "\":");
             }
             const size_t length = values->write(values, group, i, text);
+            const bool is_time = is_json && memchr(text, ':', length); /* a string */
+            writer_write_text(writer, is_time ? "\"" : "");
             writer_write(writer, text, length);
+            writer_write_text(writer, is_time ? "\"" : "");
             if (is_json && length == 0)
                 writer_write_text(writer, "null");
         }

@@ -18,7 +18,7 @@
 struct writer;
 
 /* The size of the text of a value. */
-#define PRINT_VALUE_SIZE 48
+#define PRINT_VALUE_SIZE 72
 
 /* Groups that a thread writes at a time: those of equal group / PRINT_VALUES_PART. */
 #define PRINT_VALUES_PART ((size_t)2048)

@@ -209,61 +209,59 @@ static void table_list_move(struct table_list *to, struct table_list *from)
     *from = (struct table_list){.used = 0};
 }
 
-/* Rows on their way to partitions: one partition is locked at a time, NULL: none is. */
-struct table_adding {
-    struct table_writer *writer;
-    uint64_t set;
-    struct table_partition *locked;
-};
-
 /*
- * Adds a row to its partition. The packed rows of a set are of that set alone: others are to be
- * packed again.
+ * Adds rows to their partitions, of which it locks one at a time; free slots, whose count is 0, are
+ * skipped. The packed rows of a set are of that set alone: others are to be packed again.
  */
-TABLE_INLINE enum status table_adding_add(const struct table_layout layout,
-                                          struct table_adding *adding, const uint64_t *row,
-                                          struct failure *failure)
+TABLE_INLINE enum status table_writer_scatter(const struct table_layout layout,
+                                              struct table_writer *writer, uint64_t set,
+                                              const uint64_t *rows, size_t n,
+                                              struct failure *failure)
 {
-    struct table_writer *writer = adding->writer;
     struct table *table = writer->table;
-    const uint64_t hash = table_hash(layout, &table->hash, row);
-    struct table_partition *partition = &table->partitions[table_hash_partition(hash)];
-    struct table_list *list = adding->set > 0 ? &partition->packed : &partition->added;
+    struct table_partition *locked = NULL;
+    enum status status = STATUS_OK;
 
-    if (partition != adding->locked) {
-        if (adding->locked)
-            pthread_mutex_unlock(&adding->locked->lock);
-        pthread_mutex_lock(&partition->lock);
-        adding->locked = partition;
-    }
-    if (adding->set > 0) {
-        if (partition->only != adding->set) {
+    for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+        const uint64_t *row = rows + i * layout.words;
+        if (table_row_count(layout, row) == 0)
+            continue;
+        const uint64_t hash = table_hash(layout, &table->hash, row);
+        struct table_partition *partition = &table->partitions[table_hash_partition(hash)];
+        struct table_list *list = set > 0 ? &partition->packed : &partition->added;
+        if (partition != locked) {
+            if (locked)
+                pthread_mutex_unlock(&locked->lock);
+            pthread_mutex_lock(&partition->lock);
+            locked = partition;
+        }
+        if (set > 0 && partition->only != set) {
             table_list_move(&partition->added, &partition->packed);
             table_list_move(&partition->pending, &partition->singles);
             partition->total = 0;
-            partition->only = adding->set;
+            partition->only = set;
         }
-        partition->total += table_row_count(layout, row);
+        struct table_block *block = list->blocks;
+        if (!block || block->used == table->block_rows) {
+            block = table_block_take(&table->blocks, &writer->packer.blocks);
+            if (!block) {
+                status = status_fail(failure, STATUS_DATA, "no memory for counts");
+                break;
+            }
+            block->used = 0;
+            block->next = list->blocks;
+            list->blocks = block;
+        }
+        table_row_copy(layout, block->words + block->used++ * layout.words, row);
+        list->used++;
+        if (set > 0)
+            partition->total += table_row_count(layout, row);
+        else
+            status = table_writer_pack(writer, partition, failure);
     }
-    struct table_block *block = list->blocks;
-    if (!block || block->used == table->block_rows) {
-        block = table_block_take(&table->blocks, &writer->packer.blocks);
-        if (!block)
-            return status_fail(failure, STATUS_DATA, "no memory for counts");
-        block->used = 0;
-        block->next = list->blocks;
-        list->blocks = block;
-    }
-    table_row_copy(layout, block->words + block->used++ * layout.words, row);
-    list->used++;
-    return adding->set > 0 ? STATUS_OK : table_writer_pack(writer, partition, failure);
-}
-
-/* Ends adding: unlocks the last partition. */
-static void table_adding_end(struct table_adding *adding)
-{
-    if (adding->locked)
-        pthread_mutex_unlock(&adding->locked->lock);
+    if (locked)
+        pthread_mutex_unlock(&locked->lock);
+    return status;
 }
 
 uint64_t table_new_set(struct table *table)
@@ -274,17 +272,11 @@ uint64_t table_new_set(struct table *table)
 enum status table_writer_add_distinct(struct table_writer *writer, uint64_t set, const void *rows,
                                       size_t n, struct failure *failure)
 {
-    const struct table_layout *layout = &writer->table->layout;
-    struct table_adding adding = {.writer = writer, .set = set};
-    const uint64_t *row = rows;
-    enum status status = table_writer_spill(writer, failure);
-
-    for (size_t i = 0; i < n && status == STATUS_OK; i++)
-        status = writer->table->has_counts
-                     ? table_adding_add(table_counts, &adding, row + 2 * i, failure)
-                     : table_adding_add(*layout, &adding, row + i * layout->words, failure);
-    table_adding_end(&adding);
-    return status;
+    if (table_writer_spill(writer, failure) != STATUS_OK)
+        return failure->status;
+    return writer->table->has_counts
+               ? table_writer_scatter(table_counts, writer, set, rows, n, failure)
+               : table_writer_scatter(writer->table->layout, writer, set, rows, n, failure);
 }
 
 enum status table_writer_add_rows(struct table_writer *writer, const void *rows, size_t n,
@@ -296,19 +288,13 @@ enum status table_writer_add_rows(struct table_writer *writer, const void *rows,
 /* Moves the rows of the front to the partitions. They lie in the order of these, nearly. */
 static enum status table_writer_empty_front(struct table_writer *writer, struct failure *failure)
 {
-    const struct table_layout layout = writer->table->layout;
-    struct table_adding adding = {.writer = writer};
     struct table_slots *front = &writer->front;
-    enum status status = table_writer_spill(writer, failure);
+    const size_t slots = front->used > 0 ? (size_t)1 << front->bits : 0;
+    const enum status status = table_writer_add_rows(writer, front->rows, slots, failure);
 
-    for (uint64_t *row = front->rows; front->used > 0 && status == STATUS_OK; row += layout.words) {
-        if (table_row_count(layout, row) == 0)
-            continue;
-        status = table_adding_add(layout, &adding, row, failure);
-        row[layout.key_words] = 0;
-        front->used--;
-    }
-    table_adding_end(&adding);
+    if (slots > 0)
+        memset(front->rows, 0, slots * table_row_bytes(writer->table));
+    front->used = 0;
     return status;
 }
 
@@ -362,7 +348,7 @@ enum status table_writer_find(struct table_writer *writer, const uint64_t *keys,
     if (4 * (writer->front.used + n) > (uint64_t)3 << writer->front.bits &&
         table_writer_empty_front(writer, failure) != STATUS_OK)
         return failure->status;
-    /* the compiler makes code for keys of one word of each of the first two */
+    /* the compiler specialises the first two for keys of one word */
     struct table_layout single = *layout;
     single.key_words = 1;
     const bool fits = writer->table->has_counts

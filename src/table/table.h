@@ -14,7 +14,7 @@
  *
  * Sources: V. Leis et al., "Morsel-Driven Parallelism" (SIGMOD 2014); I. Müller et al.,
  * "Cache-Efficient Aggregation: Hashing Is Sorting" (SIGMOD 2015). The hash has secret seeds, so
- * that no input can be made to collide.
+ * that no input can be chosen to collide.
  *
  * When the table takes more memory than it may, it moves rows to sorted runs on disk
  * (table_runs.h), and table_finalize merges them.
@@ -56,7 +56,7 @@ struct table_entry {
 /*
  * Creates an empty table of a layout, which is copied; NULL: of plain counts. It may take `bytes`
  * of memory, or somewhat more if that is very little; 0: half of what is available. Beyond that it
- * makes files in `directory`, which must outlive it; NULL: in $TMPDIR or /tmp. Fails with
+ * creates files in `directory`, which must outlive it; NULL: in $TMPDIR or /tmp. Fails with
  * STATUS_DATA. The caller destroys it.
  */
 enum status table_create(struct table **table, const struct table_layout *layout, uint64_t bytes,

@@ -2,7 +2,7 @@
  * Rows of a table, as words: their keys, merging, and the hash tables in which threads add them up.
  *
  * A function that has a layout as its argument is always inlined: where that is `table_counts`, a
- * constant, the compiler makes of it the code for rows of two words.
+ * constant, the compiler specialises it for rows of two words.
  */
 #ifndef GPUHIST_TABLE_ROWS_H
 #define GPUHIST_TABLE_ROWS_H

@@ -17,10 +17,11 @@
  * parser of rows (text_rows.h) counts them.
  *
  * If parts may be quoted (is_quoted), a part that begins with a quote ends at the next quote that
- * is not doubled. Delimiters between the two do not separate parts, and the two are not part of the
- * value. If a quote is anywhere else, or a quoted part is still open at the end of its line, then
- * that part and the rest of the line are one invalid token, whichever field is wanted. Only with
- * field 0 are the parts before it values.
+ * is not doubled. Delimiters and newlines between the two separate nothing, and the two are not
+ * part of the value. In other parts quotes are ordinary. If a row has wrong quotes (text_quotes.h),
+ * or a quoted part is still open at the end of the text, then the first such part and the rest of
+ * the row are one invalid token, whichever field is wanted. Only with field 0 are the parts before
+ * it values.
  *
  * Lines that are empty or hold only blanks are skipped. Blanks around a part are ignored. A value
  * is in the range of the element's type and has the form of its notation:

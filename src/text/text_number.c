@@ -121,6 +121,9 @@ bool text_number_read_any(const struct text_rules *rules, const char *token, siz
     case TEXT_FIXED:
         return text_number_read_fixed(token, end, rules->decimals, &number->magnitude);
     case TEXT_OPAQUE:
+    case TEXT_NOTHING:
+    case TEXT_TIME:
+    case TEXT_IP:
         return false;
     }
     __builtin_unreachable();

@@ -27,7 +27,9 @@ struct text_rows_column {
     struct text_rules rules;
     struct text_number_limits limits;
     uint64_t width;
-    bool is_signed;
+    const struct column *of;
+    bool is_number;                    /* else it is of another kind */
+    size_t key_bytes;                  /* of the keys that are stored */
     const struct predicate *condition; /* NULL: it is stored */
 };
 
@@ -65,7 +67,9 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
             .rules = job_column_rules(job, rows->rules, index),
             .limits = text_number_limits(of->element),
             .width = of->width,
-            .is_signed = of->element.is_signed,
+            .of = of,
+            .is_number = of->notation < TEXT_OPAQUE,
+            .key_bytes = job_key_bytes(job, index),
             .condition = index >= conditions ? &job->conditions[index - conditions] : NULL,
         };
         if (column->rules.from_zero)
@@ -94,26 +98,51 @@ static void text_rows_add_invalid(struct text_rows *rows, size_t column, size_t 
         (struct text_token){.offset = begin, .bytes = end - begin, .column = column};
 }
 
-/* Floors a key to a multiple of the width. Returns false if that is below the type's range. */
-static bool text_rows_floor(const struct text_rows_column *column, uint64_t *key)
+/*
+ * Reads the token data[begin..end) of a column of another kind than numbers. Where blanks separate
+ * fields, a time may go on in the next one, up to line_end.
+ */
+static bool text_rows_read_kind(const struct text_rows_call *call, const struct column *of,
+                                size_t begin, size_t end, size_t line_end, uint64_t key[2])
 {
-    if (column->is_signed && (int64_t)*key < 0) {
-        const uint64_t above = -*key % column->width;
-        const uint64_t more = above > 0 ? column->width - above : 0;
-        const uint64_t magnitude = -*key + more;
-        if (magnitude < more || magnitude > column->limits.magnitude[true])
-            return false;
-        *key = -magnitude;
+    const char *token = call->rows->data + begin;
+    const bool by_blanks = call->rows->rules->delimiter == TEXT_NO_DELIMITER;
+    const struct kind_time_rules rules = {
+        .digits = of->element.decimals,
+        .is_local = of->element.notation == ELEMENT_LOCAL_TIME,
+        .format = of->time_format,
+    };
+    struct kind_ip address;
+    int64_t time;
+
+    key[0] = 0;
+    switch (of->notation) {
+    case TEXT_NOTHING:
         return true;
+    case TEXT_TIME:
+        if (begin == end ||
+            kind_time_read(&rules, token, end - begin, by_blanks ? line_end - begin : end - begin,
+                           &time) == 0)
+            return false;
+        key[0] = (uint64_t)(column_has_bucket(of) ? kind_time_bucket_floor(&of->bucket, time)
+                                                  : time);
+        return true;
+    case TEXT_IP:
+        if (!kind_ip_read(token, end - begin, &address))
+            return false;
+        address = kind_ip_floor(address, of->element.prefix);
+        key[0] = address.high;
+        key[1] = address.low;
+        return true;
+    default:
+        return false;
     }
-    *key -= *key % column->width;
-    return true;
 }
 
 /* Reads the token of a column. Returns false, and adds it, if it is invalid. */
 TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_rows_call *call,
                                 const struct text_rows_column *column, size_t line_end,
-                                uint64_t *key)
+                                uint64_t key[2])
 {
     const char *data = call->rows->data;
     const struct text_rows_field *field = &call->field[column->field];
@@ -127,14 +156,28 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
         end--;
     }
     text_line_trim(data, &begin, &end);
-    if (begin < end && text_number_read(isa, &column->rules, data, begin, end, &number) &&
-        number.magnitude <= column->limits.magnitude[number.is_negative]) {
-        *key = number.is_negative ? -number.magnitude : number.magnitude;
-        if (__builtin_expect(column->width <= 1, true) || text_rows_floor(column, key))
+    if (__builtin_expect(!column->is_number, false)) {
+        if (text_rows_read_kind(call, column->of, begin, end, line_end, key))
+            return true;
+    } else if (begin < end && text_number_read(isa, &column->rules, data, begin, end, &number) &&
+               number.magnitude <= column->limits.magnitude[number.is_negative]) {
+        key[0] = number.is_negative ? -number.magnitude : number.magnitude;
+        if (__builtin_expect(column->width <= 1, true) ||
+            (column_floor(key, column->width, column->of->element.is_signed) &&
+             (!number.is_negative || -key[0] <= column->limits.magnitude[true])))
             return true;
     }
     text_rows_add_invalid(call->rows, column->index, begin, end);
     return false;
+}
+
+/* Whether the key of a column meets its condition. */
+TEXT_INLINE bool text_rows_meets(const struct text_rows_column *column, const uint64_t key[2])
+{
+    if (column->of->notation == TEXT_IP)
+        return predicate_holds_address(column->condition,
+                                       element_address((struct kind_ip){key[0], key[1]}));
+    return predicate_holds(column->condition, key[0]);
 }
 
 /* Takes the columns of a line. Returns TEXT_END to go on with the next one. */
@@ -147,15 +190,18 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
 
     for (size_t i = 0; i < call->columns; i++) {
         const struct text_rows_column *column = &call->column[i];
-        uint64_t key;
-        if (!text_rows_read(isa, is_quoted, call, column, line_end, &key)) {
+        uint64_t key[2];
+        if (!text_rows_read(isa, is_quoted, call, column, line_end, key)) {
             lost |= (uint64_t)1 << column->index;
             if (values == 1 || column->index >= values)
                 return TEXT_INVALID;
         } else if (!column->condition) {
-            element_store((char *)rows->keys[column->index] + rows->count * column->limits.bytes,
-                          key, column->limits.bytes);
-        } else if (!predicate_holds(column->condition, key)) {
+            char *to = (char *)rows->keys[column->index] + rows->count * column->key_bytes;
+            if (column->key_bytes == sizeof key)
+                memcpy(to, key, sizeof key);
+            else
+                element_store(to, key[0], column->key_bytes);
+        } else if (!text_rows_meets(column, key)) {
             return TEXT_END;
         }
     }

@@ -176,7 +176,7 @@ static void check_other_beginnings(void)
         BEGINNING(NULL, 10, "BZh91AY&SX"),
         BEGINNING(NULL, 5, "BZh5\n"),
         BEGINNING(NULL, 4, "\x04\x22\x4d\x19"),
-        BEGINNING(NULL, 12, "RIFF,WAVE,AVI"),
+        BEGINNING(NULL, 9, "RIFF,WAVE,AVI"),
         BEGINNING(NULL, 5, "PAR1,PAR2"),
         BEGINNING(NULL, 7, "\x7f\x45LF\0\0\0\0"),
         /* integers of 32 bits that begin like zlib: 40056, 236664, 105592, 4364408 */

@@ -941,16 +941,18 @@ static void test_shares(void)
 /* Two devices are prepared, and cannot be used. */
 static void test_awaited(void)
 {
-    struct crew crew = {.at_work = 1};
+    struct crew crew = {
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .changed = PTHREAD_COND_INITIALIZER,
+        .at_work = 1,
+    };
 
-    crew_init(&crew);
     crew_await_device(&crew, 1);
     crew_await_device(&crew, 2);
     crew_give_up_device(&crew, 1);
     tap_ok(!crew_pause(&crew), "workers pause for a device though another cannot be used");
     crew_give_up_device(&crew, 2);
     tap_ok(crew_pause(&crew), "they continue if no device can be used");
-    crew_destroy(&crew);
 }
 
 int main(void)

@@ -188,36 +188,56 @@ static inline int64_t reference_fields(struct reference *all, size_t begin, size
     }
 }
 
-/* A part of a line that may be quoted: the automaton of RFC 4180. */
+/* A part of a row that may be quoted. */
 struct reference_part {
     size_t begin; /* without quotes */
     size_t end;
-    size_t next; /* the delimiter, or the end of the line */
+    size_t next; /* the delimiter, or the end of the row */
     bool is_wrong;
 };
 
+/* Reads the part at `begin`, up to what is wrong. */
 static inline struct reference_part reference_read_part(const struct reference *all, size_t begin,
                                                         size_t end)
 {
-    enum { BEGIN, PLAIN, QUOTED, CLOSED } state = BEGIN;
+    enum { BEGIN, BLANKS, PLAIN, QUOTED, CLOSED } state = BEGIN;
     struct reference_part part = {.begin = begin, .next = begin};
 
     for (; part.next < end && !part.is_wrong; part.next++) {
-        const unsigned char byte = (unsigned char)all->data[part.next];
-        if (state != QUOTED && byte == all->rules->delimiter)
+        const char byte = all->data[part.next];
+        const bool is_quote = byte == '"';
+        if (state != QUOTED && (unsigned char)byte == all->rules->delimiter)
             break;
-        if (byte != '"') {
-            part.is_wrong = state == CLOSED;
-            state = state == QUOTED ? QUOTED : PLAIN;
-        } else {
-            part.is_wrong = state == PLAIN;
-            part.begin += state == BEGIN;
-            state = state == QUOTED ? CLOSED : QUOTED;
-        }
+        part.is_wrong = (state == CLOSED && !is_quote) || (state == BLANKS && is_quote);
+        part.begin += state == BEGIN && is_quote;
+        if (state == QUOTED)
+            state = is_quote ? CLOSED : QUOTED;
+        else if (is_quote && (state == BEGIN || state == CLOSED))
+            state = QUOTED;
+        else if (state != PLAIN)
+            state = reference_is_blank(byte) ? BLANKS : PLAIN;
     }
     part.is_wrong = part.is_wrong || state == QUOTED;
     part.end = part.next - (state == CLOSED);
     return part;
+}
+
+/* The newline that ends the row at `begin`: the first that is not between quotes; or the end. */
+static inline size_t reference_row_end(const struct reference *all, size_t begin, size_t bytes)
+{
+    bool is_begin = true; /* of a part */
+    bool is_inside = false;
+    bool is_closed = false; /* the byte before is a quote that ends a part, or is doubled */
+    size_t i;
+
+    for (i = begin; i < bytes && (is_inside || all->data[i] != '\n'); i++) {
+        const bool is_quote = all->rules->is_quoted && all->data[i] == '"';
+        const bool was_inside = is_inside;
+        is_inside = is_quote ? !is_inside && (is_begin || is_closed) : is_inside;
+        is_closed = was_inside && is_quote;
+        is_begin = !was_inside && (unsigned char)all->data[i] == all->rules->delimiter;
+    }
+    return i;
 }
 
 /* Adds part number `wanted` of a line with quotes, 0: all, or what is wrong. Returns how many parts
@@ -294,11 +314,10 @@ static inline struct reference reference_parse(const struct text_rules *rules,
         reference_tokens(&all, bytes);
         return all;
     }
-    for (size_t begin = 0, i = 0; i <= bytes; i++) {
-        if (i == bytes ? begin < bytes : data[i] == '\n') {
-            reference_line(&all, begin, i);
-            begin = i + 1;
-        }
+    for (size_t begin = 0; begin < bytes;) {
+        const size_t end = reference_row_end(&all, begin, bytes);
+        reference_line(&all, begin, end);
+        begin = end + 1;
     }
     return all;
 }

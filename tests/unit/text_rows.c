@@ -416,8 +416,7 @@ static void draw_job(struct drawn *drawn, uint64_t *state)
                        &drawn->predicates[i], state);
     job->text.delimiter = draw(state, 3) ? ',' : TEXT_NO_DELIMITER;
     job->text.is_quoted = job->text.delimiter != TEXT_NO_DELIMITER && draw(state, 2);
-    job->text.columns =
-        job->text.delimiter == TEXT_NO_DELIMITER && draw(state, 3) == 0 ? (int)draw(state, 6) : 0;
+    job->text.columns = !job->text.is_quoted && draw(state, 3) == 0 ? (int)draw(state, 8) : 0;
     job->element = job->columns[0].element;
     job->text.field = job->columns[0].field;
     job->text.notation = job->columns[0].notation;

@@ -1,0 +1,670 @@
+/*
+ * Implements dictionary.h. Shards, by the upper bits of the hash, have a lock and a hash table with
+ * linear probing each; entries lie in blocks, which each cache takes for itself and fills, and
+ * never move. A cache has the entries that its thread found lately, one for each value of some bits
+ * of the hash, so that frequent strings take no lock.
+ *
+ * Millions of strings a second on one core (Zen 4): 16,000 different paths of 10 to 55 bytes whose
+ * frequencies follow Zipf's law 85, strings of 40 bytes that are all different 4.
+ */
+#include "config.h"
+
+#include "text/dictionary.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DICTIONARY_SHARDS     256
+#define DICTIONARY_SLOTS_MIN  ((uint32_t)32) /* of a shard */
+#define DICTIONARY_CACHE_SIZE ((size_t)1 << 14)
+
+/* Blocks of entries: the first of a cache is small, the next ones are each twice as large. */
+#define DICTIONARY_BLOCK_MIN ((size_t)32 << 10)
+#define DICTIONARY_BLOCK_MAX ((size_t)2 << 20)
+
+/*
+ * Entries by number are in segments, of which each but the first has as many as all before it, so
+ * that none moves: the first 2^12, then 2^12, 2^13 and so on.
+ */
+#define DICTIONARY_SEGMENT_BITS 12
+#define DICTIONARY_SEGMENTS     (32 - DICTIONARY_SEGMENT_BITS + 1)
+
+struct dictionary_entry {
+    uint32_t id;
+    uint32_t bytes;
+    char text[];
+};
+
+struct dictionary_slot {
+    uint64_t hash;
+    const struct dictionary_entry *entry; /* NULL: free */
+};
+
+struct dictionary_shard {
+    _Alignas(64) pthread_mutex_t lock;
+    struct dictionary_slot *slots; /* [slot_count], owned; at most 3/4 of them are taken */
+    uint32_t slot_count;           /* a power of 2, or 0 */
+    uint32_t entries;
+};
+
+struct dictionary_block {
+    struct dictionary_block *next;
+    size_t bytes; /* of the mapping */
+};
+
+struct dictionary {
+    struct keyed_hash hash;
+    uint64_t limit_bytes;
+    _Atomic uint64_t memory; /* bytes taken */
+    _Atomic uint64_t count;  /* strings */
+    pthread_mutex_t lock;    /* for adding blocks and segments */
+    struct dictionary_block *blocks;
+    const struct dictionary_entry **_Atomic segments[DICTIONARY_SEGMENTS];
+    struct dictionary_shard shards[DICTIONARY_SHARDS];
+};
+
+struct dictionary_cache {
+    struct dictionary *dictionary;
+    char *at; /* free memory of the last block: [at, end) */
+    char *end;
+    size_t block_bytes; /* of the last block; 0: none */
+    struct dictionary_slot slots[DICTIONARY_CACHE_SIZE];
+};
+
+/* --- hashing ---------------------------------------------------------------------------------- */
+
+static inline uint64_t dictionary_word(const char *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+/* The halves of the product, XORed. */
+static inline uint64_t dictionary_fold(uint64_t a, uint64_t b)
+{
+    const unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Four bytes. */
+static inline uint64_t dictionary_half_word(const char *bytes)
+{
+    uint32_t half;
+    memcpy(&half, bytes, sizeof half);
+    return half;
+}
+
+/* Folded multiplication of 16 bytes at a time, as wyhash (Wang Yi, 2019), with secret constants. */
+static uint64_t dictionary_hash(const struct keyed_hash *hash, const char *string, size_t bytes)
+{
+    const char *end = string + bytes;
+    uint64_t state = hash->seeds[0];
+    uint64_t a = 0, b = 0;
+
+    if (bytes > 16) {
+        for (size_t left = bytes; left > 16; left -= 16, string += 16)
+            state = dictionary_fold(dictionary_word(string) ^ hash->seeds[1],
+                                    dictionary_word(string + 8) ^ state);
+        a = dictionary_word(end - 16);
+        b = dictionary_word(end - 8);
+    } else if (bytes >= 8) {
+        a = dictionary_word(string);
+        b = dictionary_word(end - 8);
+    } else if (bytes >= 4) {
+        a = dictionary_half_word(string);
+        b = dictionary_half_word(end - 4);
+    } else if (bytes > 0) {
+        a = (uint64_t)(unsigned char)string[0] << 16 |
+            (uint64_t)(unsigned char)string[bytes / 2] << 8 | (unsigned char)end[-1];
+    }
+    state = dictionary_fold(a ^ hash->seeds[1], b ^ state);
+    return dictionary_fold(state ^ hash->seeds[2], bytes ^ hash->seeds[0]);
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static enum status dictionary_take_memory(struct dictionary *dictionary, uint64_t bytes,
+                                          struct failure *failure)
+{
+    const uint64_t before = atomic_fetch_add(&dictionary->memory, bytes);
+
+    if (before <= dictionary->limit_bytes && bytes <= dictionary->limit_bytes - before)
+        return STATUS_OK;
+    atomic_fetch_sub(&dictionary->memory, bytes);
+    return status_fail(failure, STATUS_DATA,
+                       "the different texts take more than %llu bytes of memory",
+                       (unsigned long long)dictionary->limit_bytes);
+}
+
+static enum status dictionary_fail_memory(struct failure *failure)
+{
+    return status_fail(failure, STATUS_DATA, "memory exhausted by different texts");
+}
+
+/* Gives the cache a block with space for an entry of so many bytes. */
+static enum status dictionary_add_block(struct dictionary_cache *cache, size_t entry_bytes,
+                                        struct failure *failure)
+{
+    struct dictionary *dictionary = cache->dictionary;
+    size_t bytes = cache->block_bytes ? 2 * cache->block_bytes : DICTIONARY_BLOCK_MIN;
+
+    if (bytes > DICTIONARY_BLOCK_MAX)
+        bytes = DICTIONARY_BLOCK_MAX;
+    cache->block_bytes = bytes;
+    if (bytes < entry_bytes + sizeof(struct dictionary_block))
+        bytes = entry_bytes + sizeof(struct dictionary_block);
+    enum status status = dictionary_take_memory(dictionary, bytes, failure);
+    if (status)
+        return status;
+    struct dictionary_block *block = memory_map(bytes);
+    if (!block)
+        return dictionary_fail_memory(failure);
+    block->bytes = bytes;
+    pthread_mutex_lock(&dictionary->lock);
+    block->next = dictionary->blocks;
+    dictionary->blocks = block;
+    pthread_mutex_unlock(&dictionary->lock);
+    cache->at = (char *)(block + 1);
+    cache->end = (char *)block + bytes;
+    return STATUS_OK;
+}
+
+/* The segment that holds a number, and the first number that it holds. */
+static inline unsigned dictionary_segment(uint32_t id, uint32_t *first)
+{
+    if (id >> DICTIONARY_SEGMENT_BITS == 0) {
+        *first = 0;
+        return 0;
+    }
+    const unsigned bits = 31 - (unsigned)__builtin_clz(id);
+    *first = (uint32_t)1 << bits;
+    return bits - DICTIONARY_SEGMENT_BITS + 1;
+}
+
+static uint64_t dictionary_segment_bytes(unsigned segment)
+{
+    const unsigned bits = DICTIONARY_SEGMENT_BITS + (segment > 0 ? segment - 1 : 0);
+    return ((uint64_t)1 << bits) * sizeof(struct dictionary_entry *);
+}
+
+/* Adds a segment, unless another thread has. */
+static enum status dictionary_add_segment(struct dictionary *dictionary, unsigned segment,
+                                          struct failure *failure)
+{
+    enum status status = STATUS_OK;
+
+    pthread_mutex_lock(&dictionary->lock);
+    if (!atomic_load_explicit(&dictionary->segments[segment], memory_order_relaxed)) {
+        const uint64_t bytes = dictionary_segment_bytes(segment);
+        status = dictionary_take_memory(dictionary, bytes, failure);
+        void *entries = status ? NULL : memory_map(bytes);
+        if (!entries && !status)
+            status = dictionary_fail_memory(failure);
+        atomic_store_explicit(&dictionary->segments[segment], entries, memory_order_release);
+    }
+    pthread_mutex_unlock(&dictionary->lock);
+    return status;
+}
+
+/* Doubles the slots of a shard, which the caller has locked. */
+static enum status dictionary_grow_shard(struct dictionary *dictionary,
+                                         struct dictionary_shard *shard, struct failure *failure)
+{
+    const uint32_t count = shard->slot_count ? 2 * shard->slot_count : DICTIONARY_SLOTS_MIN;
+    enum status status = dictionary_take_memory(dictionary, count * sizeof *shard->slots, failure);
+
+    if (status)
+        return status;
+    struct dictionary_slot *slots = calloc(count, sizeof *slots);
+    if (!slots)
+        return dictionary_fail_memory(failure);
+    for (uint32_t i = 0; i < shard->slot_count; i++) {
+        const struct dictionary_slot *old = &shard->slots[i];
+        size_t at = old->hash & (count - 1);
+        if (!old->entry)
+            continue;
+        while (slots[at].entry)
+            at = (at + 1) & (count - 1);
+        slots[at] = *old;
+    }
+    free(shard->slots);
+    atomic_fetch_sub(&dictionary->memory, shard->slot_count * sizeof *slots);
+    shard->slots = slots;
+    shard->slot_count = count;
+    return STATUS_OK;
+}
+
+/* --- the life of a dictionary ----------------------------------------------------------------- */
+
+struct dictionary *dictionary_create(uint64_t limit_bytes, struct keyed_hash hash)
+{
+    struct dictionary *dictionary = aligned_alloc(64, sizeof *dictionary);
+
+    if (!dictionary)
+        return NULL;
+    memset(dictionary, 0, sizeof *dictionary);
+    dictionary->hash = hash;
+    dictionary->limit_bytes = limit_bytes;
+    pthread_mutex_init(&dictionary->lock, NULL);
+    for (size_t i = 0; i < DICTIONARY_SHARDS; i++)
+        pthread_mutex_init(&dictionary->shards[i].lock, NULL);
+    return dictionary;
+}
+
+void dictionary_destroy(struct dictionary *dictionary)
+{
+    struct dictionary_block *next;
+
+    if (!dictionary)
+        return;
+    for (size_t i = 0; i < DICTIONARY_SHARDS; i++) {
+        free(dictionary->shards[i].slots);
+        pthread_mutex_destroy(&dictionary->shards[i].lock);
+    }
+    for (unsigned i = 0; i < DICTIONARY_SEGMENTS; i++)
+        memory_unmap(dictionary->segments[i], dictionary_segment_bytes(i));
+    for (struct dictionary_block *block = dictionary->blocks; block; block = next) {
+        next = block->next;
+        memory_unmap(block, block->bytes);
+    }
+    pthread_mutex_destroy(&dictionary->lock);
+    free(dictionary);
+}
+
+struct dictionary_cache *dictionary_cache_create(struct dictionary *dictionary)
+{
+    struct dictionary_cache *cache = calloc(1, sizeof *cache);
+
+    if (cache)
+        cache->dictionary = dictionary;
+    return cache;
+}
+
+void dictionary_cache_destroy(struct dictionary_cache *cache)
+{
+    free(cache);
+}
+
+uint32_t dictionary_count(const struct dictionary *dictionary)
+{
+    return (uint32_t)dictionary->count;
+}
+
+uint64_t dictionary_memory(const struct dictionary *dictionary)
+{
+    return dictionary->memory;
+}
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+static inline bool dictionary_is_entry(const struct dictionary_slot *slot, uint64_t hash,
+                                       const char *string, size_t bytes)
+{
+    return slot->hash == hash && slot->entry && slot->entry->bytes == bytes &&
+           memcmp(slot->entry->text, string, bytes) == 0;
+}
+
+/* Adds a string to a free slot of a shard, which the caller has locked. */
+static enum status dictionary_add(struct dictionary_cache *cache, struct dictionary_slot *slot,
+                                  const char *string, size_t bytes, struct failure *failure)
+{
+    struct dictionary *dictionary = cache->dictionary;
+    const size_t alignment = _Alignof(struct dictionary_entry);
+    const size_t entry_bytes =
+        (sizeof(struct dictionary_entry) + bytes + alignment - 1) / alignment * alignment;
+    enum status status = STATUS_OK;
+    uint32_t first;
+
+    if (bytes > UINT32_MAX)
+        return status_fail(failure, STATUS_DATA, "a text has more than 4 GiB");
+    if ((size_t)(cache->end - cache->at) < entry_bytes)
+        status = dictionary_add_block(cache, entry_bytes, failure);
+    if (status)
+        return status;
+    const uint64_t id = atomic_fetch_add_explicit(&dictionary->count, 1, memory_order_relaxed);
+    if (id >= UINT32_MAX)
+        return status_fail(failure, STATUS_DATA, "there are more than 2^32 - 1 different texts");
+    const unsigned segment = dictionary_segment((uint32_t)id, &first);
+    if (!atomic_load_explicit(&dictionary->segments[segment], memory_order_acquire))
+        status = dictionary_add_segment(dictionary, segment, failure);
+    if (status)
+        return status;
+    struct dictionary_entry *entry = (struct dictionary_entry *)cache->at;
+    cache->at += entry_bytes;
+    *entry = (struct dictionary_entry){.id = (uint32_t)id, .bytes = (uint32_t)bytes};
+    memcpy(entry->text, string, bytes);
+    atomic_load_explicit(&dictionary->segments[segment], memory_order_acquire)[id - first] = entry;
+    slot->entry = entry;
+    return STATUS_OK;
+}
+
+/* Finds or adds a string in its shard, and puts it in the slot of the cache. */
+__attribute__((noinline)) static enum status dictionary_find_shared(
+    struct dictionary_cache *cache, struct dictionary_slot *cached, uint64_t hash,
+    const char *string, size_t bytes, struct failure *failure)
+{
+    struct dictionary *dictionary = cache->dictionary;
+    struct dictionary_shard *shard = &dictionary->shards[hash >> 56];
+    enum status status = STATUS_OK;
+
+    pthread_mutex_lock(&shard->lock);
+    if (shard->entries >= shard->slot_count / 4 * 3)
+        status = dictionary_grow_shard(dictionary, shard, failure);
+    if (!status) {
+        size_t at = hash & (shard->slot_count - 1);
+        while (shard->slots[at].entry &&
+               !dictionary_is_entry(&shard->slots[at], hash, string, bytes))
+            at = (at + 1) & (shard->slot_count - 1);
+        if (!shard->slots[at].entry) {
+            status = dictionary_add(cache, &shard->slots[at], string, bytes, failure);
+            shard->slots[at].hash = hash;
+            shard->entries += !status;
+        }
+        *cached = shard->slots[at];
+    }
+    pthread_mutex_unlock(&shard->lock);
+    return status;
+}
+
+enum status dictionary_find(struct dictionary_cache *cache, const char *string, size_t bytes,
+                            uint32_t *id, struct failure *failure)
+{
+    const uint64_t hash = dictionary_hash(&cache->dictionary->hash, string, bytes);
+    struct dictionary_slot *slot = &cache->slots[(hash >> 40) % DICTIONARY_CACHE_SIZE];
+
+    if (!dictionary_is_entry(slot, hash, string, bytes)) {
+        enum status status = dictionary_find_shared(cache, slot, hash, string, bytes, failure);
+        if (status)
+            return status;
+    }
+    *id = slot->entry->id;
+    return STATUS_OK;
+}
+
+static const struct dictionary_entry *dictionary_entry(const struct dictionary *dictionary,
+                                                       uint32_t id)
+{
+    uint32_t first;
+    const unsigned segment = dictionary_segment(id, &first);
+
+    return atomic_load_explicit(&dictionary->segments[segment], memory_order_acquire)[id - first];
+}
+
+const char *dictionary_text(const struct dictionary *dictionary, uint32_t id, size_t *bytes)
+{
+    const struct dictionary_entry *entry = dictionary_entry(dictionary, id);
+
+    *bytes = entry->bytes;
+    return entry->text;
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+/*
+ * Strings are sorted by words of eight bytes: quicksort with three parts, of which the middle one,
+ * equal so far, goes on with the next word (multikey quicksort: Bentley and Sedgewick, SODA 1997;
+ * with the word beside the pointer: Ng and Kakehi, "Cache efficient radix sort for string sorting",
+ * 2007). The pivots are random, so that no input makes it slow.
+ */
+struct dictionary_item {
+    uint64_t word; /* the bytes depth .. depth + 7 as a number in big endian, zeros after the end */
+    const struct dictionary_entry *entry;
+};
+
+#define DICTIONARY_INSERTION_MAX 12
+
+static uint64_t dictionary_order_word(const struct dictionary_entry *entry, size_t depth)
+{
+    char word[8] = {0};
+
+    if (depth < entry->bytes)
+        memcpy(word, entry->text + depth, entry->bytes - depth < 8 ? entry->bytes - depth : 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return dictionary_word(word);
+#else
+    return __builtin_bswap64(dictionary_word(word));
+#endif
+}
+
+/* Whether entry a comes before entry b; both have the same first `depth` bytes. */
+static bool dictionary_is_before(const struct dictionary_entry *a, const struct dictionary_entry *b,
+                                 size_t depth)
+{
+    const size_t bytes = a->bytes < b->bytes ? a->bytes : b->bytes;
+    const int order = bytes > depth ? memcmp(a->text + depth, b->text + depth, bytes - depth) : 0;
+
+    return order != 0 ? order < 0 : a->bytes < b->bytes;
+}
+
+static void dictionary_sort_few(struct dictionary_item *items, size_t count, size_t depth)
+{
+    for (size_t i = 1; i < count; i++) {
+        const struct dictionary_item item = items[i];
+        size_t j = i;
+        for (; j > 0 && (item.word != items[j - 1].word
+                             ? item.word < items[j - 1].word
+                             : dictionary_is_before(item.entry, items[j - 1].entry, depth));
+             j--)
+            items[j] = items[j - 1];
+        items[j] = item;
+    }
+}
+
+/* Items whose strings have the same first `depth` bytes. */
+struct dictionary_part {
+    struct dictionary_item *items; /* [count] */
+    size_t count;
+    size_t depth;
+};
+
+/*
+ * Of items that have the same word, brings those whose strings end in it to the front, in order:
+ * they differ in length alone, so there are nine at most. Returns the rest, with their next words.
+ */
+static struct dictionary_part dictionary_sort_ended(struct dictionary_part part)
+{
+    size_t ended = 0;
+
+    part.depth += 8;
+    for (size_t i = 0; i < part.count; i++) {
+        const struct dictionary_item item = part.items[i];
+        if (item.entry->bytes <= part.depth) {
+            part.items[i] = part.items[ended];
+            part.items[ended++] = item;
+        }
+    }
+    dictionary_sort_few(part.items, ended, part.depth);
+    part.items += ended;
+    part.count -= ended;
+    for (size_t i = 0; i < part.count; i++)
+        part.items[i].word = dictionary_order_word(part.items[i].entry, part.depth);
+    return part;
+}
+
+static uint64_t dictionary_median(uint64_t a, uint64_t b, uint64_t c)
+{
+    const uint64_t low = a < b ? a : b;
+    const uint64_t high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* Sorts items; the smaller parts by recursion, which is therefore not deep. */
+static void dictionary_sort(struct dictionary_part part, uint64_t *random)
+{
+    while (part.count > DICTIONARY_INSERTION_MAX) {
+        uint64_t samples[3];
+        for (size_t i = 0; i < 3; i++) {
+            *random = *random * 0x5851f42d4c957f2d + 0x14057b7ef767814f; /* PCG's (O'Neill 2014) */
+            samples[i] = part.items[(*random >> 33) % part.count].word;
+        }
+        const uint64_t pivot = dictionary_median(samples[0], samples[1], samples[2]);
+        size_t less = 0, at = 0, greater = part.count;
+        while (at < greater) {
+            const struct dictionary_item item = part.items[at];
+            if (item.word == pivot) {
+                at++;
+            } else {
+                const size_t to = item.word < pivot ? less++ : --greater;
+                part.items[at] = part.items[to];
+                part.items[to] = item;
+                at += item.word < pivot;
+            }
+        }
+        struct dictionary_part parts[3] = {
+            {part.items, less, part.depth},
+            {part.items + less, greater - less, part.depth},
+            {part.items + greater, part.count - greater, part.depth},
+        };
+        parts[1] = dictionary_sort_ended(parts[1]);
+        size_t largest = parts[1].count > parts[0].count;
+        largest = parts[2].count > parts[largest].count ? 2 : largest;
+        for (size_t i = 0; i < 3; i++)
+            if (i != largest)
+                dictionary_sort(parts[i], random);
+        part = parts[largest];
+    }
+    dictionary_sort_few(part.items, part.count, part.depth);
+}
+
+/*
+ * Threads sort by samples: ranges of numbers are divided into buckets, between which splitters
+ * stand, and buckets are sorted.
+ */
+#define DICTIONARY_BUCKETS_MAX 256
+#define DICTIONARY_OVERSAMPLE  16
+#define DICTIONARY_PART_MIN    ((uint64_t)1 << 14) /* strings that are worth a thread */
+
+struct dictionary_sorting {
+    const struct dictionary *dictionary;
+    const struct dictionary_order *order;
+    struct dictionary_item *items; /* [count] */
+    uint16_t *buckets;             /* [count], of each string */
+    uint32_t count;
+    uint32_t parts;                                           /* both of numbers and of buckets */
+    struct dictionary_item splitters[DICTIONARY_BUCKETS_MAX]; /* [parts - 1] */
+    uint32_t (*begins)[DICTIONARY_BUCKETS_MAX]; /* [parts]: how many strings each part has in each
+                                                 * bucket, then where they begin */
+    uint32_t ends[DICTIONARY_BUCKETS_MAX];      /* of the buckets */
+};
+
+/* The first number of a part. */
+static uint32_t dictionary_part_begin(const struct dictionary_sorting *sorting, size_t part)
+{
+    return (uint32_t)((uint64_t)sorting->count * part / sorting->parts);
+}
+
+static void dictionary_choose_buckets(void *context, size_t part)
+{
+    struct dictionary_sorting *sorting = context;
+
+    for (uint32_t id = dictionary_part_begin(sorting, part);
+         id < dictionary_part_begin(sorting, part + 1); id++) {
+        const struct dictionary_entry *entry = dictionary_entry(sorting->dictionary, id);
+        uint32_t low = 0;
+        for (uint32_t high = sorting->parts - 1; low < high;) {
+            const uint32_t middle = (low + high) / 2;
+            if (dictionary_is_before(entry, sorting->splitters[middle].entry, 0))
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        sorting->buckets[id] = (uint16_t)low;
+        sorting->begins[part][low]++;
+    }
+}
+
+static void dictionary_fill_buckets(void *context, size_t part)
+{
+    struct dictionary_sorting *sorting = context;
+
+    for (uint32_t id = dictionary_part_begin(sorting, part);
+         id < dictionary_part_begin(sorting, part + 1); id++) {
+        const struct dictionary_entry *entry = dictionary_entry(sorting->dictionary, id);
+        sorting->items[sorting->begins[part][sorting->buckets[id]]++] =
+            (struct dictionary_item){dictionary_order_word(entry, 0), entry};
+    }
+}
+
+static void dictionary_sort_bucket(void *context, size_t bucket)
+{
+    struct dictionary_sorting *sorting = context;
+    const uint32_t begin = bucket > 0 ? sorting->ends[bucket - 1] : 0;
+    const uint32_t end = sorting->ends[bucket];
+    uint64_t random = sorting->dictionary->hash.seeds[0] + bucket;
+
+    dictionary_sort((struct dictionary_part){sorting->items + begin, end - begin, 0}, &random);
+    for (uint32_t rank = begin; rank < end; rank++) {
+        const uint32_t id = sorting->items[rank].entry->id;
+        sorting->order->ids[rank] = id;
+        sorting->order->ranks[id] = rank;
+    }
+}
+
+/* Chooses the splitters from strings at regular distances, sorted in items. */
+static void dictionary_choose_splitters(struct dictionary_sorting *sorting)
+{
+    const uint32_t samples = sorting->parts * DICTIONARY_OVERSAMPLE;
+    uint64_t random = sorting->dictionary->hash.seeds[0];
+
+    for (uint32_t i = 0; i < samples; i++) {
+        const uint32_t id = (uint32_t)((uint64_t)sorting->count * i / samples);
+        const struct dictionary_entry *entry = dictionary_entry(sorting->dictionary, id);
+        sorting->items[i] = (struct dictionary_item){dictionary_order_word(entry, 0), entry};
+    }
+    dictionary_sort((struct dictionary_part){sorting->items, samples, 0}, &random);
+    for (uint32_t i = 1; i < sorting->parts; i++)
+        sorting->splitters[i - 1] = sorting->items[i * DICTIONARY_OVERSAMPLE];
+}
+
+bool dictionary_order_create(const struct dictionary *dictionary, unsigned threads,
+                             struct dictionary_order *order)
+{
+    const uint32_t count = dictionary_count(dictionary);
+    const unsigned workers = parallel_threads(threads, count, DICTIONARY_PART_MIN);
+    struct dictionary_sorting sorting = {.dictionary = dictionary, .order = order, .count = count};
+    const size_t size = count > 0 ? count : 1;
+
+    sorting.parts = workers == 1 ? 1 : 4 * workers < DICTIONARY_BUCKETS_MAX ? 4 * workers : 256;
+    sorting.items = malloc(size * sizeof *sorting.items);
+    sorting.buckets = malloc(size * sizeof *sorting.buckets);
+    sorting.begins = calloc(sorting.parts, sizeof *sorting.begins);
+    order->ids = malloc(size * sizeof *order->ids);
+    order->ranks = malloc(size * sizeof *order->ranks);
+    const bool has_memory =
+        sorting.items && sorting.buckets && sorting.begins && order->ids && order->ranks;
+    if (has_memory) {
+        if (sorting.parts > 1)
+            dictionary_choose_splitters(&sorting);
+        parallel_run(workers, sorting.parts, dictionary_choose_buckets, &sorting);
+        uint32_t end = 0;
+        for (size_t bucket = 0; bucket < sorting.parts; bucket++) {
+            for (size_t part = 0; part < sorting.parts; part++) {
+                const uint32_t strings = sorting.begins[part][bucket];
+                sorting.begins[part][bucket] = end;
+                end += strings;
+            }
+            sorting.ends[bucket] = end;
+        }
+        parallel_run(workers, sorting.parts, dictionary_fill_buckets, &sorting);
+        parallel_run(workers, sorting.parts, dictionary_sort_bucket, &sorting);
+    } else {
+        dictionary_order_destroy(order);
+    }
+    free(sorting.items);
+    free(sorting.buckets);
+    free(sorting.begins);
+    return has_memory;
+}
+
+void dictionary_order_destroy(struct dictionary_order *order)
+{
+    free(order->ids);
+    free(order->ranks);
+    *order = (struct dictionary_order){NULL, NULL};
+}

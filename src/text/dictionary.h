@@ -1,0 +1,75 @@
+/*
+ * A dictionary of byte strings that all worker threads share: numbers each different string, so
+ * that keys of 64 bits stand for texts. Two strings have the same number if they have the same
+ * bytes, whatever their hashes.
+ *
+ * The numbers depend on which thread comes first; dictionary_order ranks them by their bytes.
+ */
+#ifndef GPUHIST_DICTIONARY_H
+#define GPUHIST_DICTIONARY_H
+
+#include "base/keyed_hash.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dictionary;
+
+/* What one thread needs to find strings: those found lately, and memory for new ones. */
+struct dictionary_cache;
+
+/*
+ * Creates an empty dictionary that takes at most `limit_bytes` of memory, its caches apart. The
+ * seeds of `hash` keep an input from making its strings collide. Returns NULL if there is no
+ * memory. The caller destroys it, after its caches.
+ */
+struct dictionary *dictionary_create(uint64_t limit_bytes, struct keyed_hash hash);
+
+/* NULL is allowed. */
+void dictionary_destroy(struct dictionary *dictionary);
+
+/* Creates a cache for one thread; NULL if there is no memory. The caller destroys it. */
+struct dictionary_cache *dictionary_cache_create(struct dictionary *dictionary);
+
+/* NULL is allowed. The strings stay in the dictionary. */
+void dictionary_cache_destroy(struct dictionary_cache *cache);
+
+/*
+ * Sets *id to the number of string[0..bytes), which is added if it is new: the numbers are 0, 1 and
+ * so on. Returns STATUS_DATA with a message if the limit is passed, there is no memory, there are
+ * 2^32 - 1 strings, or the string has 2^32 bytes and more; the dictionary can then only be
+ * destroyed. Thread-safe on distinct caches.
+ */
+enum status dictionary_find(struct dictionary_cache *cache, const char *string, size_t bytes,
+                            uint32_t *id, struct failure *failure);
+
+/* How many strings there are, and the memory that they take. Thread-safe. */
+uint32_t dictionary_count(const struct dictionary *dictionary);
+uint64_t dictionary_memory(const struct dictionary *dictionary);
+
+/*
+ * The string with that number, and its length in *bytes. It stays where it is until the dictionary
+ * is destroyed. Thread-safe, for numbers that the calling thread has found itself, or has from a
+ * thread that it has since synchronized with.
+ */
+const char *dictionary_text(const struct dictionary *dictionary, uint32_t id, size_t *bytes);
+
+/* All strings in ascending order of their bytes, as memcmp compares; a prefix comes first. */
+struct dictionary_order {
+    uint32_t *ids;   /* [count], owned: by rank */
+    uint32_t *ranks; /* [count], owned: by number */
+};
+
+/*
+ * Sorts the strings on up to `threads` threads. It takes 26 bytes of memory a string, beyond the
+ * limit, and 8 of them until the caller calls dictionary_order_destroy. Returns false if there is
+ * no memory. No thread may add strings meanwhile.
+ */
+bool dictionary_order_create(const struct dictionary *dictionary, unsigned threads,
+                             struct dictionary_order *order);
+
+void dictionary_order_destroy(struct dictionary_order *order);
+
+#endif

@@ -1,0 +1,761 @@
+/*
+ * Implements json_lines.h in two stages, as simdjson (Langdale and Lemire, "Parsing gigabytes of
+ * JSON per second", VLDB Journal 28, 2019). The first finds, in blocks of 64 bytes and without
+ * branches, which quotes begin and end strings, and the brackets, colons, commas and row ends
+ * outside strings; it checks what strings hold. The second goes from one of these bytes to the
+ * next, by the grammar, and checks what stands between them: white space, or a number or literal.
+ *
+ * No string goes over the end of its row. So wherever the first stage finds a row end within a
+ * string, or a fault in one, it stops; the second stage reports the row, and the first starts again
+ * after it.
+ *
+ * GB/s on one core (Zen 4), data in L2, rows of 115 bytes with six keys of which two are wanted:
+ * 2.4 with AVX2 or AVX-512, 0.7 in plain code; the first stage alone 9 and 0.8. Rows of 170 bytes
+ * with nested objects, arrays and decimals: 1.6.
+ */
+#include "config.h"
+
+#include "text/json_lines.h"
+
+#include "text/json_block.h"
+#include "text/text_quotes.h"
+
+#include <stdlib.h>
+
+/* --- strings and numbers ---------------------------------------------------------------------- */
+
+/* Reads four hexadecimal digits; false if they are others. */
+static bool json_hex_read(const char *text, uint32_t *value)
+{
+    *value = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        const unsigned letter = (byte | 32u) - 'a';
+        const unsigned digit = byte - 48u < 10 ? byte - 48u : letter < 6 ? letter + 10 : 16;
+        if (digit == 16)
+            return false;
+        *value = *value << 4 | digit;
+    }
+    return true;
+}
+
+/*
+ * Reads the escape that begins with the backslash text[0]; `bytes` may be read. Sets *code to the
+ * code point and returns how many bytes it takes: 2, or 6, or 12 for a surrogate pair. Returns 0 if
+ * it is no escape.
+ */
+static size_t json_escape_read(const char *text, size_t bytes, uint32_t *code)
+{
+    static const char letters[] = "\"\\/bfnrt";
+    static const char codes[] = "\"\\/\b\f\n\r\t";
+    uint32_t low;
+
+    if (bytes < 2)
+        return 0;
+    if (text[1] != 'u') {
+        const char *letter = memchr(letters, text[1], sizeof letters - 1);
+        *code = letter ? (unsigned char)codes[letter - letters] : 0;
+        return letter ? 2 : 0;
+    }
+    if (bytes < 6 || !json_hex_read(text + 2, code))
+        return 0;
+    if ((*code & 0xf800) != 0xd800) /* no surrogate */
+        return 6;
+    if (*code >= 0xdc00 || bytes < 12 || text[6] != '\\' || text[7] != 'u' ||
+        !json_hex_read(text + 8, &low) || (low & 0xfc00) != 0xdc00)
+        return 0;
+    *code = 0x10000 + ((*code & 0x3ff) << 10) + (low & 0x3ff);
+    return 12;
+}
+
+/*
+ * Writes the bytes in UTF-8 (RFC 3629) of the escape that begins with text[0], and sets *written.
+ * Returns how many bytes the escape, which is a right one, takes.
+ */
+static size_t json_escape_decode(const char *text, size_t bytes, char utf8[4], size_t *written)
+{
+    uint32_t code = 0;
+    const size_t taken = json_escape_read(text, bytes, &code);
+    const unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+
+    /* The highest bits after the mark of the length, then six bits a byte. */
+    *utf8 = (char)(more > 0 ? 0xff00 >> (more + 1) | code >> 6 * more : code);
+    for (unsigned i = 1; i <= more; i++)
+        utf8[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3f));
+    *written = more + 1;
+    return taken;
+}
+
+size_t json_string_decode(const char *string, size_t bytes, char *text)
+{
+    char *out = text;
+    size_t written;
+
+    for (size_t at = 0; at < bytes;) {
+        const char *escape = memchr(string + at, '\\', bytes - at);
+        const size_t plain = escape ? (size_t)(escape - string) - at : bytes - at;
+        memcpy(out, string + at, plain);
+        out += plain;
+        at += plain;
+        if (at < bytes) {
+            char utf8[4];
+            at += json_escape_decode(string + at, bytes - at, utf8, &written);
+            memcpy(out, utf8, written);
+            out += written;
+        }
+    }
+    return (size_t)(out - text);
+}
+
+/* Whether a string with escapes is key[0..key_bytes). */
+static bool json_string_equals(const char *string, size_t bytes, const char *key, size_t key_bytes)
+{
+    size_t matched = 0;
+
+    for (size_t at = 0; at < bytes;) {
+        char utf8[4] = {string[at]};
+        size_t written = 1;
+        at += string[at] == '\\' ? json_escape_decode(string + at, bytes - at, utf8, &written) : 1;
+        if (key_bytes - matched < written || memcmp(key + matched, utf8, written) != 0)
+            return false;
+        matched += written;
+    }
+    return matched == key_bytes;
+}
+
+bool json_is_number(const char *text, size_t bytes)
+{
+    const char *end = text + bytes;
+
+    if (text < end && *text == '-')
+        text++;
+    const char *digits = text;
+    while (text < end && (unsigned char)(*text - '0') < 10)
+        text++;
+    if (text == digits || (*digits == '0' && text - digits > 1))
+        return false;
+    if (text < end && *text == '.') {
+        digits = ++text;
+        while (text < end && (unsigned char)(*text - '0') < 10)
+            text++;
+        if (text == digits)
+            return false;
+    }
+    if (text < end && (*text == 'e' || *text == 'E')) {
+        text++;
+        if (text < end && (*text == '+' || *text == '-'))
+            text++;
+        digits = text;
+        while (text < end && (unsigned char)(*text - '0') < 10)
+            text++;
+        if (text == digits)
+            return false;
+    }
+    return text == end;
+}
+
+/* --- the wanted columns ----------------------------------------------------------------------- */
+
+#define JSON_NO_COLUMN (-1)
+#define JSON_NODES_MAX 0x4000
+
+/* Nodes with these numbers are always there. */
+enum { JSON_NODE_NONE, JSON_NODE_ROW };
+
+/* A key that is wanted itself, or in whose object keys are. */
+struct json_node {
+    const char *key; /* [key_bytes], owned */
+    size_t key_bytes;
+    uint64_t key_head;    /* its first eight bytes, zeros after them */
+    uint64_t key_lengths; /* of its children: bit n is set if one has n bytes, or 63 and more */
+    uint64_t below;       /* the columns of the nodes below this one, one bit each */
+    int column;           /* JSON_NO_COLUMN */
+    uint16_t parent;
+    uint16_t child;   /* the first; 0: none */
+    uint16_t sibling; /* the next child of its parent; 0: none */
+};
+
+struct json_columns {
+    struct json_node *nodes; /* [count], owned */
+    size_t count;
+    unsigned columns;
+};
+
+struct json_columns *json_columns_create(void)
+{
+    struct json_columns *columns = calloc(1, sizeof *columns);
+    struct json_node *nodes = calloc(2, sizeof *nodes);
+
+    if (!columns || !nodes) {
+        free(columns);
+        free(nodes);
+        return NULL;
+    }
+    nodes[JSON_NODE_NONE].column = nodes[JSON_NODE_ROW].column = JSON_NO_COLUMN;
+    *columns = (struct json_columns){.nodes = nodes, .count = 2};
+    return columns;
+}
+
+void json_columns_destroy(struct json_columns *columns)
+{
+    if (!columns)
+        return;
+    for (size_t i = 0; i < columns->count; i++)
+        free((char *)columns->nodes[i].key);
+    free(columns->nodes);
+    free(columns);
+}
+
+/* The first eight bytes of a key of `bytes`, of which `readable` may be read, and zeros. */
+TEXT_INLINE uint64_t json_key_head(const char *key, size_t bytes, size_t readable)
+{
+    char copy[8] = {0};
+
+    if (__builtin_expect(readable >= 8, true)) {
+        const uint64_t word = bytes_load(key);
+        return bytes >= 8 ? word : word & (((uint64_t)1 << 8 * bytes) - 1);
+    }
+    memcpy(copy, key, bytes);
+    return bytes_load(copy);
+}
+
+/* The child of a node with this key, or JSON_NODE_NONE. */
+TEXT_INLINE unsigned json_columns_find(const struct json_columns *columns, unsigned node,
+                                       const char *key, size_t bytes, size_t readable)
+{
+    const struct json_node *nodes = columns->nodes;
+
+    if (!(nodes[node].key_lengths >> (bytes < 63 ? bytes : 63) & 1))
+        return JSON_NODE_NONE;
+    const uint64_t head = json_key_head(key, bytes, readable);
+    unsigned child = nodes[node].child;
+    while (child != JSON_NODE_NONE &&
+           (nodes[child].key_head != head || nodes[child].key_bytes != bytes ||
+            (bytes > 8 && memcmp(nodes[child].key + 8, key + 8, bytes - 8) != 0)))
+        child = nodes[child].sibling;
+    return child;
+}
+
+/* The same for a key with escapes. */
+static unsigned json_columns_find_escaped(const struct json_columns *columns, unsigned node,
+                                          const char *key, size_t bytes)
+{
+    const struct json_node *nodes = columns->nodes;
+    unsigned child = nodes[node].child;
+
+    while (child != JSON_NODE_NONE &&
+           !json_string_equals(key, bytes, nodes[child].key, nodes[child].key_bytes))
+        child = nodes[child].sibling;
+    return child;
+}
+
+/*
+ * Finds or adds the child with the key, which this function takes over. Returns JSON_NODE_NONE if
+ * there is no memory, or there are JSON_NODES_MAX nodes.
+ */
+static unsigned json_columns_add_child(struct json_columns *columns, unsigned parent, char *key,
+                                       size_t bytes)
+{
+    const unsigned found = json_columns_find(columns, parent, key, bytes, bytes);
+
+    if (found != JSON_NODE_NONE) {
+        free(key);
+        return found;
+    }
+    struct json_node *nodes = columns->count == JSON_NODES_MAX
+                                  ? NULL
+                                  : realloc(columns->nodes, (columns->count + 1) * sizeof *nodes);
+    if (!nodes) {
+        free(key);
+        return JSON_NODE_NONE;
+    }
+    const unsigned child = (unsigned)columns->count++;
+    nodes[child] = (struct json_node){
+        .key = key,
+        .key_bytes = bytes,
+        .key_head = json_key_head(key, bytes, bytes),
+        .column = JSON_NO_COLUMN,
+        .parent = (uint16_t)parent,
+        .sibling = nodes[parent].child,
+    };
+    nodes[parent].child = (uint16_t)child;
+    nodes[parent].key_lengths |= (uint64_t)1 << (bytes < 63 ? bytes : 63);
+    columns->nodes = nodes;
+    return child;
+}
+
+/*
+ * Returns a copy of the key that path[*at] is the dot before, of *key_bytes bytes, and sets *at
+ * after it; NULL with *is_wrong if there is no key, and else if there is no memory. The caller
+ * frees it.
+ */
+static char *json_path_read_key(const char *path, size_t bytes, size_t *at, size_t *key_bytes,
+                                bool *is_wrong)
+{
+    const bool is_quoted = *at + 1 < bytes && path[*at + 1] == '"';
+    const size_t begin = *at + 1 + is_quoted;
+    size_t end = begin;
+    uint32_t code;
+
+    while (end < bytes && path[end] != (is_quoted ? '"' : '.')) {
+        const size_t escape =
+            is_quoted && path[end] == '\\' ? json_escape_read(path + end, bytes - end, &code) : 1;
+        *is_wrong |= escape == 0;
+        end += escape + (escape == 0);
+    }
+    *at = end + is_quoted;
+    *is_wrong |= is_quoted ? end >= bytes || (*at < bytes && path[*at] != '.') : end == begin;
+    if (*is_wrong)
+        return NULL;
+    char *key = malloc(end - begin + 1);
+    if (key && is_quoted)
+        *key_bytes = json_string_decode(path + begin, end - begin, key);
+    else if (key)
+        memcpy(key, path + begin, *key_bytes = end - begin);
+    return key;
+}
+
+enum status json_columns_add(struct json_columns *columns, const char *path, size_t bytes,
+                             unsigned *column, struct failure *failure)
+{
+    const bool is_name = bytes == 0 || path[0] != '.';
+    unsigned node = JSON_NODE_ROW;
+    size_t at = 0;
+    size_t key_bytes;
+    char *key;
+
+    do {
+        bool is_wrong = false;
+        if (is_name) {
+            key = malloc(bytes + 1);
+            if (key)
+                memcpy(key, path, bytes);
+            key_bytes = at = bytes;
+        } else {
+            key = json_path_read_key(path, bytes, &at, &key_bytes, &is_wrong);
+        }
+        if (is_wrong)
+            return status_fail(failure, STATUS_USAGE, "invalid path '%.*s'",
+                               (int)(bytes < 1000 ? bytes : 1000), path);
+        if (!key)
+            return status_fail(failure, STATUS_DATA, "memory exhausted");
+        node = json_columns_add_child(columns, node, key, key_bytes);
+        if (node == JSON_NODE_NONE)
+            return status_fail(failure, STATUS_DATA, "memory exhausted");
+    } while (at < bytes);
+
+    struct json_node *nodes = columns->nodes;
+    if (nodes[node].column == JSON_NO_COLUMN) {
+        if (columns->columns == JSON_COLUMNS_MAX)
+            return status_fail(failure, STATUS_USAGE, "more than %d columns", JSON_COLUMNS_MAX);
+        nodes[node].column = (int)columns->columns++;
+        for (unsigned above = nodes[node].parent; above; above = nodes[above].parent)
+            nodes[above].below |= (uint64_t)1 << nodes[node].column;
+    }
+    *column = (unsigned)nodes[node].column;
+    return STATUS_OK;
+}
+
+/* --- the first stage: the index --------------------------------------------------------------- */
+
+/* The block of the text at `at`, as if end bytes followed the text; as text_block_at. */
+TEXT_INLINE const char *json_lines_block(const struct json_lines *lines, size_t at, char *copy)
+{
+    if (__builtin_expect(lines->bytes - at >= TEXT_BLOCK, true))
+        return lines->data + at;
+    memset(copy, lines->end_byte, TEXT_BLOCK);
+    if (at < lines->bytes)
+        memcpy(copy, lines->data + at, lines->bytes - at);
+    return copy;
+}
+
+/*
+ * Checks the escapes that begin at the bits of the block at `at`. Returns the bit of the first that
+ * is wrong, or 0. Not inlined: escapes are rare.
+ */
+__attribute__((noinline)) static uint64_t json_lines_check_escapes(struct json_lines *lines,
+                                                                   size_t at, uint64_t bits)
+{
+    uint32_t code;
+
+    for (; bits; bits &= bits - 1) {
+        const size_t begin = at + text_block_first(bits);
+        if (begin < lines->escapes_end)
+            continue; /* the second half of a surrogate pair */
+        const size_t bytes = json_escape_read(lines->data + begin, lines->bytes - begin, &code);
+        if (bytes == 0)
+            return bits & -bits;
+        lines->escapes_end = begin + bytes;
+    }
+    return 0;
+}
+
+/* Indexes the next window, at lines->next. The text does not end before it. */
+TEXT_INLINE void json_lines_index(enum cpu_isa isa, struct json_lines *lines)
+{
+    const size_t window = lines->next;
+    const size_t text_end = lines->bytes;
+    size_t at = window;
+    uint64_t is_escaped = lines->is_escaped;
+    uint64_t is_inside = 0 - (uint64_t)lines->is_inside; /* all bits, or 0 */
+    uint64_t backslashes = 0;
+    unsigned count = 0;
+    char copy[TEXT_BLOCK];
+
+    do {
+        const char *block = json_lines_block(lines, at, copy);
+        const struct json_masks masks = json_block_masks(isa, block, lines->end_byte);
+        const uint64_t escaped = json_block_escaped(masks.backslashes, &is_escaped);
+        const uint64_t quotes = masks.quotes & ~escaped;
+        const uint64_t inside = text_quotes_prefix_xor(quotes) ^ is_inside;
+        uint64_t entries = quotes | (masks.operators & ~inside);
+        uint64_t wrong = masks.controls & inside;
+        if (__builtin_expect(masks.backslashes != 0, false))
+            wrong |= json_lines_check_escapes(lines, at, masks.backslashes & inside & ~escaped);
+        if (__builtin_expect(wrong != 0, false)) {
+            entries &= (wrong & -wrong) - 1;
+            lines->next = at + text_block_first(wrong);
+            lines->is_broken = true;
+        }
+        json_block_write_bits(entries, (unsigned)(at - window), lines->index + count);
+        count += (unsigned)__builtin_popcountll(entries);
+        backslashes |= masks.backslashes;
+        is_inside = 0 - (inside >> 63);
+        at += TEXT_BLOCK;
+    } while (!lines->is_broken && at <= text_end && at - window < JSON_WINDOW_BYTES);
+    if (!lines->is_broken)
+        lines->next = at;
+    lines->window = window;
+    lines->count = count;
+    lines->is_escaped = is_escaped != 0;
+    lines->is_inside = is_inside != 0;
+    lines->window_has_backslash = backslashes != 0;
+    lines->has_backslash |= backslashes != 0;
+}
+
+#define JSON_LINES_WRAP(isa, target, ...)                                            \
+    target TEXT_FLATTEN static void json_lines_index_##isa(struct json_lines *lines) \
+    {                                                                                \
+        json_lines_index((enum cpu_isa)TEXT_ISA_##isa, lines);                       \
+    }
+CPU_ISA_VARIANTS(JSON_LINES_WRAP, )
+
+#define JSON_LINES_ENTRY(isa, target, ...) json_lines_index_##isa,
+
+/* Lets the index begin at `at`, where a row begins. */
+static void json_lines_restart(struct json_lines *lines, size_t at)
+{
+    lines->window = lines->next = at;
+    lines->escapes_end = 0;
+    lines->count = lines->used = 0;
+    lines->is_broken = lines->is_escaped = lines->is_inside = false;
+    lines->window_has_backslash = false;
+}
+
+void json_lines_begin(struct json_lines *lines, const struct json_columns *columns, char end_byte,
+                      const char *data, size_t bytes)
+{
+    static void (*const functions[CPU_ISA_COUNT])(struct json_lines *) = {
+        CPU_ISA_VARIANTS(JSON_LINES_ENTRY, )};
+
+    lines->index_window = functions[cpu_isa_best()];
+    lines->columns = columns;
+    lines->data = data;
+    lines->bytes = bytes;
+    lines->end_byte = end_byte;
+    lines->row_next = 0;
+    json_lines_restart(lines, 0);
+}
+
+/* --- the second stage: rows ------------------------------------------------------------------- */
+
+#define JSON_STACK_ARRAY 0x8000
+
+/* Where the scan is in the index. */
+struct json_cursor {
+    const uint16_t *entry;
+    const uint16_t *end;
+    size_t window;
+};
+
+/* The offset of the next entry; where the index is broken, of the byte that is wrong. */
+TEXT_INLINE size_t json_take(struct json_lines *lines, struct json_cursor *cursor)
+{
+    while (__builtin_expect(cursor->entry == cursor->end, false)) {
+        if (lines->is_broken)
+            return lines->next;
+        lines->index_window(lines);
+        *cursor = (struct json_cursor){lines->index, lines->index + lines->count, lines->window};
+    }
+    return cursor->window + *cursor->entry++;
+}
+
+/* The byte of an entry; after the text is an end byte. */
+TEXT_INLINE char json_byte(const struct json_lines *lines, size_t at)
+{
+    return __builtin_expect(at < lines->bytes, true) ? lines->data[at] : lines->end_byte;
+}
+
+TEXT_INLINE bool json_is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+/* The first byte of data[begin..end) that is not white space, or `end`. */
+TEXT_INLINE size_t json_skip_blanks(const char *data, size_t begin, size_t end)
+{
+    while (begin < end && json_is_blank(data[begin]))
+        begin++;
+    return begin;
+}
+
+/* Whether the `bytes` at `text`, of which `readable` may be read, are an integer of 1 to 8 digits.
+ */
+TEXT_INLINE bool json_is_short_integer(const char *text, size_t bytes, size_t readable)
+{
+    if (bytes - 1 > 7 || readable < 8 || (*text == '0' && bytes > 1))
+        return false;
+    const uint64_t digits = (bytes_load(text) ^ BYTES_OF('0')) << (64 - 8 * bytes);
+    return (((digits + BYTES_OF(0x80 - 10)) | digits) & BYTES_OF(0x80)) == 0;
+}
+
+/*
+ * The kind of the number or literal text[0..*bytes), JSON_MISSING if it is neither. Takes white
+ * space at its end off *bytes. The text has `readable` >= *bytes bytes.
+ */
+TEXT_INLINE enum json_kind json_scalar_kind(const char *text, size_t *bytes, size_t readable)
+{
+    while (json_is_blank(text[*bytes - 1]))
+        --*bytes;
+    if (json_is_short_integer(text, *bytes, readable) || json_is_number(text, *bytes))
+        return JSON_NUMBER;
+    if (*bytes == 4 && memcmp(text, "true", 4) == 0)
+        return JSON_TRUE;
+    if (*bytes == 5 && memcmp(text, "false", 5) == 0)
+        return JSON_FALSE;
+    return *bytes == 4 && memcmp(text, "null", 4) == 0 ? JSON_NULL : JSON_MISSING;
+}
+
+/* Stores the value of a node, if it is wanted; those of the nodes below it are missing so far. */
+TEXT_INLINE void json_store(const struct json_node *node, struct json_value *values,
+                            enum json_kind kind, size_t offset, size_t bytes)
+{
+    for (uint64_t below = node->below; below; below &= below - 1)
+        values[text_block_first(below)].kind = JSON_MISSING;
+    if (node->column != JSON_NO_COLUMN)
+        values[node->column] = (struct json_value){kind, offset, bytes};
+}
+
+/*
+ * Ends a row with a fault. The scan goes on after the row; strings are right until there, unless
+ * the index is broken within the row.
+ */
+__attribute__((noinline)) static enum json_event json_lines_fail(struct json_lines *lines,
+                                                                 const struct json_cursor *cursor,
+                                                                 enum json_fault fault,
+                                                                 size_t offset)
+{
+    const char *end = offset < lines->bytes
+                          ? memchr(lines->data + offset, lines->end_byte, lines->bytes - offset)
+                          : NULL;
+
+    lines->fault = fault;
+    lines->fault_offset = offset;
+    lines->row_end = end ? (size_t)(end - lines->data) : lines->bytes;
+    lines->used = (unsigned)(cursor->entry - lines->index);
+    lines->row_next = lines->row_end + 1;
+    if (lines->row_next > lines->next)
+        json_lines_restart(lines, lines->row_next);
+    while (lines->used < lines->count &&
+           lines->window + lines->index[lines->used] < lines->row_next)
+        lines->used++;
+    return JSON_INVALID;
+}
+
+/* The same for a string that begins at `quote` and that the first stage found to be wrong. */
+static enum json_event json_lines_fail_string(struct json_lines *lines,
+                                              const struct json_cursor *cursor, size_t quote)
+{
+    const char wrong = json_byte(lines, lines->next);
+
+    if (wrong == lines->end_byte ||
+        (wrong == '\r' && json_byte(lines, lines->next + 1) == lines->end_byte))
+        return json_lines_fail(lines, cursor, JSON_UNCLOSED, quote);
+    return json_lines_fail(lines, cursor, wrong == '\\' ? JSON_BAD_ESCAPE : JSON_CONTROL,
+                           lines->next);
+}
+
+/* An entry, and what is before it. */
+struct json_step {
+    size_t at;
+    size_t gap; /* the first byte before it that is not white space, or `at` */
+    char byte;  /* of the entry */
+};
+
+/* Takes the next entry; the last one ended at `from`. */
+TEXT_INLINE struct json_step json_step(struct json_lines *lines, struct json_cursor *cursor,
+                                       size_t from)
+{
+    const size_t at = json_take(lines, cursor);
+
+    return (struct json_step){at, json_skip_blanks(lines->data, from, at), json_byte(lines, at)};
+}
+
+/* Takes the entry that ends a string, and sets *end to it. Returns false if the string is wrong. */
+TEXT_INLINE bool json_take_string(struct json_lines *lines, struct json_cursor *cursor, size_t *end)
+{
+    *end = json_take(lines, cursor);
+    return json_byte(lines, *end) == '"';
+}
+
+/* Whether the string data[begin..end) has escapes. */
+TEXT_INLINE bool json_has_escapes(const struct json_lines *lines, size_t begin, size_t end)
+{
+    return lines->has_backslash && memchr(lines->data + begin, '\\', end - begin);
+}
+
+/* Scans the row whose first bracket is the entry taken last, `step`. */
+TEXT_INLINE enum json_event json_lines_scan(struct json_lines *lines, struct json_cursor *cursor,
+                                            struct json_step step, struct json_value *values)
+{
+    const struct json_node *const nodes = lines->columns->nodes;
+    const char *const data = lines->data;
+    unsigned node = JSON_NODE_ROW; /* of the open object, or of the value */
+    unsigned depth = 0;
+    enum json_fault fault;
+    size_t from; /* of a string, after its quote */
+    bool is_array;
+
+open: /* the bracket at step.at, of the value `node` */
+    if (depth == JSON_DEPTH_MAX)
+        return json_lines_fail(lines, cursor, JSON_TOO_DEEP, step.at);
+    is_array = data[step.at] == '[';
+    lines->stack[depth++] = (uint16_t)(is_array ? node | JSON_STACK_ARRAY : node);
+    step = json_step(lines, cursor, step.at + 1);
+    if (step.gap == step.at && step.byte == (is_array ? ']' : '}'))
+        goto close;
+    if (is_array)
+        goto element;
+
+key: /* of the object `node` */
+    fault = JSON_NO_KEY;
+    if (step.gap < step.at || step.byte != '"')
+        goto fail;
+    from = step.at + 1;
+    if (!json_take_string(lines, cursor, &step.at))
+        return json_lines_fail_string(lines, cursor, from - 1);
+    if (json_has_escapes(lines, from, step.at))
+        node = json_columns_find_escaped(lines->columns, node, data + from, step.at - from);
+    else
+        node = json_columns_find(lines->columns, node, data + from, step.at - from,
+                                 lines->bytes - from);
+    step = json_step(lines, cursor, step.at + 1);
+    fault = JSON_NO_COLON;
+    if (step.gap < step.at || step.byte != ':')
+        goto fail;
+    step = json_step(lines, cursor, step.at + 1);
+    goto value;
+
+element: /* of an array */
+    node = JSON_NODE_NONE;
+
+value: /* of the column `node` */
+    fault = JSON_BAD_VALUE;
+    if (step.gap < step.at) {
+        size_t length = step.at - step.gap;
+        const enum json_kind kind =
+            json_scalar_kind(data + step.gap, &length, lines->bytes - step.gap);
+        if (kind == JSON_MISSING)
+            goto fail;
+        json_store(&nodes[node], values, kind, step.gap, length);
+        step.gap = step.at;
+    } else if (step.byte == '"') {
+        from = step.at + 1;
+        if (!json_take_string(lines, cursor, &step.at))
+            return json_lines_fail_string(lines, cursor, from - 1);
+        const bool is_escaped =
+            nodes[node].column != JSON_NO_COLUMN && json_has_escapes(lines, from, step.at);
+        json_store(&nodes[node], values, is_escaped ? JSON_ESCAPED : JSON_STRING, from,
+                   step.at - from);
+        step = json_step(lines, cursor, step.at + 1);
+    } else {
+        if (step.byte != '{' && step.byte != '[')
+            goto fail;
+        json_store(&nodes[node], values, step.byte == '{' ? JSON_OBJECT : JSON_ARRAY, step.at, 0);
+        goto open;
+    }
+
+next: /* what follows a value */
+    fault = JSON_NO_COMMA;
+    node = lines->stack[depth - 1];
+    is_array = node & JSON_STACK_ARRAY;
+    if (step.byte == ',' && step.gap == step.at) {
+        step = json_step(lines, cursor, step.at + 1);
+        if (is_array)
+            goto element;
+        goto key;
+    }
+    if (step.byte != (is_array ? ']' : '}') || step.gap < step.at)
+        goto fail;
+
+close: /* the bracket at step.at */
+    node = lines->stack[--depth] & ~(unsigned)JSON_STACK_ARRAY;
+    if (nodes[node].column != JSON_NO_COLUMN)
+        values[nodes[node].column].bytes = step.at + 1 - values[nodes[node].column].offset;
+    step = json_step(lines, cursor, step.at + 1);
+    if (depth > 0)
+        goto next;
+    lines->row_end = step.at;
+    fault = JSON_NOT_ONE;
+    if (step.gap == step.at && step.byte == lines->end_byte)
+        return JSON_ROW;
+
+fail:
+    if (step.gap == step.at && step.byte == lines->end_byte)
+        fault = JSON_UNCLOSED;
+    return json_lines_fail(lines, cursor, fault, step.gap);
+}
+
+enum json_event json_lines_next(struct json_lines *lines, struct json_value *values)
+{
+    struct json_cursor cursor = {lines->index + lines->used, lines->index + lines->count,
+                                 lines->window};
+    struct json_step step;
+
+    for (;; lines->row_next = step.at + 1) {
+        if (lines->row_next > lines->bytes)
+            return JSON_END;
+        lines->has_backslash = lines->window_has_backslash;
+        step = json_step(lines, &cursor, lines->row_next);
+        if (step.gap < step.at || step.byte != lines->end_byte)
+            break;
+    }
+    lines->row_begin = lines->row_next;
+    if (step.gap < step.at || step.byte != '{')
+        return json_lines_fail(lines, &cursor, JSON_NOT_OBJECT, step.gap);
+    for (unsigned i = 0; i < lines->columns->columns; i++)
+        values[i].kind = JSON_MISSING;
+    const enum json_event event = json_lines_scan(lines, &cursor, step, values);
+    if (event == JSON_ROW) {
+        lines->row_next = lines->row_end + 1;
+        lines->used = (unsigned)(cursor.entry - lines->index);
+    }
+    return event;
+}
+
+const char *json_fault_text(enum json_fault fault)
+{
+    static const char *const texts[] = {
+        [JSON_NOT_OBJECT] = "it begins with no brace",
+        [JSON_BAD_VALUE] = "a value is no number, string, true, false or null",
+        [JSON_NO_KEY] = "a key in quotes is missing",
+        [JSON_NO_COLON] = "a colon is missing",
+        [JSON_NO_COMMA] = "a comma or a bracket is missing",
+        [JSON_UNCLOSED] = "a string, an object or an array has no end",
+        [JSON_BAD_ESCAPE] = "a string has a wrong escape",
+        [JSON_CONTROL] = "a string has a control character",
+        [JSON_TOO_DEEP] = "objects or arrays are nested too deep",
+        [JSON_NOT_ONE] = "something follows the object",
+    };
+    return texts[fault];
+}

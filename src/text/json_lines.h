@@ -1,0 +1,154 @@
+/*
+ * Scans JSON Lines: each row of a text is one JSON object (RFC 8259). For each wanted column the
+ * scanner yields where its value stands in the row; it builds no tree and copies nothing.
+ *
+ * Every row is checked as a whole, also where no column is wanted: exactly the rows are accepted
+ * that are objects by the grammar of RFC 8259, with these limits:
+ * - NaN, Infinity and -Infinity are refused; numbers may have any number of digits;
+ * - a \u escape of a surrogate without its other half is refused, because no text has it;
+ * - objects and arrays are nested at most JSON_DEPTH_MAX deep;
+ * - bytes above 127 are not checked to be UTF-8.
+ *
+ * Rows that hold only white space are skipped. Where a key stands twice in an object the last one
+ * counts, also of an object that holds wanted keys, as in jq.
+ *
+ * Thread-safe on distinct objects; struct json_columns is only read while rows are scanned.
+ */
+#ifndef GPUHIST_JSON_LINES_H
+#define GPUHIST_JSON_LINES_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JSON_COLUMNS_MAX 64
+#define JSON_DEPTH_MAX   1024
+
+/* --- the wanted columns ----------------------------------------------------------------------- */
+
+/* A set of wanted columns, for any number of scanners. */
+struct json_columns;
+
+/* Creates an empty set; NULL if there is no memory. The caller destroys it. */
+struct json_columns *json_columns_create(void);
+
+/* NULL is allowed. */
+void json_columns_destroy(struct json_columns *columns);
+
+/*
+ * Adds the column of path[0..bytes) and sets *column to its number, from 0 on; a column that is in
+ * the set keeps its number. A path that begins with a dot names keys of nested objects: `.http.ms`,
+ * or with quotes, as a string in JSON, `."a.b".c`. Any other path is a key of the row's object as
+ * it stands: `a.b`. Returns STATUS_USAGE with a message for a path that is neither, or for more
+ * than JSON_COLUMNS_MAX columns, and STATUS_DATA if there is no memory.
+ */
+enum status json_columns_add(struct json_columns *columns, const char *path, size_t bytes,
+                             unsigned *column, struct failure *failure);
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+enum json_kind {
+    JSON_MISSING,
+    JSON_NUMBER,
+    JSON_STRING,  /* the bytes between the quotes are the string's */
+    JSON_ESCAPED, /* a string with escapes: json_string_decode */
+    JSON_TRUE,
+    JSON_FALSE,
+    JSON_NULL,
+    JSON_OBJECT,
+    JSON_ARRAY,
+};
+
+/* The value of a column: bytes of the text, without the quotes of a string. */
+struct json_value {
+    enum json_kind kind;
+    size_t offset; /* in the text; undefined for JSON_MISSING, as is `bytes` */
+    size_t bytes;
+};
+
+enum json_event {
+    JSON_ROW,     /* the values of a row */
+    JSON_INVALID, /* the row is no object */
+    JSON_END,     /* there is no further row */
+};
+
+/* Why a row is no object. */
+enum json_fault {
+    JSON_NOT_OBJECT, /* it begins with another byte than { */
+    JSON_BAD_VALUE,  /* what is neither a number nor true, false or null; or nothing */
+    JSON_NO_KEY,     /* something else where a key in quotes has to be */
+    JSON_NO_COLON,   /* something else after a key */
+    JSON_NO_COMMA,   /* something else after a value, or the wrong bracket */
+    JSON_UNCLOSED,   /* the row ends in a string, an object or an array */
+    JSON_BAD_ESCAPE, /* also half a surrogate pair */
+    JSON_CONTROL,    /* a control character, 0 to 31, in a string */
+    JSON_TOO_DEEP,   /* JSON_DEPTH_MAX */
+    JSON_NOT_ONE,    /* something after the object */
+};
+
+/* The bytes that are indexed at a time: they and the index stay in the L1 cache. */
+#define JSON_WINDOW_BYTES 8192
+
+/* The scanner of a text. Its users read the members of the first group alone. */
+struct json_lines {
+    /* the row that json_lines_next returned last */
+    size_t row_begin;
+    size_t row_end; /* its end byte, or the end of the text */
+    enum json_fault fault;
+    size_t fault_offset; /* in the text */
+
+    const struct json_columns *columns;
+    const char *data;
+    size_t bytes;
+    char end_byte;
+    size_t row_next; /* where the next row begins */
+
+    /* the first stage */
+    void (*index_window)(struct json_lines *lines); /* for the instruction set */
+    size_t next; /* the first byte that is not indexed; if is_broken, the one that is wrong */
+    size_t escapes_end; /* of the last surrogate pair or other escape that was checked */
+    bool is_broken;     /* a string turned out wrong: the row of the last entry ends in it */
+    bool is_escaped;    /* the byte at `next` is, by a backslash before it */
+    bool is_inside;     /* the byte at `next` is inside a string */
+
+    /* the index: quotes, and brackets, colons, commas and row ends outside strings */
+    size_t window;  /* where the indexed bytes begin */
+    unsigned count; /* entries */
+    unsigned used;  /* entries that the scan is past */
+    bool window_has_backslash;
+    bool has_backslash;                     /* that window or another one of the row */
+    uint16_t index[JSON_WINDOW_BYTES + 64]; /* offsets from `window` on, ascending */
+
+    uint16_t stack[JSON_DEPTH_MAX]; /* the nodes of the open brackets, with a mark for arrays */
+};
+
+/*
+ * Starts on data[0..bytes), which begins with a row; `end_byte` ends each: a newline, a carriage
+ * return or NUL. The last row may end without it. The data have to stay as they are until the scan
+ * ends.
+ */
+void json_lines_begin(struct json_lines *lines, const struct json_columns *columns, char end_byte,
+                      const char *data, size_t bytes);
+
+/*
+ * Scans the next row. JSON_ROW: stores the value of each column in values[its number].
+ * JSON_INVALID: sets lines->fault and its offset; the values are undefined, and the next call goes
+ * on with the row after it.
+ */
+enum json_event json_lines_next(struct json_lines *lines, struct json_value *values);
+
+/* A fault in words, to follow "not a JSON object: ". */
+const char *json_fault_text(enum json_fault fault);
+
+/*
+ * Decodes the escapes of string[0..bytes), the bytes between the quotes of a JSON_ESCAPED value, to
+ * text[0..returned), which has to hold `bytes` bytes: what is decoded is never longer.
+ */
+size_t json_string_decode(const char *string, size_t bytes, char *text);
+
+/* Whether text[0..bytes) is a number of JSON, `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`. */
+bool json_is_number(const char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * Fuzzing of src/text/json_lines.h against tests/unit/json_reference.h. The first byte chooses how
+ * the rest is scanned, so that seeds can be written by hand: the instruction set and what ends
+ * rows, from '0' on.
+ */
+#include "config.h"
+
+#include "base/cpu_isa.h"
+#include "tests/unit/json_reference.h"
+
+#include <stdio.h>
+
+#define FUZZ_HEAD 1
+
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes);
+
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
+{
+    static const struct reference_column columns[] = {
+        {"a", {"a"}}, {".b.c", {"b", "c"}}, {".b", {"b"}}, {"b.c", {"b.c"}}, {".\"\"", {""}}};
+    const unsigned count = sizeof columns / sizeof *columns;
+    size_t where;
+
+    if (bytes < FUZZ_HEAD)
+        return 0;
+    const unsigned way = (unsigned)(input[0] - '0') & 255u;
+    setenv("GPUHIST_ISA", cpu_isa_names[way % CPU_ISA_COUNT], 1);
+    cpu_isa_forget();
+    const char *wrong =
+        reference_compare(columns, count, (const char *)input + FUZZ_HEAD, bytes - FUZZ_HEAD,
+                          "\n\0\r"[way / CPU_ISA_COUNT % 3], &where);
+    if (wrong) {
+        fprintf(stderr, "%s at %zu\n", wrong, where);
+        abort();
+    }
+    return 0;
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# The laws of rows: each side of a law by its own command, for random tables and jobs (laws.py); and options of
+# columns and conditions that are none.
+
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# check LAW [SEED [COUNT]]: a law of laws.py.
+check() {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    command -v zstd >/dev/null || skip "no zstd"
+    reads_gzip || skip "no gzip"
+    timeout 3000 "$PYTHON" "$srcdir/tests/laws.py" "$GPUHIST" "$@"
+}
+
+# usage TEXT ARG...: a usage error that contains TEXT.
+usage() {
+    run --separate-stderr gpuhist "${@:2}" </dev/null
+    assert_failed 2 "$1"
+}
+
+@test "--where is the run over the rows that meet it" {
+    check where 1 60
+}
+
+@test "--by is the runs of its groups" {
+    check by 1 25
+}
+
+@test "several columns are the runs of each" {
+    check columns 1 50
+}
+
+@test "parts that are saved and merged are the whole" {
+    check parts 1 40
+}
+
+# bats test_tags=slow
+@test "all of these, for minutes" {
+    skip_long
+    seed=${GPUHIST_TEST_SEED:-$RANDOM$RANDOM}
+    echo "GPUHIST_TEST_SEED=$seed"
+    check all "$seed" 3000
+}
+
+@test "conditions that are none" {
+    for bad in '' 9 '9 500' '=5' '9=' '9= ' '>=5' '9!5' 'a b' '"x=5' '"x"y=5' '""=5' '0=5' '99999999999=5'; do
+        usage "invalid --where '$bad': expected a column, an operator and a value" uniq -f 1 --where "$bad"
+    done
+    for bad in '9>x' '9<1.5' '9:.1<=1.25' '9>=1,2' '9<5 6' '9>-' '9:hex>0x1f'; do
+        usage "invalid --where '$bad': " uniq -f 1 --where "$bad"
+    done
+    for bad in x 1,x 1.5 1,2x; do
+        usage "invalid --where '${bad#*,}': expected integers " uniq -f 1 --where "9=$bad"
+    done
+    # shellcheck disable=SC2046
+    usage "--where can be given at most 16 times" uniq -f 1 $(printf -- '--where 1=%d ' {1..17})
+    usage "--where needs -f" uniq --where '2=5'
+    usage "option --where does not go with merge" merge --where '2=5' x
+    usage "option --names does not go with merge" merge --names x
+    run --separate-stderr gpuhist uniq -f 1 --where '2=@none' </dev/null
+    assert_failed 1 "none: No such file or directory"
+}
+
+@test "columns that are none, or too many" {
+    for bad in 0 '' ',' '1,' ',1' 1,0 99999999999 '"' '""' '"a' '"a"b' '"a":'; do
+        usage "invalid --field '$bad'" reduce sum -f "$bad"
+        usage "invalid --by '$bad'" reduce sum -f 1 --by "$bad"
+    done
+    usage "--field takes at most 32 columns" reduce sum -f "$(seq -s , 33)"
+    usage "--by takes at most 8 columns" reduce sum -f 1 --by "$(seq -s , 9)"
+    usage "--weight takes at most 1 column" uniq -f 1 --weight 2,3
+    for operation in histogram uniq stalin-sort; do
+        usage "$operation takes one column of values" $operation -f 1,2
+        usage "$operation takes one column of values" $operation -f 1 -f 2
+    done
+    for operation in 'reduce sum' uniq histogram 'count --ge 5'; do
+        # shellcheck disable=SC2086
+        usage "--by needs -f" $operation --by 2
+    done
+    usage "option --by does not go with stalin-sort" stalin-sort -f 1 --by 2
+}
+
+@test "elements of records that are none" {
+    usage "--by TYPE@OFFSET needs --record" reduce sum -f 1 --by u8@3
+    usage "--where TYPE@OFFSET needs --record" reduce sum -f 1 --where u8@3=1
+    usage "-f TYPE@OFFSET needs --record" reduce sum -f u8@3
+    usage "with --record, --by wants TYPE@OFFSET" reduce sum --record 8 --by 3
+    usage "with --record, --where wants TYPE@OFFSET" reduce sum --record 8 --where 3=1
+    usage "the input cannot be text (--text, --field, " reduce sum --record 8 -f 3
+    usage "u64 at --where 1 does not fit in a --record of 8 bytes" reduce sum --record 8 --where u64@1=3
+    usage "u16 at -f 7 does not fit in a --record of 8 bytes" reduce sum --record 8 -f u16@7
+    usage "can be of kind int or .N alone" reduce sum --record 8 --by u8@1:hex
+    usage "cannot be divided" reduce sum --record 8 -f u8@1:int/5
+}
+
+@test "kinds and widths that are none belong to the name" {
+    printf 'a,a:oct,a:int/0,a:int/x,a:.19,a:.2/0.001,b:int\n1,2,3,4,5,6,7\n' >in
+    for name in a:oct a:int/0 a:int/x a:.19 a:.2/0.001; do
+        run -0 gpuhist uniq --csv -f "$name" in
+        [ "$output" = "$((++value + 1))"$'\t1' ]
+        run -0 gpuhist reduce count --csv -f a --by "$name" --where "$name=$((value + 1))" in
+        [ "$output" = "$((value + 1))"$'\t1' ]
+    done
+    run --separate-stderr gpuhist uniq --csv -f b:int in
+    assert_failed 1 "in: its header has no field 'b'"
+    for name in b:int:int '"b:int"' '"b:int":int/1'; do
+        run -0 gpuhist uniq --csv -f "$name" in
+        [ "$output" = $'7\t1' ]
+    done
+    for width in 0 -1 x '' 1.5 99999999999999999999; do # 3:int/0 is a name
+        run --separate-stderr gpuhist uniq --csv -f "3:int/$width" in
+        assert_failed 1 "in: its header has no field '3:int/$width'"
+    done
+}
+
+@test "names in quotes, names that are numbers or types of elements, and --names" {
+    printf '2017,"a, ""b""",u8@3,x=1\n1,2,3,4\n' >in
+    run -0 gpuhist reduce sum --csv -f '"2017","a, ""b""","u8@3","x=1"' in
+    [ "$output" = $'2017\t1\na, "b"\t2\nu8@3\t3\nx=1\t4' ]
+    run -0 gpuhist reduce sum --csv --names -f 2017,u8@3 in
+    [ "$output" = $'2017\t1\nu8@3\t3' ]
+    run -0 gpuhist uniq --csv -f '"2017"' --where '"x=1"=4' --where ' "a, ""b""":int/2 >= 2 ' in
+    [ "$output" = $'1\t1' ]
+    run --separate-stderr gpuhist uniq --csv --names -f 1 in
+    assert_failed 1 "in: its header has no field '1'"
+    run -0 gpuhist reduce sum,max --csv -f '"a, ""b""",2017' --names --by '"x=1"' --format csv in
+    [ "$output" = $'column,x=1,sum,max\n"a, ""b""",4,2,2\n2017,4,1,1' ]
+    gpuhist reduce sum,max --csv -f '"a, ""b""",2017' --names --by '"x=1"' --save state --format csv in
+    run -0 gpuhist merge --format csv state
+    [ "$output" = $'column,x=1,sum,max\n"a, ""b""",4,2,2\n2017,4,1,1' ]
+}
