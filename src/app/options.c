@@ -267,7 +267,8 @@ static struct element options_bounds(const struct options *options)
         return element;
     if (first->kind == OPTIONS_KIND_TIME || first->kind == OPTIONS_KIND_LOCAL_TIME) {
         element.decimals = first->decimals;
-        element.notation = first->kind == OPTIONS_KIND_TIME ? ELEMENT_TIME : ELEMENT_LOCAL_TIME;
+        element.notation =
+            first->kind == OPTIONS_KIND_TIME ? ELEMENT_TIME : ELEMENT_LOCAL_TIME;
     }
     return element;
 }
@@ -304,7 +305,7 @@ static enum status options_finish(struct options *options, struct failure *failu
                                       failure);
         width = bucket.width;
     } else if (text && (!decimal_parse_fixed(text, strlen(text), decimals, &width) || width < 0 ||
-                        width > UINT64_MAX))
+                 width > UINT64_MAX))
         return options_fail_value("width", text,
                                   decimals > 0
                                       ? "a number with no more decimals than --decimals"
