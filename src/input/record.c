@@ -14,7 +14,7 @@ size_t record_cut(const struct record_format *format, const char *data, size_t k
     if (!format->is_text)
         return bytes - bytes % format->element_bytes;
     if (state && format->text.is_quoted) {
-        end = text_scan(&format->text, data + known, bytes - known, state).last;
+        end = text_scan_last(&format->text, data + known, bytes - known, state);
         return end > 0 ? known + end : 0;
     }
     while (end > known && data[end - 1] != '\n' && (has_lines || !record_is_space(data[end - 1])))
@@ -28,7 +28,7 @@ size_t record_find_end(const struct record_format *format, const char *data, siz
     size_t end = 0;
 
     if (record_has_lines(format))
-        return text_scan(&format->text, data, bytes, &state).first;
+        return text_scan_first(&format->text, data, bytes, state);
     while (end < bytes && !record_is_space(data[end]))
         end++;
     return end < bytes ? end + 1 : 0;

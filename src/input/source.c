@@ -777,8 +777,8 @@ static enum status source_take_rows(struct source *source, const struct source_p
     const struct text_rules *rules = &source->format.text;
     struct chunk_buffer *buffer = pull->chunk.buffer;
     enum text_scan_state state = TEXT_SCAN_ROW;
-    struct text_scan_ends ends = text_scan(rules, buffer->data, bytes, &state);
-    size_t begin = 0; /* of the first row */
+    size_t row = text_scan_last(rules, buffer->data, bytes, &state); /* begin of the last one */
+    size_t begin = 0;                                                /* of the first one */
     size_t end = bytes;
     enum status status = STATUS_OK;
 
@@ -787,8 +787,9 @@ static enum status source_take_rows(struct source *source, const struct source_p
         pthread_cond_wait(&source->turned, &source->turn_lock);
     if (source->turn_state == TEXT_SCAN_INSIDE) { /* else a row begins, since a line does */
         state = TEXT_SCAN_INSIDE;
-        ends = text_scan(rules, buffer->data, bytes, &state);
-        begin = ends.first > 0 ? ends.first : bytes;
+        row = text_scan_last(rules, buffer->data, bytes, &state);
+        begin = text_scan_first(rules, buffer->data, bytes, TEXT_SCAN_INSIDE);
+        begin = begin > 0 ? begin : bytes;
     }
     const bool is_short = bytes < range->bytes;
     const bool is_empty = begin == bytes && !is_short;
@@ -800,8 +801,7 @@ static enum status source_take_rows(struct source *source, const struct source_p
     pthread_mutex_unlock(&source->turn_lock);
 
     if (is_short)
-        end = ends.last > begin ? ends.last : begin;
-    const size_t row = ends.last; /* the begin of the last one */
+        end = row > begin ? row : begin;
     bool is_open = state == TEXT_SCAN_INSIDE && !is_empty && !is_short;
     for (size_t wanted = SOURCE_FINISH_BYTES; is_open && status == STATUS_OK; wanted *= 2) {
         if (end == buffer->capacity && end < CHUNK_ROW_BYTES_MAX && buffer->grow)
@@ -827,7 +827,7 @@ static enum status source_take_rows(struct source *source, const struct source_p
         if (status != STATUS_OK || n == 0)
             break; /* the end of the file is that of the row */
         reader_end_rows(range->row_end, next, (size_t)n);
-        const size_t found = text_scan(rules, next, (size_t)n, &state).first;
+        const size_t found = text_scan(rules, next, (size_t)n, &state).first; /* and the state */
         end += found > 0 ? found : (size_t)n;
         is_open = found == 0;
     }

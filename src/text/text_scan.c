@@ -10,6 +10,10 @@
 
 #include <string.h>
 
+/* Bytes that are scanned at a time for the first row, and the least for the last one. */
+#define TEXT_SCAN_BYTES ((size_t)4096)
+#define TEXT_SCAN_SHARE 16 /* for the last row, of a text that is longer: one in so many bytes */
+
 /* The state after a byte of CSV. */
 static inline enum text_scan_state text_scan_step(const struct text_rules *rules,
                                                   enum text_scan_state state, char c)
@@ -148,6 +152,44 @@ struct text_scan_ends text_scan(const struct text_rules *rules, const char *data
     }
     *state = call.state;
     return call.ends;
+}
+
+size_t text_scan_first(const struct text_rules *rules, const char *data, size_t bytes,
+                       enum text_scan_state state)
+{
+    for (size_t at = 0, piece = 0; at < bytes; at += piece) {
+        piece = bytes - at < TEXT_SCAN_BYTES ? bytes - at : TEXT_SCAN_BYTES;
+        const size_t first = text_scan(rules, data + at, piece, &state).first;
+        if (first > 0)
+            return at + first;
+    }
+    return 0;
+}
+
+size_t text_scan_last(const struct text_rules *rules, const char *data, size_t bytes,
+                      enum text_scan_state *state)
+{
+    const size_t share = bytes / TEXT_SCAN_SHARE;
+    const size_t tail = share < TEXT_SCAN_BYTES ? TEXT_SCAN_BYTES : share;
+    const char *end = data + bytes;
+
+    if (rules->is_quoted && !rules->has_comments && tail < bytes) {
+        const char *quote = end - tail;
+        while ((quote = memchr(quote, '"', (size_t)(end - quote))) && quote + 1 < end &&
+               (quote[-1] == '"' || quote[-1] == '\n' || quote[-1] == (char)rules->delimiter ||
+                quote[1] == '"'))
+            quote++;
+        if (quote && quote + 1 < end) {
+            enum text_scan_state after = TEXT_SCAN_PLAIN;
+            const char *next = quote + 1;
+            const size_t last = text_scan(rules, next, (size_t)(end - next), &after).last;
+            if (last > 0) {
+                *state = after;
+                return (size_t)(next - data) + last;
+            }
+        }
+    }
+    return text_scan(rules, data, bytes, state).last;
 }
 
 size_t text_scan_count_odd(const struct text_rules *rules, const char *data, size_t bytes,

@@ -91,8 +91,14 @@ static bool scans(const struct text_rules *rules, enum text_scan_state state, co
         if (!piece)
             return tap_note("no memory");
         memcpy(piece, whole + places[i], length);
+        const size_t first = text_scan_first(rules, piece, length, state);
+        enum text_scan_state last_state = state;
+        const size_t last = text_scan_last(rules, piece, length, &last_state);
         const struct text_scan_ends found = text_scan(rules, piece, length, &state);
-        right = found.first == wanted.first && found.last == wanted.last;
+        if (first != found.first || last != found.last || last_state != state)
+            right = tap_note("first %zu, last %zu, state %d, not %zu, %zu, %d", first, last,
+                             (int)last_state, found.first, found.last, (int)state);
+        right = right && found.first == wanted.first && found.last == wanted.last;
         if (!right)
             tap_note("piece %zu at %zu: ends %zu, %zu, not %zu, %zu: %.*s", i, cut, found.first,
                      found.last, wanted.first, wanted.last, (int)(lead + bytes), whole);
@@ -124,6 +130,29 @@ static void test_random(const struct text_rules *rules, const char *name)
         }
         tap_ok(right, "%s, random texts, %zu", name, i);
     }
+}
+
+/* Long texts, of which the last row is found from the end. */
+static void test_long(const struct text_rules *rules, const char *name)
+{
+    static const char *const alphabets[] = {"\"\",,\n#1 ", "\"1234567,,,,\n", "\"\"\n\n,1",
+                                            "\",\n1111111111111111111111111111111111111111111"};
+    uint64_t random = 8;
+    bool right = true;
+
+    for (int round = 0; right && round < 1200; round++) {
+        const char *alphabet = alphabets[(size_t)round % ARRAY_LENGTH(alphabets)];
+        enum text_scan_state state = round % 3 ? TEXT_SCAN_ROW : TEXT_SCAN_INSIDE;
+        char text[12000];
+        const size_t bytes = sizeof text - tap_random(&random) % 4000;
+        for (size_t j = 0; j < bytes; j++)
+            text[j] = alphabet[tap_random(&random) % strlen(alphabet)];
+        for (size_t j = tap_random(&random) % bytes; round % 5 == 0 && j < bytes; j++)
+            text[j] = text[j] == '\n' ? ' ' : text[j]; /* a last row that is long */
+        right = scans(rules, rules->is_quoted ? state : TEXT_SCAN_ROW, text, bytes,
+                      tap_random(&random) % (bytes + 1));
+    }
+    tap_ok(right, "%s, long random texts", name);
 }
 
 /* Comments are blank afterwards, and nothing else has changed. */
@@ -165,6 +194,8 @@ int main(void)
         cpu_isa_forget();
         for (size_t i = 0; i < ARRAY_LENGTH(every_rules); i++)
             test_random(&every_rules[i], names[i]);
+        for (size_t i = 0; i < ARRAY_LENGTH(every_rules); i++)
+            test_long(&every_rules[i], names[i]);
     }
     test_comments();
     test_odd();
