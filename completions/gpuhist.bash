@@ -49,31 +49,32 @@ _gpuhist_options() {
     uniq | distinct)
         echo --top --min-count --other --sort --percent --cumulative --quantiles --format \
             --header-out --plot --zeros -o --output --save -t --type --binary --text -f --field \
-            -d --delimiter --csv --base --decimals --header --record --offset --weight --by \
-            --where --names --invalid --decompress --memory -S --buffer-size \
+            -d --delimiter --csv --jsonl --base --decimals --header --record --offset --weight \
+            --by --where --names --time-format --invalid --decompress --memory -S --buffer-size \
             -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
-            --no-progress --every --stats -v --verbose -q --quiet -h --help -V --version
+            --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     reduce)
         echo --interpolate --format --header-out -o --output --save -t --type --binary --text \
-            -f --field -d --delimiter --csv --base --decimals --header --record --offset --by \
-            --where --names --invalid --decompress --memory -S --buffer-size \
+            -f --field -d --delimiter --csv --jsonl --base --decimals --header --record --offset \
+            --by --where --names --time-format --invalid --decompress --memory -S --buffer-size \
             -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
-            --no-progress --every --stats -v --verbose -q --quiet -h --help -V --version
+            --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     count)
         echo --eq --ne --lt --le --gt --ge --in --any-of --all --format --header-out -o --output \
-            --save -t --type --binary --text -f --field -d --delimiter --csv --base --decimals \
-            --header --record --offset --by --where --names --invalid --decompress --memory \
-            -S --buffer-size -T --temporary-directory --engine --gpus --threads --chunk-size \
-            --progress --no-progress --every --stats -v --verbose -q --quiet -h --help \
-            -V --version
+            --save -t --type --binary --text -f --field -d --delimiter --csv --jsonl --base \
+            --decimals --header --record --offset --by --where --names --time-format --invalid \
+            --decompress --memory -S --buffer-size -T --temporary-directory --engine --gpus \
+            --threads --chunk-size --progress --no-progress --every --window --stats -v --verbose \
+            -q --quiet -h --help -V --version
         ;;
     stalin-sort | stalin)
         echo --strict --descending --purged -o --output -t --type --binary --text -f --field \
-            -d --delimiter --csv --base --decimals --header --record --offset --where --names \
-            --invalid --decompress --memory --engine --gpus --threads --chunk-size --progress \
-            --no-progress --stats -v --verbose -q --quiet -h --help -V --version
+            -d --delimiter --csv --jsonl --base --decimals --header --record --offset --where \
+            --names --time-format --invalid --decompress --memory --engine --gpus --threads \
+            --chunk-size --progress --no-progress --stats -v --verbose -q --quiet -h --help \
+            -V --version
         ;;
     merge)
         echo --top --min-count --other --sort --percent --cumulative --quantiles --format \
@@ -86,11 +87,11 @@ _gpuhist_options() {
     *)
         echo -b --bins --range -w --width --log2 --log10 --edges --outside --top --min-count \
             --other --sort --percent --cumulative --quantiles --format --header-out --plot --zeros \
-            -o --output --save -t --type --binary --text -f --field -d --delimiter --csv --base \
-            --decimals --header --record --offset --weight --by --where --names --invalid \
-            --decompress --memory -S --buffer-size -T --temporary-directory --engine --gpus \
-            --threads --chunk-size --progress --no-progress --every --stats -v --verbose \
-            -q --quiet -h --help -V --version
+            -o --output --save -t --type --binary --text -f --field -d --delimiter --csv --jsonl \
+            --base --decimals --header --record --offset --weight --by --where --names \
+            --time-format --invalid --decompress --memory -S --buffer-size \
+            -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
+            --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     esac
 }
@@ -129,6 +130,7 @@ _gpuhist_value() {
     --weight) ;;
     --by) ;;
     --where) ;;
+    --time-format) ;;
     --invalid) _gpuhist_complete 'abort fail warn ignore' ;;
     --decompress) _gpuhist_complete 'auto none' ;;
     --memory) ;;
@@ -139,6 +141,7 @@ _gpuhist_value() {
     --threads) ;;
     --chunk-size) ;;
     --every) _gpuhist_complete '500ms 1s 10s 1m 1h' ;;
+    --window) _gpuhist_complete '1m 5m 1h' ;;
     *) return 1 ;;
     esac
 }

@@ -7,6 +7,7 @@
 #include "partial/operation.h"
 #include "partial/state.h"
 #include "print/print.h"
+#include "text/dictionary.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -162,6 +163,11 @@ enum status merge_run(const struct options *options, struct failure *failure)
         status = print_check(&options->print, failure);
     if (status == STATUS_OK)
         status = merge_begin(&merge, failure);
+    if (status == STATUS_OK && job_has_texts(job) &&
+        !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_make())))
+        status = status_fail(failure, STATUS_DATA, "no memory for texts");
+    for (size_t i = 0; job->singles && i < job->value_count; i++)
+        job->singles[i].dictionary = job->dictionary;
     if (status == STATUS_OK && !(merge.partial = operation_of(job)->create(job, failure)))
         status = failure->status;
     if (status == STATUS_OK && !options->quiet)
@@ -170,6 +176,7 @@ enum status merge_run(const struct options *options, struct failure *failure)
         status = merge_states(&merge, failure);
     if (merge.partial)
         operation_of(job)->destroy(merge.partial);
+    dictionary_destroy(job->dictionary);
     state_reader_close(merge.first);
     job_destroy(job);
     options_destroy(&merge.of_state);

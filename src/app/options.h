@@ -52,6 +52,7 @@ enum options_kind_of_column {
     OPTIONS_KIND_TIME,
     OPTIONS_KIND_LOCAL_TIME,
     OPTIONS_KIND_IP,
+    OPTIONS_KIND_TEXT,
 };
 
 /* A column: a field of text, or with an `element` an integer of binary records. */
@@ -65,8 +66,8 @@ struct options_column {
     struct element element; /* its `bytes` are 0 for a field of text */
     uint64_t offset;        /* of the element in its record */
     enum options_kind_of_column kind;
-    unsigned decimals; /* fixed point, times */
-    uint64_t width;    /* numbers are floored to multiples of it; 0: they are not */
+    unsigned decimals;              /* fixed point, times */
+    uint64_t width;                 /* numbers are floored to multiples of it; 0: they are not */
     struct kind_time_bucket bucket; /* times, likewise */
     struct kind_ip_prefix prefix;   /* addresses, likewise */
 };
@@ -140,11 +141,13 @@ struct options {
     struct options_columns by;
     struct options_condition conditions[OPTIONS_CONDITIONS_MAX]; /* [condition_count] */
     size_t condition_count;
-    bool names_only;             /* columns are names, also those that are numbers */
+    bool names_only; /* columns are names, also those that are numbers */
     const char *time_format_text;
+    bool jsonl;                          /* rows are JSON objects, */
+    struct json_columns *json;           /* whose columns have these paths; owned; else NULL */
     struct kind_time_format time_format; /* if it has a text */
-    struct options_copy *copies; /* owned */
-    int delimiter;               /* a byte, or TEXT_NO_DELIMITER */
+    struct options_copy *copies;         /* owned */
+    int delimiter;                       /* a byte, or TEXT_NO_DELIMITER */
     bool csv;
     bool ends_with_nul; /* rows do */
     int comment;        /* a byte that comments begin with, or -1 */
@@ -171,7 +174,8 @@ struct options {
     uint64_t buffer_bytes;           /* of memory for counts; 0: half of what is available */
     const char *temporary_directory; /* NULL: the default */
     enum options_progress progress;
-    uint64_t every_ns; /* interval between results so far; 0: none */
+    uint64_t every_ns;  /* interval between results so far; 0: none */
+    uint64_t window_ns; /* results are of so long before; 0: of all so far */
     bool stats;
     bool verbose;
     bool quiet;

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "app/options_table.h"
+#include "text/json_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,9 @@ static const struct {
     const char *text;
     enum predicate_relation relation;
 } options_operators[] = {
-    {"!=", PREDICATE_NE}, {"<=", PREDICATE_LE}, {">=", PREDICATE_GE}, {"==", PREDICATE_EQ},
-    {"=", PREDICATE_EQ},  {"<", PREDICATE_LT},  {">", PREDICATE_GT},
+    {"^=", PREDICATE_BEGINS}, {"*=", PREDICATE_CONTAINS}, {"!=", PREDICATE_NE},
+    {"<=", PREDICATE_LE},     {">=", PREDICATE_GE},       {"==", PREDICATE_EQ},
+    {"=", PREDICATE_EQ},      {"<", PREDICATE_LT},        {">", PREDICATE_GT},
 };
 
 /* The kinds with names; one that ends in a point may have decimals after it. */
@@ -29,6 +31,7 @@ static const struct {
     {"time", OPTIONS_KIND_TIME, KIND_TIME_DIGITS_MAX},
     {"localtime", OPTIONS_KIND_LOCAL_TIME, KIND_TIME_DIGITS_MAX},
     {"ip", OPTIONS_KIND_IP, 0},
+    {"text", OPTIONS_KIND_TEXT, 0},
     {"", OPTIONS_KIND_FIXED, TEXT_DECIMALS_MAX},
 };
 
@@ -72,6 +75,8 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
             return false;
         found.decimals = (unsigned)decimals;
         found.prefix = (struct kind_ip_prefix){32, 128};
+        if (slash && found.kind == OPTIONS_KIND_TEXT)
+            return false;
         if (slash && !options_parse_width(slash + 1, length - kind - 1, &found))
             return false;
         *column = found;
@@ -132,7 +137,7 @@ static bool options_parse_column(const struct options *options, char *text,
     char offset[32];
     if (length == 0)
         return false;
-    if (!options->names_only && at && (size_t)(at - text) < sizeof element &&
+    if (!options->names_only && !options->jsonl && at && (size_t)(at - text) < sizeof element &&
         length - (size_t)(at - text) <= sizeof offset) {
         memcpy(element, text, (size_t)(at - text));
         element[at - text] = '\0';
@@ -148,12 +153,12 @@ static bool options_parse_column(const struct options *options, char *text,
     bool is_number = sign < length;
     for (size_t i = sign; i < length; i++)
         is_number = is_number && text[i] >= '0' && text[i] <= '9';
-    if (is_number && !options->names_only) {
+    if (is_number && !options->names_only && !options->jsonl) {
         __int128 number;
-        if (!decimal_parse(text, length, DECIMAL_UNIT_SI, &number) || number == 0 ||
-            number < -OPTIONS_FIELD_MAX || number > OPTIONS_FIELD_MAX)
+        if (!decimal_parse(text, length, DECIMAL_UNIT_SI, &number) || number < -OPTIONS_FIELD_MAX ||
+            number > OPTIONS_FIELD_MAX)
             return false;
-        column->field = (int32_t)number;
+        column->field = number == 0 ? TEXT_WHOLE_LINE : (int32_t)number;
         return true;
     }
     column->is_name = true;
@@ -183,6 +188,14 @@ static enum status options_name_column(struct options *options, struct options_c
     where[column->where_bytes] = '\0';
     column->where = where;
     column->name = column->is_name ? where : NULL;
+    if (!options->jsonl)
+        return STATUS_OK;
+    unsigned number;
+    if (!options->json && !(options->json = json_columns_create()))
+        return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
+    if (json_columns_add(options->json, where, strlen(where), &number, failure) != STATUS_OK)
+        return failure->status;
+    column->field = (int32_t)number + 1;
     return STATUS_OK;
 }
 
@@ -221,9 +234,10 @@ static enum status options_parse_condition(struct options *options,
 {
     const char *typed = condition->typed + strspn(condition->typed, " ");
     const size_t operators = sizeof options_operators / sizeof *options_operators;
-    const size_t where = options_column_length(typed, "=!<>");
+    size_t where = options_column_length(typed, "=!<>");
     size_t found = 0;
 
+    where -= where > 0 && typed[where] == '=' && strchr("^*", typed[where - 1]); /* ^= or *= */
     while (found < operators && strncmp(typed + where, options_operators[found].text,
                                         strlen(options_operators[found].text)) != 0)
         found++;
@@ -273,9 +287,9 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         }
     }
     const struct options_column *first = &options->field.list[0];
-    if (options->field.count > 0 && first->kind == OPTIONS_KIND_FIXED) {
-        options->has_decimals = true;
-        options->decimals = first->decimals;
+    if (options->field.count > 0 && first->kind != OPTIONS_KIND_DEFAULT) {
+        options->has_decimals = first->kind == OPTIONS_KIND_FIXED;
+        options->decimals = options->has_decimals ? first->decimals : 0;
     }
     if (options->time_format_text)
         return kind_time_format_parse(&options->time_format, options->time_format_text, failure);

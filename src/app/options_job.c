@@ -8,6 +8,7 @@
 #include "base/decimal.h"
 #include "input/number_list.h"
 #include "partial/operation.h"
+#include "print/print_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,8 @@ static enum status options_check_position(const struct options *options, const c
     if (options->record_bytes >= element->bytes && offset <= options->record_bytes - element->bytes)
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE,
-                       "%s at %s %llu does not fit in a --record of %llu bytes", element->name,
-                       option, (unsigned long long)offset,
+                       "%s: %s at byte %llu does not fit in a --record of %llu bytes", option,
+                       element->name, (unsigned long long)offset,
                        (unsigned long long)options->record_bytes);
 }
 
@@ -58,7 +59,7 @@ static enum status options_make_column(const struct options *options, const stru
         column->element.decimals = from->decimals;
         if (is_value && from->width > 0)
             return status_fail(failure, STATUS_USAGE,
-                               "--record: %s '%s' cannot be divided (but see --width)", option,
+                               "--record: %s '%s' cannot have a width; use --width", option,
                                from->typed);
         if (options->record_bytes == 0)
             return STATUS_OK;
@@ -86,6 +87,11 @@ static enum status options_make_column(const struct options *options, const stru
         column->element.notation = ELEMENT_IP;
         column->element.prefix = from->prefix;
         column->notation = TEXT_IP;
+        break;
+    case OPTIONS_KIND_TEXT:
+        element_parse("u64", &column->element);
+        column->element.notation = ELEMENT_TEXT;
+        column->notation = TEXT_BYTES;
         break;
     case OPTIONS_KIND_FIXED:
         column->notation = TEXT_FIXED;
@@ -122,8 +128,8 @@ static enum status options_fail_condition(const struct options_condition *typed,
 
 /* Makes the condition that an address is one of a list of addresses and prefixes, or compares. */
 static enum status options_make_address(const struct options_condition *typed,
-                                        const struct element *element,
-                                        struct predicate *condition, struct failure *failure)
+                                        const struct element *element, struct predicate *condition,
+                                        struct failure *failure)
 {
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
     const char *next = typed->value;
@@ -158,6 +164,26 @@ static enum status options_make_address(const struct options_condition *typed,
     return status;
 }
 
+/* Makes the condition of a text: of = and != a list. */
+static enum status options_make_text(const struct options_condition *typed,
+                                     struct predicate *condition, struct failure *failure)
+{
+    const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
+    struct predicate_text texts[OPTIONS_ADDRESSES_MAX];
+    const char *next = typed->value;
+    size_t count = 0;
+
+    do {
+        if (count == OPTIONS_ADDRESSES_MAX)
+            return status_fail(failure, STATUS_USAGE, "--where takes at most %d texts",
+                               OPTIONS_ADDRESSES_MAX);
+        texts[count].data = next;
+        texts[count].bytes = is_list ? strcspn(next, ",") : strlen(next);
+        next += texts[count++].bytes;
+    } while (*next++ == ',');
+    return predicate_init_texts(condition, typed->relation, texts, count, failure);
+}
+
 /* Makes the condition of a column of the job. */
 static enum status options_make_condition(const struct options_condition *typed,
                                           const struct element *element, bool with_files,
@@ -169,6 +195,12 @@ static enum status options_make_condition(const struct options_condition *typed,
     size_t count = 0;
     __int128 value;
 
+    if (element->notation == ELEMENT_TEXT)
+        return options_make_text(typed, condition, failure);
+    if (typed->relation == PREDICATE_BEGINS || typed->relation == PREDICATE_CONTAINS)
+        return status_fail(failure, STATUS_USAGE,
+                           "invalid --where '%s': ^= and *= are for texts (COLUMN:text)",
+                           typed->typed);
     if (element->notation == ELEMENT_IP)
         return options_make_address(typed, element, condition, failure);
     if (!is_list) {
@@ -181,6 +213,12 @@ static enum status options_make_condition(const struct options_condition *typed,
         if (number_list_is_file(typed->value) && !with_files)
             return STATUS_OK;
         status = lists_read_keys(typed->value, "where", element, &keys, &count, failure);
+        if (status == STATUS_USAGE)
+            status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%s' is neither @FILE nor %s",
+                        typed->typed, typed->value,
+                        element->decimals > 0
+                            ? "numbers with no more decimals than their column"
+                            : "integers such as 200,304 (with decimals: COLUMN:.2)");
     } else {
         keys = calloc(strlen(typed->value) + 1, sizeof *keys);
         if (!keys)
@@ -231,8 +269,7 @@ static enum status options_make_columns(const struct options *options, size_t va
     if (options->record_bytes == 0 && options->has_offset)
         return status_fail(failure, STATUS_USAGE, "--offset needs --record");
     /* What counts rows needs no values: they may be those of any column. */
-    const bool is_nothing =
-        !only && job->is_text && has_others && options_counts_rows(options);
+    const bool is_nothing = !only && job->is_text && has_others && options_counts_rows(options);
     if (is_nothing)
         only = options->by.count > 0 ? &options->by.list[0] : &options->conditions[0].column;
     job->value_count = value == SIZE_MAX && fields->count > 1 ? fields->count : 1;
@@ -276,6 +313,7 @@ static enum status options_make_columns(const struct options *options, size_t va
     if (options->record_bytes > 0 && !job->is_text &&
         (options->record_bytes > job->columns[0].element.bytes || job_has_rows(job)))
         job->record_bytes = options->record_bytes;
+    job->json = options->json;
     job->element = job->columns[0].element;
     job->record_offset = job->columns[0].offset;
     job->text.field = job->columns[0].field;
@@ -284,6 +322,12 @@ static enum status options_make_columns(const struct options *options, size_t va
     for (size_t i = 1; i < job_column_count(job); i++)
         job->text.more[i - 1] = job->columns[i].field;
     return STATUS_OK;
+}
+
+/* Whether states are saved, to a file or for a window of time. They are in ascending order. */
+static bool options_saves(const struct options *options)
+{
+    return options->print.save || options->window_ns > 0;
 }
 
 /* Makes the job one of uniq, with bins of that width. */
@@ -296,7 +340,10 @@ static enum status options_make_uniq(const struct options *options, uint64_t wid
     job->bin_width = width;
     job->needs_values = print->quantiles.count > 0;
     /* The greatest counts are found in any order. */
-    job->any_order = print->top > 0 && print->quantiles.count == 0 && !print->zeros && !print->save;
+    job->any_order =
+        print->top > 0 && print->quantiles.count == 0 && !print->zeros && !options_saves(options);
+    if (print_check_groups(print, job, failure) != STATUS_OK)
+        return failure->status;
     return print_check_format(print, failure);
 }
 
@@ -317,7 +364,8 @@ static enum status options_make_histogram(const struct options *options, bool wi
     if (has_range && (options->has_log2 || options->log10 || options->edges))
         return status_fail(failure, STATUS_USAGE,
                            "--range can only be combined with --bins or --width");
-    if (print_check_format(&options->print, failure) != STATUS_OK)
+    if (print_check_groups(&options->print, job, failure) != STATUS_OK ||
+        print_check_format(&options->print, failure) != STATUS_OK)
         return failure->status;
     job->outside = options->outside;
     job->needs_values = options->print.quantiles.count > 0;
@@ -407,7 +455,8 @@ static enum status options_make_values(const struct options *options, bool with_
         return STATUS_OK;
     job->reductions = options->reductions;
     job->interpolates = options->interpolate;
-    job->any_order = !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options->print.save;
+    job->any_order =
+        !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options_saves(options);
     return STATUS_OK;
 }
 
@@ -423,6 +472,7 @@ static enum status options_make_values_of(const struct options *options, bool is
         .bin_width = 1,
         .buffer_bytes = options->buffer_bytes,
         .temporary_directory = options->temporary_directory,
+        .window_periods = options->window_ns > 0 ? options->window_ns / options->every_ns : 0,
         .text =
             {
                 .delimiter = options->csv && options->delimiter == TEXT_NO_DELIMITER
@@ -504,10 +554,15 @@ static enum status options_check_columns(const struct options *options, struct f
                 (const void *)((const char *)uses[i].first + k * uses[i].stride);
             const bool is_element = column->element.bytes > 0;
             if (is_element && options->record_bytes == 0)
-                return status_fail(failure, STATUS_USAGE, "%s TYPE@OFFSET needs --record",
+                return status_fail(failure, STATUS_USAGE,
+                                   "%s TYPE@OFFSET needs --record, the bytes of a record",
                                    uses[i].option);
+            if (i == 1 && column->kind > OPTIONS_KIND_HEX)
+                return status_fail(failure, STATUS_USAGE,
+                                   "--weight '%s' can be of kind int or hex alone", column->typed);
             if (!is_element && options->record_bytes > 0)
-                return status_fail(failure, STATUS_USAGE, "with --record, %s wants TYPE@OFFSET",
+                return status_fail(failure, STATUS_USAGE,
+                                   "with --record, %s wants TYPE@OFFSET, such as u32@8",
                                    uses[i].option);
         }
         if (i > 0 && uses[i].count > 0 && fields->count == 0 && options->record_bytes == 0 &&
@@ -516,6 +571,29 @@ static enum status options_check_columns(const struct options *options, struct f
                                uses[i].option, i == 1 ? " (of uniq -c lines: -f 2)" : "");
     }
     const enum operation_id operation = options->command->operation;
+    const struct print_options *print = &options->print;
+    for (size_t i = 0; i < fields->count; i++) {
+        const enum options_kind_of_column kind = fields->list[i].kind;
+        const bool is_text = kind == OPTIONS_KIND_TEXT;
+        if (!is_text && kind != OPTIONS_KIND_IP)
+            continue;
+        if (operation != OPERATION_UNIQ)
+            return status_fail(failure, STATUS_USAGE,
+                               "%s of %s: uniq, --by and --where take these columns",
+                               operations[operation]->name, is_text ? "texts" : "addresses");
+        if (print->zeros || print->quantiles.count > 0 || (is_text && print->plot) ||
+            (print->format && !print->format->has_values))
+            return status_fail(failure, STATUS_USAGE,
+                               "uniq of %s does not go with --zeros, --quantiles, --plot and "
+                               "formats of numbers",
+                               is_text ? "texts" : "addresses");
+    }
+    if (options->jsonl &&
+        (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0))
+        return status_fail(failure, STATUS_USAGE,
+                           "--jsonl does not go with --csv, --delimiter and --header");
+    if (options->jsonl && fields->count == 0 && !options_counts_rows(options))
+        return status_fail(failure, STATUS_USAGE, "--jsonl needs -f, the column of the values");
     if (fields->count > 1 && operation != OPERATION_REDUCE && operation != OPERATION_COUNT)
         return status_fail(failure, STATUS_USAGE,
                            "%s takes one column of values (reduce and count take several)",
@@ -523,14 +601,32 @@ static enum status options_check_columns(const struct options *options, struct f
     return STATUS_OK;
 }
 
+/* Each result of a window adds up its periods; that many take some tenths of a second. */
+#define OPTIONS_PERIODS_MAX 10000
+
+static enum status options_check_window(const struct options *options, struct failure *failure)
+{
+    if (options->window_ns == 0)
+        return STATUS_OK;
+    if (options->every_ns == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "--window needs --every, the time between results");
+    if (options->window_ns % options->every_ns != 0)
+        return status_fail(failure, STATUS_USAGE, "--window must be a multiple of --every");
+    if (options->window_ns / options->every_ns > OPTIONS_PERIODS_MAX)
+        return status_fail(failure, STATUS_USAGE, "--window can be at most %d times --every",
+                           OPTIONS_PERIODS_MAX);
+    return STATUS_OK;
+}
+
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure)
 {
-    bool is_text = options->text || options_has_fields(options) ||
+    bool is_text = options->text || options_has_fields(options) || options->jsonl ||
                    options->delimiter != TEXT_NO_DELIMITER || options->csv ||
                    options->header_lines > 0 || options->comment >= 0 || options->ends_with_nul ||
                    options->base != OPTIONS_BASE_DEFAULT ||
-                   options->has_decimals;
+                   (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
     bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
     const char *list = "edges"; /* the option that reads a list from standard input */
     unsigned uses = options->edges && number_list_is_stdin(options->edges);
@@ -543,7 +639,8 @@ enum status options_check(const struct options *options, enum options_input *inp
             "--header, --comment, -z) and binary (--binary, --record, a type with le or be)");
     if (options->csv && options->delimiter == '"')
         return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
-    if (options_check_columns(options, failure) != STATUS_OK)
+    if (options_check_columns(options, failure) != STATUS_OK ||
+        options_check_window(options, failure) != STATUS_OK)
         return failure->status;
     for (size_t i = 0; i < options->predicate_count; i++) {
         if (!options_names_file(&options->predicates[i]))
@@ -582,5 +679,5 @@ enum status options_check_merged(const struct options *options, const struct job
                            options->unmergeable[operation], operations[operation]->name);
     if (operation == OPERATION_REDUCE || operation == OPERATION_COUNT)
         return print_check_values(&options->print, operations[operation]->name, failure);
-    return STATUS_OK;
+    return print_check_groups(&options->print, job, failure);
 }

@@ -14,6 +14,7 @@
 #include "job/row_count.h"
 #include "partial/operation.h"
 #include "print/print.h"
+#include "text/dictionary.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -113,7 +114,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     struct pipeline_task task = {
         .job = &run->job,
         .source = run->source,
-        .partial = run->partial,
+        .partial = &run->partial,
         .table = engines,
         .engine = run->engine,
         .devices = options->gpus,
@@ -148,6 +149,11 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
     if (job->is_text &&
         parse_errors_create(&job->errors, job, run->options->invalid, failure) != STATUS_OK)
         return failure->status;
+    if (job_has_texts(job) &&
+        !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_make())))
+        return status_fail(failure, STATUS_DATA, "no memory for texts");
+    for (size_t i = 0; job->singles && i < job->value_count; i++)
+        job->singles[i].dictionary = job->dictionary;
     run->partial = operation_of(job)->create(job, failure);
     return run->partial ? STATUS_OK : failure->status;
 }
@@ -158,6 +164,8 @@ static void run_destroy_partial(struct run *run)
     run->partial = NULL;
     parse_errors_destroy(run->job.errors);
     run->job.errors = NULL;
+    dictionary_destroy(run->job.dictionary);
+    run->job.dictionary = NULL;
 }
 
 /*
@@ -218,7 +226,7 @@ static enum status run_operation(struct run *run, struct failure *failure)
     enum status status = STATUS_OK;
 
     for (size_t i = 0; i < format.columns; i++)
-        format.names[i] = job->columns[i].name;
+        format.names[i] = job->json ? NULL : job->columns[i].name;
 
     if (format.header_lines == 0 && record_has_names(&format))
         format.header_lines = 1;
@@ -243,7 +251,8 @@ static enum status run_operation(struct run *run, struct failure *failure)
             status = run_attempts(run, failure);
         status = run_end(run, status, failure);
     }
-    if (status == STATUS_OK && operation->check_result && !is_dropped)
+    /* A window of time may be empty. */
+    if (status == STATUS_OK && operation->check_result && !is_dropped && job->window_periods == 0)
         status = operation->check_result(job, run->partial, failure);
     run_destroy_partial(run);
     return status;

@@ -3,8 +3,8 @@
 
 #include "base/kind_ip.h"
 
-#include "base/decimal.h"
 #include "base/bytes.h"
+#include "base/decimal.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 
 #include "base/kind_time.h"
 
+#include "base/bytes.h"
 #include "base/decimal.h"
 #include "base/kind_time_internal.h"
-#include "base/bytes.h"
 
 #include <string.h>
 
@@ -201,8 +201,8 @@ static inline bool kind_time_is_closed(const char *at, const struct kind_time_sp
  * of it all, NULL if a time may not end there.
  */
 BYTES_INLINE const char *kind_time_read_tail(const char *at, const struct kind_time_span *span,
-                                            bool has_clock, bool has_seconds,
-                                            struct kind_time_parts *parts)
+                                             bool has_clock, bool has_seconds,
+                                             struct kind_time_parts *parts)
 {
     if (has_seconds && at < span->end && (*at == '.' || *at == ','))
         at = kind_time_read_point(at, span->end, parts);

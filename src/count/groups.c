@@ -3,6 +3,7 @@
 
 #include "count/groups.h"
 
+#include "base/parallel.h"
 #include "job/binning_index.h"
 #include "partial/operation.h"
 #include "partial/rows.h"
@@ -35,11 +36,30 @@ void groups_destroy(void *partial)
     struct groups *groups = partial;
     if (!groups)
         return;
+    if (groups->ranked != groups->table)
+        table_destroy(groups->ranked);
     table_destroy(groups->table);
+    dictionary_order_destroy(&groups->order);
     free(groups->layout);
     free(groups->buffer);
     free(groups->starts);
     free(groups);
+}
+
+/* Creates an empty table of the rows. */
+static enum status groups_create_table(const struct groups *groups, struct table **table,
+                                       struct failure *failure)
+{
+    const struct job *job = groups->job;
+    const struct table_layout rows = {
+        .key_words = groups->layout->count,
+        .words = groups->layout->words,
+        .merge = groups_are_counted(job) ? NULL : groups_row_merge,
+        .context = groups->layout,
+        .initial = groups->layout->initial,
+    };
+
+    return table_create(table, &rows, job->buffer_bytes, job->temporary_directory, failure);
 }
 
 void *groups_create(const struct job *job, struct failure *failure)
@@ -61,22 +81,18 @@ void *groups_create(const struct job *job, struct failure *failure)
         const struct column *column = &job->columns[job_group_column(job) + i];
         groups->words[i] = groups->value;
         groups->flips[groups->value] = element_flip(&column->element);
+        groups->is_text[groups->value] = column->element.notation == ELEMENT_TEXT;
         groups->value += column_words(column);
     }
     groups->flips[groups->value] = groups_have_bins(job) ? 0 : element_flip(&job->element);
+    groups->is_text[groups->value] =
+        groups_are_counted(job) && job->element.notation == ELEMENT_TEXT;
     groups->divisor = uniq_divisor_of(job->bin_width > 0 ? job->bin_width : 1);
-    const struct table_layout rows = {
-        .key_words = layout->count,
-        .words = layout->words,
-        .merge = groups_are_counted(job) ? NULL : groups_row_merge,
-        .context = layout,
-        .initial = layout->initial,
-    };
-    if (table_create(&groups->table, &rows, job->buffer_bytes, job->temporary_directory, failure) !=
-        STATUS_OK) {
+    if (groups_create_table(groups, &groups->table, failure) != STATUS_OK) {
         groups_destroy(groups);
         return NULL;
     }
+    groups->ranked = groups->table;
     return groups;
 }
 
@@ -134,7 +150,7 @@ static enum status groups_find_starts(struct groups *groups, struct failure *fai
 {
     const struct groups_layout *layout = groups->layout;
     const size_t key_bytes = groups->value * sizeof(uint64_t);
-    struct table_position position = table_begin(groups->table);
+    struct table_position position = table_begin(groups->ranked);
     uint64_t *batch = malloc((GROUPS_BATCH + 1) * layout->words * sizeof *batch);
     uint64_t capacity = 0;
     uint64_t seen = 0;
@@ -146,7 +162,7 @@ static enum status groups_find_starts(struct groups *groups, struct failure *fai
     if (!batch)
         return status_fail(failure, STATUS_DATA, "no memory for groups");
     uint64_t *before = batch + GROUPS_BATCH * layout->words; /* the last row */
-    while ((n = table_read(groups->table, &position, batch, GROUPS_BATCH)) > 0) {
+    while ((n = table_read(groups->ranked, &position, batch, GROUPS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++, seen++) {
             const uint64_t *row = batch + i * layout->words;
             if (seen > 0 && memcmp(row, before, key_bytes) == 0)
@@ -171,6 +187,54 @@ static enum status groups_find_starts(struct groups *groups, struct failure *fai
     return table_check(groups->table, failure);
 }
 
+/* Makes the table of ranks from the finished one, in which texts have their numbers. */
+static enum status groups_rank(struct groups *groups, struct failure *failure)
+{
+    const struct job *job = groups->job;
+    const size_t words = groups->layout->words;
+    struct table_position position = table_begin(groups->table);
+    struct table_writer *writer = NULL;
+    uint64_t *batch = malloc(GROUPS_BATCH * words * sizeof *batch);
+    size_t n;
+
+    if (groups->ranked != groups->table)
+        table_destroy(groups->ranked);
+    groups->ranked = groups->table;
+    dictionary_order_destroy(&groups->order);
+    struct table *ranked = NULL;
+    if (!batch ||
+        !dictionary_order_create(job->dictionary, parallel_processors(), &groups->order)) {
+        free(batch);
+        return status_fail(failure, STATUS_DATA, "no memory for sorting texts");
+    }
+    enum status status = groups_create_table(groups, &ranked, failure);
+    if (status == STATUS_OK)
+        status = table_writer_open(ranked, &writer, failure);
+    while (status == STATUS_OK &&
+           (n = table_read(groups->table, &position, batch, GROUPS_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            for (size_t k = 0; k < groups->layout->count; k++) {
+                uint64_t *word = batch + i * words + k;
+                *word = groups->is_text[k] ? groups->order.ranks[*word] : *word;
+            }
+        }
+        status = table_writer_add_rows(writer, batch, n, failure);
+    }
+    if (status == STATUS_OK)
+        status = table_writer_flush(writer, failure);
+    table_writer_close(writer);
+    free(batch);
+    if (status == STATUS_OK)
+        status = table_check(groups->table, failure);
+    if (status == STATUS_OK)
+        status = table_finalize(ranked, TABLE_ASCENDING, failure);
+    if (status == STATUS_OK)
+        groups->ranked = ranked;
+    else
+        table_destroy(ranked);
+    return status;
+}
+
 enum status groups_finish(void *partial, const struct job *job, uint64_t elements,
                           struct failure *failure)
 {
@@ -179,13 +243,15 @@ enum status groups_finish(void *partial, const struct job *job, uint64_t element
     if (table_finalize(groups->table, TABLE_ASCENDING, failure) != STATUS_OK ||
         operation_check_elements(elements, table_total(groups->table), failure) != STATUS_OK)
         return failure->status;
-    groups->count = table_distinct(groups->table);
+    if (job_has_texts(job) && groups_rank(groups, failure) != STATUS_OK)
+        return failure->status;
+    groups->count = table_distinct(groups->ranked);
     return groups_are_counted(job) ? groups_find_starts(groups, failure) : STATUS_OK;
 }
 
 enum status groups_check(const struct groups *groups, struct failure *failure)
 {
-    return table_check(groups->table, failure);
+    return table_check(groups->ranked, failure);
 }
 
 /* The number of the bin or value of a counted row. */
@@ -241,8 +307,8 @@ static size_t groups_rows_read(struct rows *rows, struct rows_row *out, size_t c
         const uint64_t left = rows->next[1] - rows->next[0];
         size_t some = left < GROUPS_BATCH ? (size_t)left : GROUPS_BATCH;
         some = some < capacity - n ? some : capacity - n;
-        struct table_position position = table_seek(groups->table, rows->next[0]);
-        some = some > 0 ? table_read(groups->table, &position, batch, some) : 0;
+        struct table_position position = table_seek(groups->ranked, rows->next[0]);
+        some = some > 0 ? table_read(groups->ranked, &position, batch, some) : 0;
         if (!rows->zeros) {
             for (size_t i = 0; i < some; i++) {
                 const uint64_t *row = batch + i * words;
@@ -284,6 +350,7 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
     *rows = (struct rows){
         .job = job,
         .partial = groups,
+        .groups = job->element.notation == ELEMENT_TEXT ? groups : NULL,
         .zeros = zeros,
         .is_unit = groups_are_unit(job),
         .is_sparse = true,

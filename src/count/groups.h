@@ -15,17 +15,21 @@
 #include "count/reduce.h"
 #include "count/uniq_key.h"
 #include "table/table.h"
+#include "text/dictionary.h"
 
 /* Constant but for the table and the buffer. */
 struct groups {
     const struct job *job;
     struct groups_layout *layout;
     struct table *table;
+    struct table *ranked; /* of texts: the finished table, with their ranks as keys; else `table` */
+    struct dictionary_order order;    /* of texts: of the finished partial */
     uint64_t flips[TEXT_COLUMNS_MAX]; /* of each word of the keys */
+    bool is_text[TEXT_COLUMNS_MAX];   /* of each word: it is the number of a text, or its rank */
     size_t words[TEXT_COLUMNS_MAX];   /* where the keys of each column of groups begin */
     size_t value;                     /* counted: where bins and values begin */
     struct uniq_divisor divisor;      /* counted values: by the width of their bins */
-    uint64_t *buffer; /* for a row, of the one thread that saves the partial */
+    uint64_t *buffer;                 /* for a row, of the one thread that saves the partial */
 
     /* Set by finish. */
     uint64_t count;   /* of groups */
@@ -55,7 +59,7 @@ void groups_make_keys(const struct groups *groups, const uint64_t *const *column
  */
 static inline const uint64_t *groups_row(const struct groups *groups, uint64_t i, uint64_t *buffer)
 {
-    return table_row(groups->table, i, buffer);
+    return table_row(groups->ranked, i, buffer);
 }
 
 /* The row of group i, likewise; the first one if they are counted. */
@@ -65,7 +69,16 @@ static inline const uint64_t *groups_first_row(const struct groups *groups, uint
     return groups_row(groups, groups->starts ? groups->starts[i] : i, buffer);
 }
 
-/* The value of a column, the first is 0, of the group of a row. */
+/*
+ * Returns the text of a rank that a row of a finished partial has, and stores its length. It lives
+ * as long as the dictionary. Thread-safe.
+ */
+static inline const char *groups_text(const struct groups *groups, uint64_t rank, size_t *bytes)
+{
+    return dictionary_text(groups->job->dictionary, groups->order.ids[rank], bytes);
+}
+
+/* The value of a column, the first is 0, of the group of a row. Of a text it is the rank. */
 static inline __int128 groups_value(const struct groups *groups, const uint64_t *row, size_t column)
 {
     const struct column *of = &groups->job->columns[job_group_column(groups->job) + column];

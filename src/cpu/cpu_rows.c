@@ -24,11 +24,14 @@
 struct cpu_rows {
     const struct job *job;
     const struct operation *operation;
-    text_parse_function *parse; /* of text that is one column alone */
-    bool has_rows;              /* text: lines are parsed as rows */
-    size_t stored;              /* columns of the job that are stored: all but the conditions */
-    size_t capacity;            /* of a block, in rows */
-    uint64_t *memory;           /* of all that follows */
+    text_parse_function *parse;     /* of text that is one column alone */
+    bool has_rows;                  /* text: lines are parsed as rows */
+    size_t stored;                  /* columns of the job that are stored: all but the conditions */
+    size_t capacity;                /* of a block, in rows */
+    struct dictionary_cache *texts; /* text: as in text_rows.h, as the next two */
+    char *scratch_text;
+    struct json_lines *json;
+    uint64_t *memory;                 /* of all that follows */
     uint64_t *keys[TEXT_COLUMNS_MAX]; /* [stored] of them, in memory */
     uint64_t *lost;                   /* several value columns: as in text_rows.h */
     uint64_t *scratch; /* [capacity] keys of two words, of rows left when others are removed */
@@ -44,6 +47,9 @@ void cpu_rows_destroy(struct cpu_rows *rows)
 {
     if (!rows)
         return;
+    dictionary_cache_destroy(rows->texts);
+    free(rows->scratch_text);
+    free(rows->json);
     free(rows->memory);
     free(rows);
 }
@@ -54,7 +60,7 @@ static bool cpu_rows_reserve(struct cpu_rows *rows, size_t capacity)
     const size_t values = rows->job->value_count;
     const bool is_text = rows->job->is_text;
     const bool may_lose = is_text && values > 1; /* then all but the values are compacted, too */
-    size_t words = 2 + may_lose; /* of the keys of a row, and what is lost of it */
+    size_t words = 2 + may_lose;                 /* of the keys of a row, and what is lost of it */
 
     for (size_t i = 0; i < rows->stored; i++)
         words += column_words(&rows->job->columns[i]) * (may_lose && i >= values ? 2u : 1u);
@@ -92,12 +98,20 @@ struct cpu_rows *cpu_rows_create(const struct job *job)
     rows->operation = operation_of(job);
     rows->stored = job_condition_column(job);
     /* Without a delimiter, a header with names says how many fields a line has. */
-    rows->has_rows =
-        job_has_rows(job) || job->columns[0].name || job->columns[0].notation > TEXT_OPAQUE;
+    rows->has_rows = job_has_rows(job) || job->columns[0].name || job->json ||
+                     job->columns[0].width > 1 || job->columns[0].notation > TEXT_OPAQUE ||
+                     job->text.field == TEXT_WHOLE_LINE;
     if (job->is_text && !rows->has_rows)
         rows->parse = text_choose_parser(&job->text, job->element.type);
+    bool has_memory = true;
+    if (job->dictionary)
+        has_memory = (rows->texts = dictionary_cache_create(job->dictionary)) != NULL;
+    if (rows->has_rows)
+        has_memory = has_memory && (rows->scratch_text = malloc(TEXT_BYTES_MAX)) != NULL;
+    if (job->json)
+        has_memory = has_memory && (rows->json = malloc(sizeof *rows->json)) != NULL;
     const size_t some = CPU_ROWS_KEYS / rows->stored;
-    if (cpu_rows_reserve(rows, some > CPU_ROWS_MIN ? some : CPU_ROWS_MIN))
+    if (has_memory && cpu_rows_reserve(rows, some > CPU_ROWS_MIN ? some : CPU_ROWS_MIN))
         return rows;
     cpu_rows_destroy(rows);
     return NULL;
@@ -190,14 +204,21 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *thread,
     const struct job *job = rows->job;
     const size_t width = job->element.bytes;
     struct text_cursor one = {.rules = &text->rules, .data = text->data, .bytes = text->bytes};
-    struct text_rows several = {.job = job,
-                                .rules = &text->rules,
-                                .data = text->data,
-                                .bytes = text->bytes};
+    struct text_rows several = {
+        .job = job,
+        .rules = &text->rules,
+        .data = text->data,
+        .bytes = text->bytes,
+        .texts = rows->texts,
+        .scratch = rows->scratch_text,
+        .json = rows->json,
+    };
     struct chunk made = *text;
     enum text_event event;
     size_t held = 0; /* rows that are parsed and not yet absorbed */
 
+    if (rows->json)
+        json_lines_begin(rows->json, job->json, '\n', text->data, text->bytes);
     made.text = text;
     do {
         if (rows->parse) {
@@ -212,6 +233,10 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *thread,
             several.capacity = rows->capacity - held;
             event = text_rows_parse(&several);
             held += several.count;
+            if (several.status != STATUS_OK) {
+                *failure = several.failure;
+                return several.status;
+            }
         }
         if (event == TEXT_INVALID) {
             const struct text_token *tokens = rows->parse ? &one.invalid : several.invalid;

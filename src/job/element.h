@@ -41,6 +41,7 @@ enum element_notation {
     ELEMENT_TIME,       /* kind_time.h: an i64, in units of 10^-decimals seconds */
     ELEMENT_LOCAL_TIME, /* likewise, as it was written somewhere */
     ELEMENT_IP,         /* kind_ip.h: of 16 bytes, the key with its higher word first */
+    ELEMENT_TEXT,       /* a u64: the number of a text in the job's dictionary, or its rank */
 };
 
 struct element {
@@ -59,10 +60,8 @@ struct element {
  * function that takes this constant by value is specialized for the type.
  */
 #define ELEMENT_OF(id, label, ctype) \
-    ((struct element){.type = ELEMENT_##id,           \
-                      .bytes = sizeof(ctype),         \
-                      .is_signed = (ctype)-1 < 1,     \
-                      .name = #label})
+    ((struct element){               \
+        .type = ELEMENT_##id, .bytes = sizeof(ctype), .is_signed = (ctype)-1 < 1, .name = #label})
 
 /*
  * Parses a type: i8 to u64, optionally followed by le or be (default: little endian). Returns false

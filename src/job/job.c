@@ -3,6 +3,8 @@
 
 #include "job/job.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 
 void job_destroy(struct job *job)
@@ -33,6 +35,20 @@ const char *job_column_option(const struct job *job, size_t column)
            : column < job_group_column(job)     ? "--weight"
            : column < job_condition_column(job) ? "--by"
                                                 : "--where";
+}
+
+bool job_has_texts(const struct job *job)
+{
+    bool has_texts = false;
+
+    for (size_t i = 0; i < job_condition_column(job); i++)
+        has_texts = has_texts || job->columns[i].element.notation == ELEMENT_TEXT;
+    return has_texts;
+}
+
+uint64_t job_dictionary_bytes(const struct job *job)
+{
+    return (job->buffer_bytes > 0 ? job->buffer_bytes : memory_available() / 2) / 2;
 }
 
 const char *job_group_name(const struct job *job, size_t group)

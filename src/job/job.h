@@ -48,6 +48,8 @@ enum invalid_policy {
     INVALID_IGNORE, /* they are skipped */
 };
 
+struct dictionary;
+struct json_columns;
 struct parse_errors;
 struct row_count;
 
@@ -71,29 +73,33 @@ struct job {
      * described by element, record_offset and text.
      */
     struct column columns[TEXT_COLUMNS_MAX];
-    size_t value_count;           /* 1 or more */
-    struct job *singles;          /* several values: [value_count], the job of each alone; owned */
-    bool has_weights;             /* how many times a value counts, 0 to 2^63 - 1 */
-    size_t group_count;           /* a result for each combination of their keys */
-    size_t condition_count;       /* only rows that meet all of them count */
-    struct predicate *conditions; /* [condition_count], owned */
-    struct row_count *rows;       /* what counts of them; thread-safe, not owned */
-    bool is_text;                 /* text input; otherwise binary */
-    struct text_rules text;       /* text: fields and delimiter */
-    struct parse_errors *errors;  /* text: errors of parsing; thread-safe, not owned */
-    bool is_automatic;            /* histogram: the values determine its bins */
-    struct binning binning;       /* histogram, unless is_automatic; owned */
-    enum outside_policy outside;  /* histogram */
-    bool needs_values;            /* histogram: a run without values is an error */
-    uint64_t bin_width;           /* uniq: the width of every bin, 1 for values */
-    bool any_order;               /* uniq, reduce: the result may be in any order */
-    uint64_t buffer_bytes;        /* uniq, reduce: memory for counts */
+    size_t value_count;            /* 1 or more */
+    struct job *singles;           /* several values: [value_count], the job of each alone; owned */
+    bool has_weights;              /* how many times a value counts, 0 to 2^63 - 1 */
+    size_t group_count;            /* a result for each combination of their keys */
+    size_t condition_count;        /* only rows that meet all of them count */
+    struct predicate *conditions;  /* [condition_count], owned */
+    struct row_count *rows;        /* what counts of them; thread-safe, not owned */
+    struct dictionary *dictionary; /* of columns of texts; thread-safe, not owned; NULL: none */
+    const struct json_columns *json; /* rows are JSON objects, with these paths; not owned */
+    bool is_text;                    /* text input; otherwise binary */
+    struct text_rules text;          /* text: fields and delimiter */
+    struct parse_errors *errors;     /* text: errors of parsing; thread-safe, not owned */
+    bool is_automatic;               /* histogram: the values determine its bins */
+    struct binning binning;          /* histogram, unless is_automatic; owned */
+    enum outside_policy outside;     /* histogram */
+    bool needs_values;               /* histogram: a run without values is an error */
+    uint64_t bin_width;              /* uniq: the width of every bin, 1 for values */
+    bool any_order;                  /* uniq, reduce: the result may be in any order */
+    uint64_t buffer_bytes;           /* uniq, reduce: memory for counts */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
     struct reductions reductions;    /* reduce, and groups of it */
     bool interpolates;               /* reduce: quantiles lie between values */
     struct predicate *predicates;    /* count, and groups of it: [predicate_count], owned */
     size_t predicate_count;
     struct stalin_sort_rules stalin_sort; /* stalin-sort */
+    size_t window_periods; /* of time: results are of the last so many periods (time_window.h); 0:
+                              of all so far */
 };
 
 /* Returns the bytes of binary input for each value. Pure. */
@@ -141,6 +147,12 @@ static inline bool job_has_rows(const struct job *job)
 
 /* Returns what results call the column of groups, the first is 0: its name, else "by". Pure. */
 const char *job_group_name(const struct job *job, size_t group);
+
+/* Returns whether values or groups are texts, so that a dictionary is needed. Pure. */
+bool job_has_texts(const struct job *job);
+
+/* Returns the memory that the dictionary may take: a half of that for counts. */
+uint64_t job_dictionary_bytes(const struct job *job);
 
 /* Returns the option that names a column, for messages. Pure. */
 const char *job_column_option(const struct job *job, size_t column);

@@ -71,7 +71,7 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
                 predicate,
                 is_time        ? "a time such as 2026-11-21T13:45:02Z"
                 : has_decimals ? "a number with no more decimals than --decimals"
-                             : "an integer such as 500, -3 or 5M, or 0.5 with --decimals 1",
+                               : "an integer such as 500, -3 or 5M, or 0.5 with --decimals 1",
                 failure);
         predicate->negated =
             relation == PREDICATE_NE || relation == PREDICATE_GE || relation == PREDICATE_GT;
@@ -132,8 +132,57 @@ enum status predicate_init_ranges(struct predicate *predicate, const char *text,
     return STATUS_OK;
 }
 
+enum status predicate_init_texts(struct predicate *predicate, enum predicate_relation relation,
+                                 const struct predicate_text *texts, size_t count,
+                                 struct failure *failure)
+{
+    *predicate = (struct predicate){
+        .negated = relation == PREDICATE_NE || relation == PREDICATE_GE || relation == PREDICATE_GT,
+        .relation = relation == PREDICATE_NE   ? PREDICATE_EQ
+                    : relation == PREDICATE_GE ? PREDICATE_LT
+                    : relation == PREDICATE_GT ? PREDICATE_LE
+                                               : relation,
+        .text_count = count,
+    };
+    predicate->texts = malloc((count + 1) * sizeof *texts);
+    if (!predicate->texts)
+        return status_fail(failure, STATUS_DATA, "no memory for a list of texts");
+    memcpy(predicate->texts, texts, count * sizeof *texts);
+    return STATUS_OK;
+}
+
+bool predicate_holds_text(const struct predicate *predicate, const char *data, size_t bytes)
+{
+    bool holds = false;
+
+    for (size_t i = 0; i < predicate->text_count && !holds; i++) {
+        const struct predicate_text *text = &predicate->texts[i];
+        const size_t common = text->bytes < bytes ? text->bytes : bytes;
+        int order = 0;
+        switch (predicate->relation) {
+        case PREDICATE_BEGINS:
+            holds = text->bytes <= bytes && memcmp(data, text->data, text->bytes) == 0;
+            break;
+        case PREDICATE_CONTAINS:
+            holds = memmem(data, bytes, text->data, text->bytes) != NULL;
+            break;
+        case PREDICATE_EQ:
+            holds = text->bytes == bytes && memcmp(data, text->data, bytes) == 0;
+            break;
+        default: /* LT or LE */
+            order = memcmp(data, text->data, common);
+            if (order == 0)
+                order = (bytes > text->bytes) - (bytes < text->bytes);
+            holds = order < (predicate->relation == PREDICATE_LE);
+            break;
+        }
+    }
+    return holds != predicate->negated;
+}
+
 void predicate_destroy(struct predicate *predicate)
 {
+    free(predicate->texts);
     free(predicate->ranges);
     value_set_destroy(&predicate->set);
 }

@@ -30,6 +30,8 @@
 enum predicate_relation {
 #define PREDICATE_ENUM(id, ...) PREDICATE_##id,
     PREDICATE_RELATIONS(PREDICATE_ENUM)
+        PREDICATE_BEGINS, /* conditions of texts alone, as the next one */
+    PREDICATE_CONTAINS,
 #undef PREDICATE_ENUM
 };
 
@@ -45,13 +47,22 @@ struct predicate_range {
     __int128 high;
 };
 
+/* Bytes that a text is compared with. */
+struct predicate_text {
+    const char *data; /* [bytes]; not owned */
+    size_t bytes;
+};
+
 struct predicate {
     enum predicate_form form;
-    bool negated;  /* the predicate holds where the form does not */
-    uint64_t low;  /* interval: the smallest value, as a key (element.h) */
-    uint64_t last; /* interval: the largest value minus low */
+    bool negated;                   /* the predicate holds where the form does not */
+    uint64_t low;                   /* interval: the smallest value, as a key (element.h) */
+    uint64_t last;                  /* interval: the largest value minus low */
     struct predicate_range *ranges; /* of addresses: [range_count], owned */
     size_t range_count;
+    enum predicate_relation relation; /* of texts: EQ, LT, LE, BEGINS or CONTAINS, to any of */
+    struct predicate_text *texts;     /* [text_count], owned */
+    size_t text_count;
     struct value_set set;
     uint64_t set_values; /* of PREDICATE_ANY_OF: the number of values */
     uint64_t set_digest; /* likewise, the digest of their keys in ascending order (digest.h) */
@@ -108,6 +119,17 @@ enum status predicate_init_ranges(struct predicate *predicate, const char *text,
                                   const struct predicate_range *ranges, size_t count,
                                   struct failure *failure);
 
+/*
+ * Creates the condition of a text, whose order is that of memcmp. The texts are copied, not their
+ * bytes, which must outlive it. Fails with STATUS_DATA if there is no memory.
+ */
+enum status predicate_init_texts(struct predicate *predicate, enum predicate_relation relation,
+                                 const struct predicate_text *texts, size_t count,
+                                 struct failure *failure);
+
+/* Returns whether it holds for data[0..bytes). Pure. */
+bool predicate_holds_text(const struct predicate *predicate, const char *data, size_t bytes);
+
 /* Returns whether a predicate of ranges holds for an address. Pure. */
 static inline bool predicate_holds_address(const struct predicate *predicate, __int128 address)
 {
@@ -124,6 +146,5 @@ static inline bool predicate_holds(const struct predicate *predicate, uint64_t k
     return (predicate->form == PREDICATE_EVERY || predicate_contains(predicate, key)) !=
            predicate->negated;
 }
-
 
 #endif

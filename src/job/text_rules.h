@@ -10,6 +10,11 @@
 
 #define TEXT_NO_DELIMITER (-1)
 
+/* The number of the field that is the whole line. */
+#define TEXT_WHOLE_LINE INT32_MIN
+
+#define TEXT_BYTES_MAX ((size_t)64 << 10)
+
 /* The columns of a job. */
 #define TEXT_COLUMNS_MAX 64
 
@@ -26,6 +31,7 @@ enum text_notation {
     TEXT_NOTHING, /* of any row: no token is read */
     TEXT_TIME,    /* kind_time.h */
     TEXT_IP,      /* kind_ip.h */
+    TEXT_BYTES,   /* the bytes of the field, at most TEXT_BYTES_MAX */
 };
 
 /* What ends the rows of a file. Chunks have newlines there. */

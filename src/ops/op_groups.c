@@ -18,9 +18,11 @@
 #include "ops/operations.h"
 #include "output/writer.h"
 #include "partial/state.h"
+#include "print/print_heat.h"
 #include "print/print_rows.h"
 #include "print/print_values.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,15 +135,72 @@ static enum status op_groups_load_word(struct state_reader *state, uint64_t *wor
     return STATUS_OK;
 }
 
+/* Writes all texts in ascending order: their bytes, eight to a number. */
+static void op_groups_save_texts(struct state_writer *state, const struct groups *groups)
+{
+    const uint32_t count = dictionary_count(groups->job->dictionary);
+
+    state_write_number(state, count);
+    for (uint32_t rank = 0; rank < count; rank++) {
+        size_t bytes;
+        const char *text = groups_text(groups, rank, &bytes);
+        state_write_number(state, bytes);
+        for (size_t i = 0; i < bytes; i += 8) {
+            uint64_t word = 0;
+            memcpy(&word, text + i, bytes - i < 8 ? bytes - i : 8);
+            state_write_number(state, htole64(word));
+        }
+    }
+}
+
+/* Reads the texts, and makes the array of their numbers, which the caller frees. */
+static enum status op_groups_load_texts(struct state_reader *state, struct dictionary *dictionary,
+                                        uint32_t **ids, uint64_t *count, struct failure *failure)
+{
+    char *text = malloc(TEXT_BYTES_MAX + 8);
+    struct dictionary_cache *cache = dictionary_cache_create(dictionary);
+    enum status status = state_read_number(state, count, failure);
+
+    *ids = NULL;
+    if (status == STATUS_OK && (!text || !cache))
+        status = status_fail(failure, STATUS_DATA, "no memory for texts");
+    for (uint64_t i = 0; i < *count && status == STATUS_OK; i++) {
+        uint64_t bytes;
+        uint64_t word;
+        if ((i & (i - 1)) == 0) { /* 0 or a power of 2: the array is full */
+            uint32_t *grown = realloc(*ids, (i > 0 ? 2 * i : 1) * sizeof *grown);
+            if (!grown) {
+                status = status_fail(failure, STATUS_DATA, "no memory for texts");
+                break;
+            }
+            *ids = grown;
+        }
+        status = state_read_number(state, &bytes, failure);
+        if (status == STATUS_OK && bytes > TEXT_BYTES_MAX)
+            status = state_fail_damaged(state, "it has a text that is too long", failure);
+        for (size_t k = 0; k < bytes && status == STATUS_OK; k += 8) {
+            status = state_read_number(state, &word, failure);
+            word = le64toh(word);
+            memcpy(text + k, &word, sizeof word);
+        }
+        if (status == STATUS_OK)
+            status = dictionary_find(cache, text, bytes, &(*ids)[i], failure);
+    }
+    dictionary_cache_destroy(cache);
+    free(text);
+    return status;
+}
+
 static enum status op_groups_save(struct state_writer *state, const struct job *job,
                                   const void *partial, struct failure *failure)
 {
     const struct groups *groups = partial;
     const struct groups_layout *layout = groups->layout;
     uint64_t before[OP_GROUPS_WORDS];
-    (void)job;
 
     state_write_number(state, table_total(groups->table));
+    if (job_has_texts(job))
+        op_groups_save_texts(state, groups);
     for (uint64_t i = 0; i < table_distinct(groups->table); i++) {
         const uint64_t *row = groups_row(groups, i, groups->buffer);
         size_t same = 0;
@@ -189,12 +248,16 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
 {
     struct groups *groups = partial;
     const struct groups_layout *layout = groups->layout;
-    uint64_t *row = calloc(layout->words, sizeof *row);
+    uint64_t *row = calloc(2 * layout->words, sizeof *row);
+    uint64_t *added = row + layout->words; /* the same with the numbers of texts */
+    uint32_t *ids = NULL;
+    uint64_t texts = 0;
     struct table_writer *writer = NULL;
     enum status status = row ? table_writer_open(groups->table, &writer, failure)
                              : status_fail(failure, STATUS_DATA, "no memory for a group");
-    (void)job;
 
+    if (status == STATUS_OK && job_has_texts(job))
+        status = op_groups_load_texts(state, job->dictionary, &ids, &texts, failure);
     for (bool is_first = true; status == STATUS_OK; is_first = false) {
         uint64_t same;
         status = state_read_count(state, &row[layout->count], &elements, failure);
@@ -207,18 +270,24 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
             const uint64_t before = row[k];
             status = op_groups_load_word(state, &row[k], !is_first && k == same ? &before : NULL,
                                          groups->flips[k], failure);
+            if (status == STATUS_OK && groups->is_text[k] && row[k] >= texts)
+                status = state_fail_damaged(state, "it has a text that does not exist", failure);
         }
         for (size_t k = layout->first; k < layout->words && status == STATUS_OK; k++)
             status = state_read_number(state, &row[k], failure);
         if (status == STATUS_OK && !op_groups_is_possible(groups, row))
             status =
                 state_fail_damaged(state, "the values of a group contradict each other", failure);
-        if (status == STATUS_OK)
-            status = table_writer_add_rows(writer, row, 1, failure);
+        if (status != STATUS_OK)
+            break;
+        for (size_t k = 0; k < layout->words; k++)
+            added[k] = k < layout->count && groups->is_text[k] ? ids[row[k]] : row[k];
+        status = table_writer_add_rows(writer, added, 1, failure);
     }
     if (status == STATUS_OK)
         status = table_writer_flush(writer, failure);
     table_writer_close(writer);
+    free(ids);
     free(row);
     if (status == STATUS_OK && elements > 0)
         status = state_fail_damaged(state, "not all was counted", failure);
@@ -270,17 +339,28 @@ static const struct op_groups_known *op_groups_know(const struct print_values *v
     return known;
 }
 
-static size_t op_groups_write_group(const struct print_values *values, size_t group, size_t column,
-                                    char out[PRINT_VALUE_SIZE])
+static void op_groups_write_group(const struct print_values *values, size_t group, size_t column,
+                                  struct writer *writer)
 {
     const struct op_groups_values *self = values->partial;
     const struct job *job = values->job;
     const struct column *of = &job->columns[job_group_column(job) + column];
+    const uint64_t *row = op_groups_know(values, group)->row;
+    struct text_buffer text = {.text = NULL};
+    char out[ELEMENT_TEXT_SIZE];
+    size_t bytes;
 
-    const __int128 value = groups_value(self->groups, op_groups_know(values, group)->row, column);
-
-    return (values->separator == '\0' ? element_write_json : element_write)(out, &of->element,
-                                                                            value);
+    if (of->element.notation == ELEMENT_TEXT) {
+        const char *data = groups_text(self->groups, row[self->groups->words[column]], &bytes);
+        print_append_text(&text, data, bytes, values->separator);
+        writer_write(writer, text.text ? text.text : "", text.length);
+        free(text.text);
+        return;
+    }
+    const __int128 value = groups_value(self->groups, row, column);
+    bytes =
+        (values->separator == '\0' ? element_write_json : element_write)(out, &of->element, value);
+    writer_write(writer, out, bytes);
 }
 
 static size_t op_groups_write(const struct print_values *values, size_t group, size_t i,
@@ -325,35 +405,35 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
 }
 
 /*
- * Begins the rows of a group of histogram or uniq. Of automatic bins, makes the histogram of the
- * group's values, which the caller destroys.
+ * Makes the automatic histogram of the values of groups `first` to `last`, and begins its rows. The
+ * caller destroys it, also after a failure; then it may be NULL.
  */
-static enum status op_groups_begin_rows(const struct groups *groups, uint64_t group,
-                                        const struct print_options *options, struct rows *rows,
-                                        struct growing_histogram **automatic,
-                                        struct failure *failure)
+static enum status op_groups_make_automatic(const struct groups *groups, uint64_t first,
+                                            uint64_t last, const struct print_options *options,
+                                            struct rows *rows, struct growing_histogram **automatic,
+                                            struct failure *failure)
 {
     const struct job *job = groups->job;
     struct rows_row batch[OP_GROUPS_BATCH];
     uint64_t keys[OP_GROUPS_BATCH];
     uint64_t counts[OP_GROUPS_BATCH];
+    uint64_t elements = 0;
     size_t n;
 
-    *automatic = NULL;
-    groups_rows_begin(rows, groups, group, options->zeros && !job->is_automatic);
-    if (!job->is_automatic)
-        return STATUS_OK;
-    const uint64_t elements = rows->inside;
     *automatic = growing_histogram_create(job, failure);
     if (!*automatic)
         return failure->status;
-    while ((n = rows_read(rows, batch, OP_GROUPS_BATCH)) > 0) {
-        for (size_t i = 0; i < n; i++) {
-            keys[i] = (uint64_t)batch[i].low;
-            counts[i] = batch[i].count;
+    for (uint64_t g = first; g <= last; g++) {
+        groups_rows_begin(rows, groups, g, false);
+        elements += rows->inside;
+        while ((n = rows_read(rows, batch, OP_GROUPS_BATCH)) > 0) {
+            for (size_t i = 0; i < n; i++) {
+                keys[i] = (uint64_t)batch[i].low;
+                counts[i] = batch[i].count;
+            }
+            if (growing_histogram_add(*automatic, keys, counts, n, failure) != STATUS_OK)
+                return failure->status;
         }
-        if (growing_histogram_add(*automatic, keys, counts, n, failure) != STATUS_OK)
-            return failure->status;
     }
     if (growing_histogram_finish(*automatic, job, elements, failure) != STATUS_OK)
         return failure->status;
@@ -384,9 +464,16 @@ static void op_groups_make_prefix(const struct groups *groups, const uint64_t *r
         const struct column *of = &job->columns[job_group_column(job) + i];
         if (is_json)
             print_values_append_member(prefix, job_group_name(job, i));
-        const size_t bytes = (is_json ? element_write_json : element_write)(
-            value, &of->element, groups_value(groups, row, i));
-        text_buffer_append(prefix, value, bytes);
+        if (of->element.notation == ELEMENT_TEXT) {
+            size_t text_bytes;
+            const char *text = groups_text(groups, row[groups->words[i]], &text_bytes);
+            print_append_text(prefix, text, text_bytes, is_json ? '\0' : format->separator);
+        } else {
+            const size_t bytes =
+                (is_json ? element_write_json : element_write)(value, &of->element,
+                                                               groups_value(groups, row, i));
+            text_buffer_append(prefix, value, bytes);
+        }
         text_buffer_append(prefix, is_json ? "," : &format->separator, 1);
     }
 }
@@ -397,7 +484,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
                                         struct failure *failure)
 {
     const struct job *job = groups->job;
-    const struct print_format *format = print_rows_format(options);
+    const struct print_format *format = print_groups_format(options, job);
     const bool has_header = format == &print_csv || (format == &print_tsv && options->header_out);
     struct print_options own = *options;
     struct text_buffer prefix = {.text = NULL};
@@ -414,6 +501,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         writer_write(writer, &format->separator, 1);
     }
     own.group = job->group_count > 0 ? "" : NULL;
+    own.format = job->group_count > 0 ? format : options->format;
     if (groups->count == 0 && (has_header || job->group_count == 0)) { /* the rest of the header */
         const struct rows none = {.job = job,
                                   .is_unit = groups_are_unit(job),
@@ -421,7 +509,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         status = print_rows(writer, &none, &own, failure);
     }
     for (uint64_t g = 0; g < groups->count && status == STATUS_OK; g++) {
-        struct growing_histogram *automatic;
+        struct growing_histogram *automatic = NULL;
         struct rows rows;
         op_groups_make_prefix(groups, groups_first_row(groups, g, buffer), format, &prefix);
         if (prefix.is_lost)
@@ -432,11 +520,12 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
             writer_write_text(writer, g > 0 ? "," : "\n");
             writer_write_text(writer, prefix.is_lost ? "" : prefix.text);
         }
+        if (status == STATUS_OK && job->is_automatic)
+            status = op_groups_make_automatic(groups, g, g, &own, &rows, &automatic, failure);
+        else
+            groups_rows_begin(&rows, groups, g, options->zeros);
         if (status == STATUS_OK)
-            status = op_groups_begin_rows(groups, g, options, &rows, &automatic, failure);
-        if (status != STATUS_OK)
-            break;
-        status = print_rows(writer, &rows, &own, failure);
+            status = print_rows(writer, &rows, &own, failure);
         growing_histogram_destroy(automatic);
     }
     free(prefix.text);
@@ -444,14 +533,39 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     return status == STATUS_OK ? groups_check(groups, failure) : status;
 }
 
+/* Prints a heat map. Automatic bins are those of the values of all groups. */
+static enum status op_groups_print_heat(struct writer *writer, const struct groups *groups,
+                                        const struct print_options *options,
+                                        struct failure *failure)
+{
+    const struct job *job = groups->job;
+    struct growing_histogram *automatic = NULL;
+    uint64_t width = job->bin_width;
+    enum status status = STATUS_OK;
+    struct rows rows;
+
+    if (job->is_automatic && groups->count > 0) {
+        status = op_groups_make_automatic(groups, 0, groups->count - 1, options, &rows, &automatic,
+                                          failure);
+        width = status == STATUS_OK && !rows.is_unit ? automatic->result_width : 1;
+    }
+    if (status == STATUS_OK)
+        status = print_heat(writer, groups, width, options, failure);
+    growing_histogram_destroy(automatic);
+    return status == STATUS_OK ? groups_check(groups, failure) : status;
+}
+
 static enum status op_groups_print(struct writer *writer, const struct job *job,
                                    const void *partial, const struct print_options *options,
                                    struct failure *failure)
 {
-    const bool has_values = job->operation == OPERATION_REDUCE || job->operation == OPERATION_COUNT;
+    const struct print_format *format = print_groups_format(options, job);
 
-    return (has_values ? op_groups_print_values : op_groups_print_rows)(writer, partial, options,
-                                                                        failure);
+    if (job->operation == OPERATION_REDUCE || job->operation == OPERATION_COUNT)
+        return op_groups_print_values(writer, partial, options, failure);
+    if (format == &print_svg || format == &print_plot)
+        return op_groups_print_heat(writer, partial, options, failure);
+    return op_groups_print_rows(writer, partial, options, failure);
 }
 
 /* Adds up the values of all groups, of histogram or uniq, by where they lie. */

@@ -15,7 +15,8 @@ const struct operation *operation_of(const struct job *job)
 {
     if (job->value_count > 1)
         return &op_columns;
-    if (job->group_count > 0 || job->element.notation == ELEMENT_IP)
+    if (job->group_count > 0 || job->element.notation == ELEMENT_IP ||
+        job->element.notation == ELEMENT_TEXT)
         return &op_groups;
     return job->is_automatic ? &op_automatic : operations[job->operation];
 }

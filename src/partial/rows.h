@@ -16,6 +16,8 @@
 
 struct state_writer;
 
+struct groups;
+
 struct rows_row {
     __int128 low;
     __int128 high; /* exclusive */
@@ -26,6 +28,7 @@ struct rows_row {
 struct rows {
     const struct job *job;
     const void *partial;
+    const struct groups *groups; /* values are texts, by their ranks in it; else NULL */
     /*
      * The next three may be changed only before the first read. `zeros`: include empty bins, all if
      * the job gives the bins, else those between the first and the last that is not empty. `all`:

@@ -14,10 +14,13 @@
 #include "config.h"
 
 #include "base/decimal.h"
+#include "base/text_buffer.h"
+#include "count/groups.h"
 #include "output/writer.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What stands in a line of json around its numbers; in tsv and csv separators and line ends. */
@@ -60,8 +63,7 @@ static const struct {
 #define PRINT_JSONL '\n'
 
 /* A line: two edges, two counts, two percentages and the words. Lines of quantiles are shorter. */
-#define PRINT_LINE_MAX \
-    (2 * ELEMENT_TEXT_SIZE + 2 * DECIMAL_SIZE + 2 * PERCENTAGE_SHARE_SIZE + 120)
+#define PRINT_LINE_MAX (2 * ELEMENT_TEXT_SIZE + 2 * DECIMAL_SIZE + 2 * PERCENTAGE_SHARE_SIZE + 120)
 
 /* Lines that are written together. */
 #define PRINT_LINE_BATCH (PRINT_ROWS_BATCH / 2)
@@ -128,6 +130,37 @@ static const char *print_group(const struct print_table *table)
     return table->options->group && table->format->separator ? table->options->group : none;
 }
 
+/* Writes the lines of texts, each with the text of its rank. */
+static void print_texts_of(struct writer *writer, const struct print_table *table)
+{
+    const struct groups *groups = table->rows.groups;
+    const char separator = table->format->separator;
+    const bool is_json = separator == '\0' || separator == PRINT_JSONL;
+    struct text_buffer text = {.text = NULL};
+    struct rows rows = table->rows;
+    struct rows_row row;
+    uint64_t cumulative = 0;
+    char line[PRINT_LINE_MAX];
+
+    while (rows_read(&rows, &row, 1) > 0) {
+        size_t bytes;
+        const char *data = groups_text(groups, (uint64_t)row.low, &bytes);
+        const bool is_first = separator == '\0' && cumulative == 0;
+        cumulative += row.count;
+        char *c = print_word(line, separator, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
+        writer_write(writer, line, (size_t)(c - line));
+        writer_write_text(writer, print_group(table));
+        c = print_word(line, separator, PRINT_WORD_VALUE);
+        writer_write(writer, line, (size_t)(c - line));
+        text.length = 0;
+        print_append_text(&text, data, bytes, is_json ? '\0' : separator);
+        writer_write(writer, text.text ? text.text : "", text.length);
+        c = print_counts(line, table, row.count, cumulative);
+        writer_write(writer, line, (size_t)(c - line));
+    }
+    free(text.text);
+}
+
 static void print_lines_of(struct writer *writer, const struct print_table *table)
 {
     const size_t line_max = PRINT_LINE_MAX + strlen(print_group(table));
@@ -162,7 +195,11 @@ void print_lines(struct writer *writer, const struct print_table *table)
 
     if (table->format == &print_json && rows_read(&rows, &first, 1) > 0)
         all.first_low = first.low; /* in other formats the first line is like all others */
-    print_rows_in_parts(writer, &all, PRINT_LINE_MAX + strlen(print_group(table)), print_lines_of);
+    if (table->rows.job->element.notation == ELEMENT_TEXT)
+        print_texts_of(writer, &all);
+    else
+        print_rows_in_parts(writer, &all, PRINT_LINE_MAX + strlen(print_group(table)),
+                            print_lines_of);
 }
 
 static void print_delimited(struct writer *writer, const struct print_table *table)

@@ -63,6 +63,62 @@ void print_values_member(struct writer *writer, const char *name)
     writer_write_text(writer, "\":");
 }
 
+/* The bytes of the character of UTF-8 that data[0..bytes) begins with; 0: it begins with none. */
+static size_t print_utf8_bytes(const char *data, size_t bytes)
+{
+    const unsigned char *c = (const unsigned char *)data;
+    const size_t length = c[0] < 0x80   ? 1
+                          : c[0] < 0xc2 ? 0
+                          : c[0] < 0xe0 ? 2
+                          : c[0] < 0xf0 ? 3
+                          : c[0] < 0xf5 ? 4
+                                        : 0;
+
+    if (length > bytes)
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    const bool is_overlong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90);
+    const bool is_surrogate = c[0] == 0xed && c[1] > 0x9f;
+    const bool is_beyond = c[0] == 0xf4 && c[1] > 0x8f;
+    return length > 2 && (is_overlong || is_surrogate || is_beyond) ? 0 : length;
+}
+
+void print_append_text(struct text_buffer *buffer, const char *text, size_t bytes, char separator)
+{
+    bool is_quoted = separator == '\0';
+
+    for (size_t i = 0; separator == ',' && i < bytes; i++)
+        is_quoted = is_quoted || strchr(",\"\r\n", text[i]);
+    text_buffer_append(buffer, "\"", is_quoted);
+    for (size_t i = 0, n; i < bytes; i += n) {
+        const char c = text[i];
+        const char *escape = NULL;
+        n = 1;
+        if (separator == '\t')
+            escape = c == '\t' ? "\\t" : c == '\n' ? "\\n" : c == '\\' ? "\\\\" : NULL;
+        else if (separator == ',')
+            escape = c == '"' ? "\"\"" : NULL;
+        else if (c == '"' || c == '\\')
+            escape = c == '"' ? "\\\"" : "\\\\";
+        else if ((unsigned char)c >= ' ')
+            n = print_utf8_bytes(text + i, bytes - i);
+        if (escape) {
+            text_buffer_append(buffer, escape, 2);
+        } else if (separator == '\0' && (unsigned char)c < ' ') {
+            text_buffer_print(buffer, "\\u%04x", (unsigned)(unsigned char)c);
+        } else if (n == 0) {
+            text_buffer_append(buffer, "\xef\xbf\xbd", 3);
+            n = 1;
+        } else {
+            text_buffer_append(buffer, text + i, n);
+        }
+    }
+    text_buffer_append(buffer, "\"", is_quoted);
+}
+
 void print_values_append_member(struct text_buffer *text, const char *name)
 {
     text_buffer_append(text, "\"", 1);
@@ -120,7 +176,7 @@ static void print_values_groups(struct writer *writer, const struct print_values
             is_first = false;
             if (is_json)
                 print_values_member(writer, job_group_name(values->job, i));
-            writer_write(writer, text, values->write_group(values, group, i, text));
+            values->write_group(values, group, i, writer);
         }
         for (size_t i = 0; i < print_values_count(values->job); i++) {
             if (!is_first)
@@ -179,7 +235,8 @@ static void print_values_in_parts(struct writer *writer, const struct print_opti
     };
     const unsigned threads = parallel_threads(options->threads, parts.count, 1);
 
-    if (parts.count < PRINT_VALUES_PARTS_MIN || threads == 1 ||
+    /* What a part of texts takes is not known. */
+    if (parts.count < PRINT_VALUES_PARTS_MIN || threads == 1 || job_has_texts(values->job) ||
         !writer_parts_write(writer, &parts, threads))
         print_values_groups(writer, values);
 }

@@ -32,9 +32,9 @@ struct print_values {
     bool has_lines;     /* likewise: the format is jsonl */
     size_t first;       /* this and the next: groups first to groups - 1 are printed */
     size_t groups;      /* 1 if the values are not of groups */
-    /* Writes the value of a column of a group, likewise. NULL: the values are not of groups. */
-    size_t (*write_group)(const struct print_values *values, size_t group, size_t column,
-                          char out[PRINT_VALUE_SIZE]);
+    /* Writes the value of a column of a group. NULL: the values are not of groups. */
+    void (*write_group)(const struct print_values *values, size_t group, size_t column,
+                        struct writer *writer);
     /*
      * Writes value i of a group, a number of json, without a NUL. Returns its length; 0: there is
      * no value.
@@ -50,6 +50,13 @@ void print_values_field(struct writer *writer, const char *name, char separator)
 void print_values_member(struct writer *writer, const char *name);
 
 struct text_buffer;
+
+/*
+ * Appends a text of any bytes: in tsv with its tabs, newlines and backslashes escaped; in csv, and
+ * if the separator is 0 in json, in quotes as needed. In json, bytes that are not UTF-8 become
+ * U+FFFD.
+ */
+void print_append_text(struct text_buffer *buffer, const char *text, size_t bytes, char separator);
 
 /* Appends it to a text instead. */
 void print_values_append_member(struct text_buffer *text, const char *name);

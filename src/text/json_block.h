@@ -29,8 +29,7 @@ static inline struct json_masks json_block_masks_plain(const char *block, char e
                      text_block_equal_plain(block, end_byte),
     };
     for (size_t i = 0; i < TEXT_BLOCK; i += 8)
-        masks.controls |=
-            bytes_gather(bytes_zeros(bytes_load(block + i) & BYTES_OF(0xe0))) << i;
+        masks.controls |= bytes_gather(bytes_zeros(bytes_load(block + i) & BYTES_OF(0xe0))) << i;
     return masks;
 }
 

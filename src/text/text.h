@@ -58,7 +58,8 @@ enum text_event {
 struct text_token {
     size_t offset;
     size_t bytes;
-    size_t column; /* of the job; 0 if there is only one */
+    size_t column;     /* of the job; 0 if there is only one */
+    const char *fault; /* the row is no JSON object: why, a constant string; else NULL */
 };
 
 /* A text that is parsed in calls, and where the values of a call go. */

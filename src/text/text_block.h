@@ -85,8 +85,7 @@ static inline uint64_t text_block_equal_plain(const char *block, char byte)
 {
     uint64_t mask = 0;
     for (size_t i = 0; i < TEXT_BLOCK; i += 8)
-        mask |= bytes_gather(
-                    bytes_zeros(bytes_load(block + i) ^ BYTES_OF((unsigned char)byte)))
+        mask |= bytes_gather(bytes_zeros(bytes_load(block + i) ^ BYTES_OF((unsigned char)byte)))
                 << i;
     return mask;
 }

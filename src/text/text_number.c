@@ -34,8 +34,7 @@ static bool text_number_append(const char *digits, size_t count, uint64_t *numbe
 {
     for (; count >= 8; digits += 8, count -= 8) {
         uint64_t word = bytes_load(digits) ^ BYTES_OF('0');
-        if (bytes_no_digits(word) ||
-            __builtin_mul_overflow(*number, (uint64_t)100000000, number) ||
+        if (bytes_no_digits(word) || __builtin_mul_overflow(*number, (uint64_t)100000000, number) ||
             __builtin_add_overflow(*number, bytes_join_eight(word), number))
             return false;
     }
@@ -124,6 +123,7 @@ bool text_number_read_any(const struct text_rules *rules, const char *token, siz
     case TEXT_NOTHING:
     case TEXT_TIME:
     case TEXT_IP:
+    case TEXT_BYTES:
         return false;
     }
     __builtin_unreachable();

@@ -16,8 +16,9 @@
 /* A field that is wanted of every line; several columns may be of one. */
 struct text_rows_field {
     struct text_rules rules;
-    size_t begin; /* in the line that is parsed */
-    size_t end;   /* SIZE_MAX: not found */
+    size_t begin;    /* in the line that is parsed */
+    size_t end;      /* SIZE_MAX: not found */
+    bool is_escaped; /* a string of JSON with escapes */
 };
 
 /* A column, and how its tokens are read. */
@@ -82,7 +83,7 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
             continue;
         memmove(&call->field[at + 1], &call->field[at],
                 (call->fields++ - at) * sizeof call->field[0]);
-        call->field[at].rules = column->rules;
+        call->field[at] = (struct text_rows_field){.rules = column->rules};
         call->counted += column->rules.field > 0;
     }
     for (size_t i = 0; i < count; i++) {
@@ -98,15 +99,51 @@ static void text_rows_add_invalid(struct text_rows *rows, size_t column, size_t 
         (struct text_token){.offset = begin, .bytes = end - begin, .column = column};
 }
 
+/* A token: a field without the quotes and the blanks around it. */
+struct text_rows_token {
+    size_t begin; /* in the data */
+    size_t end;
+    size_t line_end; /* where blanks separate fields, a time may go on in the next one, up to it */
+    bool is_escaped; /* a string of JSON with escapes, or of CSV with doubled quotes */
+};
+
 /*
- * Reads the token data[begin..end) of a column of another kind than numbers. Where blanks separate
- * fields, a time may go on in the next one, up to line_end.
+ * Returns the bytes of a text, and stores how many they are: those of the token, or in `scratch`
+ * without its escapes. NULL if they are too many.
  */
-static bool text_rows_read_kind(const struct text_rows_call *call, const struct column *of,
-                                size_t begin, size_t end, size_t line_end, uint64_t key[2])
+static const char *text_rows_find_text(const struct text_rows *rows,
+                                       const struct text_rows_token *token, size_t *bytes)
 {
-    const char *token = call->rows->data + begin;
-    const bool by_blanks = call->rows->rules->delimiter == TEXT_NO_DELIMITER;
+    const char *data = rows->data + token->begin;
+
+    *bytes = token->end - token->begin;
+    if (*bytes > TEXT_BYTES_MAX)
+        return NULL;
+    if (!token->is_escaped)
+        return data;
+    if (rows->json) {
+        *bytes = json_string_decode(data, *bytes, rows->scratch);
+        return rows->scratch;
+    }
+    const size_t quoted = *bytes;
+    *bytes = 0;
+    for (size_t i = 0; i < quoted; i++) {
+        rows->scratch[(*bytes)++] = data[i];
+        i += data[i] == '"'; /* it is doubled */
+    }
+    return rows->scratch;
+}
+
+/*
+ * Reads a token of a column of another kind than numbers, and stores its key; of a text with a
+ * condition, whether it meets that. Returns false if it is invalid.
+ */
+static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_column *column,
+                                const struct text_rows_token *token, uint64_t key[2])
+{
+    const struct column *of = column->of;
+    const char *data = rows->data + token->begin;
+    const size_t bytes = token->end - token->begin;
     const struct kind_time_rules rules = {
         .digits = of->element.decimals,
         .is_local = of->element.notation == ELEMENT_LOCAL_TIME,
@@ -114,66 +151,103 @@ static bool text_rows_read_kind(const struct text_rows_call *call, const struct 
     };
     struct kind_ip address;
     int64_t time;
+    uint32_t id = 0;
+    size_t length;
+    const char *text;
 
     key[0] = 0;
     switch (of->notation) {
     case TEXT_NOTHING:
         return true;
     case TEXT_TIME:
-        if (begin == end ||
-            kind_time_read(&rules, token, end - begin, by_blanks ? line_end - begin : end - begin,
-                           &time) == 0)
+        if (bytes == 0 ||
+            kind_time_read(&rules, data, bytes, token->line_end - token->begin, &time) == 0)
             return false;
-        key[0] = (uint64_t)(column_has_bucket(of) ? kind_time_bucket_floor(&of->bucket, time)
-                                                  : time);
+        key[0] =
+            (uint64_t)(column_has_bucket(of) ? kind_time_bucket_floor(&of->bucket, time) : time);
         return true;
     case TEXT_IP:
-        if (!kind_ip_read(token, end - begin, &address))
+        if (!kind_ip_read(data, bytes, &address))
             return false;
         address = kind_ip_floor(address, of->element.prefix);
         key[0] = address.high;
         key[1] = address.low;
+        return true;
+    case TEXT_BYTES:
+        text = text_rows_find_text(rows, token, &length);
+        if (!text)
+            return false;
+        if (column->condition) {
+            key[0] = predicate_holds_text(column->condition, text, length);
+            return true;
+        }
+        rows->status = dictionary_find(rows->texts, text, length, &id, &rows->failure);
+        key[0] = id;
         return true;
     default:
         return false;
     }
 }
 
-/* Reads the token of a column. Returns false, and adds it, if it is invalid. */
+/* Reads a token of a column. Returns false if it is invalid. */
+TEXT_INLINE bool text_rows_read_token(enum cpu_isa isa, struct text_rows *rows,
+                                      const struct text_rows_column *column,
+                                      const struct text_rows_token *token, uint64_t key[2])
+{
+    struct text_number number;
+
+    if (__builtin_expect(!column->is_number, false))
+        return text_rows_read_kind(rows, column, token, key);
+    if (token->begin == token->end ||
+        !text_number_read(isa, &column->rules, rows->data, token->begin, token->end, &number) ||
+        number.magnitude > column->limits.magnitude[number.is_negative])
+        return false;
+    key[0] = number.is_negative ? -number.magnitude : number.magnitude;
+    return __builtin_expect(column->width <= 1, true) ||
+           (column_floor(key, column->width, column->of->element.is_signed) &&
+            (!number.is_negative || -key[0] <= column->limits.magnitude[true]));
+}
+
+/*
+ * Reads the field of a column of a line whose content ends at line_end. Returns false, and adds the
+ * token, if it is invalid.
+ */
 TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_rows_call *call,
                                 const struct text_rows_column *column, size_t line_end,
                                 uint64_t key[2])
 {
-    const char *data = call->rows->data;
+    struct text_rows *rows = call->rows;
+    const char *data = rows->data;
     const struct text_rows_field *field = &call->field[column->field];
     const bool is_found = field->end != SIZE_MAX; /* a missing one is at the end of its line */
-    size_t begin = is_found ? field->begin : line_end;
-    size_t end = is_found ? field->end : line_end;
-    struct text_number number;
+    struct text_rows_token token = {
+        .begin = is_found ? field->begin : line_end,
+        .end = is_found ? field->end : line_end,
+        .is_escaped = field->is_escaped,
+    };
 
-    if (is_quoted && begin < end && data[begin] == '"') {
-        begin++;
-        end--;
+    if (is_quoted && token.begin < token.end && data[token.begin] == '"') {
+        token.begin++;
+        token.end--;
+        token.is_escaped = column->of->notation == TEXT_BYTES &&
+                           memchr(data + token.begin, '"', token.end - token.begin);
     }
-    text_line_trim(data, &begin, &end);
-    if (__builtin_expect(!column->is_number, false)) {
-        if (text_rows_read_kind(call, column->of, begin, end, line_end, key))
-            return true;
-    } else if (begin < end && text_number_read(isa, &column->rules, data, begin, end, &number) &&
-               number.magnitude <= column->limits.magnitude[number.is_negative]) {
-        key[0] = number.is_negative ? -number.magnitude : number.magnitude;
-        if (__builtin_expect(column->width <= 1, true) ||
-            (column_floor(key, column->width, column->of->element.is_signed) &&
-             (!number.is_negative || -key[0] <= column->limits.magnitude[true])))
-            return true;
-    }
-    text_rows_add_invalid(call->rows, column->index, begin, end);
+    if (column->of->notation != TEXT_BYTES)
+        text_line_trim(data, &token.begin, &token.end);
+    token.line_end =
+        rows->rules->delimiter == TEXT_NO_DELIMITER && !rows->json ? line_end : token.end;
+    if ((is_found || column->of->notation == TEXT_NOTHING) &&
+        text_rows_read_token(isa, rows, column, &token, key))
+        return true;
+    text_rows_add_invalid(rows, column->index, token.begin, token.end);
     return false;
 }
 
 /* Whether the key of a column meets its condition. */
 TEXT_INLINE bool text_rows_meets(const struct text_rows_column *column, const uint64_t key[2])
 {
+    if (column->of->notation == TEXT_BYTES)
+        return key[0] != 0;
     if (column->of->notation == TEXT_IP)
         return predicate_holds_address(column->condition,
                                        element_address((struct kind_ip){key[0], key[1]}));
@@ -195,6 +269,8 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
             lost |= (uint64_t)1 << column->index;
             if (values == 1 || column->index >= values)
                 return TEXT_INVALID;
+        } else if (__builtin_expect(rows->status != STATUS_OK, false)) {
+            return TEXT_INVALID;
         } else if (!column->condition) {
             char *to = (char *)rows->keys[column->index] + rows->count * column->key_bytes;
             if (column->key_bytes == sizeof key)
@@ -243,7 +319,8 @@ TEXT_INLINE enum text_event text_rows_finish(enum cpu_isa isa, bool is_quoted,
         struct text_rows_field *field = &call->field[i];
         field->begin = begin;
         field->end = end;
-        if (!text_line_find_last(data, &field->rules, is_quoted, has_ordinary, &field->begin,
+        if (field->rules.field != TEXT_WHOLE_LINE &&
+            !text_line_find_last(data, &field->rules, is_quoted, has_ordinary, &field->begin,
                                  &field->end))
             field->end = SIZE_MAX;
     }
@@ -316,10 +393,44 @@ TEXT_INLINE enum text_event text_rows_search(enum cpu_isa isa, bool is_quoted,
     return TEXT_END;
 }
 
+/* Takes the rows of JSON Lines, which rows->json scans. */
+TEXT_INLINE enum text_event text_rows_scan(enum cpu_isa isa, struct text_rows_call *call)
+{
+    struct text_rows *rows = call->rows;
+    struct json_value values[JSON_COLUMNS_MAX];
+
+    while (rows->count < rows->capacity) {
+        const enum json_event found = json_lines_next(rows->json, values);
+        if (found == JSON_END) {
+            rows->offset = rows->bytes;
+            return TEXT_END;
+        }
+        rows->offset = rows->json->row_end;
+        if (found == JSON_INVALID) {
+            text_rows_add_invalid(rows, 0, rows->json->row_begin, rows->json->row_end);
+            rows->invalid[0].fault = json_fault_text(rows->json->fault);
+            return TEXT_INVALID;
+        }
+        for (size_t i = 0; i < call->fields; i++) {
+            struct text_rows_field *field = &call->field[i];
+            const struct json_value *value = &values[field->rules.field - 1];
+            field->is_escaped = value->kind == JSON_ESCAPED;
+            field->begin = value->offset;
+            field->end = value->kind == JSON_MISSING ? SIZE_MAX : value->offset + value->bytes;
+        }
+        const enum text_event event = text_rows_take(isa, false, call, rows->json->row_end);
+        if (event != TEXT_END)
+            return event;
+    }
+    return TEXT_FULL;
+}
+
 /* The loop for each instruction set, once for quoted parts and once for others. */
 #define TEXT_ROWS_WRAP(isa, target, ...)                                                          \
     target TEXT_FLATTEN static enum text_event text_rows_parse_##isa(struct text_rows_call *call) \
     {                                                                                             \
+        if (call->rows->json)                                                                     \
+            return text_rows_scan((enum cpu_isa)TEXT_ISA_##isa, call);                            \
         if (call->rows->rules->is_quoted)                                                         \
             return text_rows_search((enum cpu_isa)TEXT_ISA_##isa, true, call);                    \
         return text_rows_search((enum cpu_isa)TEXT_ISA_##isa, false, call);                       \

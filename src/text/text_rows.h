@@ -13,6 +13,8 @@
 #define GPUHIST_TEXT_ROWS_H
 
 #include "job/job.h"
+#include "text/dictionary.h"
+#include "text/json_lines.h"
 #include "text/text.h"
 
 /* A text that is parsed in calls, and where the rows of a call go. */
@@ -29,6 +31,11 @@ struct text_rows {
     void *keys[TEXT_COLUMNS_MAX];
     uint64_t *lost; /* [capacity], a bit for each column without a value; NULL: one value column */
     size_t capacity;
+    struct dictionary_cache *texts; /* numbers texts; NULL: there are none that are stored */
+    char *scratch;                  /* [TEXT_BYTES_MAX] for texts without their escapes */
+    struct json_lines *json;        /* rows are objects; begun on the data; NULL: lines */
+    enum status status;             /* not STATUS_OK: `texts` has failed; the call ended early */
+    struct failure failure;
     size_t count;                                /* rows that the last call stored */
     struct text_token invalid[TEXT_COLUMNS_MAX]; /* after TEXT_INVALID: those of one row */
     size_t invalid_count;
@@ -40,7 +47,7 @@ struct text_rows {
  * text_parse_function (text.h) says; with TEXT_END, `offset` is `bytes`. After TEXT_INVALID, the
  * invalid tokens are of the row that is the last one stored, if it counts for other columns, or
  * comes after those stored. In the best instruction set of this machine. Pure, and thread-safe on
- * distinct texts.
+ * distinct texts. After a failure of `texts`, status and failure say so, and rows are lost.
  */
 enum text_event text_rows_parse(struct text_rows *rows);
 
