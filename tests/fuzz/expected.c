@@ -34,6 +34,7 @@ struct expected_items {
     size_t count;
     size_t left_over; /* binary: bytes at the end that make no element */
     bool is_ended;    /* a header ends the stream */
+    char *copies[2];  /* of files whose rows end with CR, with newlines there; owned */
     const char
         *quoted_name; /* of the first file, if a delimiter splits its quoted fields; or NULL */
     const char *tabbed_name; /* of the first file whose header has tabs; or NULL */
@@ -280,22 +281,21 @@ static struct expected_header expected_skip_header(const struct trial *trial, co
     return header;
 }
 
-/* Ends the stream at a file whose lines end with carriage returns alone, if lines matter. */
-static bool expected_refuse_returns(struct expected *expected, const struct trial *trial,
-                                    const char *name, const char *data, size_t bytes)
+/* If lines matter, and carriage returns alone end them, puts newlines there, in a copy. */
+static const char *expected_end_rows(struct expected_items *all, const struct trial *trial,
+                                     const char *data, size_t bytes)
 {
     const bool is_of_lines = trial->text.field != 0 || trial->header_lines > 0 ||
                              trial->text.delimiter != TEXT_NO_DELIMITER;
-    const char *found = memchr(data, '\r', bytes);
 
-    if (!is_of_lines || trial->text.delimiter == '\r' || memchr(data, '\n', bytes) || !found ||
-        found + 1 == data + bytes)
-        return false;
-    expected->is_header_wrong = true;
-    expected->status = STATUS_DATA;
-    fprintf(expected->message.file,
-            "%s: lines that end with CR alone are not supported: convert it", name);
-    return true;
+    if (!is_of_lines || trial->text.delimiter == '\r' || memchr(data, '\n', bytes) ||
+        !memchr(data, '\r', bytes))
+        return data;
+    char *copy = reference_must(malloc(bytes));
+    for (size_t i = 0; i < bytes; i++)
+        copy[i] = data[i] == '\r' ? '\n' : data[i];
+    all->copies[all->copies[0] != NULL] = copy;
+    return copy;
 }
 
 /* Reads the text of one file behind its header. */
@@ -303,7 +303,8 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
                                const char *name, const char *data, size_t bytes,
                                struct expected_items *all)
 {
-    const char *const begin = data;
+    const bool is_first = data == trial->data && bytes == trial->split;
+    const char *const begin = data = expected_end_rows(all, trial, data, bytes);
     const char *end = data + bytes;
     const struct expected_header header = expected_skip_header(trial, &data, end);
     struct text_rules first = trial->text;
@@ -313,9 +314,6 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
         .is_quoted = trial->text.is_quoted,
     };
 
-    all->is_ended = expected_refuse_returns(expected, trial, name, begin, bytes);
-    if (all->is_ended)
-        return;
     all->is_ended =
         !expected_look_up(expected, trial, name, &header, trial->field_name, &first.field) ||
         !expected_look_up(expected, trial, name, &header, trial->second_name, &second.field);
@@ -328,7 +326,7 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
             all->tabbed_name = name;
     }
     const int delimiter = trial->text.delimiter;
-    if (begin == trial->data && bytes == trial->split && delimiter != TEXT_NO_DELIMITER &&
+    if (is_first && delimiter != TEXT_NO_DELIMITER &&
         delimiter != '"' && !trial->text.is_quoted &&
         (expected_is_shifted(begin, end, delimiter, first.field) ||
          expected_is_shifted(begin, end, delimiter, second.field)))
@@ -1080,6 +1078,8 @@ void expected_make(struct expected *expected, const struct trial *trial, char *c
     for (size_t i = 0; i < 4; i++)
         fclose(texts[i]->file);
     free(all.items);
+    free(all.copies[0]);
+    free(all.copies[1]);
 }
 
 void expected_destroy(struct expected *expected)
