@@ -220,7 +220,7 @@ def quote(rng, token, delimiter, good):
         return rng.choice([b'"x%sy"' % delimiter, b'""', b'"""5"""', b'"say ""%s"""' % delimiter,
                            b'"' + rng.choice([b"x", delimiter, b'""', b"0"]) * 5000 + b'"'])
     if kind < 0.52 and not good:
-        return rng.choice([b'5"', b'1"2', b'"1"2', b'"1" ', b' "1"', b'5""', b'x"%s' % delimiter])
+        return rng.choice([b'5"', b'1"2', b'"1"2', b'"1" ', b' "1"', b'5""', b'5"%s' % delimiter])
     return token
 
 
