@@ -346,7 +346,9 @@ def main():
             wanted = str(field)
             is_named = field > 0 and rng.random() < 0.5
             columns = field + rng.choice([0, 1, 900] if delimiter else [0, 0, 1, 2, 7, 900])
-            values, invalid = read(data, (field, delimiter, quoted, notation), LIMITS[element],
+            ends_with_cr = (field or delimiter) and not is_named and b"\n" not in data[:65536]
+            values, invalid = read(data.replace(b"\r", b"\n") if ends_with_cr else data,
+                                   (field, delimiter, quoted, notation), LIMITS[element],
                                    columns if is_named and delimiter is None else 0)
             if is_named:
                 wanted = rng.choice(["ms", "1%", "\u00e4"])

@@ -154,6 +154,7 @@ static enum element_type expected_second_type(const struct trial *trial)
 struct expected_header {
     const char *line;
     size_t bytes;
+    const char *open; /* the quote in it that is never closed; or NULL */
 };
 
 /* Whether data[begin..end) is this name. A quote in it is doubled if parts may be quoted. */
@@ -265,6 +266,32 @@ static bool expected_look_up(struct expected *expected, const struct trial *tria
     return false;
 }
 
+/*
+ * The newline that ends the row at data, or `end`. Of CSV, *open is the quote that is never closed,
+ * or NULL.
+ */
+static const char *expected_row_end(const struct trial *trial, const char *data, const char *end,
+                                    const char **open)
+{
+    bool begins_field = true;
+    const char *c = data;
+
+    *open = NULL;
+    for (; c < end && *c != '\n'; c++) {
+        const bool is_quoted = trial->text.is_quoted && begins_field && *c == '"';
+        begins_field = *c == (char)trial->text.delimiter;
+        if (!is_quoted)
+            continue;
+        *open = c;
+        for (c++; c < end && (*c != '"' || (c + 1 < end && c[1] == '"')); c++)
+            c += *c == '"';
+        if (c >= end)
+            return end;
+        *open = NULL;
+    }
+    return c;
+}
+
 /* Skips the header of a file. Returns its last line. */
 static struct expected_header expected_skip_header(const struct trial *trial, const char **data,
                                                    const char *end)
@@ -272,10 +299,12 @@ static struct expected_header expected_skip_header(const struct trial *trial, co
     struct expected_header header = {.line = *data};
 
     for (uint64_t i = 0; i < trial->header_lines; i++) {
-        const char *newline = memchr(*data, '\n', (size_t)(end - *data));
+        const char *newline = expected_row_end(trial, *data, end, &header.open);
         header.line = *data;
-        header.bytes = (size_t)((newline ? newline : end) - *data);
-        *data = newline ? newline + 1 : end;
+        header.bytes = (size_t)(newline - *data);
+        *data = newline < end ? newline + 1 : end;
+        if (header.open)
+            break;
     }
     header.bytes -= header.bytes > 0 && header.line[header.bytes - 1] == '\r';
     return header;
@@ -314,11 +343,25 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
         .is_quoted = trial->text.is_quoted,
     };
 
+    if (header.open) {
+        expected->is_header_wrong = true;
+        expected->status = STATUS_DATA;
+        fprintf(expected->message.file, "%s: a quote in its header is never closed", name);
+        all->is_ended = true;
+        return;
+    }
     all->is_ended =
         !expected_look_up(expected, trial, name, &header, trial->field_name, &first.field) ||
         !expected_look_up(expected, trial, name, &header, trial->second_name, &second.field);
     if (all->is_ended)
         return;
+    const char *open = NULL; /* the quote of the last row that is never closed */
+    const char *next = data;
+    while (next < end && !open) {
+        const char *newline = expected_row_end(trial, next, end, &open);
+        end = open ? next : end;
+        next = newline + 1;
+    }
     if (trial->field_name || trial->second_name) {
         expected_begin_header(&header, &first);
         second.delimiter = first.delimiter;
@@ -326,8 +369,7 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
             all->tabbed_name = name;
     }
     const int delimiter = trial->text.delimiter;
-    if (is_first && delimiter != TEXT_NO_DELIMITER &&
-        delimiter != '"' && !trial->text.is_quoted &&
+    if (is_first && delimiter != TEXT_NO_DELIMITER && delimiter != '"' && !trial->text.is_quoted &&
         (expected_is_shifted(begin, end, delimiter, first.field) ||
          expected_is_shifted(begin, end, delimiter, second.field)))
         all->quoted_name = name;
@@ -337,7 +379,9 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
     struct reference seconds = {.items = NULL};
     if (second.field != 0)
         seconds = reference_parse(&second, expected_second_type(trial), data, (size_t)(end - data));
-    size_t line = 1 + (size_t)trial->header_lines;
+    size_t line = 1;
+    for (const char *c = begin; c < data; c++)
+        line += *c == '\n';
     size_t seen = 0;
     for (size_t i = 0; i < parsed.count; i++) {
         struct expected_item *item = expected_add(all);
@@ -352,6 +396,14 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
     }
     free(seconds.items);
     free(parsed.items);
+    if (!open)
+        return;
+    for (; data + seen < open; seen++)
+        line += data[seen] == '\n';
+    expected->is_header_wrong = true;
+    expected->status = STATUS_DATA;
+    fprintf(expected->message.file, "%s:%zu: a quote is never closed", name, line);
+    all->is_ended = true;
 }
 
 static void expected_read(struct expected *expected, const struct trial *trial,
