@@ -154,6 +154,8 @@ struct options {
     struct options_copy *copies;         /* owned */
     int delimiter;                       /* a byte, or TEXT_NO_DELIMITER */
     bool csv;
+    bool ends_with_nul; /* rows do */
+    int comment;        /* a byte that comments begin with, or -1 */
     enum options_base base;
     bool has_decimals;
     unsigned decimals;

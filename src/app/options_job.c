@@ -481,6 +481,8 @@ static enum status options_make_values_of(const struct options *options, bool is
                                  ? ','
                                  : options->delimiter,
                 .is_quoted = options->csv,
+                .has_comments = options->comment >= 0,
+                .comment = (char)options->comment,
             },
     };
     if (!options->has_type)
@@ -532,8 +534,8 @@ static bool options_has_fields(const struct options *options)
 static bool options_has_text(const struct options *options)
 {
     return options->text || options->jsonl || options->delimiter != TEXT_NO_DELIMITER ||
-           options->csv || options->header_lines > 0 || options->base != OPTIONS_BASE_DEFAULT ||
-           options->has_decimals;
+           options->csv || options->header_lines > 0 || options->comment >= 0 ||
+           options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT || options->has_decimals;
 }
 
 /*
@@ -641,7 +643,7 @@ enum status options_check(const struct options *options, enum options_input *inp
         return status_fail(
             failure, STATUS_USAGE,
             "the input cannot be text (--text, --field, --delimiter, --csv, --base, --decimals, "
-            "--header) and binary (--binary, --record, a type with le or be)");
+            "--header, --comment, -z) and binary (--binary, --record, a type with le or be)");
     if (options->csv && options->delimiter == '"')
         return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
     if (options_check_columns(options, failure) != STATUS_OK ||

@@ -238,6 +238,11 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "header", "[N]",
            "text: skip the first line, or N lines, of each file",
            NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"), .value = 1)
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "comment", "C",
+           "text: skip lines that begin with C",
+           TARGET(CHARACTER, comment), .expected = "one character, such as '#'")
+    OPTION(INPUT, OPTIONS_READS_INPUT, 'z', "zero-terminated", NULL,
+           "text: rows end with NUL, not with newline", FLAG(ends_with_nul, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "record", "BYTES",
            "binary: one integer of each record of BYTES",
            SIZE(record_bytes, 1, OPTIONS_RECORD_MAX, "bytes from 1 to 16M, such as 24"))

@@ -154,7 +154,7 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
         parse_errors_create(&job->errors, job, run->options->invalid, failure) != STATUS_OK)
         return failure->status;
     if (job_has_texts(job) &&
-        !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_make())))
+        !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_create())))
         return status_fail(failure, STATUS_DATA, "no memory for texts");
     for (size_t i = 0; job->singles && i < job->value_count; i++)
         job->singles[i].dictionary = job->dictionary;
@@ -276,6 +276,8 @@ static enum status run_open_source(struct run *run, struct failure *failure)
                       operations[options->command->operation]->stop);
     if (status == STATUS_OK && !options->binary && !options->has_order)
         source_refuse_kinds(run->source);
+    if (status == STATUS_OK && options->ends_with_nul)
+        source_end_with_nul(run->source);
     return status;
 }
 

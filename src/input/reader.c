@@ -30,6 +30,7 @@ void reader_open(struct reader *reader, const struct reader_options *options, st
         .format = format,
         .is_detected = input->is_regular || !(options->decodes || options->refuses),
         .checks_content = options->refuses,
+        .row_end = options->ends_with_nul ? TEXT_ENDS_NUL : TEXT_ENDS_LF,
         .has_begun = true,
     };
 }
@@ -40,8 +41,7 @@ void reader_set_records(struct reader *reader, const struct record_format *recor
     reader->records = records;
     reader->rules = rules;
     reader->skip_lines = records->header_lines;
-    reader->checks_line_end = records->is_text && records->text.delimiter != '\r' &&
-                              (!text_is_of_tokens(&records->text) || records->header_lines > 0);
+    reader->checks_line_end = reader->row_end == TEXT_ENDS_LF && record_may_end_with_cr(records);
     reader->has_begun = reader->skip_lines == 0 && !reader->checks_line_end && !records->has_arrays;
 }
 
@@ -113,6 +113,19 @@ static enum input_event reader_fail(const struct reader *reader, const char *rea
 {
     input_fail(failure, reader->input->name, reason);
     return INPUT_ERROR;
+}
+
+void reader_end_rows(enum text_row_end row_end, char *data, size_t bytes)
+{
+    if (row_end == TEXT_ENDS_LF)
+        return;
+    for (size_t i = 0; i < bytes; i++) {
+        const char c = data[i];
+        if (row_end == TEXT_ENDS_CR)
+            data[i] = c == '\r' ? '\n' : c;
+        else
+            data[i] = c == '\0' ? '\n' : c == '\n' ? ' ' : c;
+    }
 }
 
 void reader_count(const struct reader_options *options, uint64_t bytes)
@@ -292,9 +305,9 @@ static enum input_event reader_take_held(struct reader *reader, struct input_pie
     return event;
 }
 
-/* Returns the next decoded bytes, except those in reader->plain. */
-static enum input_event reader_read_plain(struct reader *reader, struct input_piece *piece,
-                                          struct failure *failure)
+/* Returns the next decoded bytes, except those in reader->plain, as they are. */
+static enum input_event reader_read_decoded(struct reader *reader, struct input_piece *piece,
+                                            struct failure *failure)
 {
     struct reader_ahead *raw = &reader->raw;
     enum input_event event = INPUT_DATA;
@@ -328,6 +341,16 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
             return INPUT_ERROR;
         }
     }
+    return event;
+}
+
+/* The same, with newlines where rows end. */
+static enum input_event reader_read_plain(struct reader *reader, struct input_piece *piece,
+                                          struct failure *failure)
+{
+    const enum input_event event = reader_read_decoded(reader, piece, failure);
+
+    reader_end_rows(reader->row_end, piece->data, piece->bytes);
     return event;
 }
 
@@ -507,33 +530,47 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
     while (!reader->has_begun) {
         const char *data = plain->data ? plain->data + plain->begin : "";
         const size_t bytes = plain->end - plain->begin;
-        const char *newline = memchr(data, '\n', bytes);
+        const struct text_rules *rules = &reader->records->text;
         const bool is_part = event == INPUT_END && reader->goes_on;
-        const bool is_all = newline || event == INPUT_END;
         const bool is_named = reader->skip_lines == 1 && record_has_names(reader->records);
 
-        if (reader->checks_line_end && (is_all || bytes >= READER_AHEAD_BYTES)) {
-            const char *found = newline || is_part ? NULL : memchr(data, '\r', bytes);
-            if (found && found + 1 < data + bytes)
-                return reader_fail(reader,
-                                   "lines that end with CR alone are not supported: convert it "
-                                   "(tr '\\r' '\\n')",
-                                   failure);
-            reader->checks_line_end = false;
-        }
-        if (!reader->checks_line_end && reader->skip_lines > 0 && (is_all || !is_named)) {
-            const size_t line = newline ? (size_t)(newline - data) + 1 : bytes;
-            if (is_part && is_named)
+        if (reader->checks_line_end) {
+            const bool has_newline = memchr(data, '\n', bytes) != NULL;
+            const bool is_known =
+                has_newline || (event == INPUT_END && !is_part) || bytes >= READER_AHEAD_BYTES;
+            if (!is_known && is_part)
                 return event;
-            if (is_named && reader_find_names(reader, data, line, failure) != STATUS_OK)
+            if (is_known && !has_newline && memchr(data, '\r', bytes)) {
+                reader->row_end = TEXT_ENDS_CR;
+                reader_end_rows(TEXT_ENDS_CR, plain->data + plain->begin, bytes);
+            }
+            reader->checks_line_end = !is_known;
+        }
+        const size_t mark = bytes >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+        enum text_scan_state state = TEXT_SCAN_ROW;
+        size_t end = text_scan(rules, data + mark, bytes - mark, &state).first;
+        end += end > 0 ? mark : 0;
+        const bool is_all = end > 0 || event == INPUT_END;
+        const bool is_kept = is_named || rules->is_quoted || rules->has_comments;
+        if (!reader->checks_line_end && reader->skip_lines > 0 && (is_all || !is_kept)) {
+            const size_t line = end > 0 ? end : bytes;
+            const bool is_comment = line > 0 && rules->has_comments && *data == rules->comment &&
+                                    !(reader->skip_lines == 1 && record_has_columns(data, line));
+            if (is_part && is_kept)
+                return event;
+            if (end == 0 && state == TEXT_SCAN_INSIDE)
+                return reader_fail(reader, "a quote in its header is never closed", failure);
+            if (!is_comment && is_named &&
+                reader_find_names(reader, data, line, failure) != STATUS_OK)
                 return INPUT_ERROR;
             plain->begin += line;
             reader->header_bytes += line;
-            reader->header_lines += newline != NULL;
-            reader->skip_lines -= newline != NULL;
-            if (is_part && !newline)
+            reader->header_lines += text_count_lines(data, line);
+            reader->skip_lines -= end > 0 && !is_comment;
+            if (is_part && end == 0)
                 return event;
-            if (!newline && is_all) /* the last line of the header is missing, or was this one */
+            if (end == 0 && is_all && !is_comment) /* the last line of the header is missing, or
+                                                      was this one */
                 reader->skip_lines = !is_named && record_has_names(reader->records);
             if (is_all)
                 continue;
@@ -634,6 +671,7 @@ uint64_t reader_find_line(const struct chunk_origin *origin)
     if (block && input_open(&input, origin->name == input_stdin_name ? "-" : origin->name,
                             &ignored) == STATUS_OK) {
         reader_open_part(&reader, &options, input, origin->decoder, &part);
+        reader.row_end = origin->row_end;
         while (event == INPUT_DATA) {
             struct input_piece piece = {.data = block, .capacity = READER_AHEAD_BYTES};
             event = reader_read(&reader, &piece, &ignored);

@@ -34,6 +34,13 @@ enum text_notation {
     TEXT_BYTES,   /* the bytes of the field, at most TEXT_BYTES_MAX */
 };
 
+/* What ends the rows of a file. Chunks have newlines there. */
+enum text_row_end {
+    TEXT_ENDS_LF,
+    TEXT_ENDS_CR,  /* carriage returns alone, as on an old Mac */
+    TEXT_ENDS_NUL, /* newlines are blanks */
+};
+
 struct text_rules {
     int32_t field; /* the number of the field, from 1; 0: every token or part. If it has a name: 1
                       in the job, and its number in the file in the rules of a chunk */
@@ -43,6 +50,8 @@ struct text_rules {
     int delimiter;   /* a byte, or TEXT_NO_DELIMITER. In a chunk: of its file */
     bool is_quoted;  /* parts may be quoted (RFC 4180); there is a delimiter */
     bool from_zero;  /* of fields: negative values are invalid */
+    bool has_comments; /* lines that begin with `comment` are skipped; chunks have blank ones */
+    char comment;      /* no newline */
     enum text_notation notation;
     unsigned decimals; /* TEXT_FIXED: at most TEXT_DECIMALS_MAX */
 };
