@@ -283,7 +283,7 @@ def run(command, how, data, name, rng):
 
 
 def has_returns_for_ends(data):
-    """Whether the lines of a text seem to end with carriage returns alone: an error, if lines matter."""
+    """Whether the lines of a text end with carriage returns alone, if lines matter."""
     start = data[:65536]
     return b"\n" not in start and re.search(rb"\r.", start, re.DOTALL) is not None
 
@@ -346,7 +346,7 @@ def main():
             wanted = str(field)
             is_named = field > 0 and rng.random() < 0.5
             columns = field + rng.choice([0, 1, 900] if delimiter else [0, 0, 1, 2, 7, 900])
-            ends_with_cr = (field or delimiter) and not is_named and b"\n" not in data[:65536]
+            ends_with_cr = (field or delimiter) and not is_named and has_returns_for_ends(data)
             values, invalid = read(data.replace(b"\r", b"\n") if ends_with_cr else data,
                                    (field, delimiter, quoted, notation), LIMITS[element],
                                    columns if is_named and delimiter is None else 0)
@@ -382,8 +382,6 @@ def main():
                 device = "cpu" if quoted else device # the only one that reads these
                 limit = ["env", f"GPUHIST_ISA={instruction_set}"] if instruction_set else []
                 expected = expect(values, invalid, policy, notation)
-                if (field != 0 or delimiter is not None) and has_returns_for_ends(data):
-                    expected = 1, b"", []
                 check([*limit, *command, "--engine", device], how.split(".", maxsplit=1)[0], data,
                       name, expected, rng)
     print(f"{runs} runs")
