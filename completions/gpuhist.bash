@@ -119,7 +119,7 @@ _gpuhist_value() {
     --min-count) ;;
     --sort) _gpuhist_complete 'bin count' ;;
     --quantiles) ;;
-    --format) _gpuhist_complete 'tsv csv json jsonl raw gnuplot svg' ;;
+    --format) _gpuhist_complete 'tsv csv json jsonl raw npy gnuplot svg' ;;
     -o | --output) _gpuhist_files ;;
     --save) _gpuhist_files ;;
     -t | --type) _gpuhist_complete "$(echo {i,u}{8,16,32,64}{,le,be})" ;;

@@ -42,7 +42,12 @@ void reader_set_records(struct reader *reader, const struct record_format *recor
     reader->rules = rules;
     reader->skip_lines = records->header_lines;
     reader->checks_line_end = reader->row_end == TEXT_ENDS_LF && record_may_end_with_cr(records);
-    reader->has_begun = reader->skip_lines == 0 && !reader->checks_line_end;
+    reader->has_begun = reader->skip_lines == 0 && !reader->checks_line_end && !records->has_arrays;
+}
+
+void reader_end_array(struct reader *reader)
+{
+    reader->has_array = true;
 }
 
 void reader_open_part(struct reader *reader, const struct reader_options *options,
@@ -200,6 +205,17 @@ static enum input_event reader_read_ahead(struct reader *reader, struct input_pi
     return event;
 }
 
+/* As decoder_detect_refused, by the options. */
+static const struct decoder_format *reader_match_refused(const struct reader_options *options,
+                                                         const void *head, size_t bytes,
+                                                         bool *undecided)
+{
+    const struct decoder_format *kind = decoder_detect_refused(head, bytes, undecided);
+
+    return kind && options->takes_arrays && strcmp(decoder_format_name(kind), "NumPy") == 0 ? NULL
+                                                                                            : kind;
+}
+
 /* The format of a file that begins with these bytes, as decoder_detect, by the options. */
 static const struct decoder_format *reader_match(const struct reader_options *options,
                                                  const void *head, size_t bytes, bool *undecided)
@@ -211,7 +227,7 @@ static const struct decoder_format *reader_match(const struct reader_options *op
     if (options->decodes)
         format = decoder_detect(head, bytes, undecided);
     if (!format && options->refuses)
-        format = decoder_detect_refused(head, bytes, &undecided_kind);
+        format = reader_match_refused(options, head, bytes, &undecided_kind);
     *undecided = !format && (*undecided || undecided_kind);
     return format;
 }
@@ -316,7 +332,7 @@ static enum input_event reader_read_decoded(struct reader *reader, struct input_
         event = reader_decode_piece(reader, piece, failure);
     if (event == INPUT_DATA && reader->checks_content) {
         const struct decoder_format *kind =
-            decoder_detect_refused(piece->data, piece->bytes, &undecided);
+            reader_match_refused(reader->options, piece->data, piece->bytes, &undecided);
         struct decoder *none;
         reader->checks_content = false;
         if (kind) { /* as in an archive x.tar.gz */
@@ -385,12 +401,132 @@ static enum status reader_find_names(const struct reader *reader, const char *li
     return STATUS_OK;
 }
 
+/* Reads more ahead into `plain`, as reader_begin does. */
+static enum input_event reader_read_plain_ahead(struct reader *reader, struct input_piece *piece,
+                                                struct failure *failure)
+{
+    struct reader_ahead *plain = &reader->plain;
+
+    if (!reader_ahead_reserve(plain))
+        return reader_fail(reader, strerror(errno), failure);
+    struct input_piece ahead = {
+        .data = plain->data + plain->end,
+        .capacity = plain->capacity - plain->end,
+        .wait = piece->wait,
+        .has_waited = piece->has_waited,
+    };
+    const enum input_event event = reader_read_plain(reader, &ahead, failure);
+    plain->end += ahead.bytes;
+    piece->has_waited = ahead.has_waited;
+    return event;
+}
+
+enum input_event reader_look_array(struct reader *reader, struct input_piece *piece,
+                                   struct npy *array, bool *is_array, struct failure *failure)
+{
+    const struct reader_ahead *plain = &reader->plain;
+    enum input_event event = INPUT_DATA;
+    char reason[NPY_REASON_SIZE];
+
+    for (;;) {
+        const size_t bytes = plain->end - plain->begin;
+        const enum npy_result result =
+            npy_read(bytes > 0 ? plain->data + plain->begin : "", bytes, array, reason);
+        *is_array = result == NPY_ARRAY;
+        if (event == INPUT_END && bytes == 0)
+            return INPUT_END;
+        if (result == NPY_UNSUPPORTED)
+            return reader_fail(reader, reason, failure);
+        if (result == NPY_MORE && event == INPUT_END && bytes > 1)
+            return reader_fail(reader, "it ends within its NumPy header", failure);
+        if (result != NPY_MORE || event == INPUT_END)
+            return INPUT_DATA;
+        event = reader_read_plain_ahead(reader, piece, failure);
+        if (event == INPUT_EMPTY || event == INPUT_ERROR)
+            return event;
+    }
+}
+
+static enum input_event reader_fail_length(const struct reader *reader, uint64_t bytes,
+                                           bool is_missing, struct failure *failure)
+{
+    status_fail(failure, STATUS_DATA,
+                STATUS_NAME ": %llu byte%s %s: its NumPy array is %s than its header says",
+                reader->input->name, (unsigned long long)bytes, bytes == 1 ? "" : "s",
+                is_missing ? "missing at the end" : "left over at the end",
+                is_missing ? "shorter" : "longer");
+    return INPUT_ERROR;
+}
+
+/*
+ * Reads the header of an array, which is removed. An empty file has none, and no values. The length
+ * of a file that is not compressed is checked at once.
+ */
+static enum input_event reader_begin_array(struct reader *reader, struct input_piece *piece,
+                                           struct failure *failure)
+{
+    const struct npy *wanted = &reader->records->array;
+    const struct input *input = reader->input;
+    struct npy array = {.header_bytes = 0};
+    bool is_array;
+
+    const enum input_event event = reader_look_array(reader, piece, &array, &is_array, failure);
+    if (event == INPUT_EMPTY || event == INPUT_ERROR)
+        return event;
+    if (event == INPUT_DATA && !is_array)
+        return reader_fail(reader, "it is no NumPy array, but the first input is", failure);
+    if (is_array && strcmp(array.type, wanted->type) != 0) {
+        status_fail(failure, STATUS_DATA,
+                    STATUS_NAME
+                    ": its NumPy array is of type %s, but that of the first input of %s",
+                    input->name, array.type, wanted->type);
+        return INPUT_ERROR;
+    }
+    if (is_array && array.has_two != wanted->has_two)
+        return reader_fail(reader,
+                           wanted->has_two
+                               ? "its NumPy array has 1 dimension, but that of the first input 2"
+                               : "its NumPy array has 2 dimensions, but that of the first input 1",
+                           failure);
+    if (is_array && array.columns != wanted->columns) {
+        status_fail(failure, STATUS_DATA,
+                    STATUS_NAME ": its NumPy array has rows of %llu, but that of the first input "
+                                "of %llu",
+                    input->name, (unsigned long long)array.columns,
+                    (unsigned long long)wanted->columns);
+        return INPUT_ERROR;
+    }
+    if (array.rows > 1 && array.columns > 1 && array.is_column_major != wanted->is_column_major)
+        return reader_fail(reader,
+                           wanted->is_column_major
+                               ? "its NumPy array is not in Fortran order, but the first input is"
+                               : "its NumPy array is in Fortran order, but the first input is not",
+                           failure);
+    reader->plain.begin += array.header_bytes;
+    reader->header_bytes += array.header_bytes;
+    reader->has_begun = reader->has_array = true;
+    reader->left = array.data_bytes;
+    if (is_array && wanted->is_column_major) {
+        reader->left = array.rows * array.element.bytes;
+        reader->columns_before = reader->records->array_column * reader->left;
+        reader->columns_after = array.data_bytes - reader->columns_before - reader->left;
+    }
+    const uint64_t size = (uint64_t)(input->size - input->start) - array.header_bytes;
+    if (is_array && input->is_regular && !reader->format && size != array.data_bytes)
+        return size < array.data_bytes
+                   ? reader_fail_length(reader, array.data_bytes - size, true, failure)
+                   : reader_fail_length(reader, size - array.data_bytes, false, failure);
+    return INPUT_DATA;
+}
+
 enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
                               struct failure *failure)
 {
     struct reader_ahead *plain = &reader->plain;
     enum input_event event = INPUT_DATA;
 
+    if (!reader->has_begun && reader->records->has_arrays)
+        return reader_begin_array(reader, piece, failure);
     while (!reader->has_begun) {
         const char *data = plain->data ? plain->data + plain->begin : "";
         const size_t bytes = plain->end - plain->begin;
@@ -444,21 +580,20 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
             break;
         if (plain->end - plain->begin >= READER_NAMES_BYTES)
             return reader_fail(reader, "its header line is longer than 1 MiB", failure);
-        if (!reader_ahead_reserve(plain))
-            return reader_fail(reader, strerror(errno), failure);
-        struct input_piece ahead = {
-            .data = plain->data + plain->end,
-            .capacity = plain->capacity - plain->end,
-            .wait = piece->wait,
-            .has_waited = piece->has_waited,
-        };
-        event = reader_read_plain(reader, &ahead, failure);
-        plain->end += ahead.bytes;
-        piece->has_waited = ahead.has_waited;
+        event = reader_read_plain_ahead(reader, piece, failure);
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
     }
     return INPUT_DATA;
+}
+
+/* Takes up to `bytes` of what is left. Returns how many. */
+static size_t reader_take_bytes(uint64_t *left, size_t bytes)
+{
+    const size_t taken = bytes < *left ? bytes : (size_t)*left;
+
+    *left -= taken;
+    return taken;
 }
 
 enum input_event reader_read(struct reader *reader, struct input_piece *piece,
@@ -468,6 +603,19 @@ enum input_event reader_read(struct reader *reader, struct input_piece *piece,
     enum input_event event = reader->has_begun ? INPUT_DATA : reader_begin(reader, piece, failure);
     if (event == INPUT_DATA && !reader_ahead_take(&reader->plain, piece))
         event = reader_read_plain(reader, piece, failure);
+    if (!reader->has_array || event == INPUT_ERROR)
+        return event;
+    const size_t before = reader_take_bytes(&reader->columns_before, piece->bytes);
+    const size_t own = reader_take_bytes(&reader->left, piece->bytes - before);
+    const size_t after = reader_take_bytes(&reader->columns_after, piece->bytes - before - own);
+    if (before > 0)
+        memmove(piece->data, piece->data + before, own);
+    reader->header_bytes += before + after;
+    reader->excess += piece->bytes - before - own - after;
+    piece->bytes = own;
+    const uint64_t missing = reader->columns_before + reader->left + reader->columns_after;
+    if (event == INPUT_END && missing + reader->excess > 0)
+        return reader_fail_length(reader, missing + reader->excess, missing > 0, failure);
     return event;
 }
 
@@ -480,6 +628,8 @@ enum input_event reader_look(struct reader *reader, struct failure *failure)
     if (!reader_ahead_reserve(plain))
         return reader_fail(reader, strerror(errno), failure);
     while (event == INPUT_DATA && plain->end < READER_AHEAD_BYTES) {
+        while (spaces < plain->end && record_is_space(plain->data[spaces]))
+            spaces++;
         struct input_piece piece = {
             .data = plain->data + plain->end,
             .capacity = READER_AHEAD_BYTES - plain->end,
@@ -487,8 +637,6 @@ enum input_event reader_look(struct reader *reader, struct failure *failure)
         };
         event = reader_read_plain(reader, &piece, failure);
         plain->end += piece.bytes;
-        while (spaces < plain->end && record_is_space(plain->data[spaces]))
-            spaces++;
     }
     return event;
 }

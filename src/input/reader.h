@@ -1,8 +1,9 @@
 /*
  * A reader returns the bytes of an input in order, decoded if the input is compressed, with
- * newlines where its rows end, and without header lines and the comments before them. If the field
- * has a name, the reader looks it up in the last header line. It reads a whole input, or a part of
- * a regular file that can be decoded independently.
+ * newlines where its rows end, and without header lines and the comments before them, or the header
+ * of an array and the columns that are not wanted. If the field has a name, the reader looks it up
+ * in the last header line. It reads a whole input, or a part of a regular file that can be decoded
+ * independently.
  *
  * Not thread-safe; distinct readers may share an input.
  */
@@ -12,6 +13,7 @@
 #include "base/status.h"
 #include "decoder/decoder.h"
 #include "input/input.h"
+#include "input/npy.h"
 #include "input/record.h"
 #include "job/chunk.h"
 
@@ -47,6 +49,7 @@ struct input_piece {
 struct reader_options {
     bool decodes;       /* decode compressed inputs */
     bool refuses;       /* fail if a file is of a kind that is not read (decoder_detect_refused) */
+    bool takes_arrays;  /* files of NumPy are none of these kinds */
     bool ends_with_nul; /* rows end with NUL */
     uint64_t memory_limit; /* of decoder_open */
     bool holds_frames;     /* return a frame only after its checksum is verified (see below) */
@@ -104,6 +107,11 @@ struct reader {
     uint64_t skip_lines;   /* header lines still to skip */
     uint64_t header_lines; /* lines and bytes skipped; the caller resets both */
     uint64_t header_bytes;
+    bool has_array;          /* the next four count bytes: */
+    uint64_t columns_before; /* of an array, to be skipped, */
+    uint64_t left;           /* to be returned, */
+    uint64_t columns_after;  /* to be skipped, */
+    uint64_t excess;         /* and read after it, which are an error */
 };
 
 /*
@@ -131,6 +139,9 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
 void reader_set_records(struct reader *reader, const struct record_format *records,
                         struct text_rules *rules);
 
+/* Says of a reader that was just opened that an array was read: what follows is an error. */
+void reader_end_array(struct reader *reader);
+
 /* Closes an open reader: frees its memory and decoder, and ends its use of the input. */
 void reader_close(struct reader *reader);
 
@@ -154,8 +165,9 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
  * readable. With INPUT_DATA, it may be empty. With INPUT_ERROR, *failure
  * is written; the bytes that precede a fault are returned before, as far as they can be decoded. A
  * header that does not have the name of a field, or has it more than once, or a quote that is never
- * closed, is an error. If the header does not end in a part that is not the last, skip_lines is
- * above 0 at its end.
+ * closed, is an error; and so is an array that is not like that of the format, or whose data are
+ * shorter or longer than it says. If the header does not end in a part that is not the last,
+ * skip_lines is above 0 at its end.
  */
 enum input_event reader_read(struct reader *reader, struct input_piece *piece,
                              struct failure *failure);
@@ -166,6 +178,14 @@ enum input_event reader_read(struct reader *reader, struct input_piece *piece,
  * does not show whether the input is text. reader_read then returns the same bytes.
  */
 enum input_event reader_look(struct reader *reader, struct failure *failure);
+
+/*
+ * Reads ahead until it is known whether the input begins with an array of NumPy, and stores it.
+ * reader_read then returns the same bytes. Returns INPUT_DATA if it does or does not, INPUT_END if
+ * the input is empty, and else what reader_read does. An array that is not supported is an error.
+ */
+enum input_event reader_look_array(struct reader *reader, struct input_piece *piece,
+                                   struct npy *array, bool *is_array, struct failure *failure);
 
 /*
  * Detects the format of a regular file by its first bytes: what the options decode, or refuse.

@@ -8,6 +8,7 @@
 #ifndef GPUHIST_RECORD_H
 #define GPUHIST_RECORD_H
 
+#include "input/npy.h"
 #include "job/text_rules.h"
 #include "text/text_scan.h"
 
@@ -19,6 +20,9 @@
 struct record_format {
     size_t element_bytes;   /* of binary input: of an element or record */
     bool has_records;       /* of binary input: these are records, as messages call them */
+    bool has_arrays;        /* of binary input: each file is an array of NumPy like this one, */
+    struct npy array;       /* with any number of rows, */
+    uint64_t array_column;  /* and if it is column-major only of this column, from 0 */
     bool is_text;           /* a chunk of text is of one file */
     struct text_rules text; /* of text */
     uint64_t header_lines;  /* of each file, skipped */

@@ -108,6 +108,7 @@ struct source {
     size_t opened;         /* how many of the names have been opened */
     struct input *file;    /* the file whose ranges from `next` on can be claimed; or NULL */
     off_t next;
+    off_t end;                 /* of what is wanted of it */
     enum text_row_end row_end; /* of it */
     uint64_t ranges;           /* of all files, claimed */
     bool is_reading;           /* `reader` is in use: an input is read in order */
@@ -315,6 +316,24 @@ static enum status source_inspect_block(const struct source *source, const char 
                        name, encoding, encoding);
 }
 
+enum status source_look_array(struct source *source, struct npy *array, bool *is_array,
+                              const char **name, struct failure *failure)
+{
+    struct input_piece piece = {.wait = true};
+    enum input_event event = INPUT_END;
+
+    *is_array = false;
+    source->reading.takes_arrays = true;
+    if (source_has_input(source) && source_open_next(source, failure) != STATUS_OK)
+        return failure->status;
+    if (source->is_reading) {
+        *name = source->reader.input->name;
+        event = reader_look_array(&source->reader, &piece, array, is_array, failure);
+    }
+    source->reading.takes_arrays = *is_array;
+    return event == INPUT_ERROR ? failure->status : STATUS_OK;
+}
+
 enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],
                         struct failure *failure)
 {
@@ -346,6 +365,7 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
 void source_set_format(struct source *source, const struct record_format *format)
 {
     source->format = *format;
+    source->reading.takes_arrays = format->has_arrays;
     source->stream.rules = format->text;
     if (source->is_reading) /* it was opened to be looked at */
         reader_set_records(&source->reader, &source->format, &source->stream.rules);
@@ -544,14 +564,17 @@ static enum status source_divide_input(struct source *source, const struct sourc
         if (reader_begin(reader, &piece, failure) == INPUT_ERROR)
             return failure->status;
         input_hold(input);
+        const uint64_t skipped = reader->columns_before + reader->columns_after;
         source->file = input;
-        source->next = input->start + (off_t)reader->header_bytes;
+        source->next = input->start + (off_t)(reader->header_bytes + reader->columns_before);
+        source->end = input->size - (off_t)reader->columns_after;
         source->row_end = reader->row_end;
         pthread_mutex_lock(&source->turn_lock); /* all ranges of the files before are scanned */
         source->turn_state = TEXT_SCAN_ROW;
         source->turn_sequence = source->sequence;
         pthread_mutex_unlock(&source->turn_lock);
-        stream->left_out += reader->header_bytes;
+        stream->left_out += reader->header_bytes + skipped;
+        reader_count(&source->reading, skipped);
     }
     /* What was read ahead will be read again, but the header. */
     const uint64_t read = (uint64_t)(lseek(input->fd, 0, SEEK_CUR) - input->start);
@@ -599,8 +622,7 @@ static enum status source_claim(struct source *source, struct source_pull *pull,
                                 struct failure *failure)
 {
     const struct record_format *format = &source->format;
-    off_t size = source->file->size;
-    uint64_t left = size > source->next ? (uint64_t)(size - source->next) : 0;
+    uint64_t left = source->end > source->next ? (uint64_t)(source->end - source->next) : 0;
     struct chunk_buffer *buffer = pull->chunk.buffer;
     size_t capacity = pull->chunk.limit - pull->chunk.filled;
     size_t bytes = left < capacity ? (size_t)left : capacity;
@@ -651,6 +673,8 @@ static void source_end_ranges(struct source *source)
         source->sequence = source->turn_sequence;
         pthread_mutex_unlock(&source->turn_lock);
     }
+    const bool is_array = source->format.has_arrays; /* which was read to its end */
+    source->next = is_array ? file->size : source->next;
     lseek(file->fd, source->next, SEEK_SET); /* cannot fail: reading there has not */
     /* The lines before are not counted yet. */
     stream->origin = (struct chunk_origin){
@@ -660,6 +684,8 @@ static void source_end_ranges(struct source *source)
     };
     reader_open(&source->reader, &source->reading, file, NULL);
     source->reader.row_end = source->row_end;
+    if (is_array)
+        reader_end_array(&source->reader);
     source->is_reading = true;
     source->file = NULL;
 }

@@ -78,6 +78,14 @@ void source_divide(struct source *source);
 enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],
                         struct failure *failure);
 
+/*
+ * Reads the beginning of the first file, and stores whether it is an array of NumPy, which one, and
+ * the name of the file. Fails with STATUS_DATA if an array is not supported, as source_look does
+ * otherwise. Called before source_look.
+ */
+enum status source_look_array(struct source *source, struct npy *array, bool *is_array,
+                              const char **name, struct failure *failure);
+
 /* Sets what chunks consist of, if not of binary elements of the size given to source_open. */
 void source_set_format(struct source *source, const struct record_format *format);
 

@@ -26,7 +26,7 @@ enum text_notation {
     TEXT_INTEGERS, /* decimal integers */
     TEXT_FIXED,    /* decimal numbers with a point; values are multiples of 10^-decimals */
     TEXT_HEX,      /* hexadecimal integers */
-    TEXT_OPAQUE,   /* no token is a value: the parser returns the place of each */
+    TEXT_OPAQUE,   /* no token is a value: the parser returns the position of each */
     /* The rest is for columns of rows (text_rows.h) alone. */
     TEXT_NOTHING, /* of any row: no token is read */
     TEXT_TIME,    /* kind_time.h */

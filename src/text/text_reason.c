@@ -179,6 +179,8 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
                  reading->rules->from_zero                ? "weight"
                  : reading->noun                          ? reading->noun
                  : reading->rules->notation == TEXT_FIXED ? "number"
+                 : reading->rules->notation == TEXT_TIME  ? "time"
+                 : reading->rules->notation == TEXT_IP    ? "address"
                                                           : "integer",
                  has_mark ? "<byte order mark>" : "", shown,
                  reading->rules->from_zero ? ", no integer from 0 to 2^63 - 1" : "",
