@@ -277,6 +277,7 @@ static enum status options_make_columns(const struct options *options, size_t va
             element_parse("i64", &next->element);
             next->element.swapped = false;
             next->notation = TEXT_NOTHING;
+            next->width = 0;
         }
         next++;
     }
