@@ -106,7 +106,7 @@ struct cpu_rows *cpu_rows_create(const struct job *job)
     if (job->dictionary)
         has_memory = (rows->texts = dictionary_cache_create(job->dictionary)) != NULL;
     if (rows->has_rows)
-        has_memory = has_memory && (rows->scratch_text = malloc(TEXT_BYTES_MAX)) != NULL;
+        has_memory = has_memory && (rows->scratch_text = malloc(TEXT_ROWS_SCRATCH_BYTES)) != NULL;
     if (job->json)
         has_memory = has_memory && (rows->json = malloc(sizeof *rows->json)) != NULL;
     const size_t some = CPU_ROWS_KEYS / rows->stored;

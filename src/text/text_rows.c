@@ -120,21 +120,21 @@ static const char *text_rows_find_text(const struct text_rows *rows,
     const char *data = rows->data + token->begin;
 
     *bytes = token->end - token->begin;
-    if (*bytes > TEXT_BYTES_MAX)
-        return NULL;
     if (!token->is_escaped)
-        return data;
+        return *bytes <= TEXT_BYTES_MAX ? data : NULL;
+    if (*bytes > TEXT_ROWS_SCRATCH_BYTES)
+        return NULL;
     if (rows->json) {
         *bytes = json_string_decode(data, *bytes, rows->scratch);
-        return rows->scratch;
+    } else {
+        const size_t quoted = *bytes;
+        *bytes = 0;
+        for (size_t i = 0; i < quoted; i++) {
+            rows->scratch[(*bytes)++] = data[i];
+            i += data[i] == '"'; /* it is doubled */
+        }
     }
-    const size_t quoted = *bytes;
-    *bytes = 0;
-    for (size_t i = 0; i < quoted; i++) {
-        rows->scratch[(*bytes)++] = data[i];
-        i += data[i] == '"'; /* it is doubled */
-    }
-    return rows->scratch;
+    return *bytes <= TEXT_BYTES_MAX ? rows->scratch : NULL;
 }
 
 /*

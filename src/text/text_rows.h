@@ -17,6 +17,9 @@
 #include "text/json_lines.h"
 #include "text/text.h"
 
+/* A text of TEXT_BYTES_MAX bytes of which each is an escape of JSON. */
+#define TEXT_ROWS_SCRATCH_BYTES (6 * TEXT_BYTES_MAX)
+
 /* A text that is parsed in calls, and where the rows of a call go. */
 struct text_rows {
     const struct job *job;
@@ -32,7 +35,7 @@ struct text_rows {
     uint64_t *lost; /* [capacity], a bit for each column without a value; NULL: one value column */
     size_t capacity;
     struct dictionary_cache *texts; /* numbers texts; NULL: there are none that are stored */
-    char *scratch;                  /* [TEXT_BYTES_MAX] for texts without their escapes */
+    char *scratch;                  /* [TEXT_ROWS_SCRATCH_BYTES] for texts without their escapes */
     struct json_lines *json;        /* rows are objects; begun on the data; NULL: lines */
     enum status status;             /* not STATUS_OK: `texts` has failed; the call ended early */
     struct failure failure;
