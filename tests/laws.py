@@ -377,6 +377,7 @@ class Text:
         """Makes the bytes of all rows, with the numbers of their lines."""
         rng = self.rng
         line = 1 + self.header.count(b"\n")
+        texts = {use.index for use in self.uses if use.kind == "text"}
         for row in self.rows:
             lead = rng.choice((b"\n", b"  \n")) if rng.randrange(30) == 0 else b""
             junk = bytes(rng.choices(b"abc def,;\"" + NEWLINES, k=rng.choice((0, 3, 10)))) if rng.randrange(20) else b"y" * 5000
@@ -385,8 +386,8 @@ class Text:
                 data = (b" " * rng.randrange(2)) + b"".join(
                     cell + rng.choice((b" ", b"\t", b"  ")) for cell in cells)
             elif self.form == "character":
-                data = b";".join(rng.choice((b"", b"", b" ")) * (kind != "text") + cell
-                                 for cell, (kind, _) in zip(cells, self.kinds))
+                data = b";".join(rng.choice((b"", b"", b" ")) * (index not in texts) + cell
+                                 for index, cell in enumerate(cells))
             else:
                 quoted = [b'"%s"' % cell.replace(b'"', b'""')
                           if rng.randrange(3) == 0 or b'"' in cell or b"," in cell or b"\n" in cell else cell

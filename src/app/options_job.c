@@ -274,7 +274,7 @@ static enum status options_make_columns(const struct options *options, size_t va
                                 failure) != STATUS_OK)
             return failure->status;
         if (is_nothing) {
-            element_parse("i64", &next->element);
+            next->element = job->element;
             next->element.swapped = false;
             next->notation = TEXT_NOTHING;
             next->width = 0;

@@ -513,10 +513,12 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         if (prefix.is_lost)
             status = status_fail(failure, STATUS_DATA, "no memory for printing groups");
         own.group = job->group_count > 0 ? prefix.text : NULL;
+        own.group_bytes = prefix.length;
         own.is_next_group = g > 0;
         if (format == &print_json && job->group_count > 0) {
             writer_write_text(writer, g > 0 ? "," : "\n");
-            writer_write_text(writer, prefix.is_lost ? "" : prefix.text);
+            writer_write(writer, prefix.is_lost ? "" : prefix.text,
+                         prefix.is_lost ? 0 : prefix.length);
         }
         if (status == STATUS_OK)
             status = op_groups_begin_rows(groups, g, options, &rows, &automatic, failure);
