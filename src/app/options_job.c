@@ -568,8 +568,8 @@ static enum status options_check_columns(const struct options *options, struct f
         (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0))
         return status_fail(failure, STATUS_USAGE,
                            "--jsonl does not go with --csv, --delimiter and --header");
-    if (options->jsonl && fields->count == 0 && !options_counts_rows(options))
-        return status_fail(failure, STATUS_USAGE, "--jsonl needs -f, the column of the values");
+    if (options->jsonl && !options->json)
+        return status_fail(failure, STATUS_USAGE, "--jsonl needs columns: -f NAME or -f .PATH");
     if (fields->count > 1 && operation != OPERATION_REDUCE && operation != OPERATION_COUNT)
         return status_fail(failure, STATUS_USAGE,
                            "%s takes one column of values (reduce and count take several)",

@@ -97,9 +97,7 @@ struct cpu_rows *cpu_rows_create(const struct job *job)
     rows->job = job;
     rows->operation = operation_of(job);
     rows->stored = job_condition_column(job);
-    /* Without a delimiter, a header with names says how many fields a line has. */
-    rows->has_rows = job_has_rows(job) || job->columns[0].name || job->json ||
-                     job->columns[0].notation > TEXT_OPAQUE || job->text.field == TEXT_WHOLE_LINE;
+    rows->has_rows = text_rows_are_needed(job);
     if (job->is_text && !rows->has_rows)
         rows->parse = text_choose_parser(&job->text, job->element.type);
     bool has_memory = true;

@@ -345,15 +345,12 @@ static void op_groups_write_group(const struct print_values *values, size_t grou
     const struct job *job = values->job;
     const struct column *of = &job->columns[job_group_column(job) + column];
     const uint64_t *row = op_groups_know(values, group)->row;
-    struct text_buffer text = {.text = NULL};
     char out[ELEMENT_TEXT_SIZE];
     size_t bytes;
 
     if (of->element.notation == ELEMENT_TEXT) {
         const char *data = groups_text(self->groups, row[self->groups->words[column]], &bytes);
-        print_append_text(&text, data, bytes, values->separator);
-        writer_write(writer, text.text ? text.text : "", text.length);
-        free(text.text);
+        print_write_text(writer, data, bytes, values->separator);
         return;
     }
     const __int128 value = groups_value(self->groups, row, column);

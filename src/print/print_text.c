@@ -14,13 +14,11 @@
 #include "config.h"
 
 #include "base/decimal.h"
-#include "base/text_buffer.h"
 #include "count/groups.h"
 #include "output/writer.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What stands in a line of json around its numbers; in tsv and csv separators and line ends. */
@@ -148,7 +146,6 @@ static void print_long_lines(struct writer *writer, const struct print_table *ta
     const bool is_text = table->rows.job->element.notation == ELEMENT_TEXT;
     const char separator = table->format->separator;
     const bool is_json = separator == '\0' || separator == PRINT_JSONL;
-    struct text_buffer text = {.text = NULL};
     struct rows rows = table->rows;
     struct rows_row row;
     uint64_t cumulative = 0;
@@ -165,9 +162,7 @@ static void print_long_lines(struct writer *writer, const struct print_table *ta
             const char *data = groups_text(table->rows.groups, (uint64_t)row.low, &bytes);
             c = print_word(line, separator, PRINT_WORD_VALUE);
             writer_write(writer, line, (size_t)(c - line));
-            text.length = 0;
-            print_append_text(&text, data, bytes, is_json ? '\0' : separator);
-            writer_write(writer, text.text ? text.text : "", text.length);
+            print_write_text(writer, data, bytes, is_json ? '\0' : separator);
             c = line;
         } else {
             c = print_bin(line, table, row.low, row.high);
@@ -175,7 +170,6 @@ static void print_long_lines(struct writer *writer, const struct print_table *ta
         c = print_counts(c, table, row.count, cumulative);
         writer_write(writer, line, (size_t)(c - line));
     }
-    free(text.text);
 }
 
 static void print_lines_of(struct writer *writer, const struct print_table *table)

@@ -44,6 +44,14 @@ struct text_rows_call {
     struct text_rows_column column[TEXT_COLUMNS_MAX]; /* [columns] */
 };
 
+bool text_rows_are_needed(const struct job *job)
+{
+    const struct column *first = &job->columns[0];
+
+    return job_has_rows(job) || first->name || job->json || first->notation > TEXT_OPAQUE ||
+           first->field == TEXT_WHOLE_LINE;
+}
+
 static bool text_rows_is_before(int32_t a, int32_t b)
 {
     return (a < 0) != (b < 0) ? b < 0 : a < b;
@@ -182,7 +190,8 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
             key[0] = predicate_holds_text(column->condition, text, bytes);
             return true;
         }
-        rows->status = dictionary_find(rows->texts, text, bytes, &id, &rows->failure);
+        if (rows->texts)
+            rows->status = dictionary_find(rows->texts, text, bytes, &id, &rows->failure);
         key[0] = id;
         return true;
     default:
