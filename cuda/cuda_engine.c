@@ -134,6 +134,12 @@ static const char *cuda_engine_unsupported(const struct job *job)
 {
     if (job_has_rows(job))
         return job_column_option(job, job_column_count(job) - 1);
+    if (job->json)
+        return "--jsonl";
+    if (job->is_text && job->columns[0].notation > TEXT_OPAQUE)
+        return "-f of times, addresses and texts";
+    if (job->is_text && job->text.field == TEXT_WHOLE_LINE)
+        return "-f 0";
     if (job->is_text && job->text.is_quoted)
         return "--csv";
     if (!cuda_engine_find_operation(job))

@@ -484,12 +484,43 @@ static enum status options_make_values_of(const struct options *options, bool is
     }
 }
 
+/* Fails if the operation, or what is printed, does not go with the kinds of the values. */
+static enum status options_check_kinds(const struct options *options, struct failure *failure)
+{
+    const enum operation_id operation = options->command->operation;
+    const struct print_options *print = &options->print;
+
+    for (size_t i = 0; i < options->field.count; i++) {
+        const enum options_kind_of_column kind = options->field.list[i].kind;
+        const bool is_text = kind == OPTIONS_KIND_TEXT;
+        if ((kind == OPTIONS_KIND_TIME || kind == OPTIONS_KIND_LOCAL_TIME) &&
+            print->format == &print_gnuplot)
+            return status_fail(failure, STATUS_USAGE,
+                               "--format gnuplot does not go with times (svg does)");
+        if (!is_text && kind != OPTIONS_KIND_IP)
+            continue;
+        if (operation != OPERATION_UNIQ)
+            return status_fail(failure, STATUS_USAGE,
+                               "%s of %s: uniq, --by and --where take these columns",
+                               operations[operation]->name, is_text ? "texts" : "addresses");
+        if (print->zeros || print->quantiles.count > 0 || (is_text && print->plot) ||
+            (print->format && !print->format->has_values))
+            return status_fail(failure, STATUS_USAGE,
+                               "uniq of %s does not go with --zeros, --quantiles, --plot and "
+                               "formats of numbers",
+                               is_text ? "texts" : "addresses");
+    }
+    return STATUS_OK;
+}
+
 enum status options_make(const struct options *options, bool is_text, bool with_files,
                          struct job *job, struct failure *failure)
 {
+    *job = (struct job){.predicates = NULL};
+    if (options_check_kinds(options, failure) != STATUS_OK)
+        return failure->status;
     enum status status =
         options_make_values_of(options, is_text, with_files, SIZE_MAX, job, failure);
-
     if (status != STATUS_OK || job->value_count == 1)
         return status;
     job->singles = calloc(job->value_count, sizeof *job->singles);
@@ -515,6 +546,7 @@ static bool options_has_fields(const struct options *options)
  */
 static enum status options_check_columns(const struct options *options, struct failure *failure)
 {
+    const enum operation_id operation = options->command->operation;
     const struct options_columns *fields = &options->field;
     const struct {
         const char *option;
@@ -545,24 +577,6 @@ static enum status options_check_columns(const struct options *options, struct f
             !(options_counts_rows(options) && i > 1))
             return status_fail(failure, STATUS_USAGE, "%s needs -f, the field of the values%s",
                                uses[i].option, i == 1 ? " (of uniq -c lines: -f 2)" : "");
-    }
-    const enum operation_id operation = options->command->operation;
-    const struct print_options *print = &options->print;
-    for (size_t i = 0; i < fields->count; i++) {
-        const enum options_kind_of_column kind = fields->list[i].kind;
-        const bool is_text = kind == OPTIONS_KIND_TEXT;
-        if (!is_text && kind != OPTIONS_KIND_IP)
-            continue;
-        if (operation != OPERATION_UNIQ)
-            return status_fail(failure, STATUS_USAGE,
-                               "%s of %s: uniq, --by and --where take these columns",
-                               operations[operation]->name, is_text ? "texts" : "addresses");
-        if (print->zeros || print->quantiles.count > 0 || (is_text && print->plot) ||
-            (print->format && !print->format->has_values))
-            return status_fail(failure, STATUS_USAGE,
-                               "uniq of %s does not go with --zeros, --quantiles, --plot and "
-                               "formats of numbers",
-                               is_text ? "texts" : "addresses");
     }
     if (options->jsonl &&
         (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0))
