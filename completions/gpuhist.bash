@@ -52,21 +52,21 @@ _gpuhist_options() {
             -d --delimiter --csv --jsonl --base --decimals --header --record --offset --weight \
             --by --where --names --time-format --invalid --decompress --memory -S --buffer-size \
             -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
-            --no-progress --every --stats -v --verbose -q --quiet -h --help -V --version
+            --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     reduce)
         echo --interpolate --format --header-out -o --output --save -t --type --binary --text \
             -f --field -d --delimiter --csv --jsonl --base --decimals --header --record --offset \
             --by --where --names --time-format --invalid --decompress --memory -S --buffer-size \
             -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
-            --no-progress --every --stats -v --verbose -q --quiet -h --help -V --version
+            --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     count)
         echo --eq --ne --lt --le --gt --ge --in --any-of --all --format --header-out -o --output \
             --save -t --type --binary --text -f --field -d --delimiter --csv --jsonl --base \
             --decimals --header --record --offset --by --where --names --time-format --invalid \
             --decompress --memory -S --buffer-size -T --temporary-directory --engine --gpus \
-            --threads --chunk-size --progress --no-progress --every --stats -v --verbose \
+            --threads --chunk-size --progress --no-progress --every --window --stats -v --verbose \
             -q --quiet -h --help -V --version
         ;;
     stalin-sort | stalin)
@@ -91,7 +91,7 @@ _gpuhist_options() {
             --base --decimals --header --record --offset --weight --by --where --names \
             --time-format --invalid --decompress --memory -S --buffer-size \
             -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
-            --no-progress --every --stats -v --verbose -q --quiet -h --help -V --version
+            --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     esac
 }
@@ -141,6 +141,7 @@ _gpuhist_value() {
     --threads) ;;
     --chunk-size) ;;
     --every) _gpuhist_complete '500ms 1s 10s 1m 1h' ;;
+    --window) _gpuhist_complete '1m 5m 1h' ;;
     *) return 1 ;;
     esac
 }

@@ -21,5 +21,4 @@ if [ $# -eq 0 ]; then
     set -- "$sample/a.csv" "$sample/b.csv"
 fi
 
-"$gpuhist" reduce count,mean,stddev,max --csv -f seconds --decimals 3 --by status --format csv -- "$@" |
-    sed '1s/^by/status/'
+"$gpuhist" reduce count,mean,stddev,max --csv -f seconds:.3 --by status --format csv -- "$@"

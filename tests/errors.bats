@@ -133,7 +133,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 
 @test "an option of other operations names them" {
     local see='(see gpuhist'
-    assert_usage "option --by does not go with histogram (but with reduce, count) $see" --by 2
+    assert_usage "option --by does not go with stalin-sort (but with histogram, uniq, reduce, count) $see" stalin-sort --by 2
     assert_usage "option --top does not go with reduce (but with histogram, uniq) $see" reduce --top 3
     assert_usage "option --bins does not go with info (but with histogram) $see" info --bins 3
     assert_usage "option --strict does not go with merge (but with stalin-sort) $see" merge --strict x

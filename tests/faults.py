@@ -196,6 +196,15 @@ def cases():
                    b"%d\t%d\n" % (value, count[value]) for value in range(140000))})
     yield Case("results so far", small(["count", "--all", "--every", "1h", "-o", "/dev/stdout"]),
                b"%d\n" % len(VALUES), stdin=BINARY)
+    yield Case("results of a window of time",
+               small(["uniq", "--every", "1h", "--window", "2h", "-o", "/dev/stdout"]),
+               histogram(VALUES), stdin=BINARY)
+    # How many periods there are depends on the time; each of them may be the one that fails.
+    yield Case("a window of many periods", ["reduce", "sum,p50", "-f", "1,2", "--every", "1ms",
+                                            "--window", "10s", "--threads", "2", "--chunk-size",
+                                            "4K", "-o", "/dev/null", "in"],
+               files={"in": b"".join(b"%d %d\n" % (value, value % 9) for value in VALUES * 5)},
+               is_long=True)
     automatic = collections.Counter(value // 20 * 20 for value in VALUES)  # 50 bins
     yield Case("bins chosen to fit, from a pipe", small([]), b"".join(
         b"%d\t%d\t%d\n" % (low, low + 20, automatic[low]) for low in sorted(automatic)), stdin=BINARY)

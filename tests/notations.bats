@@ -221,7 +221,7 @@ assert_no_number() {
 
 @test "--decimals: options" {
     run --separate-stderr gpuhist reduce sum,xor --decimals 2 in
-    assert_failed 2 "and, or and xor do not go with --decimals"
+    assert_failed 2 "and, or and xor are of the bits of integers"
     run --separate-stderr gpuhist --decimals 2 --base 16 in
     assert_failed 2 "--decimals does not go with --base 16"
     run --separate-stderr gpuhist --decimals 2 --binary in

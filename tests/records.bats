@@ -155,9 +155,9 @@ print(len(records), sum(map(int, records[:, 1])), records[:, 1].min(), records[:
     run --separate-stderr gpuhist --offset 4 in
     assert_failed 2 "--offset needs --record"
     run --separate-stderr gpuhist --record 16 --offset 13 in
-    assert_failed 2 "i32 at --offset 13 does not fit in a --record of 16 bytes"
+    assert_failed 2 "--offset: i32 at byte 13 does not fit in a --record of 16 bytes"
     run --separate-stderr gpuhist --record 7 -t u64 in
-    assert_failed 2 "u64 at --offset 0 does not fit in a --record of 7 bytes"
+    assert_failed 2 "--offset: u64 at byte 0 does not fit in a --record of 7 bytes"
     run --separate-stderr gpuhist --record 16 -f 2 in
     assert_failed 2 "the input cannot be text ("
     for bad in 0 -1 x '' 17M; do

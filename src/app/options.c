@@ -245,7 +245,10 @@ static enum status options_parse_words(struct options *options, int argc, char *
         if (is_wrong && row)
             return status_fail(failure, STATUS_USAGE, "option --%s %s value", row->name,
                                key == ':' ? "needs a" : "takes no");
-        if (is_wrong)
+        /* It is short for --jsonl, but hardly meant: the format of the result has that name. */
+        const bool is_json = row && strcmp(row->name, "jsonl") == 0 &&
+                             strcmp(argv[optind - 1], "--json") == 0;
+        if (is_wrong || is_json)
             return options_fail_unknown(options, (char)optopt, argv[optind - 1], failure);
         if (options_check_row(options, row, failure) != STATUS_OK ||
             options_set(options, row, optarg, failure) != STATUS_OK)
@@ -281,14 +284,14 @@ static enum status options_finish(struct options *options, struct failure *failu
     char smallest[DECIMAL_SIZE];
     __int128 width = 0;
 
+    if (options->has_decimals && options->base == OPTIONS_BASE_16)
+        return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
     if (options_finish_columns(options, failure) != STATUS_OK)
         return failure->status;
     const unsigned decimals = options->decimals;
     const struct element bounds = options_bounds(options);
     const bool is_time = bounds.notation != ELEMENT_DECIMAL;
     struct kind_time_bucket bucket = {.width = 0};
-    if (options->has_decimals && options->base == OPTIONS_BASE_16)
-        return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
         return options_fail_value("range", range,
                                   is_time ? "LO:HI, two times such as 2026-11-21T13:45:02Z"
@@ -360,8 +363,8 @@ static enum status options_set_reductions(struct options *options, const char *o
         reductions_default(&options->reductions, has_bits ? 0 : REDUCTIONS_NEED_BITS);
     if (!has_bits && options->reductions.needs & REDUCTIONS_NEED_BITS)
         return status_fail(failure, STATUS_USAGE,
-                           "and, or and xor do not go with --decimals and times: they are of the "
-                           "bits of integers");
+                           "and, or and xor are of the bits of integers: they do not go with "
+                           "decimals and times");
     if (has_times && options->interpolate)
         return status_fail(failure, STATUS_USAGE, "--interpolate does not go with times");
     return STATUS_OK;

@@ -172,7 +172,8 @@ struct options {
     uint64_t buffer_bytes;           /* of memory for counts; 0: half of what is available */
     const char *temporary_directory; /* NULL: the default */
     enum options_progress progress;
-    uint64_t every_ns; /* interval between results so far; 0: none */
+    uint64_t every_ns;  /* interval between results so far; 0: none */
+    uint64_t window_ns; /* results are of so long before; 0: of all so far */
     bool stats;
     bool verbose;
     bool quiet;

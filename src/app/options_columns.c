@@ -287,9 +287,9 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         }
     }
     const struct options_column *first = &options->field.list[0];
-    if (options->field.count > 0 && first->kind == OPTIONS_KIND_FIXED) {
-        options->has_decimals = true;
-        options->decimals = first->decimals;
+    if (options->field.count > 0 && first->kind != OPTIONS_KIND_DEFAULT) {
+        options->has_decimals = first->kind == OPTIONS_KIND_FIXED;
+        options->decimals = options->has_decimals ? first->decimals : 0;
     }
     if (options->time_format_text)
         return kind_time_format_parse(&options->time_format, options->time_format_text, failure);

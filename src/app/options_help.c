@@ -36,7 +36,7 @@ char *options_help(const struct options *options)
         const char *before = *argument == '\0' ? "" : *argument == '[' ? "[=" : " ";
         const char *of_bins = strstr(row->help, "; of bins: ");
         char names[64] = "      ";
-        if (!(row->traits & command->traits))
+        if (!(row->traits & command->traits) || row->is_told)
             continue;
         if (group != (int)row->group)
             text_buffer_print(&help, "\n%s:\n", options_groups[row->group]);

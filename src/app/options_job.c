@@ -24,8 +24,8 @@ static enum status options_check_position(const struct options *options, const c
     if (options->record_bytes >= element->bytes && offset <= options->record_bytes - element->bytes)
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE,
-                       "%s at %s %llu does not fit in a --record of %llu bytes", element->name,
-                       option, (unsigned long long)offset,
+                       "%s: %s at byte %llu does not fit in a --record of %llu bytes", option,
+                       element->name, (unsigned long long)offset,
                        (unsigned long long)options->record_bytes);
 }
 
@@ -59,7 +59,7 @@ static enum status options_make_column(const struct options *options, const stru
         column->element.decimals = from->decimals;
         if (is_value && from->width > 0)
             return status_fail(failure, STATUS_USAGE,
-                               "--record: %s '%s' cannot be divided (but see --width)", option,
+                               "--record: %s '%s' cannot have a width; use --width", option,
                                from->typed);
         if (options->record_bytes == 0)
             return STATUS_OK;
@@ -213,6 +213,12 @@ static enum status options_make_condition(const struct options_condition *typed,
         if (number_list_is_file(typed->value) && !with_files)
             return STATUS_OK;
         status = lists_read_keys(typed->value, "where", element, &keys, &count, failure);
+        if (status == STATUS_USAGE)
+            status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%s' is neither @FILE nor %s",
+                        typed->typed, typed->value,
+                        element->decimals > 0
+                            ? "numbers with no more decimals than their column"
+                            : "integers such as 200,304 (with decimals: COLUMN:.2)");
     } else {
         keys = calloc(strlen(typed->value) + 1, sizeof *keys);
         if (!keys)
@@ -319,6 +325,12 @@ static enum status options_make_columns(const struct options *options, size_t va
     return STATUS_OK;
 }
 
+/* Whether states are saved, to a file or for a window of time. They are in ascending order. */
+static bool options_saves(const struct options *options)
+{
+    return options->print.save || options->window_ns > 0;
+}
+
 /* Makes the job one of uniq, with bins of that width. */
 static enum status options_make_uniq(const struct options *options, uint64_t width, struct job *job,
                                      struct failure *failure)
@@ -329,7 +341,10 @@ static enum status options_make_uniq(const struct options *options, uint64_t wid
     job->bin_width = width;
     job->needs_values = print->quantiles.count > 0;
     /* The greatest counts are found in any order. */
-    job->any_order = print->top > 0 && print->quantiles.count == 0 && !print->zeros && !print->save;
+    job->any_order =
+        print->top > 0 && print->quantiles.count == 0 && !print->zeros && !options_saves(options);
+    if (print_check_groups(print, job, failure) != STATUS_OK)
+        return failure->status;
     return print_check_format(print, failure);
 }
 
@@ -350,7 +365,8 @@ static enum status options_make_histogram(const struct options *options, bool wi
     if (has_range && (options->has_log2 || options->log10 || options->edges))
         return status_fail(failure, STATUS_USAGE,
                            "--range can only be combined with --bins or --width");
-    if (print_check_format(&options->print, failure) != STATUS_OK)
+    if (print_check_groups(&options->print, job, failure) != STATUS_OK ||
+        print_check_format(&options->print, failure) != STATUS_OK)
         return failure->status;
     job->outside = options->outside;
     job->needs_values = options->print.quantiles.count > 0;
@@ -440,7 +456,8 @@ static enum status options_make_values(const struct options *options, bool with_
         return STATUS_OK;
     job->reductions = options->reductions;
     job->interpolates = options->interpolate;
-    job->any_order = !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options->print.save;
+    job->any_order =
+        !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options_saves(options);
     return STATUS_OK;
 }
 
@@ -456,6 +473,7 @@ static enum status options_make_values_of(const struct options *options, bool is
         .bin_width = 1,
         .buffer_bytes = options->buffer_bytes,
         .temporary_directory = options->temporary_directory,
+        .window_periods = options->window_ns > 0 ? options->window_ns / options->every_ns : 0,
         .text =
             {
                 .delimiter = options->csv && options->delimiter == TEXT_NO_DELIMITER
@@ -567,10 +585,15 @@ static enum status options_check_columns(const struct options *options, struct f
                 (const void *)((const char *)uses[i].first + k * uses[i].stride);
             const bool is_element = column->element.bytes > 0;
             if (is_element && options->record_bytes == 0)
-                return status_fail(failure, STATUS_USAGE, "%s TYPE@OFFSET needs --record",
+                return status_fail(failure, STATUS_USAGE,
+                                   "%s TYPE@OFFSET needs --record, the bytes of a record",
                                    uses[i].option);
+            if (i == 1 && column->kind > OPTIONS_KIND_HEX)
+                return status_fail(failure, STATUS_USAGE,
+                                   "--weight '%s' can be of kind int or hex alone", column->typed);
             if (!is_element && options->record_bytes > 0)
-                return status_fail(failure, STATUS_USAGE, "with --record, %s wants TYPE@OFFSET",
+                return status_fail(failure, STATUS_USAGE,
+                                   "with --record, %s wants TYPE@OFFSET, such as u32@8",
                                    uses[i].option);
         }
         if (i > 0 && uses[i].count > 0 && fields->count == 0 && options->record_bytes == 0 &&
@@ -591,13 +614,31 @@ static enum status options_check_columns(const struct options *options, struct f
     return STATUS_OK;
 }
 
+/* Each result of a window adds up its periods; that many take some tenths of a second. */
+#define OPTIONS_PERIODS_MAX 10000
+
+static enum status options_check_window(const struct options *options, struct failure *failure)
+{
+    if (options->window_ns == 0)
+        return STATUS_OK;
+    if (options->every_ns == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "--window needs --every, the time between results");
+    if (options->window_ns % options->every_ns != 0)
+        return status_fail(failure, STATUS_USAGE, "--window must be a multiple of --every");
+    if (options->window_ns / options->every_ns > OPTIONS_PERIODS_MAX)
+        return status_fail(failure, STATUS_USAGE, "--window can be at most %d times --every",
+                           OPTIONS_PERIODS_MAX);
+    return STATUS_OK;
+}
+
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure)
 {
     bool is_text = options->text || options_has_fields(options) || options->jsonl ||
                    options->delimiter != TEXT_NO_DELIMITER || options->csv ||
                    options->header_lines > 0 || options->base != OPTIONS_BASE_DEFAULT ||
-                   options->has_decimals;
+                   (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
     bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
     const char *list = "edges"; /* the option that reads a list from standard input */
     unsigned uses = options->edges && number_list_is_stdin(options->edges);
@@ -610,7 +651,8 @@ enum status options_check(const struct options *options, enum options_input *inp
             "--header) and binary (--binary, --record, a type with le or be)");
     if (options->csv && options->delimiter == '"')
         return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
-    if (options_check_columns(options, failure) != STATUS_OK)
+    if (options_check_columns(options, failure) != STATUS_OK ||
+        options_check_window(options, failure) != STATUS_OK)
         return failure->status;
     for (size_t i = 0; i < options->predicate_count; i++) {
         if (!options_names_file(&options->predicates[i]))
@@ -649,5 +691,5 @@ enum status options_check_merged(const struct options *options, const struct job
                            options->unmergeable[operation], operations[operation]->name);
     if (operation == OPERATION_REDUCE || operation == OPERATION_COUNT)
         return print_check_values(&options->print, operations[operation]->name, failure);
-    return STATUS_OK;
+    return print_check_groups(&options->print, job, failure);
 }

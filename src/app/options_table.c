@@ -30,7 +30,11 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .help = "count each different value",
             .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
                      "Print each different value and how often it occurs, in ascending order, as\n"
-                     "`sort -n | uniq -c` does: any values of the type, any number of them.\n",
+                     "`sort -n | uniq -c` does: any values of the type, any number of them.\n"
+                     "\n"
+                     "Examples:\n"
+                     "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large files\n"
+                     "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
             .operation = OPERATION_UNIQ,
             .traits = OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS | OPTIONS_HAS_RESULT |
                       OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -43,7 +47,12 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                      "Print the statistics that OPS names, separated by commas.\n"
                      "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
                      "Also: svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr,\n"
-                     "p99.9 (any quantile, in percent)\n",
+                     "p99.9 (any quantile, in percent)\n"
+                     "\n"
+                     "Examples:\n"
+                     "  gpuhist reduce count,p50,p99 -f 10 --by 9 access.log   sizes by status\n"
+                     "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      of two columns\n"
+                     "  gpuhist reduce p99 -f 10 --where '9!=200,304' x.log    of failures\n",
             .operation = OPERATION_REDUCE,
             .traits = OPTIONS_REDUCES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
@@ -52,7 +61,11 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .name = "count",
             .help = "count the values that meet each predicate",
             .usage = "gpuhist count PREDICATE... [OPTION]... [FILE]...\n"
-                     "Print how many integers meet each predicate, in one pass over the input.\n",
+                     "Print how many integers meet each predicate, in one pass over the input.\n"
+                     "\n"
+                     "Examples:\n"
+                     "  gpuhist count --all --where '9>=500' access.log       failed requests\n"
+                     "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   sizes by status\n",
             .operation = OPERATION_COUNT,
             .traits =
                 OPTIONS_TESTS_VALUES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -189,7 +202,7 @@ const struct options_row options_rows[] = {
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "plot", NULL,
-           "draw bars (default at a terminal)", FLAG(print.plot, true))
+           "draw bars, with --by heat maps (terminal's default)", FLAG(print.plot, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "zeros", NULL,
            "print empty bins, too", FLAG(print.zeros, true))
     OPTION(OUTPUT, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'o', "output", "FILE",
@@ -208,7 +221,7 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 'f', "field", "COLUMN",
            "text: field N (-1: last) or NAME (default: all fields)",
            TARGET(COLUMNS, field), .maximum = 32,
-           .expected = "1 for the first, -1 for the last, ..., or a name")
+           .expected = "1 for the first, -1 for the last, ..., or a name, and a kind such as :.2")
     OPTION(INPUT, OPTIONS_READS_INPUT, 'd', "delimiter", "C",
            "text: C separates fields (default: blanks)",
            TARGET(CHARACTER, delimiter), .expected = "one character, such as ',' or '\\t'")
@@ -245,7 +258,7 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "names", NULL,
            "columns are names, also those that are numbers", FLAG(names_only, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "time-format", "FORMAT",
-           "of columns of kind time, as strptime: '%d.%m.%Y %H:%M'",
+           "of kind time, as of strptime: '%d.%m.%Y %H:%M'",
            TARGET(TEXT, time_format_text))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "invalid", "HOW",
            "invalid tokens: abort (default), fail, warn, ignore",
@@ -276,16 +289,21 @@ const struct options_row options_rows[] = {
            "bytes that a thread reads at a time",
            SIZE(chunk_bytes, 8, 1 << 30, "bytes from 8 to 1G, such as 512K or 8M"))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "progress", NULL,
-           "show progress on stderr (default: on a terminal)",
+           "show progress (default: at a terminal); --no-progress",
            FLAG(progress, OPTIONS_PROGRESS_ON))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "no-progress", NULL,
-           "do not show progress", FLAG(progress, OPTIONS_PROGRESS_OFF))
+           "do not show progress", FLAG(progress, OPTIONS_PROGRESS_OFF), .is_told = true)
     /* At least a millisecond, so that there is time to count. */
     OPTION(EXECUTION, OPTIONS_HAS_RESULT, 0, "every", "DURATION",
            "print the result so far every 500ms, 10s, 1.5m, 2h",
            NUMBER_IN(every_ns, TIME, 1000000, UINT64_MAX,
                      "a time from 1ms, such as 500ms, 10s, 1.5m or 2h"),
            .words = "500ms 1s 10s 1m 1h")
+    OPTION(EXECUTION, OPTIONS_HAS_RESULT, 0, "window", "DURATION",
+           "with --every: of the last 5m, 1h instead of all so far",
+           NUMBER_IN(window_ns, TIME, 1000000, UINT64_MAX,
+                     "a time from 1ms, such as 500ms, 10s, 1.5m or 2h"),
+           .words = "1m 5m 1h")
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 0, "stats", NULL,
            "print statistics on stderr: volume, time, rates", FLAG(stats, true))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 'v', "verbose", NULL,
@@ -293,9 +311,9 @@ const struct options_row options_rows[] = {
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'q', "quiet", NULL,
            "do not report values outside the bins", FLAG(quiet, true))
     OPTION(EXECUTION, OPTIONS_RUNS, 'h', "help", NULL,
-           "print this help and exit", FLAG(help, true))
+           "print this help; -V, --version: print the version", FLAG(help, true))
     OPTION(EXECUTION, OPTIONS_RUNS, 'V', "version", NULL,
-           "print the version and exit", FLAG(version, true))
+           "print the version and exit", FLAG(version, true), .is_told = true)
 };
 /* clang-format on */
 #define OPTIONS_ROWS (sizeof options_rows / sizeof *options_rows)

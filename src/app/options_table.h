@@ -92,6 +92,7 @@ struct options_row {
     size_t target; /* the offset in struct options of what is set, of that many bytes */
     size_t bytes;
     size_t given; /* the offset of a bool that is set as well; 0: none */
+    bool is_told; /* the help of the option before it names it; it has no line of its own */
 };
 
 #define OPTIONS_ROWS_MAX 80

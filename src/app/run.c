@@ -114,7 +114,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     struct pipeline_task task = {
         .job = &run->job,
         .source = run->source,
-        .partial = run->partial,
+        .partial = &run->partial,
         .table = engines,
         .engine = run->engine,
         .devices = options->gpus,
@@ -251,7 +251,8 @@ static enum status run_operation(struct run *run, struct failure *failure)
             status = run_attempts(run, failure);
         status = run_end(run, status, failure);
     }
-    if (status == STATUS_OK && operation->check_result && !is_dropped)
+    /* A window of time may be empty. */
+    if (status == STATUS_OK && operation->check_result && !is_dropped && job->window_periods == 0)
         status = operation->check_result(job, run->partial, failure);
     run_destroy_partial(run);
     return status;

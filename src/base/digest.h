@@ -1,5 +1,5 @@
 /*
- * 64-bit digests of lists of integers, so that a state (state_job.h) can tell lists apart without
+ * 64-bit digests of lists of integers, so that a state (state.h) can tell lists apart without
  * holding them. Different lists have the same digest with a probability of 2^-64. A list with a
  * given digest is easy to construct.
  *

@@ -44,9 +44,9 @@ struct cpu_session {
 };
 
 struct cpu_worker {
-    const struct job *job;
+    const struct cpu_session *session;
     const struct operation *operation;
-    void *thread; /* of the operation */
+    void *thread; /* of the operation; NULL: none, since nothing is absorbed */
     struct chunk_buffer buffer;
     size_t buffer_bytes;   /* its memory: more than the usual capacity if it has grown */
     struct cpu_rows *rows; /* NULL: chunks are elements */
@@ -95,6 +95,11 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
     };
     *session = opened;
     return STATUS_OK;
+}
+
+static void cpu_engine_renew(void *session, void *partial)
+{
+    ((struct cpu_session *)session)->partial = partial;
 }
 
 static unsigned cpu_engine_workers(const void *session)
@@ -153,7 +158,7 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
     *worker = self;
-    self->job = job;
+    self->session = owner;
     self->operation = operation_of(job);
     self->buffer = (struct chunk_buffer){
         .data = memory_map(owner->chunk_bytes),
@@ -167,7 +172,7 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
                            owner->chunk_bytes);
     if (cpu_rows_are_needed(job) && !(self->rows = cpu_rows_create(job)))
         return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
-    return operation_open_thread(self->operation, job, owner->partial, &self->thread, failure);
+    return STATUS_OK;
 }
 
 static enum status cpu_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,
@@ -187,7 +192,11 @@ static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *ch
                                             struct failure *failure)
 {
     struct cpu_worker *self = worker;
+    const struct cpu_session *session = self->session;
 
+    if (!self->thread && operation_open_thread(self->operation, session->job, session->partial,
+                                               &self->thread, failure) != STATUS_OK)
+        return failure->status;
     if (self->rows)
         return cpu_rows_absorb(self->rows, self->thread, chunk, failure);
     return self->operation->thread_absorb(self->thread, chunk, failure);
@@ -196,15 +205,22 @@ static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *ch
 static enum status cpu_engine_worker_finish(void *worker, struct failure *failure)
 {
     struct cpu_worker *self = worker;
-    if (!self->operation->thread_finish)
-        return STATUS_OK;
-    return self->operation->thread_finish(self->thread, failure);
+    enum status status = STATUS_OK;
+
+    if (self->thread && self->operation->thread_finish)
+        status = self->operation->thread_finish(self->thread, failure);
+    if (status == STATUS_OK && self->session->job->window_periods > 0) {
+        operation_close_thread(self->operation, self->thread);
+        self->thread = NULL;
+    }
+    return status;
 }
 
 const struct engine cpu_engine = {
     .name = "cpu",
     .probe = cpu_engine_probe,
     .open = cpu_engine_open,
+    .renew = cpu_engine_renew,
     .workers = cpu_engine_workers,
     .close = cpu_engine_close,
     .worker_open = cpu_engine_worker_open,

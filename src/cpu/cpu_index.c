@@ -11,8 +11,7 @@
 #define CPU_INDEX_EXACT_END ((__int128)1 << 50)
 
 /*
- * Which loop is taken depends on the element and the binning, not on the instruction set. Before
- * that, values of a range so small that it is folded (cpu_fold.h) have bins one wide.
+ * Which loop is taken depends on the element and the binning, not on the instruction set.
  * bench/RESULTS.md has what each takes, as a multiple of what bins one wide do.
  */
 void cpu_index_init(struct cpu_index *index, const struct element *element,

@@ -24,6 +24,8 @@ const struct engine *engine_last(const struct engine *const *table)
 
 const char *engine_unsupported(const struct engine *engine, const struct job *job)
 {
+    if (job->window_periods > 0 && !engine->renew)
+        return "--window";
     return engine->unsupported ? engine->unsupported(job) : NULL;
 }
 

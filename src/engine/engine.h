@@ -88,6 +88,11 @@ struct engine {
      */
     enum status (*finish)(void *session, struct failure *failure);
     /*
+     * For a job with a window of time: from now on the session merges into another partial. All
+     * open workers are finished, and the session holds nothing. NULL: such jobs are not supported.
+     */
+    void (*renew)(void *session, void *partial);
+    /*
      * Returns the number of workers of the session. The caller need not open workers for which no
      * input is left.
      */
@@ -112,7 +117,7 @@ struct engine {
     enum status (*worker_flush)(void *worker, struct failure *failure);
     /*
      * Completes all deferred work and merges it into the partial or the session. The worker is then
-     * empty and can absorb more.
+     * empty and can absorb more. With a window of time, it no longer uses the partial.
      */
     enum status (*worker_finish)(void *worker, struct failure *failure);
     /* Frees the worker. May be called while finish runs on the session. NULL is allowed. */

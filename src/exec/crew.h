@@ -20,13 +20,13 @@ struct crew {
     const struct job *job; /* this and the next six do not change */
     const struct operation *operation;
     struct source *source;
-    void *partial;
+    void **partial;                /* which checkpoints replace, with a window of time */
     struct checkpoint *checkpoint; /* NULL: there are no checkpoints */
     double start;                  /* on crew_clock */
     const struct pipeline_watcher *watcher;
 
     atomic_uint awaited_devices; /* a bit for each device that is prepared, for which workers
-                                    pause (worker.h: device_bit); relaxed */
+                                    pause (worker_pool.c); relaxed */
     atomic_uint feeders;         /* workers that pull, of pools that have joined late; relaxed */
 
     pthread_mutex_t lock; /* guards what follows */

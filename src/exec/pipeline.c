@@ -5,6 +5,7 @@
 
 #include "exec/device_startup.h"
 #include "exec/offload_policy.h"
+#include "exec/time_window.h"
 #include "input/parse_errors.h"
 #include "job/row_count.h"
 
@@ -31,6 +32,8 @@ struct pipeline {
     struct pipeline_device devices[PIPELINE_WORKER_POOLS_MAX]; /* one for each pool */
     atomic_size_t worker_pool_count; /* grows when further devices are prepared */
     pthread_mutex_t lock;            /* for adding a pool */
+    struct time_window *window;      /* NULL: results are of all so far */
+    uint64_t earlier_elements;       /* of earlier periods of the window */
 };
 
 static size_t pipeline_pool_count(const struct pipeline *pipeline)
@@ -121,8 +124,8 @@ void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
 }
 
 /*
- * Merges all that was absorbed and finishes the partial. No pool may be at work. An element of a
- * weight counts that many times.
+ * Merges all that was absorbed and finishes the partial; with a window of time, moves it on. No
+ * pool may be at work. An element of a weight counts that many times.
  */
 static enum status pipeline_finish_partial(struct pipeline *pipeline, struct failure *failure)
 {
@@ -138,12 +141,38 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
             status = own.status;
         }
     }
-    uint64_t elements = pipeline_elements(pipeline, pipeline_bytes(pipeline));
+    uint64_t elements =
+        pipeline_elements(pipeline, pipeline_bytes(pipeline)) - pipeline->earlier_elements;
     if (status == STATUS_OK && job_has_rows(job))
         status = row_count_get(job->rows, &elements, failure);
     if (status != STATUS_OK)
         return status;
-    return pipeline->crew.operation->finish(task->partial, job, elements, failure);
+    status = pipeline->crew.operation->finish(*task->partial, job, elements, failure);
+    if (status == STATUS_OK && pipeline->window)
+        status = time_window_move(pipeline->window, *task->partial, elements, failure);
+    return status;
+}
+
+/* Begins a period of a window of time: gives the pools an empty partial. None may be at work. */
+static enum status pipeline_begin_period(struct pipeline *pipeline, struct failure *failure)
+{
+    const struct pipeline_task *task = pipeline->task;
+    const struct operation *operation = pipeline->crew.operation;
+    void *partial = operation->create(task->job, failure);
+
+    if (!partial)
+        return failure->status;
+    operation->destroy(*task->partial);
+    *task->partial = partial;
+    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
+        const struct worker_pool *pool = &pipeline->pools[i];
+        if (atomic_load(&pool->is_open))
+            pool->engine->renew(pool->session, partial);
+    }
+    pipeline->earlier_elements = pipeline_elements(pipeline, pipeline_bytes(pipeline));
+    if (job_has_rows(task->job))
+        row_count_clear(task->job->rows);
+    return STATUS_OK;
 }
 
 enum status pipeline_checkpoint(struct pipeline *pipeline,
@@ -160,6 +189,8 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
         status = pipeline_finish_partial(pipeline, failure);
         if (status == STATUS_OK)
             status = use(context, failure);
+        if (status == STATUS_OK && pipeline->window)
+            status = pipeline_begin_period(pipeline, failure);
     }
     checkpoint_end(&pipeline->checkpoint);
     return status;
@@ -437,7 +468,11 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
     pthread_cond_init(&pipeline.crew.changed, NULL);
     checkpoint_init(&pipeline.checkpoint);
     pthread_mutex_init(&pipeline.lock, NULL);
-    enum status status = pipeline_open(&pipeline, failure);
+    enum status status = STATUS_OK;
+    if (task->job->window_periods > 0)
+        status = time_window_create(&pipeline.window, task->job, failure);
+    if (status == STATUS_OK)
+        status = pipeline_open(&pipeline, failure);
     if (status == STATUS_OK)
         status = pipeline_work(&pipeline, report, failure);
 
@@ -447,6 +482,7 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
     for (size_t i = 0; i < report->worker_pool_count; i++)
         worker_pool_close(&pipeline.pools[i], &report->pools[i]);
     report->seconds = crew_clock() - pipeline.crew.start;
+    time_window_destroy(pipeline.window);
     checkpoint_destroy(&pipeline.checkpoint);
     pthread_cond_destroy(&pipeline.crew.changed);
     pthread_mutex_destroy(&pipeline.crew.lock);

@@ -64,7 +64,8 @@ struct pipeline_report {
 struct pipeline_task {
     const struct job *job;
     struct source *source;
-    void *partial;                     /* an empty one of the job's operation */
+    void **partial;                    /* to an empty one of the job's operation, owned by the
+                                          caller; with a window of time, checkpoints replace it */
     const struct engine *const *table; /* the engines to choose from, as `engines` */
     const char *engine;                /* the name of the only one to use; NULL: all that pay */
     const unsigned *devices;           /* [device_count]: the devices to use */
@@ -94,8 +95,10 @@ void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live);
 
 /*
  * For a watcher: stops the workers, merges all that was absorbed so far into the partial, finishes
- * it, calls `use`, and lets the workers continue. Does nothing if a worker has failed, since there
- * will be no result. Fails as `use` does, or if merging or finishing fails.
+ * it, calls `use`, and lets the workers continue. With a window of time (time_window.h), the
+ * partial is then that of the window, and the workers continue with an empty one. Does nothing if a
+ * worker has failed, since there will be no result. Fails as `use` does, or if merging or finishing
+ * fails.
  */
 enum status pipeline_checkpoint(struct pipeline *pipeline,
                                 enum status (*use)(void *context, struct failure *failure),

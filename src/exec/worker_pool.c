@@ -188,7 +188,7 @@ static void *worker_run(void *argument)
                     worker->status == STATUS_DATA && is_of_data ? failure->position : 0);
         /* Chunks are lost, unless it is a failure of the data, which follows what was absorbed. */
         if (crew->operation->stop && !is_of_data)
-            crew->operation->stop(crew->partial);
+            crew->operation->stop(*crew->partial);
     }
     if (worker->fault_status != STATUS_OK &&
         (worker->status == STATUS_OK || status_is_before(&worker->fault, failure))) {
@@ -209,7 +209,7 @@ enum status worker_pool_open(struct worker_pool *pool, const struct engine_optio
     const struct engine *engine = pool->engine;
     const struct crew *crew = pool->crew;
 
-    if (engine->open(crew->job, options, crew->partial, &pool->session, failure) != STATUS_OK)
+    if (engine->open(crew->job, options, *crew->partial, &pool->session, failure) != STATUS_OK)
         return failure->status;
     pool->count = engine->workers(pool->session);
     pool->started = 0;

@@ -5,7 +5,7 @@
  * The numbers of its states are the width of the bins of the rows, the power of ten that the
  * windows have reached, and the rows. Bin 0 is that of the type's smallest value. Loading counts
  * the first value of each bin. This gives the same result as the values themselves: their bins of
- * any multiple of the width are the same (growing_histogram_rows.c).
+ * any multiple of the width are the same (count/growing_histogram.c).
  */
 #include "config.h"
 

@@ -18,6 +18,7 @@
 #include "ops/operations.h"
 #include "output/writer.h"
 #include "partial/state.h"
+#include "print/print_heat.h"
 #include "print/print_rows.h"
 #include "print/print_values.h"
 
@@ -401,35 +402,35 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
 }
 
 /*
- * Begins the rows of a group of histogram or uniq. Of automatic bins, makes the histogram of the
- * group's values, which the caller destroys.
+ * Makes the automatic histogram of the values of groups `first` to `last`, and begins its rows. The
+ * caller destroys it, also after a failure; then it may be NULL.
  */
-static enum status op_groups_begin_rows(const struct groups *groups, uint64_t group,
-                                        const struct print_options *options, struct rows *rows,
-                                        struct growing_histogram **automatic,
-                                        struct failure *failure)
+static enum status op_groups_make_automatic(const struct groups *groups, uint64_t first,
+                                            uint64_t last, const struct print_options *options,
+                                            struct rows *rows, struct growing_histogram **automatic,
+                                            struct failure *failure)
 {
     const struct job *job = groups->job;
     struct rows_row batch[OP_GROUPS_BATCH];
     uint64_t keys[OP_GROUPS_BATCH];
     uint64_t counts[OP_GROUPS_BATCH];
+    uint64_t elements = 0;
     size_t n;
 
-    *automatic = NULL;
-    groups_rows_begin(rows, groups, group, options->zeros && !job->is_automatic);
-    if (!job->is_automatic)
-        return STATUS_OK;
-    const uint64_t elements = rows->inside;
     *automatic = growing_histogram_create(job, failure);
     if (!*automatic)
         return failure->status;
-    while ((n = rows_read(rows, batch, OP_GROUPS_BATCH)) > 0) {
-        for (size_t i = 0; i < n; i++) {
-            keys[i] = (uint64_t)batch[i].low;
-            counts[i] = batch[i].count;
+    for (uint64_t g = first; g <= last; g++) {
+        groups_rows_begin(rows, groups, g, false);
+        elements += rows->inside;
+        while ((n = rows_read(rows, batch, OP_GROUPS_BATCH)) > 0) {
+            for (size_t i = 0; i < n; i++) {
+                keys[i] = (uint64_t)batch[i].low;
+                counts[i] = batch[i].count;
+            }
+            if (growing_histogram_add(*automatic, keys, counts, n, failure) != STATUS_OK)
+                return failure->status;
         }
-        if (growing_histogram_add(*automatic, keys, counts, n, failure) != STATUS_OK)
-            return failure->status;
     }
     if (growing_histogram_finish(*automatic, job, elements, failure) != STATUS_OK)
         return failure->status;
@@ -480,7 +481,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
                                         struct failure *failure)
 {
     const struct job *job = groups->job;
-    const struct print_format *format = print_rows_format(options);
+    const struct print_format *format = print_groups_format(options, job);
     const bool has_header = format == &print_csv || (format == &print_tsv && options->header_out);
     struct print_options own = *options;
     struct text_buffer prefix = {.text = NULL};
@@ -497,6 +498,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         writer_write(writer, &format->separator, 1);
     }
     own.group = job->group_count > 0 ? "" : NULL;
+    own.format = job->group_count > 0 ? format : options->format;
     if (groups->count == 0 && (has_header || job->group_count == 0)) { /* the rest of the header */
         const struct rows none = {.job = job,
                                   .is_unit = groups_are_unit(job),
@@ -504,7 +506,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         status = print_rows(writer, &none, &own, failure);
     }
     for (uint64_t g = 0; g < groups->count && status == STATUS_OK; g++) {
-        struct growing_histogram *automatic;
+        struct growing_histogram *automatic = NULL;
         struct rows rows;
         op_groups_make_prefix(groups, groups_first_row(groups, g, buffer), format, &prefix);
         if (prefix.is_lost)
@@ -517,11 +519,12 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
             writer_write(writer, prefix.is_lost ? "" : prefix.text,
                          prefix.is_lost ? 0 : prefix.length);
         }
+        if (status == STATUS_OK && job->is_automatic)
+            status = op_groups_make_automatic(groups, g, g, &own, &rows, &automatic, failure);
+        else
+            groups_rows_begin(&rows, groups, g, options->zeros);
         if (status == STATUS_OK)
-            status = op_groups_begin_rows(groups, g, options, &rows, &automatic, failure);
-        if (status != STATUS_OK)
-            break;
-        status = print_rows(writer, &rows, &own, failure);
+            status = print_rows(writer, &rows, &own, failure);
         growing_histogram_destroy(automatic);
     }
     free(prefix.text);
@@ -529,14 +532,39 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     return status == STATUS_OK ? groups_check(groups, failure) : status;
 }
 
+/* Prints a heat map. Automatic bins are those of the values of all groups. */
+static enum status op_groups_print_heat(struct writer *writer, const struct groups *groups,
+                                        const struct print_options *options,
+                                        struct failure *failure)
+{
+    const struct job *job = groups->job;
+    struct growing_histogram *automatic = NULL;
+    uint64_t width = job->bin_width;
+    enum status status = STATUS_OK;
+    struct rows rows;
+
+    if (job->is_automatic && groups->count > 0) {
+        status = op_groups_make_automatic(groups, 0, groups->count - 1, options, &rows, &automatic,
+                                          failure);
+        width = status == STATUS_OK && !rows.is_unit ? automatic->result_width : 1;
+    }
+    if (status == STATUS_OK)
+        status = print_heat(writer, groups, width, options, failure);
+    growing_histogram_destroy(automatic);
+    return status == STATUS_OK ? groups_check(groups, failure) : status;
+}
+
 static enum status op_groups_print(struct writer *writer, const struct job *job,
                                    const void *partial, const struct print_options *options,
                                    struct failure *failure)
 {
-    const bool has_values = job->operation == OPERATION_REDUCE || job->operation == OPERATION_COUNT;
+    const struct print_format *format = print_groups_format(options, job);
 
-    return (has_values ? op_groups_print_values : op_groups_print_rows)(writer, partial, options,
-                                                                        failure);
+    if (job->operation == OPERATION_REDUCE || job->operation == OPERATION_COUNT)
+        return op_groups_print_values(writer, partial, options, failure);
+    if (format == &print_svg || format == &print_plot)
+        return op_groups_print_heat(writer, partial, options, failure);
+    return op_groups_print_rows(writer, partial, options, failure);
 }
 
 /* Adds up the values of all groups, of histogram or uniq, by where they lie. */

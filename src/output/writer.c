@@ -23,7 +23,7 @@ struct writer {
     uint64_t skipped;        /* and those to come that it has already */
     size_t used;
     size_t capacity;
-    char buffer[]; /* [capacity] */
+    char *buffer; /* [capacity] */
 };
 
 static enum status writer_fail(const char *name, int error, struct failure *failure)
@@ -34,11 +34,24 @@ static enum status writer_fail(const char *name, int error, struct failure *fail
 
 struct writer *writer_create_memory(size_t capacity)
 {
-    struct writer *created = malloc(sizeof *created + capacity);
+    struct writer *created = malloc(sizeof *created);
+    char *buffer = malloc(capacity);
 
-    if (created)
-        *created = (struct writer){.file = {.fd = -1}, .capacity = capacity};
+    if (!created || !buffer) {
+        free(created);
+        free(buffer);
+        return NULL;
+    }
+    *created = (struct writer){.file = {.fd = -1}, .capacity = capacity, .buffer = buffer};
     return created;
+}
+
+void *writer_copy_memory(const struct writer *memory, size_t *bytes)
+{
+    char *copy = memory->error == 0 ? malloc(memory->used) : NULL;
+
+    *bytes = memory->used;
+    return copy ? memcpy(copy, memory->buffer, memory->used) : NULL;
 }
 
 enum status writer_open(struct writer **writer, const char *name, struct failure *failure)
@@ -79,10 +92,22 @@ static void writer_put(struct writer *writer, const char *data, size_t bytes)
     }
 }
 
+/* Writes out what is buffered; or, in memory, makes the buffer larger. */
 static void writer_empty(struct writer *writer)
 {
-    writer_put(writer, writer->buffer, writer->used);
-    writer->used = 0;
+    if (writer->file.fd >= 0) {
+        writer_put(writer, writer->buffer, writer->used);
+        writer->used = 0;
+        return;
+    }
+    char *grown = realloc(writer->buffer, 2 * writer->capacity);
+    if (grown) {
+        writer->buffer = grown;
+        writer->capacity *= 2;
+    } else {
+        writer->error = ENOMEM;
+        writer->used = 0;
+    }
 }
 
 char *writer_reserve(struct writer *writer, size_t bytes)
@@ -185,5 +210,6 @@ void writer_discard(struct writer *writer)
         return;
     if (writer->name)
         output_file_close(&writer->file);
+    free(writer->buffer);
     free(writer);
 }

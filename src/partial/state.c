@@ -63,8 +63,10 @@ struct state_writer {
 
 struct state_reader {
     const char *name;
-    char *names[1]; /* the list that the source reads */
-    struct source *source;
+    char *names[1];            /* the list that the source reads */
+    struct source *source;     /* NULL: the next bytes are in memory, */
+    const unsigned char *data; /* there, not owned, */
+    size_t bytes;              /* so many */
     ZSTD_DCtx *context;
     unsigned long long states; /* how many were begun */
     bool has_ended;            /* the frame of the state is decoded */
@@ -193,8 +195,8 @@ enum status state_writer_close(struct state_writer *state, enum status status,
     return status;
 }
 
-enum status state_reader_open(struct state_reader **state, const char *name,
-                              struct failure *failure)
+enum status state_reader_open_memory(struct state_reader **state, const char *name,
+                                     struct failure *failure)
 {
     struct state_reader *created = calloc(1, sizeof *created);
 
@@ -204,7 +206,25 @@ enum status state_reader_open(struct state_reader **state, const char *name,
         state_reader_close(created);
         return status_fail(failure, STATUS_DATA, "no memory for reading states");
     }
-    created->name = strcmp(name, "-") == 0 ? "standard input" : name;
+    created->name = name;
+    *state = created;
+    return STATUS_OK;
+}
+
+void state_reader_feed(struct state_reader *state, const void *data, size_t bytes)
+{
+    state->data = data;
+    state->bytes = bytes;
+}
+
+enum status state_reader_open(struct state_reader **state, const char *name,
+                              struct failure *failure)
+{
+    const char *shown = strcmp(name, "-") == 0 ? "standard input" : name;
+    struct state_reader *created = NULL;
+
+    if (state_reader_open_memory(&created, shown, failure) != STATUS_OK)
+        return failure->status;
     created->names[0] = (char *)name; /* the source does not change it */
     if (source_open(&created->source, created->names, 1, 1, failure) != STATUS_OK) {
         state_reader_close(created);
@@ -251,6 +271,14 @@ static enum status state_pull(struct state_reader *state, struct failure *failur
     memmove(state->in, state->in + state->in_used, left);
     state->in_used = 0;
     state->in_bytes = left;
+    if (!state->source) {
+        size_t n = state->bytes < STATE_BUFFER_BYTES ? state->bytes : STATE_BUFFER_BYTES;
+        memcpy(state->in + left, state->data, n);
+        state->in_bytes += n;
+        state->data += n;
+        state->bytes -= n;
+        return STATUS_OK;
+    }
     struct chunk_buffer buffer = {.data = (char *)state->in + left, .capacity = STATE_BUFFER_BYTES};
     enum status status = source_pull(state->source, &buffer, &chunk, failure);
     if (status == STATUS_OK)
@@ -483,14 +511,14 @@ enum status state_read_end(struct state_reader *state, struct failure *failure)
     return STATUS_OK;
 }
 
-enum status state_save(struct writer *writer, const struct job *job, const void *partial,
-                       struct failure *failure)
+enum status state_save(struct writer *writer, const char *line, const struct job *job,
+                       const void *partial, struct failure *failure)
 {
     struct state_writer *state;
 
-    if (strlen(job->line) > STATE_OPTIONS_MAX)
+    if (strlen(line) > STATE_OPTIONS_MAX)
         return status_fail(failure, STATUS_DATA, "there are too many edges for a state");
-    if (state_writer_open(&state, writer, job->line, failure) != STATUS_OK)
+    if (state_writer_open(&state, writer, line, failure) != STATUS_OK)
         return failure->status;
     enum status status = operation_of(job)->save(state, job, partial, failure);
     return state_writer_close(state, status, failure);

@@ -70,7 +70,7 @@ void state_write_rows_end(struct state_writer *state);
 enum status state_writer_close(struct state_writer *state, enum status status,
                                struct failure *failure);
 
-/* Reads the states of a file, one after another. */
+/* Reads the states of a file, or of memory, one after another. */
 struct state_reader;
 
 /*
@@ -79,6 +79,14 @@ struct state_reader;
  */
 enum status state_reader_open(struct state_reader **state, const char *name,
                               struct failure *failure);
+
+/*
+ * Likewise opens a reader of states in memory; `name` is for messages. state_reader_feed gives it
+ * the next state: data[0..bytes), which must live until that is read to its end.
+ */
+enum status state_reader_open_memory(struct state_reader **state, const char *name,
+                                     struct failure *failure);
+void state_reader_feed(struct state_reader *state, const void *data, size_t bytes);
 
 /* Closes the file and frees the reader. NULL is allowed. */
 void state_reader_close(struct state_reader *state);
@@ -118,12 +126,13 @@ enum status state_fail_damaged(const struct state_reader *state, const char *wha
                                struct failure *failure);
 
 /*
- * Writes the finished partial of a job, which must have a line of options, to `writer`, which keeps
- * errors of writing. Fails with STATUS_DATA if there is no memory, or if the partial cannot be
- * read; what is written is then no state. No other thread may use the partial.
+ * Writes the finished partial of a job, with that line of options, to `writer`, which keeps errors
+ * of writing. Files need the line of the job; states for this run alone, any line. Fails with
+ * STATUS_DATA if there is no memory, or if the partial cannot be read; what is written is then no
+ * state. No other thread may use the partial.
  */
-enum status state_save(struct writer *writer, const struct job *job, const void *partial,
-                       struct failure *failure);
+enum status state_save(struct writer *writer, const char *line, const struct job *job,
+                       const void *partial, struct failure *failure);
 
 /*
  * Reads the rest of a state, whose line is that of the job, and adds it to the partial; adds its

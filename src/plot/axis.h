@@ -9,12 +9,13 @@
 #define GPUHIST_AXIS_H
 
 #include "base/decimal.h"
+#include "job/element.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* The size of any label and a NUL: a number with up to 36 decimals and a suffix. */
-#define AXIS_LABEL_SIZE (DECIMAL_SIZE + 2)
+#define AXIS_LABEL_SIZE ELEMENT_TEXT_SIZE
 
 /* The fraction bits of axis_log2. */
 #define AXIS_LOG2_BITS 16

@@ -13,32 +13,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The size of a terminal that is unknown. */
 #define TERMINAL_COLUMNS_DEFAULT 80
+#define TERMINAL_LINES_DEFAULT   24
 
-/* The columns of the terminal that is open as `file`; 0: it is none, or does not know. */
-static unsigned terminal_window(int file)
+/* The columns or the lines of the terminal that is open as `file`; 0: it is none, or does not know.
+ */
+static unsigned terminal_window(int file, bool is_lines)
 {
     struct winsize window;
 
-    return ioctl(file, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+    return ioctl(file, TIOCGWINSZ, &window) != 0 ? 0 : is_lines ? window.ws_row : window.ws_col;
 }
 
-static unsigned terminal_columns(bool is_standard_output)
+static unsigned terminal_size(bool is_standard_output, bool is_lines)
 {
-    const char *text = getenv("COLUMNS");
-    uint64_t columns = is_standard_output ? terminal_window(STDOUT_FILENO) : 0;
+    const char *text = getenv(is_lines ? "LINES" : "COLUMNS");
+    const unsigned max = is_lines ? TERMINAL_LINES_MAX : TERMINAL_COLUMNS_MAX;
+    uint64_t size = is_standard_output ? terminal_window(STDOUT_FILENO, is_lines) : 0;
     struct stat status;
 
-    if (columns == 0 && text && !decimal_parse_unsigned(text, DECIMAL_UNIT_SI, &columns))
-        columns = 0;
-    if (columns == 0 && is_standard_output && fstat(STDOUT_FILENO, &status) == 0 &&
+    if (size == 0 && text && !decimal_parse_unsigned(text, DECIMAL_UNIT_SI, &size))
+        size = 0;
+    if (size == 0 && is_standard_output && fstat(STDOUT_FILENO, &status) == 0 &&
         S_ISFIFO(status.st_mode)) { /* a pipe, perhaps to a pager */
-        columns = terminal_window(STDERR_FILENO);
-        columns = columns > 0 ? columns : terminal_window(STDIN_FILENO);
+        size = terminal_window(STDERR_FILENO, is_lines);
+        size = size > 0 ? size : terminal_window(STDIN_FILENO, is_lines);
     }
-    if (columns == 0)
-        columns = TERMINAL_COLUMNS_DEFAULT;
-    return columns < TERMINAL_COLUMNS_MAX ? (unsigned)columns : TERMINAL_COLUMNS_MAX;
+    if (size == 0)
+        size = is_lines ? TERMINAL_LINES_DEFAULT : TERMINAL_COLUMNS_DEFAULT;
+    return size < max ? (unsigned)size : max;
 }
 
 bool terminal_can_redraw(void)
@@ -51,8 +55,12 @@ bool terminal_can_redraw(void)
 struct terminal terminal_describe(bool is_standard_output)
 {
     const char *no_colour = getenv("NO_COLOR");
+    const char *depth = getenv("COLORTERM");
     struct terminal terminal = {
-        .columns = terminal_columns(is_standard_output),
+        .columns = terminal_size(is_standard_output, false),
+        .lines = terminal_size(is_standard_output, true),
+        .has_true_colour =
+            depth && (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0),
         .has_colour = is_standard_output && !(no_colour && *no_colour) && terminal_can_redraw(),
     };
     /* The user's locale is read without setting it: nothing else in the program depends on it. */

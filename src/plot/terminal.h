@@ -1,5 +1,5 @@
 /*
- * Describes the terminal for plots: its width, whether it shows Unicode, and colour. Not
+ * Describes the terminal for plots: its size, whether it shows Unicode, and colour. Not
  * thread-safe: it reads the environment.
  */
 #ifndef GPUHIST_TERMINAL_H
@@ -7,20 +7,24 @@
 
 #include <stdbool.h>
 
-/* The longest line, however wide the terminal is. */
+/* The longest line, however wide the terminal is, and the most lines. */
 #define TERMINAL_COLUMNS_MAX 1000
+#define TERMINAL_LINES_MAX   1000
 
 struct terminal {
     unsigned columns; /* of a line, at least 1 */
+    unsigned lines;   /* at least 1 */
     bool has_unicode; /* the locale's encoding is UTF-8 */
     bool has_colour;
+    bool has_true_colour; /* of 24 bits; else of a palette of 256 */
 };
 
 /*
  * Describes standard output, or if the plot goes elsewhere, an output that is not a terminal. The
  * width is that of the terminal, else COLUMNS, else for a pipe, which may lead to a pager, that of
- * the terminal of standard error or standard input, else 80. Colour requires a terminal, a TERM
- * other than "dumb", and no NO_COLOR (https://no-color.org).
+ * the terminal of standard error or standard input, else 80; the height is found likewise, with
+ * LINES and 24. Colour requires a terminal, a TERM other than "dumb", and no NO_COLOR
+ * (https://no-color.org); 24 bits of it, a COLORTERM that says so.
  */
 struct terminal terminal_describe(bool is_standard_output);
 

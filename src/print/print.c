@@ -123,7 +123,7 @@ static enum status print_state(struct print_output *output, const struct job *jo
         return failure->status;
     if (is_so_far && writer_is_stream(output->state))
         return STATUS_OK;
-    if (state_save(output->state, job, partial, failure) != STATUS_OK)
+    if (state_save(output->state, job->line, job, partial, failure) != STATUS_OK)
         return failure->status;
     enum status status = writer_close(output->state, failure);
     output->state = NULL;

@@ -45,7 +45,7 @@ struct print_options {
     bool is_next_group;
 
     /* histogram */
-    bool plot;          /* bars in the terminal */
+    bool plot;          /* bars, or of groups a heat map, in the terminal */
     bool zeros;         /* print empty bins, too */
     uint64_t top;       /* only the rows with the greatest counts; 0: all */
     uint64_t min_count; /* only rows with that count or more; 0: all */
@@ -75,6 +75,13 @@ void print_note_suffix(const struct print_options *options, bool has_bins);
 
 /* Checks that the format supports the other options of a histogram. Fails with STATUS_USAGE. */
 enum status print_check_format(const struct print_options *options, struct failure *failure);
+
+/*
+ * Likewise for the groups of a histogram, if its job has any. Pictures of groups are heat
+ * maps, of one column.
+ */
+enum status print_check_groups(const struct print_options *options, const struct job *job,
+                               struct failure *failure);
 
 /*
  * Checks that the format can print the values of `operation`, the name of reduce or count. Fails

@@ -66,19 +66,24 @@ static const char *print_extra_name(unsigned extras)
     return names[__builtin_ctz(extras)];
 }
 
+/* The options that are given: bits of enum print_extra. */
+static unsigned print_extras(const struct print_options *options)
+{
+    return (options->top > 0 ? PRINT_EXTRA_TOP : 0U) |
+           (options->sort != PRINT_SORT_DEFAULT ? PRINT_EXTRA_SORT : 0U) |
+           (options->cumulative ? PRINT_EXTRA_CUMULATIVE : 0U) |
+           (options->percent ? PRINT_EXTRA_PERCENT : 0U) |
+           (options->quantiles.count > 0 ? PRINT_EXTRA_QUANTILES : 0U) |
+           (options->min_count > 0 ? PRINT_EXTRA_MIN_COUNT : 0U) |
+           (options->other ? PRINT_EXTRA_OTHER : 0U) | (options->zeros ? PRINT_EXTRA_ZEROS : 0U);
+}
+
 enum status print_check_format(const struct print_options *options, struct failure *failure)
 {
     const struct print_format *format = print_rows_format(options);
-    unsigned given = (options->top > 0 ? PRINT_EXTRA_TOP : 0) |
-                     (options->sort != PRINT_SORT_DEFAULT ? PRINT_EXTRA_SORT : 0) |
-                     (options->cumulative ? PRINT_EXTRA_CUMULATIVE : 0) |
-                     (options->percent ? PRINT_EXTRA_PERCENT : 0) |
-                     (options->quantiles.count > 0 ? PRINT_EXTRA_QUANTILES : 0) |
-                     (options->min_count > 0 ? PRINT_EXTRA_MIN_COUNT : 0) |
-                     (options->other ? PRINT_EXTRA_OTHER : 0) |
-                     (options->zeros ? PRINT_EXTRA_ZEROS : 0);
-    unsigned refused = given & format->refused;
-    unsigned useless = given & ~(unsigned)PRINT_EXTRA_QUANTILES;
+    const unsigned given = print_extras(options);
+    const unsigned refused = given & format->refused;
+    const unsigned useless = given & ~(unsigned)PRINT_EXTRA_QUANTILES;
 
     if (options->format && options->plot)
         return status_fail(failure, STATUS_USAGE, "--plot does not go with --format");
@@ -93,6 +98,57 @@ enum status print_check_format(const struct print_options *options, struct failu
     if (options->other && options->top == 0 && options->min_count == 0)
         return status_fail(failure, STATUS_USAGE,
                            "--other needs --top or --min-count, which leave something out");
+    return STATUS_OK;
+}
+
+/* Heat maps support no option but --zeros: what it prints depends on the rows of a group. */
+#define PRINT_HEAT_REFUSED (~(unsigned)PRINT_EXTRA_ZEROS)
+
+/* Whether a job's groups are those of one column, and can be drawn with its values. */
+static bool print_can_draw(const struct job *job)
+{
+    return job->group_count == 1 && job->element.notation < ELEMENT_IP &&
+           job->columns[job_group_column(job)].element.notation < ELEMENT_IP;
+}
+
+const struct print_format *print_groups_format(const struct print_options *options,
+                                               const struct job *job)
+{
+    const struct print_format *format = print_rows_format(options);
+
+    if (format != &print_plot || options->plot ||
+        (print_can_draw(job) && (print_extras(options) & PRINT_HEAT_REFUSED) == 0))
+        return format;
+    return &print_tsv;
+}
+
+enum status print_check_groups(const struct print_options *options, const struct job *job,
+                               struct failure *failure)
+{
+    const struct print_format *format = print_groups_format(options, job);
+    const size_t groups = job->group_count;
+    const char *option = options->plot ? "" : "--format ";
+    const char *name = options->plot ? "--plot" : format->name;
+    const unsigned refused = print_extras(options) & PRINT_HEAT_REFUSED;
+
+    if (groups == 0 || format->separator != '\0' || format == &print_json || format == &print_jsonl)
+        return STATUS_OK;
+    if (format != &print_svg && format != &print_plot)
+        return status_fail(failure, STATUS_USAGE,
+                           "--by does not go with --format %s (tsv, csv, json, jsonl, svg, --plot)",
+                           format->name);
+    if (groups > 1)
+        return status_fail(failure, STATUS_USAGE,
+                           "%s%s draws the groups of one --by column, not of %zu", option, name,
+                           groups);
+    if (!print_can_draw(job))
+        return status_fail(failure, STATUS_USAGE,
+                           "%s%s draws groups of numbers and times, not of addresses and texts",
+                           option, name);
+    if (refused > 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "%s does not go with a heat map, which %s%s draws with --by",
+                           print_extra_name(refused), option, name);
     return STATUS_OK;
 }
 

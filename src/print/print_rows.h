@@ -70,6 +70,14 @@ extern const struct print_format print_plot;
 const struct print_format *print_rows_format(const struct print_options *options);
 
 /*
+ * The same for the groups of a job: by default tsv, or a heat map (print_heat.h) if
+ * print_rows_format is print_plot and there is one column and no option that heat maps do not
+ * support.
+ */
+const struct print_format *print_groups_format(const struct print_options *options,
+                                               const struct job *job);
+
+/*
  * Writes a histogram with these options. No row of `rows` may have been read. The writer records
  * write errors. Fails with STATUS_DATA if there is no memory.
  */

@@ -1,24 +1,18 @@
 /*
- * Format svg: a picture (SVG 1.1) that needs no other file. A bar is a rect with a tooltip, its
- * title: the value or LOW..HIGH, the count and the percentage. Colours follow the reader's choice
- * of light or dark.
+ * Format svg: a picture (svg.h) that needs no other file. A bar is a rect with a tooltip, its
+ * title: the value or LOW..HIGH, the count and the percentage.
  *
  * Bins of equal width lie on a linear axis. Bars have equal widths and labels of their own if they
  * stand for bins of powers or other bins of different widths, for few single values that lie far
  * apart, or for rows in the order of their counts.
- *
- * All lengths are integers, in tenths of a pixel.
  */
 #include "config.h"
 
-#include "base/printable.h"
-#include "output/writer.h"
 #include "plot/axis.h"
 #include "plot/plot.h"
 #include "print/print_rows.h"
+#include "print/svg.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* More rows in bin order share bars; of more rows in another order only the first are drawn. */
@@ -28,20 +22,10 @@
 #define PRINT_SVG_NAMES_MAX 50
 #define PRINT_SVG_NAMED_BAR 80
 
-#define PRINT_SVG_PIXEL  10
-#define PRINT_SVG_WIDTH  9600
-#define PRINT_SVG_LEFT   700
 #define PRINT_SVG_RIGHT  9360
-#define PRINT_SVG_TOP    880
 #define PRINT_SVG_BOTTOM 4300
-#define PRINT_SVG_HEIGHT (PRINT_SVG_BOTTOM - PRINT_SVG_TOP)
-#define PRINT_SVG_FOOT   550 /* below the bars: labels and the name of the axis */
-
-/* A character of a label, as wide as in the widest usual fonts, and what is left free around it. */
-#define PRINT_SVG_CHARACTER 80
-#define PRINT_SVG_SPACE     160
-#define PRINT_SVG_LINE      150 /* the height of a label */
-#define PRINT_SVG_TICK      500 /* the distance of the labels of counts */
+#define PRINT_SVG_HEIGHT (PRINT_SVG_BOTTOM - SVG_TOP)
+#define PRINT_SVG_TICK   500 /* the distance of the labels of counts */
 
 /* The axis of values. */
 enum print_svg_scale {
@@ -70,69 +54,11 @@ struct print_svg {
     uint64_t base;       /* logarithmic counts: the first tick, a power of ten */
 };
 
-static const char print_svg_style[] =
-    "<style>\n"
-    "text{font:120px sans-serif;fill:#4a5260}\n"
-    ".title{font-size:160px;font-weight:bold;fill:#1d2430}\n"
-    ".end{text-anchor:end}.middle{text-anchor:middle}\n"
-    "path{stroke:#e2e6ec;stroke-width:10}.axis{stroke:#8a93a1}\n"
-    ".page{fill:#ffffff}.bars{fill:#3572b0}.bars rect:hover{fill:#d9822b}\n"
-    "@media (prefers-color-scheme:dark){\n"
-    "text{fill:#aab3c0}.title{fill:#e8ecf2}\n"
-    "path{stroke:#2b323c}.axis{stroke:#6c7684}\n"
-    ".page{fill:#161b22}.bars{fill:#5fa3e6}.bars rect:hover{fill:#f0a95c}\n"
-    "}\n"
-    "</style>\n";
-
-__attribute__((format(printf, 2, 3))) static void print_svg_write(const struct print_svg *svg,
-                                                                  const char *format, ...)
-{
-    char text[512];
-    va_list arguments;
-
-    va_start(arguments, format);
-    int length = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    writer_write(svg->writer, text, (size_t)length);
-}
-
-/* Writes text of the input as XML, in which U+FFFE and U+FFFF are no characters. */
-static void print_svg_escape(const struct print_svg *svg, const char *text)
-{
-    while (*text) {
-        size_t bytes = printable_bytes(text);
-        if (strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0)
-            bytes = 0;
-        if (*text == '&' || *text == '<' || *text == '>')
-            print_svg_write(svg, "&#%d;", *text);
-        else
-            print_svg_write(svg, "%.*s", bytes > 0 ? (int)bytes : 1, bytes > 0 ? text : "?");
-        text += bytes > 0 ? bytes : 1;
-    }
-}
-
-/* Writes a number in groups of three digits. */
-static void print_svg_number(const struct print_svg *svg, uint64_t number)
-{
-    char digits[DECIMAL_SIZE];
-    const size_t length = decimal_write(digits, number);
-
-    for (size_t i = 0; i < length; i++)
-        print_svg_write(svg, "%s%c", i > 0 && (length - i) % 3 == 0 ? "," : "", digits[i]);
-}
-
-/* Writes a text at a point. */
-static void print_svg_text(const struct print_svg *svg, const char *class, unsigned x, unsigned y,
-                           const char *text)
-{
-    print_svg_write(svg, "<text class=\"%s\" x=\"%u\" y=\"%u\">%s</text>\n", class, x, y, text);
-}
-
 /* Reads the lines of the plot that have bars, and chooses the scale of counts. */
 static void print_svg_read(struct print_svg *svg)
 {
     const bool has_empty = svg->table->options->zeros || svg->scale == PRINT_SVG_EDGES;
-    const unsigned pixels = PRINT_SVG_HEIGHT / PRINT_SVG_PIXEL;
+    const unsigned pixels = PRINT_SVG_HEIGHT / SVG_PIXEL;
     struct plot_line line;
     char text[PLOT_NAME_SIZE];
     size_t used = 0;
@@ -163,14 +89,14 @@ static void print_svg_read(struct print_svg *svg)
         ;
     svg->counts = axis_make(0, svg->max > 0 ? svg->max : 1, 0, PRINT_SVG_HEIGHT, PRINT_SVG_TICK, 0);
 
-    const size_t space = (PRINT_SVG_RIGHT - PRINT_SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
-    svg->has_numbers = svg->scale != PRINT_SVG_LINEAR &&
-                       decimal_write(text, svg->max) * PRINT_SVG_CHARACTER <= space;
-    svg->is_tilted = svg->scale == PRINT_SVG_NAMES &&
-                     svg->longest * PRINT_SVG_CHARACTER + PRINT_SVG_SPACE / 2 > space;
+    const size_t space = (PRINT_SVG_RIGHT - SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
+    svg->has_numbers =
+        svg->scale != PRINT_SVG_LINEAR && decimal_write(text, svg->max) * SVG_CHARACTER <= space;
+    svg->is_tilted =
+        svg->scale == PRINT_SVG_NAMES && svg->longest * SVG_CHARACTER + SVG_SPACE / 2 > space;
     if (svg->is_tilted) /* as wide and high as the longest name */
-        svg->tilted = (unsigned)svg->longest * PRINT_SVG_CHARACTER * 7 / 10;
-    svg->left = svg->tilted > PRINT_SVG_LEFT ? svg->tilted : PRINT_SVG_LEFT;
+        svg->tilted = (unsigned)svg->longest * SVG_CHARACTER * 7 / 10;
+    svg->left = svg->tilted > SVG_LEFT ? svg->tilted : SVG_LEFT;
 }
 
 /* The position of part / whole of the axis of values. */
@@ -199,7 +125,7 @@ static void print_svg_bars(const struct print_svg *svg)
     char number[DECIMAL_SIZE];
     char percent[PERCENTAGE_SHARE_SIZE];
 
-    print_svg_write(svg, "<g class=\"bars\">\n");
+    svg_write(svg->writer, "<g class=\"bars\">\n");
     for (size_t i = 0; i < svg->count; i++) {
         const struct plot_line *bar = &svg->bars[i];
         __int128 low = (__int128)i;
@@ -214,23 +140,24 @@ static void print_svg_bars(const struct print_svg *svg)
         }
         unsigned x = print_svg_x(svg, low, whole);
         const unsigned space = print_svg_x(svg, high, whole) - x;
-        unsigned width = space > 5 ? space + 5 : PRINT_SVG_PIXEL; /* thin neighbours touch */
-        if (space > 4 * PRINT_SVG_PIXEL)
-            width = svg->scale == PRINT_SVG_NAMES ? space * 3 / 4 : space - PRINT_SVG_PIXEL;
+        unsigned width = space > 5 ? space + 5 : SVG_PIXEL; /* thin neighbours touch */
+        if (space > 4 * SVG_PIXEL)
+            width = svg->scale == PRINT_SVG_NAMES ? space * 3 / 4 : space - SVG_PIXEL;
         x += space > width ? (space - width) / 2 : 0;
         unsigned height = PRINT_SVG_BOTTOM - print_svg_y(svg, bar->count);
-        height = height > PRINT_SVG_PIXEL ? height : PRINT_SVG_PIXEL;
+        height = height > SVG_PIXEL ? height : SVG_PIXEL;
         plot_name(name, bar, &svg->table->rows.job->element);
         decimal_format_signed(number, bar->count);
         percent[percentage_write_share(percent, bar->count, svg->table->total)] = '\0';
-        print_svg_write(svg,
-                        "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">"
-                        "<title>%s: %s (%s%%)</title></rect>\n",
-                        x, PRINT_SVG_BOTTOM - height, width, height, name, number, percent);
+        svg_write(svg->writer,
+                  "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">"
+                  "<title>%s: %s (%s%%)</title></rect>\n",
+                  x, PRINT_SVG_BOTTOM - height, width, height, name, number, percent);
         if (svg->has_numbers)
-            print_svg_text(svg, "middle", x + width / 2, PRINT_SVG_BOTTOM - height - 50, number);
+            svg_write_text(svg->writer, "middle", x + width / 2, PRINT_SVG_BOTTOM - height - 50,
+                           number);
     }
-    print_svg_write(svg, "</g>\n");
+    svg_write(svg->writer, "</g>\n");
 }
 
 static void print_svg_counts(const struct print_svg *svg)
@@ -246,26 +173,11 @@ static void print_svg_counts(const struct print_svg *svg)
             axis_label_power(label, tick, 10, 0);
         else
             axis_label(label, &svg->counts, tick);
-        print_svg_write(svg, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);
-        print_svg_text(svg, "end", svg->left - 80, y + 40, label);
+        svg_write(svg->writer, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);
+        svg_write_text(svg->writer, "end", svg->left - 80, y + 40, label);
     }
-    print_svg_text(svg, "", svg->left, PRINT_SVG_TOP - 200,
+    svg_write_text(svg->writer, "", svg->left, SVG_TOP - 200,
                    svg->is_logarithmic ? "count (logarithmic)" : "count");
-}
-
-/* A label below the axis of values, within the picture. */
-static void print_svg_label(const struct print_svg *svg, unsigned x, const char *label)
-{
-    const unsigned last = PRINT_SVG_WIDTH - (unsigned)strlen(label) * PRINT_SVG_CHARACTER / 2;
-
-    if (svg->is_tilted) {
-        print_svg_write(svg,
-                        "<text class=\"end\" transform=\"translate(%u %u)rotate(-45)\">%s</text>\n",
-                        x + 40, PRINT_SVG_BOTTOM + 150, label);
-        return;
-    }
-    print_svg_write(svg, "<path class=\"axis\" d=\"M%u %uv40\"/>", x, PRINT_SVG_BOTTOM);
-    print_svg_text(svg, "middle", x < last ? x : last, PRINT_SVG_BOTTOM + 200, label);
 }
 
 /* Round values. The tick of a value that has a bar of its own is in the middle of the bar. */
@@ -275,14 +187,14 @@ static void print_svg_values(const struct print_svg *svg)
     const __int128 low = survey->low;
     const bool is_unit = svg->table->rows.is_unit && svg->plot.per_group == 1;
     const __int128 last = survey->high - is_unit;
-    const struct axis axis =
-        axis_make(low, last, svg->table->rows.job->element.decimals, PRINT_SVG_RIGHT - svg->left,
-                  PRINT_SVG_SPACE, PRINT_SVG_CHARACTER);
+    const struct axis axis = axis_make(low, last, svg->table->rows.job->element.decimals,
+                                       PRINT_SVG_RIGHT - svg->left, SVG_SPACE, SVG_CHARACTER);
     char label[AXIS_LABEL_SIZE];
 
     for (__int128 tick = axis_ceiling(&axis, low); tick <= last; tick += axis.step) {
         axis_label(label, &axis, tick);
-        print_svg_label(svg, print_svg_x(svg, 2 * (tick - low) + is_unit, 2 * (survey->high - low)),
+        svg_write_label(svg->writer, svg->is_tilted, PRINT_SVG_BOTTOM,
+                        print_svg_x(svg, 2 * (tick - low) + is_unit, 2 * (survey->high - low)),
                         label);
     }
 }
@@ -312,24 +224,26 @@ static void print_svg_edges(const struct print_svg *svg)
         longest = strlen(label) > longest ? strlen(label) : longest;
         first += i < svg->count && svg->bars[i].low <= 0;
     }
-    const size_t label_width = longest * PRINT_SVG_CHARACTER + PRINT_SVG_SPACE;
+    const size_t label_width = longest * SVG_CHARACTER + SVG_SPACE;
     const size_t each = svg->count / ((PRINT_SVG_RIGHT - svg->left) / label_width) + 1;
     for (size_t i = first % each; i <= svg->count; i += each) {
         print_svg_edge(svg, i, label);
-        print_svg_label(svg, print_svg_x(svg, (__int128)i, (__int128)svg->count), label);
+        svg_write_label(svg->writer, svg->is_tilted, PRINT_SVG_BOTTOM,
+                        print_svg_x(svg, (__int128)i, (__int128)svg->count), label);
     }
 }
 
 /* A name below each bar, or below every so many if they would touch. */
 static void print_svg_names(const struct print_svg *svg)
 {
-    const size_t lines = (PRINT_SVG_RIGHT - svg->left) / PRINT_SVG_LINE;
+    const size_t lines = (PRINT_SVG_RIGHT - svg->left) / SVG_LINE;
     const size_t each = svg->is_tilted ? svg->count / (lines + 1) + 1 : 1;
     char name[PLOT_NAME_SIZE];
 
     for (size_t i = 0; i < svg->count; i += each) {
         plot_name(name, &svg->bars[i], &svg->table->rows.job->element);
-        print_svg_label(svg, print_svg_x(svg, 2 * (__int128)i + 1, 2 * (__int128)svg->count), name);
+        svg_write_label(svg->writer, svg->is_tilted, PRINT_SVG_BOTTOM,
+                        print_svg_x(svg, 2 * (__int128)i + 1, 2 * (__int128)svg->count), name);
     }
 }
 
@@ -341,35 +255,23 @@ static void print_svg_title(const struct print_svg *svg)
     const unsigned decimals = table->rows.job->element.decimals;
     char width[DECIMAL_SIZE];
 
-    print_svg_number(svg, table->total);
-    print_svg_write(svg, table->total == 1 ? " value" : " values");
+    svg_write_number(svg->writer, table->total);
+    svg_write(svg->writer, table->total == 1 ? " value" : " values");
     if (table->rows.job->binning.base > 0) {
-        print_svg_write(svg, " in bins by powers of %u", table->rows.job->binning.base);
+        svg_write(svg->writer, " in bins by powers of %u", table->rows.job->binning.base);
     } else if (!plot_is_even(&svg->plot)) {
-        print_svg_write(svg, " in bins of different widths");
+        svg_write(svg->writer, " in bins of different widths");
     } else if (!table->rows.is_unit && survey->rows > 0) {
         decimal_format_fixed(width, survey->narrow, decimals);
-        print_svg_write(svg, " in bins of width %s", width);
+        svg_write(svg->writer, " in bins of width %s", width);
         decimal_format_fixed(width, survey->wide, decimals);
         if (survey->narrow < survey->wide)
-            print_svg_write(svg, " or %s", width);
+            svg_write(svg->writer, " or %s", width);
     } else if (table->is_complete && !table->options->zeros && survey->rows > 0) {
-        print_svg_write(svg, ", ");
-        print_svg_number(svg, survey->rows);
-        print_svg_write(svg, " different");
+        svg_write(svg->writer, ", ");
+        svg_write_number(svg->writer, survey->rows);
+        svg_write(svg->writer, " different");
     }
-}
-
-/* Writes a number, if it is not 0, between two texts; "; " precedes all notes but the first. */
-static void print_svg_note(const struct print_svg *svg, bool *has_notes, const char *before,
-                           uint64_t number, const char *after)
-{
-    if (number == 0)
-        return;
-    print_svg_write(svg, "%s%s", *has_notes ? "; " : "", before);
-    print_svg_number(svg, number);
-    print_svg_write(svg, "%s", after);
-    *has_notes = true;
 }
 
 static void print_svg_rows(struct writer *writer, const struct print_table *table)
@@ -378,8 +280,7 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     const struct plot_survey *survey = &svg.plot.survey;
     const struct binning *binning = &table->rows.job->binning;
     const struct print_options *options = table->options;
-    const unsigned bars = (PRINT_SVG_RIGHT - PRINT_SVG_LEFT) / PRINT_SVG_NAMED_BAR;
-    const unsigned width = PRINT_SVG_WIDTH;
+    const unsigned bars = (PRINT_SVG_RIGHT - SVG_LEFT) / PRINT_SVG_NAMED_BAR;
     struct rows rows = table->rows;
     bool has_notes = false;
 
@@ -397,28 +298,24 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
         svg.scale = PRINT_SVG_NAMES;
     print_svg_read(&svg);
 
-    const unsigned height = PRINT_SVG_BOTTOM + PRINT_SVG_FOOT + svg.tilted;
-    print_svg_write(&svg,
-                    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
-                    "viewBox=\"0 0 %u %u\">\n<title>",
-                    width / PRINT_SVG_PIXEL, height / PRINT_SVG_PIXEL, width, height);
+    const unsigned height = PRINT_SVG_BOTTOM + SVG_FOOT + svg.tilted;
+    svg_begin(writer, height);
     print_svg_title(&svg);
-    print_svg_write(&svg, "</title>\n");
-    writer_write_text(writer, print_svg_style);
-    print_svg_write(&svg, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n", width, height);
-    print_svg_write(&svg, "<text class=\"title\" x=\"%u\" y=\"280\">", svg.left);
+    svg_write(writer, "</title>\n");
+    svg_write_page(writer, height);
+    svg_write(writer, "<text class=\"title\" x=\"%u\" y=\"280\">", svg.left);
     print_svg_title(&svg);
-    print_svg_write(&svg, "</text>\n<text x=\"%u\" y=\"480\">", svg.left);
-    print_svg_note(&svg, &has_notes, "each bar combines ",
+    svg_write(writer, "</text>\n<text x=\"%u\" y=\"480\">", svg.left);
+    svg_write_note(writer, &has_notes, "each bar combines ",
                    svg.plot.per_group > 1 ? svg.plot.per_group : 0, " bins");
-    print_svg_note(&svg, &has_notes, "only the ", options->top, " highest counts");
-    print_svg_note(&svg, &has_notes, "only counts of ", options->min_count, " or more");
-    print_svg_note(&svg, &has_notes, "", table->rows_left + svg.undrawn,
+    svg_write_note(writer, &has_notes, "only the ", options->top, " highest counts");
+    svg_write_note(writer, &has_notes, "only counts of ", options->min_count, " or more");
+    svg_write_note(writer, &has_notes, "", table->rows_left + svg.undrawn,
                    " bins of lower counts are not drawn");
-    print_svg_note(&svg, &has_notes, "other: ", options->other ? table->other : 0, "");
-    print_svg_note(&svg, &has_notes, "below the bins: ", rows.below, "");
-    print_svg_note(&svg, &has_notes, "above the bins: ", rows.above, "");
-    print_svg_write(&svg, "</text>\n");
+    svg_write_note(writer, &has_notes, "other: ", options->other ? table->other : 0, "");
+    svg_write_note(writer, &has_notes, "below the bins: ", rows.below, "");
+    svg_write_note(writer, &has_notes, "above the bins: ", rows.above, "");
+    svg_write(writer, "</text>\n");
 
     print_svg_counts(&svg);
     print_svg_bars(&svg);
@@ -428,14 +325,13 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
         print_svg_edges(&svg);
     else
         print_svg_names(&svg);
-    print_svg_write(&svg, "<path class=\"axis\" d=\"M%u %uH%u\"/>\n", svg.left, PRINT_SVG_BOTTOM,
-                    PRINT_SVG_RIGHT);
-    print_svg_write(&svg, "<text class=\"end\" x=\"%u\" y=\"%u\">", PRINT_SVG_RIGHT, height - 120);
-    print_svg_escape(&svg, options->value_name ? options->value_name : "value");
+    svg_write(writer, "<path class=\"axis\" d=\"M%u %uH%u\"/>\n", svg.left, PRINT_SVG_BOTTOM,
+              PRINT_SVG_RIGHT);
+    svg_write(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">", PRINT_SVG_RIGHT, height - 120);
+    svg_write_escaped(writer, options->value_name ? options->value_name : "value");
     if (svg.scale == PRINT_SVG_EDGES)
-        print_svg_write(&svg,
-                        binning->base > 0 ? " (logarithmic)" : " (bins are drawn equally wide)");
-    print_svg_write(&svg, "</text>\n</svg>\n");
+        svg_write(writer, binning->base > 0 ? " (logarithmic)" : " (bins are drawn equally wide)");
+    svg_write(writer, "</text>\n</svg>\n");
 }
 
 const struct print_format print_svg = {

@@ -48,8 +48,8 @@ bool text_rows_are_needed(const struct job *job)
 {
     const struct column *first = &job->columns[0];
 
-    return job_has_rows(job) || first->name || job->json || first->notation > TEXT_OPAQUE ||
-           first->field == TEXT_WHOLE_LINE;
+    return job_has_rows(job) || first->name || job->json || first->width > 1 ||
+           first->notation > TEXT_OPAQUE || first->field == TEXT_WHOLE_LINE;
 }
 
 static bool text_rows_is_before(int32_t a, int32_t b)

@@ -22,7 +22,7 @@
 
 /*
  * Whether a job parses rows, and not tokens as text_choose_parser (text.h) does: it has several
- * columns, lines of JSON, a column of another kind than numbers, or one that is the whole line; or
+ * columns, lines of JSON, a column of another kind than numbers, floored, or of the whole line; or
  * a column has a name, so that the header says how many fields a line has. Pure.
  */
 bool text_rows_are_needed(const struct job *job);

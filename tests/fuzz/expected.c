@@ -780,7 +780,7 @@ static bool expected_meets(const struct trial_predicate *predicate, __int128 val
                 return true;
         }
         return false;
-    case PREDICATE_ALL:
+    default:
         break;
     }
     return true;

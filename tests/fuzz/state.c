@@ -123,7 +123,7 @@ static void save(const struct job *job, const void *partial)
     struct writer *writer;
 
     require(writer_open(&writer, saved_name, &failure) == STATUS_OK, "writer_open");
-    require(state_save(writer, job, partial, &failure) == STATUS_OK, "state_save");
+    require(state_save(writer, job->line, job, partial, &failure) == STATUS_OK, "state_save");
     require(writer_close(writer, &failure) == STATUS_OK, "writer_close");
 }
 

@@ -502,13 +502,13 @@ static void scene_repeat(struct scene *scene, struct pipeline_task *task, struct
     if (source_repeat(&source, &scene->failure) != STATUS_OK ||
         !(partial = operation_of(job)->create(job, &scene->failure)))
         abort();
-    operation_of(job)->destroy(task->partial);
+    operation_of(job)->destroy(*task->partial);
     if (writer) {
         writer_restart(writer);
         stalin_sort_connect(partial, writer, NULL);
     }
     task->source = source;
-    task->partial = partial;
+    *task->partial = partial;
     task->engine = engine_last(table)->name;
     total.count = total.sum = 0;
     scene->status = pipeline_run(task, &scene->report, &scene->failure);
@@ -528,7 +528,7 @@ static void scene_run(struct scene *scene)
     struct pipeline_task task = {
         .job = &job,
         .source = source,
-        .partial = partial,
+        .partial = &partial,
         .table = table,
         .engine = scene->engine,
         .devices = scene->devices,
@@ -542,7 +542,7 @@ static void scene_run(struct scene *scene)
     struct failure failure;
     if (writer && writer_close(writer, &failure) != STATUS_OK)
         abort();
-    operation_of(&job)->destroy(task.partial);
+    operation_of(&job)->destroy(partial);
     source_close(task.source);
     unlink(scene->name);
 }

@@ -116,7 +116,7 @@ static void save(struct job *job, const void *partial)
     if (!job->line)
         job->line = options_write_line(job);
     require(writer_open(&writer, file, &failure), &failure);
-    require(state_save(writer, job, partial, &failure), &failure);
+    require(state_save(writer, job->line, job, partial, &failure), &failure);
     require(writer_close(writer, &failure), &failure);
 }
 

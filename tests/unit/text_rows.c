@@ -13,7 +13,7 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-#define TEXT_BYTES_MAX 3000
+#define ROWS_BYTES_MAX 3000
 #define COLUMNS_MAX    12
 #define FENCE          0x5a
 
@@ -173,7 +173,7 @@ static bool row_make(struct row *row, const struct drawn *drawn,
 
 /* Reads a text column by column. Returns the number of rows; SIZE_MAX: columns have other lines. */
 static size_t reference_rows(const struct drawn *drawn, const char *text, size_t bytes,
-                             struct row rows[TEXT_BYTES_MAX])
+                             struct row rows[ROWS_BYTES_MAX])
 {
     const struct job *job = &drawn->job;
     const size_t columns = job_column_count(job);
@@ -335,7 +335,7 @@ static void describe(const struct drawn *drawn, const char *isa, size_t capacity
 
 static bool agrees(const struct drawn *drawn, const char *text, size_t bytes, size_t capacity)
 {
-    static struct row wanted[TEXT_BYTES_MAX];
+    static struct row wanted[ROWS_BYTES_MAX];
     char *copy = reference_must(malloc(bytes > 0 ? bytes : 1));
     memcpy(copy, text, bytes);
     const size_t count = reference_rows(drawn, copy, bytes, wanted);
@@ -447,7 +447,7 @@ static size_t draw_lines(char *text, size_t limit, int delimiter, uint64_t *stat
         for (size_t i = 0; i < fields; i++) {
             const size_t kinds = draw(state, 16) ? small : ARRAY_LENGTH(tokens);
             const char *token = tokens[draw(state, kinds)];
-            if (bytes + strlen(token) + 4 > TEXT_BYTES_MAX)
+            if (bytes + strlen(token) + 4 > ROWS_BYTES_MAX)
                 return bytes;
             if (i > 0)
                 text[bytes++] = delimiter == TEXT_NO_DELIMITER ? ' ' : (char)delimiter;
@@ -463,15 +463,15 @@ static size_t draw_lines(char *text, size_t limit, int delimiter, uint64_t *stat
 
 static bool test_one(size_t alphabet, int round, uint64_t *state)
 {
-    static char text[TEXT_BYTES_MAX];
-    const size_t limit = round % 20 ? 80 : TEXT_BYTES_MAX;
+    static char text[ROWS_BYTES_MAX];
+    const size_t limit = round % 20 ? 80 : ROWS_BYTES_MAX;
     struct drawn drawn;
 
     draw_job(&drawn, state);
     const size_t bytes = alphabet < ARRAY_LENGTH(alphabets)
                              ? draw_bytes(text, limit, alphabets[alphabet], state)
                              : draw_lines(text, limit, drawn.job.text.delimiter, state);
-    const size_t capacity = 1 + draw(state, round % 2 ? 4 : TEXT_BYTES_MAX);
+    const size_t capacity = 1 + draw(state, round % 2 ? 4 : ROWS_BYTES_MAX);
     const bool right = agrees(&drawn, text, bytes, capacity);
     for (size_t i = 0; i < drawn.job.condition_count; i++)
         predicate_destroy(&drawn.predicates[i]);

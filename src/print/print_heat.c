@@ -1,0 +1,373 @@
+/* Implements print_heat.h and print_heat_internal.h: the axes and the counts of heat maps. */
+#include "config.h"
+
+#include "print/print_heat.h"
+
+#include "job/binning_index.h"
+#include "partial/rows.h"
+#include "print/print_heat_internal.h"
+#include "print/print_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that are read at a time. */
+#define PRINT_HEAT_BATCH 256
+
+/* Single values are names if they are less than one in so many positions. */
+#define PRINT_HEAT_APART 4
+
+/* The scale is logarithmic if the greatest count is at least so many times the smallest. */
+#define PRINT_HEAT_FACTOR 100
+
+/*
+ * The colours between which the scale is interpolated. In OKLab (B. Ottosson, "A perceptual color
+ * space for image processing", 2020) their lightness rises in equal steps from 0.36 to 0.92, while
+ * the hue turns from violet, 300 degrees, to yellow, 100 degrees, and the chroma falls from 0.13
+ * to 0.11, or to what sRGB has.
+ */
+static const struct print_heat_colour print_heat_colours[] = {
+    {0x49, 0x26, 0x76}, {0x3d, 0x46, 0x94}, {0x1d, 0x66, 0xa7},
+    {0x03, 0x84, 0xa7}, {0x02, 0x9f, 0xa6}, {0x3a, 0xb9, 0x9d},
+    {0x7f, 0xcc, 0x90}, {0xbd, 0xdb, 0x88}, {0xf5, 0xe7, 0x8f},
+};
+#define PRINT_HEAT_ANCHORS (sizeof print_heat_colours / sizeof *print_heat_colours)
+#define PRINT_HEAT_BETWEEN ((PRINT_HEAT_COLOURS - 1) / (PRINT_HEAT_ANCHORS - 1))
+_Static_assert(PRINT_HEAT_BETWEEN *(PRINT_HEAT_ANCHORS - 1) == PRINT_HEAT_COLOURS - 1,
+               "each of the colours given is a level");
+
+struct print_heat_colour print_heat_colour(unsigned level)
+{
+    const size_t i = level / PRINT_HEAT_BETWEEN;
+    const unsigned part = level % PRINT_HEAT_BETWEEN;
+    const struct print_heat_colour *low = &print_heat_colours[i];
+    const struct print_heat_colour *high = part > 0 ? low + 1 : low;
+
+#define PRINT_HEAT_MIX(of) \
+    ((uint8_t)((low->of * (PRINT_HEAT_BETWEEN - part) + high->of * part) / PRINT_HEAT_BETWEEN))
+    return (struct print_heat_colour){PRINT_HEAT_MIX(red), PRINT_HEAT_MIX(green),
+                                      PRINT_HEAT_MIX(blue)};
+#undef PRINT_HEAT_MIX
+}
+
+/* Adds a position that has a count. */
+static void print_heat_add_position(struct print_heat_axis *axis, __int128 position)
+{
+    size_t i = axis->known;
+
+    if (axis->known == 0 || position < axis->low)
+        axis->low = position;
+    if (axis->known == 0 || position > axis->high)
+        axis->high = position;
+    if (axis->known > PRINT_HEAT_NAMES_MAX)
+        return;
+    while (i > 0 && axis->names[i - 1] >= position)
+        i--;
+    if (i < axis->known && axis->names[i] == position)
+        return;
+    memmove(&axis->names[i + 1], &axis->names[i], (axis->known - i) * sizeof *axis->names);
+    axis->names[i] = position;
+    axis->known++;
+}
+
+/* The positions of groups are multiples of the greatest step that leads from each to the next. */
+static void print_heat_survey_groups(struct print_heat *heat)
+{
+    const struct groups *groups = heat->groups;
+    const struct column *column = &heat->job->columns[job_group_column(heat->job)];
+    struct print_heat_axis *axis = &heat->x;
+    uint64_t buffer[TEXT_COLUMNS_MAX + 2];
+    __int128 before = 0;
+    __int128 unit = column->width;
+
+    *axis = (struct print_heat_axis){.element = &column->element, .is_unit = column->width <= 1};
+    for (uint64_t g = 0; g < groups->count; g++) {
+        const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);
+        __int128 rest = g > 0 ? value - before : 0;
+        while (rest != 0) { /* Euclid's algorithm */
+            const __int128 left = unit % rest;
+            unit = rest;
+            rest = left;
+        }
+        before = value;
+    }
+    axis->unit = unit > 0 ? unit : 1;
+    for (uint64_t g = 0; g < groups->count; g++) {
+        const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);
+        if (g == 0)
+            axis->origin = value - binning_floor(value, axis->unit) * axis->unit;
+        print_heat_add_position(axis, (value - axis->origin) / axis->unit);
+    }
+}
+
+/* The position of the bin that begins there. */
+static __int128 print_heat_position(const struct print_heat_axis *axis, __int128 low)
+{
+    const __int128 type_min = element_min(axis->element);
+
+    if (!axis->binning)
+        return binning_floor(low - axis->origin, axis->unit);
+    return binning_index(axis->binning, axis->binning->form,
+                         (uint64_t)(low < type_min ? type_min : low)) -
+           axis->origin;
+}
+
+/* The least value of a position. */
+static __int128 print_heat_value(const struct print_heat_axis *axis, __int128 position)
+{
+    if (!axis->binning)
+        return position * axis->unit + axis->origin;
+    position += axis->origin;
+    if (position > axis->binning->bins)
+        position = axis->binning->bins;
+    return binning_edge(axis->binning, position < 0 ? 0 : (uint64_t)position);
+}
+
+/*
+ * Bins by powers are counted from 0 or 1, and those of one width from 0, so that cells of several
+ * bins begin at round values.
+ */
+static __int128 print_heat_bins_origin(const struct binning *binning)
+{
+    const __int128 low = binning_edge(binning, 0);
+    const __int128 width = binning_edge(binning, 1) - low;
+
+    if (binning_is_of_powers(binning))
+        return binning_index(binning, binning->form, binning->base > 0);
+    if (binning->form == BINNING_EDGES || binning->form == BINNING_EDGES_EQUAL || low % width != 0)
+        return 0;
+    return -(low / width);
+}
+
+static void print_heat_survey_bins(struct print_heat *heat)
+{
+    const struct job *job = heat->job;
+    const struct binning *binning = job->binning.bins > 0 ? &job->binning : NULL;
+    struct print_heat_axis *axis = &heat->y;
+    struct rows_row batch[PRINT_HEAT_BATCH];
+    size_t n;
+
+    *axis = (struct print_heat_axis){
+        .element = &job->element,
+        .binning = binning,
+        .unit = heat->width,
+        .origin = binning ? print_heat_bins_origin(binning) : 0,
+        .is_unit = binning ? binning_is_unit(binning) : heat->width == 1,
+    };
+    for (uint64_t g = 0; g < heat->groups->count; g++) {
+        struct rows rows;
+        groups_rows_begin(&rows, heat->groups, g, false);
+        heat->inside += rows.inside;
+        heat->below += rows.below;
+        heat->above += rows.above;
+        while ((n = rows_read(&rows, batch, PRINT_HEAT_BATCH)) > 0) {
+            for (size_t i = 0; i < n; i++)
+                print_heat_add_position(axis, print_heat_position(axis, batch[i].low));
+        }
+    }
+    if (heat->options->zeros && binning && !binning_is_of_powers(binning)) {
+        axis->low = -axis->origin;
+        axis->high = axis->low + binning->bins - 1;
+        axis->known = PRINT_HEAT_NAMES_MAX + 1; /* no names */
+    }
+}
+
+/* The next greater number of positions whose multiples are round. */
+static uint64_t print_heat_next_step(const struct print_heat_axis *axis, uint64_t step)
+{
+    const bool is_of_powers = axis->binning && binning_is_of_powers(axis->binning);
+
+    return is_of_powers ? 2 * step : (uint64_t)binning_next_round((__int128)step);
+}
+
+void print_heat_divide(struct print_heat_axis *axis, size_t cells_max)
+{
+    axis->step = 1;
+    axis->count = axis->known;
+    axis->has_names = axis->is_unit && axis->known <= PRINT_HEAT_NAMES_MAX &&
+                      axis->known <= cells_max &&
+                      axis->high - axis->low >= (__int128)axis->known * PRINT_HEAT_APART;
+    if (axis->has_names || axis->known == 0)
+        return;
+    for (;; axis->step = print_heat_next_step(axis, axis->step)) {
+        axis->first = binning_floor(axis->low, axis->step);
+        const __int128 count = binning_floor(axis->high, axis->step) - axis->first + 1;
+        axis->count = (size_t)count;
+        if (count <= (__int128)cells_max)
+            break;
+    }
+}
+
+/* The cell of a position. */
+static size_t print_heat_cell(const struct print_heat_axis *axis, __int128 position)
+{
+    size_t i = 0;
+
+    if (!axis->has_names)
+        return (size_t)(binning_floor(position, axis->step) - axis->first);
+    while (axis->names[i] < position)
+        i++;
+    return i;
+}
+
+enum status print_heat_count(struct print_heat *heat, struct failure *failure)
+{
+    const struct groups *groups = heat->groups;
+    const size_t cells = heat->x.count * heat->y.count;
+    uint64_t buffer[TEXT_COLUMNS_MAX + 2];
+    struct rows_row batch[PRINT_HEAT_BATCH];
+    size_t n;
+
+    heat->counts = calloc(cells > 0 ? cells : 1, sizeof *heat->counts);
+    if (!heat->counts)
+        return status_fail(failure, STATUS_DATA, "no memory for a heat map");
+    for (uint64_t g = 0; g < groups->count; g++) {
+        const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);
+        const size_t x = print_heat_cell(&heat->x, print_heat_position(&heat->x, value));
+        struct rows rows;
+        groups_rows_begin(&rows, groups, g, false);
+        while ((n = rows_read(&rows, batch, PRINT_HEAT_BATCH)) > 0) {
+            for (size_t i = 0; i < n; i++) {
+                const size_t y =
+                    print_heat_cell(&heat->y, print_heat_position(&heat->y, batch[i].low));
+                heat->counts[y * heat->x.count + x] += batch[i].count;
+            }
+        }
+    }
+    for (size_t i = 0; i < cells; i++) {
+        const uint64_t count = heat->counts[i];
+        heat->max = count > heat->max ? count : heat->max;
+        if (count > 0 && (heat->min == 0 || count < heat->min))
+            heat->min = count;
+    }
+    heat->is_logarithmic = heat->min > 0 && heat->max / PRINT_HEAT_FACTOR >= heat->min;
+    return STATUS_OK;
+}
+
+unsigned print_heat_level(const struct print_heat *heat, uint64_t count, unsigned levels)
+{
+    unsigned __int128 part = count;
+    unsigned __int128 whole = heat->max;
+
+    if (heat->is_logarithmic) {
+        part = axis_log2(count) - axis_log2(heat->min);
+        whole = axis_log2(heat->max) - axis_log2(heat->min);
+    }
+    return part > 0 ? (unsigned)((part * levels - 1) / whole) : 0;
+}
+
+uint64_t print_heat_level_count(const struct print_heat *heat, unsigned level, unsigned levels)
+{
+    uint64_t low = heat->min;
+    uint64_t high = heat->max;
+
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (print_heat_level(heat, middle, levels) >= level)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The first position of cell i. */
+static __int128 print_heat_start(const struct print_heat_axis *axis, size_t i)
+{
+    return axis->has_names ? axis->names[i] : (axis->first + (__int128)i) * (__int128)axis->step;
+}
+
+/* Writes a value as other formats print it, and a NUL. Returns its length. */
+static size_t print_heat_write_value(const struct print_heat_axis *axis, __int128 value, char *out)
+{
+    const size_t length = element_write(out, axis->element, value);
+
+    out[length] = '\0';
+    return length;
+}
+
+bool print_heat_is_single(const struct print_heat_axis *axis)
+{
+    return axis->is_unit && axis->step == 1;
+}
+
+void print_heat_name(const struct print_heat_axis *axis, size_t i, char out[PRINT_HEAT_NAME_SIZE])
+{
+    const __int128 start = print_heat_start(axis, i);
+    char *c = out + print_heat_write_value(axis, print_heat_value(axis, start), out);
+
+    if (!print_heat_is_single(axis)) {
+        c = stpcpy(c, "..");
+        print_heat_write_value(axis, print_heat_value(axis, start + (__int128)axis->step), c);
+    }
+}
+
+void print_heat_label(const struct print_heat_axis *axis, size_t i, char out[AXIS_LABEL_SIZE])
+{
+    const __int128 value = print_heat_value(axis, print_heat_start(axis, i));
+
+    /* Bins of powers below 0 begin after a power. */
+    if (axis->binning && binning_is_of_powers(axis->binning))
+        axis_label_power(out, value - (value < 0), axis->binning->base == 10 ? 10 : 2,
+                         axis->element->decimals);
+    else
+        print_heat_write_value(axis, value, out);
+}
+
+size_t print_heat_longest(const struct print_heat_axis *axis)
+{
+    char label[AXIS_LABEL_SIZE];
+    size_t longest = 0;
+
+    for (size_t i = 0; i < axis->count; i++) {
+        print_heat_label(axis, i, label);
+        longest = strlen(label) > longest ? strlen(label) : longest;
+    }
+    return longest;
+}
+
+size_t print_heat_labels(const struct print_heat_axis *axis, size_t cells, size_t *first)
+{
+    uint64_t each = 1;
+
+    while (each < cells)
+        each = print_heat_next_step(axis, each);
+    const __int128 aligned = -binning_floor(-axis->first, each) * (__int128)each;
+    *first = (size_t)(aligned - axis->first);
+    if (!axis->has_names && *first + each < axis->count)
+        return each;
+    *first = 0; /* there are not two round ones */
+    return cells > 0 ? cells : 1;
+}
+
+enum status print_heat(struct writer *writer, const struct groups *groups, uint64_t width,
+                       const struct print_options *options, struct failure *failure)
+{
+    const struct job *job = groups->job;
+    const struct column *group = &job->columns[job_group_column(job)];
+    const struct column *weight = job->has_weights ? &job->columns[job_weight_column(job)] : NULL;
+    const bool is_svg = options->format == &print_svg;
+    struct print_heat heat = {
+        .job = job,
+        .options = options,
+        .groups = groups,
+        .width = width,
+        .value_name = options->value_name    ? options->value_name
+                      : job->columns[0].name ? job->columns[0].name
+                                             : "value",
+        .group_before = !group->name && group->where ? "by " : "",
+        .group_name = group->name    ? group->name
+                      : group->where ? group->where
+                                     : "group",
+        .count_before = weight ? "sum of " : "",
+        .count_name = !weight        ? "count"
+                      : weight->name ? weight->name
+                                     : "weights",
+    };
+
+    print_heat_survey_groups(&heat);
+    print_heat_survey_bins(&heat);
+    enum status status = (is_svg ? print_heat_svg : print_heat_plot)(writer, &heat, failure);
+    free(heat.counts);
+    return status;
+}

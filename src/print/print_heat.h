@@ -1,0 +1,25 @@
+/*
+ * Heat maps: a histogram or uniq of the groups of one column, in format svg or --plot. The groups
+ * are on the x axis and the bins on the y axis; a *cell* is a column of one and a row of the other,
+ * and its colour is the sum of its counts or weights.
+ *
+ * Not thread-safe.
+ */
+#ifndef GPUHIST_PRINT_HEAT_H
+#define GPUHIST_PRINT_HEAT_H
+
+#include "base/status.h"
+#include "count/groups.h"
+#include "print/print.h"
+
+struct writer;
+
+/*
+ * Writes the heat map of a finished partial, whose job has one column of groups. `width` is that of
+ * bins that the job does not give. The writer records write errors. Fails with STATUS_DATA if there
+ * is no memory.
+ */
+enum status print_heat(struct writer *writer, const struct groups *groups, uint64_t width,
+                       const struct print_options *options, struct failure *failure);
+
+#endif

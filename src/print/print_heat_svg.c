@@ -1,0 +1,252 @@
+/*
+ * Heat maps in format svg (svg.h). A cell is a path whose title is its group, its bin and its
+ * count. On a dark page higher counts are brighter, on a light one darker; empty cells are the
+ * page.
+ */
+#include "config.h"
+
+#include "print/print_heat_internal.h"
+
+#include "print/svg.h"
+
+/* More groups and bins share cells. */
+#define PRINT_HEAT_SVG_COLUMNS_MAX 200
+#define PRINT_HEAT_SVG_ROWS_MAX    64
+
+#define PRINT_HEAT_SVG_RIGHT  8400
+#define PRINT_HEAT_SVG_BOTTOM 4880
+#define PRINT_HEAT_SVG_HEIGHT (PRINT_HEAT_SVG_BOTTOM - SVG_TOP)
+
+/* Cells of at least this size have a gap of a pixel between them. */
+#define PRINT_HEAT_SVG_GAP_MIN 100
+
+/* The legend, and the distance of its labels. */
+#define PRINT_HEAT_SVG_LEGEND       8660
+#define PRINT_HEAT_SVG_LEGEND_WIDTH 160
+#define PRINT_HEAT_SVG_TICK         400
+
+struct print_heat_svg {
+    struct writer *writer;
+    const struct print_heat *heat;
+    unsigned left;  /* where the cells begin */
+    bool is_tilted; /* the labels of the groups */
+};
+
+/* The position of the beginning of column i, and of the lower side of row i. */
+static unsigned print_heat_svg_x(const struct print_heat_svg *svg, size_t i)
+{
+    return svg->left + (unsigned)((PRINT_HEAT_SVG_RIGHT - svg->left) * i / svg->heat->x.count);
+}
+
+static unsigned print_heat_svg_y(const struct print_heat_svg *svg, size_t i)
+{
+    return PRINT_HEAT_SVG_BOTTOM - (unsigned)(PRINT_HEAT_SVG_HEIGHT * i / svg->heat->y.count);
+}
+
+/* Writes the classes of the levels. */
+static void print_heat_svg_style(struct writer *writer)
+{
+    svg_write(writer, "<style>\n.heat path{stroke:none;shape-rendering:crispEdges}\n");
+    for (unsigned is_dark = 0; is_dark < 2; is_dark++) {
+        svg_write(writer, "%s", is_dark ? "@media (prefers-color-scheme:dark){\n" : "");
+        for (unsigned i = 0; i < PRINT_HEAT_COLOURS; i++) {
+            const struct print_heat_colour colour =
+                print_heat_colour(is_dark ? i : PRINT_HEAT_COLOURS - 1 - i);
+            svg_write(writer, ".c%u{fill:#%02x%02x%02x}%s", i, colour.red, colour.green,
+                      colour.blue, i % 4 == 3 || i == PRINT_HEAT_COLOURS - 1 ? "\n" : "");
+        }
+    }
+    svg_write(writer, "}\n</style>\n");
+}
+
+static void print_heat_svg_cells(const struct print_heat_svg *svg)
+{
+    const struct print_heat *heat = svg->heat;
+    char group[PRINT_HEAT_NAME_SIZE];
+    char bin[PRINT_HEAT_NAME_SIZE];
+
+    svg_write(svg->writer, "<g class=\"heat\">\n");
+    const unsigned gap =
+        PRINT_HEAT_SVG_HEIGHT >= PRINT_HEAT_SVG_GAP_MIN * heat->y.count &&
+                PRINT_HEAT_SVG_RIGHT - svg->left >= PRINT_HEAT_SVG_GAP_MIN * heat->x.count
+            ? SVG_PIXEL
+            : 0;
+    for (size_t y = 0; y < heat->y.count; y++) {
+        const unsigned top = print_heat_svg_y(svg, y + 1);
+        const unsigned height = print_heat_svg_y(svg, y) - top - gap;
+        print_heat_name(&heat->y, y, bin);
+        for (size_t x = 0; x < heat->x.count; x++) {
+            const uint64_t count = heat->counts[y * heat->x.count + x];
+            const unsigned from = print_heat_svg_x(svg, x);
+            const unsigned width = print_heat_svg_x(svg, x + 1) - from - gap;
+            if (count == 0)
+                continue;
+            print_heat_name(&heat->x, x, group);
+            svg_write(svg->writer,
+                      "<path class=\"c%u\" d=\"M%u %uh%uv%uH%uz\"><title>%s, %s: %llu</title>"
+                      "</path>\n",
+                      print_heat_level(heat, count, PRINT_HEAT_COLOURS), from, top, width, height,
+                      from, group, bin, (unsigned long long)count);
+        }
+    }
+    svg_write(svg->writer, "</g>\n");
+}
+
+/*
+ * The labels of the groups: of single values in the middle of a column, tilted if names do not lie
+ * side by side, else where it begins.
+ */
+static void print_heat_svg_groups(const struct print_heat_svg *svg)
+{
+    const struct print_heat_axis *axis = &svg->heat->x;
+    const bool is_single = print_heat_is_single(axis);
+    const size_t longest = print_heat_longest(axis);
+    const size_t space = svg->is_tilted ? SVG_LINE : longest * SVG_CHARACTER + SVG_SPACE;
+    const size_t width = PRINT_HEAT_SVG_RIGHT - svg->left;
+    char label[AXIS_LABEL_SIZE];
+    size_t first = 0;
+    const size_t each = print_heat_labels(axis, (space * axis->count + width - 1) / width, &first);
+
+    for (size_t i = first; i < axis->count + !is_single && axis->count > 0; i += each) {
+        const unsigned x = print_heat_svg_x(svg, i);
+        print_heat_label(axis, i, label);
+        svg_write_label(svg->writer, svg->is_tilted, PRINT_HEAT_SVG_BOTTOM,
+                        is_single ? (x + print_heat_svg_x(svg, i + 1)) / 2 : x, label);
+    }
+}
+
+/* The labels of the bins, likewise, on the left. */
+static void print_heat_svg_bins(const struct print_heat_svg *svg)
+{
+    const struct print_heat_axis *axis = &svg->heat->y;
+    const bool is_single = print_heat_is_single(axis);
+    char label[AXIS_LABEL_SIZE];
+    size_t first = 0;
+    const size_t each =
+        print_heat_labels(axis,
+                          ((SVG_LINE + SVG_SPACE / 2) * axis->count + PRINT_HEAT_SVG_HEIGHT - 1) /
+                              PRINT_HEAT_SVG_HEIGHT,
+                          &first);
+
+    for (size_t i = first; i < axis->count + !is_single && axis->count > 0; i += each) {
+        unsigned y = print_heat_svg_y(svg, i);
+        y = is_single ? (y + print_heat_svg_y(svg, i + 1)) / 2 : y;
+        print_heat_label(axis, i, label);
+        svg_write(svg->writer, "<path class=\"axis\" d=\"M%u %uh-40\"/>", svg->left, y);
+        svg_write_text(svg->writer, "end", svg->left - 80, y + 40, label);
+    }
+}
+
+static void print_heat_svg_legend(const struct print_heat_svg *svg)
+{
+    const struct print_heat *heat = svg->heat;
+    const unsigned right = PRINT_HEAT_SVG_LEGEND + PRINT_HEAT_SVG_LEGEND_WIDTH;
+    const struct axis axis = axis_make(0, heat->max > 0 ? heat->max : 1, 0, PRINT_HEAT_SVG_HEIGHT,
+                                       PRINT_HEAT_SVG_TICK, 0);
+    const __int128 step = heat->is_logarithmic ? 1 : axis.step;
+    char label[AXIS_LABEL_SIZE];
+
+    svg_write(svg->writer, "<g class=\"heat\">\n");
+    for (unsigned i = 0; i < PRINT_HEAT_COLOURS; i++) {
+        const unsigned low = PRINT_HEAT_SVG_HEIGHT * i / PRINT_HEAT_COLOURS;
+        const unsigned high = PRINT_HEAT_SVG_HEIGHT * (i + 1) / PRINT_HEAT_COLOURS;
+        svg_write(svg->writer, "<path class=\"c%u\" d=\"M%u %uh%uv%uH%uz\"/>\n", i,
+                  PRINT_HEAT_SVG_LEGEND, PRINT_HEAT_SVG_BOTTOM - high, PRINT_HEAT_SVG_LEGEND_WIDTH,
+                  high - low, PRINT_HEAT_SVG_LEGEND);
+    }
+    svg_write(svg->writer, "</g>\n");
+    for (__int128 tick = heat->is_logarithmic ? 1 : 0; tick <= heat->max;
+         tick = heat->is_logarithmic ? tick * 10 : tick + step) {
+        unsigned __int128 part = (unsigned __int128)tick;
+        unsigned __int128 whole = heat->max > 0 ? heat->max : 1;
+        if (tick < heat->min && heat->is_logarithmic)
+            continue;
+        if (heat->is_logarithmic) {
+            part = axis_log2((uint64_t)tick) - axis_log2(heat->min);
+            whole = axis_log2(heat->max) - axis_log2(heat->min);
+            axis_label_power(label, tick, 10, 0);
+        } else {
+            axis_label(label, &axis, tick);
+        }
+        const unsigned y = PRINT_HEAT_SVG_BOTTOM - (unsigned)(PRINT_HEAT_SVG_HEIGHT * part / whole);
+        svg_write(svg->writer, "<path class=\"axis\" d=\"M%u %uh40\"/>", right, y);
+        svg_write_text(svg->writer, "", right + 80, y + 40, label);
+    }
+    svg_write(svg->writer, "<text class=\"end\" x=\"%u\" y=\"%u\">%s", SVG_WIDTH - 160,
+              SVG_TOP - 200, heat->count_before);
+    svg_write_escaped(svg->writer, heat->count_name);
+    svg_write(svg->writer, "%s</text>\n", heat->is_logarithmic ? " (logarithmic)" : "");
+}
+
+static void print_heat_svg_title(const struct print_heat_svg *svg)
+{
+    const struct print_heat *heat = svg->heat;
+    const uint64_t total = heat->below + heat->inside + heat->above;
+
+    svg_write_number(svg->writer, total);
+    if (heat->job->has_weights) {
+        svg_write(svg->writer, " (%s", heat->count_before);
+        svg_write_escaped(svg->writer, heat->count_name);
+        svg_write(svg->writer, ")");
+    } else {
+        svg_write(svg->writer, total == 1 ? " value" : " values");
+    }
+    svg_write(svg->writer, " of ");
+    svg_write_number(svg->writer, heat->groups->count);
+    svg_write(svg->writer, heat->groups->count == 1 ? " group" : " groups");
+}
+
+enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struct failure *failure)
+{
+    const struct binning *binning = &heat->job->binning;
+    struct print_heat_svg svg = {.writer = writer, .heat = heat, .left = SVG_LEFT};
+    bool has_notes = false;
+
+    print_heat_divide(&heat->x, PRINT_HEAT_SVG_COLUMNS_MAX);
+    print_heat_divide(&heat->y, PRINT_HEAT_SVG_ROWS_MAX);
+    if (print_heat_count(heat, failure) != STATUS_OK)
+        return failure->status;
+    const size_t labels = print_heat_longest(&heat->y) * SVG_CHARACTER + SVG_SPACE;
+    const size_t longest = print_heat_longest(&heat->x);
+    svg.left = labels > SVG_LEFT ? (unsigned)labels : SVG_LEFT;
+    svg.is_tilted = heat->x.has_names && (longest * SVG_CHARACTER + SVG_SPACE / 2) * heat->x.count >
+                                             PRINT_HEAT_SVG_RIGHT - svg.left;
+    const unsigned tilted = svg.is_tilted ? (unsigned)longest * SVG_CHARACTER * 7 / 10 : 0;
+    svg.left = tilted > svg.left ? tilted : svg.left;
+
+    const unsigned height = PRINT_HEAT_SVG_BOTTOM + SVG_FOOT + tilted;
+    svg_begin(writer, height);
+    print_heat_svg_title(&svg);
+    svg_write(writer, "</title>\n");
+    svg_write_page(writer, height);
+    print_heat_svg_style(writer);
+    svg_write(writer, "<text class=\"title\" x=\"%u\" y=\"280\">", svg.left);
+    print_heat_svg_title(&svg);
+    svg_write(writer, "</text>\n<text x=\"%u\" y=\"480\">", svg.left);
+    svg_write_note(writer, &has_notes, "each column combines ", heat->x.step > 1 ? heat->x.step : 0,
+                   heat->x.unit == 1 ? " values of the group" : " neighbouring groups");
+    svg_write_note(writer, &has_notes, "each row combines ", heat->y.step > 1 ? heat->y.step : 0,
+                   heat->y.is_unit ? " values" : " bins");
+    svg_write_note(writer, &has_notes, "below the bins: ", heat->below, "");
+    svg_write_note(writer, &has_notes, "above the bins: ", heat->above, "");
+    svg_write(writer, "</text>\n<text x=\"%u\" y=\"%u\">", svg.left, SVG_TOP - 200);
+    svg_write_escaped(writer, heat->value_name);
+    if (binning->bins > 0 && binning_is_of_powers(binning))
+        svg_write(writer, " (logarithmic)");
+    else if (binning->form == BINNING_EDGES || binning->form == BINNING_EDGES_EQUAL)
+        svg_write(writer, " (bins are drawn equally wide)");
+    svg_write(writer, "</text>\n");
+
+    print_heat_svg_cells(&svg);
+    print_heat_svg_groups(&svg);
+    print_heat_svg_bins(&svg);
+    svg_write(writer, "<path class=\"axis\" d=\"M%u %uV%uH%u\" fill=\"none\"/>\n", svg.left,
+              SVG_TOP, PRINT_HEAT_SVG_BOTTOM, PRINT_HEAT_SVG_RIGHT);
+    if (heat->max > 0)
+        print_heat_svg_legend(&svg);
+    svg_write(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">%s", PRINT_HEAT_SVG_RIGHT,
+              height - 120, heat->group_before);
+    svg_write_escaped(writer, heat->group_name);
+    svg_write(writer, "</text>\n</svg>\n");
+    return STATUS_OK;
+}

@@ -1,0 +1,107 @@
+/* Implements svg.h. */
+#include "config.h"
+
+#include "print/svg.h"
+
+#include "base/decimal.h"
+#include "base/printable.h"
+#include "output/writer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char svg_style[] =
+    "<style>\n"
+    "text{font:120px sans-serif;fill:#4a5260}\n"
+    ".title{font-size:160px;font-weight:bold;fill:#1d2430}\n"
+    ".end{text-anchor:end}.middle{text-anchor:middle}\n"
+    "path{stroke:#e2e6ec;stroke-width:10}.axis{stroke:#8a93a1}\n"
+    ".page{fill:#ffffff}.bars{fill:#3572b0}.bars rect:hover{fill:#d9822b}\n"
+    "@media (prefers-color-scheme:dark){\n"
+    "text{fill:#aab3c0}.title{fill:#e8ecf2}\n"
+    "path{stroke:#2b323c}.axis{stroke:#6c7684}\n"
+    ".page{fill:#161b22}.bars{fill:#5fa3e6}.bars rect:hover{fill:#f0a95c}\n"
+    "}\n"
+    "</style>\n";
+
+void svg_write(struct writer *writer, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    writer_write(writer, text, (size_t)length);
+}
+
+/* U+FFFE and U+FFFF are no characters of XML. */
+void svg_write_escaped(struct writer *writer, const char *text)
+{
+    while (*text) {
+        size_t bytes = printable_bytes(text);
+        if (strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0)
+            bytes = 0;
+        if (*text == '&' || *text == '<' || *text == '>')
+            svg_write(writer, "&#%d;", *text);
+        else
+            svg_write(writer, "%.*s", bytes > 0 ? (int)bytes : 1, bytes > 0 ? text : "?");
+        text += bytes > 0 ? bytes : 1;
+    }
+}
+
+void svg_write_number(struct writer *writer, uint64_t number)
+{
+    char digits[DECIMAL_SIZE];
+    const size_t length = decimal_write(digits, number);
+
+    for (size_t i = 0; i < length; i++)
+        svg_write(writer, "%s%c", i > 0 && (length - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
+void svg_write_note(struct writer *writer, bool *has_notes, const char *before, uint64_t number,
+                    const char *after)
+{
+    if (number == 0)
+        return;
+    svg_write(writer, "%s%s", *has_notes ? "; " : "", before);
+    svg_write_number(writer, number);
+    svg_write(writer, "%s", after);
+    *has_notes = true;
+}
+
+void svg_write_text(struct writer *writer, const char *class, unsigned x, unsigned y,
+                    const char *text)
+{
+    svg_write(writer, "<text class=\"%s\" x=\"%u\" y=\"%u\">%s</text>\n", class, x, y, text);
+}
+
+void svg_write_label(struct writer *writer, bool is_tilted, unsigned y, unsigned x,
+                     const char *label)
+{
+    const unsigned last = SVG_WIDTH - (unsigned)strlen(label) * SVG_CHARACTER / 2;
+
+    if (is_tilted) {
+        svg_write(writer,
+                  "<text class=\"end\" transform=\"translate(%u %u)rotate(-45)\">%s</text>\n",
+                  x + 40, y + 150, label);
+        return;
+    }
+    svg_write(writer, "<path class=\"axis\" d=\"M%u %uv40\"/>", x, y);
+    svg_write_text(writer, "middle", x < last ? x : last, y + 200, label);
+}
+
+void svg_begin(struct writer *writer, unsigned height)
+{
+    svg_write(writer,
+              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+              "viewBox=\"0 0 %u %u\">\n<title>",
+              SVG_WIDTH / SVG_PIXEL, height / SVG_PIXEL, SVG_WIDTH, height);
+}
+
+void svg_write_page(struct writer *writer, unsigned height)
+{
+    writer_write_text(writer, svg_style);
+    svg_write(writer, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n", SVG_WIDTH, height);
+}

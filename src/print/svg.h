@@ -1,0 +1,56 @@
+/*
+ * What the pictures of format svg share (SVG 1.1): the page, its style and text. All lengths are
+ * integers, in tenths of a pixel. Colours follow the reader's choice of light or dark.
+ *
+ * The writer records write errors. Not thread-safe.
+ */
+#ifndef GPUHIST_SVG_H
+#define GPUHIST_SVG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct writer;
+
+#define SVG_PIXEL 10
+#define SVG_WIDTH 9600
+#define SVG_LEFT  700 /* where the diagram begins, if its labels are not longer */
+#define SVG_TOP   880
+#define SVG_FOOT  550 /* below the diagram: labels and the name of the axis */
+
+/* A character of a label, as wide as in the widest usual fonts, and what is left free around it. */
+#define SVG_CHARACTER 80
+#define SVG_SPACE     160
+#define SVG_LINE      150 /* the height of a label */
+
+/* Writes as printf does, less than 512 bytes. */
+__attribute__((format(printf, 2, 3))) void svg_write(struct writer *writer, const char *format,
+                                                     ...);
+
+/* Writes text of the input as XML. Replaces what is no printable character by '?'. */
+void svg_write_escaped(struct writer *writer, const char *text);
+
+/* Writes a number in groups of three digits. */
+void svg_write_number(struct writer *writer, uint64_t number);
+
+/* Writes a number, if it is not 0, between two texts; "; " precedes all notes but the first. */
+void svg_write_note(struct writer *writer, bool *has_notes, const char *before, uint64_t number,
+                    const char *after);
+
+/* Writes a text, which is XML, at a point. `class`: "end", "middle" or "". */
+void svg_write_text(struct writer *writer, const char *class, unsigned x, unsigned y,
+                    const char *text);
+
+/*
+ * Writes a label below an axis at `y`, and its tick unless the label is tilted, within the picture.
+ */
+void svg_write_label(struct writer *writer, bool is_tilted, unsigned y, unsigned x,
+                     const char *label);
+
+/* Begins a picture of that height: its title, which the caller writes, and `</title>` follow. */
+void svg_begin(struct writer *writer, unsigned height);
+
+/* Writes the style and the background, after the title. */
+void svg_write_page(struct writer *writer, unsigned height);
+
+#endif

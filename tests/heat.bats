@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# Heat maps: --by one column with --format svg or --plot.
+
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+}
+
+check_maps() {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    run -0 timeout 120 "$PYTHON" "$srcdir/tests/heat.py" "$GPUHIST" "$1"
+    [ -z "$output" ]
+}
+
+@test "heat maps: cells are the rows of tsv, put together; labels and colours" { check_maps cells; }
+
+@test "heat maps: values far apart, gaps, and many groups" { check_maps axes; }
+
+@test "heat maps: automatic bins are those of all groups" { check_maps automatic; }
+
+@test "heat maps: scales, weights, names, and no values" { check_maps colours; }
+
+@test "heat maps in a terminal of any size, in colours and without" {
+    skip_under_emulator "it is the program that the terminal shows"
+    check_maps terminal
+}
+
+@test "heat maps: the same picture of a merge, in another locale, and in a file" {
+    seq 1 3000 | awk '{ print $1 % 24, $1 * $1 % 977 }' >in
+    gpuhist -f 2 --by 1 --width 50 --format svg in >picture
+    grep -q '<title>5, 0..50: [0-9]*</title>' picture
+    head -n 1000 in | gpuhist -f 2 --by 1 --width 50 --save a >/dev/null
+    tail -n +1001 in | gpuhist -f 2 --by 1 --width 50 --save b >/dev/null
+    gpuhist merge a b --format svg | sed 's/>group</>by 1</' | cmp picture -
+    run --separate-stderr gpuhist merge a b --format raw
+    assert_failed 2 "--by does not go with --format raw"
+    run --separate-stderr gpuhist merge a b --plot --top 2
+    assert_failed 2 "--top does not go with a heat map"
+    gpuhist -f 2 --by 1 --width 50 --format svg -o file in
+    cmp picture file
+    use_comma_locale
+    gpuhist -f 2 --by 1 --width 50 --format svg in | cmp picture -
+}
+
+@test "heat maps: a result so far, and a plot to a file" {
+    printf '1 2\n1 3\n2 2\n' >in
+    run -0 gpuhist uniq -f 2 --by 1 --plot --every 1d in
+    expected=$output
+    [ "${lines[0]}" = "value by 1" ]
+    gpuhist uniq -f 2 --by 1 --plot -o file in
+    run -0 cat file
+    [ "$output" = "$expected" ]
+    COLUMNS=20 LINES=1 run -0 gpuhist -f 2 --by 1 --width 1 --plot in
+    [ "${lines[0]}" = "value by 1" ]
+}
+
+@test "heat maps: what they do not take is a usage error before input is read" {
+    local option
+    for option in --top=3 --sort=count --cumulative --percent --quantiles=50 --min-count=2 "--top=2 --other"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist -f 1 --by 2 --plot $option missing
+        assert_failed 2 "${option%%[= ]*} does not go with a heat map, which --plot draws with --by"
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist uniq -f 1 --by 2 --format svg $option missing
+        assert_failed 2 "${option%%[= ]*} does not go with a heat map, which --format svg draws with --by"
+    done
+    for option in raw gnuplot; do
+        run --separate-stderr gpuhist --bins 3 -f 1 --by 2 --format $option missing
+        assert_failed 2 "--by does not go with --format $option"
+    done
+    run --separate-stderr gpuhist --log2 -f 1 --by 2,3 --plot missing
+    assert_failed 2 "--plot draws the groups of one --by column, not of 2"
+    run --separate-stderr gpuhist uniq -f 1 --by 2,3,4 --format svg missing
+    assert_failed 2 "--format svg draws the groups of one --by column, not of 3"
+}
