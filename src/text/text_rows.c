@@ -74,13 +74,14 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
         *column = (struct text_rows_column){
             .index = index,
             .rules = job_column_rules(job, rows->rules, index),
-            .limits = text_number_limits(of->element),
             .width = of->width,
             .of = of,
             .is_number = of->notation < TEXT_OPAQUE,
             .key_bytes = job_key_bytes(job, index),
             .condition = index >= conditions ? &job->conditions[index - conditions] : NULL,
         };
+        if (column->is_number)
+            column->limits = text_number_limits(of->element);
         if (column->rules.from_zero)
             column->limits.magnitude[true] = 0;
         size_t at = 0;
