@@ -313,7 +313,7 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
     if (name[strspn(name, "$0123456789-")] == '\0')
         advice = "give one field, by its number or name";
     else if (name[stem] != '\0' && stem > 0 && memmem(line, bytes, name, stem))
-        advice = "kinds: int hex .N time ip; a width: int/100";
+        advice = "kinds: int hex .N time localtime ip text; a width: int/100";
     else if (!has_delimiter && memchr(line, '\t', bytes))
         advice = "tabs separate its fields";
     else if (has_delimiter && memchr(line, rules->delimiter, bytes))

@@ -3,6 +3,7 @@
 
 #include "text/text_reason.h"
 
+#include "base/kind_time.h"
 #include "text/text_advice.h"
 #include "text/text_number.h"
 
@@ -238,7 +239,15 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     text_advise_token(reading, token, advice);
     if (rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", rules->decimals);
-    if (type && !rules->from_zero)
+    const struct kind_time_rules time = {
+        .digits = reading->element->decimals,
+        .is_local = reading->element->notation == ELEMENT_LOCAL_TIME,
+    };
+    if (rules->notation == TEXT_TIME && token->bytes > 0 &&
+        kind_time_is_out_of_range(&time, begin, token->bytes, token->bytes))
+        snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for times with %u digits of a second",
+                 shown, time.digits);
+    else if (type && !rules->from_zero)
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s", shown,
                  reading->element->name, decimals, *type ? " (try -t " : "", type,
                  *type ? ")" : "");
