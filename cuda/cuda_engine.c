@@ -136,12 +136,16 @@ static const char *cuda_engine_unsupported(const struct job *job)
 
     if (job_column_count(job) > job->value_count)
         return job_column_option(job, job_column_count(job) - 1);
+    if (job->json)
+        return "--jsonl";
     if (job->value_count > 1)
         return "several columns of values";
     if (value->width > 1)
         return "widths of columns";
     if (job->is_text && value->notation > TEXT_OPAQUE)
-        return "columns of times and addresses";
+        return "columns of times, addresses and texts";
+    if (job->is_text && value->field == TEXT_WHOLE_LINE)
+        return "-f 0";
     if (job->is_text && job->text.is_quoted)
         return "--csv";
     if (!cuda_engine_find_operation(job))

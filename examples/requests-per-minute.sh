@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Prints the number of requests in each minute of logs whose lines begin with the time in seconds
-# since 1970, with or without a fraction, also of minutes without a request:
+# Prints the number of requests in each minute of logs, also of minutes without a request:
 #
-#     DATE HOUR:MINUTE (UTC) TAB requests
+#     MINUTE (UTC) TAB requests
 #
-# Usage: requests-per-minute.sh FILE...     logs, compressed or not; "-" is standard input
-#        requests-per-minute.sh             a sample of 300 requests
+# The time may be as in the common log format, in RFC 3339, or in seconds since 1970.
+#
+# Usage: requests-per-minute.sh FIELD FILE...     logs, compressed or not, and the field of the time: 4 in
+#                                                 logs of Apache and nginx; "-" is standard input
+#        requests-per-minute.sh                   a sample of 300 requests
 # Environment: GPUHIST
 set -euo pipefail
 
@@ -14,11 +16,11 @@ gpuhist=${GPUHIST:-gpuhist}
 if [ $# -eq 0 ]; then
     sample=$(mktemp -d)
     trap 'rm -rf "$sample"' EXIT
-    seq 300 | awk '{ printf "%d.%03d GET /%d\n", 1746093540 + $1 * $1 / 200, $1 % 1000, $1 }' >"$sample/log"
-    set -- "$sample/log"
+    seq 300 | awk '{ printf "10.0.0.%d - - [21/Nov/2026:13:%02d:%02d +0000] \"GET /%d HTTP/1.1\" 200 12\n",
+                            $1 % 9, $1 * $1 / 3600, $1 % 60, $1 }' >"$sample/log"
+    set -- 4 "$sample/log"
 fi
 
-"$gpuhist" -f 1 --decimals 3 --width 60 --zeros --format tsv -- "$@" |
-    while IFS=$'\t' read -r from _ requests; do
-        TZ=UTC printf '%(%Y-%m-%d %H:%M)T\t%s\n' "${from%.*}" "$requests"
-    done
+field=$1
+shift
+"$gpuhist" -f "$field:time" --width 1m --zeros --format tsv -- "$@" | cut -f 1,3

@@ -149,7 +149,7 @@ make_log() {
     printf '%s\n' path,sec / '"/"' '"/b",1' ',5' >paths
     run -1 --separate-stderr gpuhist reduce mean --csv -f sec --by path --invalid fail paths
     [ "$output" = "" ]
-    [ "${stderr_lines[2]}" = "gpuhist: paths:4: invalid group '/b'" ]
+    [ "${stderr_lines[2]}" = "gpuhist: paths:4: invalid group '/b' (try COLUMN:text)" ]
     [ "${stderr_lines[3]}" = "gpuhist: paths:5: invalid group ''" ]
     [ "${stderr_lines[-1]}" = "gpuhist: 4 invalid tokens in the input" ]
     run -1 --separate-stderr gpuhist reduce mean --csv -f sec --by path --invalid fail < <(sed -n '1p;4p' paths)

@@ -25,7 +25,7 @@ load helpers
     refused 2 "invalid --where 'ms:ip=10.0': '10.0' is not an address such as" --csv -f 2 --where ms:ip=10.0
     refused 2 "reduce does not take columns of addresses: uniq, --by and --where do" --csv -f ms:ip
     refused 1 "its header has no field 'ms:int/0': $kinds" --csv -f status --where ms:int/0=0
-    refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
+    refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --where 'ms': expected a column, an operator and a value" --csv -f status --where ms
     refused 2 "invalid --where 'ms=x': 'x' is neither @FILE nor integers such as 200,304 (with decimals: COLUMN:.2)" \
         --csv -f status --where ms=x
@@ -60,4 +60,100 @@ load helpers
     [ "$output" = $'0.8\t1' ]
     run -0 gpuhist reduce max --csv -f ms:.2,status --decimals 1 in
     [ "$output" = $'ms\t1.50\nstatus\t200.0' ]
+}
+
+# refused STATUS TEXT ARG...: an error that contains TEXT; the input is in `in`.
+refused() {
+    run --separate-stderr gpuhist "${@:3}" in
+    assert_failed "$1" "$2"
+}
+
+@test "an invalid token of a kind is called by it" {
+    cd "$BATS_TEST_TMPDIR"
+    printf 'x y\n' >in
+    refused 1 "in:1: invalid time 'x'" uniq -f 1:time
+    refused 1 "in:1: invalid time 'x' of --by" uniq -f 2:text --by 1:localtime.3
+    refused 1 "in:1: invalid address 'y' of --where" uniq -f 1:text --where 2:ip=10.0.0.0/8
+    refused 1 "in:1: line has 2 fields, -f 3 wants 3" uniq -f 3:text
+    printf '2500-01-01 x\n' >in
+    refused 1 "'2500-01-01' is out of range for times with 9 digits of a second" uniq -f 1:time.9
+    head -c 65537 /dev/zero | tr '\0' w >in
+    refused 1 "in:1: text of 65537 bytes, more than 65536" uniq -f 1:text
+    head -c 65536 /dev/zero | tr '\0' w >in
+    [ "$(gpuhist uniq -f 1:text in | wc -c)" -eq 65539 ]
+    printf 'x\n7\n' >in
+    run -0 --separate-stderr gpuhist uniq -f 1:time --invalid warn in
+    [ "$output" = $'1970-01-01T00:00:07Z\t1' ] && [ "$stderr" = "gpuhist: in:1: invalid time 'x'" ]
+    run -0 --separate-stderr gpuhist uniq -f 1:time --invalid ignore in
+    [ "$stderr" = "gpuhist: note: 1 token skipped" ]
+}
+
+@test "an invalid integer names the kind that reads it" {
+    cd "$BATS_TEST_TMPDIR"
+    for case in '2026-11-21T13:45:02Z time' '21/Nov/2026:13:45:02 time' '10.0.0.7 ip' '::1 ip' '[::1]:80 ip'; do
+        printf 'a %s\n' "${case% *}" >in
+        refused 1 "in:1: invalid integer '${case% *}' (try COLUMN:${case#* })" uniq -f 2
+        refused 1 "in:1: invalid group '${case% *}' (try COLUMN:${case#* })" uniq -f 1:text --by 2
+    done
+    printf '7 GET\n' >in
+    refused 1 "in:1: invalid group 'GET' (try COLUMN:text)" reduce sum -f 1 --by 2
+    refused 1 "in:1: invalid integer 'GET' of --where (try COLUMN:text)" reduce sum -f 1 --where 2=5
+    printf '{"ms":5}\n' >in
+    refused 1 "(JSON: try --jsonl -f NAME)" reduce sum
+}
+
+@test "--jsonl: what is no object, and members that are missing or of another kind" {
+    cd "$BATS_TEST_TMPDIR"
+    for case in '[1]|it begins with no brace' '{"a" 1}|a colon is missing' '{"a":1|a string, an object or an array has no end' \
+        '{"a":1} x|something follows the object' '{"a":"\ud800"}|a string has a wrong escape' '{"a":nul}|a value is no number'; do
+        printf '{"a":1}\n%s\n' "${case%|*}" >in
+        refused 1 "in:2: not a JSON object: ${case##*|}" uniq --jsonl -f a
+        run -0 --separate-stderr gpuhist uniq --jsonl -f a --invalid warn in
+        [ "$output" = $'1\t1' ]
+    done
+    printf '%s\n' '{"a":1,"b":{"c":"x"},"b":{"d":null}}' >in
+    refused 1 "in:1: row has no .b.c" uniq --jsonl -f .b.c:text
+    refused 1 "in:1: invalid integer 'null'" uniq --jsonl -f .b.d
+    refused 1 "in:1: invalid integer '{\"d\":null}'" uniq --jsonl -f b
+    [ "$(gpuhist uniq --jsonl -f b:text --format csv in)" = $'value,count\n"{""d"":null}",1' ]
+    refused 2 "--jsonl needs columns: -f NAME or -f .PATH" count --all --jsonl
+    refused 2 "--jsonl does not go with --csv, --delimiter and --header" uniq --jsonl -f a --csv
+}
+
+@test "what does not go with kinds is an error of usage" {
+    cd "$BATS_TEST_TMPDIR"
+    echo 7 >in
+    refused 2 "and, or and xor are of the bits of integers" reduce xor -f 1:time
+    refused 2 "--interpolate does not go with times" reduce median --interpolate -f 1:time
+    refused 2 "--format gnuplot does not go with times" -f 1:time --format gnuplot
+    refused 2 "histogram does not take columns of texts: uniq, --by and --where do" -f 1:text
+    refused 2 "reduce does not take columns of addresses: uniq, --by and --where do" reduce min -f 1:ip
+    refused 2 "uniq of texts does not go with" uniq -f 1:text --zeros
+    refused 2 "can be of kind int or hex alone" uniq -f 1 --weight 1:time
+    refused 2 "^= and *= are for texts" uniq -f 1 --where '1^=7'
+    refused 2 "is not a time" uniq -f 1 --where '1:time=x'
+    refused 2 "is not an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8" uniq -f 1 --where '1:ip=10.0.0.0/33'
+    seq 9999 >in
+    refused 1 "the different texts take more than 32768 bytes of memory, half of -S" uniq -f 1:text -S 64K
+}
+
+@test "values outside the bins are found in times and JSON lines as well" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '{"at":"2026-11-21T13:4%d:00Z","n":%d}\n' 1 5 2 70000 >in
+    refused 1 "in:2: value 70000 is outside the bins" --bins 10 --outside abort --jsonl -f n
+    refused 1 "in:2: value 70000 is outside the bins" --bins 10 --outside abort --jsonl -f n --by at:text
+    refused 1 "in:2: value 2026-11-21T13:42:00Z is outside the bins" --jsonl -f at:time --outside abort \
+        --range 2026-11-21T13:00:00Z:2026-11-21T13:42:00Z
+    run -0 gpuhist stalin-sort --jsonl -f at:time --descending in
+    [ "$output" = 2026-11-21T13:41:00Z ]
+}
+
+@test "groups of texts of any bytes and lengths are printed whole" {
+    cd "$BATS_TEST_TMPDIR"
+    head -c 65000 /dev/zero | tr '\0' k >long
+    { cat long; printf ',5\n"a\0b",6\n'; } >in
+    { printf 'a\0b\t6\t1\n'; cat long; printf '\t5\t1\n'; } >expected
+    gpuhist uniq --csv -f 2 --by 1:text in | cmp - expected
+    { printf 'value,count\n"a\0b",1\n' | tr -d '"'; cat long; printf ',1\n'; } >expected
+    gpuhist uniq --csv -f 1:text --format csv in | cmp - expected
 }

@@ -230,6 +230,19 @@ def cases():
                b"".join(b"%d\t%d\n" % pair for pair in top), files={"in": BINARY})
     yield Case("gzip of a file", small(["--bins", str(BINS), "-f", "2", "in"]), histogram(VALUES),
                files={"in": gzipped})
+    kinds = [(b"/%d" % (value % 300), value % 5) for value in VALUES]  # paths, and minutes
+    pairs = b"".join(b"2026-11-21T13:%02d:00Z\t%s\t%d\n" % (minute, path, n) for (path, minute), n in
+                     sorted(collections.Counter(kinds).items(), key=lambda item: item[0][::-1]))
+    rows = b"".join(b'{"at":%d,"of":{"path":"\\u002f%s"}}\n' % (1795266000 + 60 * minute, path[1:])
+                    for path, minute in kinds)
+    yield Case("texts of JSON lines by time",
+               small(["uniq", "--jsonl", "-f", ".of.path:text", "--by", "at:time/1m", "in"]), pairs,
+               files={"in": rows}, engine=False)
+    yield Case("addresses of CSV with conditions of texts, outside no bin",
+               small(["--bins", "1000", "--outside", "abort", "--csv", "-f", "2", "--by", "1:ip",
+                      "--where", '3:text^=a"', "in"]),
+               b"".join(b"10.0.0.1\t%d\t%d\n" % pair for pair in sorted(count.items())),
+               files={"in": b"".join(b'10.0.0.1,%d,"a""b"\n' % value for value in VALUES)}, engine=False)
     packers = {"bzip2": bz2.compress, "lz4": lz4}
     packed = {form: pack(BINARY) for form, pack in packers.items() if is_decoded(form)}
     values = VALUES * (1 + len(packed))
@@ -270,6 +283,12 @@ def state_cases():
                    expected(VALUES), files={"in": BINARY}, written={"state": state}, engine=False)
         yield Case(f"merge {name}", ["merge", "a", "b"], expected(VALUES + VALUES[:900]),
                    files={"a": state, "b": saved(arguments, VALUES[:900])}, engine=False)
+    texts = TEXT[:9000 * 4].rpartition(b"\n")[0]
+    state = subprocess.run([GPUHIST, "uniq", "-f", "0:text", "--save", "-"], input=texts, check=True,
+                           capture_output=True).stdout
+    yield Case("merge texts", ["merge", "a", "a"], b"".join(
+        b"%s\t%d\n" % (text, 2 * n) for text, n in sorted(collections.Counter(texts.splitlines()).items())),
+               files={"a": state}, engine=False)
 
 
 # What is called to count in files.

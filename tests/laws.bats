@@ -36,6 +36,10 @@ usage() {
     check parts 1 40
 }
 
+@test "uniq and count with --by in each format are what Python counts" {
+    check formats 1 50
+}
+
 # bats test_tags=slow
 @test "all of these, for minutes" {
     skip_long

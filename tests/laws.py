@@ -1,17 +1,26 @@
 """The laws of rows (--where, --by, several columns, parts), for random jobs on random tables.
 
-usage: laws.py GPUHIST where|by|columns|parts|all [SEED [COUNT]]
+usage: laws.py GPUHIST where|by|columns|parts|formats|all [SEED [COUNT]]
 
     where    --where is the run over the rows that meet it, which Python finds
     by       --by is the runs of its groups, each found by --where
     columns  reduce and count with -f A,B,C are the runs of A, B and C
     parts    parts of the rows that are saved and merged are the whole
+    formats  uniq and count with --by, parsed from each format, are what Python counts
+
+Times, addresses, texts and lines of JSON are read by Python's datetime, ipaddress and json.
 
 COUNT cases of each are drawn from SEED, SEED + 1, ... Each side of a law is a command of its own, with its
 own threads, chunks and way of reading. A case that fails is told with its seed, and its files are left in
 the working directory. If SHARE is above 1, one in so many cases is tried.
 """
+import collections
+import csv
+import datetime
 import gzip
+import io
+import ipaddress
+import json
 import os
 import random
 import re
@@ -29,9 +38,13 @@ REDUCTIONS = ("count", "sum", "min", "max", "mean", "variance", "stddev", "and",
 TYPES = {f"{sign}{bits}": (bits, sign == "i") for sign in "iu" for bits in (8, 16, 32, 64)}
 RELATIONS = {"=": lambda a, b: a in b, "==": lambda a, b: a in b, "!=": lambda a, b: a not in b,
              "<": lambda a, b: a < b[0], "<=": lambda a, b: a <= b[0],
-             ">": lambda a, b: a > b[0], ">=": lambda a, b: a >= b[0]}
+             ">": lambda a, b: a > b[0], ">=": lambda a, b: a >= b[0],
+             "^=": lambda a, b: a.startswith(b[0]), "*=": lambda a, b: b[0] in a}
 NEWLINES = b""  # b"\n" when chunks are cut between rows of CSV, not at newlines in quotes
 GARBAGE = (b"x", b"-", b"1.2.3", b"--7", b"1e5", b"0x", b"99999999999999999999", b"n/a", b"g1")
+KINDS = ("time", "localtime", "ip", "text")
+WORDS = (b"", b"a", b"ab", b"b", b"B", b"/index.html", b"/a?x=1&y=2", b"\xff\xfe", b"caf\xc3\xa9", b"\\n", b"a'b", b"-7", b"12",
+         b"\xed\xa0\x80", b"\x01", b"null", b"zz", b"\xf0\x9f\x98\x80")
 TOKENS = {"int": rb"[+-]?[0-9]+", "hex": rb"[+-]?(?:0[xX])?[0-9a-fA-F]+",
           "fixed": rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"}
 
@@ -57,9 +70,99 @@ def written(value, decimals):
     return f"{'-' * (value < 0)}{whole}.{rest:0{decimals}d}"
 
 
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+ZONE = r"(?: ?(Z|z|[+-]\d\d(?::?\d\d)?))?"
+TIMES = (rf"\[?(?P<d>\d{{4}}-\d\d-\d\d)(?:[Tt ](?P<t>\d\d:\d\d(?::\d\d)?)(?P<f>[.,]\d+)?(?P<z>{ZONE}))?\]?",
+         rf"\[?(?P<c>\d\d/[A-Za-z]{{3}}/\d{{4}}:\d\d:\d\d:\d\d)(?P<f>[.,]\d+)?(?P<z>{ZONE})\]?",
+         r"\[?(?P<s>[+-]?(?:\d+\.?\d*|\.\d+))\]?")
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+TIME_WIDTHS = ("1s", "15m", "h", "7h", "1d", "1w", "2w", "1mo", "3mo", "1y", "10y")
+
+
+def read_time(token, kind, digits):
+    """A time in units of 10^-digits seconds; None: it is none. Of the years that the tables have."""
+    try:
+        text = token.decode("ascii")
+    except UnicodeDecodeError:
+        return None
+    found = next((match for form in TIMES if (match := re.fullmatch(form, text))), None)
+    if not found:
+        return None
+    parts = found.groupdict()
+    if parts.get("s"):
+        sign = -1 if parts["s"].startswith("-") else 1
+        whole, _, rest = parts["s"].lstrip("+-").partition(".")
+        units = sign * int((whole or "0") + rest.ljust(12, "0")[:12])  # of 10^-12 s
+        return units // 10**(12 - digits) if abs(units) < 2**33 * 10**12 else None
+    try:
+        if parts.get("c"):
+            time = datetime.datetime.strptime(parts["c"], "%d/%b/%Y:%H:%M:%S")
+        else:
+            time = datetime.datetime.fromisoformat(parts["d"] + ("T" + parts["t"] if parts["t"] else ""))
+        zone = (parts["z"] or "").strip().replace(":", "")
+        offset = 0
+        if zone and zone not in "Zz" and kind == "time":
+            offset = int(zone[0] + "1") * (int(zone[1:3]) * 3600 + int(zone[3:5] or 0) * 60)
+    except ValueError:
+        return None
+    seconds = int((time.replace(tzinfo=datetime.timezone.utc) - EPOCH).total_seconds()) - offset
+    return seconds * 10**digits + int(((parts["f"] or ".")[1:] + "0" * 12)[:digits] or 0)
+
+
+def floor_time(value, width, digits):
+    """Where the bucket of a time begins."""
+    count, unit = re.fullmatch(r"(\d*)([a-z]+)", width).groups()
+    count, scale = int(count or 1), 10**digits
+    if unit in UNITS:
+        seconds = count * UNITS[unit] * scale
+        origin = -3 * 86400 * scale if unit == "w" else 0
+        return (value - origin) // seconds * seconds + origin
+    date = EPOCH + datetime.timedelta(seconds=value // scale)
+    months = count * (12 if unit == "y" else 1)
+    year, month = divmod((date.year * 12 + date.month - 1) // months * months, 12)
+    return int((datetime.datetime(year, month + 1, 1, tzinfo=datetime.timezone.utc) - EPOCH).total_seconds()) * scale
+
+
+def write_time(value, kind, digits):
+    seconds, rest = divmod(value, 10**digits)
+    text = (EPOCH + datetime.timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
+    return text + (f".{rest:0{digits}d}" if digits else "") + ("Z" if kind == "time" else "")
+
+
+def read_address(token):
+    """An address as its version and its number."""
+    text = token.decode("latin-1")
+    port = re.fullmatch(r"\[([^]]*)\](?::\d{1,4})?|([^:]*):\d{1,4}", text, re.ASCII)
+    try:
+        address = ipaddress.ip_address((port[1] or port[2]) if port else text)
+    except ValueError:
+        return None
+    address = getattr(address, "ipv4_mapped", None) or address
+    return address.version, int(address)
+
+
+def floor_address(key, width):
+    bits = dict(zip((4, 6), map(int, (width.split("/") * 2)[:2])))[key[0]]
+    size = 32 if key[0] == 4 else 128
+    shift = size - min(bits, size)
+    return key[0], key[1] >> shift << shift
+
+
+def write_address(key, width):
+    address = (ipaddress.IPv4Address if key[0] == 4 else ipaddress.IPv6Address)(key[1])
+    bits = dict(zip((4, 6), map(int, (width.split("/") * 2)[:2])))[key[0]] if width else 128
+    return f"{address}/{bits}" if bits < address.max_prefixlen else str(address)
+
+
 def read_token(token, kind, decimals):
     """The value of a token; None: it is invalid."""
+    if kind == "text":
+        return token if len(token) <= 65536 else None
     token = token.strip(b" \t")
+    if kind in ("time", "localtime"):
+        return read_time(token, kind, decimals)
+    if kind == "ip":
+        return read_address(token)
     if not re.fullmatch(TOKENS[kind], token):
         return None
     if kind != "fixed":
@@ -79,21 +182,44 @@ class Use:
     def __init__(self, table, index, text, kind="int", decimals=0, width=None, element="i64"):
         self.table, self.index, self.where = table, index, text
         self.kind, self.decimals, self.width, self.element = kind, decimals, width, element
-        suffix = {"int": ":int", "hex": ":hex", "fixed": f":.{decimals}"}[kind]
+        suffix = f":.{decimals}" if kind == "fixed" else f":{kind}" + (f".{decimals}" if decimals else "")
         if width is not None:
-            suffix += "/" + written(width, decimals)
+            suffix += "/" + (width if kind in KINDS else written(width, decimals))
         elif kind == "int" and table.rng.randrange(2) or table.is_binary:
             suffix = ""
         self.text = text + suffix
         self.shown = table.names[index] if table.by_name.get(text) == index else text
 
+    def is_number(self):
+        return self.kind not in KINDS
+
+    def is_bound(self):
+        """Whether values have bins, and can be reduced."""
+        return self.kind not in ("ip", "text")
+
     def key(self, row):
         value = self.table.read(row, self)
-        if value is None:
-            return None
+        if value is None or self.kind == "text":
+            return value
+        if self.kind == "ip":
+            return floor_address(value, self.width) if self.width else value
+        if self.kind in KINDS:
+            return floor_time(value, self.width, self.decimals) if self.width else value
         low, high = limits(self.element)
         value = floor(value, self.width) if low <= value < high else None
         return value if value is not None and low <= value < high else None
+
+    def write(self, key):
+        """A key as results have it, but for escapes, and as conditions and bounds do."""
+        if self.kind == "text":
+            return os.fsdecode(key)
+        if self.kind == "ip":
+            return write_address(key, self.width)
+        return write_time(key, self.kind, self.decimals) if self.kind in KINDS else written(key, self.decimals)
+
+    def write_tsv(self, key):
+        text = self.write(key)
+        return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n") if self.kind == "text" else text
 
 
 class Row:
@@ -108,22 +234,25 @@ class Text:
 
     is_binary = False
 
-    def __init__(self, rng):
+    def __init__(self, rng, form=None):
         self.rng = rng
-        self.form = rng.choice(("blanks", "character", "csv"))
+        self.form = form or rng.choice(("blanks", "character", "csv"))
         count = rng.randrange(3, 8)
-        self.kinds = [rng.choice((("int", 0), ("int", 0), ("hex", 0), ("fixed", rng.randrange(1, 4))))
-                      for _ in range(count)]
+        self.kinds = [rng.choice((("int", 0), ("int", 0), ("hex", 0), ("fixed", rng.randrange(1, 4)), ("time", 0),
+                                  ("ip", 0), ("text", 0))) for _ in range(count)]
         self.domains = [rng.choice(((0, 5), (0, 40), (-20, 20), (-10**6, 10**6), (-2**49, 2**49), (0, 2**49)))
                         for _ in range(count)]
+        self.wide = [self.form == "blanks" and kind == "time" and rng.randrange(2) == 0 for kind, _ in self.kinds]
+        self.words = [self.draw_word() for _ in range(rng.choice((2, 20, 200)))]
         self.has_names = rng.randrange(2) == 0
         self.names = [rng.choice(("ms", "status", "v", "x-y")) + str(i) for i in range(count)]
         if self.form == "csv" and self.has_names:
             self.names[rng.randrange(count)] = rng.choice(('a, "b"', "2017", "time:int", "u8@3", "1=2"))
         self.header = self.make_header()
         self.by_name = {}
-        self.options = {"blanks": [], "character": ["-d", ";"], "csv": ["--csv"]}[self.form]
-        self.options += ["--header"] if self.has_names else []
+        self.options = {"blanks": [], "character": ["-d", ";"], "csv": ["--csv"]}.get(self.form)
+        if self.form != "json":
+            self.options += ["--header"] if self.has_names else []
         self.rows = [Row([self.draw(i) for i in range(count)]) for _ in range(rng.choice((0, 1, 40, 400, 1500)))]
         self.uses = []
 
@@ -131,11 +260,56 @@ class Text:
         if not self.has_names:
             return b""
         if self.form != "csv":
-            return {"blanks": " ", "character": ";"}[self.form].join(self.names).encode() + b"\n"
+            names = [name + " zone" * wide for name, wide in zip(self.names, self.wide)]
+            return {"blanks": " ", "character": ";"}[self.form].join(names).encode() + b"\n"
         return ",".join('"' + name.replace('"', '""') + '"' for name in self.names).encode() + b"\r\n"
+
+    def draw_word(self):
+        """A text that fits a field."""
+        rng = self.rng
+        word = rng.choice(WORDS) + rng.choice((b"", b"", b"%d" % rng.randrange(100)))
+        if self.form == "blanks":
+            return word or b"e"
+        word += rng.choice((b"", b"", b" x", b"\t"))
+        if self.form == "character":
+            return word.strip(b" ")
+        word += rng.choice((b"", b"", b",", b'"', b'""', b", ", b"\0"))
+        return b"w" * rng.choice((65530, 65536)) + word[:0] if rng.randrange(300) == 0 else word
+
+    def draw_time(self, index):
+        rng = self.rng
+        low, high = self.domains[index]
+        seconds = 1.7e9 + rng.randrange(max(low, -10**6), min(high, 10**6)) * rng.choice((1, 60, 3600))
+        time = EPOCH + datetime.timedelta(seconds=seconds)
+        zone = rng.choice(("Z", "+00:00", "-0730", "+05"))
+        fraction = rng.choice(("", "", ".5", ",123", ".999999999", ".0000000001"))
+        if self.wide[index]:
+            return rng.choice((time.strftime("[%d/%b/%Y:%H:%M:%S +0130]"), time.strftime("%d/%b/%Y:%H:%M:%S -0000"),
+                               time.strftime("%Y-%m-%d %H:%M:%S") + fraction + zone,
+                               time.strftime("%Y-%m-%dT%H:%M:%S ") + (zone if zone != "+05" else "-0400"))).encode()
+        some = [time.strftime("%Y-%m-%dT%H:%M:%S") + fraction + zone, time.strftime("[%d/%b/%Y:%H:%M:%SZ]"),
+                str(int(seconds)) + fraction.replace(",", ".")]
+        if self.form != "blanks":
+            some += [time.strftime("%Y-%m-%d"), time.strftime("%Y-%m-%d %H:%M"), time.strftime("%d/%b/%Y:%H:%M:%S +0200")]
+        return rng.choice(some).encode()
+
+    def draw_address(self, index):
+        rng = self.rng
+        low, high = self.domains[index]
+        number = rng.randrange(max(low, 0), high) * rng.choice((1, 1, 2**8 + 1))
+        form = rng.randrange(5)
+        if form < 3:
+            text = str(ipaddress.IPv4Address(number & 0xffffffff))
+            return (text + rng.choice(("", "", ":80"))).encode()
+        address = ipaddress.IPv6Address(number * 2**rng.choice((0, 16, 80)) % 2**128)
+        return rng.choice((str(address), address.exploded, f"[{address}]:443")).encode()
 
     def draw(self, index):
         kind, decimals = self.kinds[index]
+        if kind == "text":
+            return self.rng.choice(self.words)
+        if kind in KINDS:
+            return (self.draw_time if kind == "time" else self.draw_address)(index)
         value = self.rng.randrange(*self.domains[index])
         sign = "-" if value < 0 else self.rng.choice(("", "", "", "+"))
         if kind == "hex":
@@ -145,24 +319,46 @@ class Text:
             token = token.rstrip("0")
         return f"{sign}{'0' * self.rng.choice((0, 0, 0, 3))}{token}".encode()
 
-    def use(self, is_value=False, element="i64"):
-        """Draws a column and how it is named."""
-        index = self.rng.randrange(len(self.kinds))
+    def use(self, is_value=False, element="i64", is_bound=False):
+        """Draws a column and how it is named. Bound: its values can be reduced."""
+        rng = self.rng
+        some = [i for i, (kind, _) in enumerate(self.kinds) if not is_bound or kind not in ("ip", "text")]
+        if not some:
+            self.kinds[0], some = ("int", 0), [0]
+            for row in self.rows:
+                row.cells[0] = self.draw(0)
+            self.wide[0] = False
+        index = rng.choice(some)
         kind, decimals = self.kinds[index]
         if kind == "int":
-            kind, decimals = self.rng.choice((("int", 0), ("int", 0), ("hex", 0), ("fixed", self.rng.randrange(3))))
+            kind, decimals = rng.choice((("int", 0), ("int", 0), ("hex", 0), ("fixed", rng.randrange(3))))
         elif kind == "fixed":
-            decimals += self.rng.randrange(2)
-        text = str(index + 1) if self.rng.randrange(2) else str(index - len(self.kinds))
-        if self.has_names and self.rng.randrange(3):
-            text = self.names[index]
-            if not re.fullmatch(r"[a-z]+[-a-z]*\d", text) or self.rng.randrange(4) == 0:
-                text = '"' + text.replace('"', '""') + '"'
-            self.by_name[text] = index
-        width = self.rng.choice((None, None, None, 1, 7, 25, 10**decimals)) if not is_value else None
+            decimals += rng.randrange(2)
+        elif kind == "time":
+            kind, decimals = rng.choice(("time", "localtime")), rng.choice((0, 0, 3, 9))
+        if not is_bound and rng.randrange(8) == 0 and not self.wide[index] and is_value is False:
+            kind, decimals = "text", 0
+        text = self.name(index)
+        width = rng.choice((None, None, None, 1, 7, 25, 10**decimals)) if not is_value else None
+        if kind in KINDS:
+            width = rng.choice((None, *{"ip": ("24", "16/64", "24/48", "0/0", "32/128"), "text": ()}.get(kind, TIME_WIDTHS)))
         made = Use(self, index, text, kind, decimals, width, element)
         self.uses.append(made)
         return made
+
+    def name(self, index):
+        """How a column is named."""
+        rng = self.rng
+        text = str(index + 1 + sum(self.wide[:index])) if rng.randrange(2) else \
+            str(index - len(self.kinds) - sum(self.wide[index:]))
+        if self.has_names and rng.randrange(3):
+            text = self.names[index]
+            if not re.fullmatch(r"[a-z]+[-a-z]*\d", text) or rng.randrange(4) == 0:
+                text = '"' + text.replace('"', '""') + '"'
+            self.by_name[text] = index
+        return text
+
+    is_broken = staticmethod(lambda row: False)
 
     def read(self, row, use):
         return read_token(row.cells[use.index], use.kind, use.decimals) if use.index < len(row.cells) else None
@@ -171,7 +367,7 @@ class Text:
         """Puts garbage in columns other than those, or leaves out the last ones."""
         for index in range(len(row.cells)):
             if index not in spared and self.rng.randrange(2):
-                row.cells[index] = self.rng.choice(GARBAGE)
+                row.cells[index] = self.rng.choice(GARBAGE) + b" x" * self.wide[index]
         counted = self.form == "blanks" and any(use.text in self.by_name or use.where in self.by_name
                                                 for use in self.uses)
         if not counted and not any(use.where.startswith("-") for use in self.uses) and self.rng.randrange(3) == 0:
@@ -181,6 +377,7 @@ class Text:
         """Makes the bytes of all rows, with the numbers of their lines."""
         rng = self.rng
         line = 1 + self.header.count(b"\n")
+        texts = {use.index for use in self.uses if use.kind == "text"}
         for row in self.rows:
             lead = rng.choice((b"\n", b"  \n")) if rng.randrange(30) == 0 else b""
             junk = bytes(rng.choices(b"abc def,;\"" + NEWLINES, k=rng.choice((0, 3, 10)))) if rng.randrange(20) else b"y" * 5000
@@ -189,9 +386,12 @@ class Text:
                 data = (b" " * rng.randrange(2)) + b"".join(
                     cell + rng.choice((b" ", b"\t", b"  ")) for cell in cells)
             elif self.form == "character":
-                data = b";".join(rng.choice((b"", b"", b" ")) + cell for cell in cells)
+                data = b";".join(rng.choice((b"", b"", b" ")) * (index not in texts) + cell
+                                 for index, cell in enumerate(cells))
             else:
-                quoted = [b'"%s"' % cell if rng.randrange(3) == 0 else cell for cell in cells]
+                quoted = [b'"%s"' % cell.replace(b'"', b'""')
+                          if rng.randrange(3) == 0 or b'"' in cell or b"," in cell or b"\n" in cell else cell
+                          for cell in cells]
                 data = b",".join(quoted)
                 # one more field, unless columns are counted from the end
                 if not self.has_names and not row.is_short and len(cells) == len(self.kinds) and \
@@ -200,6 +400,127 @@ class Text:
             row.line = line + lead.count(b"\n")
             row.data = lead + data + (b"\r\n" if rng.randrange(5) == 0 else b"\n")
             line += row.data.count(b"\n")
+
+
+class Json(Text):
+    """Lines of JSON objects. A cell is what is between a key and the next one; b"" leaves it out."""
+
+    form = "json"
+
+    def __init__(self, rng):
+        super().__init__(rng, "json")
+        self.paths = [rng.choice((("ms%d",), ("v %d",), ("http", "ms%d"), ("a.b", "c%d"), ("x", "y", "z%d")))
+                      for _ in self.kinds]
+        self.paths = [(*path[:-1], path[-1] % i) for i, path in enumerate(self.paths)]
+        self.options = ["--jsonl"]
+
+    def make_header(self):
+        return b""
+
+    def draw_word(self):
+        rng = self.rng
+        word = rng.choice((*WORDS, b'"', b"\0", b"\n", b"\t", b"/", b" "))
+        return b"w" * 65536 if rng.randrange(300) == 0 else word + rng.choice((b"", b"", b"%d" % rng.randrange(100)))
+
+    def quote(self, data):
+        """A string with some escapes."""
+        rng, out = self.rng, ""
+        for letter in data.decode("utf-8", "surrogateescape"):
+            code = ord(letter)
+            if 0xdc80 <= code < 0xdd00:  # a byte that is not UTF-8
+                out += letter
+            elif code < 32 or letter in '"\\' or rng.randrange(10) == 0:
+                short = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\n": "\\n", "\t": "\\t"}.get(letter)
+                out += short if short and rng.randrange(2) else json.dumps(letter)[1:-1] if code > 0xffff else f"\\u{code:04x}"
+            else:
+                out += letter
+        return b'"' + out.encode("utf-8", "surrogateescape") + b'"'
+
+    def draw(self, index):
+        kind, _ = self.kinds[index]
+        cell = super().draw(index)
+        if kind == "text":
+            return self.rng.choice((b"null", b"true", b"1.50", b"{}", b"[true]")) if self.rng.randrange(20) == 0 else self.quote(cell)
+        if re.fullmatch(rb"-?(0|[1-9]\d*)(\.\d+)?", cell) and self.rng.randrange(3):
+            return cell
+        return self.quote(cell) if kind in KINDS else b'"' + cell + b'"'
+
+    def name(self, index):
+        path = self.paths[index]
+        text = path[0] if len(path) == 1 else "." + ".".join(f'"{name}"' if "." in name else name for name in path)
+        self.by_name[text] = index
+        self.names[index] = text
+        return text
+
+    def is_broken(self, row):
+        return row.is_short
+
+    def read(self, row, use):
+        """The value by the module json."""
+        if row.is_short:
+            return None
+        if not hasattr(row, "object"):
+            text = (row.data or self.write_row(row)).decode("utf-8", "surrogateescape")
+            row.object = json.loads(text, parse_int=Raw, parse_float=Raw)
+        value = row.object
+        for name in self.paths[use.index]:
+            if not isinstance(value, dict) or name not in value:
+                return None
+            value = value[name]
+        if not isinstance(value, str):
+            if use.kind != "text":
+                return None
+            value = json.dumps(value, separators=(",", ":"))
+        return read_token(value.encode("utf-8", "surrogateescape"), use.kind, use.decimals)
+
+    def garble(self, row, spared):
+        for index in range(len(row.cells)):
+            if index not in spared and self.rng.randrange(2):
+                row.cells[index] = self.rng.choice((b"", b"null", b'"x"', b"true", b"{}", b"1e5", b'"-"', b"[]"))
+        vars(row).pop("object", None)
+
+    def spoil(self, row):
+        """Makes a row none."""
+        row.is_short = True
+
+    def write_row(self, row):
+        rng = self.rng
+        tree = {}
+        for index in rng.sample(range(len(row.cells)), len(row.cells)):
+            path = self.paths[index]
+            node = tree
+            for name in path[:-1]:
+                node = node.setdefault(name, {})
+            if row.cells[index] != b"":
+                node[path[-1]] = row.cells[index]
+        blank = lambda: rng.choice((b"", b"", b" "))
+
+        def text(node, depth):
+            members = [(self.quote(name.encode()), value if isinstance(value, bytes) else text(value, depth + 1))
+                       for name, value in node.items()]
+            if members and rng.randrange(8) == 0:  # the last one counts
+                members.insert(0, (members[-1][0], rng.choice((b"17", b'"q"', b"{}", b"null"))))
+            if rng.randrange(6) == 0:
+                members.insert(rng.randrange(len(members) + 1), (b'"o%d"' % depth, rng.choice((b'{"a":[1,{"ms0":2}]}', b'"}{"', b"-0.5e+3"))))
+            return b"{" + b",".join(blank() + key + blank() + b":" + blank() + value for key, value in members) + b"}"
+
+        return text(tree, 0)
+
+    def write(self):
+        line = 1
+        for row in self.rows:
+            lead = b"\n" if self.rng.randrange(30) == 0 else b""
+            data = self.write_row(row)
+            if row.is_short:
+                data = self.rng.choice((data[:-1], b"[1]", data + b"x", b'{"a" 1}', b'{"a":"\\ud800"}', b'{"a":nul}'))
+            row.line = line + len(lead)
+            row.data = lead + data + (b"\r\n" if self.rng.randrange(5) == 0 else b"\n")
+            line += row.data.count(b"\n")
+            vars(row).pop("object", None)
+
+
+class Raw(str):
+    """A number of JSON as it is written."""
 
 
 class Binary:
@@ -235,7 +556,9 @@ class Binary:
         row.data = bytes(data)
         return row
 
-    def use(self, is_value=False, element="i64"):
+    is_broken = staticmethod(lambda row: False)
+
+    def use(self, is_value=False, element="i64", is_bound=False):
         index = self.rng.randrange(len(self.kinds))
         kind = self.kinds[index].rstrip("bel")
         width = self.rng.choice((None, None, 1, 7)) if not is_value else None
@@ -261,31 +584,47 @@ class Binary:
             row.line = number
 
 
+def is_value_of_text(key):
+    """Whether a condition can have that text, also in a list."""
+    return len(key) > 0 and not set(key) & set(b",\0") and key.strip(b" ") == key
+
+
 class Condition:
     def __init__(self, rng, table, rows):
         self.use = table.use()
-        self.relation = rng.choice(list(RELATIONS))
-        keys = [key for key in (self.use.key(row) for row in rows[:50]) if key is not None] or [0, 1]
+        is_text = self.use.kind == "text"
+        self.relation = rng.choice([name for name in RELATIONS if is_text or name[0] not in "^*"])
+        keys = [key for key in (self.use.key(row) for row in rows[:50]) if key is not None]
+        if self.use.kind == "text":
+            keys = [key for key in keys if len(key) < 999 and is_value_of_text(key)]
+        keys = keys or [{"ip": (4, 9), "text": b"a"}.get(self.use.kind, 0)]
         is_list = self.relation in ("=", "==", "!=")
-        self.values = [rng.choice(keys) + rng.choice((0, 0, 0, 1, -1))
-                       for _ in range(rng.choice((1, 1, 2, 5)) if is_list else 1)]
+        self.values = [rng.choice(keys) for _ in range(rng.choice((1, 1, 2, 5)) if is_list else 1)]
         low, high = limits(self.use.element)
-        self.values = [min(max(value, low), high - 1) for value in self.values]
+        if self.use.is_bound() and (self.use.is_number() or not self.use.width):
+            self.values = [min(max(value + rng.choice((0, 0, 0, 1, -1)), low), high - 1) for value in self.values]
+        if is_text and not is_list and rng.randrange(2):
+            cut = self.values[0][:rng.randrange(1, 4)]
+            self.values = [cut] if is_value_of_text(cut) else self.values
+        texts = [self.use.write(value) for value in self.values]
+        if self.use.kind == "ip" and not is_list: # the first one of a prefix
+            texts = [text.partition("/")[0] for text in texts]
         blank = rng.choice(("", " "))
-        self.text = f"{self.use.text}{blank}{self.relation}{blank}" + ",".join(
-            written(value, self.use.decimals) for value in self.values)
+        self.text = f"{self.use.text}{blank}{self.relation}{blank}" + ",".join(texts)
 
     def options(self):
         return ["--where", self.text]
 
     def test(self, row):
         """Whether it holds; None: the token is invalid."""
-        key = self.use.key(row)
+        key = None if self.use.table.is_broken(row) else self.use.key(row)
         return None if key is None else RELATIONS[self.relation](key, self.values)
 
 
 def judge(conditions, row):
-    """Whether a row meets all conditions; None: a token of one is invalid before one fails."""
+    """Whether a row meets all conditions; None: a token of one is invalid before one fails, or the row is none."""
+    if conditions and conditions[0].use.table.is_broken(row):
+        return None
     for condition in conditions:
         holds = condition.test(row)
         if not holds:
@@ -360,17 +699,19 @@ def require(found, wanted, found_by, wanted_by):
 # --- what is drawn -------------------------------------------------------------------------------
 
 def draw_table(rng):
-    return (Binary if rng.randrange(4) == 0 else Text)(rng)
+    return rng.choice((Binary, Json, Text, Text))(rng)
 
 
-def draw_value(rng, table, rows, others):
+def draw_value(rng, table, rows, others, is_bound=False):
     """A column of values, with the options of its type, into which its values fit."""
-    use = table.use(is_value=True)
+    use = table.use(is_value=True, is_bound=is_bound)
     if table.is_binary:
         return use, ["-f", use.text]
+    if not use.is_number():
+        return use, ["-f", use.text]
     fitting = [name for name in TYPES if all(fits(use, row, name) for row in rows) and
-               (name != "u64" or all(fits(other, row, name) for other in others for row in rows))]
-    use.element = rng.choice(fitting)
+               (name != "u64" or all(fits(other, row, name) for other in others if other.is_number() for row in rows))]
+    use.element = rng.choice(fitting or ["i64"])
     if use.element == "u64":
         for other in others:
             other.element = "u64"
@@ -390,7 +731,13 @@ def draw_bins(rng, use, rows):
     low, high = min(keys), max(keys) + 1
     lowest, limit = limits(use.element)
     form = rng.randrange(6)
-    text = lambda value: written(value, use.decimals)
+    text = use.write
+    if not use.is_number():
+        width = rng.choice(("15m", "1h", "h", "1d", "90"))
+        width = rng.choice((1, 10)) if high - low < 2000 * 10**use.decimals and use.decimals == 0 else width
+        return rng.choice((["--width", f"{width}"], ["--range", f"{text(low)}:{text(high)}", "--width", f"{width}"],
+                           ["--range", f"{text(low)}:{text(high)}", "--bins", str(min(high - low, rng.choice((1, 3, 64))))],
+                           ["--range", f"{text(low)}:{text(high)}"], []))
     if form == 0:
         return []
     if form == 1:
@@ -409,15 +756,15 @@ def draw_bins(rng, use, rows):
 def draw_operation(rng, table, uses, rows, names, may_print=True):
     """The words of an operation on columns of values."""
     use = uses[0]
-    name = rng.choice(names)
+    name = rng.choice(names if use.is_bound() else ["uniq"])
     if name == "reduce":
-        fitting = [r for r in REDUCTIONS if r not in ("and", "or", "xor") or all(use.kind != "fixed" for use in uses)]
+        fitting = [r for r in REDUCTIONS if r not in ("and", "or", "xor") or all(use.kind in ("int", "hex") for use in uses)]
         return [name, ",".join(rng.sample(fitting, rng.randrange(1, len(fitting))))]
     if name == "count":
         keys = [key for key in (use.key(row) for row in rows[:20]) if key is not None] or [0]
-        value = lambda: written(rng.choice(keys), use.decimals)
+        value = lambda: use.write(rng.choice(keys))
         tests = [f"--eq={value()}", f"--ne={value()}", f"--lt={value()}", f"--ge={value()}", "--all",
-                 f"--any-of={value()},{value()}"]
+                 f"--any-of={value()},{value()}"][:6 if use.is_number() else 5]
         return [name, *rng.sample(tests, rng.randrange(1, 5))]
     if name == "stalin-sort":
         return [name, *(option for option in ("--strict", "--descending") if rng.randrange(2))]
@@ -439,10 +786,10 @@ def draw_weight(rng, table, rows, operation):
     """Another column, that says how often each value counts, if all rows have one."""
     if operation not in ("histogram", "uniq") or rng.randrange(3):
         return []
-    use = table.use()
+    use = table.use(is_bound=True)
     use.element = "i64" if not table.is_binary else use.element
     keys = [use.key(row) for row in rows]
-    if use.decimals or any(key is None or not 0 <= key < 2**40 for key in keys):
+    if use.kind not in ("int", "hex") or any(key is None or not 0 <= key < 2**40 for key in keys):
         table.uses.remove(use)
         return []
     return ["--weight", use.text]
@@ -472,7 +819,12 @@ def check_where(case):
         if failing is not None and rng.randrange(2):
             table.garble(row, {condition.use.index for condition in conditions[:failing + 1]})
         elif invalid and rng.randrange(10) == 0:
-            row.cells[rng.choice(conditions).use.index] = rng.choice(GARBAGE[:4])
+            use = rng.choice(conditions).use
+            garbage = rng.choice(GARBAGE[:4])
+            if table.form == "json":
+                table.spoil(row) if rng.randrange(2) else table.garble(row, set(range(len(row.cells))) - {use.index})
+            else:
+                row.cells[use.index] = garbage + b" x" * table.wide[use.index]
     table.write()
     verdicts = [judge(conditions, row) for row in table.rows]
     kept = [row for row, verdict in zip(table.rows, verdicts) if verdict]
@@ -519,20 +871,22 @@ def check_by(case):
     some = set(rng.sample(sorted(keys), min(len(keys), 8)))
     lines = {}
     order = []
-    for line in found.decode().splitlines():
+    for line in found.decode("utf-8", "surrogateescape").split("\n")[:-1]:
         *key, rest = line.split("\t", len(groups))
         lines.setdefault(tuple(key), []).append(rest)
         if not order or order[-1] != tuple(key):
             order.append(tuple(key))
-    shown = [tuple(written(value, group.decimals) for value, group in zip(key, groups)) for key in sorted(keys)]
+    shown = [tuple(group.write_tsv(value) for value, group in zip(key, groups)) for key in sorted(keys)]
     has_all = operation[0] in ("reduce", "count")  # others may print nothing of a group
     if order != [key for key in shown if has_all or key in lines]:
         raise Failure(f"{found_by}\ngroups {order}, not {shown}")
     for key in some:
-        texts = tuple(written(value, group.decimals) for value, group in zip(key, groups))
-        wheres = [word for group, text in zip(groups, texts) for word in ("--where", f"{group.text}={text}")]
+        texts = tuple(group.write_tsv(value) for value, group in zip(key, groups))
+        if any(group.kind == "text" and not (is_value_of_text(value) and len(value) < 999) for value, group in zip(key, groups)):
+            continue
+        wheres = [word for group, value in zip(groups, key) for word in ("--where", f"{group.text}={group.write(value)}")]
         wanted, _ = case.run([*operation, *options, *wheres], table.rows)
-        wanted = wanted.decode().splitlines()
+        wanted = wanted.decode("utf-8", "surrogateescape").split("\n")[:-1]
         if has_all:
             wanted = ["\t".join(line.split("\t")[-1] for line in wanted)]
         require(lines.get(texts, []), wanted, found_by, case.last)
@@ -542,7 +896,7 @@ def check_columns(case):
     rng, table = case.rng, case.table
     conditions = draw_conditions(rng, table, 0, 2)
     groups = [table.use() for _ in range(rng.choice((0, 0, 1, 2)))]
-    values = [table.use(is_value=True) for _ in range(rng.randrange(2, 6))]
+    values = [table.use(is_value=True, is_bound=True) for _ in range(rng.randrange(2, 6))]
     operation = draw_operation(rng, table, values, table.rows, ("reduce", "count"))
     if operation[0] == "count":
         operation = ["count", "--all", "--lt=5", "--ne=1"]
@@ -553,7 +907,7 @@ def check_columns(case):
         options += ["--invalid", "ignore", "-q"]
         for row in table.rows:
             if rng.randrange(4) == 0:
-                row.cells[rng.randrange(len(row.cells))] = rng.choice(GARBAGE)
+                table.garble(row, set(range(len(row.cells))) - {rng.randrange(len(row.cells))})
     table.write()
     found, _ = case.run([*operation, "-f", ",".join(value.text for value in values), *options], table.rows)
     found_by = case.last
@@ -570,7 +924,7 @@ def check_parts(case):
     groups = [table.use() for _ in range(rng.choice((0, 1, 2)))]
     others = [*groups, *(condition.use for condition in conditions)]
     use, options = draw_value(rng, table, table.rows, others)
-    more = [table.use(is_value=True)] if rng.randrange(3) == 0 else []
+    more = [table.use(is_value=True, is_bound=True)] if rng.randrange(3) == 0 and use.is_bound() else []
     operation = draw_operation(rng, table, [use, *more], table.rows, ("reduce",) if more else SAVED,
                                may_print=False)
     options += draw_weight(rng, table, table.rows, operation[0])
@@ -598,7 +952,78 @@ def check_parts(case):
     require(merged, whole, f"{saved_by}\n{case.last}", found_by)
 
 
-CHECKS = {"where": check_where, "by": check_by, "columns": check_columns, "parts": check_parts}
+def parse_output(name, output, groups, is_uniq):
+    """The rows of a result: group, value and count as texts."""
+    text = output.decode("utf-8", "surrogateescape")
+    width = len(groups) + is_uniq + 1
+    if name == "tsv":
+        rows = [line.split("\t") for line in text.split("\n")[:-1]]
+        unescape = lambda cell: re.sub(r"\\(.)", lambda m: {"t": "\t", "n": "\n"}.get(m[1], m[1]), cell)
+        return [tuple(map(unescape, row)) for row in rows]
+    if name == "csv":
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+        if len(rows[0]) != width:
+            raise Failure(f"header {rows[0]}")
+        return [tuple(row) for row in rows[1:]]
+    objects = []
+    if name == "jsonl":
+        objects = [json.loads(line) for line in text.split("\n")[:-1]]
+    elif not is_uniq or groups:
+        for group in json.loads(text)["groups"]:
+            bins = group.pop("bins", [{}])
+            objects += [{**{k: v for k, v in group.items() if k not in ("total", "inside", "below", "above")}, **row} for row in bins]
+    else:
+        objects = json.loads(text)["bins"]
+    return [tuple(str(value) for value in row.values()) for row in objects]
+
+
+def as_json(text):
+    """A text in JSON: what is not UTF-8 is replaced."""
+    return os.fsencode(text).decode("utf-8", "replace") if any("\udc80" <= c <= "\udcff" for c in text) else text
+
+
+def check_formats(case):
+    rng, table = case.rng, case.table
+    if table.is_binary:
+        table = case.table = Json(rng) if rng.randrange(2) else Text(rng)
+    groups = []
+    for _ in range(rng.choice((0, 1, 1, 2))):
+        group = table.use()
+        if all(group.index != other.index for other in groups):
+            groups.append(group)
+    is_uniq = not groups or rng.randrange(3) > 0
+    conditions = draw_conditions(rng, table, 0, 1)
+    value = table.use(is_value=True) if is_uniq else None
+    if value and any(value.index == group.index for group in groups):
+        value = groups.pop() if len(groups) > 1 else value
+    table.write()
+    words = ["uniq", "-f", value.text] if is_uniq else ["count", "--all"]
+    words += words_of(conditions) + (["--by", ",".join(group.text for group in groups)] if groups else [])
+    uses = [*groups, *([value] if is_uniq else [])]
+    table.rows = [row for row in table.rows if all(use.key(row) is not None for use in uses)]
+    counts = collections.Counter(tuple(use.key(row) for use in uses) for row in table.rows if judge(conditions, row))
+    exact = [(*(use.write(part) for use, part in zip(uses, key)), str(counts[key])) for key in sorted(counts)]
+    if len({group.shown for group in groups} | {"value", "count"}) != len(groups) + 2:
+        return
+    for name in ("tsv", "csv", "json", "jsonl"):
+        found, _ = case.run([*words, "--format", name], table.rows)
+        wanted = exact
+        if name.startswith("json"):
+            wanted = [tuple(as_json(text) for text in row) for row in exact]
+        rows = parse_output(name, found, groups, is_uniq)
+        numbers = [use.is_number() and use.decimals > 0 for use in uses] + [False]
+        if name.startswith("json"): # floating point here
+            wanted = [tuple(str(float(cell)) if is_fixed else cell for cell, is_fixed in zip(row, numbers)) for row in wanted]
+            rows = [tuple(str(float(cell)) if is_fixed else cell for cell, is_fixed in zip(row, numbers)) for row in rows]
+        if name.startswith("json") and len(set(wanted)) != len(wanted):
+            rows.sort()
+            wanted.sort()
+        if rows != wanted:
+            at = next((i for i, (a, b) in enumerate(zip(rows, wanted)) if a != b), min(len(rows), len(wanted)))
+            raise Failure(f"{case.last}\nrow {at} of {len(rows)}: {str(rows[at:at+1])[:500]}, not {str(wanted[at:at+1])[:500]} of {len(wanted)}")
+
+
+CHECKS = {"where": check_where, "by": check_by, "columns": check_columns, "parts": check_parts, "formats": check_formats}
 
 
 def main():

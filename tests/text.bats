@@ -150,7 +150,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     for token in 7f00 00b0 1A2B3C 0ff00ff0; do assert_advised $token ' (try --base 16)'; done
     for token in 9e 12e5 1e10 1f2 0123456789abcdef0 7g00 -7f00; do assert_advised $token ''; done
     for token in face bad7 bad77; do assert_advised $token ' (try --header)'; done # words
-    for token in '{' '{"ms":17,"n":2}' '{"ms":'; do assert_advised "$token" ' (JSON: choose numbers with jq)'; done
+    for token in '{' '{"ms":17,"n":2}' '{"ms":'; do assert_advised "$token" ' (JSON: try --jsonl -f NAME)'; done
     for token in ab a_1; do assert_advised "$token" ' (try --header)'; done
     echo id,ms | assert_report 1 "invalid integer 'id,ms' (try --header)" -f 1
     echo id,ms | assert_report 1 "invalid integer 'id' (try --header, or -f NAME)" -d ,
@@ -206,8 +206,8 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     assert_told 'a,b' "line has 1 field, -f 2 wants 2 (try -d ,)" --csv -d ';' -f 2
     assert_told 'a b,3' "line has 2 fields, -f 3 wants 3" -f 3
     assert_told '12' "line has 1 field, -f 2 wants 2" -f 2
-    assert_told '{"a": 1, "b": 2}' "line has 4 fields, -f 5 wants 5 (JSON: choose numbers with jq)" -f 5
-    assert_told ' {"a":1,"b":2}' "invalid integer '\"b\":2}' (JSON: choose numbers with jq)" -d , -f 2
+    assert_told '{"a": 1, "b": 2}' "line has 4 fields, -f 5 wants 5 (JSON: try --jsonl -f NAME)" -f 5
+    assert_told ' {"a":1,"b":2}' "invalid integer '\"b\":2}' (JSON: try --jsonl -f NAME)" -d , -f 2
     assert_told '7 {"a":1}' "invalid integer '{\"a\":1}'" -f 2
     assert_told 'x 7f00' "invalid integer '7f00' (try --base 16)" -f 2
     assert_told '1\x017\t' "invalid integer '1?7' (is it binary?)" -f 1

@@ -300,13 +300,15 @@ static enum status options_finish(struct options *options, struct failure *failu
                                       : "LO:HI, two integers, or numbers with --decimals",
                                   failure);
     if (text && is_time) {
-        if (!kind_time_bucket_parse(text, strlen(text), bounds.decimals, &bucket) ||
-            bucket.width == 0 || bucket.phase != 0)
+        if (kind_time_bucket_parse(text, strlen(text), bounds.decimals, &bucket) &&
+            bucket.width > 0 && bucket.phase == 0)
+            width = bucket.width;
+        else if (!decimal_parse_fixed(text, strlen(text), bounds.decimals, &width) || width < 0 ||
+                 width > INT64_MAX)
             return options_fail_value("width", text,
-                                      "a time such as 15m, 1h or 1d (of weeks, months and years: "
-                                      "-f COLUMN:time/1mo)",
+                                      "a time such as 15m, 1h or 1d, or a number of seconds (of "
+                                      "weeks, months and years: -f COLUMN:time/1mo)",
                                       failure);
-        width = bucket.width;
     } else if (text && (!decimal_parse_fixed(text, strlen(text), decimals, &width) || width < 0 ||
                         width > UINT64_MAX))
         return options_fail_value("width", text,
@@ -316,7 +318,7 @@ static enum status options_finish(struct options *options, struct failure *failu
                                   failure);
     options->width = (uint64_t)width;
     if (text && width == 0) {
-        decimal_format_fixed(smallest, 1, decimals);
+        decimal_format_fixed(smallest, 1, bounds.decimals);
         return status_fail(failure, STATUS_USAGE, "--width must be at least %s", smallest);
     }
     if (options->print.output && strcmp(options->print.output, "-") == 0)
@@ -337,9 +339,13 @@ static enum status options_set_reductions(struct options *options, const char *o
                                           struct failure *failure)
 {
     enum reductions_parsed parsed = REDUCTIONS_NO_LIST;
-    bool has_decimals = options->has_decimals;
-    for (size_t i = 0; i < options->field.count; i++)
-        has_decimals = has_decimals || options->field.list[i].kind == OPTIONS_KIND_FIXED;
+    bool has_bits = !options->has_decimals;
+    bool has_times = false;
+    for (size_t i = 0; i < options->field.count; i++) {
+        const enum options_kind_of_column kind = options->field.list[i].kind;
+        has_times = has_times || kind == OPTIONS_KIND_TIME || kind == OPTIONS_KIND_LOCAL_TIME;
+        has_bits = has_bits && !has_times && kind != OPTIONS_KIND_FIXED;
+    }
 
     if (operand)
         parsed = reductions_parse(operand, &options->reductions);
@@ -354,11 +360,13 @@ static enum status options_set_reductions(struct options *options, const char *o
     if (parsed == REDUCTIONS_LIST)
         optind++;
     else
-        reductions_default(&options->reductions, has_decimals ? REDUCTIONS_NEED_BITS : 0);
-    if (has_decimals && options->reductions.needs & REDUCTIONS_NEED_BITS)
+        reductions_default(&options->reductions, has_bits ? 0 : REDUCTIONS_NEED_BITS);
+    if (!has_bits && options->reductions.needs & REDUCTIONS_NEED_BITS)
         return status_fail(failure, STATUS_USAGE,
                            "and, or and xor are of the bits of integers: they do not go with "
-                           "decimals");
+                           "decimals and times");
+    if (has_times && options->interpolate)
+        return status_fail(failure, STATUS_USAGE, "--interpolate does not go with times");
     return STATUS_OK;
 }
 

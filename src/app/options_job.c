@@ -282,9 +282,10 @@ static enum status options_make_columns(const struct options *options, size_t va
                                 failure) != STATUS_OK)
             return failure->status;
         if (is_nothing) {
-            element_parse("i64", &next->element);
+            next->element = job->element;
             next->element.swapped = false;
             next->notation = TEXT_NOTHING;
+            next->width = 0;
         }
         next++;
     }
@@ -505,12 +506,43 @@ static enum status options_make_values_of(const struct options *options, bool is
     }
 }
 
+/* Fails if the operation, or what is printed, does not go with the kinds of the values. */
+static enum status options_check_kinds(const struct options *options, struct failure *failure)
+{
+    const enum operation_id operation = options->command->operation;
+    const struct print_options *print = &options->print;
+
+    for (size_t i = 0; i < options->field.count; i++) {
+        const enum options_kind_of_column kind = options->field.list[i].kind;
+        const bool is_text = kind == OPTIONS_KIND_TEXT;
+        if ((kind == OPTIONS_KIND_TIME || kind == OPTIONS_KIND_LOCAL_TIME) &&
+            print->format == &print_gnuplot)
+            return status_fail(failure, STATUS_USAGE,
+                               "--format gnuplot does not go with times (svg does)");
+        if (!is_text && kind != OPTIONS_KIND_IP)
+            continue;
+        if (operation != OPERATION_UNIQ)
+            return status_fail(failure, STATUS_USAGE,
+                               "%s does not take columns of %s: uniq, --by and --where do",
+                               operations[operation]->name, is_text ? "texts" : "addresses");
+        if (print->zeros || print->quantiles.count > 0 || (is_text && print->plot) ||
+            (print->format && !print->format->has_values))
+            return status_fail(failure, STATUS_USAGE,
+                               "uniq of %s does not go with --zeros, --quantiles, --plot and "
+                               "formats of numbers",
+                               is_text ? "texts" : "addresses");
+    }
+    return STATUS_OK;
+}
+
 enum status options_make(const struct options *options, bool is_text, bool with_files,
                          struct job *job, struct failure *failure)
 {
+    *job = (struct job){.predicates = NULL};
+    if (options_check_kinds(options, failure) != STATUS_OK)
+        return failure->status;
     enum status status =
         options_make_values_of(options, is_text, with_files, SIZE_MAX, job, failure);
-
     if (status != STATUS_OK || job->value_count == 1)
         return status;
     job->singles = calloc(job->value_count, sizeof *job->singles);
@@ -545,6 +577,7 @@ static bool options_has_text(const struct options *options)
  */
 static enum status options_check_columns(const struct options *options, struct failure *failure)
 {
+    const enum operation_id operation = options->command->operation;
     const struct options_columns *fields = &options->field;
     const struct {
         const char *option;
@@ -581,30 +614,12 @@ static enum status options_check_columns(const struct options *options, struct f
             return status_fail(failure, STATUS_USAGE, "%s needs -f, the field of the values%s",
                                uses[i].option, i == 1 ? " (of uniq -c lines: -f 2)" : "");
     }
-    const enum operation_id operation = options->command->operation;
-    const struct print_options *print = &options->print;
-    for (size_t i = 0; i < fields->count; i++) {
-        const enum options_kind_of_column kind = fields->list[i].kind;
-        const bool is_text = kind == OPTIONS_KIND_TEXT;
-        if (!is_text && kind != OPTIONS_KIND_IP)
-            continue;
-        if (operation != OPERATION_UNIQ)
-            return status_fail(failure, STATUS_USAGE,
-                               "%s does not take columns of %s: uniq, --by and --where do",
-                               operations[operation]->name, is_text ? "texts" : "addresses");
-        if (print->zeros || print->quantiles.count > 0 || (is_text && print->plot) ||
-            (print->format && !print->format->has_values))
-            return status_fail(failure, STATUS_USAGE,
-                               "uniq of %s does not go with --zeros, --quantiles, --plot and "
-                               "formats of numbers",
-                               is_text ? "texts" : "addresses");
-    }
     if (options->jsonl &&
         (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0))
         return status_fail(failure, STATUS_USAGE,
                            "--jsonl does not go with --csv, --delimiter and --header");
-    if (options->jsonl && fields->count == 0 && !options_counts_rows(options))
-        return status_fail(failure, STATUS_USAGE, "--jsonl needs -f, the column of the values");
+    if (options->jsonl && !options->json)
+        return status_fail(failure, STATUS_USAGE, "--jsonl needs columns: -f NAME or -f .PATH");
     if (fields->count > 1 && operation != OPERATION_REDUCE && operation != OPERATION_COUNT)
         return status_fail(failure, STATUS_USAGE,
                            "%s takes one column of values (reduce and count take several)",

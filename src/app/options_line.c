@@ -34,8 +34,8 @@ static void options_append_binning(struct text_buffer *line, const struct job *j
     const struct binning *binning = &job->binning;
     const unsigned decimals = job->element.decimals;
     const __int128 first = binning_edge(binning, 0);
-    char low[DECIMAL_SIZE];
-    char high[DECIMAL_SIZE];
+    char low[ELEMENT_TEXT_SIZE];
+    char high[ELEMENT_TEXT_SIZE];
     char width[DECIMAL_SIZE];
 
     if (binning->base > 0) {
@@ -53,8 +53,8 @@ static void options_append_binning(struct text_buffer *line, const struct job *j
         }
         return;
     }
-    decimal_format_fixed(low, first, decimals);
-    decimal_format_fixed(high, first + binning->last + 1, decimals);
+    element_format(low, &job->element, first);
+    element_format(high, &job->element, first + binning->last + 1);
     if (first == 0 && binning_is_unit(binning)) {
         text_buffer_print(line, " --bins=%u", binning->bins);
     } else if (binning->numerator == 1 && binning->divisor != 0) { /* not 2^64 */
@@ -91,22 +91,61 @@ static void options_append_name(struct text_buffer *line, const char *name)
     text_buffer_print(line, "\"");
 }
 
+/* Appends the kind of a column and the width of its buckets, unless it is integers. */
+static void options_append_kind(struct text_buffer *line, const struct column *column)
+{
+    const struct element *element = &column->element;
+    const struct kind_time_bucket *bucket = &column->bucket;
+    const int64_t second = (int64_t)decimal_powers[bucket->digits];
+    const int64_t week = 7 * 86400 * second;
+    char width[DECIMAL_SIZE];
+
+    switch (element->notation) {
+    case ELEMENT_TIME:
+    case ELEMENT_LOCAL_TIME:
+        text_buffer_print(line, element->notation == ELEMENT_TIME ? ":time" : ":localtime");
+        if (element->decimals > 0)
+            text_buffer_print(line, ".%u", element->decimals);
+        if (bucket->months > 0)
+            text_buffer_print(line, "/%umo", bucket->months);
+        else if (bucket->width > 0)
+            text_buffer_print(line, bucket->phase > 0 ? "/%lldw" : "/%llds",
+                              (long long)(bucket->width / (bucket->phase > 0 ? week : second)));
+        return;
+    case ELEMENT_IP:
+        text_buffer_print(line, ":ip/%u/%u", element->prefix.v4, element->prefix.v6);
+        return;
+    case ELEMENT_TEXT:
+        text_buffer_print(line, ":text");
+        return;
+    case ELEMENT_DECIMAL:
+        break;
+    }
+    if (element->decimals > 0)
+        text_buffer_print(line, ":.%u", element->decimals);
+    else if (column->width > 1)
+        text_buffer_print(line, ":int");
+    if (column->width > 1) {
+        decimal_format_fixed(width, column->width, element->decimals);
+        text_buffer_print(line, "/%s", width);
+    }
+}
+
 /*
- * Appends the columns: a single value only if it is floored; several by their names or numbers;
- * groups by their names, else by their order, or in records by their types. Where they are is not
- * part of the meaning.
+ * Appends the columns: a single value only if it is floored or of another kind than numbers;
+ * several by their names or numbers; groups by their names, else by their order, or in records by
+ * their types. Where they are is not part of the meaning.
  */
 static void options_append_columns(struct text_buffer *line, const struct job *job)
 {
-    char width[DECIMAL_SIZE];
-
     if (job->has_weights)
         text_buffer_print(line, " --weight=1");
     for (size_t i = 0; i < job_condition_column(job); i++) {
         const struct column *column = &job->columns[i];
         const bool is_value = i < job->value_count;
         const bool is_only = is_value && job->value_count == 1;
-        if ((is_only && column->width <= 1) || (job->has_weights && i == job_weight_column(job)))
+        const bool is_plain = column->width <= 1 && column->element.notation == ELEMENT_DECIMAL;
+        if ((is_only && is_plain) || (job->has_weights && i == job_weight_column(job)))
             continue;
         if (i == 0 || i == job_group_column(job))
             text_buffer_print(line, is_value ? " --field=" : " --by=");
@@ -122,15 +161,21 @@ static void options_append_columns(struct text_buffer *line, const struct job *j
             options_append_typed(line, column->where);
         else
             text_buffer_print(line, "%zu", i - job_group_column(job) + 1);
-        if (column->element.decimals > 0)
-            text_buffer_print(line, ":.%u", column->element.decimals);
-        else if (column->width > 1)
-            text_buffer_print(line, ":int");
-        if (column->width > 1) {
-            decimal_format_fixed(width, column->width, column->element.decimals);
-            text_buffer_print(line, "/%s", width);
-        }
+        options_append_kind(line, column);
     }
+}
+
+/*
+ * The type that -t gives, which is that of values and groups that are numbers: of the first value
+ * that is one, else of groups.
+ */
+static const char *options_type_name(const struct job *job)
+{
+    for (size_t i = 0; i < job_condition_column(job); i++) {
+        if (job->columns[i].element.notation == ELEMENT_DECIMAL)
+            return job->columns[i].element.name;
+    }
+    return "i64";
 }
 
 /* Whether the result is the number of the values, whatever they are: decimals do not matter. */
@@ -162,8 +207,9 @@ char *options_write_line(const struct job *job)
     text_buffer_print(&line, "%s", operations[operation]->name);
     for (unsigned i = 0; i < job->reductions.count; i++)
         text_buffer_print(&line, "%c%s", i == 0 ? ' ' : ',', job->reductions.list[i].name);
-    text_buffer_print(&line, " --type=%s", job->element.name);
-    if (decimals > 0 && job->value_count == 1 && !options_counts_values(job))
+    text_buffer_print(&line, " --type=%s", options_type_name(job));
+    if (decimals > 0 && job->element.notation == ELEMENT_DECIMAL && job->value_count == 1 &&
+        !options_counts_values(job))
         text_buffer_print(&line, " --decimals=%u", decimals);
     if (job->interpolates)
         text_buffer_print(&line, " --interpolate");

@@ -25,6 +25,7 @@ struct stalin_sort {
     const struct job *job;
     struct writer *kept;
     struct writer *purged; /* NULL: they are not wanted */
+    char *scratch;         /* for conditions, as in text_rows.h; of the thread that has the turn */
 
     /* Written only by the thread that has the turn: rank and key of the last survivor released. */
     uint64_t last;
@@ -46,10 +47,24 @@ struct stalin_sort {
     bool is_parked[STALIN_SORT_AHEAD];
 };
 
+/*
+ * Whether the text of values is written as it was read. Decimal integers are written anew, which is
+ * quicker, and times, values of JSON and what is floored.
+ */
+static bool stalin_sort_keeps_text(const struct job *job)
+{
+    const enum text_notation notation = job->text.notation;
+    return job->is_text && !job->json && job->columns[0].width <= 1 &&
+           (notation == TEXT_FIXED || notation == TEXT_HEX);
+}
+
 void *stalin_sort_create(const struct job *job, struct failure *failure)
 {
     struct stalin_sort *self = calloc(1, sizeof *self);
-    if (!self) {
+    if (self && stalin_sort_keeps_text(job) && job->condition_count > 0)
+        self->scratch = malloc(TEXT_ROWS_SCRATCH_BYTES);
+    if (!self || (stalin_sort_keeps_text(job) && job->condition_count > 0 && !self->scratch)) {
+        free(self);
         status_fail(failure, STATUS_DATA, "no memory for the order of the survivors");
         return NULL;
     }
@@ -72,6 +87,7 @@ void stalin_sort_destroy(void *partial)
         pthread_cond_destroy(&self->turns[i]);
     }
     pthread_mutex_destroy(&self->lock);
+    free(self->scratch);
     free(self);
 }
 
@@ -89,15 +105,6 @@ bool stalin_sort_floor(const struct stalin_sort *self, uint64_t *key)
         return false;
     *key = atomic_load_explicit(&self->floor_key, memory_order_relaxed);
     return true;
-}
-
-/*
- * Whether the text of values is written as it was read. Decimal integers are written anew, which is
- * quicker, and what is floored.
- */
-static bool stalin_sort_keeps_text(const struct job *job)
-{
-    return job->is_text && job->text.notation != TEXT_INTEGERS && job->columns[0].width <= 1;
 }
 
 /* Maps a key to a number that ascends in the job's order, for each type and direction. */
@@ -133,8 +140,8 @@ static void stalin_sort_write(const struct stalin_sort *self, struct writer *wri
     }
     for (size_t i = 0; i < count; i++) {
         uint64_t key = element_key(element, elements + i * element->bytes);
-        char *line = writer_reserve(writer, DECIMAL_SIZE);
-        size_t length = decimal_write_fixed(line, element_value(element, key), element->decimals);
+        char *line = writer_reserve(writer, ELEMENT_TEXT_SIZE);
+        size_t length = element_write(line, element, element_value(element, key));
         line[length] = '\n';
         writer_commit(writer, length + 1);
     }
@@ -149,7 +156,7 @@ static void stalin_sort_write_tokens(const struct stalin_sort *self,
 {
     const struct job *job = self->job;
     const struct chunk *text = run->chunk.text;
-    const bool has_rows = job_has_rows(job) || text->rules.columns > 0;
+    const bool has_rows = text_rows_are_needed(job);
     struct text_rules opaque_rules = text->rules;
     struct job opaque_job = *job;
     size_t left = run->chunk.bytes / job->element.bytes;
@@ -163,6 +170,7 @@ static void stalin_sort_write_tokens(const struct stalin_sort *self,
                              .rules = &text->rules,
                              .data = text->data,
                              .bytes = text->bytes,
+                             .scratch = self->scratch,
                              .capacity = 1};
 
     opaque_rules.notation = TEXT_OPAQUE;

@@ -97,17 +97,14 @@ struct cpu_rows *cpu_rows_create(const struct job *job)
     rows->job = job;
     rows->operation = operation_of(job);
     rows->stored = job_condition_column(job);
-    /* Without a delimiter, a header with names says how many fields a line has. */
-    rows->has_rows = job_has_rows(job) || job->columns[0].name || job->json ||
-                     job->columns[0].width > 1 || job->columns[0].notation > TEXT_OPAQUE ||
-                     job->text.field == TEXT_WHOLE_LINE;
+    rows->has_rows = text_rows_are_needed(job);
     if (job->is_text && !rows->has_rows)
         rows->parse = text_choose_parser(&job->text, job->element.type);
     bool has_memory = true;
     if (job->dictionary)
         has_memory = (rows->texts = dictionary_cache_create(job->dictionary)) != NULL;
     if (rows->has_rows)
-        has_memory = has_memory && (rows->scratch_text = malloc(TEXT_BYTES_MAX)) != NULL;
+        has_memory = has_memory && (rows->scratch_text = malloc(TEXT_ROWS_SCRATCH_BYTES)) != NULL;
     if (job->json)
         has_memory = has_memory && (rows->json = malloc(sizeof *rows->json)) != NULL;
     const size_t some = CPU_ROWS_KEYS / rows->stored;

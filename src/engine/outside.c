@@ -8,6 +8,8 @@
 #include "job/binning_index.h"
 #include "text/text_rows.h"
 
+#include <stdlib.h>
+
 static bool outside_is(const struct job *job, uint64_t key)
 {
     return binning_index(&job->binning, job->binning.form, key) >= job->binning.bins;
@@ -17,7 +19,7 @@ static bool outside_is(const struct job *job, uint64_t key)
 static enum status outside_check_text(const struct job *job, const struct chunk *text,
                                       struct failure *failure)
 {
-    const bool has_rows = job_has_rows(job) || text->rules.columns > 0;
+    const bool has_rows = text_rows_are_needed(job);
     const char *data = text->data;
     text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
     struct element native = job->element;
@@ -30,7 +32,7 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
         .values = &value,
         .capacity = 1,
     };
-    uint64_t group;
+    uint64_t group[2];
     struct text_rows rows = {
         .job = job,
         .rules = &text->rules,
@@ -40,10 +42,21 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
         .capacity = 1,
     };
     for (size_t c = 1; c < job_condition_column(job); c++)
-        rows.keys[c] = c < job_group_column(job) ? &weight : &group;
+        rows.keys[c] = c < job_group_column(job) ? &weight : group;
+    if (has_rows && !(rows.scratch = malloc(TEXT_ROWS_SCRATCH_BYTES)))
+        return status_fail(failure, STATUS_DATA, "no memory for searching the text");
+    if (job->json) {
+        rows.json = malloc(sizeof *rows.json);
+        if (!rows.json) {
+            free(rows.scratch);
+            return status_fail(failure, STATUS_DATA, "no memory for searching the text");
+        }
+        json_lines_begin(rows.json, job->json, '\n', text->data, text->bytes);
+    }
     const size_t *offset = has_rows ? &rows.offset : &cursor.offset;
     const size_t *count = has_rows ? &rows.count : &cursor.count;
     enum text_event event;
+    enum status status = STATUS_OK;
 
     native.swapped = false;
     do {
@@ -54,14 +67,16 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
         while (end > 1 &&
                (data[end - 1] == ' ' || (data[end - 1] >= '\t' && data[end - 1] <= '\r')))
             end--; /* the parser also skips blank lines */
-        char shown[DECIMAL_SIZE];
-        decimal_format_fixed(shown, element_value(&native, element_key(&native, &value)),
-                             native.decimals);
-        return status_fail_at(failure, text->position + end - 1, STATUS_DATA,
-                              STATUS_NAME ":%llu: value %s is outside the bins", text->origin.name,
-                              (unsigned long long)parse_errors_find_line(text, end - 1), shown);
-    } while (event != TEXT_END);
-    return STATUS_OK;
+        char shown[ELEMENT_TEXT_SIZE];
+        element_format(shown, &native, element_value(&native, element_key(&native, &value)));
+        status =
+            status_fail_at(failure, text->position + end - 1, STATUS_DATA,
+                           STATUS_NAME ":%llu: value %s is outside the bins", text->origin.name,
+                           (unsigned long long)parse_errors_find_line(text, end - 1), shown);
+    } while (status == STATUS_OK && event != TEXT_END);
+    free(rows.scratch);
+    free(rows.json);
+    return status;
 }
 
 enum status outside_check(const struct job *job, const struct chunk *chunk, struct failure *failure)

@@ -115,8 +115,9 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         chunk->origin.line == 0 && chunk->origin.offset == 0 && chunk->left_out == 0;
     const struct text_reading reading = {
         .rules = &rules,
-        .noun = parse_errors_is_group(job, token) ? "group" : NULL,
         .is_value = column < job->value_count,
+        .is_group = parse_errors_is_group(job, token),
+        .is_json = job->json != NULL,
         .option = job_column_option(job, column),
         .field_name = job->columns[column].name,
         .element = &job->columns[column].element,
@@ -281,10 +282,15 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
                                 struct failure *failure)
 {
     unsigned long long more = errors->invalid - errors->first_count;
-    const char *kind = errors->groups == errors->invalid          ? "group"
-                       : errors->groups > 0                       ? "token"
-                       : errors->job->text.notation == TEXT_FIXED ? "number"
-                                                                  : "integer";
+    const struct job *job = errors->job;
+    bool has_kinds = job->json != NULL; /* tokens that are no numbers */
+    for (size_t i = 0; i < job_column_count(job); i++)
+        has_kinds = has_kinds || job->columns[i].notation > TEXT_OPAQUE;
+    const char *kind = has_kinds                           ? "token"
+                       : errors->groups == errors->invalid ? "group"
+                       : errors->groups > 0                ? "token"
+                       : job->text.notation == TEXT_FIXED  ? "number"
+                                                           : "integer";
     uint64_t kinds[PARSE_ERRORS_KINDS];
     char numbers[PARSE_ERRORS_NUMBERS_SIZE];
     unsigned long long skipped = 0;
@@ -300,9 +306,9 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
                          skipped == 1 ? "" : "s", numbers);
         else if (skipped > 0 && !quiet)
             status_print("note: %llu token%s skipped%s", skipped, skipped == 1 ? "" : "s",
-                         *numbers       ? numbers
-                         : skipped == 1 ? ", which is no number"
-                                        : ", none of them a number");
+                         *numbers || has_kinds ? numbers
+                         : skipped == 1        ? ", which is no number"
+                                               : ", none of them a number");
         return STATUS_OK;
     }
     for (size_t i = 0; i < errors->first_count; i++) {

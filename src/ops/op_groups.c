@@ -346,15 +346,12 @@ static void op_groups_write_group(const struct print_values *values, size_t grou
     const struct job *job = values->job;
     const struct column *of = &job->columns[job_group_column(job) + column];
     const uint64_t *row = op_groups_know(values, group)->row;
-    struct text_buffer text = {.text = NULL};
     char out[ELEMENT_TEXT_SIZE];
     size_t bytes;
 
     if (of->element.notation == ELEMENT_TEXT) {
         const char *data = groups_text(self->groups, row[self->groups->words[column]], &bytes);
-        print_append_text(&text, data, bytes, values->separator);
-        writer_write(writer, text.text ? text.text : "", text.length);
-        free(text.text);
+        print_write_text(writer, data, bytes, values->separator);
         return;
     }
     const __int128 value = groups_value(self->groups, row, column);
@@ -515,10 +512,12 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         if (prefix.is_lost)
             status = status_fail(failure, STATUS_DATA, "no memory for printing groups");
         own.group = job->group_count > 0 ? prefix.text : NULL;
+        own.group_bytes = prefix.length;
         own.is_next_group = g > 0;
         if (format == &print_json && job->group_count > 0) {
             writer_write_text(writer, g > 0 ? "," : "\n");
-            writer_write_text(writer, prefix.is_lost ? "" : prefix.text);
+            writer_write(writer, prefix.is_lost ? "" : prefix.text,
+                         prefix.is_lost ? 0 : prefix.length);
         }
         if (status == STATUS_OK && job->is_automatic)
             status = op_groups_make_automatic(groups, g, g, &own, &rows, &automatic, failure);

@@ -14,13 +14,11 @@
 #include "config.h"
 
 #include "base/decimal.h"
-#include "base/text_buffer.h"
 #include "count/groups.h"
 #include "output/writer.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What stands in a line of json around its numbers; in tsv and csv separators and line ends. */
@@ -64,6 +62,9 @@ static const struct {
 
 /* A line: two edges, two counts, two percentages and the words. Lines of quantiles are shorter. */
 #define PRINT_LINE_MAX (2 * ELEMENT_TEXT_SIZE + 2 * DECIMAL_SIZE + 2 * PERCENTAGE_SHARE_SIZE + 120)
+
+/* Longer groups are not in lines that are written together. */
+#define PRINT_GROUP_MAX 4096
 
 /* Lines that are written together. */
 #define PRINT_LINE_BATCH (PRINT_ROWS_BATCH / 2)
@@ -123,47 +124,59 @@ static inline char *print_counts(char *c, const struct print_table *table, uint6
     return print_word(c, separator, PRINT_WORD_END);
 }
 
-/* What begins each line: of a group its values, and in jsonl a brace. */
-static const char *print_group(const struct print_table *table)
+/* What begins each line, and its length: of a group its values, and in jsonl a brace. */
+static const char *print_group(const struct print_table *table, size_t *bytes)
 {
-    const char *none = table->format == &print_jsonl ? "{" : "";
-    return table->options->group && table->format->separator ? table->options->group : none;
+    const bool has_group = table->options->group && table->format->separator;
+
+    *bytes = has_group ? table->options->group_bytes : table->format == &print_jsonl;
+    return has_group ? table->options->group : "{";
 }
 
-/* Writes the lines of texts, each with the text of its rank. */
-static void print_texts_of(struct writer *writer, const struct print_table *table)
+static void print_write_group(struct writer *writer, const struct print_table *table)
 {
-    const struct groups *groups = table->rows.groups;
+    size_t bytes;
+    const char *group = print_group(table, &bytes);
+    writer_write(writer, group, bytes);
+}
+
+/* Writes lines of any length: of texts, or with groups of texts. */
+static void print_long_lines(struct writer *writer, const struct print_table *table)
+{
+    const bool is_text = table->rows.job->element.notation == ELEMENT_TEXT;
     const char separator = table->format->separator;
     const bool is_json = separator == '\0' || separator == PRINT_JSONL;
-    struct text_buffer text = {.text = NULL};
     struct rows rows = table->rows;
     struct rows_row row;
     uint64_t cumulative = 0;
     char line[PRINT_LINE_MAX];
 
     while (rows_read(&rows, &row, 1) > 0) {
-        size_t bytes;
-        const char *data = groups_text(groups, (uint64_t)row.low, &bytes);
-        const bool is_first = separator == '\0' && cumulative == 0;
+        const bool is_first = separator == '\0' && row.low == table->first_low;
         cumulative += row.count;
         char *c = print_word(line, separator, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
         writer_write(writer, line, (size_t)(c - line));
-        writer_write_text(writer, print_group(table));
-        c = print_word(line, separator, PRINT_WORD_VALUE);
-        writer_write(writer, line, (size_t)(c - line));
-        text.length = 0;
-        print_append_text(&text, data, bytes, is_json ? '\0' : separator);
-        writer_write(writer, text.text ? text.text : "", text.length);
-        c = print_counts(line, table, row.count, cumulative);
+        print_write_group(writer, table);
+        if (is_text) {
+            size_t bytes;
+            const char *data = groups_text(table->rows.groups, (uint64_t)row.low, &bytes);
+            c = print_word(line, separator, PRINT_WORD_VALUE);
+            writer_write(writer, line, (size_t)(c - line));
+            print_write_text(writer, data, bytes, is_json ? '\0' : separator);
+            c = line;
+        } else {
+            c = print_bin(line, table, row.low, row.high);
+        }
+        c = print_counts(c, table, row.count, cumulative);
         writer_write(writer, line, (size_t)(c - line));
     }
-    free(text.text);
 }
 
 static void print_lines_of(struct writer *writer, const struct print_table *table)
 {
-    const size_t line_max = PRINT_LINE_MAX + strlen(print_group(table));
+    size_t group_bytes;
+    const char *group = print_group(table, &group_bytes);
+    const size_t line_max = PRINT_LINE_MAX + group_bytes;
     const size_t fitting = ((64 << 10) - 1) / line_max;
     const size_t capacity = fitting < PRINT_LINE_BATCH ? fitting : PRINT_LINE_BATCH;
     struct rows_row batch[PRINT_LINE_BATCH];
@@ -179,7 +192,7 @@ static void print_lines_of(struct writer *writer, const struct print_table *tabl
             cumulative += batch[i].count;
             const bool is_first = separator == '\0' && batch[i].low == table->first_low;
             c = print_word(c, separator, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
-            c = stpcpy(c, print_group(table));
+            c = mempcpy(c, group, group_bytes);
             c = print_bin(c, table, batch[i].low, batch[i].high);
             c = print_counts(c, table, batch[i].count, cumulative);
         }
@@ -192,14 +205,15 @@ void print_lines(struct writer *writer, const struct print_table *table)
     struct print_table all = *table;
     struct rows rows = table->rows;
     struct rows_row first;
+    size_t group_bytes;
 
+    print_group(table, &group_bytes);
     if (table->format == &print_json && rows_read(&rows, &first, 1) > 0)
         all.first_low = first.low; /* in other formats the first line is like all others */
-    if (table->rows.job->element.notation == ELEMENT_TEXT)
-        print_texts_of(writer, &all);
+    if (table->rows.job->element.notation == ELEMENT_TEXT || group_bytes > PRINT_GROUP_MAX)
+        print_long_lines(writer, &all);
     else
-        print_rows_in_parts(writer, &all, PRINT_LINE_MAX + strlen(print_group(table)),
-                            print_lines_of);
+        print_rows_in_parts(writer, &all, PRINT_LINE_MAX + group_bytes, print_lines_of);
 }
 
 static void print_delimited(struct writer *writer, const struct print_table *table)
@@ -233,7 +247,7 @@ static void print_delimited(struct writer *writer, const struct print_table *tab
     if (quantiles->count == 0)
         print_lines(writer, table);
     for (size_t i = 0; table->quantiles && i < quantiles->count; i++) {
-        writer_write_text(writer, print_group(table));
+        print_write_group(writer, table);
         char *line = writer_reserve(writer, PRINT_LINE_MAX);
         char *c = is_jsonl ? stpcpy(line, "\"percent\":") : line;
         c += percentage_write(c, &quantiles->percents[i]);
@@ -243,7 +257,7 @@ static void print_delimited(struct writer *writer, const struct print_table *tab
         writer_commit(writer, (size_t)(c - line));
     }
     if (options->other) { /* the columns of the bins; of two edges, the second is empty */
-        writer_write_text(writer, print_group(table));
+        print_write_group(writer, table);
         char *line = writer_reserve(writer, PRINT_LINE_MAX);
         char *c = stpcpy(line, is_jsonl ? "\"other\":true" : "other");
         if (!table->rows.is_unit && !is_jsonl)

@@ -10,6 +10,7 @@
 #include "partial/operation.h"
 #include "print/print_rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The minimum number of parts that are worth starting threads. */
@@ -86,37 +87,102 @@ static size_t print_utf8_bytes(const char *data, size_t bytes)
     return length > 2 && (is_overlong || is_surrogate || is_beyond) ? 0 : length;
 }
 
-void print_append_text(struct text_buffer *buffer, const char *text, size_t bytes, char separator)
+/*
+ * What stands in a format for the first character of text[0..bytes), whose length it stores in
+ * *used. Returns the length of the escape in `out`; 0: it stands as it is.
+ */
+static size_t print_escape(const char *text, size_t bytes, char separator, size_t *used,
+                           char out[8])
+{
+    const unsigned char c = (unsigned char)*text;
+
+    *used = 1;
+    if (separator == '\t' && (c == '\t' || c == '\n' || c == '\\')) {
+        out[0] = '\\';
+        out[1] = c == '\t' ? 't' : c == '\n' ? 'n' : '\\';
+        return 2;
+    }
+    if (separator == ',' && c == '"') {
+        memcpy(out, "\"\"", 2);
+        return 2;
+    }
+    if (separator != '\0')
+        return 0;
+    if (c < ' ')
+        return (size_t)snprintf(out, 8, "\\u%04x", c);
+    if (c == '"' || c == '\\') {
+        out[0] = '\\';
+        out[1] = (char)c;
+        return 2;
+    }
+    *used = print_utf8_bytes(text, bytes);
+    if (*used > 0)
+        return 0;
+    *used = 1;
+    memcpy(out, "\xef\xbf\xbd", 3);
+    return 3;
+}
+
+/* Whether a text stands in quotes. */
+static bool print_text_is_quoted(const char *text, size_t bytes, char separator)
 {
     bool is_quoted = separator == '\0';
 
-    for (size_t i = 0; separator == ',' && i < bytes; i++)
-        is_quoted = is_quoted || strchr(",\"\r\n", text[i]);
+    for (size_t i = 0; separator == ',' && i < bytes && !is_quoted; i++)
+        is_quoted = memchr(",\"\r\n", text[i], 4) != NULL;
+    return is_quoted;
+}
+
+/*
+ * The next piece of a text in a format: bytes as they stand, or an escape in `out`. Returns how
+ * many bytes of the text it is for.
+ */
+static size_t print_text_piece(const char *text, size_t bytes, char separator, char out[8],
+                               const char **piece, size_t *piece_bytes)
+{
+    size_t used;
+    size_t done = 0;
+
+    *piece = out;
+    *piece_bytes = print_escape(text, bytes, separator, &used, out);
+    if (*piece_bytes > 0)
+        return used;
+    do
+        done += used;
+    while (done < bytes && print_escape(text + done, bytes - done, separator, &used, out) == 0);
+    *piece = text;
+    *piece_bytes = done;
+    return done;
+}
+
+void print_append_text(struct text_buffer *buffer, const char *text, size_t bytes, char separator)
+{
+    const bool is_quoted = print_text_is_quoted(text, bytes, separator);
+    const char *piece;
+    size_t piece_bytes;
+    char out[8];
+
     text_buffer_append(buffer, "\"", is_quoted);
-    for (size_t i = 0, n; i < bytes; i += n) {
-        const char c = text[i];
-        const char *escape = NULL;
-        n = 1;
-        if (separator == '\t')
-            escape = c == '\t' ? "\\t" : c == '\n' ? "\\n" : c == '\\' ? "\\\\" : NULL;
-        else if (separator == ',')
-            escape = c == '"' ? "\"\"" : NULL;
-        else if (c == '"' || c == '\\')
-            escape = c == '"' ? "\\\"" : "\\\\";
-        else if ((unsigned char)c >= ' ')
-            n = print_utf8_bytes(text + i, bytes - i);
-        if (escape) {
-            text_buffer_append(buffer, escape, 2);
-        } else if (separator == '\0' && (unsigned char)c < ' ') {
-            text_buffer_print(buffer, "\\u%04x", (unsigned)(unsigned char)c);
-        } else if (n == 0) {
-            text_buffer_append(buffer, "\xef\xbf\xbd", 3);
-            n = 1;
-        } else {
-            text_buffer_append(buffer, text + i, n);
-        }
+    for (size_t i = 0; i < bytes;) {
+        i += print_text_piece(text + i, bytes - i, separator, out, &piece, &piece_bytes);
+        text_buffer_append(buffer, piece, piece_bytes);
     }
     text_buffer_append(buffer, "\"", is_quoted);
+}
+
+void print_write_text(struct writer *writer, const char *text, size_t bytes, char separator)
+{
+    const bool is_quoted = print_text_is_quoted(text, bytes, separator);
+    const char *piece;
+    size_t piece_bytes;
+    char out[8];
+
+    writer_write(writer, "\"", is_quoted);
+    for (size_t i = 0; i < bytes;) {
+        i += print_text_piece(text + i, bytes - i, separator, out, &piece, &piece_bytes);
+        writer_write(writer, piece, piece_bytes);
+    }
+    writer_write(writer, "\"", is_quoted);
 }
 
 void print_values_append_member(struct text_buffer *text, const char *name)

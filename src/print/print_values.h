@@ -57,6 +57,7 @@ struct text_buffer;
  * U+FFFD.
  */
 void print_append_text(struct text_buffer *buffer, const char *text, size_t bytes, char separator);
+void print_write_text(struct writer *writer, const char *text, size_t bytes, char separator);
 
 /* Appends it to a text instead. */
 void print_values_append_member(struct text_buffer *text, const char *name);

@@ -60,6 +60,7 @@ struct text_token {
     size_t bytes;
     size_t column;     /* of the job; 0 if there is only one */
     const char *fault; /* the row is no JSON object: why, a constant string; else NULL */
+    bool is_missing;   /* the row has no such field */
 };
 
 /* A text that is parsed in calls, and where the values of a call go. */

@@ -4,13 +4,15 @@
 
 #include "text/text_advice.h"
 
+#include "base/kind_ip.h"
+#include "base/kind_time.h"
 #include "text/text_number.h"
 #include "text/text_scan.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT_ADVICE_JSON "JSON: choose numbers with jq"
+#define TEXT_ADVICE_JSON "JSON: try --jsonl -f NAME"
 
 /* A header may be a word of so many bytes that stands alone on its line. */
 #define TEXT_ADVICE_WORD_MAX 40
@@ -181,6 +183,26 @@ static bool text_advice_is_hex(const char *token, size_t bytes)
     return bytes >= 4 && changes > 0 && (exponents != 1 || digits + 1 < bytes);
 }
 
+/* The kind of the column that the token would be one of, or "". */
+static const char *text_advice_choose_kind(const struct text_reading *reading, const char *text,
+                                           size_t bytes)
+{
+    const struct kind_time_rules time = {.digits = 0};
+    struct kind_ip address;
+    int64_t value;
+
+    if (reading->rules->notation > TEXT_OPAQUE || reading->rules->field == 0 || bytes == 0)
+        return "";
+    if (!text_advice_is_decimal(text, bytes) &&
+        kind_time_read(&time, text, bytes, bytes, &value) == bytes)
+        return "try COLUMN:time";
+    if (kind_ip_read(text, bytes, &address))
+        return "try COLUMN:ip";
+    if (!reading->is_value && text_advice_count(text, bytes, text_advice_is_letter) > 0)
+        return "try COLUMN:text";
+    return "";
+}
+
 /* The rules for an invalid token but the one for decimals. */
 static const char *text_advice_choose(const struct text_case *c)
 {
@@ -226,6 +248,9 @@ static const char *text_advice_choose(const struct text_case *c)
         return "try -f N";
     if (is_integer && text_advice_is_hex(c->text, c->bytes))
         return "try --base 16";
+    const char *kind = text_advice_choose_kind(c->reading, c->text, c->bytes);
+    if (*kind)
+        return kind;
     if (c->reading->begins_file && c->text == c->reading->data &&
         text_advice_has_mark(c->text, c->bytes))
         return "tail -c +4 removes it";
@@ -257,14 +282,17 @@ void text_advise_token(const struct text_reading *reading, const struct text_tok
     c.line = text_advice_find_line(reading, token->offset, &c.length);
     if (reading->ends_run && (c.bytes == 0 || (c.bytes == 1 && *text == '-')))
         text_advice_write("try --invalid ignore", out);
-    else if (c.rules->from_zero)
+    else if (c.rules->from_zero || c.rules->notation > TEXT_OPAQUE)
         text_advice_write("", out);
-    else if (text_advice_is_json(is_word ? text : c.line, is_word ? c.bytes : c.length))
+    else if (!reading->is_json &&
+             text_advice_is_json(is_word ? text : c.line, is_word ? c.bytes : c.length))
         text_advice_write(TEXT_ADVICE_JSON, out);
     else if (c.rules->notation != TEXT_HEX && decimals > 0 && decimals <= TEXT_DECIMALS_MAX &&
              text_advice_is_decimal(text + c.sign, c.bytes - c.sign))
         snprintf(out, TEXT_ADVICE_SIZE,
                  reading->is_value ? " (try --decimals %zu)" : " (try COLUMN:.%zu)", decimals);
+    else if (reading->is_json)
+        text_advice_write(text_advice_choose_kind(reading, text, c.bytes), out);
     else
         text_advice_write(text_advice_choose(&c), out);
 }

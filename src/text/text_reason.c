@@ -3,6 +3,7 @@
 
 #include "text/text_reason.h"
 
+#include "base/kind_time.h"
 #include "text/text_advice.h"
 #include "text/text_line.h"
 #include "text/text_number.h"
@@ -86,7 +87,8 @@ static bool text_reason_is_any_number(const char *token, size_t bytes, size_t *d
 enum text_misfit text_find_misfit(const struct text_rules *rules, const char *token, size_t bytes,
                                   size_t *decimals)
 {
-    const char *type = text_reason_find_type(rules, token, bytes);
+    const bool is_kind = rules->notation > TEXT_OPAQUE;
+    const char *type = is_kind ? NULL : text_reason_find_type(rules, token, bytes);
     const bool is_quoted = bytes > 2 && token[0] == '"' && token[bytes - 1] == '"';
     bool is_plain;
 
@@ -96,7 +98,7 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const char *to
     token += is_quoted;
     bytes -= 2 * (size_t)is_quoted;
     const size_t sign = bytes > 0 && (*token == '-' || *token == '+');
-    if (rules->notation == TEXT_HEX ||
+    if (is_kind || rules->notation == TEXT_HEX ||
         !text_reason_is_any_number(token + sign, bytes - sign, decimals, &is_plain))
         return TEXT_MISFIT_NONE;
     *decimals += *decimals == 0;
@@ -153,38 +155,83 @@ static bool text_reason_is_miscounted(const struct text_reading *reading, size_t
     return true;
 }
 
+/* What the values of a column are. */
+static const char *text_reason_noun(const struct text_reading *reading)
+{
+    const struct text_rules *rules = reading->rules;
+
+    switch (rules->notation) {
+    case TEXT_TIME:
+        return "time";
+    case TEXT_IP:
+        return "address";
+    case TEXT_BYTES:
+        return "text";
+    default:
+        return rules->from_zero                ? "weight"
+               : reading->is_group             ? "group"
+               : rules->notation == TEXT_FIXED ? "number"
+                                               : "integer";
+    }
+}
+
+/* Writes the reason if the row is no JSON object, or has no such key. Returns whether it is so. */
+static bool text_reason_is_no_key(const struct text_reading *reading,
+                                  const struct text_token *token, char out[TEXT_REASON_SIZE])
+{
+    if (token->fault)
+        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s", token->fault);
+    else if (reading->is_json && token->is_missing)
+        snprintf(out, TEXT_REASON_SIZE, "row has no %.100s", reading->field_name);
+    else
+        return false;
+    return true;
+}
+
 void text_explain_invalid(const struct text_reading *reading, const struct text_token *token,
                           char out[TEXT_REASON_SIZE])
 {
     const char *begin = reading->data + token->offset;
-    const char *type = text_reason_find_type(reading->rules, begin, token->bytes);
+    const struct text_rules *rules = reading->rules;
+    const bool is_kind = rules->notation > TEXT_OPAQUE;
+    const char *type = is_kind ? NULL : text_reason_find_type(rules, begin, token->bytes);
     bool has_mark = text_advice_has_mark(begin, token->bytes);
     char shown[TEXT_REASON_SHOWN + 4];
     char advice[TEXT_ADVICE_SIZE];
     char decimals[24] = "";
+    const bool is_other = /* that has not been said */
+        !reading->is_value && !rules->from_zero && (is_kind || !reading->is_group);
 
-    if (token->bytes == 0 && (text_reason_is_miscounted(reading, token->offset, out) ||
-                              text_reason_is_missing(reading, token->offset, out)))
+    if (text_reason_is_no_key(reading, token, out))
         return;
+    if (token->bytes == 0 && !reading->is_json &&
+        (text_reason_is_miscounted(reading, token->offset, out) ||
+         text_reason_is_missing(reading, token->offset, out)))
+        return;
+    if (rules->notation == TEXT_BYTES) {
+        snprintf(out, TEXT_REASON_SIZE, "text of %zu bytes, more than %zu", token->bytes,
+                 TEXT_BYTES_MAX);
+        return;
+    }
     text_reason_show(begin + 3 * has_mark, token->bytes - 3 * has_mark, shown);
     text_advise_token(reading, token, advice);
-    if (reading->rules->notation == TEXT_FIXED)
-        snprintf(decimals, sizeof decimals, " with --decimals %u", reading->rules->decimals);
-    if (type && !reading->rules->from_zero)
+    if (rules->notation == TEXT_FIXED)
+        snprintf(decimals, sizeof decimals, " with --decimals %u", rules->decimals);
+    const struct kind_time_rules time = {
+        .digits = reading->element->decimals,
+        .is_local = reading->element->notation == ELEMENT_LOCAL_TIME,
+    };
+    if (rules->notation == TEXT_TIME && token->bytes > 0 &&
+        kind_time_is_out_of_range(&time, begin, token->bytes, token->bytes))
+        snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for times with %u digits of a second",
+                 shown, time.digits);
+    else if (type && !rules->from_zero)
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s", shown,
                  reading->element->name, decimals, *type ? " (try -t " : "", type,
                  *type ? ")" : "");
     else
-        snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'%s%s%s",
-                 reading->rules->from_zero                ? "weight"
-                 : reading->noun                          ? reading->noun
-                 : reading->rules->notation == TEXT_FIXED ? "number"
-                 : reading->rules->notation == TEXT_TIME  ? "time"
-                 : reading->rules->notation == TEXT_IP    ? "address"
-                                                          : "integer",
+        snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'%s%s%s%s", text_reason_noun(reading),
                  has_mark ? "<byte order mark>" : "", shown,
-                 reading->rules->from_zero ? ", no integer from 0 to 2^63 - 1" : "",
-                 reading->is_value || reading->noun || reading->rules->from_zero ? ""
-                                                                                 : " of --where",
-                 advice);
+                 rules->from_zero ? ", no integer from 0 to 2^63 - 1" : "", is_other ? " of " : "",
+                 is_other ? reading->option : "", advice);
 }

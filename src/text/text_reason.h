@@ -12,8 +12,9 @@
 /* A text, and how it is read. */
 struct text_reading {
     const struct text_rules *rules;
-    const char *noun;       /* of the column's values: "group"; NULL: as they are written */
     bool is_value;          /* the column is one of the values */
+    bool is_group;          /* or one of the groups */
+    bool is_json;           /* the rows are JSON objects */
     const char *option;     /* that names rules->field: -f */
     const char *field_name; /* of rules->field; NULL: it has none */
     const struct element *element;
@@ -53,7 +54,10 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const char *to
  *   invalid integer 'x'
  *   invalid integer '1.5' (try --decimals 1)
  *   invalid weight '-1', no integer from 0 to 2^63 - 1
- *   invalid group 'x' (groups are integers)
+ *   invalid group 'x' (try COLUMN:text)
+ *   invalid time 'x' of --where
+ *   not a JSON object: a colon is missing
+ *   row has no .http.ms
  *   invalid integer 'id,ms' (try --csv -f N)
  *   invalid integer 'ms' (try --header)
  *   invalid integer '-' (try --invalid ignore)
@@ -63,7 +67,8 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const char *to
  *   invalid integer '10.0.0.7' (try -f N)
  *   invalid integer '170,83' (try -d ,)
  *   invalid integer '7f00' (try --base 16)
- *   invalid integer '{"ms":' (JSON: choose numbers with jq)
+ *   invalid integer '{"ms":' (JSON: try --jsonl -f NAME)
+ *   invalid integer '2026-11-21' (try COLUMN:time)
  *   invalid integer '\1' (is it binary?)
  *
  * Shows at most 40 bytes of the token. Unprintable bytes but NUL are not masked.

@@ -44,6 +44,14 @@ struct text_rows_call {
     struct text_rows_column column[TEXT_COLUMNS_MAX]; /* [columns] */
 };
 
+bool text_rows_are_needed(const struct job *job)
+{
+    const struct column *first = &job->columns[0];
+
+    return job_has_rows(job) || first->name || job->json || first->width > 1 ||
+           first->notation > TEXT_OPAQUE || first->field == TEXT_WHOLE_LINE;
+}
+
 static bool text_rows_is_before(int32_t a, int32_t b)
 {
     return (a < 0) != (b < 0) ? b < 0 : a < b;
@@ -66,13 +74,14 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
         *column = (struct text_rows_column){
             .index = index,
             .rules = job_column_rules(job, rows->rules, index),
-            .limits = text_number_limits(of->element),
             .width = of->width,
             .of = of,
             .is_number = of->notation < TEXT_OPAQUE,
             .key_bytes = job_key_bytes(job, index),
             .condition = index >= conditions ? &job->conditions[index - conditions] : NULL,
         };
+        if (column->is_number)
+            column->limits = text_number_limits(of->element);
         if (column->rules.from_zero)
             column->limits.magnitude[true] = 0;
         size_t at = 0;
@@ -93,10 +102,13 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
 }
 
 /* Adds an invalid token of the row. */
-static void text_rows_add_invalid(struct text_rows *rows, size_t column, size_t begin, size_t end)
+static void text_rows_add_invalid(struct text_rows *rows, size_t column, size_t begin, size_t end,
+                                  bool is_missing)
 {
-    rows->invalid[rows->invalid_count++] =
-        (struct text_token){.offset = begin, .bytes = end - begin, .column = column};
+    rows->invalid[rows->invalid_count++] = (struct text_token){.offset = begin,
+                                                               .bytes = end - begin,
+                                                               .column = column,
+                                                               .is_missing = is_missing};
 }
 
 /* A token: a field without the quotes and the blanks around it. */
@@ -108,8 +120,8 @@ struct text_rows_token {
 };
 
 /*
- * Returns the bytes of a text, and stores how many they are: those of the token, or in `scratch`
- * without its escapes. NULL if they are too many.
+ * Returns the bytes of a token, and stores how many they are: as they stand, or in `scratch`
+ * without escapes. NULL if they are too many.
  */
 static const char *text_rows_find_text(const struct text_rows *rows,
                                        const struct text_rows_token *token, size_t *bytes)
@@ -117,21 +129,21 @@ static const char *text_rows_find_text(const struct text_rows *rows,
     const char *data = rows->data + token->begin;
 
     *bytes = token->end - token->begin;
-    if (*bytes > TEXT_BYTES_MAX)
-        return NULL;
     if (!token->is_escaped)
-        return data;
+        return *bytes <= TEXT_BYTES_MAX ? data : NULL;
+    if (*bytes > TEXT_ROWS_SCRATCH_BYTES)
+        return NULL;
     if (rows->json) {
         *bytes = json_string_decode(data, *bytes, rows->scratch);
-        return rows->scratch;
+    } else {
+        const size_t quoted = *bytes;
+        *bytes = 0;
+        for (size_t i = 0; i < quoted; i++) {
+            rows->scratch[(*bytes)++] = data[i];
+            i += data[i] == '"'; /* it is doubled */
+        }
     }
-    const size_t quoted = *bytes;
-    *bytes = 0;
-    for (size_t i = 0; i < quoted; i++) {
-        rows->scratch[(*bytes)++] = data[i];
-        i += data[i] == '"'; /* it is doubled */
-    }
-    return rows->scratch;
+    return *bytes <= TEXT_BYTES_MAX ? rows->scratch : NULL;
 }
 
 /*
@@ -142,8 +154,6 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
                                 const struct text_rows_token *token, uint64_t key[2])
 {
     const struct column *of = column->of;
-    const char *data = rows->data + token->begin;
-    const size_t bytes = token->end - token->begin;
     const struct kind_time_rules rules = {
         .digits = of->element.decimals,
         .is_local = of->element.notation == ELEMENT_LOCAL_TIME,
@@ -152,36 +162,37 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
     struct kind_ip address;
     int64_t time;
     uint32_t id = 0;
-    size_t length;
+    size_t bytes;
+    size_t more = token->line_end - token->end;
     const char *text;
 
     key[0] = 0;
-    switch (of->notation) {
-    case TEXT_NOTHING:
+    if (of->notation == TEXT_NOTHING)
         return true;
+    text = text_rows_find_text(rows, token, &bytes);
+    if (!text)
+        return false;
+    switch (of->notation) {
     case TEXT_TIME:
-        if (bytes == 0 ||
-            kind_time_read(&rules, data, bytes, token->line_end - token->begin, &time) == 0)
+        if (bytes == 0 || kind_time_read(&rules, text, bytes, bytes + more, &time) == 0)
             return false;
         key[0] =
             (uint64_t)(column_has_bucket(of) ? kind_time_bucket_floor(&of->bucket, time) : time);
         return true;
     case TEXT_IP:
-        if (!kind_ip_read(data, bytes, &address))
+        if (!kind_ip_read(text, bytes, &address))
             return false;
         address = kind_ip_floor(address, of->element.prefix);
         key[0] = address.high;
         key[1] = address.low;
         return true;
     case TEXT_BYTES:
-        text = text_rows_find_text(rows, token, &length);
-        if (!text)
-            return false;
         if (column->condition) {
-            key[0] = predicate_holds_text(column->condition, text, length);
+            key[0] = predicate_holds_text(column->condition, text, bytes);
             return true;
         }
-        rows->status = dictionary_find(rows->texts, text, length, &id, &rows->failure);
+        if (rows->texts)
+            rows->status = dictionary_find(rows->texts, text, bytes, &id, &rows->failure);
         key[0] = id;
         return true;
     default:
@@ -239,7 +250,7 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
     if ((is_found || column->of->notation == TEXT_NOTHING) &&
         text_rows_read_token(isa, rows, column, &token, key))
         return true;
-    text_rows_add_invalid(rows, column->index, token.begin, token.end);
+    text_rows_add_invalid(rows, column->index, token.begin, token.end, !is_found);
     return false;
 }
 
@@ -308,11 +319,11 @@ TEXT_INLINE enum text_event text_rows_finish(enum cpu_isa isa, bool is_quoted,
     if (is_wrong) {
         begin = text_line_find_wrong(rows->rules, data, begin, end);
         text_line_trim(data, &begin, &end);
-        text_rows_add_invalid(rows, 0, begin, end);
+        text_rows_add_invalid(rows, 0, begin, end, false);
         return TEXT_INVALID;
     }
     if (wanted_fields > 0 && fields != (uint64_t)wanted_fields) {
-        text_rows_add_invalid(rows, 0, end, end);
+        text_rows_add_invalid(rows, 0, end, end, false);
         return TEXT_INVALID;
     }
     for (size_t i = call->counted; i < call->fields; i++) {
@@ -407,7 +418,7 @@ TEXT_INLINE enum text_event text_rows_scan(enum cpu_isa isa, struct text_rows_ca
         }
         rows->offset = rows->json->row_end;
         if (found == JSON_INVALID) {
-            text_rows_add_invalid(rows, 0, rows->json->row_begin, rows->json->row_end);
+            text_rows_add_invalid(rows, 0, rows->json->row_begin, rows->json->row_end, false);
             rows->invalid[0].fault = json_fault_text(rows->json->fault);
             return TEXT_INVALID;
         }

@@ -17,6 +17,16 @@
 #include "text/json_lines.h"
 #include "text/text.h"
 
+/* A text of TEXT_BYTES_MAX bytes of which each is an escape of JSON. */
+#define TEXT_ROWS_SCRATCH_BYTES (6 * TEXT_BYTES_MAX)
+
+/*
+ * Whether a job parses rows, and not tokens as text_choose_parser (text.h) does: it has several
+ * columns, lines of JSON, a column of another kind than numbers, floored, or of the whole line; or
+ * a column has a name, so that the header says how many fields a line has. Pure.
+ */
+bool text_rows_are_needed(const struct job *job);
+
 /* A text that is parsed in calls, and where the rows of a call go. */
 struct text_rows {
     const struct job *job;
@@ -26,13 +36,13 @@ struct text_rows {
     size_t offset; /* 0, or what the last call left */
     /*
      * [capacity] each: of values, elements of their types in this machine's byte order; of the
-     * weight and of groups, keys of 8 bytes; conditions have none.
+     * weight and of groups, keys of 8 bytes for each word; conditions have none.
      */
     void *keys[TEXT_COLUMNS_MAX];
     uint64_t *lost; /* [capacity], a bit for each column without a value; NULL: one value column */
     size_t capacity;
-    struct dictionary_cache *texts; /* numbers texts; NULL: there are none that are stored */
-    char *scratch;                  /* [TEXT_BYTES_MAX] for texts without their escapes */
+    struct dictionary_cache *texts; /* numbers texts; NULL: the number of each is 0 */
+    char *scratch;                  /* [TEXT_ROWS_SCRATCH_BYTES] for texts without their escapes */
     struct json_lines *json;        /* rows are objects; begun on the data; NULL: lines */
     enum status status;             /* not STATUS_OK: `texts` has failed; the call ended early */
     struct failure failure;
