@@ -49,32 +49,34 @@ _gpuhist_options() {
     uniq | distinct)
         echo --top --min-count --other --sort --percent --cumulative --quantiles --format \
             --header-out --plot --zeros -o --output --save -t --type --binary --text -f --field \
-            -d --delimiter --csv --jsonl --base --decimals --header --record --offset --weight \
-            --by --where --names --time-format --invalid --decompress --memory -S --buffer-size \
-            -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
-            --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
+            -d --delimiter --csv --jsonl --base --decimals --header --comment -z --zero-terminated \
+            --record --offset --weight --by --where --names --time-format --invalid --decompress \
+            --memory -S --buffer-size -T --temporary-directory --engine --gpus --threads \
+            --chunk-size --progress --no-progress --every --window --stats -v --verbose -q --quiet \
+            -h --help -V --version
         ;;
     reduce)
         echo --interpolate --format --header-out -o --output --save -t --type --binary --text \
-            -f --field -d --delimiter --csv --jsonl --base --decimals --header --record --offset \
-            --by --where --names --time-format --invalid --decompress --memory -S --buffer-size \
-            -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
-            --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
-        ;;
-    count)
-        echo --eq --ne --lt --le --gt --ge --in --any-of --all --format --header-out -o --output \
-            --save -t --type --binary --text -f --field -d --delimiter --csv --jsonl --base \
-            --decimals --header --record --offset --by --where --names --time-format --invalid \
+            -f --field -d --delimiter --csv --jsonl --base --decimals --header --comment \
+            -z --zero-terminated --record --offset --by --where --names --time-format --invalid \
             --decompress --memory -S --buffer-size -T --temporary-directory --engine --gpus \
             --threads --chunk-size --progress --no-progress --every --window --stats -v --verbose \
             -q --quiet -h --help -V --version
         ;;
+    count)
+        echo --eq --ne --lt --le --gt --ge --in --any-of --all --format --header-out -o --output \
+            --save -t --type --binary --text -f --field -d --delimiter --csv --jsonl --base \
+            --decimals --header --comment -z --zero-terminated --record --offset --by --where \
+            --names --time-format --invalid --decompress --memory -S --buffer-size \
+            -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
+            --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
+        ;;
     stalin-sort | stalin)
         echo --strict --descending --purged -o --output -t --type --binary --text -f --field \
-            -d --delimiter --csv --jsonl --base --decimals --header --record --offset --where \
-            --names --time-format --invalid --decompress --memory --engine --gpus --threads \
-            --chunk-size --progress --no-progress --stats -v --verbose -q --quiet -h --help \
-            -V --version
+            -d --delimiter --csv --jsonl --base --decimals --header --comment -z --zero-terminated \
+            --record --offset --where --names --time-format --invalid --decompress --memory \
+            --engine --gpus --threads --chunk-size --progress --no-progress --stats -v --verbose \
+            -q --quiet -h --help -V --version
         ;;
     merge)
         echo --top --min-count --other --sort --percent --cumulative --quantiles --format \
@@ -88,8 +90,8 @@ _gpuhist_options() {
         echo -b --bins --range -w --width --log2 --log10 --edges --outside --top --min-count \
             --other --sort --percent --cumulative --quantiles --format --header-out --plot --zeros \
             -o --output --save -t --type --binary --text -f --field -d --delimiter --csv --jsonl \
-            --base --decimals --header --record --offset --weight --by --where --names \
-            --time-format --invalid --decompress --memory -S --buffer-size \
+            --base --decimals --header --comment -z --zero-terminated --record --offset --weight \
+            --by --where --names --time-format --invalid --decompress --memory -S --buffer-size \
             -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
             --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
         ;;
@@ -117,7 +119,7 @@ _gpuhist_value() {
     --min-count) ;;
     --sort) _gpuhist_complete 'bin count' ;;
     --quantiles) ;;
-    --format) _gpuhist_complete 'tsv csv json jsonl raw gnuplot svg' ;;
+    --format) _gpuhist_complete 'tsv csv json jsonl raw npy gnuplot svg' ;;
     -o | --output) _gpuhist_files ;;
     --save) _gpuhist_files ;;
     -t | --type) _gpuhist_complete "$(echo {i,u}{8,16,32,64}{,le,be})" ;;
@@ -125,6 +127,7 @@ _gpuhist_value() {
     -d | --delimiter) ;;
     --base) _gpuhist_complete '10 16' ;;
     --decimals) ;;
+    --comment) ;;
     --record) ;;
     --offset) ;;
     --weight) ;;

@@ -69,7 +69,7 @@ static enum status cuda_count_complete(const struct cuda_shared *shared,
                                        const struct cuda_chunk *chunk, struct failure *failure)
 {
     (void)failure;
-    count_add_elements(shared->partial, chunk->count);
+    count_add(shared->partial, chunk->count, 0, NULL, 0);
     return STATUS_OK;
 }
 
@@ -86,7 +86,7 @@ static enum status cuda_count_collect(const struct cuda_shared *shared, void *st
             cudaMemcpy(staging, d_hits + first, n * sizeof *d_hits, cudaMemcpyDeviceToHost);
         if (error != cudaSuccess)
             return cuda_check_copy(error, failure);
-        count_add_hits(shared->partial, first, staging, n);
+        count_add(shared->partial, 0, first, staging, n);
     }
     return STATUS_OK;
 }

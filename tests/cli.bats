@@ -25,7 +25,7 @@ operations_of_help() {
         run -0 --separate-stderr gpuhist $operation --help
         [ -z "$stderr" ]
         # shellcheck disable=SC2086
-        [ "$(gpuhist $operation --help | wc -l)" -le 80 ] # one option a line
+        [ "$(gpuhist $operation --help | wc -l)" -le 82 ] # one option a line
         for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
         if [ "${operation:-histogram}" = histogram ]; then
             [[ ${lines[0]} == 'Usage: gpuhist [OPERATION] '* ]]
@@ -57,7 +57,7 @@ operations_of_help() {
     [ "${lines[3]}" = "or --top 10 and --quantiles 50 for states of histogram and uniq." ]
     run -0 gpuhist reduce --help
     [[ $output == *"svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr,"* ]]
-    [[ $output == *"      --by COLUMN         a line for each integer in field N|NAME, or u32@8"* ]]
+    [[ $output == *"      --by COLUMN         the result of each group of rows: N, NAME or u32@8"* ]]
 }
 
 # bats test_tags=plain
@@ -106,7 +106,7 @@ operations_of_help() {
         done
         case $operation in
             reduce | count) grep -q 'tsv, csv, json, jsonl$' expected ;;
-            uniq | merge | histogram) grep -q 'jsonl; of bins: raw, gnuplot, svg$' expected ;;
+            uniq | merge | histogram) grep -q 'jsonl; of bins: raw, npy, gnuplot, svg$' expected ;;
         esac
         [ "$(grep -c svg expected)" = "$([[ $operation =~ ^(uniq|merge|histogram)$ ]] && echo 1 || echo 0)" ]
     done

@@ -9,8 +9,8 @@ operations='histogram hist uniq distinct reduce count stalin-sort stalin merge i
 
 # help_options OPERATION: the options that its --help lists, with those of one letter.
 help_options() {
-    gpuhist "$1" --help | grep -Eo -- '(^  |, )-[a-zA-Z],|--[a-z][a-z0-9-]*' |
-        sed 's/^[ ,]*//; s/,$//' | sort -u
+    gpuhist "$1" --help | grep -Eo -- '(^  |[,;] )-[a-zA-Z],|--[a-z][a-z0-9-]*' |
+        sed 's/^[ ,;]*//; s/,$//' | sort -u
 }
 
 # complete WORD...: what bash offers for the last word of the command line, one a line. Bash cuts
@@ -105,7 +105,7 @@ options_of_specs() {
         done
     }
     offers 'i8 i8le i8be i16 i16le i16be i32 i32le i32be i64 i64le i64be u8 u8le u8be u16 u16le u16be u32 u32le u32be u64 u64le u64be' --type
-    offers 'tsv csv json raw gnuplot svg' --format
+    offers 'tsv csv json jsonl raw npy gnuplot svg' --format
     offers 'auto cpu cuda' --engine
     offers 'abort fail warn ignore' --invalid
     offers 'report abort clamp ignore' --outside
@@ -129,9 +129,9 @@ options_of_specs() {
     [ "$(complete --bins 5 re)" = reading ]
     [ "$(complete reduce sum,m)" = $'sum,min\nsum,max\nsum,mean\nsum,mode\nsum,median' ]
     for name in $(complete reduce '' | grep -v -e reading -e list); do
-        printf '7\n' | gpuhist reduce "$name" >/dev/null
+        printf '7\n9\n' | gpuhist reduce "$name" >/dev/null
     done
-    [ "$(complete reduce '' | wc -l)" -eq $((14 + 2)) ]
+    [ "$(complete reduce '' | wc -l)" -eq $((19 + 2)) ]
     # as bash cuts "--any-of @a", "--edges=@a", "--edges=@" and "--edges @" in words
     [ "$(complete count --any-of @ a)" = '@a\ list' ]
     [ "$(complete --edges =@ a)" = '@a\ list' ]

@@ -258,8 +258,14 @@ def test_format(gpuhist):
              [3, 2**64 - 293, 2**64 - 1, 90025, 0, 0, 4]),
             ("reduce mode,sum,p099.50 -t i16", b"3 -300 4 3", "reduce mode,sum,p99.50 --type=i16",
              [4, 2**64 - 290, 2**64 - 1, 1, 32468, 1, 2, 302, 2, 1, 0]),
-            ("reduce sum -f 2 --by 1", b"7 3\n8 4", "reduce sum --type=i64 --by=i64@0",
-             [2, 1, 2**63 + 7, 3, 0, 1, 0, 4, 0, 0])):
+            ("reduce sum -f 2 --by 1", b"7 3\n8 4", "reduce sum --type=i64 --by=1",
+             [2, 1, 0, 14, 3, 0, 1, 0, 0, 4, 0, 0]),
+            # the group, then the value, which is its own distance from the one before in a group
+            ("uniq -f 3 --by 1,2", b"-2 7 5\n-2 7 8\n-2 9 1\n0 0 -1", "uniq --type=i64 --by=1,2",
+             [4, 1, 0, 3, 14, 10, 1, 2, 2, 1, 1, 1, 2, 1, 0, 1, 0, 1, 0]),
+            ("reduce sum,max -f b:.1,c --by a:int/5", b"a b c\n7 .5 2",
+             'reduce sum,max --type=i64 --field="b":.1,"c" --by="a":int/5',
+             [2, 1, 1, 0, 10, 5, 0, 5, 0, 1, 1, 0, 10, 2, 0, 2, 0])):
         found = decoded(gpuhist, *words.split(), stdin=stdin)
         require(found == (options, numbers), words, found)
     with open("list", "w") as file:
@@ -314,9 +320,10 @@ def test_format(gpuhist):
                 "stalin-sort --type=i32", "reduce --type=i8", "reduce sum --type=i7", "reduce sum",
                 "histogram --type=i8 --width=0", "histogram --type=i8 --width=1", "uniq",
                 "uniq --type=i8be", "uniq --type=i8 --decimals=0", "uniq --type=i8 --weight=2",
-                "uniq --type=i8 --by=i8@0", "uniq --type=i8 --top=3", "uniq --type=i8 --save=made",
+                "uniq --type=i64 --by=2", "uniq --type=i8 --top=3", "uniq --type=i8 --save=made",
                 TABLE.replace("50", "050"), TABLE.replace("p50", "p50,p101"),
-                TABLE + " --by=i8@0", "reduce sum --type=i8 --by=i8@1", "count --type=i8",
+                "uniq --type=i64 --by=1:int", "reduce sum --type=i64 --by=1,3", "uniq --type=i64 --where=1=2",
+                "uniq --type=i64 --field=1", "reduce sum --type=i8 --by=i8@1", "count --type=i8",
                 "count --type=i8 --ge=x", "count --type=i8 --any-of=@list",
                 "count --type=i8 --any-of=@list:2:3", "count --type=i8 --any-of=@-:x:0123456789abcdef",
                 "count --type=i8 --any-of=1,\t2", r"count --type=i8 --any-of=1,\0532")),

@@ -230,7 +230,7 @@ print(len(a), a.sum(), a.min(), a.max(), np.bitwise_xor.reduce(a), sep="\n")' "$
     [ "$status" -eq 1 ] && [ "$output" = $'count,mean,sum\n0,,0' ]
     for format in raw gnuplot svg; do
         run --separate-stderr gpuhist reduce --format $format </dev/null
-        assert_failed 2 "--format $format does not go with reduce: tsv, csv or json"
+        assert_failed 2 "--format $format does not go with reduce: tsv, csv, json or jsonl"
     done
     run --separate-stderr gpuhist stalin-sort --format json </dev/null
     assert_failed 2 "option --format does not go with stalin-sort"

@@ -220,7 +220,7 @@ def quote(rng, token, delimiter, good):
         return rng.choice([b'"x%sy"' % delimiter, b'""', b'"""5"""', b'"say ""%s"""' % delimiter,
                            b'"' + rng.choice([b"x", delimiter, b'""', b"0"]) * 5000 + b'"'])
     if kind < 0.52 and not good:
-        return rng.choice([b'5"', b'1"2', b'"1"2', b'"1" ', b' "1"', b'5""', b'x"%s' % delimiter])
+        return rng.choice([b'5"', b'1"2', b'"1"2', b'"1" ', b' "1"', b'5""', b'5"%s' % delimiter])
     return token
 
 
@@ -346,7 +346,9 @@ def main():
             wanted = str(field)
             is_named = field > 0 and rng.random() < 0.5
             columns = field + rng.choice([0, 1, 900] if delimiter else [0, 0, 1, 2, 7, 900])
-            values, invalid = read(data, (field, delimiter, quoted, notation), LIMITS[element],
+            ends_with_cr = (field or delimiter) and not is_named and b"\n" not in data[:65536]
+            values, invalid = read(data.replace(b"\r", b"\n") if ends_with_cr else data,
+                                   (field, delimiter, quoted, notation), LIMITS[element],
                                    columns if is_named and delimiter is None else 0)
             if is_named:
                 wanted = rng.choice(["ms", "1%", "\u00e4"])

@@ -250,17 +250,24 @@ make_tables() {
     printf '"5\n' | assert_invalid 1 '"5' -d ,
 }
 
-@test "--csv: a quote that never closes, or is out of place, is an invalid token" {
+@test "--csv: a quote that never closes is an error, one that is out of place an invalid token" {
     # shellcheck disable=SC2030
     local ENGINES=cpu
     printf '1,2\n5,"ab\n7,c"\n' >in
     run -0 --separate-stderr gpuhist reduce count,sum --csv -f 1 in
     [ "$output" = $'count\t2\nsum\t6' ] && [ -z "$stderr" ]
-    printf '1,2\n5,"ab\n7,c\n' | assert_invalid 2 '"ab?7,c?' --csv -f 1
+    local how
+    for how in abort fail warn ignore; do # it is never an invalid token alone
+        printf '1,2\n5,"ab\n7,c\n' | assert_report 2 "a quote is never closed" --csv -f 1 --invalid $how
+        printf '"x\n",2\n"ab\n' | assert_report 3 "a quote is never closed" --csv -f 2 --invalid $how
+    done
+    printf 'a,"b\nc\n' >in2
+    run --separate-stderr gpuhist reduce sum --csv -f a in2
+    assert_failed 1 "in2: a quote in its header is never closed"
     printf '1,2,0\n3,4 "x" ,5\n' | assert_sum "2 5" --csv -f 3
-    printf '1,"2"3,4\n' | assert_invalid 1 '"2"3,4' --csv -f -1
-    printf '1, "2",3\n' | assert_invalid 1 '"2",3' --csv
-    printf '"""\r\n' | assert_invalid 1 '"""??' --csv
+    printf '1,"2"3,4\n' | assert_report 1 "invalid integer '\"2\"3,4' (it goes on after its quotes)" --csv -f -1
+    printf '1, "2",3\n' | assert_report 1 "invalid integer '\"2\",3' (there are blanks before its quote)" --csv
+    printf '"""\r\n' | assert_report 1 "a quote is never closed" --csv
     printf '1,2"' | assert_invalid 1 '2"' --csv
     run --separate-stderr gpuhist reduce sum --csv -d '"' in
     assert_failed 2 ""

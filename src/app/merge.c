@@ -164,7 +164,7 @@ enum status merge_run(const struct options *options, struct failure *failure)
     if (status == STATUS_OK)
         status = merge_begin(&merge, failure);
     if (status == STATUS_OK && job_has_texts(job) &&
-        !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_make())))
+        !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_create())))
         status = status_fail(failure, STATUS_DATA, "no memory for texts");
     for (size_t i = 0; job->singles && i < job->value_count; i++)
         job->singles[i].dictionary = job->dictionary;

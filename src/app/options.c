@@ -377,6 +377,7 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     *options = (struct options){
         .command = &options_commands[OPERATION_HISTOGRAM],
         .delimiter = TEXT_NO_DELIMITER,
+        .comment = -1,
     };
     element_parse("i32", &options->element);
     optind = 0; /* getopt begins anew */

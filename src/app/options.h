@@ -3,6 +3,7 @@
 #define GPUHIST_OPTIONS_H
 
 #include "base/status.h"
+#include "input/npy.h"
 #include "job/job.h"
 #include "print/print.h"
 
@@ -12,6 +13,9 @@
 
 /* --gpus: the most GPUs, and the highest number plus one. */
 #define OPTIONS_GPUS_MAX 16
+
+/* --record: the longest, in bytes. */
+#define OPTIONS_RECORD_MAX ((uint64_t)16 << 20)
 
 /* The action of a command. */
 enum options_action {
@@ -27,6 +31,7 @@ enum options_input {
     OPTIONS_INPUT_ANY, /* not stated: the program looks at the input */
     OPTIONS_INPUT_BINARY,
     OPTIONS_INPUT_TEXT,
+    OPTIONS_INPUT_FIELDS, /* columns by their numbers or names: text, or an array of NumPy */
 };
 
 /* When progress is shown. */
@@ -149,6 +154,8 @@ struct options {
     struct options_copy *copies;         /* owned */
     int delimiter;                       /* a byte, or TEXT_NO_DELIMITER */
     bool csv;
+    bool ends_with_nul; /* rows do */
+    int comment;        /* a byte that comments begin with, or -1 */
     enum options_base base;
     bool has_decimals;
     unsigned decimals;
@@ -233,6 +240,16 @@ bool options_compare_lines(const char *a, const char *b, char difference[OPTIONS
  */
 enum status options_check_merged(const struct options *options, const struct job *job,
                                  struct failure *failure);
+
+/*
+ * Makes of the options those for the elements of an array of NumPy, in the file `name`: binary
+ * integers, and of an array with two dimensions records, in which columns are elements. `adapted`
+ * shares what `options` own, and is not destroyed. Of a column-major array, the options are for the
+ * elements of one *column, from 0. Fails with STATUS_DATA if the options do not go with the array.
+ */
+enum status options_adapt_array(const struct options *options, const struct npy *array,
+                                const char *name, struct options *adapted, uint64_t *column,
+                                struct failure *failure);
 
 /*
  * Creates the job for text or binary input, and reads the files that --edges and --any-of name.

@@ -119,8 +119,10 @@ static enum status options_fail_condition(const struct options_condition *typed,
 {
     return status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%.*s' is not %s",
                        typed->typed, (int)length, value,
-                       element->notation == ELEMENT_IP        ? "an address or prefix"
-                       : element->notation != ELEMENT_DECIMAL ? "a time"
+                       element->notation == ELEMENT_IP
+                           ? "an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8"
+                       : element->notation != ELEMENT_DECIMAL
+                           ? "a time such as 2026-11-21T13:45:02Z"
                        : element->decimals > 0
                            ? "a number with no more decimals than its column"
                            : "an integer such as 500, -3 or 5M (with decimals: COLUMN:.2)");
@@ -480,6 +482,8 @@ static enum status options_make_values_of(const struct options *options, bool is
                                  ? ','
                                  : options->delimiter,
                 .is_quoted = options->csv,
+                .has_comments = options->comment >= 0,
+                .comment = (char)options->comment,
             },
     };
     if (!options->has_type)
@@ -519,7 +523,7 @@ static enum status options_check_kinds(const struct options *options, struct fai
             continue;
         if (operation != OPERATION_UNIQ)
             return status_fail(failure, STATUS_USAGE,
-                               "%s of %s: uniq, --by and --where take these columns",
+                               "%s does not take columns of %s: uniq, --by and --where do",
                                operations[operation]->name, is_text ? "texts" : "addresses");
         if (print->zeros || print->quantiles.count > 0 || (is_text && print->plot) ||
             (print->format && !print->format->has_values))
@@ -556,6 +560,14 @@ static bool options_has_fields(const struct options *options)
         return true;
     return options->record_bytes == 0 &&
            options->weight.count + options->by.count + options->condition_count > 0;
+}
+
+/* Whether an option that no other input has says that it is text. */
+static bool options_has_text(const struct options *options)
+{
+    return options->text || options->jsonl || options->delimiter != TEXT_NO_DELIMITER ||
+           options->csv || options->header_lines > 0 || options->comment >= 0 ||
+           options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT || options->has_decimals;
 }
 
 /*
@@ -635,10 +647,8 @@ static enum status options_check_window(const struct options *options, struct fa
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure)
 {
-    bool is_text = options->text || options_has_fields(options) || options->jsonl ||
-                   options->delimiter != TEXT_NO_DELIMITER || options->csv ||
-                   options->header_lines > 0 || options->base != OPTIONS_BASE_DEFAULT ||
-                   (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
+    const bool has_fields = options_has_fields(options);
+    const bool is_text = has_fields || options_has_text(options);
     bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
     const char *list = "edges"; /* the option that reads a list from standard input */
     unsigned uses = options->edges && number_list_is_stdin(options->edges);
@@ -648,7 +658,7 @@ enum status options_check(const struct options *options, enum options_input *inp
         return status_fail(
             failure, STATUS_USAGE,
             "the input cannot be text (--text, --field, --delimiter, --csv, --base, --decimals, "
-            "--header) and binary (--binary, --record, a type with le or be)");
+            "--header, --comment, -z) and binary (--binary, --record, a type with le or be)");
     if (options->csv && options->delimiter == '"')
         return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
     if (options_check_columns(options, failure) != STATUS_OK ||
@@ -665,9 +675,82 @@ enum status options_check(const struct options *options, enum options_input *inp
     if (uses > 1) /* standard input can be read only once */
         return status_fail(failure, STATUS_USAGE,
                            "--%s @-: standard input is already used for something else", list);
-    *input = is_text ? OPTIONS_INPUT_TEXT : is_binary ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_ANY;
+    *input = options_has_text(options) ? OPTIONS_INPUT_TEXT
+             : has_fields              ? OPTIONS_INPUT_FIELDS
+             : is_binary               ? OPTIONS_INPUT_BINARY
+                                       : OPTIONS_INPUT_ANY;
     enum status status = options_make(options, is_text, false, &job, failure);
     job_destroy(&job);
+    return status;
+}
+
+/* Makes a column of an array: the element at that place of each row. */
+static enum status options_adapt_column(const char *option, const struct npy *array,
+                                        const char *name, struct options_column *column,
+                                        struct failure *failure)
+{
+    const uint64_t columns = array->columns;
+    const int64_t number = column->field;
+    const uint64_t from_end = (uint64_t)(number < 0 ? -number : number);
+
+    if (column->is_name || number == 0 || column->field == TEXT_WHOLE_LINE || from_end > columns)
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": its NumPy array has columns 1 to %llu (or -1 to -%llu), "
+                                       "but no %s '%s'",
+                           name, (unsigned long long)columns, (unsigned long long)columns, option,
+                           column->where);
+    column->element = array->element;
+    column->offset = (number < 0 ? columns - from_end : from_end - 1) * array->element.bytes;
+    column->field = 0;
+    return STATUS_OK;
+}
+
+enum status options_adapt_array(const struct options *options, const struct npy *array,
+                                const char *name, struct options *adapted, uint64_t *column,
+                                struct failure *failure)
+{
+    struct options_columns *const lists[] = {&adapted->field, &adapted->weight, &adapted->by};
+    static const char *const names[] = {"-f", "--weight", "--by"};
+    enum status status = STATUS_OK;
+
+    *adapted = *options;
+    if (options->has_type && options->element.type != array->element.type)
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": its NumPy array is of type %s, not of -t %s", name,
+                           array->type, options->element.name);
+    adapted->element = array->element;
+    adapted->has_type = true;
+    const bool has_columns = options_has_fields(options);
+    if (array->has_two && !has_columns)
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": its NumPy array has 2 dimensions: -f N, from 1 to %llu, "
+                                       "says which column to count",
+                           name, (unsigned long long)array->columns);
+    const size_t others = adapted->weight.count + adapted->by.count + adapted->condition_count;
+    if (array->is_column_major && (adapted->field.count != 1 || others > 0))
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": of a NumPy array in Fortran order only one column is "
+                                       "read at once: save numpy.ascontiguousarray of it",
+                           name);
+    if (!has_columns)
+        return STATUS_OK;
+    if (!array->is_column_major && array->columns > OPTIONS_RECORD_MAX / array->element.bytes)
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ": the rows of its NumPy array are longer than 16 MiB",
+                           name);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        for (size_t k = 0; k < lists[i]->count && status == STATUS_OK; k++)
+            status = options_adapt_column(names[i], array, name, &lists[i]->list[k], failure);
+    }
+    for (size_t i = 0; i < adapted->condition_count && status == STATUS_OK; i++)
+        status =
+            options_adapt_column("--where", array, name, &adapted->conditions[i].column, failure);
+    if (array->is_column_major) {
+        *column = adapted->field.list[0].offset / array->element.bytes;
+        adapted->field.list[0].offset = 0;
+    } else {
+        adapted->record_bytes = array->columns * array->element.bytes;
+    }
     return status;
 }
 

@@ -291,9 +291,10 @@ enum status options_read_line(struct options *options, const char *line, struct 
         count++;
     enum status status = options_parse(options, count, words, failure);
     options->words = words;
-    const bool is_text = options->field.count > 0 ? options->field.list[0].field != 0
-                         : options->by.count > 0  ? options->by.list[0].element.bytes == 0
-                                                  : options->has_decimals;
+    /* groups first: the values of an array of NumPy have numbers, as those of text */
+    const bool is_text = options->by.count > 0      ? options->by.list[0].element.bytes == 0
+                         : options->field.count > 0 ? options->field.list[0].field != 0
+                                                    : options->has_decimals;
     if (!is_text) /* a record that all columns lie in */
         options->record_bytes = UINT64_MAX;
     if (status == STATUS_OK)

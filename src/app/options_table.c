@@ -197,12 +197,12 @@ const struct options_row options_rows[] = {
            "quantiles lie between two values, as in numpy",
            FLAG(interpolate, true))
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "format", "FORMAT",
-           "tsv, csv, json, jsonl; of bins: raw, gnuplot, svg",
-           TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw gnuplot svg")
+           "tsv, csv, json, jsonl; of bins: raw, npy, gnuplot, svg",
+           TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw npy gnuplot svg")
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "plot", NULL,
-           "draw bars, with --by heat maps (terminal's default)", FLAG(print.plot, true))
+           "draw bars (default at a terminal), of groups heat maps", FLAG(print.plot, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "zeros", NULL,
            "print empty bins, too", FLAG(print.zeros, true))
     OPTION(OUTPUT, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'o', "output", "FILE",
@@ -238,9 +238,14 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "header", "[N]",
            "text: skip the first line, or N lines, of each file",
            NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"), .value = 1)
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "comment", "C",
+           "text: skip lines that begin with C",
+           TARGET(CHARACTER, comment), .expected = "one character, such as '#'")
+    OPTION(INPUT, OPTIONS_READS_INPUT, 'z', "zero-terminated", NULL,
+           "text: rows end with NUL, not with newline", FLAG(ends_with_nul, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "record", "BYTES",
            "binary: one integer of each record of BYTES",
-           SIZE(record_bytes, 1, 16 << 20, "bytes from 1 to 16M, such as 24"))
+           SIZE(record_bytes, 1, OPTIONS_RECORD_MAX, "bytes from 1 to 16M, such as 24"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "offset", "BYTES",
            "binary: where the integer is in its record (default 0)",
            SIZE(record_offset, 0, UINT64_MAX, "bytes, such as 8"), GIVEN(has_offset))
@@ -249,7 +254,7 @@ const struct options_row options_rows[] = {
            TARGET(COLUMNS, weight), .maximum = 1,
            .expected = "a field's number or name, or in records such as u32@8")
     OPTION(INPUT, OPTIONS_HAS_RESULT, 0, "by", "COLUMN",
-           "a line for each integer in field N|NAME, or u32@8",
+           "the result of each group of rows: N, NAME or u32@8",
            TARGET(COLUMNS, by), .maximum = 8,
            .expected = "a field's number or name, or in records such as u32@8")
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "where", "CONDITION",
@@ -258,7 +263,7 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "names", NULL,
            "columns are names, also those that are numbers", FLAG(names_only, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "time-format", "FORMAT",
-           "of kind time, as of strptime: '%d.%m.%Y %H:%M'",
+           "of kind time, as of strptime: \"%d.%m.%Y %H:%M\"",
            TARGET(TEXT, time_format_text))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "invalid", "HOW",
            "invalid tokens: abort (default), fail, warn, ignore",

@@ -67,7 +67,7 @@ enum options_kind {
     OPTIONS_LIST,       /* likewise, integers or @FILE */
     OPTIONS_COLUMNS,    /* struct options_columns, at most `maximum` */
     OPTIONS_CONDITIONS, /* appended to those before */
-    OPTIONS_CHARACTER,  /* int, a byte that separates fields */
+    OPTIONS_CHARACTER,  /* int, a byte */
     OPTIONS_QUANTILES,  /* struct quantiles */
     OPTIONS_TYPE,       /* an element type; this and the next have targets of their own */
     OPTIONS_GPUS,

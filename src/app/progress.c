@@ -69,7 +69,7 @@ void progress_print_so_far(const struct pipeline_live *live, size_t element_byte
 
     if (element_bytes > 0)
         snprintf(elements, sizeof elements, "%llu elements, ",
-                 (unsigned long long)(live->bytes / element_bytes));
+                 (unsigned long long)(live->counted / element_bytes));
     status_print("so far: %s%llu bytes in %.4f s: %.2f GB/s, engine %s", elements,
                  (unsigned long long)live->bytes, live->seconds,
                  progress_gigabytes_per_second(live->bytes, live->seconds), live->engines);

@@ -38,6 +38,10 @@ static size_t run_chunk_bytes(const struct options *options, const struct job *j
 /* The state of a run. Owns everything except the options. */
 struct run {
     const struct options *options;
+    struct options adapted; /* to an array of NumPy, which then are the options */
+    struct npy array;
+    uint64_t array_column;
+    bool has_arrays;
     const char *engine; /* the only engine to use; NULL: all that pay */
     struct job job;
     struct row_count rows; /* of the job */
@@ -150,7 +154,7 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
         parse_errors_create(&job->errors, job, run->options->invalid, failure) != STATUS_OK)
         return failure->status;
     if (job_has_texts(job) &&
-        !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_make())))
+        !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_create())))
         return status_fail(failure, STATUS_DATA, "no memory for texts");
     for (size_t i = 0; job->singles && i < job->value_count; i++)
         job->singles[i].dictionary = job->dictionary;
@@ -218,6 +222,9 @@ static enum status run_operation(struct run *run, struct failure *failure)
     struct record_format format = {
         .element_bytes = job_value_bytes(job),
         .has_records = job->record_bytes > 0,
+        .has_arrays = run->has_arrays,
+        .array = run->array,
+        .array_column = run->array_column,
         .is_text = job->is_text,
         .text = job->text,
         .header_lines = options->header_lines,
@@ -238,10 +245,11 @@ static enum status run_operation(struct run *run, struct failure *failure)
     /*
      * Chunks may come in any order; but not for ordered operations, nor for binary input if a
      * value's offset or a result so far is shown before it is known that no file ends within an
-     * element.
+     * element. The length of an array is that of all parts of its file.
      */
     const bool shows_early = job->outside == OUTSIDE_ABORT || options->every_ns > 0;
-    if (status == STATUS_OK && !operation->stop && (job->is_text || !shows_early))
+    if (status == STATUS_OK && !operation->stop && (job->is_text || !shows_early) &&
+        !run->has_arrays)
         source_divide(run->source);
     if (status == STATUS_OK)
         status = run_make_partial(run, failure);
@@ -268,6 +276,8 @@ static enum status run_open_source(struct run *run, struct failure *failure)
                       operations[options->command->operation]->stop);
     if (status == STATUS_OK && !options->binary && !options->has_order)
         source_refuse_kinds(run->source);
+    if (status == STATUS_OK && options->ends_with_nul)
+        source_end_with_nul(run->source);
     return status;
 }
 
@@ -298,15 +308,32 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     if (!options->quiet && !is_ordered) /* an ordered operation has no formats */
         print_note_suffix(&options->print, options->command->traits & OPTIONS_PRINTS_BINS);
 
-    bool is_text = input == OPTIONS_INPUT_TEXT;
-    if (input == OPTIONS_INPUT_ANY) {
-        if (run_open_source(run, failure) != STATUS_OK ||
-            source_look(run->source, &is_text, note, failure) != STATUS_OK)
+    bool is_text = input == OPTIONS_INPUT_TEXT || input == OPTIONS_INPUT_FIELDS;
+    if (input == OPTIONS_INPUT_ANY || input == OPTIONS_INPUT_FIELDS) {
+        const char *name = "";
+        if (run_open_source(run, failure) != STATUS_OK)
+            return failure->status;
+        /* The first results of --every do not wait for columns of a pipe. */
+        const bool looks = input == OPTIONS_INPUT_ANY || !is_early ||
+                           source_file_bytes(run->source) != SOURCE_SIZE_UNKNOWN;
+        if (looks && source_look_array(run->source, &run->array, &run->has_arrays, &name,
+                                       failure) != STATUS_OK)
+            return failure->status;
+        if (run->has_arrays) {
+            if (options_adapt_array(options, &run->array, name, &run->adapted, &run->array_column,
+                                    failure) != STATUS_OK)
+                return failure->status;
+            run->options = &run->adapted;
+            is_text = false;
+        }
+    }
+    if (input == OPTIONS_INPUT_ANY && !run->has_arrays) {
+        if (source_look(run->source, &is_text, note, failure) != STATUS_OK)
             return failure->status;
         if (*note && !options->quiet && (is_text || !options->has_type))
             status_print("%s", note);
     }
-    if (options_make_job(options, is_text, &run->job, failure) != STATUS_OK)
+    if (options_make_job(run->options, is_text, &run->job, failure) != STATUS_OK)
         return failure->status;
     return run->source ? STATUS_OK : run_open_source(run, failure);
 }

@@ -171,11 +171,6 @@ size_t decimal_write_signed(char *out, __int128 value)
                                                                   : (unsigned __int128)value);
 }
 
-void decimal_format_signed(char out[DECIMAL_SIZE], __int128 value)
-{
-    out[decimal_write_signed(out, value)] = '\0';
-}
-
 size_t decimal_write_places(char *out, unsigned __int128 value, unsigned decimals)
 {
     char digits[DECIMAL_SIZE];

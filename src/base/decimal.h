@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for any 128-bit integer, with its sign, a point and a NUL. */
+/* The size of any 128-bit integer, with its sign, a point and a NUL. */
 #define DECIMAL_SIZE 42
 
 /* decimal_powers[n] is 10^n. Device code makes a table of its own with DECIMAL_POWERS. */
@@ -57,16 +57,13 @@ size_t decimal_write_128(char *out, unsigned __int128 value);
 /* Writes a signed value, less than DECIMAL_SIZE bytes and no NUL, to `out`. Returns its length. */
 size_t decimal_write_signed(char *out, __int128 value);
 
-/* As decimal_write_signed, with a NUL. */
-void decimal_format_signed(char out[DECIMAL_SIZE], __int128 value);
-
 /*
  * As decimal_write_128, of a multiple of 10^-decimals (1 to 38): 1250 with 3 decimals is 1.250. At
  * most 40 characters.
  */
 size_t decimal_write_places(char *out, unsigned __int128 value, unsigned decimals);
 
-/* As decimal_write_signed and decimal_format_signed, of a multiple of 10^-decimals. */
+/* As decimal_write_signed, of a multiple of 10^-decimals. */
 static inline size_t decimal_write_fixed(char *out, __int128 value, unsigned decimals)
 {
     const unsigned __int128 magnitude = (unsigned __int128)value;
@@ -78,6 +75,7 @@ static inline size_t decimal_write_fixed(char *out, __int128 value, unsigned dec
            decimal_write_places(out + (value < 0), value < 0 ? -magnitude : magnitude, decimals);
 }
 
+/* As decimal_write_fixed, with a NUL. */
 void decimal_format_fixed(char out[DECIMAL_SIZE], __int128 value, unsigned decimals);
 
 #endif

@@ -7,7 +7,7 @@
 #include <time.h>
 
 /* The time and an address are the seeds if the kernel has no random numbers yet. */
-struct keyed_hash keyed_hash_make(void)
+struct keyed_hash keyed_hash_create(void)
 {
     struct keyed_hash hash;
 

@@ -1,6 +1,6 @@
 /*
- * A hash of 64-bit keys with secret seeds, so that no input can be made to collide: multiply, shift
- * and multiply.
+ * A hash of 64-bit keys with secret seeds, so that no input can be chosen to collide: multiply,
+ * shift and multiply.
  *
  * All functions are thread-safe.
  */
@@ -13,8 +13,8 @@ struct keyed_hash {
     uint64_t seeds[3];
 };
 
-/* Makes a hash of random seeds. */
-struct keyed_hash keyed_hash_make(void);
+/* Creates a hash of random seeds. */
+struct keyed_hash keyed_hash_create(void);
 
 /*
  * Returns the hash of a key: the key XOR seeds[0], times seeds[1], XOR its upper half, times

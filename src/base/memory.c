@@ -81,7 +81,7 @@ void memory_touch(void *memory, size_t bytes)
 #define MEMORY_V2 \
     .limit = "memory.max", .used = "memory.current", .caches = {"inactive_file ", "active_file "}
 
-/* The places where systems mount control groups. */
+/* The paths where systems mount control groups. */
 static const struct memory_mount {
     const char *path;
     const char *controller; /* in /proc/self/cgroup, between commas */

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Room for any such text and a NUL. */
+/* The size of any such text and a NUL. */
 #define RATIO_SIZE 32
 
 /*

@@ -39,7 +39,7 @@ struct failure {
 enum status status_fail_at(struct failure *failure, uint64_t position, enum status status,
                            const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* The same for a failure that has no position in the input. */
+/* As status_fail_at, for a failure that has no position in the input. */
 #define status_fail(failure, status, ...) \
     status_fail_at(failure, STATUS_NOWHERE, status, __VA_ARGS__)
 

@@ -25,18 +25,12 @@ void count_destroy(void *partial)
     free(count);
 }
 
-void count_add_hits(struct count *count, size_t first, const uint64_t *hits, size_t n)
-{
-    pthread_mutex_lock(&count->mutex);
-    for (size_t i = 0; i < n; i++)
-        count->hits[first + i] += hits[i];
-    pthread_mutex_unlock(&count->mutex);
-}
-
-void count_add_elements(struct count *count, uint64_t elements)
+void count_add(struct count *count, uint64_t elements, size_t first, const uint64_t *hits, size_t n)
 {
     pthread_mutex_lock(&count->mutex);
     count->elements += elements;
+    for (size_t i = 0; i < n; i++)
+        count->hits[first + i] += hits[i];
     pthread_mutex_unlock(&count->mutex);
 }
 

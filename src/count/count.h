@@ -5,7 +5,7 @@
  * at the end. The predicate "every" and negated predicates are derived from the number of elements
  * (count_result).
  *
- * The count_add_ functions are thread-safe; the others are not.
+ * count_add is thread-safe; the others are not.
  */
 #ifndef GPUHIST_COUNT_H
 #define GPUHIST_COUNT_H
@@ -32,11 +32,9 @@ enum status count_finish(void *count, const struct job *job, uint64_t elements,
                          struct failure *failure);
 void count_destroy(void *count);
 
-/* Adds hits[0..n) to those of predicates [first, first + n). */
-void count_add_hits(struct count *count, size_t first, const uint64_t *hits, size_t n);
-
-/* Adds to the number of elements. */
-void count_add_elements(struct count *count, uint64_t elements);
+/* Adds to the number of elements, and hits[0..n) to those of predicates [first, first + n). */
+void count_add(struct count *count, uint64_t elements, size_t first, const uint64_t *hits,
+               size_t n);
 
 /*
  * The number of values that meet a predicate, of `elements` values of which `hits` are in its

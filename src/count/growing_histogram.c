@@ -113,8 +113,8 @@ enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t 
  */
 static void growing_histogram_find_bins(struct growing_histogram *histogram)
 {
-    static const unsigned steps[] = {1, 2, 5};
     const uint64_t width = histogram->width;
+    __int128 factor = 1;
     bool is_empty = true;
 
     histogram->first = 0;
@@ -131,13 +131,10 @@ static void growing_histogram_find_bins(struct growing_histogram *histogram)
         histogram->last = is_empty || high > histogram->last ? high : histogram->last;
         is_empty = false;
     }
-    for (uint64_t unit = 1, step = 0;; unit *= step == 2 ? 10 : 1, step = (step + 1) % 3) {
-        const uint64_t factor = unit * steps[step];
-        histogram->result_width = width * factor;
-        if (binning_floor(histogram->last, factor) - binning_floor(histogram->first, factor) <
-            GROWING_HISTOGRAM_RESULT_BINS)
-            break;
-    }
+    while (binning_floor(histogram->last, factor) - binning_floor(histogram->first, factor) >=
+           GROWING_HISTOGRAM_RESULT_BINS)
+        factor = binning_next_round(factor);
+    histogram->result_width = width * (uint64_t)factor;
 }
 
 enum status growing_histogram_finish(void *partial, const struct job *job, uint64_t elements,

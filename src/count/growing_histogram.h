@@ -5,9 +5,9 @@
  *
  * Values are counted in *windows* (growing_window.h): arrays of bins, as fast as those of any
  * histogram. The first has bins of width 1. If values lie outside the newest window, another one is
- * made: when the known values do not fit in half a window, the width is multiplied by 10 until they
- * do. Counts are not moved; in the end the windows are added up. growing_histogram.c shows why the
- * final width is a multiple of the width of each window.
+ * added: when the known values do not fit in half a window, the width is multiplied by 10 until
+ * they do. Counts are not moved; in the end the windows are added up. growing_histogram.c shows why
+ * the final width is a multiple of the width of each window.
  *
  * growing_histogram_window, _widen and _add are thread-safe; the other functions are not.
  */

@@ -196,8 +196,7 @@ __attribute__((noinline)) size_t histogram_skip_empty(const struct histogram *hi
     const uint32_t *staged = histogram->staged;
 
     while (first < end) {
-        size_t region_end = histogram_region_end(first);
-        size_t stop = region_end < end ? region_end : end;
+        const size_t stop = first + histogram_region_rest(first, end - first);
         if (!histogram_is_used(histogram, first))
             first = stop;
         while (first < stop && (counts[first] | staged[first]) == 0)
@@ -302,11 +301,6 @@ static size_t histogram_read_counts(struct rows *rows, uint64_t *counts, size_t 
     return n;
 }
 
-static uint64_t histogram_most_rows(const struct rows *rows)
-{
-    return rows->job->binning.bins;
-}
-
 static void histogram_narrow_rows(struct rows *rows, uint64_t part, uint64_t parts)
 {
     histogram_start_rows(rows);
@@ -331,6 +325,6 @@ void histogram_rows_begin(struct rows *rows, const struct job *job,
         .read = histogram_read_rows,
         .read_counts = histogram_read_counts,
         .narrow = histogram_narrow_rows,
-        .most = histogram_most_rows,
+        .rows_max = job->binning.bins,
     };
 }

@@ -96,12 +96,6 @@ uint64_t histogram_sum_bins(const struct histogram *histogram);
 void histogram_copy_counts(const struct histogram *histogram, size_t first, size_t n,
                            uint64_t *counts);
 
-/* The first entry after the region of an entry. */
-static inline size_t histogram_region_end(size_t entry)
-{
-    return (entry | (HISTOGRAM_REGION_BINS - 1)) + 1;
-}
-
 /* Whether the region of an entry is in use. If not, all its counters are 0. */
 bool histogram_is_used(const struct histogram *histogram, size_t entry);
 

@@ -60,7 +60,7 @@ struct uniq *reduce_uniq(const struct reduce_shared *shared);
 /* Whether a reduction has a value: of an empty stream only count, sum and distinct have. Pure. */
 bool reduce_has(const struct reduce *reduce, enum reduction_id id);
 
-/* Room for the text of any value and a NUL. */
+/* The size of the text of any value and a NUL. */
 #define REDUCE_SIZE ELEMENT_TEXT_SIZE
 
 /*

@@ -83,12 +83,6 @@ static size_t uniq_rows_read_zeros(struct rows *rows, struct rows_row *out, size
     return n;
 }
 
-static uint64_t uniq_rows_most(const struct rows *rows)
-{
-    const struct uniq *uniq = rows->partial;
-    return table_distinct(uniq->table) + uniq_window_bins(uniq);
-}
-
 /* In ascending order: stores where the entry or bin with that number is, or those after it are. */
 static void uniq_rows_seek(const struct uniq *uniq, uint64_t number, uint64_t *entry, uint64_t *bin)
 {
@@ -102,7 +96,7 @@ static void uniq_rows_seek(const struct uniq *uniq, uint64_t number, uint64_t *e
 static void uniq_rows_narrow(struct rows *rows, uint64_t part, uint64_t parts)
 {
     const struct uniq *uniq = rows->partial;
-    const unsigned __int128 all = uniq_rows_most(rows);
+    const unsigned __int128 all = rows->rows_max;
     const unsigned __int128 bins = uniq_window_bins(uniq);
 
     if (rows->job->any_order) {
@@ -125,11 +119,10 @@ void uniq_rows_begin(struct rows *rows, const struct job *job, const struct uniq
         .is_unit = job->bin_width == 1,
         .inside = uniq->elements,
         .is_sparse = true,
+        .rows_max = table_distinct(uniq->table) + uniq_window_bins(uniq),
         .read = zeros && !job->any_order ? uniq_rows_read_zeros : uniq_rows_read_used,
     };
     uniq_rows_narrow(rows, 0, 1);
-    if (zeros)
-        return;
-    rows->narrow = uniq_rows_narrow;
-    rows->most = uniq_rows_most;
+    if (!zeros)
+        rows->narrow = uniq_rows_narrow;
 }

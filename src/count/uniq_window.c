@@ -111,50 +111,44 @@ static void uniq_window_take(void *context, const struct table_entry *entries, s
 }
 
 /*
- * Moves the counts of a window to the newest one, as far as they lie there and it is kept, and to
- * the table.
+ * Counts that lie in the newest window are moved there if it is kept, which takes that the table is
+ * in memory; all others to the table.
  */
-static enum status uniq_window_move(struct uniq *uniq, const struct growing_window *window,
-                                    bool keeps_newest, struct table_writer *writer,
-                                    struct failure *failure)
-{
-    const struct growing_window *newest = uniq_window(uniq);
-    const uint64_t newest_first = uniq_window_first(uniq, newest);
-    const uint64_t first = uniq_window_first(uniq, window);
-    const size_t bins = (size_t)window->bins;
-    struct histogram *histogram = window->histogram;
-    struct table_entry entries[UNIQ_WINDOW_BATCH];
-    enum status status = STATUS_OK;
-    size_t n = 0;
-
-    for (size_t i = 0; status == STATUS_OK && (i = histogram_skip_empty(histogram, i, bins)) < bins;
-         i++) {
-        entries[n] = (struct table_entry){.key = first + i, .count = histogram_take(histogram, i)};
-        if (keeps_newest && entries[n].key - newest_first < newest->bins)
-            uniq_window_take(uniq, &entries[n], 1);
-        else if (++n == UNIQ_WINDOW_BATCH) {
-            status = table_writer_add_rows(writer, entries, n, failure);
-            n = 0;
-        }
-    }
-    return status == STATUS_OK ? table_writer_add_rows(writer, entries, n, failure) : status;
-}
-
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure)
 {
     const struct growing_window *newest = uniq_window(uniq);
+    const uint64_t newest_first = uniq_window_first(uniq, newest);
     const bool keeps_newest = table_is_in_memory(uniq->table);
     const size_t moved = uniq->windows.count - keeps_newest;
+    struct table_entry entries[UNIQ_WINDOW_BATCH];
     struct table_writer *writer;
     enum status status = STATUS_OK;
+    size_t n = 0;
 
     if (keeps_newest)
-        table_extract(uniq->table, uniq_window_first(uniq, newest), uniq_window_last(uniq, newest),
-                      uniq_window_take, uniq);
+        table_extract(uniq->table, newest_first, uniq_window_last(uniq, newest), uniq_window_take,
+                      uniq);
     if (table_writer_open(uniq->table, &writer, failure) != STATUS_OK)
         return failure->status;
-    for (size_t i = 0; i < moved && status == STATUS_OK; i++)
-        status = uniq_window_move(uniq, &uniq->windows.list[i], keeps_newest, writer, failure);
+    for (size_t w = 0; w < moved; w++) {
+        const struct growing_window *window = &uniq->windows.list[w];
+        const uint64_t first = uniq_window_first(uniq, window);
+        const size_t bins = (size_t)window->bins;
+        struct histogram *histogram = window->histogram;
+        for (size_t i = 0;
+             status == STATUS_OK && (i = histogram_skip_empty(histogram, i, bins)) < bins; i++) {
+            entries[n] =
+                (struct table_entry){.key = first + i, .count = histogram_take(histogram, i)};
+            if (keeps_newest && entries[n].key - newest_first < newest->bins) {
+                uniq_window_take(uniq, &entries[n], 1);
+            } else if (++n == UNIQ_WINDOW_BATCH) {
+                status = table_writer_add_rows(writer, entries, n, failure);
+                n = 0;
+            }
+        }
+    }
+    if (status == STATUS_OK)
+        status = table_writer_add_rows(writer, entries, n, failure);
     if (status == STATUS_OK)
         status = table_writer_flush(writer, failure);
     table_writer_close(writer);

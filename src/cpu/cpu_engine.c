@@ -28,14 +28,6 @@
 #define CPU_ENGINE_PIPE_CHUNK_BYTES   ((size_t)128 << 10)
 #define CPU_ENGINE_PIPE_CHUNK_THREADS 3
 
-/*
- * For compressed files, unless the operation is ordered. Where workers decode one file in turns,
- * each turn moves the decoder to another core. Seconds for 450 MB from a .gz file, two cores: 512
- * KiB 0.307, 1 MiB 0.305, 2 MiB 0.289, igzip alone 0.248. Of several files each worker decodes its
- * own: no difference.
- */
-#define CPU_ENGINE_COMPRESSED_CHUNK_BYTES ((size_t)2 << 20)
-
 struct cpu_session {
     const struct job *job;
     void *partial;
@@ -73,7 +65,6 @@ static bool cpu_engine_probe(unsigned device, char *description, size_t size)
 static enum status cpu_engine_open(const struct job *job, const struct engine_options *options,
                                    void *partial, void **session, struct failure *failure)
 {
-    const bool is_ordered = operation_of(job)->stop != NULL;
     const bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN && !options->is_compressed;
     const unsigned threads = options->threads ? options->threads : parallel_processors();
     struct cpu_session *opened = malloc(sizeof *opened);
@@ -81,9 +72,7 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
         return status_fail(failure, STATUS_DATA, "no memory for the CPU engine");
 
     size_t chunk_bytes = options->chunk_bytes;
-    if (chunk_bytes == 0 && options->is_compressed && !is_ordered)
-        chunk_bytes = CPU_ENGINE_COMPRESSED_CHUNK_BYTES;
-    else if (chunk_bytes == 0)
+    if (chunk_bytes == 0)
         chunk_bytes = is_pipe && threads <= CPU_ENGINE_PIPE_CHUNK_THREADS
                           ? CPU_ENGINE_PIPE_CHUNK_BYTES
                           : CPU_ENGINE_CHUNK_BYTES;

@@ -20,20 +20,6 @@
 #define CPU_EXPONENT_BIAS32   127
 #define CPU_EXPONENT_BIAS64   1023
 
-/*
- * Returns the bits of number | 1 as a float: the biased exponent, then the mantissa, of which 20
- * bits are right. Half of the number is converted, because it fits a signed word.
- */
-CPU_EXPONENT_INLINE uint32_t cpu_exponent_float32(uint32_t number)
-{
-    const uint32_t half = number >> 1;
-    const union {
-        float number;
-        uint32_t bits;
-    } rounded = {(float)(int32_t)(half & ~(half >> 22)) + 0.5f};
-    return rounded.bits + ((uint32_t)1 << CPU_EXPONENT_DIGITS32);
-}
-
 /* A word that is a double, too. */
 union cpu_exponent_double {
     uint64_t bits;
@@ -52,25 +38,28 @@ CPU_EXPONENT_INLINE union cpu_exponent_double cpu_exponent_double(uint64_t numbe
     return (union cpu_exponent_double){.number = high.number - (0x1p84 + 0x1p52) + low.number};
 }
 
-/* Returns the bits of number | 1 as a double, likewise. */
-CPU_EXPONENT_INLINE uint64_t cpu_exponent_float64(uint64_t number)
-{
-    return cpu_exponent_double((number | 1) & ~(number >> 51)).bits;
-}
-
-/* Returns floor(log2(number)), or 0 for 0: if counts_zeros, a constant, by counting zeros. */
+/*
+ * Return floor(log2(number)), or 0 for 0: if counts_zeros, a constant, by counting zeros. Half of a
+ * number of 32 bits is converted, because it fits a signed word.
+ */
 CPU_EXPONENT_INLINE uint32_t cpu_exponent32(bool counts_zeros, uint32_t number)
 {
-    return counts_zeros
-               ? 31 - (uint32_t)__builtin_clz(number | 1)
-               : (cpu_exponent_float32(number) >> CPU_EXPONENT_DIGITS32) - CPU_EXPONENT_BIAS32;
+    const uint32_t half = number >> 1;
+    const union {
+        float number;
+        uint32_t bits;
+    } rounded = {(float)(int32_t)(half & ~(half >> 22)) + 0.5f};
+
+    return counts_zeros ? 31 - (uint32_t)__builtin_clz(number | 1)
+                        : (rounded.bits >> CPU_EXPONENT_DIGITS32) + 1 - CPU_EXPONENT_BIAS32;
 }
 
 CPU_EXPONENT_INLINE uint32_t cpu_exponent64(bool counts_zeros, uint64_t number)
 {
+    const uint64_t rounded = cpu_exponent_double((number | 1) & ~(number >> 51)).bits;
+
     return counts_zeros ? 63 - (uint32_t)__builtin_clzll(number | 1)
-                        : (uint32_t)(cpu_exponent_float64(number) >> CPU_EXPONENT_DIGITS64) -
-                              CPU_EXPONENT_BIAS64;
+                        : (uint32_t)(rounded >> CPU_EXPONENT_DIGITS64) - CPU_EXPONENT_BIAS64;
 }
 
 #endif

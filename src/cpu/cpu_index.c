@@ -44,10 +44,9 @@ void cpu_index_init(struct cpu_index *index, const struct element *element,
     unsigned key_bytes = element->bytes <= 4 ? 4 : 8;
 
     if (has_values && binning_is_unit(binning)) {
-        index->loop = cpu_keys_choose_units(element);
-        return;
-    }
-    if (binning->base > 0) {
+        way = CPU_INDEX_UNITS;
+        terms->is_simple = true;
+    } else if (binning->base > 0) {
         way = CPU_INDEX_POWERS;
         terms->is_simple = binning->base == 2;
     } else if (has_values && binning->table) {

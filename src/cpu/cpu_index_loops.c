@@ -45,11 +45,16 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin32(const struct cpu_index_terms *terms,
                                           : binning_digits10_32(magnitude);
         return binning->zero + ((digits ^ sign) - sign);
     }
-    const struct cpu_index_position32 position = cpu_index_position32(terms, key);
-    const uint32_t x = position.is_inside ? position.x : 0;
+    const uint32_t half = (uint32_t)1 << 31; /* AVX2 compares signed words alone */
+    const int32_t shifted = (int32_t)(key - ((uint32_t)terms->origin + half));
+    const bool is_inside = shifted <= (int32_t)((uint32_t)terms->last - half);
+    const bool is_above = shifted <= (int32_t)((uint32_t)terms->limit - half);
+    const uint32_t x = is_inside ? (uint32_t)shifted + half : 0;
     uint32_t bin;
 
-    if (way == CPU_INDEX_QUOTIENT) { /* converted as a signed word, which AVX2 can */
+    if (way == CPU_INDEX_UNITS) {
+        bin = x + (uint32_t)terms->added;
+    } else if (way == CPU_INDEX_QUOTIENT) { /* converted as a signed word, which AVX2 can */
         bin = (uint32_t)(int32_t)((double)(int32_t)(x - ((uint32_t)1 << 31)) * terms->reciprocal +
                                   (terms->offset + 0x1p31 * terms->reciprocal));
     } else if (is_simple) {
@@ -62,7 +67,7 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin32(const struct cpu_index_terms *terms,
         const uint32_t excess = cpu_exponent32(has_words, distance | leading) - binning->shift;
         bin = binning->side + (((excess << binning->shift) + (distance >> excess)) ^ mask);
     }
-    return position.is_inside ? bin : position.outside;
+    return is_inside ? bin : is_above ? terms->above : terms->below;
 }
 
 /* Likewise of 64 bits; a rounded quotient is right unless bits of *doubt are set. */
@@ -79,12 +84,17 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
         const uint64_t digits = is_simple ? digits2 : binning_digits10_of(digits2, magnitude);
         return binning->zero + (uint32_t)((digits ^ sign) - sign);
     }
-    const struct cpu_index_position64 position = cpu_index_position64(terms, key);
+    const uint64_t half = (uint64_t)1 << 63;
+    const int64_t shifted = (int64_t)(key - (terms->origin + half));
+    const bool is_inside = shifted <= (int64_t)(terms->last - half);
+    const bool is_above = shifted <= (int64_t)(terms->limit - half);
     const uint64_t x =
-        position.x & (0 - (uint64_t)position.is_inside); /* a branch is no vector code */
+        ((uint64_t)shifted + half) & (0 - (uint64_t)is_inside); /* a branch is no vector code */
     uint32_t bin;
 
-    if (way == CPU_INDEX_QUOTIENT) {
+    if (way == CPU_INDEX_UNITS) { /* no bin begins below all words of 64 bits */
+        bin = (uint32_t)x;
+    } else if (way == CPU_INDEX_QUOTIENT) {
         const union cpu_exponent_double above = {x | 0x4330000000000000}; /* 2^52 + x, x < 2^52 */
         const double number = has_words   ? (double)x
                               : is_simple ? above.number - 0x1p52
@@ -104,7 +114,7 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
         bin =
             binning->side + (uint32_t)(((excess << binning->shift) + (distance >> excess)) ^ mask);
     }
-    return position.is_inside ? bin : position.outside;
+    return is_inside ? bin : is_above ? terms->above : terms->below;
 }
 
 /* Key number i, of so many bits. */

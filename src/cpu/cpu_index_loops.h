@@ -13,6 +13,8 @@
 
 /* X(WAY, bits of keys): the loops. */
 #define CPU_INDEX_LOOPS(X) \
+    X(UNITS, 32)           \
+    X(UNITS, 64)           \
     X(QUOTIENT, 32)        \
     X(QUOTIENT, 64)        \
     X(POWERS, 32)          \
@@ -21,6 +23,7 @@
     X(BUCKETS, 64)
 
 enum cpu_index_way {
+    CPU_INDEX_UNITS,    /* bins one wide: differences */
     CPU_INDEX_QUOTIENT, /* simple: exact; else, of 64 bits, the definition is asked in doubt */
     CPU_INDEX_POWERS,   /* simple: of 2; else of 10 */
     CPU_INDEX_BUCKETS,  /* simple: of equal width; else growing */
@@ -51,43 +54,6 @@ typedef void cpu_index_loop(const struct cpu_index_terms *terms, const void *key
 
 /* Returns the loop of CPU_INDEX_LOOPS for the best instruction set of this machine. */
 cpu_index_loop *cpu_index_loops_choose(enum cpu_index_way way, unsigned key_bytes);
-
-/* Where a key is. AVX2 only compares signed words, so 2^31 or 2^63 is subtracted before. */
-struct cpu_index_position32 {
-    uint32_t x;
-    uint32_t outside; /* the bin number if it is not inside */
-    bool is_inside;
-};
-
-struct cpu_index_position64 {
-    uint64_t x;
-    uint32_t outside;
-    bool is_inside;
-};
-
-static inline __attribute__((always_inline)) struct cpu_index_position32 cpu_index_position32(
-    const struct cpu_index_terms *terms, uint32_t key)
-{
-    const uint32_t half = (uint32_t)1 << 31;
-    const int32_t x = (int32_t)(key - ((uint32_t)terms->origin + half));
-    const bool is_above = x <= (int32_t)((uint32_t)terms->limit - half);
-
-    return (struct cpu_index_position32){.x = (uint32_t)x + half,
-                                         .outside = is_above ? terms->above : terms->below,
-                                         .is_inside = x <= (int32_t)((uint32_t)terms->last - half)};
-}
-
-static inline __attribute__((always_inline)) struct cpu_index_position64 cpu_index_position64(
-    const struct cpu_index_terms *terms, uint64_t key)
-{
-    const uint64_t half = (uint64_t)1 << 63;
-    const int64_t x = (int64_t)(key - (terms->origin + half));
-    const bool is_above = x <= (int64_t)(terms->limit - half);
-
-    return (struct cpu_index_position64){.x = (uint64_t)x + half,
-                                         .outside = is_above ? terms->above : terms->below,
-                                         .is_inside = x <= (int64_t)(terms->last - half)};
-}
 
 /* Returns how many of the bin numbers indexes[0..count) are `bins` or more. */
 size_t cpu_index_outside(const uint32_t *indexes, size_t count, uint32_t bins);

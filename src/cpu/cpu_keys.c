@@ -1,4 +1,4 @@
-/* Loads elements as keys, and finds bins that are one value wide. */
+/* Implements cpu_keys.h: one loop for each type, byte order, width of keys and instruction set. */
 #include "config.h"
 
 #include "cpu/cpu_keys.h"
@@ -9,58 +9,24 @@
 
 #define CPU_KEYS_INLINE static inline __attribute__((always_inline))
 
-/* What keys of 32 or 64 bits become in bins one wide. No bin begins below all words of 64 bits. */
-CPU_KEYS_INLINE uint32_t cpu_keys_unit32(const struct cpu_index_terms *terms, uint32_t key)
-{
-    const struct cpu_index_position32 position = cpu_index_position32(terms, key);
-    return position.is_inside ? position.x + (uint32_t)terms->added : position.outside;
-}
-
-CPU_KEYS_INLINE uint32_t cpu_keys_unit64(const struct cpu_index_terms *terms, uint64_t key)
-{
-    const struct cpu_index_position64 position = cpu_index_position64(terms, key);
-    return position.is_inside ? (uint32_t)position.x : position.outside;
-}
-
-/*
- * The loops of a type, to be inlined with constants for the byte order and the bytes of keys;
- * cpu_keys_load_NAME returns element i.
- */
-#define CPU_KEYS_DEFINE(id, name, ctype)                                                          \
-    CPU_KEYS_INLINE ctype cpu_keys_load_##name(bool swapped, const char *elements, size_t i)      \
-    {                                                                                             \
-        ctype value;                                                                              \
-        memcpy(&value, elements + i * sizeof value, sizeof value);                                \
-        if (swapped)                                                                              \
-            value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);                  \
-        return value;                                                                             \
-    }                                                                                             \
-    CPU_KEYS_INLINE void cpu_keys_##name(bool swapped, unsigned key_bytes,                        \
-                                         const char *restrict elements, size_t count,             \
-                                         char *restrict keys)                                     \
-    {                                                                                             \
-        for (size_t i = 0; i < count; i += CPU_INDEX_GROUP) {                                     \
-            for (size_t k = i; k < i + CPU_INDEX_GROUP; k++) {                                    \
-                const ctype value = cpu_keys_load_##name(swapped, elements, k);                   \
-                const uint32_t narrow = (uint32_t)value;                                          \
-                const uint64_t wide = (uint64_t)(int64_t)value;                                   \
-                memcpy(keys + k * key_bytes, key_bytes == 4 ? &narrow : (const void *)&wide,      \
-                       key_bytes);                                                                \
-            }                                                                                     \
-        }                                                                                         \
-    }                                                                                             \
-    CPU_KEYS_INLINE void cpu_keys_units_##name(bool swapped, const struct cpu_index_terms *terms, \
-                                               const char *restrict elements, size_t count,       \
-                                               uint32_t *restrict indexes)                        \
-    {                                                                                             \
-        const struct cpu_index_terms local = *terms; /* no store to indexes can change it */      \
-        for (size_t i = 0; i < count; i += CPU_INDEX_GROUP) {                                     \
-            for (size_t k = i; k < i + CPU_INDEX_GROUP; k++) {                                    \
-                const ctype value = cpu_keys_load_##name(swapped, elements, k);                   \
-                indexes[k] = sizeof value == 8 ? cpu_keys_unit64(&local, (uint64_t)value)         \
-                                               : cpu_keys_unit32(&local, (uint32_t)value);        \
-            }                                                                                     \
-        }                                                                                         \
+/* The loop of a type, to be inlined with constants for the byte order and the bytes of keys. */
+#define CPU_KEYS_DEFINE(id, name, ctype)                                                     \
+    CPU_KEYS_INLINE void cpu_keys_##name(bool swapped, unsigned key_bytes,                   \
+                                         const char *restrict elements, size_t count,        \
+                                         char *restrict keys)                                \
+    {                                                                                        \
+        for (size_t i = 0; i < count; i += CPU_INDEX_GROUP) {                                \
+            for (size_t k = i; k < i + CPU_INDEX_GROUP; k++) {                               \
+                ctype value;                                                                 \
+                memcpy(&value, elements + k * sizeof value, sizeof value);                   \
+                if (swapped)                                                                 \
+                    value = (ctype)element_swap((uint64_t)(int64_t)value, sizeof value);     \
+                const uint32_t narrow = (uint32_t)value;                                     \
+                const uint64_t wide = (uint64_t)(int64_t)value;                              \
+                memcpy(keys + k * key_bytes, key_bytes == 4 ? &narrow : (const void *)&wide, \
+                       key_bytes);                                                           \
+            }                                                                                \
+        }                                                                                    \
     }
 ELEMENT_TYPES(CPU_KEYS_DEFINE)
 
@@ -71,20 +37,11 @@ ELEMENT_TYPES(CPU_KEYS_DEFINE)
     {                                                                                          \
         cpu_keys_##name(swapped, bytes, elements, count, keys);                                \
     }
-#define CPU_KEYS_WRAP_UNITS(isa, target, name, swapped)                          \
-    target static void cpu_keys_units_##name##_##swapped##_##isa(                \
-        const struct cpu_index_terms *terms, const void *elements, size_t count, \
-        uint32_t *indexes)                                                       \
-    {                                                                            \
-        cpu_keys_units_##name(swapped, terms, elements, count, indexes);         \
-    }
 #define CPU_KEYS_WRAP(id, name, ctype)               \
     CPU_ISA_VARIANTS(CPU_KEYS_WRAP_KEYS, name, 0, 4) \
     CPU_ISA_VARIANTS(CPU_KEYS_WRAP_KEYS, name, 0, 8) \
     CPU_ISA_VARIANTS(CPU_KEYS_WRAP_KEYS, name, 1, 4) \
-    CPU_ISA_VARIANTS(CPU_KEYS_WRAP_KEYS, name, 1, 8) \
-    CPU_ISA_VARIANTS(CPU_KEYS_WRAP_UNITS, name, 0)   \
-    CPU_ISA_VARIANTS(CPU_KEYS_WRAP_UNITS, name, 1)
+    CPU_ISA_VARIANTS(CPU_KEYS_WRAP_KEYS, name, 1, 8)
 ELEMENT_TYPES(CPU_KEYS_WRAP)
 
 #define CPU_KEYS_ENTRY(isa, target, name) cpu_keys_##name##_##isa,
@@ -102,16 +59,6 @@ cpu_keys_function *cpu_keys_choose(const struct element *element, unsigned key_b
     if (element->bytes == key_bytes && !element->swapped)
         return NULL;
     return functions[element->type][2 * element->swapped + (key_bytes == 8)][cpu_isa_best()];
-}
-
-cpu_index_loop *cpu_keys_choose_units(const struct element *element)
-{
-#define CPU_KEYS_ROW_UNITS(id, name, ctype)                \
-    {{CPU_ISA_VARIANTS(CPU_KEYS_ENTRY, units_##name##_0)}, \
-     {CPU_ISA_VARIANTS(CPU_KEYS_ENTRY, units_##name##_1)}},
-    static cpu_index_loop *const loops[ELEMENT_TYPE_COUNT][2][CPU_ISA_COUNT] = {
-        ELEMENT_TYPES(CPU_KEYS_ROW_UNITS)};
-    return loops[element->type][element->swapped][cpu_isa_best()];
 }
 
 void cpu_keys_widen(const struct element *element, const void *elements, size_t count,

@@ -1,6 +1,6 @@
 /*
- * Converts blocks of elements of any type to keys (element.h) of 32 or 64 bits, or directly to the
- * numbers of bins of width 1. All functions are pure and thread-safe.
+ * Converts blocks of elements of any type to keys (element.h) of 32 or 64 bits. All functions are
+ * pure and thread-safe.
  */
 #ifndef GPUHIST_CPU_KEYS_H
 #define GPUHIST_CPU_KEYS_H
@@ -20,9 +20,6 @@ typedef void cpu_keys_function(const void *elements, size_t count, void *keys);
  * keys.
  */
 cpu_keys_function *cpu_keys_choose(const struct element *element, unsigned key_bytes);
-
-/* Returns the loop from elements to the numbers of bins of width 1, likewise. */
-cpu_index_loop *cpu_keys_choose_units(const struct element *element);
 
 /* Writes the keys of elements[0..count), unaligned, of any count, to keys[0..count). */
 void cpu_keys_widen(const struct element *element, const void *elements, size_t count,

@@ -5,7 +5,7 @@
 
 #include "base/cpu_isa.h"
 
-/* A cpu_native_function for a constant type. */
+/* Copies elements of a constant type, the bytes of each in reverse order. */
 static inline __attribute__((always_inline)) void cpu_native_swap(enum element_type type,
                                                                   size_t width,
                                                                   const char *elements,
@@ -28,13 +28,17 @@ CPU_ISA_VARIANTS(CPU_NATIVE_WRAP, 32)
 CPU_ISA_VARIANTS(CPU_NATIVE_WRAP, 64)
 #define CPU_NATIVE_ENTRY(isa, target, bits) cpu_native_swap##bits##_##isa,
 
-cpu_native_function *cpu_native_choose(const struct element *element)
+const void *cpu_native_block(const struct element *element, const void *elements, size_t count,
+                             struct cpu_native *buffer)
 {
-    static cpu_native_function *const functions[][CPU_ISA_COUNT] = {
+    static void (*const functions[][CPU_ISA_COUNT])(const void *, size_t, void *) = {
         [2] = {CPU_ISA_VARIANTS(CPU_NATIVE_ENTRY, 16)},
         [4] = {CPU_ISA_VARIANTS(CPU_NATIVE_ENTRY, 32)},
         [8] = {CPU_ISA_VARIANTS(CPU_NATIVE_ENTRY, 64)},
     };
-    return element->swapped && element->bytes > 1 ? functions[element->bytes][cpu_isa_best()]
-                                                  : NULL;
+
+    if (!element->swapped || element->bytes == 1)
+        return elements;
+    functions[element->bytes][cpu_isa_best()](elements, count, buffer->words);
+    return buffer->words;
 }

@@ -338,7 +338,7 @@ static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *thread,
             const uint64_t position =
                 made.position + (is_all ? good : kept[good]) * record_bytes + column->offset;
             char weight[DECIMAL_SIZE];
-            decimal_format_signed(weight, element_value(&column->element, weights[good]));
+            decimal_format_fixed(weight, element_value(&column->element, weights[good]), 0);
             return status_fail_at(failure, position, STATUS_DATA,
                                   "weight %s at byte %llu of the input is not from 0 to 2^63 - 1",
                                   weight, (unsigned long long)position);

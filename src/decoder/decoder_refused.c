@@ -106,8 +106,10 @@ static const struct decoder_format decoder_refused[] = {
                     "select a column first, for example with sqlite3 -csv"),
     DECODER_REFUSED("HDF5", "\x89HDF\r\n\x1a\n", "HDF5 files",
                     "write a data set first, for example with h5dump -b LE -o"),
-    DECODER_REFUSED("NumPy", "\x93NUMPY", "NumPy files with a header",
-                    "write the numbers alone first, with tofile() of the array"),
+    /* Read if the first file is one, and no option says otherwise; see reader.h. */
+    DECODER_REFUSED("NumPy", "\x93NUMPY",
+                    "NumPy arrays behind other input or with options for text or records",
+                    "read them alone, a column with -f N"),
     DECODER_REFUSED("OLE2", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "OLE2 files (.xls, .doc)",
                     "save it as CSV or text first"),
     DECODER_REFUSED("state", "gpuhist state ", "saved states",

@@ -94,7 +94,7 @@ enum status outside_check(const struct job *job, const struct chunk *chunk, stru
         char value[DECIMAL_SIZE];
         const size_t index = chunk->indices ? chunk->indices[i] : i;
         uint64_t position = chunk->position + index * job_value_bytes(job) + job->record_offset;
-        decimal_format_signed(value, element_value(element, key));
+        decimal_format_fixed(value, element_value(element, key), 0);
         return status_fail_at(failure, position, STATUS_DATA,
                               "value %s at byte %llu of the input is outside the bins", value,
                               (unsigned long long)position);

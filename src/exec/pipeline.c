@@ -92,11 +92,22 @@ static uint64_t pipeline_bytes_left(const struct pipeline *pipeline)
     return size > bytes ? size - bytes : 0;
 }
 
-/* The number of elements of so many absorbed bytes. */
-static uint64_t pipeline_elements(const struct pipeline *pipeline, uint64_t bytes)
+/* The bytes that the workers have pulled in chunks. */
+static uint64_t pipeline_counted(const struct pipeline *pipeline)
+{
+    uint64_t counted = 0;
+
+    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
+        counted += worker_pool_counted(&pipeline->pools[i]);
+    return counted;
+}
+
+/* The number of elements that the workers have pulled, or of values found in text. */
+static uint64_t pipeline_elements(const struct pipeline *pipeline)
 {
     const struct job *job = pipeline->task->job;
-    return job->is_text ? parse_errors_values(job->errors) : bytes / job_value_bytes(job);
+    return job->is_text ? parse_errors_values(job->errors)
+                        : pipeline_counted(pipeline) / job_value_bytes(job);
 }
 
 void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
@@ -107,6 +118,7 @@ void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
 
     *live = (struct pipeline_live){
         .bytes = bytes,
+        .counted = pipeline_counted(pipeline),
         .file_bytes = source_is_compressed(source) ? source_file_bytes_read(source) : bytes,
         .seconds = crew_clock() - pipeline->crew.start,
     };
@@ -142,7 +154,7 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
         }
     }
     uint64_t elements =
-        pipeline_elements(pipeline, pipeline_bytes(pipeline)) - pipeline->earlier_elements;
+        pipeline_elements(pipeline) - pipeline->earlier_elements;
     if (status == STATUS_OK && job_has_rows(job))
         status = row_count_get(job->rows, &elements, failure);
     if (status != STATUS_OK)
@@ -169,7 +181,7 @@ static enum status pipeline_begin_period(struct pipeline *pipeline, struct failu
         if (atomic_load(&pool->is_open))
             pool->engine->renew(pool->session, partial);
     }
-    pipeline->earlier_elements = pipeline_elements(pipeline, pipeline_bytes(pipeline));
+    pipeline->earlier_elements = pipeline_elements(pipeline);
     if (job_has_rows(task->job))
         row_count_clear(task->job->rows);
     return STATUS_OK;
@@ -403,7 +415,6 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
     const size_t count = pipeline_pool_count(pipeline); /* startups may add pools */
     enum status status = STATUS_OK;
     unsigned workers = 0;
-    uint64_t counted = 0;
 
     for (size_t i = 0; i < count; i++)
         workers += atomic_load(&pipeline->pools[i].is_open) ? pipeline->pools[i].count : 0;
@@ -440,9 +451,9 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
         report->is_thread_left |= end == DEVICE_STARTUP_RUNNING;
     }
     for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
-        status = worker_pool_collect(&pipeline->pools[i], &counted, status, failure);
+        status = worker_pool_collect(&pipeline->pools[i], status, failure);
     if (status == STATUS_OK)
-        status = source_check(source, counted, failure);
+        status = source_check(source, pipeline_counted(pipeline), failure);
     return status == STATUS_OK ? pipeline_finish_partial(pipeline, failure) : status;
 }
 
@@ -477,7 +488,7 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
         status = pipeline_work(&pipeline, report, failure);
 
     report->bytes = pipeline_bytes(&pipeline);
-    report->elements = pipeline_elements(&pipeline, report->bytes);
+    report->elements = pipeline_elements(&pipeline);
     report->worker_pool_count = pipeline_pool_count(&pipeline);
     for (size_t i = 0; i < report->worker_pool_count; i++)
         worker_pool_close(&pipeline.pools[i], &report->pools[i]);

@@ -39,6 +39,7 @@ struct pipeline_watcher {
 struct pipeline_live {
     char engines[3 * ENGINE_NAME_MAX]; /* the engines at work, joined by " and " */
     uint64_t bytes;                    /* pulled by the workers, decoded */
+    uint64_t counted;                  /* of these, what is in chunks */
     uint64_t file_bytes; /* of compressed files, what was read of them as they are; else as above */
     double seconds;      /* since the start */
 };

@@ -24,11 +24,11 @@ struct worker {
     enum status fault_status;
     struct failure fault; /* of the input; valid with `fault_status` */
     enum status open_status;
-    bool has_absorbed;           /* chunks that are not yet merged */
-    atomic_bool pulls;           /* has begun to pull; relaxed */
-    atomic_uint_least64_t bytes; /* pulled so far; other threads read it; relaxed */
-    uint64_t counted;            /* bytes, in chunks */
-    double opened_at;            /* when it was ready to pull, and when it was done */
+    bool has_absorbed;             /* chunks that are not yet merged */
+    atomic_bool pulls;             /* has begun to pull; relaxed */
+    atomic_uint_least64_t bytes;   /* pulled so far; other threads read it; relaxed */
+    atomic_uint_least64_t counted; /* of these, bytes in chunks; likewise */
+    double opened_at;              /* when it was ready to pull, and when it was done */
     double finished_at;
     double pull_seconds;
     double busy_seconds;
@@ -136,7 +136,7 @@ static enum status worker_loop(struct worker *worker)
         if (chunk.bytes == 0 && !chunk.is_cut)
             break;
         worker->has_absorbed = true;
-        worker->counted += chunk.bytes;
+        atomic_fetch_add_explicit(&worker->counted, chunk.bytes, memory_order_relaxed);
         enum status status = engine->worker_absorb(worker->worker, &chunk, failure);
         worker->busy_seconds += crew_clock() - filled;
         if (status != STATUS_OK)
@@ -256,6 +256,15 @@ uint64_t worker_pool_bytes(const struct worker_pool *pool)
     return bytes;
 }
 
+uint64_t worker_pool_counted(const struct worker_pool *pool)
+{
+    uint64_t counted = 0;
+
+    for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->count; i++)
+        counted += atomic_load_explicit(&pool->workers[i].counted, memory_order_relaxed);
+    return counted;
+}
+
 unsigned worker_pool_pulling(const struct worker_pool *pool)
 {
     unsigned pulling = 0;
@@ -275,12 +284,11 @@ bool worker_pool_is_sound(const struct worker_pool *pool)
     return true;
 }
 
-enum status worker_pool_collect(const struct worker_pool *pool, uint64_t *counted,
-                                enum status status, struct failure *failure)
+enum status worker_pool_collect(const struct worker_pool *pool, enum status status,
+                                struct failure *failure)
 {
     for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->count; i++) {
         const struct worker *worker = &pool->workers[i];
-        *counted += worker->counted;
         if (worker->status == STATUS_OK ||
             (status != STATUS_OK && !status_is_before(&worker->failure, failure)))
             continue;

@@ -63,10 +63,13 @@ enum status worker_pool_open(struct worker_pool *pool, const struct engine_optio
 enum status worker_pool_start(struct worker_pool *pool, struct failure *failure);
 
 /*
- * Returns the bytes that its workers have pulled so far. Thread-safe, as is worker_pool_pulling.
+ * Returns the bytes that its workers have pulled so far. Thread-safe, as are the next two.
  * This and the functions below do nothing, and return zeros, for a pool that is not open.
  */
 uint64_t worker_pool_bytes(const struct worker_pool *pool);
+
+/* Returns how many of these are in chunks: all but header lines and headers of arrays. */
+uint64_t worker_pool_counted(const struct worker_pool *pool);
 
 /* Returns the number of workers that have begun to pull. */
 unsigned worker_pool_pulling(const struct worker_pool *pool);
@@ -78,12 +81,11 @@ unsigned worker_pool_pulling(const struct worker_pool *pool);
 bool worker_pool_is_sound(const struct worker_pool *pool);
 
 /*
- * Adds the bytes that its workers have counted, in chunks. Chooses the failure to report
- * (status_is_before) among *failure, which is valid if `status` is not STATUS_OK, and those of the
- * workers; stores it in *failure and returns its status.
+ * Chooses the failure to report (status_is_before) among *failure, which is valid if `status` is
+ * not STATUS_OK, and those of the workers; stores it in *failure and returns its status.
  */
-enum status worker_pool_collect(const struct worker_pool *pool, uint64_t *counted,
-                                enum status status, struct failure *failure);
+enum status worker_pool_collect(const struct worker_pool *pool, enum status status,
+                                struct failure *failure);
 
 /*
  * Merges into the partial what the session and its open workers hold. If several workers fail,

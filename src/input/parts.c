@@ -18,8 +18,12 @@
  */
 #define PARTS_BLOCK_BYTES ((uint64_t)64 << 10)
 
-/* Bytes that are read at a time to find the end of a row that began in the part before. */
-#define PARTS_JOIN_BYTES ((size_t)4096)
+/*
+ * Bytes that are read at a time to find the end of a row that began in the part before; and of CSV
+ * at first, to find out whether the part begins between quotes.
+ */
+#define PARTS_JOIN_BYTES  ((size_t)4096)
+#define PARTS_GUESS_BYTES ((size_t)16384)
 
 /*
  * The positions that a file takes for each compressed byte, as a power of two. No format decodes a
@@ -27,6 +31,20 @@
  */
 #define PARTS_EXPANSION_BITS 22
 #define PARTS_POSITION_MAX   ((uint64_t)1 << 62)
+
+/* All states, as bits. */
+#define PARTS_ANY_STATE ((1u << TEXT_SCAN_STATES) - 1)
+
+/*
+ * What is known of a part of CSV: the states before it that agree with where its first row was
+ * taken to begin, as bits; and the state behind it for each state before it.
+ */
+struct parts_link {
+    bool is_begun; /* `agrees` is known */
+    bool is_read;  /* and `ends` */
+    unsigned agrees;
+    enum text_scan_state ends[TEXT_SCAN_STATES];
+};
 
 /* A file. Its name, format, begin and position do not change. */
 struct parts_file {
@@ -37,12 +55,17 @@ struct parts_file {
     off_t begin;
     uint64_t position; /* of the beginning of the file in the stream */
 
-    /* The parts' lock guards this and the next three. Until the worker of the first part has read a
-     * header with names of fields, no other part is taken. */
+    /* The parts' lock guards this and the next eight. Until the worker of the first part has read
+     * a header with names of fields, and knows what ends rows, no other part is taken. */
     bool has_rules;
     struct text_rules rules;
-    size_t taken;  /* parts that were taken */
-    bool is_taken; /* all parts were */
+    enum text_row_end row_end;
+    size_t taken;             /* parts that were taken */
+    bool is_taken;            /* all parts were */
+    struct parts_link *links; /* of CSV: [taken] */
+    size_t links_capacity;
+    size_t known; /* the part at whose begin the state is known: */
+    enum text_scan_state state;
 
     pthread_mutex_t lock;       /* guards what follows; taken alone */
     struct decoder_part *found; /* [found_count]: the parts found so far, in order */
@@ -62,12 +85,12 @@ struct parts_part {
     size_t index;
     struct decoder_part found;
     bool is_open;
-    bool is_begun; /* the end of a row that began before the part was skipped */
-    size_t joined; /* the parts after it that its last row extends to: those begun so far */
+    bool is_guessed; /* of CSV: whether the part begins between quotes is known, or was guessed */
+    size_t joined;   /* the parts after it that its last row extends to: those begun so far */
     struct reader reader;
-    struct stream stream;
-    uint64_t own;     /* bytes decoded of the part itself, once joined > 0 */
-    uint64_t skipped; /* bytes of it that belong to the part before */
+    struct stream stream;   /* skips the end of a row that began before the part */
+    struct parts_link link; /* `ends`: the states so far */
+    uint64_t own;           /* bytes decoded of the part itself, once joined > 0 */
 };
 
 struct parts {
@@ -129,6 +152,7 @@ void parts_destroy(struct parts *parts)
             free(file->found[i].wrap);
         free(file->found);
         free(file->looked);
+        free(file->links);
         pthread_mutex_destroy(&file->lock);
         free(file);
     }
@@ -152,7 +176,9 @@ uint64_t parts_add(struct parts *parts, struct input *input, const struct decode
     file->name = input->name;
     file->format = format;
     file->rules = parts->format->text;
-    file->has_rules = !record_has_names(parts->format);
+    file->row_end = parts->options->ends_with_nul ? TEXT_ENDS_NUL : TEXT_ENDS_LF;
+    file->has_rules = !record_has_names(parts->format) &&
+                      (parts->options->ends_with_nul || !record_may_end_with_cr(parts->format));
     file->begin = input->start;
     file->position = position;
     pthread_mutex_init(&file->lock, NULL);
@@ -253,6 +279,8 @@ static enum status parts_join_next(const struct parts *parts, struct parts_part 
     struct parts_file *file = part->file;
     struct decoder_part found;
 
+    const enum text_row_end row_end = part->reader.row_end;
+
     if (part->joined == 0)
         part->own = part->stream.taken;
     switch (parts_find(parts, file, part->index + ++part->joined, &found)) {
@@ -267,19 +295,34 @@ static enum status parts_join_next(const struct parts *parts, struct parts_part 
     reader_close(&part->reader);
     input_hold(file->input);
     reader_open_part(&part->reader, &parts->join_options, file->input, file->format, &found);
+    part->reader.row_end = row_end;
     return STATUS_OK;
 }
 
-/* The length of data[0..bytes) up to the end of the first row; `bytes` if none ends there. */
-static size_t parts_first_row(const struct record_format *format, const char *data, size_t bytes,
-                              bool *is_found)
+/*
+ * Of CSV, before the stream skips the end of a row in data[0..bytes): guesses whether the part
+ * begins between quotes, if that is not known, from the quotes in its first bytes; and notes which
+ * states before it lead to the same end of a row.
+ */
+static void parts_note_begin(struct parts_part *part, const char *data, size_t bytes)
 {
-    size_t end = 0;
+    const struct text_rules *rules = &part->stream.format->text;
+    struct parts_link *link = &part->link;
+    struct stream *stream = &part->stream;
 
-    while (end < bytes && !record_is_end(format, data[end]))
-        end++;
-    *is_found = end < bytes;
-    return end + *is_found;
+    if (!part->is_guessed) {
+        const size_t inside = text_scan_count_odd(rules, data, bytes, TEXT_SCAN_INSIDE);
+        const size_t outside = text_scan_count_odd(rules, data, bytes, TEXT_SCAN_FIELD);
+        stream->skip_state = inside < outside ? TEXT_SCAN_INSIDE : TEXT_SCAN_FIELD;
+        part->is_guessed = true;
+    }
+    const size_t end = record_find_end(stream->format, data, bytes, stream->skip_state);
+    for (unsigned i = 0; i < TEXT_SCAN_STATES; i++) {
+        const size_t first = text_scan(rules, data, end > 0 ? end : bytes, &link->ends[i]).first;
+        if (first != end)
+            link->agrees &= ~(1u << i);
+    }
+    link->is_begun = end > 0;
 }
 
 /*
@@ -292,16 +335,16 @@ static enum status parts_take(struct parts_part *part, struct stream_chunk *chun
     struct stream *stream = &part->stream;
     char *data = chunk->buffer->data + chunk->filled;
 
-    if (!part->is_begun) {
-        size_t skipped = parts_first_row(stream->format, data, bytes, &part->is_begun);
-        part->skipped += skipped;
-        stream->position += skipped;
-        stream->origin.line += text_count_lines(data, skipped);
-        bytes -= skipped;
-        memmove(data, data + skipped, bytes);
+    if (stream->is_skipping) {
+        if (stream->format->text.is_quoted)
+            parts_note_begin(part, data, bytes);
+        stream_skip(stream, data, &bytes);
     }
-    if (part->joined > 0)
-        bytes = parts_first_row(stream->format, data, bytes, has_ended);
+    if (part->joined > 0) {
+        const size_t end = record_find_end(stream->format, data, bytes, chunk->state);
+        *has_ended = end > 0;
+        bytes = *has_ended ? end : bytes;
+    }
     return bytes > 0 ? stream_take(stream, chunk, bytes, failure) : STATUS_OK;
 }
 
@@ -310,7 +353,8 @@ struct parts_turn {
     struct stream_chunk chunk;
     enum status status;
     bool is_corrupt; /* the compressed data have a fault, which is in the failure */
-    bool is_cut;     /* an element or the header goes over the end of the part */
+    bool is_cut;     /* an element or the header goes over the end of the part, or of CSV a part did
+                        not begin as was guessed */
     bool has_ended;
 };
 
@@ -331,8 +375,10 @@ static void parts_fill(const struct parts *parts, struct parts_part *part, struc
             turn->status = stream_take_rest(stream, chunk, failure);
             continue;
         }
-        if ((!part->is_begun || part->joined > 0) && piece.capacity > PARTS_JOIN_BYTES)
-            piece.capacity = PARTS_JOIN_BYTES;
+        const size_t most = stream->format->text.is_quoted && !part->is_guessed ? PARTS_GUESS_BYTES
+                                                                                : PARTS_JOIN_BYTES;
+        if ((stream->is_skipping || part->joined > 0) && piece.capacity > most)
+            piece.capacity = most;
         enum input_event event = reader_read(&part->reader, &piece, failure);
         stream_count_header(stream, &part->reader);
         if (event == INPUT_ERROR) {
@@ -345,16 +391,21 @@ static void parts_fill(const struct parts *parts, struct parts_part *part, struc
             turn->is_cut = chunk->whole < chunk->filled;
         } else if (event == INPUT_END && part->found.is_last) {
             turn->has_ended = true;
-        } else if (event == INPUT_END && part->reader.skip_lines > 0) {
+        } else if (event == INPUT_END && !part->reader.has_begun) {
             turn->is_cut = turn->has_ended = true;
-        } else if (event == INPUT_END && !part->is_begun) {
+        } else if (event == INPUT_END && stream->is_skipping) {
             turn->has_ended = true; /* all of it belongs to a part before */
         } else if (event == INPUT_END) {
+            for (unsigned i = 0; part->joined == 0 && i < TEXT_SCAN_STATES; i++)
+                part->link.ends[i] = chunk->state;
             turn->status = parts_join_next(parts, part, &turn->has_ended, failure);
         }
     }
-    if (turn->has_ended && parts->format->is_text) /* the end of a file is that of a row */
-        chunk->whole = chunk->filled;
+    if (turn->status == STATUS_OK && turn->has_ended && parts->format->is_text)
+        turn->status =
+            stream_end_file(stream, chunk, failure); /* it may be the end of a row alone */
+    part->link.is_read = turn->has_ended || part->joined > 0;
+    part->link.is_begun |= part->link.is_read;
 }
 
 /* --- taking parts; the lock is held ---------------------------------------------------------- */
@@ -385,11 +436,43 @@ static void parts_drop(struct parts *parts, struct parts_part *part)
 {
     struct parts_part **link = &parts->taken;
 
-    parts->bytes += (part->joined > 0 ? part->own : part->stream.taken) + part->skipped;
+    parts->bytes += part->joined > 0 ? part->own : part->stream.taken;
     while (*link != part)
         link = &(*link)->next;
     *link = part->next;
     parts_free_part(part);
+}
+
+/* Adds what is known of a further part of CSV: nothing. Returns whether there is memory. */
+static bool parts_add_link(struct parts_file *file)
+{
+    if (file->taken == file->links_capacity) {
+        const size_t capacity = 2 * file->links_capacity + 1;
+        struct parts_link *grown = realloc(file->links, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        file->links = grown;
+        file->links_capacity = capacity;
+    }
+    file->links[file->taken] = (struct parts_link){.is_begun = false};
+    return true;
+}
+
+/*
+ * Of CSV, hands the state from part to part, as far as they are read. Returns false if a row was
+ * taken to begin where none does.
+ */
+static bool parts_follow_links(struct parts_file *file)
+{
+    for (; file->known < file->taken; file->known++) {
+        const struct parts_link *link = &file->links[file->known];
+        if (link->is_begun && !(link->agrees >> file->state & 1))
+            return false;
+        if (!link->is_read)
+            break;
+        file->state = link->ends[file->state];
+    }
+    return true;
 }
 
 /*
@@ -405,7 +488,8 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
     *taken = NULL;
     while ((file = parts_next_file(parts)) != NULL && file->position <= parts->stop) {
         struct parts_part *part = calloc(1, sizeof *part);
-        enum parts_found result = part ? PARTS_FOUND : PARTS_NO_MEMORY;
+        const bool has_link = !parts->format->text.is_quoted || parts_add_link(file);
+        enum parts_found result = part && has_link ? PARTS_FOUND : PARTS_NO_MEMORY;
         if (part) {
             part->is_busy = true;
             part->puller = pthread_self();
@@ -414,7 +498,8 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
             part->next = parts->taken;
             parts->taken = part;
             pthread_mutex_unlock(&parts->lock);
-            result = parts_find(parts, file, part->index, &part->found);
+            if (has_link)
+                result = parts_find(parts, file, part->index, &part->found);
             pthread_mutex_lock(&parts->lock);
         }
         file->is_taken |= result != PARTS_FOUND || part->found.is_last;
@@ -444,10 +529,17 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
                     .decoder = file->format,
                 },
             .position = position,
+            .is_skipping = part->index > 0 && parts->format->is_text,
         };
-        part->is_begun = part->index == 0 || !parts->format->is_text;
+        part->link = (struct parts_link){
+            .is_begun = !part->stream.is_skipping,
+            .agrees = part->index > 0 ? PARTS_ANY_STATE : 1u << TEXT_SCAN_ROW,
+        };
+        for (unsigned i = 0; i < TEXT_SCAN_STATES; i++)
+            part->link.ends[i] = i;
         input_hold(file->input);
         reader_open_part(&part->reader, parts->options, file->input, file->format, &part->found);
+        part->reader.row_end = file->row_end;
         if (part->index == 0)
             reader_set_records(&part->reader, parts->format, &part->stream.rules);
         else
@@ -472,6 +564,10 @@ static enum parts_event parts_read(struct parts *parts, struct parts_part *part,
 
     part->is_busy = true;
     part->puller = pthread_self();
+    if (!part->is_guessed && part->file->known == part->index) {
+        stream->skip_state = part->file->state;
+        part->is_guessed = true;
+    }
     pthread_mutex_unlock(&parts->lock);
     parts_fill(parts, part, &turn, failure);
     if (turn.status != STATUS_OK)
@@ -482,8 +578,13 @@ static enum parts_event parts_read(struct parts *parts, struct parts_part *part,
 
     if (!part->file->has_rules && part->reader.has_begun) {
         part->file->rules = stream->rules;
+        part->file->row_end = part->reader.row_end;
         part->file->has_rules = true;
         pthread_cond_broadcast(&parts->freed);
+    }
+    if (parts->format->text.is_quoted) {
+        part->file->links[part->index] = part->link;
+        turn.is_cut |= !parts_follow_links(part->file);
     }
     bool is_divided = part->index > 0 || !part->found.is_last;
     if (turn.is_cut || (turn.is_corrupt && is_divided)) { /* the parts say where a fault is */

@@ -10,6 +10,10 @@
  * that begins with a part belongs to the part before. So each byte is decoded once by the worker of
  * its part, and at the beginning of a part a second time.
  *
+ * Of CSV, it is known whether a part begins between quotes once the part before it is decoded,
+ * which is not waited for: it is guessed, from the first quotes, and found out afterwards. If the
+ * guess is wrong, all input has to be read again in order (parts_needs_order).
+ *
  * The chunks come in any order, but their positions are in the order of the stream. If a part ends
  * within a binary element, all input has to be read again in order (parts_needs_order).
  *
@@ -70,8 +74,9 @@ void parts_stop(struct parts *parts, uint64_t position);
 
 /*
  * Whether a pull has failed because the files have to be read in order: a part ends within a binary
- * element or within the header, or a part of a divided file is corrupt, where only reading in order
- * finds the position of the fault. All that was read must then be discarded.
+ * element, within the header or in a first block without newlines; a wrong guess where rows of CSV
+ * begin; or a part of a divided file is corrupt, where only reading in order finds the position of
+ * the fault. All that was read must then be discarded.
  */
 bool parts_needs_order(struct parts *parts);
 

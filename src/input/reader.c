@@ -30,6 +30,7 @@ void reader_open(struct reader *reader, const struct reader_options *options, st
         .format = format,
         .is_detected = input->is_regular || !(options->decodes || options->refuses),
         .checks_content = options->refuses,
+        .row_end = options->ends_with_nul ? TEXT_ENDS_NUL : TEXT_ENDS_LF,
         .has_begun = true,
     };
 }
@@ -40,9 +41,13 @@ void reader_set_records(struct reader *reader, const struct record_format *recor
     reader->records = records;
     reader->rules = rules;
     reader->skip_lines = records->header_lines;
-    reader->checks_line_end = records->is_text && records->text.delimiter != '\r' &&
-                              (!text_is_of_tokens(&records->text) || records->header_lines > 0);
-    reader->has_begun = reader->skip_lines == 0 && !reader->checks_line_end;
+    reader->checks_line_end = reader->row_end == TEXT_ENDS_LF && record_may_end_with_cr(records);
+    reader->has_begun = reader->skip_lines == 0 && !reader->checks_line_end && !records->has_arrays;
+}
+
+void reader_end_array(struct reader *reader)
+{
+    reader->has_array = true;
 }
 
 void reader_open_part(struct reader *reader, const struct reader_options *options,
@@ -108,6 +113,19 @@ static enum input_event reader_fail(const struct reader *reader, const char *rea
 {
     input_fail(failure, reader->input->name, reason);
     return INPUT_ERROR;
+}
+
+void reader_end_rows(enum text_row_end row_end, char *data, size_t bytes)
+{
+    if (row_end == TEXT_ENDS_LF)
+        return;
+    for (size_t i = 0; i < bytes; i++) {
+        const char c = data[i];
+        if (row_end == TEXT_ENDS_CR)
+            data[i] = c == '\r' ? '\n' : c;
+        else
+            data[i] = c == '\0' ? '\n' : c == '\n' ? ' ' : c;
+    }
 }
 
 void reader_count(const struct reader_options *options, uint64_t bytes)
@@ -187,6 +205,17 @@ static enum input_event reader_read_ahead(struct reader *reader, struct input_pi
     return event;
 }
 
+/* As decoder_detect_refused, by the options. */
+static const struct decoder_format *reader_match_refused(const struct reader_options *options,
+                                                         const void *head, size_t bytes,
+                                                         bool *undecided)
+{
+    const struct decoder_format *kind = decoder_detect_refused(head, bytes, undecided);
+
+    return kind && options->takes_arrays && strcmp(decoder_format_name(kind), "NumPy") == 0 ? NULL
+                                                                                            : kind;
+}
+
 /* The format of a file that begins with these bytes, as decoder_detect, by the options. */
 static const struct decoder_format *reader_match(const struct reader_options *options,
                                                  const void *head, size_t bytes, bool *undecided)
@@ -198,7 +227,7 @@ static const struct decoder_format *reader_match(const struct reader_options *op
     if (options->decodes)
         format = decoder_detect(head, bytes, undecided);
     if (!format && options->refuses)
-        format = decoder_detect_refused(head, bytes, &undecided_kind);
+        format = reader_match_refused(options, head, bytes, &undecided_kind);
     *undecided = !format && (*undecided || undecided_kind);
     return format;
 }
@@ -276,9 +305,9 @@ static enum input_event reader_take_held(struct reader *reader, struct input_pie
     return event;
 }
 
-/* Returns the next decoded bytes, except those in reader->plain. */
-static enum input_event reader_read_plain(struct reader *reader, struct input_piece *piece,
-                                          struct failure *failure)
+/* Returns the next decoded bytes, except those in reader->plain, as they are. */
+static enum input_event reader_read_decoded(struct reader *reader, struct input_piece *piece,
+                                            struct failure *failure)
 {
     struct reader_ahead *raw = &reader->raw;
     enum input_event event = INPUT_DATA;
@@ -303,7 +332,7 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
         event = reader_decode_piece(reader, piece, failure);
     if (event == INPUT_DATA && reader->checks_content) {
         const struct decoder_format *kind =
-            decoder_detect_refused(piece->data, piece->bytes, &undecided);
+            reader_match_refused(reader->options, piece->data, piece->bytes, &undecided);
         struct decoder *none;
         reader->checks_content = false;
         if (kind) { /* as in an archive x.tar.gz */
@@ -312,6 +341,16 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
             return INPUT_ERROR;
         }
     }
+    return event;
+}
+
+/* The same, with newlines where rows end. */
+static enum input_event reader_read_plain(struct reader *reader, struct input_piece *piece,
+                                          struct failure *failure)
+{
+    const enum input_event event = reader_read_decoded(reader, piece, failure);
+
+    reader_end_rows(reader->row_end, piece->data, piece->bytes);
     return event;
 }
 
@@ -362,42 +401,176 @@ static enum status reader_find_names(const struct reader *reader, const char *li
     return STATUS_OK;
 }
 
+/* Reads more ahead into `plain`, as reader_begin does. */
+static enum input_event reader_read_plain_ahead(struct reader *reader, struct input_piece *piece,
+                                                struct failure *failure)
+{
+    struct reader_ahead *plain = &reader->plain;
+
+    if (!reader_ahead_reserve(plain))
+        return reader_fail(reader, strerror(errno), failure);
+    struct input_piece ahead = {
+        .data = plain->data + plain->end,
+        .capacity = plain->capacity - plain->end,
+        .wait = piece->wait,
+        .has_waited = piece->has_waited,
+    };
+    const enum input_event event = reader_read_plain(reader, &ahead, failure);
+    plain->end += ahead.bytes;
+    piece->has_waited = ahead.has_waited;
+    return event;
+}
+
+enum input_event reader_look_array(struct reader *reader, struct input_piece *piece,
+                                   struct npy *array, bool *is_array, struct failure *failure)
+{
+    const struct reader_ahead *plain = &reader->plain;
+    enum input_event event = INPUT_DATA;
+    char reason[NPY_REASON_SIZE];
+
+    for (;;) {
+        const size_t bytes = plain->end - plain->begin;
+        const enum npy_result result =
+            npy_read(bytes > 0 ? plain->data + plain->begin : "", bytes, array, reason);
+        *is_array = result == NPY_ARRAY;
+        if (event == INPUT_END && bytes == 0)
+            return INPUT_END;
+        if (result == NPY_UNSUPPORTED)
+            return reader_fail(reader, reason, failure);
+        if (result == NPY_MORE && event == INPUT_END && bytes > 1)
+            return reader_fail(reader, "it ends within its NumPy header", failure);
+        if (result != NPY_MORE || event == INPUT_END)
+            return INPUT_DATA;
+        event = reader_read_plain_ahead(reader, piece, failure);
+        if (event == INPUT_EMPTY || event == INPUT_ERROR)
+            return event;
+    }
+}
+
+static enum input_event reader_fail_length(const struct reader *reader, uint64_t bytes,
+                                           bool is_missing, struct failure *failure)
+{
+    status_fail(failure, STATUS_DATA,
+                STATUS_NAME ": %llu byte%s %s: its NumPy array is %s than its header says",
+                reader->input->name, (unsigned long long)bytes, bytes == 1 ? "" : "s",
+                is_missing ? "missing at the end" : "left over at the end",
+                is_missing ? "shorter" : "longer");
+    return INPUT_ERROR;
+}
+
+/*
+ * Reads the header of an array, which is removed. An empty file has none, and no values. The length
+ * of a file that is not compressed is checked at once.
+ */
+static enum input_event reader_begin_array(struct reader *reader, struct input_piece *piece,
+                                           struct failure *failure)
+{
+    const struct npy *wanted = &reader->records->array;
+    const struct input *input = reader->input;
+    struct npy array = {.header_bytes = 0};
+    bool is_array;
+
+    const enum input_event event = reader_look_array(reader, piece, &array, &is_array, failure);
+    if (event == INPUT_EMPTY || event == INPUT_ERROR)
+        return event;
+    if (event == INPUT_DATA && !is_array)
+        return reader_fail(reader, "it is no NumPy array, but the first input is", failure);
+    if (is_array && strcmp(array.type, wanted->type) != 0) {
+        status_fail(failure, STATUS_DATA,
+                    STATUS_NAME
+                    ": its NumPy array is of type %s, but that of the first input of %s",
+                    input->name, array.type, wanted->type);
+        return INPUT_ERROR;
+    }
+    if (is_array && array.has_two != wanted->has_two)
+        return reader_fail(reader,
+                           wanted->has_two
+                               ? "its NumPy array has 1 dimension, but that of the first input 2"
+                               : "its NumPy array has 2 dimensions, but that of the first input 1",
+                           failure);
+    if (is_array && array.columns != wanted->columns) {
+        status_fail(failure, STATUS_DATA,
+                    STATUS_NAME ": its NumPy array has rows of %llu, but that of the first input "
+                                "of %llu",
+                    input->name, (unsigned long long)array.columns,
+                    (unsigned long long)wanted->columns);
+        return INPUT_ERROR;
+    }
+    if (array.rows > 1 && array.columns > 1 && array.is_column_major != wanted->is_column_major)
+        return reader_fail(reader,
+                           wanted->is_column_major
+                               ? "its NumPy array is not in Fortran order, but the first input is"
+                               : "its NumPy array is in Fortran order, but the first input is not",
+                           failure);
+    reader->plain.begin += array.header_bytes;
+    reader->header_bytes += array.header_bytes;
+    reader->has_begun = reader->has_array = true;
+    reader->left = array.data_bytes;
+    if (is_array && wanted->is_column_major) {
+        reader->left = array.rows * array.element.bytes;
+        reader->columns_before = reader->records->array_column * reader->left;
+        reader->columns_after = array.data_bytes - reader->columns_before - reader->left;
+    }
+    const uint64_t size = (uint64_t)(input->size - input->start) - array.header_bytes;
+    if (is_array && input->is_regular && !reader->format && size != array.data_bytes)
+        return size < array.data_bytes
+                   ? reader_fail_length(reader, array.data_bytes - size, true, failure)
+                   : reader_fail_length(reader, size - array.data_bytes, false, failure);
+    return INPUT_DATA;
+}
+
 enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
                               struct failure *failure)
 {
     struct reader_ahead *plain = &reader->plain;
     enum input_event event = INPUT_DATA;
 
+    if (!reader->has_begun && reader->records->has_arrays)
+        return reader_begin_array(reader, piece, failure);
     while (!reader->has_begun) {
         const char *data = plain->data ? plain->data + plain->begin : "";
         const size_t bytes = plain->end - plain->begin;
-        const char *newline = memchr(data, '\n', bytes);
+        const struct text_rules *rules = &reader->records->text;
         const bool is_part = event == INPUT_END && reader->goes_on;
-        const bool is_all = newline || event == INPUT_END;
         const bool is_named = reader->skip_lines == 1 && record_has_names(reader->records);
 
-        if (reader->checks_line_end && (is_all || bytes >= READER_AHEAD_BYTES)) {
-            const char *found = newline || is_part ? NULL : memchr(data, '\r', bytes);
-            if (found && found + 1 < data + bytes)
-                return reader_fail(reader,
-                                   "lines that end with CR alone are not supported: convert it "
-                                   "(tr '\\r' '\\n')",
-                                   failure);
-            reader->checks_line_end = false;
-        }
-        if (!reader->checks_line_end && reader->skip_lines > 0 && (is_all || !is_named)) {
-            const size_t line = newline ? (size_t)(newline - data) + 1 : bytes;
-            if (is_part && is_named)
+        if (reader->checks_line_end) {
+            const bool has_newline = memchr(data, '\n', bytes) != NULL;
+            const bool is_known =
+                has_newline || (event == INPUT_END && !is_part) || bytes >= READER_AHEAD_BYTES;
+            if (!is_known && is_part)
                 return event;
-            if (is_named && reader_find_names(reader, data, line, failure) != STATUS_OK)
+            if (is_known && !has_newline && memchr(data, '\r', bytes)) {
+                reader->row_end = TEXT_ENDS_CR;
+                reader_end_rows(TEXT_ENDS_CR, plain->data + plain->begin, bytes);
+            }
+            reader->checks_line_end = !is_known;
+        }
+        const size_t mark = bytes >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+        enum text_scan_state state = TEXT_SCAN_ROW;
+        size_t end = text_scan(rules, data + mark, bytes - mark, &state).first;
+        end += end > 0 ? mark : 0;
+        const bool is_all = end > 0 || event == INPUT_END;
+        const bool is_kept = is_named || rules->is_quoted || rules->has_comments;
+        if (!reader->checks_line_end && reader->skip_lines > 0 && (is_all || !is_kept)) {
+            const size_t line = end > 0 ? end : bytes;
+            const bool is_comment = line > 0 && rules->has_comments && *data == rules->comment &&
+                                    !(reader->skip_lines == 1 && record_has_columns(data, line));
+            if (is_part && is_kept)
+                return event;
+            if (end == 0 && state == TEXT_SCAN_INSIDE)
+                return reader_fail(reader, "a quote in its header is never closed", failure);
+            if (!is_comment && is_named &&
+                reader_find_names(reader, data, line, failure) != STATUS_OK)
                 return INPUT_ERROR;
             plain->begin += line;
             reader->header_bytes += line;
-            reader->header_lines += newline != NULL;
-            reader->skip_lines -= newline != NULL;
-            if (is_part && !newline)
+            reader->header_lines += text_count_lines(data, line);
+            reader->skip_lines -= end > 0 && !is_comment;
+            if (is_part && end == 0)
                 return event;
-            if (!newline && is_all) /* the last line of the header is missing, or was this one */
+            if (end == 0 && is_all && !is_comment) /* the last line of the header is missing, or
+                                                      was this one */
                 reader->skip_lines = !is_named && record_has_names(reader->records);
             if (is_all)
                 continue;
@@ -407,21 +580,20 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
             break;
         if (plain->end - plain->begin >= READER_NAMES_BYTES)
             return reader_fail(reader, "its header line is longer than 1 MiB", failure);
-        if (!reader_ahead_reserve(plain))
-            return reader_fail(reader, strerror(errno), failure);
-        struct input_piece ahead = {
-            .data = plain->data + plain->end,
-            .capacity = plain->capacity - plain->end,
-            .wait = piece->wait,
-            .has_waited = piece->has_waited,
-        };
-        event = reader_read_plain(reader, &ahead, failure);
-        plain->end += ahead.bytes;
-        piece->has_waited = ahead.has_waited;
+        event = reader_read_plain_ahead(reader, piece, failure);
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
     }
     return INPUT_DATA;
+}
+
+/* Takes up to `bytes` of what is left. Returns how many. */
+static size_t reader_take_bytes(uint64_t *left, size_t bytes)
+{
+    const size_t taken = bytes < *left ? bytes : (size_t)*left;
+
+    *left -= taken;
+    return taken;
 }
 
 enum input_event reader_read(struct reader *reader, struct input_piece *piece,
@@ -431,6 +603,19 @@ enum input_event reader_read(struct reader *reader, struct input_piece *piece,
     enum input_event event = reader->has_begun ? INPUT_DATA : reader_begin(reader, piece, failure);
     if (event == INPUT_DATA && !reader_ahead_take(&reader->plain, piece))
         event = reader_read_plain(reader, piece, failure);
+    if (!reader->has_array || event == INPUT_ERROR)
+        return event;
+    const size_t before = reader_take_bytes(&reader->columns_before, piece->bytes);
+    const size_t own = reader_take_bytes(&reader->left, piece->bytes - before);
+    const size_t after = reader_take_bytes(&reader->columns_after, piece->bytes - before - own);
+    if (before > 0)
+        memmove(piece->data, piece->data + before, own);
+    reader->header_bytes += before + after;
+    reader->excess += piece->bytes - before - own - after;
+    piece->bytes = own;
+    const uint64_t missing = reader->columns_before + reader->left + reader->columns_after;
+    if (event == INPUT_END && missing + reader->excess > 0)
+        return reader_fail_length(reader, missing + reader->excess, missing > 0, failure);
     return event;
 }
 
@@ -443,6 +628,8 @@ enum input_event reader_look(struct reader *reader, struct failure *failure)
     if (!reader_ahead_reserve(plain))
         return reader_fail(reader, strerror(errno), failure);
     while (event == INPUT_DATA && plain->end < READER_AHEAD_BYTES) {
+        while (spaces < plain->end && record_is_space(plain->data[spaces]))
+            spaces++;
         struct input_piece piece = {
             .data = plain->data + plain->end,
             .capacity = READER_AHEAD_BYTES - plain->end,
@@ -450,8 +637,6 @@ enum input_event reader_look(struct reader *reader, struct failure *failure)
         };
         event = reader_read_plain(reader, &piece, failure);
         plain->end += piece.bytes;
-        while (spaces < plain->end && record_is_space(plain->data[spaces]))
-            spaces++;
     }
     return event;
 }
@@ -486,6 +671,7 @@ uint64_t reader_find_line(const struct chunk_origin *origin)
     if (block && input_open(&input, origin->name == input_stdin_name ? "-" : origin->name,
                             &ignored) == STATUS_OK) {
         reader_open_part(&reader, &options, input, origin->decoder, &part);
+        reader.row_end = origin->row_end;
         while (event == INPUT_DATA) {
             struct input_piece piece = {.data = block, .capacity = READER_AHEAD_BYTES};
             event = reader_read(&reader, &piece, &ignored);

@@ -1,7 +1,9 @@
 /*
- * A reader returns the bytes of an input in order, decoded if the input is compressed, and without
- * header lines. If the field has a name, the reader looks it up in the last header line. It reads a
- * whole input, or a part of a regular file that can be decoded independently.
+ * A reader returns the bytes of an input in order, decoded if the input is compressed, with
+ * newlines where its rows end, and without header lines and the comments before them, or the header
+ * of an array and the columns that are not wanted. If the field has a name, the reader looks it up
+ * in the last header line. It reads a whole input, or a part of a regular file that can be decoded
+ * independently.
  *
  * Not thread-safe; distinct readers may share an input.
  */
@@ -11,6 +13,7 @@
 #include "base/status.h"
 #include "decoder/decoder.h"
 #include "input/input.h"
+#include "input/npy.h"
 #include "input/record.h"
 #include "job/chunk.h"
 
@@ -44,8 +47,10 @@ struct input_piece {
 
 /* Shared by all readers of a source. */
 struct reader_options {
-    bool decodes; /* decode compressed inputs */
-    bool refuses; /* fail if a file is of a kind that is not read (decoder_detect_refused) */
+    bool decodes;       /* decode compressed inputs */
+    bool refuses;       /* fail if a file is of a kind that is not read (decoder_detect_refused) */
+    bool takes_arrays;  /* files of NumPy are none of these kinds */
+    bool ends_with_nul; /* rows end with NUL */
     uint64_t memory_limit; /* of decoder_open */
     bool holds_frames;     /* return a frame only after its checksum is verified (see below) */
     int wake;              /* a descriptor; when it becomes readable, no reader waits any longer */
@@ -96,12 +101,17 @@ struct reader {
     const struct record_format *records; /* describes the header; NULL: no header */
     struct text_rules *rules;            /* of the file, which the header completes */
     bool has_begun;                      /* the next two are done with */
-    bool checks_line_end;  /* the first line of a text whose lines matter is not known to end with a
-                              newline: if carriage returns alone ended its lines, as on an old Mac,
-                              all of it would be one */
+    enum text_row_end row_end;           /* newlines are put there */
+    bool checks_line_end;  /* a text whose lines matter has no newline so far: if there is none in
+                              its first block, carriage returns end its rows */
     uint64_t skip_lines;   /* header lines still to skip */
     uint64_t header_lines; /* lines and bytes skipped; the caller resets both */
     uint64_t header_bytes;
+    bool has_array;          /* the next four count bytes: */
+    uint64_t columns_before; /* of an array, to be skipped, */
+    uint64_t left;           /* to be returned, */
+    uint64_t columns_after;  /* to be skipped, */
+    uint64_t excess;         /* and read after it, which are an error */
 };
 
 /*
@@ -129,8 +139,14 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
 void reader_set_records(struct reader *reader, const struct record_format *records,
                         struct text_rules *rules);
 
+/* Says of a reader that was just opened that an array was read: what follows is an error. */
+void reader_end_array(struct reader *reader);
+
 /* Closes an open reader: frees its memory and decoder, and ends its use of the input. */
 void reader_close(struct reader *reader);
+
+/* Puts newlines where rows end, in text that no reader has read. */
+void reader_end_rows(enum text_row_end row_end, char *data, size_t bytes);
 
 /* Adds bytes of a file that no reader reads to options->bytes_read. Thread-safe. */
 void reader_count(const struct reader_options *options, uint64_t bytes);
@@ -148,9 +164,10 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
  * Reads the next piece, up to its capacity. Stops waiting when the descriptor options->wake becomes
  * readable. With INPUT_DATA, it may be empty. With INPUT_ERROR, *failure
  * is written; the bytes that precede a fault are returned before, as far as they can be decoded. A
- * header that does not have the name of a field, or has it more than once, is an error; and so is
- * text whose lines end with carriage returns alone. If the header does not end in a part that is
- * not the last, skip_lines is above 0 at its end.
+ * header that does not have the name of a field, or has it more than once, or a quote that is never
+ * closed, is an error; and so is an array that is not like that of the format, or whose data are
+ * shorter or longer than it says. If the header does not end in a part that is not the last,
+ * skip_lines is above 0 at its end.
  */
 enum input_event reader_read(struct reader *reader, struct input_piece *piece,
                              struct failure *failure);
@@ -161,6 +178,14 @@ enum input_event reader_read(struct reader *reader, struct input_piece *piece,
  * does not show whether the input is text. reader_read then returns the same bytes.
  */
 enum input_event reader_look(struct reader *reader, struct failure *failure);
+
+/*
+ * Reads ahead until it is known whether the input begins with an array of NumPy, and stores it.
+ * reader_read then returns the same bytes. Returns INPUT_DATA if it does or does not, INPUT_END if
+ * the input is empty, and else what reader_read does. An array that is not supported is an error.
+ */
+enum input_event reader_look_array(struct reader *reader, struct input_piece *piece,
+                                   struct npy *array, bool *is_array, struct failure *failure);
 
 /*
  * Detects the format of a regular file by its first bytes: what the options decode, or refuse.

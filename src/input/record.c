@@ -5,20 +5,33 @@
 
 #include <string.h>
 
-bool record_is_end(const struct record_format *format, char c)
+size_t record_cut(const struct record_format *format, const char *data, size_t known, size_t bytes,
+                  enum text_scan_state *state)
 {
-    return c == '\n' || (record_is_space(c) && text_is_of_tokens(&format->text));
-}
-
-size_t record_cut(const struct record_format *format, const char *data, size_t known, size_t bytes)
-{
+    const bool has_lines = record_has_lines(format);
     size_t end = bytes;
 
     if (!format->is_text)
         return bytes - bytes % format->element_bytes;
-    while (end > known && !record_is_end(format, data[end - 1]))
+    if (state && format->text.is_quoted) {
+        end = text_scan_last(&format->text, data + known, bytes - known, state);
+        return end > 0 ? known + end : 0;
+    }
+    while (end > known && data[end - 1] != '\n' && (has_lines || !record_is_space(data[end - 1])))
         end--;
     return end > known ? end : 0;
+}
+
+size_t record_find_end(const struct record_format *format, const char *data, size_t bytes,
+                       enum text_scan_state state)
+{
+    size_t end = 0;
+
+    if (record_has_lines(format))
+        return text_scan_first(&format->text, data, bytes, state);
+    while (end < bytes && !record_is_space(data[end]))
+        end++;
+    return end < bytes ? end + 1 : 0;
 }
 
 static bool record_is_blank(char c)
@@ -73,10 +86,28 @@ static bool record_is_name(const struct text_rules *rules, const char *data,
     return part.begin >= part.end && *name == '\0';
 }
 
+/* The length of the word of a W3C or a Zeek log after the '#' of line[0..bytes), and a blank. */
+static size_t record_columns_word(const char *line, size_t bytes)
+{
+    static const char *const words[] = {"Fields:", "fields"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t length = strlen(words[i]);
+        if (bytes >= 1 + length && memcmp(line + 1, words[i], length) == 0 &&
+            (bytes == 1 + length || record_is_blank(line[1 + length])))
+            return length + (bytes > 1 + length);
+    }
+    return 0;
+}
+
+bool record_has_columns(const char *line, size_t bytes)
+{
+    return bytes > 0 && line[0] == '#' && record_columns_word(line, bytes) > 0;
+}
+
 size_t record_begin_header(struct text_rules *rules, const char *line, size_t bytes)
 {
     static const char mark[] = "\xef\xbb\xbf";
-    static const char *const words[] = {"Fields:", "fields"};
     const bool by_blanks = rules->delimiter == TEXT_NO_DELIMITER;
     size_t begin = bytes >= 3 && memcmp(line, mark, 3) == 0 ? 3 : 0;
     size_t end = bytes;
@@ -88,12 +119,7 @@ size_t record_begin_header(struct text_rules *rules, const char *line, size_t by
         size_t next = begin + 1;
         const char after = next < end ? line[next] : ' ';
         is_name = by_blanks ? after == '\t' : after == (char)rules->delimiter && after != ' ';
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-            const size_t length = strlen(words[i]);
-            if (end - next >= length && memcmp(line + next, words[i], length) == 0 &&
-                (end - next == length || record_is_blank(line[next + length])))
-                next += length + (end - next > length);
-        }
+        next += record_columns_word(line + begin, end - begin);
         begin = is_name ? begin : next;
         while (!is_name && begin < end && line[begin] == ' ')
             begin++;

@@ -8,7 +8,9 @@
 #ifndef GPUHIST_RECORD_H
 #define GPUHIST_RECORD_H
 
+#include "input/npy.h"
 #include "job/text_rules.h"
+#include "text/text_scan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +20,9 @@
 struct record_format {
     size_t element_bytes;   /* of binary input: of an element or record */
     bool has_records;       /* of binary input: these are records, as messages call them */
+    bool has_arrays;        /* of binary input: each file is an array of NumPy like this one, */
+    struct npy array;       /* with any number of rows, */
+    uint64_t array_column;  /* and if it is column-major only of this column, from 0 */
     bool is_text;           /* a chunk of text is of one file */
     struct text_rules text; /* of text */
     uint64_t header_lines;  /* of each file, skipped */
@@ -48,14 +53,36 @@ static inline bool record_is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Whether a chunk of text may end after this character. */
-bool record_is_end(const struct record_format *format, char c);
+/* Whether lines matter: chunks of text are not cut at every white space. */
+static inline bool record_has_lines(const struct record_format *format)
+{
+    return format->is_text && (!text_is_of_tokens(&format->text) || format->text.has_comments);
+}
+
+/* Whether carriage returns end the rows of a file that has no newline in its first block. */
+static inline bool record_may_end_with_cr(const struct record_format *format)
+{
+    return format->text.delimiter != '\r' && format->is_text &&
+           (record_has_lines(format) || format->header_lines > 0);
+}
 
 /*
  * Returns how many of data[0..bytes) are whole records. Examines only data[known..bytes): the
- * caller knows that no record ends before.
+ * caller knows that no record ends before. Of CSV, *state is that at `known`, and becomes that at
+ * `bytes`; NULL: newlines between quotes are ends, too.
  */
-size_t record_cut(const struct record_format *format, const char *data, size_t known, size_t bytes);
+size_t record_cut(const struct record_format *format, const char *data, size_t known, size_t bytes,
+                  enum text_scan_state *state);
+
+/*
+ * The length of the text data[0..bytes) up to the end of its first record; 0 if none ends there. Of
+ * CSV it begins in a state.
+ */
+size_t record_find_end(const struct record_format *format, const char *data, size_t bytes,
+                       enum text_scan_state state);
+
+/* Whether a comment is the line of a W3C or Zeek log that names its columns. */
+bool record_has_columns(const char *line, size_t bytes);
 
 /*
  * Begins to read a header line with names of fields, which is without its end. Returns where the

@@ -47,6 +47,10 @@
  */
 #define SOURCE_SMALL_BYTES 65536
 
+/* Bytes that are read at first to find the end of a row of CSV that goes over the end of a range.
+ */
+#define SOURCE_FINISH_BYTES ((size_t)4096)
+
 /*
  * The number of threads that pull from a compressed file in turns: one decodes while the others
  * count.
@@ -86,6 +90,12 @@ struct source {
     unsigned wanted;           /* how many may join; UINT_MAX: all */
     bool ended;                /* none may join any more */
 
+    pthread_mutex_t turn_lock; /* guards the next four, of ranges of CSV; taken alone, or last */
+    pthread_cond_t turned;     /* signalled when they change */
+    uint64_t turn;             /* ranges that were scanned: so many, in their order */
+    enum text_scan_state turn_state; /* at the begin of the next range */
+    uint64_t turn_sequence;          /* of the next chunk */
+
     pthread_mutex_t lock;  /* guards all below */
     bool waited;           /* this pull found the pipe empty and had to wait */
     uint64_t pull_begins;  /* when this pull began, in nanoseconds */
@@ -98,8 +108,11 @@ struct source {
     size_t opened;         /* how many of the names have been opened */
     struct input *file;    /* the file whose ranges from `next` on can be claimed; or NULL */
     off_t next;
-    bool is_reading; /* `reader` is in use: an input is read in order */
-    bool may_divide; /* it was opened just now, and is not read but to inspect it */
+    off_t end;                 /* of what is wanted of it */
+    enum text_row_end row_end; /* of it */
+    uint64_t ranges;           /* of all files, claimed */
+    bool is_reading;           /* `reader` is in use: an input is read in order */
+    bool may_divide;           /* it was opened just now, and is not read but to inspect it */
     struct reader reader;
     struct stream stream;
     uint64_t sequence; /* of the next chunk */
@@ -111,6 +124,8 @@ struct source_range {
     struct input *input;
     off_t offset;
     size_t bytes; /* 0: nothing claimed */
+    enum text_row_end row_end;
+    uint64_t number; /* 0, 1, 2, ... of all files */
 };
 
 /* A pull in progress. */
@@ -171,6 +186,8 @@ enum status source_open(struct source **source, char *const *names, size_t count
     new->wanted = origin.size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
     pthread_mutex_init(&new->join_lock, NULL);
     pthread_cond_init(&new->joining, NULL);
+    pthread_mutex_init(&new->turn_lock, NULL);
+    pthread_cond_init(&new->turned, NULL);
     pthread_mutex_init(&new->lock, NULL);
     *source = new;
     return STATUS_OK;
@@ -210,6 +227,11 @@ void source_decode(struct source *source, uint64_t memory_limit, bool holds_fram
         }
         input_release(input);
     }
+}
+
+void source_end_with_nul(struct source *source)
+{
+    source->reading.ends_with_nul = true;
 }
 
 void source_refuse_kinds(struct source *source)
@@ -274,8 +296,9 @@ static enum status source_inspect_block(const struct source *source, const char 
     *is_text = text_is_text(block->data, block->end, has_ended);
     if (!*is_text && source->reading.refuses && first_block_has_nuls(block->data, block->end))
         return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME ": numbers with NULs behind them are not supported: convert "
-                                       "it (tr '\\0' '\\n'), or give --binary if it is not text",
+                           STATUS_NAME
+                           ": numbers with NULs behind them: give -z, or --binary if it "
+                           "is not text",
                            name);
     if (*is_text)
         first_block_advise_text(block->data, block->end, advice);
@@ -291,6 +314,24 @@ static enum status source_inspect_block(const struct source *source, const char 
                        STATUS_NAME ": text in %s, which is not supported: convert it "
                                    "(iconv -f %s -t UTF-8), or give --binary if it is not text",
                        name, encoding, encoding);
+}
+
+enum status source_look_array(struct source *source, struct npy *array, bool *is_array,
+                              const char **name, struct failure *failure)
+{
+    struct input_piece piece = {.wait = true};
+    enum input_event event = INPUT_END;
+
+    *is_array = false;
+    source->reading.takes_arrays = true;
+    if (source_has_input(source) && source_open_next(source, failure) != STATUS_OK)
+        return failure->status;
+    if (source->is_reading) {
+        *name = source->reader.input->name;
+        event = reader_look_array(&source->reader, &piece, array, is_array, failure);
+    }
+    source->reading.takes_arrays = *is_array;
+    return event == INPUT_ERROR ? failure->status : STATUS_OK;
 }
 
 enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],
@@ -324,6 +365,7 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
 void source_set_format(struct source *source, const struct record_format *format)
 {
     source->format = *format;
+    source->reading.takes_arrays = format->has_arrays;
     source->stream.rules = format->text;
     if (source->is_reading) /* it was opened to be looked at */
         reader_set_records(&source->reader, &source->format, &source->stream.rules);
@@ -341,6 +383,8 @@ void source_close(struct source *source)
     close(source->wake[0]);
     close(source->wake[1]);
     pthread_mutex_destroy(&source->lock);
+    pthread_mutex_destroy(&source->turn_lock);
+    pthread_cond_destroy(&source->turned);
     pthread_cond_destroy(&source->joining);
     pthread_mutex_destroy(&source->join_lock);
     free(source);
@@ -374,6 +418,7 @@ enum status source_repeat(struct source **source, struct failure *failure)
     if (before.reading.decodes)
         source_decode(*source, before.reading.memory_limit, before.reading.holds_frames);
     (*source)->reading.refuses = before.reading.refuses;
+    (*source)->reading.ends_with_nul = before.reading.ends_with_nul;
     source_set_format(*source, &before.format);
     if (divides)
         source_divide(*source);
@@ -519,9 +564,17 @@ static enum status source_divide_input(struct source *source, const struct sourc
         if (reader_begin(reader, &piece, failure) == INPUT_ERROR)
             return failure->status;
         input_hold(input);
+        const uint64_t skipped = reader->columns_before + reader->columns_after;
         source->file = input;
-        source->next = input->start + (off_t)reader->header_bytes;
-        stream->left_out += reader->header_bytes;
+        source->next = input->start + (off_t)(reader->header_bytes + reader->columns_before);
+        source->end = input->size - (off_t)reader->columns_after;
+        source->row_end = reader->row_end;
+        pthread_mutex_lock(&source->turn_lock); /* all ranges of the files before are scanned */
+        source->turn_state = TEXT_SCAN_ROW;
+        source->turn_sequence = source->sequence;
+        pthread_mutex_unlock(&source->turn_lock);
+        stream->left_out += reader->header_bytes + skipped;
+        reader_count(&source->reading, skipped);
     }
     /* What was read ahead will be read again, but the header. */
     const uint64_t read = (uint64_t)(lseek(input->fd, 0, SEEK_CUR) - input->start);
@@ -535,8 +588,8 @@ static enum status source_divide_input(struct source *source, const struct sourc
 /* --- claiming ranges of regular files; the lock is held -------------------------------------- */
 
 /*
- * Returns how many of the next `bytes` bytes of the file are whole lines or tokens; 0 if the first
- * one is longer, or if they cannot be read.
+ * Returns how many of the next `bytes` bytes of the file are whole lines, also of CSV, or tokens; 0
+ * if the first one is longer, or if they cannot be read.
  */
 static size_t source_cut_range(const struct source *source, size_t bytes)
 {
@@ -550,7 +603,8 @@ static size_t source_cut_range(const struct source *source, size_t bytes)
             return 0;
         if ((size_t)got < n)
             return bytes; /* reading the range will report the error */
-        size_t cut = record_cut(&source->format, block, 0, n);
+        reader_end_rows(source->row_end, block, n);
+        size_t cut = record_cut(&source->format, block, 0, n, NULL);
         if (cut > 0)
             return end - n + cut;
         end -= n;
@@ -568,8 +622,7 @@ static enum status source_claim(struct source *source, struct source_pull *pull,
                                 struct failure *failure)
 {
     const struct record_format *format = &source->format;
-    off_t size = source->file->size;
-    uint64_t left = size > source->next ? (uint64_t)(size - source->next) : 0;
+    uint64_t left = source->end > source->next ? (uint64_t)(source->end - source->next) : 0;
     struct chunk_buffer *buffer = pull->chunk.buffer;
     size_t capacity = pull->chunk.limit - pull->chunk.filled;
     size_t bytes = left < capacity ? (size_t)left : capacity;
@@ -589,11 +642,52 @@ static enum status source_claim(struct source *source, struct source_pull *pull,
     *is_claimed = bytes > 0;
     if (bytes == 0)
         return STATUS_OK;
-    pull->range = (struct source_range){source->file, source->next, bytes};
+    pull->range = (struct source_range){
+        .input = source->file,
+        .offset = source->next,
+        .bytes = bytes,
+        .row_end = source->row_end,
+        .number = source->ranges++,
+    };
     source->next += (off_t)bytes;
     source->ranges_bytes += bytes;
     input_hold(source->file);
     return STATUS_OK;
+}
+
+/*
+ * Begins to read in order what is left of the file whose ranges were claimed. Of CSV, waits until
+ * all ranges are scanned.
+ */
+static void source_end_ranges(struct source *source)
+{
+    struct stream *stream = &source->stream;
+    struct input *file = source->file;
+
+    if (source->format.is_text && source->format.text.is_quoted) {
+        pthread_mutex_lock(&source->turn_lock);
+        while (source->turn < source->ranges)
+            pthread_cond_wait(&source->turned, &source->turn_lock);
+        stream->is_skipping = source->turn_state == TEXT_SCAN_INSIDE;
+        stream->skip_state = source->turn_state;
+        source->sequence = source->turn_sequence;
+        pthread_mutex_unlock(&source->turn_lock);
+    }
+    const bool is_array = source->format.has_arrays; /* which was read to its end */
+    source->next = is_array ? file->size : source->next;
+    lseek(file->fd, source->next, SEEK_SET); /* cannot fail: reading there has not */
+    /* The lines before are not counted yet. */
+    stream->origin = (struct chunk_origin){
+        .name = stream->origin.name,
+        .offset = (uint64_t)source->next,
+        .start = (uint64_t)file->start,
+    };
+    reader_open(&source->reader, &source->reading, file, NULL);
+    source->reader.row_end = source->row_end;
+    if (is_array)
+        reader_end_array(&source->reader);
+    source->is_reading = true;
+    source->file = NULL;
 }
 
 /* --- a pull ---------------------------------------------------------------------------------- */
@@ -638,27 +732,19 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
             is_done = event == INPUT_EMPTY;
             if (event == INPUT_END) {
                 source_close_current(source);
+                stream->is_skipping = false;
                 is_done = source->format.is_text && chunk->filled > 0;
                 if (is_done) /* the end of a file is that of a line */
-                    chunk->whole = chunk->filled;
+                    status = stream_end_file(stream, chunk, failure);
             }
+            if (piece.bytes > 0 && stream->is_skipping)
+                stream_skip(stream, piece.data, &piece.bytes);
             if (piece.bytes > 0)
                 status = stream_take(stream, chunk, piece.bytes, failure);
         } else if (source->file) {
             status = source_claim(source, pull, &is_done, failure);
-            if (status == STATUS_OK && !is_done) { /* the rest is read in order */
-                struct input *file = source->file;
-                lseek(file->fd, source->next, SEEK_SET); /* cannot fail: reading there has not */
-                /* The lines before are not counted yet. */
-                stream->origin = (struct chunk_origin){
-                    .name = stream->origin.name,
-                    .offset = (uint64_t)source->next,
-                    .start = (uint64_t)file->start,
-                };
-                reader_open(reader, &source->reading, file, NULL);
-                source->is_reading = true;
-                source->file = NULL;
-            }
+            if (status == STATUS_OK && !is_done)
+                source_end_ranges(source);
         } else {
             is_done = source->divided > 0 || source->opened == source->count;
             if (!is_done)
@@ -706,6 +792,83 @@ static void source_count_pullers(struct source *source)
 }
 
 /*
+ * Makes a chunk of the rows of CSV that begin in a range, of which `bytes` bytes were read; it is
+ * empty if there is none. Waits until the ranges before are scanned, and reads on to the end of the
+ * last row. If that is never closed, it fails, and the chunk is the rows before.
+ */
+static enum status source_take_rows(struct source *source, const struct source_pull *pull,
+                                    size_t bytes, struct chunk *chunk, struct failure *failure)
+{
+    const struct source_range *range = &pull->range;
+    const struct text_rules *rules = &source->format.text;
+    struct chunk_buffer *buffer = pull->chunk.buffer;
+    enum text_scan_state state = TEXT_SCAN_ROW;
+    size_t row = text_scan_last(rules, buffer->data, bytes, &state); /* begin of the last one */
+    size_t begin = 0;                                                /* of the first one */
+    size_t end = bytes;
+    enum status status = STATUS_OK;
+
+    pthread_mutex_lock(&source->turn_lock);
+    while (source->turn < range->number)
+        pthread_cond_wait(&source->turned, &source->turn_lock);
+    if (source->turn_state == TEXT_SCAN_INSIDE) { /* else a row begins, since a line does */
+        state = TEXT_SCAN_INSIDE;
+        row = text_scan_last(rules, buffer->data, bytes, &state);
+        begin = text_scan_first(rules, buffer->data, bytes, TEXT_SCAN_INSIDE);
+        begin = begin > 0 ? begin : bytes;
+    }
+    const bool is_short = bytes < range->bytes;
+    const bool is_empty = begin == bytes && !is_short;
+    chunk->sequence = source->turn_sequence;
+    source->turn_sequence += !is_empty;
+    source->turn_state = state;
+    source->turn++;
+    pthread_cond_broadcast(&source->turned);
+    pthread_mutex_unlock(&source->turn_lock);
+
+    if (is_short)
+        end = row > begin ? row : begin;
+    bool is_open = state == TEXT_SCAN_INSIDE && !is_empty && !is_short;
+    for (size_t wanted = SOURCE_FINISH_BYTES; is_open && status == STATUS_OK; wanted *= 2) {
+        if (end == buffer->capacity && end < CHUNK_ROW_BYTES_MAX && buffer->grow)
+            status = buffer->grow(buffer, chunk_grown_bytes(end), failure);
+        const size_t space = buffer->capacity - end;
+        char *next = buffer->data + end;
+        ssize_t n = 0;
+        if (status == STATUS_OK && space > 0)
+            n = input_read_at(range->input->fd, next, space < wanted ? space : wanted,
+                              range->offset + (off_t)end);
+        if (n < 0)
+            status = input_fail(failure, range->input->name, strerror(errno));
+        if (status == STATUS_OK && n == 0 && (space == 0 || state == TEXT_SCAN_INSIDE)) {
+            const struct chunk_origin origin = {
+                .name = range->input->name,
+                .offset = (uint64_t)range->offset + row,
+                .start = (uint64_t)range->input->start,
+                .row_end = range->row_end,
+            };
+            status =
+                stream_fail_row(rules, &origin, buffer->data + row, end - row, space == 0, failure);
+        }
+        if (status != STATUS_OK || n == 0)
+            break; /* the end of the file is that of the row */
+        reader_end_rows(range->row_end, next, (size_t)n);
+        const size_t found = text_scan(rules, next, (size_t)n, &state).first; /* and the state */
+        end += found > 0 ? found : (size_t)n;
+        is_open = found == 0;
+    }
+    if (status != STATUS_OK) {
+        failure->position = chunk->position + row;
+        end = row;
+    }
+    chunk->data = buffer->data + begin;
+    chunk->bytes = end - begin;
+    chunk->position += begin;
+    chunk->origin.offset += begin;
+    return status;
+}
+
+/*
  * Reads the claimed range to the buffer, completes the chunk with it, and releases the range. Fails
  * if the file has become shorter. The lock is neither held nor taken: the thread that holds it may
  * be waiting for later input.
@@ -717,6 +880,7 @@ static enum status source_read_range(struct source *source, const struct source_
     char *data = pull->chunk.buffer->data;
     size_t good = pull->chunk.whole;
     const size_t end = good + range->bytes;
+    const uint64_t position = chunk->position;
     enum status status = STATUS_OK;
     ssize_t n = 1;
 
@@ -726,11 +890,16 @@ static enum status source_read_range(struct source *source, const struct source_
         good += n > 0 ? (size_t)n : 0;
     }
     reader_count(&source->reading, range->bytes);
-    if (good < end) {
-        status = status_fail_at(failure, chunk->position + good, STATUS_DATA, STATUS_NAME ": %s",
+    reader_end_rows(range->row_end, data, good);
+    if (source->format.is_text && source->format.text.is_quoted)
+        status = source_take_rows(source, pull, good, chunk, failure);
+    else if (good < end)
+        chunk->bytes = record_cut(&source->format, data, 0, good, NULL);
+    if (good < end)
+        status = status_fail_at(failure, position + good, STATUS_DATA, STATUS_NAME ": %s",
                                 range->input->name,
                                 n < 0 ? strerror(errno) : "the file shrank while it was read");
-        chunk->bytes = record_cut(&source->format, data, 0, good);
+    if (status != STATUS_OK) {
         chunk->is_cut = true;
         source_stop(source, failure->position);
     }
@@ -785,6 +954,7 @@ static enum status source_pull_locked(struct source *source, struct chunk_buffer
             .name = range->input->name,
             .offset = (uint64_t)range->offset,
             .start = (uint64_t)range->input->start,
+            .row_end = range->row_end,
         };
         stream->position += range->bytes;
         stream->origin.line = line;
@@ -805,8 +975,19 @@ static enum status source_pull_locked(struct source *source, struct chunk_buffer
     return is_cut || range->bytes == 0 ? status : source_read_range(source, &pull, chunk, failure);
 }
 
-enum status source_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
-                        struct failure *failure)
+/* Makes the comments in a chunk, which is in the buffer, blank. */
+static void source_blank_comments(const struct source *source, const struct chunk_buffer *buffer,
+                                  const struct chunk *chunk)
+{
+    const size_t begin = chunk->bytes > 0 ? (size_t)((const char *)chunk->data - buffer->data) : 0;
+
+    if (source->format.text.has_comments)
+        text_scan_blank_comments(&source->format.text, buffer->data + begin, chunk->bytes);
+}
+
+/* As source_pull, with comments. */
+static enum status source_pull_any(struct source *source, struct chunk_buffer *buffer,
+                                   struct chunk *chunk, struct failure *failure)
 {
     for (;;) {
         bool ended = false;
@@ -840,6 +1021,15 @@ enum status source_pull(struct source *source, struct chunk_buffer *buffer, stru
     }
 }
 
+enum status source_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
+                        struct failure *failure)
+{
+    const enum status status = source_pull_any(source, buffer, chunk, failure);
+
+    source_blank_comments(source, buffer, chunk);
+    return status;
+}
+
 enum status source_try_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
                             bool *pulled, struct failure *failure)
 {
@@ -849,6 +1039,7 @@ enum status source_try_pull(struct source *source, struct chunk_buffer *buffer, 
     if (pthread_mutex_trylock(&source->lock) != 0)
         return STATUS_OK;
     enum status status = source_pull_locked(source, buffer, false, chunk, &ended, failure);
+    source_blank_comments(source, buffer, chunk);
     *pulled = status != STATUS_OK || chunk->bytes > 0 || ended;
     return status;
 }

@@ -6,6 +6,13 @@
  * parallel with other threads. Other inputs are read under the lock, directly into the buffer of
  * the thread that pulls. Chunks hold whole records: the beginning of a record that does not fit in
  * a buffer opens the next chunk. A binary element may also extend from one file to the next.
+ * Comments in chunks are blank.
+ *
+ * Ranges end at newlines. Of CSV, one may be between quotes; then a row belongs to the range in
+ * which it begins: its thread reads on beyond the range, and the threads of the ranges after it
+ * skip these bytes. Each thread scans its range for quotes once, for a row that begins with it, and
+ * hands the state at its end to the thread of the next range, which scans again if it begins
+ * between quotes. So threads wait for scans alone, not for counting.
  */
 #ifndef GPUHIST_SOURCE_H
 #define GPUHIST_SOURCE_H
@@ -39,13 +46,16 @@ enum status source_open(struct source **source, char *const *names, size_t count
                         size_t element_bytes, struct failure *failure);
 
 /*
- * The next five functions may only be called before the first pull.
+ * The next six functions may only be called before the first pull.
  *
  * Enables decoding of files whose first bytes show that they are compressed. memory_limit is that
  * of decoder_open. With `holds_frames`, the contents of a frame of up to 16 MiB are held back until
  * its checksum is verified; the contents of a larger frame until 16 MiB are decoded.
  */
 void source_decode(struct source *source, uint64_t memory_limit, bool holds_frames);
+
+/* Makes NUL the end of rows, and newlines blanks. */
+void source_end_with_nul(struct source *source);
 
 /* Makes a file of a kind that is not read (decoder_detect_refused), compressed or not, an error. */
 void source_refuse_kinds(struct source *source);
@@ -67,6 +77,14 @@ void source_divide(struct source *source);
  */
 enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],
                         struct failure *failure);
+
+/*
+ * Reads the beginning of the first file, and stores whether it is an array of NumPy, which one, and
+ * the name of the file. Fails with STATUS_DATA if an array is not supported, as source_look does
+ * otherwise. Called before source_look.
+ */
+enum status source_look_array(struct source *source, struct npy *array, bool *is_array,
+                              const char **name, struct failure *failure);
 
 /* Sets what chunks consist of, if not of binary elements of the size given to source_open. */
 void source_set_format(struct source *source, const struct record_format *format);

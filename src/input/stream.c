@@ -6,6 +6,7 @@
 #include "input/input.h"
 #include "input/reader.h"
 #include "text/text.h"
+#include "text/text_line.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +18,24 @@ struct stream_chunk stream_begin(const struct stream *stream, struct chunk_buffe
     size_t cut_off = format->is_text ? 0 : buffer->capacity % format->element_bytes;
 
     return (struct stream_chunk){.buffer = buffer, .limit = buffer->capacity - cut_off};
+}
+
+enum status stream_fail_row(const struct text_rules *rules, const struct chunk_origin *origin,
+                            const char *data, size_t bytes, bool is_long, struct failure *failure)
+{
+    struct chunk_origin quote = *origin;
+    struct text_field field = {.begin = 0};
+
+    if (is_long)
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME ":%llu: the line is longer than %zu bytes%s", origin->name,
+                           (unsigned long long)reader_find_line(origin), bytes,
+                           rules->is_quoted ? "; is a quote in it never closed?" : "");
+    for (size_t offset = 0; text_line_next(rules, data, bytes, &offset, &field);)
+        continue; /* the last one is open */
+    quote.line += text_count_lines(data, field.begin);
+    return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: a quote is never closed",
+                       origin->name, (unsigned long long)reader_find_line(&quote));
 }
 
 /*
@@ -32,7 +51,8 @@ static enum status stream_add(const struct stream *stream, struct stream_chunk *
 
     chunk->lines += is_text ? text_count_lines(buffer->data + known, bytes) : 0;
     chunk->filled += bytes;
-    const size_t cut = record_cut(stream->format, buffer->data, known, chunk->filled);
+    const size_t cut =
+        record_cut(stream->format, buffer->data, known, chunk->filled, &chunk->state);
     chunk->whole = cut > 0 ? cut : chunk->whole;
     if (!is_text || chunk->whole > 0 || chunk->filled < chunk->limit)
         return STATUS_OK;
@@ -41,9 +61,8 @@ static enum status stream_add(const struct stream *stream, struct stream_chunk *
         chunk->limit = buffer->capacity;
         return status;
     }
-    return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: the line is longer than %zu bytes",
-                       stream->origin.name, (unsigned long long)reader_find_line(&stream->origin),
-                       chunk->filled);
+    return stream_fail_row(&stream->rules, &stream->origin, buffer->data, chunk->filled, true,
+                           failure);
 }
 
 enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_t bytes,
@@ -65,8 +84,39 @@ enum status stream_take_rest(struct stream *stream, struct stream_chunk *chunk,
     return stream_add(stream, chunk, bytes, failure);
 }
 
+void stream_skip(struct stream *stream, char *data, size_t *bytes)
+{
+    const size_t end = record_find_end(stream->format, data, *bytes, stream->skip_state);
+    const size_t skipped = end > 0 ? end : *bytes;
+
+    if (end == 0 && stream->format->text.is_quoted)
+        text_scan(&stream->format->text, data, *bytes, &stream->skip_state);
+    stream->is_skipping = end == 0;
+    stream->taken += skipped;
+    stream->position += skipped;
+    stream->origin.line += text_count_lines(data, skipped);
+    *bytes -= skipped;
+    memmove(data, data + skipped, *bytes);
+}
+
+enum status stream_end_file(const struct stream *stream, struct stream_chunk *chunk,
+                            struct failure *failure)
+{
+    const char *data = chunk->buffer->data;
+    struct chunk_origin origin = stream->origin;
+
+    if (chunk->state == TEXT_SCAN_INSIDE) {
+        origin.line += text_count_lines(data, chunk->whole);
+        return stream_fail_row(&stream->rules, &origin, data + chunk->whole,
+                               chunk->filled - chunk->whole, false, failure);
+    }
+    chunk->whole = chunk->filled;
+    return STATUS_OK;
+}
+
 void stream_count_header(struct stream *stream, struct reader *reader)
 {
+    stream->origin.row_end = reader->row_end;
     stream->origin.line += reader->header_lines;
     stream->left_out += reader->header_bytes;
     reader->header_lines = reader->header_bytes = 0;
@@ -98,10 +148,13 @@ enum status stream_keep(struct stream *stream, const struct stream_chunk *chunk,
 void stream_end(struct stream *stream, const struct stream_chunk *chunk, bool is_dropped,
                 bool is_cut, struct chunk *out)
 {
-    const uint64_t lines = is_dropped || chunk->whole == 0 ? 0 : chunk->lines;
+    const char *data = chunk->buffer->data;
+    uint64_t lines = is_dropped || chunk->whole == 0 ? 0 : chunk->lines;
 
+    if (lines > 0 && stream->format->text.is_quoted) /* some may be in the rest */
+        lines -= text_count_lines(data + chunk->whole, chunk->filled - chunk->whole);
     *out = (struct chunk){
-        .data = chunk->buffer->data,
+        .data = data,
         .bytes = is_dropped ? 0 : chunk->whole,
         .position = stream->position,
         .is_cut = is_cut,
@@ -109,5 +162,5 @@ void stream_end(struct stream *stream, const struct stream_chunk *chunk, bool is
         .origin = stream->origin,
     };
     stream->position += out->bytes;
-    stream->origin.line += lines; /* no line ends in the rest */
+    stream->origin.line += lines;
 }

@@ -24,7 +24,9 @@ struct stream {
     struct text_rules rules;            /* text: of the input that the last bytes came from */
     struct chunk_origin origin;         /* of the next chunk; its name is that of this input */
     char *rest;                         /* memory that the rest ends; or NULL; the owner frees it */
-    size_t rest_begin; /* bytes that open the next chunk: rest_bytes from here on */
+    bool is_skipping; /* the end of a row that began before the stream is to be skipped, */
+    enum text_scan_state skip_state; /* and this is its state in CSV */
+    size_t rest_begin;               /* bytes that open the next chunk: rest_bytes from here on */
     size_t rest_bytes;
     uint64_t left_out; /* of the next chunk so far: bytes that were read but are in no chunk */
     uint64_t position; /* of the next chunk */
@@ -36,8 +38,9 @@ struct stream_chunk {
     struct chunk_buffer *buffer;
     size_t limit; /* of `filled`: the capacity, in whole elements */
     size_t filled;
-    size_t whole;   /* of these, bytes that are whole records */
-    uint64_t lines; /* text: newlines among the filled bytes */
+    size_t whole;               /* of these, bytes that are whole records */
+    uint64_t lines;             /* text: newlines among the filled bytes */
+    enum text_scan_state state; /* of CSV, after the filled bytes */
 };
 
 /* Begins a chunk in a buffer, which must live as long. */
@@ -56,8 +59,29 @@ enum status stream_take_rest(struct stream *stream, struct stream_chunk *chunk,
                              struct failure *failure);
 
 /*
- * Counts the header lines that the reader has skipped, and resets its counters. Called before the
- * bytes after the header are taken, so that a line that is too long is named right.
+ * While the stream is skipping: removes from data[0..*bytes), which was read for it, the end of a
+ * row that began before it. Counts them as taken.
+ */
+void stream_skip(struct stream *stream, char *data, size_t *bytes);
+
+/*
+ * At the end of a file: all of the chunk is whole records. Fails with STATUS_DATA if a quote is not
+ * closed.
+ */
+enum status stream_end_file(const struct stream *stream, struct stream_chunk *chunk,
+                            struct failure *failure);
+
+/*
+ * Fails because the row of CSV that data[0..bytes) begins with, which comes from `origin`, has a
+ * quote that is never closed; or, if it `is_long`, because it is longer than any buffer.
+ */
+enum status stream_fail_row(const struct text_rules *rules, const struct chunk_origin *origin,
+                            const char *data, size_t bytes, bool is_long, struct failure *failure);
+
+/*
+ * Takes from the reader the counts of header lines that it has skipped, which it resets, and how
+ * rows end. Called before the bytes after the header are taken, so that a line that is too long is
+ * named right.
  */
 void stream_count_header(struct stream *stream, struct reader *reader);
 

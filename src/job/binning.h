@@ -54,7 +54,7 @@ struct binning {
     uint32_t side;       /* edges: the bucket of the centre */
     uint32_t buckets;    /* edges: the number of buckets */
     uint64_t *table;     /* edges: the look-up table, owned; see binning_index.h */
-    bool has_parts;      /* edges: binning_init_parts has made them, */
+    bool has_parts;      /* edges: they are those of binning_init_parts, */
     uint32_t parts;      /* with 2^parts bins for each power of 2 */
 };
 

@@ -12,7 +12,8 @@
 /* All bin numbers, including those outside, are below BINNING_CROWDED. */
 #define BINNING_EDGES_BINS_MAX (BINNING_CROWDED - BINNING_OUTSIDE)
 
-/* Log2 of the most buckets: 1 MiB, about the L2 cache of a core. Longer lists may have more. */
+/* Log2 of the maximum of buckets: 1 MiB, about the L2 cache of a core. Longer lists may have more.
+ */
 #define BINNING_BUCKETS_LOG2_MAX 18
 
 /*
@@ -155,7 +156,7 @@ enum status binning_init_parts(struct binning *binning, const struct element *el
                                uint32_t parts, struct failure *failure)
 {
     const __int128 limit = element_limit(element);
-    const __int128 least = element_min(element);
+    const __int128 min = element_min(element);
     const size_t powers = 65;
     const size_t positive_max = (powers << parts) + 2;
     __int128 *edges = malloc((2 * positive_max + 1) * sizeof *edges);
@@ -175,12 +176,12 @@ enum status binning_init_parts(struct binning *binning, const struct element *el
     }
     positive[count++] = limit;
     __int128 *first = positive;
-    if (least == 0)
+    if (min == 0)
         *--first = 0;
-    for (size_t i = 0; i < count && 1 - positive[i] > least; i++)
+    for (size_t i = 0; i < count && 1 - positive[i] > min; i++)
         *--first = 1 - positive[i];
-    if (least < 0)
-        *--first = least;
+    if (min < 0)
+        *--first = min;
     enum status status =
         binning_init_edges(binning, element, first, (size_t)(positive - first) + count, failure);
     free(edges);

@@ -39,6 +39,7 @@ struct chunk_origin {
     uint64_t line;    /* lines that end before the text, after `offset` */
     uint64_t offset;  /* where reading of the file began; above `start`: the file is regular */
     uint64_t start;   /* lines between `start` and `offset` are not counted yet */
+    enum text_row_end row_end;
     const struct decoder_format
         *decoder; /* of a compressed file: offsets are those of its frames */
 };

@@ -26,12 +26,19 @@ enum text_notation {
     TEXT_INTEGERS, /* decimal integers */
     TEXT_FIXED,    /* decimal numbers with a point; values are multiples of 10^-decimals */
     TEXT_HEX,      /* hexadecimal integers */
-    TEXT_OPAQUE,   /* no token is a value: the parser returns the place of each */
+    TEXT_OPAQUE,   /* no token is a value: the parser returns the position of each */
     /* The rest is for columns of rows (text_rows.h) alone. */
     TEXT_NOTHING, /* of any row: no token is read */
     TEXT_TIME,    /* kind_time.h */
     TEXT_IP,      /* kind_ip.h */
     TEXT_BYTES,   /* the bytes of the field, at most TEXT_BYTES_MAX */
+};
+
+/* What ends the rows of a file. Chunks have newlines there. */
+enum text_row_end {
+    TEXT_ENDS_LF,
+    TEXT_ENDS_CR,  /* carriage returns alone, as on an old Mac */
+    TEXT_ENDS_NUL, /* newlines are blanks */
 };
 
 struct text_rules {
@@ -43,6 +50,8 @@ struct text_rules {
     int delimiter;   /* a byte, or TEXT_NO_DELIMITER. In a chunk: of its file */
     bool is_quoted;  /* parts may be quoted (RFC 4180); there is a delimiter */
     bool from_zero;  /* of fields: negative values are invalid */
+    bool has_comments; /* lines that begin with `comment` are skipped; chunks have blank ones */
+    char comment;      /* no newline */
     enum text_notation notation;
     unsigned decimals; /* TEXT_FIXED: at most TEXT_DECIMALS_MAX */
 };

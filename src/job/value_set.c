@@ -25,14 +25,7 @@
  */
 #define VALUE_SET_BUCKETS_LOG2 2
 
-static int value_set_compare_signed(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a;
-    int64_t y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int value_set_compare_unsigned(const void *a, const void *b)
+static int value_set_compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a;
     uint64_t y = *(const uint64_t *)b;
@@ -41,17 +34,20 @@ static int value_set_compare_unsigned(const void *a, const void *b)
 
 size_t value_set_sort(uint64_t *keys, size_t count, bool is_signed)
 {
+    const uint64_t flip = (uint64_t)is_signed << 63; /* signed keys then compare as unsigned */
     size_t unique = 0;
 
-    if (count == 0)
+    if (count == 0) /* and there may be no memory for them */
         return 0;
-    qsort(keys, count, sizeof *keys,
-          is_signed ? value_set_compare_signed : value_set_compare_unsigned);
-    for (size_t i = 1; i < count; i++) {
-        if (keys[i] != keys[unique])
-            keys[++unique] = keys[i];
+    for (size_t i = 0; i < count; i++)
+        keys[i] ^= flip;
+    qsort(keys, count, sizeof *keys, value_set_compare);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t key = keys[i] ^ flip;
+        if (unique == 0 || key != keys[unique - 1])
+            keys[unique++] = key;
     }
-    return unique + 1;
+    return unique;
 }
 
 enum status value_set_init(struct value_set *set, const uint64_t *keys, size_t count,

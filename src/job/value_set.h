@@ -58,26 +58,9 @@ struct value_set value_set_at(const struct value_set *set, void *memory);
 #endif
 
 /*
- * Returns whether the sorted set contains x <= last. The loop halves [first, first + n) without a
- * branch.
- */
-VALUE_SET_INLINE bool value_set_search(const struct value_set *set, uint64_t x)
-{
-    const uint32_t *bucket = set->starts + (x >> set->shift);
-    const uint64_t *first = set->words + bucket[0];
-    uint32_t n = bucket[1] - bucket[0];
-
-    while (n > 1) {
-        uint32_t half = n / 2;
-        first = first[half] <= x ? first + half : first;
-        n -= half;
-    }
-    return n > 0 && *first == x;
-}
-
-/*
  * Returns whether the set contains the value smallest + x. For smaller values x wraps around,
- * modulo 2 to the number of bits of the type. `form` is set->form; see binning_index.
+ * modulo 2 to the number of bits of the type. `form` is set->form; see binning_index. In a sorted
+ * set, the loop halves [first, first + n) without a branch.
  */
 VALUE_SET_INLINE bool value_set_contains(const struct value_set *set, enum value_set_form form,
                                          uint64_t x)
@@ -86,7 +69,15 @@ VALUE_SET_INLINE bool value_set_contains(const struct value_set *set, enum value
         return false;
     if (form == VALUE_SET_BITMAP)
         return set->words[x >> 6] >> (x & 63) & 1;
-    return value_set_search(set, x);
+    const uint32_t *bucket = set->starts + (x >> set->shift);
+    const uint64_t *first = set->words + bucket[0];
+    uint32_t n = bucket[1] - bucket[0];
+    while (n > 1) {
+        const uint32_t half = n / 2;
+        first = first[half] <= x ? first + half : first;
+        n -= half;
+    }
+    return n > 0 && *first == x;
 }
 
 #endif

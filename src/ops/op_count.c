@@ -138,8 +138,7 @@ static op_count_function *const op_count_functions[][CPU_ISA_COUNT] = {
 
 struct op_count_thread {
     const struct job *job;
-    struct count *count;       /* the shared partial */
-    cpu_native_function *swap; /* NULL: elements are in this machine's byte order */
+    struct count *count; /* the shared partial */
     op_count_function *count_of;
     struct cpu_native swapped;
     uint64_t elements;
@@ -153,7 +152,6 @@ static enum status op_count_open(void *thread, const struct job *job, void *part
 
     self->job = job;
     self->count = partial;
-    self->swap = cpu_native_choose(&job->element);
     self->count_of = op_count_functions[job->element.bytes][cpu_isa_best()];
     self->hits = calloc(job->predicate_count, sizeof *self->hits);
     if (!self->hits)
@@ -172,7 +170,7 @@ static enum status op_count_absorb(void *thread, const struct chunk *chunk, stru
     for (size_t i = 0; i < elements; i += CPU_NATIVE_BLOCK) {
         size_t n = elements - i < CPU_NATIVE_BLOCK ? elements - i : CPU_NATIVE_BLOCK;
         const char *block = (const char *)chunk->data + i * bytes;
-        const void *values = cpu_native_block(self->swap, block, n, &self->swapped);
+        const void *values = cpu_native_block(&job->element, block, n, &self->swapped);
         for (size_t k = 0; k < job->predicate_count; k++)
             self->hits[k] += self->count_of(values, n, &job->predicates[k]);
     }
@@ -184,8 +182,7 @@ static enum status op_count_flush(void *thread, struct failure *failure)
 {
     struct op_count_thread *self = thread;
     (void)failure;
-    count_add_hits(self->count, 0, self->hits, self->job->predicate_count);
-    count_add_elements(self->count, self->elements);
+    count_add(self->count, self->elements, 0, self->hits, self->job->predicate_count);
     self->elements = 0;
     memset(self->hits, 0, self->job->predicate_count * sizeof *self->hits);
     return STATUS_OK;
@@ -219,9 +216,9 @@ static enum status op_count_load(struct state_reader *state, const struct job *j
             return failure->status;
         if (hits > elements)
             return state_fail_damaged(state, "the counts exceed the number of elements", failure);
-        count_add_hits(partial, i, &hits, 1);
+        count_add(partial, 0, i, &hits, 1);
     }
-    count_add_elements(partial, elements);
+    count_add(partial, elements, 0, NULL, 0);
     return STATUS_OK;
 }
 

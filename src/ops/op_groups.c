@@ -501,7 +501,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     own.format = job->group_count > 0 ? format : options->format;
     if (groups->count == 0 && (has_header || job->group_count == 0)) { /* the rest of the header */
         const struct rows none = {.job = job,
-                                  .is_unit = groups_are_unit(job),
+                                  .is_unit = groups_are_unit(job) && !job->is_automatic,
                                   .read = op_groups_read_none};
         status = print_rows(writer, &none, &own, failure);
     }
@@ -523,6 +523,8 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
             status = op_groups_make_automatic(groups, g, g, &own, &rows, &automatic, failure);
         else
             groups_rows_begin(&rows, groups, g, options->zeros);
+        if (job->is_automatic)
+            rows.is_unit = false; /* rows of all groups have the same fields */
         if (status == STATUS_OK)
             status = print_rows(writer, &rows, &own, failure);
         growing_histogram_destroy(automatic);

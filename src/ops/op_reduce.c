@@ -29,7 +29,6 @@ typedef void op_reduce_function(unsigned needs, const void *elements, size_t cou
 struct op_reduce_thread {
     const struct job *job;
     struct reduce_shared *shared;
-    cpu_native_function *swap;
     op_reduce_function *absorb;
     void *uniq; /* a thread of op_uniq; NULL: no table is needed */
     struct reduce reduce;
@@ -171,7 +170,6 @@ static enum status op_reduce_open(void *thread, const struct job *job, void *par
 
     self->job = job;
     self->shared = partial;
-    self->swap = cpu_native_choose(&job->element);
     self->absorb = functions[job->element.type][cpu_isa_best()];
     self->reduce = reduce_empty;
     if (!reduce_uniq(partial))
@@ -190,7 +188,8 @@ static enum status op_reduce_absorb(void *thread, const struct chunk *chunk,
         size_t n = elements - i < CPU_NATIVE_BLOCK ? elements - i : CPU_NATIVE_BLOCK;
         const char *block = (const char *)chunk->data + i * bytes;
         self->absorb(self->job->reductions.needs,
-                     cpu_native_block(self->swap, block, n, &self->swapped), n, &self->reduce);
+                     cpu_native_block(&self->job->element, block, n, &self->swapped), n,
+                     &self->reduce);
     }
     return self->uniq ? op_uniq.thread_absorb(self->uniq, chunk, failure) : STATUS_OK;
 }

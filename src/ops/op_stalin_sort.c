@@ -35,7 +35,6 @@ typedef void op_stalin_sort_function(const void *values, const void *elements, s
 struct op_stalin_sort_thread {
     const struct job *job;
     struct stalin_sort *partial;
-    cpu_native_function *swap; /* NULL: elements are in this machine's byte order */
     op_stalin_sort_function *sort;
     char *memory; /* `capacity` bytes for the survivors, then as many for the purged */
     size_t capacity;
@@ -203,7 +202,6 @@ static enum status op_stalin_sort_open(void *thread, const struct job *job, void
 
     self->job = job;
     self->partial = partial;
-    self->swap = cpu_native_choose(&job->element);
     self->sort = functions[job->element.type][job->stalin_sort.strict][cpu_isa_best()];
     return STATUS_OK;
 }
@@ -232,7 +230,7 @@ static enum status op_stalin_sort_absorb(void *thread, const struct chunk *chunk
     for (size_t i = 0; i < count; i += CPU_NATIVE_BLOCK) {
         size_t n = count - i < CPU_NATIVE_BLOCK ? count - i : CPU_NATIVE_BLOCK;
         const char *elements = (const char *)chunk->data + i * width;
-        const void *values = cpu_native_block(self->swap, elements, n, &self->native);
+        const void *values = cpu_native_block(&job->element, elements, n, &self->native);
         self->sort(values, elements, n, job->stalin_sort.descending, &sink);
     }
     struct stalin_sort_run run = {

@@ -1,4 +1,4 @@
-/* Implements writer_parts.h: threads that make parts in memory and write them out in order. */
+/* Implements writer_parts.h: threads that write parts to memory and write them out in order. */
 #include "config.h"
 
 #include "output/writer_parts.h"
@@ -10,7 +10,7 @@
 /* More threads do not help: only one writes out at a time. */
 #define WRITER_PARTS_THREADS_MAX 16
 
-/* Parts in memory for each thread: one that it makes, and one that waits to be written. */
+/* Parts in memory for each thread: one that it writes, and one that waits to be written. */
 #define WRITER_PARTS_PER_THREAD 2
 #define WRITER_PARTS_SLOTS_MAX  (WRITER_PARTS_PER_THREAD * WRITER_PARTS_THREADS_MAX)
 
@@ -35,8 +35,8 @@ struct writer_parts_work {
 };
 
 /*
- * The work of one thread: makes parts until none is left. Writes out the parts that come next and
- * are complete, unless another thread is.
+ * The work of one thread: writes parts to memory until none is left. Writes out the parts that come
+ * next and are complete, unless another thread is.
  */
 static void writer_parts_run(void *context, size_t thread)
 {

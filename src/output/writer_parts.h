@@ -1,7 +1,7 @@
 /*
- * Writes a result that consists of independent parts, with several threads. Each thread makes a
- * part in memory. Then it writes all complete parts that are next in the order, unless another
- * thread is writing, and makes the next part. No thread waits unless the output is slower than all
+ * Writes a result that consists of independent parts, with several threads. Each thread writes a
+ * part to memory. Then it writes out all complete parts that are next in the order, unless another
+ * thread is doing so, and takes the next part. No thread waits unless the output is slower than all
  * of them.
  */
 #ifndef GPUHIST_WRITER_PARTS_H
@@ -23,7 +23,7 @@ struct writer_parts {
 /*
  * Writes all parts with up to `threads` threads, including the caller. Uses fewer if threads or
  * memory are short. Returns false, and writes nothing, if there is no memory for any part. The
- * writer keeps errors of writing; after one the remaining parts are not made. Not thread-safe on
+ * writer keeps errors of writing; after one the remaining parts are not written. Not thread-safe on
  * one writer.
  */
 bool writer_parts_write(struct writer *writer, const struct writer_parts *parts, unsigned threads);

@@ -29,8 +29,8 @@ struct operation {
     /*
      * The partial. All operations have these three.
      *
-     * create: makes an empty partial, which all workers share. Returns NULL if there is not enough
-     * memory. The caller destroys it; the job must outlive it.
+     * create: creates an empty partial, which all workers share. Returns NULL if there is not
+     * enough memory. The caller destroys it; the job must outlive it.
      *
      * finish: checks that the partial holds `elements` elements, the number read, and prepares it
      * for printing and saving: it is then *finished*. More may be added later, and then it is

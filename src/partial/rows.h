@@ -54,8 +54,7 @@ struct rows {
      * ones. Threads may then read different parts at the same time. NULL: not supported.
      */
     void (*narrow)(struct rows *rows, uint64_t part, uint64_t parts);
-    /* An upper bound on the number of rows; a part has at most its share. Set if `narrow` is. */
-    uint64_t (*most)(const struct rows *rows);
+    uint64_t rows_max; /* of all rows; a part has at most its share. Set if `narrow` is */
 };
 
 /*

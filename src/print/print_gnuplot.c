@@ -31,7 +31,7 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
                               "set style fill solid 0.7\n"
                               "unset key\n");
     if (table->options->other) { /* no box, because it has no position on the axis */
-        decimal_format_signed(number, table->other);
+        decimal_format_fixed(number, table->other, 0);
         writer_write_text(writer, "set label \"other: ");
         writer_write_text(writer, number);
         writer_write_text(writer, "\" at graph 0.98, graph 0.95 right\n");

@@ -172,7 +172,7 @@ static void print_heat_plot_legend(const struct print_heat_plot *plot)
     size_t length = plot->terminal.columns;
     unsigned each = (plot->levels + PRINT_HEAT_PLOT_SHOWN - 2) / PRINT_HEAT_PLOT_SHOWN;
 
-    decimal_format_signed(max, heat->max);
+    decimal_format_fixed(max, heat->max, 0);
     writer_write_text(plot->writer, heat->count_before);
     size_t used = strlen(heat->count_before) +
                   print_heat_plot_name(plot->writer, heat->count_name, PRINT_HEAT_PLOT_NAME) +
@@ -180,7 +180,7 @@ static void print_heat_plot_legend(const struct print_heat_plot *plot)
     for (bool is_fit = false; !is_fit && each < plot->levels; each *= is_fit ? 1 : 2) {
         length = used;
         for (unsigned i = 0; i < plot->levels; i += each) {
-            decimal_format_signed(number, print_heat_level_count(heat, i, plot->levels));
+            decimal_format_fixed(number, print_heat_level_count(heat, i, plot->levels), 0);
             length += strlen(number) + 5;
         }
         is_fit = length <= plot->terminal.columns;
@@ -191,7 +191,7 @@ static void print_heat_plot_legend(const struct print_heat_plot *plot)
         if (count == before) /* a scale of few counts */
             continue;
         before = count;
-        decimal_format_signed(number, count);
+        decimal_format_fixed(number, count, 0);
         writer_write_text(plot->writer, "  ");
         print_heat_plot_cell(plot, (int)print_heat_level(heat, count, plot->levels), 2);
         writer_write_text(plot->writer, " ");

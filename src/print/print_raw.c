@@ -1,11 +1,16 @@
 /*
  * Format raw: the count of each bin as an unsigned 64-bit little-endian integer. Of rows that are
- * sparse, each has a record: its lower limit and its count, 64 bits each.
+ * sparse, each has a record: its lower limit and its count, 64 bits each. Format npy: the same
+ * after the header of a file of NumPy, version 1.0 (numpy.lib.format). Automatic bins, which only
+ * the values determine, are records there.
  */
 #include "config.h"
 
 #include "output/writer.h"
 #include "print/print_rows.h"
+
+#include <stdio.h>
+#include <string.h>
 
 /* Puts a number in little-endian order. */
 static uint64_t print_raw_order(uint64_t number)
@@ -51,20 +56,69 @@ static void print_raw_records(struct writer *writer, const struct print_table *t
     }
 }
 
+static void print_raw_data(struct writer *writer, const struct print_table *table, bool is_records)
+{
+    print_rows_in_parts(writer, table, 2 * sizeof(uint64_t),
+                        is_records ? print_raw_records : print_raw_bins);
+}
+
 static void print_raw_rows(struct writer *writer, const struct print_table *table)
 {
     struct print_table all = *table;
 
     if (!all.rows.is_sparse) /* a reader must know which bin comes first */
         all.rows.zeros = all.rows.all = true;
-    print_rows_in_parts(writer, &all, 2 * sizeof(uint64_t),
-                        all.rows.is_sparse ? print_raw_records : print_raw_bins);
+    print_raw_data(writer, &all, all.rows.is_sparse);
 }
+
+/* The header says how many rows follow, so they are read twice: those on disk as well. */
+static void print_npy_rows(struct writer *writer, const struct print_table *table)
+{
+    const struct element *element = &table->rows.job->element;
+    const bool is_records = table->rows.is_sparse || table->rows.job->is_automatic;
+    struct print_table all = *table;
+    struct rows_row batch[PRINT_ROWS_BATCH];
+    uint64_t counts[PRINT_ROWS_BATCH];
+    char header[192];
+    char descr[80] = "'<u8'";
+    uint64_t count = 0;
+    size_t n;
+
+    if (!is_records)
+        all.rows.zeros = all.rows.all = true;
+    struct rows rows = all.rows;
+    while ((n = !is_records && rows.read_counts ? rows.read_counts(&rows, counts, PRINT_ROWS_BATCH)
+                                                : rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0)
+        count += n;
+    if (is_records)
+        snprintf(descr, sizeof descr, "[('%s', '<%c8'), ('count', '<u8')]",
+                 all.rows.is_unit ? "value" : "low", element->is_signed ? 'i' : 'u');
+    const int length =
+        snprintf(header, sizeof header,
+                 "\x93NUMPY\1%c..{'descr': %s, 'fortran_order': False, 'shape': (%llu,), }", 0,
+                 descr, (unsigned long long)count);
+    /* The data begin at a multiple of 64 bytes, after a newline. */
+    const size_t bytes = ((size_t)length + 64) / 64 * 64;
+    memset(header + length, ' ', bytes - (size_t)length);
+    header[bytes - 1] = '\n';
+    header[8] = (char)(bytes - 10); /* little-endian; what comes before is not counted */
+    header[9] = 0;
+    writer_write(writer, header, bytes);
+    print_raw_data(writer, &all, is_records);
+}
+
+#define PRINT_RAW_REFUSED                                                             \
+    (PRINT_EXTRA_TOP | PRINT_EXTRA_MIN_COUNT | PRINT_EXTRA_OTHER | PRINT_EXTRA_SORT | \
+     PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_PERCENT | PRINT_EXTRA_QUANTILES)
 
 const struct print_format print_raw = {
     .name = "raw",
-    .has_zeros = true,
-    .refused = PRINT_EXTRA_TOP | PRINT_EXTRA_MIN_COUNT | PRINT_EXTRA_OTHER | PRINT_EXTRA_SORT |
-               PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_PERCENT | PRINT_EXTRA_QUANTILES,
+    .refused = PRINT_RAW_REFUSED,
     .rows = print_raw_rows,
+};
+
+const struct print_format print_npy = {
+    .name = "npy",
+    .refused = PRINT_RAW_REFUSED,
+    .rows = print_npy_rows,
 };

@@ -23,7 +23,8 @@
 #define PRINT_ROWS_THREAD_BINS ((uint64_t)64 << 10)
 
 static const struct print_format *const print_formats[] = {
-    &print_tsv, &print_csv, &print_json, &print_jsonl, &print_raw, &print_gnuplot, &print_svg,
+    &print_tsv, &print_csv, &print_json,    &print_jsonl,
+    &print_raw, &print_npy, &print_gnuplot, &print_svg,
 };
 
 bool print_format_find(const char *name, const struct print_format **format)
@@ -131,6 +132,8 @@ enum status print_check_groups(const struct print_options *options, const struct
     const char *name = options->plot ? "--plot" : format->name;
     const unsigned refused = print_extras(options) & PRINT_HEAT_REFUSED;
 
+    if (groups == 0 && job_has_texts(job) && format == &print_npy)
+        return status_fail(failure, STATUS_USAGE, "uniq of texts does not go with --format npy");
     if (groups == 0 || format->separator != '\0' || format == &print_json || format == &print_jsonl)
         return STATUS_OK;
     if (format != &print_svg && format != &print_plot)
@@ -240,7 +243,7 @@ static void print_rows_write_part(const void *context, size_t part, struct write
 void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
                          void (*write)(struct writer *writer, const struct print_table *part))
 {
-    const uint64_t max = table->rows.narrow ? table->rows.most(&table->rows) : 0;
+    const uint64_t max = table->rows.narrow ? table->rows.rows_max : 0;
     const struct print_rows_parts parts = {
         .table = table,
         .count = (max + PRINT_ROWS_PART_BINS - 1) / PRINT_ROWS_PART_BINS,

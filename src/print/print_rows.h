@@ -48,7 +48,6 @@ struct print_format {
     char separator;         /* tsv and csv: between columns; else NUL */
     bool has_lines;         /* the format is text */
     bool has_values;        /* named values can be printed as well (print_values.h) */
-    bool has_zeros;         /* always prints empty bins */
     bool names_values;      /* prints few different values as such, not in automatic bins */
     bool replaces_bins;     /* prints quantiles instead of bins, not besides */
     unsigned refused;       /* the options that it does not support: bits of enum print_extra */
@@ -62,6 +61,7 @@ extern const struct print_format print_csv;
 extern const struct print_format print_json;
 extern const struct print_format print_jsonl;
 extern const struct print_format print_raw;
+extern const struct print_format print_npy;
 extern const struct print_format print_gnuplot;
 extern const struct print_format print_svg;
 extern const struct print_format print_plot;

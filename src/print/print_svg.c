@@ -147,7 +147,7 @@ static void print_svg_bars(const struct print_svg *svg)
         unsigned height = PRINT_SVG_BOTTOM - print_svg_y(svg, bar->count);
         height = height > SVG_PIXEL ? height : SVG_PIXEL;
         plot_name(name, bar, &svg->table->rows.job->element);
-        decimal_format_signed(number, bar->count);
+        decimal_format_fixed(number, bar->count, 0);
         percent[percentage_write_share(percent, bar->count, svg->table->total)] = '\0';
         svg_write(svg->writer,
                   "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">"

@@ -212,7 +212,7 @@ static enum status rows_list_top(struct rows_list *list, const struct rows *rows
     if (max == 0)
         return STATUS_OK;
     threads = rows->narrow && max <= ROWS_LIST_FEW
-                  ? parallel_threads(threads, rows->most(rows), ROWS_LIST_THREAD_ROWS)
+                  ? parallel_threads(threads, rows->rows_max, ROWS_LIST_THREAD_ROWS)
                   : 1;
     struct rows_list_choice choice = {
         .rows = rows,

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Rows of a block, at least. */
+/* The minimum of rows of a block. */
 #define TABLE_BLOCK_ROWS_MIN 4
 
 /*
@@ -17,6 +17,11 @@
  */
 #define TABLE_FRONT_BYTES    ((size_t)2 << 20)
 #define TABLE_FRONT_BITS_MIN 9
+
+/* The parts of a front at which writers begin to empty it; the next writer begins a golden section
+ * of the front further on. */
+#define TABLE_FRONT_STARTS 64
+#define TABLE_FRONT_STRIDE 39
 
 _Static_assert(3 * ((size_t)1 << TABLE_FRONT_BITS_MIN) / 4 >= TABLE_FIND_MAX, "slots for a call");
 
@@ -43,7 +48,7 @@ enum status table_create(struct table **table, const struct table_layout *layout
     if (!created->directory || !*created->directory)
         created->directory = "/tmp";
     pthread_mutex_init(&created->spill.lock, NULL);
-    created->hash = keyed_hash_make();
+    created->hash = keyed_hash_create();
     table_blocks_init(&created->blocks, block_bytes);
     for (size_t i = 0; i < TABLE_PARTITIONS; i++)
         pthread_mutex_init(&created->partitions[i].lock, NULL);
@@ -81,8 +86,9 @@ enum status table_writer_open(struct table *table, struct table_writer **writer,
         return status_fail(failure, STATUS_DATA, "no memory for a thread's part of a table");
 
     created->table = table;
-    table_hot_init(&created->hot, table->hash.seeds[2] ^ table->hash.seeds[0]);
+    created->hot.seed = (table->hash.seeds[2] ^ table->hash.seeds[0]) | 1;
     unsigned open = atomic_fetch_add(&table->writers, 1) + 1;
+    created->start = open * TABLE_FRONT_STRIDE % TABLE_FRONT_STARTS;
     unsigned max = atomic_load(&table->writers_max);
     while (max < open && !atomic_compare_exchange_weak(&table->writers_max, &max, open))
         ;
@@ -120,15 +126,6 @@ static void table_writer_push_block(struct table_writer *writer, size_t index)
     partition->pending.used += block->used;
 }
 
-/* Packs a partition if it is due. The caller holds its lock. */
-static enum status table_writer_pack(struct table_writer *writer, struct table_partition *partition,
-                                     struct failure *failure)
-{
-    if (!table_partition_is_due(writer->table, partition))
-        return STATUS_OK;
-    return table_partition_pack(writer->table, partition, &writer->packer, failure);
-}
-
 /* Moves the full block of a partition to its list and begins another one. Returns NULL on a
  * failure. */
 static __attribute__((noinline)) uint64_t *table_writer_refill(struct table_writer *writer,
@@ -139,7 +136,8 @@ static __attribute__((noinline)) uint64_t *table_writer_refill(struct table_writ
 
     pthread_mutex_lock(&partition->lock);
     table_writer_push_block(writer, index);
-    enum status status = table_writer_pack(writer, partition, failure);
+    enum status status =
+        table_partition_pack_due(writer->table, partition, &writer->packer, failure);
     pthread_mutex_unlock(&partition->lock);
     if (status != STATUS_OK)
         return NULL;
@@ -148,14 +146,6 @@ static __attribute__((noinline)) uint64_t *table_writer_refill(struct table_writ
         return block->words;
     status_fail(failure, STATUS_DATA, "no memory for counts");
     return NULL;
-}
-
-/* Moves rows to a run if the table is full. The caller has no lock. */
-static enum status table_writer_spill(struct table_writer *writer, struct failure *failure)
-{
-    if (!table_is_full(writer->table))
-        return STATUS_OK;
-    return table_spill_some(writer->table, &writer->packer, failure);
 }
 
 /* Moves the counts of the hot table to the partitions. */
@@ -170,12 +160,12 @@ static enum status table_writer_empty_hot(struct table_writer *writer, struct fa
 enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, size_t n,
                              struct failure *failure)
 {
-    const struct table *table = writer->table;
+    struct table *table = writer->table;
 
     for (size_t i = 0, some; i < n; i += some) {
         const uint64_t *cold = keys + i;
         some = n - i < TABLE_HOT_BLOCK ? n - i : TABLE_HOT_BLOCK;
-        if (table_writer_spill(writer, failure) != STATUS_OK)
+        if (table_spill_some(table, &writer->packer, failure) != STATUS_OK)
             return failure->status;
         const size_t left = table_hot_count(&writer->hot, &cold, some, writer->cold);
         for (size_t k = 0; k < left; k++) {
@@ -237,7 +227,6 @@ TABLE_INLINE enum status table_writer_scatter(const struct table_layout layout,
         }
         if (set > 0 && partition->only != set) {
             table_list_move(&partition->added, &partition->packed);
-            table_list_move(&partition->pending, &partition->singles);
             partition->total = 0;
             partition->only = set;
         }
@@ -257,7 +246,7 @@ TABLE_INLINE enum status table_writer_scatter(const struct table_layout layout,
         if (set > 0)
             partition->total += table_row_count(layout, row);
         else
-            status = table_writer_pack(writer, partition, failure);
+            status = table_partition_pack_due(writer->table, partition, &writer->packer, failure);
     }
     if (locked)
         pthread_mutex_unlock(&locked->lock);
@@ -272,7 +261,7 @@ uint64_t table_new_set(struct table *table)
 enum status table_writer_add_distinct(struct table_writer *writer, uint64_t set, const void *rows,
                                       size_t n, struct failure *failure)
 {
-    if (table_writer_spill(writer, failure) != STATUS_OK)
+    if (table_spill_some(writer->table, &writer->packer, failure) != STATUS_OK)
         return failure->status;
     return writer->table->has_counts
                ? table_writer_scatter(table_counts, writer, set, rows, n, failure)
@@ -285,13 +274,24 @@ enum status table_writer_add_rows(struct table_writer *writer, const void *rows,
     return table_writer_add_distinct(writer, 0, rows, n, failure);
 }
 
-/* Moves the rows of the front to the partitions. They lie in the order of these, nearly. */
+/*
+ * Moves the rows of the front to the partitions. They lie in the order of these, nearly, and all
+ * partitions are due to be packed at about the same time. So writers begin at different ones: else
+ * all would wait behind the first, which packs one after the other.
+ */
 static enum status table_writer_empty_front(struct table_writer *writer, struct failure *failure)
 {
     struct table_slots *front = &writer->front;
     const size_t slots = front->used > 0 ? (size_t)1 << front->bits : 0;
-    const enum status status = table_writer_add_rows(writer, front->rows, slots, failure);
+    const size_t first = slots / TABLE_FRONT_STARTS * writer->start;
+    const uint64_t *rows = front->rows;
+    enum status status = STATUS_OK;
 
+    if (slots > 0)
+        status = table_writer_add_rows(writer, rows + first * writer->table->layout.words,
+                                       slots - first, failure);
+    if (first > 0 && status == STATUS_OK)
+        status = table_writer_add_rows(writer, rows, first, failure);
     if (slots > 0)
         memset(front->rows, 0, slots * table_row_bytes(writer->table));
     front->used = 0;
@@ -366,12 +366,11 @@ enum status table_writer_drain(struct table_writer *writer, size_t partition, ta
 {
     struct table *table = writer->table;
     struct table_partition *drained = &table->partitions[partition];
-    struct table_entry singles[TABLE_BLOCK_KEYS];
+    struct table_entry counted[TABLE_BLOCK_KEYS];
     struct table_block *block = NULL;
     enum status status = STATUS_OK;
 
     pthread_mutex_lock(&drained->lock);
-    table_list_move(&drained->pending, &drained->singles);
     table_list_move(&drained->added, &drained->packed);
     struct table_list keys = drained->pending;
     struct table_list entries = drained->added;
@@ -380,8 +379,9 @@ enum status table_writer_drain(struct table_writer *writer, size_t partition, ta
     drained->only = 0;
     pthread_mutex_unlock(&drained->lock);
     while (status == STATUS_OK && (block = table_list_next(table, &writer->packer, &keys, block))) {
-        table_entries_of(block->words, block->used, singles);
-        status = take(context, singles, block->used, failure);
+        for (size_t i = 0; i < block->used; i++)
+            counted[i] = (struct table_entry){.key = block->words[i], .count = 1};
+        status = take(context, counted, block->used, failure);
     }
     while (status == STATUS_OK &&
            (block = table_list_next(table, &writer->packer, &entries, block)))
@@ -395,8 +395,7 @@ uint64_t table_held(const struct table *table)
 
     for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
         const struct table_partition *partition = &table->partitions[i];
-        held +=
-            table_partition_distinct(partition) + partition->pending.used + partition->added.used;
+        held += partition->packed.used + partition->pending.used + partition->added.used;
     }
     return held;
 }

@@ -3,14 +3,14 @@
  * key of one or more words of 64 bits, and after it what is known of it: a count, or more words.
  *
  * Rows are scattered by a hash of their keys to 1,024 *partitions*. A partition holds rows of
- * distinct keys, the *packed* ones, in lists of blocks, and rows that were *added* since. When both
- * take 1.75 times the memory of the distinct ones, a thread adds up the added rows in a hash table
- * that fits its L2 cache, moves the packed rows of the same keys to it, and packs the result. A key
- * thus takes part in few passes.
+ * distinct keys, the *packed* ones, in lists of blocks, and rows that were *added* since. When
+ * these take as much memory as the packed ones, a thread adds them up in a hash table that fits its
+ * L2 cache, moves the packed rows of the same keys to it, and packs the result. A key thus takes
+ * part in few passes.
  *
- * In a table of plain counts, a key of one word that came once has no count in memory: such keys
- * are *singles* when they are packed, and *pending* before. A key that comes often is counted by
- * each writer in a small table of its own (table_hot.h).
+ * In a table of plain counts, keys are *pending* as they came, without counts, until they are
+ * packed. A key that comes often is counted by each writer in a small table of its own
+ * (table_hot.h).
  *
  * Sources: V. Leis et al., "Morsel-Driven Parallelism" (SIGMOD 2014); I. Müller et al.,
  * "Cache-Efficient Aggregation: Hashing Is Sorting" (SIGMOD 2015). The hash has secret seeds, so
@@ -163,8 +163,8 @@ enum status table_finalize(struct table *table, enum table_order order, struct f
 
 /*
  * Removes the entries whose keys are `first` to `last` from a table of plain counts that was
- * finalized in any order and is in memory, and passes them to `take`, which several threads may
- * call at once. No other thread may use the table meanwhile. It must then be finalized again.
+ * finalized in any order and is in memory, and passes them to `take`. No other thread may use the
+ * table meanwhile. It must then be finalized again.
  */
 void table_extract(struct table *table, uint64_t first, uint64_t last,
                    void (*take)(void *context, const struct table_entry *entries, size_t n),

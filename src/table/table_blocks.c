@@ -5,15 +5,14 @@
 
 #include "base/memory.h"
 
-/* Returned bytes that a cache takes at once, and those that it holds at most. */
-#define TABLE_CACHE_BATCH_BYTES ((size_t)256 << 10)
-#define TABLE_CACHE_BYTES       (4 * TABLE_CACHE_BATCH_BYTES)
-
 /*
- * Unused memory that a cache takes at once: a huge page, which the kernel clears at its first use.
- * So each thread clears its own, and none waits for it.
+ * Bytes that a cache takes at once: returned blocks, or a huge page, which the kernel clears at its
+ * first use. So each thread clears its own, and none waits for it.
  */
 #define TABLE_REGION_BYTES ((size_t)2 << 20)
+
+/* Bytes that a cache holds at most. */
+#define TABLE_CACHE_BYTES (2 * TABLE_REGION_BYTES)
 
 /* A mapping. Untouched pages take no memory. */
 #define TABLE_EXTENT_BYTES ((size_t)64 << 20)
@@ -60,9 +59,10 @@ static struct table_block *table_block_pop(struct table_block_cache *cache)
 static void table_blocks_fill(struct table_blocks *blocks, struct table_block_cache *cache)
 {
     const size_t bytes = blocks->block_bytes;
+    size_t region = 0; /* bytes of unused memory */
 
     pthread_mutex_lock(&blocks->lock);
-    while (blocks->free && cache->count * bytes < TABLE_CACHE_BATCH_BYTES) {
+    while (blocks->free && cache->count * bytes < TABLE_REGION_BYTES) {
         struct table_block *block = blocks->free;
         blocks->free = block->next;
         table_block_push(cache, block);
@@ -78,25 +78,21 @@ static void table_blocks_fill(struct table_blocks *blocks, struct table_block_ca
     }
     if (!cache->free && blocks->at < blocks->end) {
         const size_t left = (size_t)(blocks->end - blocks->at) % TABLE_REGION_BYTES;
-        cache->at = blocks->at;
-        cache->end = blocks->at += left > 0 ? left : TABLE_REGION_BYTES; /* to a huge page's end */
+        region = left > 0 ? left : TABLE_REGION_BYTES; /* to a huge page's end */
+        blocks->at += region;
     }
-    atomic_fetch_add_explicit(&blocks->used,
-                              cache->count * bytes + (size_t)(cache->end - cache->at),
-                              memory_order_relaxed);
+    char *end = blocks->at;
+    atomic_fetch_add_explicit(&blocks->used, cache->count * bytes + region, memory_order_relaxed);
     pthread_mutex_unlock(&blocks->lock);
+    for (size_t at = bytes; at <= region; at += bytes)
+        table_block_push(cache, (struct table_block *)(end - at));
 }
 
 struct table_block *table_block_take(struct table_blocks *blocks, struct table_block_cache *cache)
 {
-    if (!cache->free && cache->at == cache->end)
+    if (!cache->free)
         table_blocks_fill(blocks, cache);
-    if (cache->free)
-        return table_block_pop(cache);
-    if (cache->at == cache->end)
-        return NULL;
-    cache->at += blocks->block_bytes;
-    return (struct table_block *)(cache->at - blocks->block_bytes);
+    return cache->free ? table_block_pop(cache) : NULL;
 }
 
 /* Returns blocks to the pool until `left` are left. */
@@ -125,7 +121,5 @@ void table_block_return(struct table_blocks *blocks, struct table_block_cache *c
 
 void table_block_cache_empty(struct table_blocks *blocks, struct table_block_cache *cache)
 {
-    for (; cache->at < cache->end; cache->at += blocks->block_bytes)
-        table_block_push(cache, (struct table_block *)cache->at);
     table_block_cache_shrink(blocks, cache, 0);
 }

@@ -44,10 +44,8 @@ struct table_blocks {
 
 /* A thread's stock of free blocks. Zero-initialised, it is empty. */
 struct table_block_cache {
-    struct table_block *free; /* returned blocks */
-    size_t count;             /* their number */
-    char *at;                 /* memory that was never used */
-    char *end;
+    struct table_block *free;
+    size_t count; /* their number */
 };
 
 /* Prepares an empty pool. The owner frees all of its memory with table_blocks_destroy. */

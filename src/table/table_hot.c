@@ -12,15 +12,8 @@
 /* The keys after which the share is looked at. */
 #define TABLE_HOT_PERIOD ((uint64_t)256 << 10)
 
-/* The first and the longest pause. */
-#define TABLE_HOT_PAUSE_MIN ((uint64_t)128 << 10)
-#define TABLE_HOT_PAUSE_MAX ((uint64_t)8 << 20)
-
-void table_hot_init(struct table_hot *hot, uint64_t seed)
-{
-    hot->seed = seed | 1;
-    hot->pause = TABLE_HOT_PAUSE_MIN;
-}
+/* The keys of a pause: samples then take little time. */
+#define TABLE_HOT_PAUSE ((uint64_t)1 << 20)
 
 static void table_hot_begin(struct table_hot *hot, enum table_hot_state state)
 {
@@ -57,12 +50,7 @@ static void table_hot_sample(struct table_hot *hot, const uint64_t *keys, size_t
         return;
     for (size_t i = 0; i < TABLE_HOT_SLOTS; i++)
         hot->slots[i].count = 0;
-    if (table_hot_has_share(hot)) {
-        hot->pause = TABLE_HOT_PAUSE_MIN;
-        table_hot_begin(hot, TABLE_HOT_COUNTS);
-    } else {
-        table_hot_begin(hot, TABLE_HOT_PAUSES);
-    }
+    table_hot_begin(hot, table_hot_has_share(hot) ? TABLE_HOT_COUNTS : TABLE_HOT_PAUSES);
 }
 
 /* Counts the keys that the table has, and copies the others. Returns their number. */
@@ -92,12 +80,10 @@ size_t table_hot_count(struct table_hot *hot, const uint64_t **keys, size_t n, u
         *keys = cold;
         return missed;
     }
-    if (hot->state == TABLE_HOT_SAMPLES) {
+    if (hot->state == TABLE_HOT_SAMPLES)
         table_hot_sample(hot, *keys, n);
-    } else if (hot->seen >= hot->pause) {
-        hot->pause = hot->pause < TABLE_HOT_PAUSE_MAX ? 2 * hot->pause : TABLE_HOT_PAUSE_MAX;
+    else if (hot->seen >= TABLE_HOT_PAUSE)
         table_hot_begin(hot, TABLE_HOT_SAMPLES);
-    }
     return n;
 }
 

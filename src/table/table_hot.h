@@ -2,7 +2,7 @@
  * The hot table of a writer: counts the keys that come most often, without any exchange with other
  * threads. Each slot keeps one key, chosen from a sample by majority voting (R. S. Boyer, J S.
  * Moore, "MJRTY: A Fast Majority Vote Algorithm", 1991) among the keys that share the slot. If few
- * of the keys are found, the table pauses, longer each time.
+ * of the keys are found, the table pauses.
  *
  * Thread-safe on distinct tables.
  */
@@ -25,17 +25,14 @@ enum table_hot_state {
     TABLE_HOT_PAUSES,
 };
 
+/* Zero-initialised but for the seed, it is empty and begins with a sample. */
 struct table_hot {
     uint64_t seed; /* of its hash; odd */
     enum table_hot_state state;
     uint64_t seen;                             /* keys since the state began */
     uint64_t found;                            /* those of them that were in their slot */
-    uint64_t pause;                            /* of so many keys */
     struct table_entry slots[TABLE_HOT_SLOTS]; /* while it samples, the counts are votes */
 };
-
-/* Initialises an empty table, which begins with a sample, of memory that is all zeros. */
-void table_hot_init(struct table_hot *hot, uint64_t seed);
 
 /*
  * Counts those of (*keys)[0..n), n <= TABLE_HOT_BLOCK, that the table has. Points *keys to the

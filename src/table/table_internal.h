@@ -20,7 +20,6 @@ struct table_list {
 struct table_partition {
     pthread_mutex_t lock;      /* guards what follows */
     struct table_list packed;  /* rows of distinct keys */
-    struct table_list singles; /* other distinct keys, each of which has come once */
     struct table_list pending; /* keys that came since */
     struct table_list added;   /* rows that came since */
     uint64_t total;            /* the sum of the packed counts, modulo 2^64 */
@@ -62,8 +61,9 @@ struct table {
     _Atomic unsigned writers;     /* open now */
     _Atomic unsigned writers_max; /* open at once */
     _Atomic uint64_t sets;        /* numbers given by table_new_set */
-    _Atomic bool has_new_keys;    /* most keys that a partition packed last were different */
-    _Atomic bool has_overflowed;  /* rows did not fit when they were merged */
+    _Atomic bool
+        has_new_keys; /* over 3/5 of the keys that a partition packed last were different */
+    _Atomic bool has_overflowed; /* rows did not fit when they were merged */
     struct table_partition partitions[TABLE_PARTITIONS];
 
     struct table_spill spill;
@@ -79,6 +79,7 @@ struct table_writer {
     struct table *table;
     struct table_packer packer;
     struct table_slots front; /* the rows that table_writer_find returns */
+    size_t start;             /* the part of the front at which it is emptied first */
     /* In a table of plain counts: */
     struct table_hot hot;
     /* Where the next key of each partition goes, in a block; a multiple of TABLE_BLOCK_BYTES: the
@@ -93,39 +94,16 @@ static inline uint64_t table_row_bytes(const struct table *table)
     return table->layout.words * sizeof(uint64_t);
 }
 
-/* The number of distinct keys of a partition, of which nothing is pending or added. */
-static inline uint64_t table_partition_distinct(const struct table_partition *partition)
-{
-    return partition->packed.used + partition->singles.used;
-}
-
-/* Stores entries of keys that have come once. */
-static inline void table_entries_of(const uint64_t *keys, size_t n, struct table_entry *entries)
-{
-    for (size_t i = 0; i < n; i++)
-        entries[i] = (struct table_entry){.key = keys[i], .count = 1};
-}
-
-/*
- * All lists of distinct keys have a number: of each partition the packed rows, and the singles.
- */
-#define TABLE_LISTS (2 * TABLE_PARTITIONS)
-
-static inline const struct table_list *table_list_at(const struct table *table, size_t number)
-{
-    const struct table_partition *partition = &table->partitions[number / 2];
-    return number % 2 == 0 ? &partition->packed : &partition->singles;
-}
-
-/* Whether a partition should be packed now. The caller holds its lock. */
-bool table_partition_is_due(const struct table *table, const struct table_partition *partition);
-
 /*
  * Adds up what came since in a partition, and packs the result. The caller holds its lock. Fails
  * with STATUS_DATA if there is no memory.
  */
 enum status table_partition_pack(struct table *table, struct table_partition *partition,
                                  struct table_packer *packer, struct failure *failure);
+
+/* Likewise, if it should be packed now. */
+enum status table_partition_pack_due(struct table *table, struct table_partition *partition,
+                                     struct table_packer *packer, struct failure *failure);
 
 /*
  * Takes the first block of a list, NULL if there is none, and returns `done`, the one before, to
@@ -137,12 +115,9 @@ struct table_block *table_list_next(struct table *table, struct table_packer *pa
 /* Frees what a packer holds. */
 void table_packer_destroy(struct table *table, struct table_packer *packer);
 
-/* Whether the table should move rows to a run. Thread-safe. */
-bool table_is_full(const struct table *table);
-
 /*
- * Moves the rows of some partitions to a run, unless another thread has just done so. The caller
- * has no lock. Fails with STATUS_DATA.
+ * Moves the rows of some partitions to a run if the table is full. The caller has no lock. Fails
+ * with STATUS_DATA. Thread-safe.
  */
 enum status table_spill_some(struct table *table, struct table_packer *packer,
                              struct failure *failure);

@@ -13,9 +13,6 @@
 
 #include <stdlib.h>
 
-/* So many entries are sorted by insertion. */
-#define TABLE_ORDER_INSERTION 48
-
 /* Bytes of a bucket, about. */
 #define TABLE_SORT_BUCKET_BYTES ((size_t)128 << 10)
 
@@ -27,9 +24,9 @@
 /* The part of all rows that the sample is chosen from. */
 #define TABLE_SORT_SAMPLE_SHARE 64
 
-/* Lists of the table that threads take together. */
-#define TABLE_SORT_GROUPS      64
-#define TABLE_SORT_GROUP_LISTS (TABLE_LISTS / TABLE_SORT_GROUPS)
+/* Partitions are taken by threads in so many groups. */
+#define TABLE_SORT_GROUPS           64
+#define TABLE_SORT_GROUP_PARTITIONS (TABLE_PARTITIONS / TABLE_SORT_GROUPS)
 
 void table_order_entries(struct table_entry *entries, size_t n, struct table_entry *spare)
 {
@@ -37,16 +34,6 @@ void table_order_entries(struct table_entry *entries, size_t n, struct table_ent
     struct table_entry *to = spare;
     uint64_t differing = 0;
 
-    if (n <= TABLE_ORDER_INSERTION) {
-        for (size_t i = 1; i < n; i++) {
-            const struct table_entry entry = entries[i];
-            size_t at = i;
-            for (; at > 0 && entries[at - 1].key > entry.key; at--)
-                entries[at] = entries[at - 1];
-            entries[at] = entry;
-        }
-        return;
-    }
     for (size_t i = 1; i < n; i++)
         differing |= entries[i].key ^ entries[0].key;
     for (unsigned shift = 0; shift < 64; shift += 8) {
@@ -127,23 +114,16 @@ TABLE_INLINE void table_sort_scan(const struct table_layout layout, struct table
     const bool copies = sort->copies;
     uint64_t *sorted = sort->sorted;
     size_t *counts = sort->counts[group];
-    const size_t first = group * TABLE_SORT_GROUP_LISTS;
+    const size_t first = group * TABLE_SORT_GROUP_PARTITIONS;
 
-    for (size_t l = first; l < first + TABLE_SORT_GROUP_LISTS; l++) {
-        const bool are_singles = l % 2 == 1;
-        const size_t item_words = are_singles ? 1 : layout.words;
-        for (const struct table_block *block = table_list_at(sort->table, l)->blocks; block;
+    for (size_t p = first; p < first + TABLE_SORT_GROUP_PARTITIONS; p++) {
+        for (const struct table_block *block = sort->table->partitions[p].packed.blocks; block;
              block = block->next) {
             for (size_t i = 0; i < block->used; i++) {
-                const uint64_t *item = block->words + i * item_words;
-                const size_t at = counts[table_sort_bucket(layout, splitters, buckets, item)]++;
-                uint64_t *row = sorted + at * layout.words;
-                if (!copies)
-                    continue;
-                if (are_singles)
-                    table_entries_of(item, 1, (struct table_entry *)row);
-                else
-                    memcpy(row, item, layout.words * sizeof *row);
+                const uint64_t *row = block->words + i * layout.words;
+                const size_t at = counts[table_sort_bucket(layout, splitters, buckets, row)]++;
+                if (copies)
+                    memcpy(sorted + at * layout.words, row, layout.words * sizeof *row);
             }
         }
     }

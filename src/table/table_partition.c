@@ -3,9 +3,6 @@
 
 #include "table/table_internal.h"
 
-/* The memory for each distinct key, in quarters of a row, before they are packed again. */
-#define TABLE_KEY_QUARTERS 7
-
 /* Keys and rows of fewer bytes do not pay for clearing and reading a hash table. */
 #define TABLE_DUE_BYTES ((uint64_t)32 << 10)
 
@@ -14,30 +11,6 @@
 
 /* but all partitions at most this part of the memory that the table may take. */
 #define TABLE_DUE_SHARE 8
-
-/* Slots that are packed at a time. */
-#define TABLE_PACK_GROUP ((size_t)256)
-
-/*
- * Each packing looks up all distinct keys. So what came since waits as long as memory allows, and
- * where keys are new until they fill a hash table: 8M and 40M different keys then take 0.7 of the
- * time that they take if as many pending keys as are distinct, and 4,096, are enough.
- */
-bool table_partition_is_due(const struct table *table, const struct table_partition *partition)
-{
-    const uint64_t row_bytes = table_row_bytes(table);
-    const uint64_t packed =
-        partition->packed.used * row_bytes + partition->singles.used * sizeof(uint64_t);
-    const uint64_t came =
-        partition->pending.used * sizeof(uint64_t) + partition->added.used * row_bytes;
-
-    if (came < TABLE_DUE_BYTES ||
-        packed + came < TABLE_KEY_QUARTERS * row_bytes / 4 * table_partition_distinct(partition))
-        return false;
-    return !atomic_load_explicit(&table->has_new_keys, memory_order_relaxed) ||
-           came >= TABLE_DUE_BYTES_IF_NEW ||
-           came >= table->bytes_max / TABLE_DUE_SHARE / TABLE_PARTITIONS;
-}
 
 struct table_block *table_list_next(struct table *table, struct table_packer *packer,
                                     struct table_list *list, struct table_block *done)
@@ -101,160 +74,122 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
 }
 
 /*
- * Moves the packed rows and the singles whose keys are in the slots there; the others stay, and
- * blocks that are empty then are returned.
+ * Moves the packed rows whose keys are in the slots there; the others stay, and blocks that are
+ * empty then are returned.
  */
 TABLE_INLINE void table_partition_merge(const struct table_layout layout, struct table *table,
                                         struct table_partition *partition,
                                         struct table_packer *packer)
 {
-    struct table_list *const lists[] = {&partition->packed, &partition->singles};
     const struct keyed_hash hash = table->hash;
     const struct table_slots slots = packer->slots;
+    struct table_block **link = &partition->packed.blocks;
+    struct table_block *block;
     bool overflows = false;
 
-    for (size_t l = 0; l < 2; l++) {
-        struct table_block **link = &lists[l]->blocks;
-        struct table_block *block;
-        lists[l]->used = 0;
-        while ((block = *link)) {
-            size_t kept = 0;
-            for (size_t i = 0; i < block->used && l == 0; i++) {
-                uint64_t *packed = block->words + i * layout.words;
-                uint64_t *row =
-                    table_slots_find(layout, &slots, table_hash(layout, &hash, packed), packed);
-                const bool stays = table_row_count(layout, row) == 0;
-                if (!stays)
-                    overflows |= !table_row_merge(layout, row, packed);
-                if (layout.words == 2 || kept != i)
-                    table_row_copy(layout, block->words + kept * layout.words, packed);
-                kept += stays;
-            }
-            for (size_t i = 0; i < block->used && l == 1; i++) {
-                const uint64_t key = block->words[i];
-                uint64_t *row =
-                    table_slots_find(layout, &slots, table_hash(layout, &hash, &key), &key);
-                const bool stays = row[1] == 0;
-                block->words[kept] = key;
-                kept += stays;
-                if (!stays)
-                    overflows |= ++row[1] == 0;
-            }
-            block->used = kept;
-            lists[l]->used += kept;
-            if (kept > 0) {
-                link = &block->next;
-            } else {
-                *link = block->next;
-                table_block_return(&table->blocks, &packer->blocks, block);
-            }
+    partition->packed.used = 0;
+    while ((block = *link)) {
+        size_t kept = 0;
+        for (size_t i = 0; i < block->used; i++) {
+            uint64_t *packed = block->words + i * layout.words;
+            uint64_t *row =
+                table_slots_find(layout, &slots, table_hash(layout, &hash, packed), packed);
+            const bool stays = table_row_count(layout, row) == 0;
+            if (!stays)
+                overflows |= !table_row_merge(layout, row, packed);
+            if (layout.words == 2 || kept != i)
+                table_row_copy(layout, block->words + kept * layout.words, packed);
+            kept += stays;
+        }
+        block->used = kept;
+        partition->packed.used += kept;
+        if (kept > 0) {
+            link = &block->next;
+        } else {
+            *link = block->next;
+            table_block_return(&table->blocks, &packer->blocks, block);
         }
     }
     if (overflows)
         atomic_store(&table->has_overflowed, true);
 }
 
-/* The blocks of a list, to be filled from the first that is not full. */
-struct table_filling {
-    struct table_list *list;
-    struct table_block **link; /* to the next block that is not full; there may be none */
-    size_t item_words;         /* of keys or rows */
-};
-
-/* Appends items to a list. */
-static enum status table_filling_add(struct table_filling *filling, struct table *table,
-                                     struct table_packer *packer, const void *items, size_t n,
-                                     struct failure *failure)
-{
-    const size_t item_words = filling->item_words;
-    const size_t item_bytes = item_words * sizeof(uint64_t);
-    const size_t capacity = table_block_words(table->blocks.block_bytes) / item_words;
-
-    filling->list->used += n;
-    for (size_t done = 0, some; done < n; done += some) {
-        while (*filling->link && (*filling->link)->used == capacity)
-            filling->link = &(*filling->link)->next;
-        struct table_block *block = *filling->link;
-        if (!block) {
-            block = table_block_take(&table->blocks, &packer->blocks);
-            if (!block)
-                return status_fail(failure, STATUS_DATA, "no memory for counts");
-            *filling->link = block;
-            block->next = NULL;
-            block->used = 0;
-        }
-        some = n - done < capacity - block->used ? n - done : capacity - block->used;
-        memcpy(block->words + block->used * item_words, (const char *)items + done * item_bytes,
-               some * item_bytes);
-        block->used += some;
-    }
-    return STATUS_OK;
-}
-
-/* Packs the counts in the slots: a key that came once is a single. */
-static enum status table_partition_write_counts(struct table *table,
+/* Appends the rows in the slots to the packed ones: fills the blocks that are not full, then more.
+ */
+TABLE_INLINE enum status table_partition_append(const struct table_layout layout,
+                                                struct table *table,
                                                 struct table_partition *partition,
                                                 struct table_packer *packer,
                                                 struct failure *failure)
 {
-    const struct table_entry *slots = (const struct table_entry *)packer->slots.rows;
-    struct table_entry entries[TABLE_PACK_GROUP];
-    uint64_t keys[TABLE_PACK_GROUP];
-    struct table_filling packed = {&partition->packed, &partition->packed.blocks, 2};
-    struct table_filling singles = {&partition->singles, &partition->singles.blocks, 1};
+    struct table_block **link = &partition->packed.blocks;
+    const uint64_t *row = packer->slots.rows;
 
-    for (size_t first = 0; first < (size_t)1 << packer->slots.bits; first += TABLE_PACK_GROUP) {
-        size_t n = 0;
-        size_t ones = 0; /* keys */
-        for (size_t i = first; i < first + TABLE_PACK_GROUP; i++) {
-            entries[n] = slots[i];
-            n += slots[i].count > 1;
-            keys[ones] = slots[i].key;
-            ones += slots[i].count == 1;
+    partition->packed.used += packer->slots.used;
+    for (uint64_t left = packer->slots.used; left > 0; link = &(*link)->next) {
+        struct table_block *block = *link;
+        if (!block) {
+            block = table_block_take(&table->blocks, &packer->blocks);
+            if (!block)
+                return status_fail(failure, STATUS_DATA, "no memory for counts");
+            block->next = NULL;
+            block->used = 0;
+            *link = block;
         }
-        if (table_filling_add(&packed, table, packer, entries, n, failure) != STATUS_OK ||
-            table_filling_add(&singles, table, packer, keys, ones, failure) != STATUS_OK)
-            return failure->status;
+        size_t used = block->used;
+        for (; used < table->block_rows && left > 0; row += layout.words) {
+            const bool is_used = table_row_count(layout, row) > 0;
+            if (layout.words == 2 || is_used) /* a copy takes less time than a branch */
+                table_row_copy(layout, block->words + used * layout.words, row);
+            used += is_used;
+            left -= is_used;
+        }
+        block->used = used;
     }
     return STATUS_OK;
 }
 
-/* Packs the rows in the slots. */
-static enum status table_partition_write_rows(struct table *table,
-                                              struct table_partition *partition,
-                                              struct table_packer *packer, struct failure *failure)
+TABLE_INLINE enum status table_partition_pack_layout(const struct table_layout layout,
+                                                     struct table *table,
+                                                     struct table_partition *partition,
+                                                     struct table_packer *packer,
+                                                     struct failure *failure)
 {
-    const struct table_layout layout = table->layout;
-    struct table_filling packed = {&partition->packed, &partition->packed.blocks, layout.words};
-    const uint64_t *row = packer->slots.rows;
-
-    for (uint64_t left = packer->slots.used; left > 0; row += layout.words) {
-        if (table_row_count(layout, row) == 0)
-            continue;
-        if (table_filling_add(&packed, table, packer, row, 1, failure) != STATUS_OK)
-            return failure->status;
-        left--;
-    }
-    return STATUS_OK;
+    partition->only = 0;
+    if (table_partition_add_up(layout, table, partition, packer, failure) != STATUS_OK)
+        return failure->status;
+    table_partition_merge(layout, table, partition, packer);
+    return table_partition_append(layout, table, partition, packer, failure);
 }
 
 enum status table_partition_pack(struct table *table, struct table_partition *partition,
                                  struct table_packer *packer, struct failure *failure)
 {
-    enum status status;
+    return table->has_counts
+               ? table_partition_pack_layout(table_counts, table, partition, packer, failure)
+               : table_partition_pack_layout(table->layout, table, partition, packer, failure);
+}
 
-    partition->only = 0;
-    status = table->has_counts
-                 ? table_partition_add_up(table_counts, table, partition, packer, failure)
-                 : table_partition_add_up(table->layout, table, partition, packer, failure);
-    if (status != STATUS_OK)
-        return status;
-    if (table->has_counts)
-        table_partition_merge(table_counts, table, partition, packer);
-    else
-        table_partition_merge(table->layout, table, partition, packer);
-    return table->has_counts ? table_partition_write_counts(table, partition, packer, failure)
-                             : table_partition_write_rows(table, partition, packer, failure);
+/*
+ * Each packing looks up all distinct keys. So what came since waits as long as memory allows, and
+ * where keys are new until they fill a hash table: 8M and 40M different keys then take 0.7 of the
+ * time that they take if as many pending keys as are distinct, and 4,096, are enough.
+ */
+enum status table_partition_pack_due(struct table *table, struct table_partition *partition,
+                                     struct table_packer *packer, struct failure *failure)
+{
+    const uint64_t row_bytes = table_row_bytes(table);
+    const uint64_t packed = partition->packed.used * row_bytes;
+    const uint64_t came =
+        partition->pending.used * sizeof(uint64_t) + partition->added.used * row_bytes;
+
+    if (came < TABLE_DUE_BYTES || came < packed)
+        return STATUS_OK;
+    if (atomic_load_explicit(&table->has_new_keys, memory_order_relaxed) &&
+        came < TABLE_DUE_BYTES_IF_NEW &&
+        came < table->bytes_max / TABLE_DUE_SHARE / TABLE_PARTITIONS)
+        return STATUS_OK;
+    return table_partition_pack(table, partition, packer, failure);
 }
 
 void table_packer_destroy(struct table *table, struct table_packer *packer)

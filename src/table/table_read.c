@@ -76,7 +76,7 @@ enum status table_finalize(struct table *table, enum table_order order, struct f
     table->distinct = 0;
     table->total = table->spill.total;
     for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
-        table->distinct += table_partition_distinct(&table->partitions[i]);
+        table->distinct += table->partitions[i].packed.used;
         table->total += table->partitions[i].total;
     }
     if (atomic_load(&packing.has_failed))
@@ -96,57 +96,30 @@ enum status table_finalize(struct table *table, enum table_order order, struct f
     return order == TABLE_ASCENDING ? table_sort(table, threads, failure) : STATUS_OK;
 }
 
-/* Removes entries from partitions, on several threads. */
-struct table_extraction {
-    struct table *table;
-    uint64_t first;
-    uint64_t last;
-    void (*take)(void *context, const struct table_entry *entries, size_t n);
-    void *context;
-};
-
-static void table_extract_partition(void *context, size_t part)
-{
-    const struct table_extraction *extraction = context;
-    const uint64_t first = extraction->first;
-    const uint64_t span = extraction->last - first;
-    struct table_partition *partition = &extraction->table->partitions[part];
-    struct table_list *const lists[] = {&partition->packed, &partition->singles};
-    struct table_entry taken[TABLE_BLOCK_KEYS];
-
-    for (size_t l = 0; l < 2; l++) {
-        const size_t item_words = l == 0 ? 2 : 1;
-        for (struct table_block *block = lists[l]->blocks; block; block = block->next) {
-            size_t leave = 0;
-            for (size_t i = 0; i < block->used; i++) {
-                const uint64_t *item = block->words + i * item_words;
-                uint64_t *kept = block->words + (i - leave) * item_words;
-                const uint64_t key = item[0];
-                const uint64_t count = l == 0 ? item[1] : 1;
-                const bool leaves = key - first <= span;
-                taken[leave] = (struct table_entry){key, count};
-                kept[0] = key;
-                if (l == 0)
-                    kept[1] = count;
-                leave += leaves;
-                partition->total -= leaves ? count : 0;
-            }
-            block->used -= leave;
-            lists[l]->used -= leave;
-            if (leave > 0)
-                extraction->take(extraction->context, taken, leave);
-        }
-    }
-}
-
 void table_extract(struct table *table, uint64_t first, uint64_t last,
                    void (*take)(void *context, const struct table_entry *entries, size_t n),
                    void *context)
 {
-    struct table_extraction extraction = {table, first, last, take, context};
+    struct table_entry taken[TABLE_BLOCK_KEYS / 2];
 
-    if (table->distinct > 0)
-        parallel_run(table_threads(table), TABLE_PARTITIONS, table_extract_partition, &extraction);
+    for (size_t p = 0; p < TABLE_PARTITIONS; p++) {
+        struct table_partition *partition = &table->partitions[p];
+        for (struct table_block *block = partition->packed.blocks; block; block = block->next) {
+            struct table_entry *entries = (struct table_entry *)block->words;
+            size_t leave = 0;
+            for (size_t i = 0; i < block->used; i++) {
+                const struct table_entry entry = entries[i];
+                const bool leaves = entry.key - first <= last - first;
+                taken[leave] = entry;
+                entries[i - leave] = entry;
+                leave += leaves;
+                partition->total -= leaves ? entry.count : 0;
+            }
+            block->used -= leave;
+            partition->packed.used -= leave;
+            take(context, taken, leave);
+        }
+    }
 }
 
 bool table_is_in_memory(const struct table *table)
@@ -166,8 +139,8 @@ uint64_t table_total(const struct table *table)
 
 struct table_position table_begin_part(const struct table *table, size_t part, size_t parts)
 {
-    const bool is_ordered = table->sorted || table->cache; /* else positions are lists */
-    const unsigned __int128 all = is_ordered ? table->distinct : TABLE_LISTS;
+    const bool is_ordered = table->sorted || table->cache; /* else positions are partitions */
+    const unsigned __int128 all = is_ordered ? table->distinct : TABLE_PARTITIONS;
 
     return (struct table_position){
         .next = {(uint64_t)(all * part / parts), 0, 0, (uint64_t)(all * (part + 1) / parts)}};
@@ -184,8 +157,8 @@ struct table_position table_seek(const struct table *table, uint64_t index)
 }
 
 /*
- * Rows in partitions: the position is the number of the next list (table_list_at), a block of the
- * list before, a row of the block, and the number of the list at which it ends.
+ * Rows in partitions: the position is the number of the next partition, a block of the one before,
+ * a row of the block, and the number of the partition at which it ends.
  */
 static size_t table_read_blocks(const struct table *table, struct table_position *position,
                                 uint64_t *rows, size_t capacity)
@@ -200,7 +173,7 @@ static size_t table_read_blocks(const struct table *table, struct table_position
             if (block)
                 block = block->next;
             while (!block && position->next[0] < position->next[3])
-                block = table_list_at(table, position->next[0]++)->blocks;
+                block = table->partitions[position->next[0]++].packed.blocks;
             if (!block)
                 break;
         }
@@ -210,11 +183,7 @@ static size_t table_read_blocks(const struct table *table, struct table_position
         const size_t first = (size_t)position->next[2];
         const size_t left = (size_t)block->used - first;
         const size_t some = left < capacity - n ? left : capacity - n;
-        const bool are_singles = position->next[0] % 2 == 0;
-        if (are_singles)
-            table_entries_of(block->words + first, some, (struct table_entry *)rows + n);
-        else
-            memcpy(rows + n * words, block->words + first * words, some * words * sizeof *rows);
+        memcpy(rows + n * words, block->words + first * words, some * words * sizeof *rows);
         position->next[2] += some;
         n += some;
     }

@@ -24,7 +24,7 @@ static uint64_t table_spill_max(const struct table *table)
     return table->bytes_max > min ? table->bytes_max : min;
 }
 
-bool table_is_full(const struct table *table)
+static bool table_is_full(const struct table *table)
 {
     const uint64_t max = table_spill_max(table);
     return table_blocks_used(&table->blocks) > max - 2 * (max / TABLE_SPILL_SHARE);
@@ -48,13 +48,8 @@ static void table_spill_partition(struct table *table, struct table_partition *p
         memcpy(rows, block->words, block->used * words * sizeof *rows);
         rows += block->used * words;
     }
-    while ((block = table_list_next(table, packer, &partition->singles, block))) {
-        table_entries_of(block->words, block->used, (struct table_entry *)rows);
-        rows += block->used * words;
-    }
     table->spill.total += partition->total;
     partition->packed.used = 0;
-    partition->singles.used = 0;
     partition->total = 0;
 }
 
@@ -105,7 +100,7 @@ static enum status table_spill_run(struct table *table, struct table_packer *pac
         pthread_mutex_lock(&partition->lock);
         if (partition->pending.used + partition->added.used > 0)
             status = table_partition_pack(table, partition, packer, failure);
-        const size_t distinct = (size_t)table_partition_distinct(partition);
+        const size_t distinct = (size_t)partition->packed.used;
         if (*n == 0 && distinct > capacity) {
             memory_unmap(rows, capacity * row_bytes);
             capacity = distinct;
@@ -146,8 +141,10 @@ enum status table_spill_some(struct table *table, struct table_packer *packer,
     enum status status = STATUS_OK;
     size_t n;
 
+    if (!table_is_full(table))
+        return STATUS_OK;
     pthread_mutex_lock(&table->spill.lock);
-    if (table_is_full(table))
+    if (table_is_full(table)) /* no other thread has just moved some */
         status = table_spill_run(table, packer, &n, failure);
     table_block_cache_empty(&table->blocks, &packer->blocks);
     pthread_mutex_unlock(&table->spill.lock);

@@ -7,6 +7,7 @@
 #include "base/kind_ip.h"
 #include "base/kind_time.h"
 #include "text/text_number.h"
+#include "text/text_scan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,12 +49,12 @@ bool text_advice_has_mark(const char *token, size_t bytes)
 const char *text_advice_find_line(const struct text_reading *reading, size_t offset, size_t *length)
 {
     const char *data = reading->data;
-    const char *newline = memchr(data + offset, '\n', reading->bytes - offset);
-    size_t end = newline ? (size_t)(newline - data) : reading->bytes;
-    size_t begin = offset;
+    enum text_scan_state state = TEXT_SCAN_ROW;
+    const size_t begin = text_scan_last(reading->rules, data, offset, &state);
+    const size_t row = text_scan_first(reading->rules, data + begin, reading->bytes - begin,
+                                       TEXT_SCAN_ROW);
+    size_t end = row > 0 ? begin + row - 1 : reading->bytes;
 
-    while (begin > 0 && data[begin - 1] != '\n')
-        begin--;
     end -= end > begin && data[end - 1] == '\r';
     *length = end - begin;
     return data + begin;
@@ -215,6 +216,13 @@ static const char *text_advice_choose(const struct text_case *c)
     const size_t quotes = text_advice_count(c->line, c->length, text_advice_is_quote);
     const size_t inner = c->bytes > 2 && (c->text[1] == '-' || c->text[1] == '+') ? 2 : 1;
 
+    if (rules->is_quoted && c->bytes > 0 && c->text[0] == '"') { /* two may be one */
+        const char before = c->text > c->reading->data ? c->text[-1] : '\n';
+        if ((before == ' ' || before == '\t') && before != (char)rules->delimiter)
+            return "there are blanks before its quote";
+        if (before != '"')
+            return "it goes on after its quotes";
+    }
     if (is_integer && count > 2 && (digits[1] | 0x20) == 'x' &&
         text_advice_is_number(&hex, digits, count))
         return "try --base 16";
@@ -312,8 +320,9 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
 
     if (name[strspn(name, "$0123456789-")] == '\0')
         advice = "give one field, by its number or name";
-    else if (name[stem] != '\0' && stem > 0 && memmem(line, bytes, name, stem))
-        advice = "kinds: int hex .N time localtime ip text; a width: int/100";
+    else if (name[stem] != '\0' && stem > 0 &&
+             (memmem(line, bytes, name, stem) || strspn(name, "-0123456789") == stem))
+        advice = "kinds: int hex .N time ip text; width: /100";
     else if (!has_delimiter && memchr(line, '\t', bytes))
         advice = "tabs separate its fields";
     else if (has_delimiter && memchr(line, rules->delimiter, bytes))

@@ -22,7 +22,7 @@ void text_advise_missing(const struct text_reading *reading, size_t offset, size
 void text_advise_name(const struct text_rules *rules, const char *line, size_t bytes,
                       const char *name, char out[TEXT_ADVICE_SIZE]);
 
-/* The beginning of the line that a byte is in. Stores the line's length. */
+/* The beginning of the line, or row of CSV, that a byte is in. Stores its length. */
 const char *text_advice_find_line(const struct text_reading *reading, size_t offset,
                                   size_t *length);
 

@@ -5,6 +5,7 @@
 
 #include "base/kind_time.h"
 #include "text/text_advice.h"
+#include "text/text_line.h"
 #include "text/text_number.h"
 
 #include <stdio.h>
@@ -12,40 +13,17 @@
 
 #define TEXT_REASON_SHOWN 40
 
-/* The number of words of line[0..length). */
-static size_t text_reason_count_words(const char *line, size_t length)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < length; i++)
-        count += line[i] != ' ' && line[i] != '\t' &&
-                 (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t');
-    return count;
-}
-
-/* The number of parts of line[0..length), whose quotes are right. */
-static size_t text_reason_count_parts(const struct text_rules *rules, const char *line,
-                                      size_t length)
-{
-    bool is_inside = false;
-    size_t count = 1;
-
-    for (size_t i = 0; i < length; i++) {
-        is_inside ^= rules->is_quoted && line[i] == '"';
-        count += !is_inside && line[i] == (char)rules->delimiter;
-    }
-    return count;
-}
-
 /* The number of fields of the line that a byte is in. */
 static size_t text_reason_count_fields(const struct text_reading *reading, size_t offset)
 {
     size_t length;
     const char *line = text_advice_find_line(reading, offset, &length);
+    struct text_field field;
+    size_t count = 0;
 
-    return reading->rules->delimiter == TEXT_NO_DELIMITER
-               ? text_reason_count_words(line, length)
-               : text_reason_count_parts(reading->rules, line, length);
+    for (size_t next = 0; text_line_next(reading->rules, line, length, &next, &field);)
+        count++;
+    return count;
 }
 
 /*

@@ -34,6 +34,7 @@ struct expected_items {
     size_t count;
     size_t left_over; /* binary: bytes at the end that make no element */
     bool is_ended;    /* a header ends the stream */
+    char *copies[2];  /* of files whose rows end with CR, with newlines there; owned */
     const char
         *quoted_name; /* of the first file, if a delimiter splits its quoted fields; or NULL */
     const char *tabbed_name; /* of the first file whose header has tabs; or NULL */
@@ -153,6 +154,7 @@ static enum element_type expected_second_type(const struct trial *trial)
 struct expected_header {
     const char *line;
     size_t bytes;
+    const char *open; /* the quote in it that is never closed; or NULL */
 };
 
 /* Whether data[begin..end) is this name. A quote in it is doubled if parts may be quoted. */
@@ -264,6 +266,32 @@ static bool expected_look_up(struct expected *expected, const struct trial *tria
     return false;
 }
 
+/*
+ * The newline that ends the row at data, or `end`. Of CSV, *open is the quote that is never closed,
+ * or NULL.
+ */
+static const char *expected_row_end(const struct trial *trial, const char *data, const char *end,
+                                    const char **open)
+{
+    bool begins_field = true;
+    const char *c = data;
+
+    *open = NULL;
+    for (; c < end && *c != '\n'; c++) {
+        const bool is_quoted = trial->text.is_quoted && begins_field && *c == '"';
+        begins_field = *c == (char)trial->text.delimiter;
+        if (!is_quoted)
+            continue;
+        *open = c;
+        for (c++; c < end && (*c != '"' || (c + 1 < end && c[1] == '"')); c++)
+            c += *c == '"';
+        if (c >= end)
+            return end;
+        *open = NULL;
+    }
+    return c;
+}
+
 /* Skips the header of a file. Returns its last line. */
 static struct expected_header expected_skip_header(const struct trial *trial, const char **data,
                                                    const char *end)
@@ -271,31 +299,32 @@ static struct expected_header expected_skip_header(const struct trial *trial, co
     struct expected_header header = {.line = *data};
 
     for (uint64_t i = 0; i < trial->header_lines; i++) {
-        const char *newline = memchr(*data, '\n', (size_t)(end - *data));
+        const char *newline = expected_row_end(trial, *data, end, &header.open);
         header.line = *data;
-        header.bytes = (size_t)((newline ? newline : end) - *data);
-        *data = newline ? newline + 1 : end;
+        header.bytes = (size_t)(newline - *data);
+        *data = newline < end ? newline + 1 : end;
+        if (header.open)
+            break;
     }
     header.bytes -= header.bytes > 0 && header.line[header.bytes - 1] == '\r';
     return header;
 }
 
-/* Ends the stream at a file whose lines end with carriage returns alone, if lines matter. */
-static bool expected_refuse_returns(struct expected *expected, const struct trial *trial,
-                                    const char *name, const char *data, size_t bytes)
+/* If lines matter, and carriage returns alone end them, puts newlines there, in a copy. */
+static const char *expected_end_rows(struct expected_items *all, const struct trial *trial,
+                                     const char *data, size_t bytes)
 {
     const bool is_of_lines = trial->text.field != 0 || trial->header_lines > 0 ||
                              trial->text.delimiter != TEXT_NO_DELIMITER;
-    const char *found = memchr(data, '\r', bytes);
 
-    if (!is_of_lines || trial->text.delimiter == '\r' || memchr(data, '\n', bytes) || !found ||
-        found + 1 == data + bytes)
-        return false;
-    expected->is_header_wrong = true;
-    expected->status = STATUS_DATA;
-    fprintf(expected->message.file,
-            "%s: lines that end with CR alone are not supported: convert it", name);
-    return true;
+    if (!is_of_lines || trial->text.delimiter == '\r' || memchr(data, '\n', bytes) ||
+        !memchr(data, '\r', bytes))
+        return data;
+    char *copy = reference_must(malloc(bytes));
+    for (size_t i = 0; i < bytes; i++)
+        copy[i] = data[i] == '\r' ? '\n' : data[i];
+    all->copies[all->copies[0] != NULL] = copy;
+    return copy;
 }
 
 /* Reads the text of one file behind its header. */
@@ -303,7 +332,8 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
                                const char *name, const char *data, size_t bytes,
                                struct expected_items *all)
 {
-    const char *const begin = data;
+    const bool is_first = data == trial->data && bytes == trial->split;
+    const char *const begin = data = expected_end_rows(all, trial, data, bytes);
     const char *end = data + bytes;
     const struct expected_header header = expected_skip_header(trial, &data, end);
     struct text_rules first = trial->text;
@@ -313,14 +343,25 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
         .is_quoted = trial->text.is_quoted,
     };
 
-    all->is_ended = expected_refuse_returns(expected, trial, name, begin, bytes);
-    if (all->is_ended)
+    if (header.open) {
+        expected->is_header_wrong = true;
+        expected->status = STATUS_DATA;
+        fprintf(expected->message.file, "%s: a quote in its header is never closed", name);
+        all->is_ended = true;
         return;
+    }
     all->is_ended =
         !expected_look_up(expected, trial, name, &header, trial->field_name, &first.field) ||
         !expected_look_up(expected, trial, name, &header, trial->second_name, &second.field);
     if (all->is_ended)
         return;
+    const char *open = NULL; /* the quote of the last row that is never closed */
+    const char *next = data;
+    while (next < end && !open) {
+        const char *newline = expected_row_end(trial, next, end, &open);
+        end = open ? next : end;
+        next = newline + 1;
+    }
     if (trial->field_name || trial->second_name) {
         expected_begin_header(&header, &first);
         second.delimiter = first.delimiter;
@@ -328,8 +369,7 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
             all->tabbed_name = name;
     }
     const int delimiter = trial->text.delimiter;
-    if (begin == trial->data && bytes == trial->split && delimiter != TEXT_NO_DELIMITER &&
-        delimiter != '"' && !trial->text.is_quoted &&
+    if (is_first && delimiter != TEXT_NO_DELIMITER && delimiter != '"' && !trial->text.is_quoted &&
         (expected_is_shifted(begin, end, delimiter, first.field) ||
          expected_is_shifted(begin, end, delimiter, second.field)))
         all->quoted_name = name;
@@ -339,7 +379,9 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
     struct reference seconds = {.items = NULL};
     if (second.field != 0)
         seconds = reference_parse(&second, expected_second_type(trial), data, (size_t)(end - data));
-    size_t line = 1 + (size_t)trial->header_lines;
+    size_t line = 1;
+    for (const char *c = begin; c < data; c++)
+        line += *c == '\n';
     size_t seen = 0;
     for (size_t i = 0; i < parsed.count; i++) {
         struct expected_item *item = expected_add(all);
@@ -354,6 +396,14 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
     }
     free(seconds.items);
     free(parsed.items);
+    if (!open)
+        return;
+    for (; data + seen < open; seen++)
+        line += data[seen] == '\n';
+    expected->is_header_wrong = true;
+    expected->status = STATUS_DATA;
+    fprintf(expected->message.file, "%s:%zu: a quote is never closed", name, line);
+    all->is_ended = true;
 }
 
 static void expected_read(struct expected *expected, const struct trial *trial,
@@ -1080,6 +1130,8 @@ void expected_make(struct expected *expected, const struct trial *trial, char *c
     for (size_t i = 0; i < 4; i++)
         fclose(texts[i]->file);
     free(all.items);
+    free(all.copies[0]);
+    free(all.copies[1]);
 }
 
 void expected_destroy(struct expected *expected)

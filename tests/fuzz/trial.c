@@ -258,7 +258,7 @@ void trial_print_number(FILE *out, __int128 number)
 {
     char text[DECIMAL_SIZE];
 
-    decimal_format_signed(text, number);
+    decimal_format_fixed(text, number, 0);
     fputs(text, out);
 }
 

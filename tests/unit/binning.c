@@ -221,9 +221,9 @@ static void note_value(const struct element *element, const struct shape *shape,
     char high[DECIMAL_SIZE];
     char text[DECIMAL_SIZE];
 
-    decimal_format_signed(low, shape->low);
-    decimal_format_signed(high, shape->high);
-    decimal_format_signed(text, value);
+    decimal_format_fixed(low, shape->low, 0);
+    decimal_format_fixed(high, shape->high, 0);
+    decimal_format_fixed(text, value, 0);
     tap_note("%s, %llu bins over %s:%s, %s %s: found %llu, not %llu", element->name,
              (unsigned long long)shape->bins, low, high, what, text, (unsigned long long)found,
              (unsigned long long)wanted);

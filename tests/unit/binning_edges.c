@@ -67,7 +67,7 @@ static bool note(const char *what, __int128 value, uint32_t found, uint32_t want
 {
     char text[DECIMAL_SIZE];
 
-    decimal_format_signed(text, value);
+    decimal_format_fixed(text, value, 0);
     return tap_note("%s of %s: %s %s: found %u, not %u", subject.name, subject.element.name, what,
                     text, found, wanted);
 }

@@ -106,8 +106,7 @@ static void test_large(void)
     struct count *count = new_count();
     struct failure failure;
 
-    count_add_hits(count, 0, preloaded, PREDICATES);
-    count_add_elements(count, 3 * LARGE);
+    count_add(count, 3 * LARGE, 0, preloaded, PREDICATES);
     count_hundred(count, 5);
     uint64_t elements = 3 * LARGE + 500;
     const uint64_t wanted[PREDICATES] = {LARGE + 53, elements - LARGE - 53, elements, 0,
@@ -124,8 +123,7 @@ static void test_largest(void)
     struct count *count = new_count();
     struct failure failure;
 
-    count_add_hits(count, 0, preloaded, PREDICATES);
-    count_add_elements(count, UINT64_MAX - 100);
+    count_add(count, UINT64_MAX - 100, 0, preloaded, PREDICATES);
     count_hundred(count, 1);
     tap_ok(count_finish(count, &job, UINT64_MAX, &failure) == STATUS_OK && equals(count, wanted),
            "counts up to 2^64 - 1");
@@ -164,8 +162,7 @@ static bool refuses(uint64_t elements, uint64_t hits, uint64_t read, const char 
     struct count *count = new_count();
     struct failure failure = {.status = STATUS_OK};
 
-    count_add_hits(count, LESS, preloaded, 1);
-    count_add_elements(count, elements);
+    count_add(count, elements, LESS, preloaded, 1);
     bool right = count_finish(count, &job, read, &failure) == STATUS_DATA &&
                  failure.status == STATUS_DATA && strstr(failure.message, message);
     count_destroy(count);

@@ -28,7 +28,7 @@ static bool reads(const struct reading *rows, size_t count)
         __int128 value = 0;
         bool read = decimal_parse(rows[i].text, strlen(rows[i].text), rows[i].unit, &value);
         if (read)
-            decimal_format_signed(found, value);
+            decimal_format_fixed(found, value, 0);
         if (!read || value != rows[i].value)
             all = tap_note("'%s' was read as %s", rows[i].text, found);
     }
@@ -219,7 +219,7 @@ static bool writes(__int128 value, const char *wanted)
     right = decimal_write_signed(out, value) == length && memcmp(out, wanted, length) == 0 &&
             out[length] == '#';
     memset(out, '#', sizeof out);
-    decimal_format_signed(out, value);
+    decimal_format_fixed(out, value, 0);
     right = right && strcmp(out, wanted) == 0;
     if (value >= 0 && value <= UINT64_MAX) {
         memset(out, '#', sizeof out);

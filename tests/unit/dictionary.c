@@ -207,7 +207,7 @@ static double seconds(void)
 static void print_figures(unsigned threads)
 {
     const size_t finds = 4 << 20;
-    struct dictionary *dictionary = must(dictionary_create(UINT64_MAX, keyed_hash_make()));
+    struct dictionary *dictionary = must(dictionary_create(UINT64_MAX, keyed_hash_create()));
     struct dictionary_cache *cache = must(dictionary_cache_create(dictionary));
     char(*texts)[64] = must(malloc(finds * sizeof *texts));
     uint8_t *bytes = must(malloc(finds));

@@ -136,7 +136,7 @@ static bool reads_counts(struct rows rows, const struct rows_row *expected, size
 static bool reads_parts(const struct rows *rows, const struct rows_row *expected, size_t n,
                         size_t parts)
 {
-    size_t most = ((size_t)rows->most(rows) + parts - 1) / parts;
+    size_t most = ((size_t)rows->rows_max + parts - 1) / parts;
     size_t i = 0;
 
     for (size_t part = 0; part < parts; part++) {

@@ -404,8 +404,7 @@ static void test_damages(void)
             &failure);
     count = count_create(&job, &failure);
     require(count ? STATUS_OK : failure.status, &failure);
-    count_add_elements(count, 1000);
-    count_add_hits(count, 0, &(uint64_t){500}, 1);
+    count_add(count, 1000, 0, &(uint64_t){500}, 1);
     test_damage("counts", &job, count);
     count_destroy(count);
 }

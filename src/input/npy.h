@@ -1,0 +1,49 @@
+/*
+ * The header of a file of NumPy (.npy), of the versions 1.0, 2.0 and 3.0
+ * (numpy.lib.format, "Format Version 1.0" and the next two).
+ *
+ * All functions are pure and thread-safe.
+ */
+#ifndef GPUHIST_NPY_H
+#define GPUHIST_NPY_H
+
+#include "job/element.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The longest header that is read. NumPy itself pads those of arrays of integers to 128 bytes. */
+#define NPY_HEADER_MAX ((size_t)32 << 10)
+
+/* The array that a header describes. */
+struct npy {
+    size_t header_bytes; /* in front of the data, magic included */
+    struct element element;
+    char type[8]; /* its name with the byte order, such as "u16be" or "u8" */
+    uint64_t rows;
+    uint64_t columns;     /* 1 if the array has one dimension */
+    uint64_t data_bytes;  /* of all elements */
+    bool has_two;         /* dimensions, not one */
+    bool is_column_major; /* several columns, each of several elements, which follow each other */
+};
+
+enum npy_result {
+    NPY_NONE, /* it is no such file */
+    NPY_MORE, /* too few bytes to tell */
+    NPY_ARRAY,
+    NPY_UNSUPPORTED, /* damaged, or no array of integers in one or two dimensions */
+};
+
+/* The capacity for a reason, with a NUL. */
+#define NPY_REASON_SIZE 192
+
+/*
+ * Reads the header at the beginning of data[0..bytes). Of an array sets *npy; of one that is not
+ * supported writes why, as "its array is of type '<f8', not of integers". Reads any literal of
+ * Python that describes such an array, as numpy.load does.
+ */
+enum npy_result npy_read(const void *data, size_t bytes, struct npy *npy,
+                         char reason[NPY_REASON_SIZE]);
+
+#endif

@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# Rows of CSV against Python's csv module, wherever the input is divided; rows that end with NUL or CR, and comments:
+# csv_rows.py.
+
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# rows KIND [SEED [COUNT]]: a test of csv_rows.py.
+rows() {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    timeout 3000 "$PYTHON" "$srcdir/tests/csv_rows.py" "$GPUHIST" "$@"
+}
+
+@test "rows with quoted newlines, by every operation, divided anywhere" {
+    rows good 1 60
+}
+
+@test "rows with quotes everywhere, and the lines of invalid tokens" {
+    rows bad 1 60
+}
+
+@test "a quote that is never closed is an error with its line" {
+    rows open 1 40
+}
+
+@test "words between comments" {
+    rows words 1 40
+}
+
+@test "-z: rows end with NUL, and newlines are blanks in them" {
+    printf '1 a\n2\0003 b\n4\0' >nuls
+    [ "$(gpuhist reduce sum -z -f 3 nuls)" = 6 ]
+    [ "$(gpuhist reduce sum --zero-terminated -f -1 < <(cat nuls))" = 6 ]
+    printf 'id,ms\0001,10\0002,x\0' >table
+    [ "$(gpuhist reduce sum -z --csv -f id table)" = 3 ]
+    run --separate-stderr gpuhist reduce sum -z -d , -f ms table
+    assert_failed 1 "table:3: invalid integer 'x'"
+    run --separate-stderr gpuhist reduce sum -z --binary table
+    assert_failed 2 "the input cannot be text"
+}
+
+@test "--comment: lines that begin with C, also before a header; #Fields and #fields name columns" {
+    local engine
+    printf '# made by 7\n1\n#2 3\n 4 # 5\n' >words
+    run --separate-stderr gpuhist reduce sum --comment '#' words
+    assert_failed 1 "words:4: invalid integer '#'"
+    for engine in $ENGINES; do
+        [ "$(gpuhist reduce sum --comment '#' --engine "$engine" --invalid ignore -q words)" = 10 ]
+        [ "$(gpuhist reduce sum --comment '#' -f 1 --engine "$engine" words)" = 5 ]
+    done
+    printf '#Software: x\n#Version: 1.0\n#Fields: date ms\nd 5\n#Fields: date ms\nd 6\n' >w3c
+    [ "$(gpuhist reduce sum --comment '#' -f ms w3c)" = 11 ]
+    [ "$(gpuhist reduce sum --comment '#' -f 2 w3c)" = 11 ]
+    [ "$(gpuhist reduce sum --comment '#' -f 2 --header w3c)" = 11 ]
+    printf '#separator x\n#fields\tts\tport\n#types\ttime\tport\n1\t443\n2\t80\n#close\n' >zeek
+    [ "$(gpuhist reduce sum --comment '#' -f port zeek)" = 523 ]
+    printf '%% a "comment, \nid,ms\n%% "another\n1,"a\n%%b"\n2,3\n' >table
+    [ "$(gpuhist reduce sum --comment % --csv -f id table)" = 3 ]
+    run --separate-stderr gpuhist reduce sum --comment % --csv -f ms table
+    assert_failed 1 "table:4: invalid integer 'a?%b'"
+    run --separate-stderr gpuhist reduce sum --comment '##' table
+    assert_failed 2 "invalid --comment '##'"
+}
+
+@test "a row of CSV that is longer than a chunk, and one that never ends" {
+    "${PYTHON:-python3}" -c 'print("1,\"" + "a\n" * 9000000 + "\",2\n3,x,4")' >long
+    [ "$(gpuhist reduce sum --csv -f 3 long)" = 6 ]
+    [ "$(gpuhist reduce sum --csv -f 3 < <(cat long))" = 6 ]
+}
+
+# bats test_tags=slow
+@test "all of these, for minutes" {
+    skip_long
+    seed=${GPUHIST_TEST_SEED:-$RANDOM$RANDOM}
+    echo "GPUHIST_TEST_SEED=$seed"
+    for kind in good bad open words; do
+        rows $kind "$seed" 2000
+    done
+}

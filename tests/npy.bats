@@ -1,0 +1,204 @@
+#!/usr/bin/env bats
+# Files of NumPy (.npy), against numpy itself (npy.py).
+
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+}
+
+# saves NAME CODE: saves the array of the code in NAME.npy.
+saves() {
+    numpy "np.save('$1.npy', $2)"
+}
+
+@test "arrays of any type, order, shape and version, in files, pipes and compressed" {
+    run -0 "$PYTHON" "$srcdir/tests/npy.py" "$GPUHIST" read $((60 / SHARE + 1)) 1
+}
+
+@test "a damaged file is an error, or what numpy makes of it" {
+    run -0 "$PYTHON" "$srcdir/tests/npy.py" "$GPUHIST" damage $((300 / SHARE + 1)) 1
+}
+
+@test "--format npy is what numpy counts" {
+    run -0 "$PYTHON" "$srcdir/tests/npy.py" "$GPUHIST" write $((40 / SHARE + 1)) 1
+}
+
+@test "ranges of large arrays, by rows and by columns, for many threads" {
+    numpy 'a = np.random.default_rng(5).integers(-1000, 1000, (300000, 3)).astype(">i8")
+np.save("c.npy", a)
+np.save("f.npy", np.asfortranarray(a))
+for i in range(3): print(a[:, i].sum(), a[:, i].min(), a[:, i].max(), sep="\t")' >expected
+    for name in c f; do
+        for engine in $ENGINES; do
+            for i in 1 2 3; do
+                gpuhist reduce sum,min,max -f $i --engine "$engine" --chunk-size 70000 --threads 5 \
+                    --format csv $name.npy | tail -n 1 | tr , '\t'
+            done >sums
+            cmp expected sums
+        done
+        for i in 1 2 3; do
+            gpuhist reduce sum,min,max -f $((i - 4)) --format csv <$name.npy | tail -n 1 | tr , '\t'
+        done >sums
+        cmp expected sums
+    done
+    run --separate-stderr gpuhist reduce count --stats -f 2 c.npy
+    [[ ${stderr_lines[0]} == "gpuhist: 300000 elements, 7200128 bytes in "* ]]
+    # two files of as many rows as they like, and one of other columns
+    run -0 gpuhist reduce count -f 3 f.npy f.npy
+    [ "$output" = 600000 ]
+    run --separate-stderr gpuhist reduce count -f 3 f.npy c.npy
+    assert_failed 1 "c.npy: its NumPy array is not in Fortran order, but the first input is"
+    run --separate-stderr gpuhist reduce count -f 3 c.npy f.npy
+    assert_failed 1 "f.npy: its NumPy array is in Fortran order, but the first input is not"
+}
+
+@test "what is no array of integers in one or two dimensions is an error that names it" {
+    local row
+    numpy 'np.save("float.npy", np.zeros(3))
+np.save("bool.npy", np.zeros(3, "?"))
+np.save("complex.npy", np.zeros(3, "c8"))
+np.save("time.npy", np.zeros(3, "M8[s]"))
+np.save("text.npy", np.array(["ab"]))
+np.save("pairs.npy", np.zeros(3, [("a", "<i4"), ("b", "<f8")]))
+np.save("object.npy", np.array([None]))
+np.save("scalar.npy", np.array(3))
+np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
+    for row in "float type '<f8'" "bool type '|b1'" "complex type '<c8'" "time type '<M8[s]'" \
+        "text type '<U2'" "pairs type [('a', '<i4'), ('b', '<f8')]" "object type '|O'"; do
+        run --separate-stderr gpuhist uniq "${row%% *}.npy"
+        assert_failed 1 "${row%% *}.npy: its NumPy array is of ${row#* }, and only integers are read"
+        run --separate-stderr gpuhist uniq -f 1 <"${row%% *}.npy"
+        assert_failed 1 "standard input: its NumPy array is of ${row#* }, and only integers are read"
+    done
+    run --separate-stderr gpuhist uniq scalar.npy
+    assert_failed 1 "scalar.npy: its NumPy array has 0 dimensions, and only those with 1 or 2 are read"
+    run --separate-stderr gpuhist uniq cube.npy
+    assert_failed 1 "cube.npy: its NumPy array has 3 dimensions, and only those with 1 or 2 are read"
+}
+
+@test "an array that is shorter or longer than its header says" {
+    saves a 'np.arange(100, dtype="<i4")'
+    local how
+    head -c -3 a.npy >short.npy
+    { cat a.npy; printf 12345; } >long.npy
+    head -c 100 a.npy >header.npy
+    for how in "short.npy|3 bytes missing at the end: its NumPy array is shorter than its header says" \
+        "long.npy|5 bytes left over at the end: its NumPy array is longer than its header says" \
+        "header.npy|it ends within its NumPy header"; do
+        run --separate-stderr gpuhist uniq "${how%%|*}"
+        assert_failed 1 "${how%%|*}: ${how#*|}"
+        run --separate-stderr gpuhist uniq a.npy "${how%%|*}"
+        assert_failed 1 "${how%%|*}: ${how#*|}"
+        run --separate-stderr gpuhist uniq - < <(cat "${how%%|*}")
+        assert_failed 1 "standard input: ${how#*|}"
+        zstd -qf "${how%%|*}"
+        run --separate-stderr gpuhist uniq "${how%%|*}.zst"
+        assert_failed 1 "${how%%|*}.zst: ${how#*|}"
+    done
+    saves b 'np.zeros((100000, 4), dtype="<i8")'
+    head -c -1 b.npy >c.npy
+    run --separate-stderr gpuhist uniq -f 1 c.npy
+    assert_failed 1 "c.npy: 1 byte missing at the end"
+}
+
+@test "several arrays are of one type, byte order and width; others are errors with their names" {
+    saves a 'np.arange(5, dtype="<i4")'
+    saves big 'np.arange(5, dtype=">i4")'
+    saves unsigned 'np.arange(5, dtype="<u4")'
+    saves two 'np.zeros((5, 1), dtype="<i4")'
+    int32 1 2 3 >raw
+    : >empty
+    run -0 gpuhist reduce sum a.npy empty a.npy
+    [ "$output" = 20 ]
+    run --separate-stderr gpuhist reduce sum empty a.npy # the first input says what they are
+    assert_failed 1 "a.npy: NumPy arrays behind other input or with options"
+    run --separate-stderr gpuhist uniq a.npy big.npy
+    assert_failed 1 "big.npy: its NumPy array is of type i32be, but that of the first input of i32le"
+    run --separate-stderr gpuhist uniq a.npy unsigned.npy
+    assert_failed 1 "unsigned.npy: its NumPy array is of type u32le, but that of the first input of i32le"
+    run --separate-stderr gpuhist uniq a.npy two.npy
+    assert_failed 1 "two.npy: its NumPy array has 2 dimensions, but that of the first input 1"
+    run --separate-stderr gpuhist uniq a.npy raw
+    assert_failed 1 "raw: it is no NumPy array, but the first input is"
+    run --separate-stderr gpuhist uniq raw a.npy
+    assert_failed 1 "a.npy: NumPy arrays behind other input or with options"
+    saves three 'np.zeros((5, 3), dtype="<i4")'
+    saves four 'np.zeros((5, 4), dtype="<i4")'
+    run --separate-stderr gpuhist uniq -f 1 three.npy four.npy
+    assert_failed 1 "four.npy: its NumPy array has rows of 4, but that of the first input of 3"
+}
+
+@test "options that an array goes with, and those that it does not" {
+    saves a 'np.array([3, 1, 3], dtype="<i4")'
+    saves b 'np.arange(12, dtype="<u2").reshape(4, 3)'
+    saves f 'np.asfortranarray(np.arange(12, dtype="<u2").reshape(4, 3))'
+    run -0 gpuhist uniq -t i32 -f -1 a.npy
+    [ "$output" = $'1\t1\n3\t2' ]
+    run -0 gpuhist reduce sum -f 1,-1 --where '2>=4' b.npy
+    [ "$output" = $'1\t18\n-1\t24' ]
+    run -0 gpuhist uniq -f 2 --weight 3 b.npy
+    [ "$output" = $'1\t2\n4\t5\n7\t8\n10\t11' ]
+    run --separate-stderr gpuhist uniq -t u32 a.npy
+    assert_failed 1 "a.npy: its NumPy array is of type i32le, not of -t u32"
+    run --separate-stderr gpuhist uniq b.npy
+    assert_failed 1 "b.npy: its NumPy array has 2 dimensions: -f N, from 1 to 3, says which column to count"
+    for column in 4 -4 0 x; do
+        run --separate-stderr gpuhist uniq -f $column b.npy
+        assert_failed 1 "b.npy: its NumPy array has columns 1 to 3 (or -1 to -3), but no -f '$column'"
+    done
+    run --separate-stderr gpuhist reduce sum -f 1,2 f.npy
+    assert_failed 1 "f.npy: of a NumPy array in Fortran order only one column is read at once"
+    for options in "--csv -f 1" --text "--record 4" "-d ,"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist uniq $options a.npy
+        assert_failed 1 "a.npy: NumPy arrays behind other input or with options for text or records are not supported"
+    done
+    # as they are: the header has 128 bytes
+    for options in --binary "-t i32le"; do
+        # shellcheck disable=SC2086
+        run -0 gpuhist reduce count $options a.npy
+        [ "$output" = 35 ]
+    done
+    run -0 gpuhist reduce count -f 2 --every 1h b.npy
+    [ "$output" = 4 ]
+    run -0 gpuhist reduce count --every 1h < <(cat a.npy)
+    [ "$output" = 3 ]
+    run --separate-stderr gpuhist reduce count -f 2 --every 1h < <(cat b.npy)
+    assert_failed 1 "standard input: NumPy arrays behind other input or with options"
+    # the first result so far is there before the first line
+    run -0 bash -c '{ sleep 1; echo 1; } | "$GPUHIST" reduce count -f 1 --every 300ms'
+    [ "${lines[0]}" = 0 ]
+    # the survivors are elements, without a header
+    run -0 bash -c '"$GPUHIST" stalin-sort -f 2 f.npy | od -An -v -t u2 | xargs'
+    [ "$output" = "1 4 7 10" ]
+    # an array in parts, saved and merged
+    gpuhist reduce sum,max -f 2,3 --by 1 --save one.state b.npy >/dev/null
+    run -0 gpuhist merge one.state one.state
+    [ "${lines[3]}" = $'2\t9\t20\t10' ]
+}
+
+@test "--format npy beyond -S, and what does not go with it" {
+    numpy 'np.random.default_rng(3).integers(0, 1 << 62, 2000000, dtype="<u8").tofile("ids.u64")'
+    gpuhist uniq -t u64le -S 8M --threads 2 -T . --format npy -o out.npy ids.u64
+    numpy 'a = np.load("out.npy"); values, counts = np.unique(np.fromfile("ids.u64", "<u8"), return_counts=True)
+assert (a["value"] == values).all() and (a["count"] == counts).all() and len(a) == len(values)'
+    run --separate-stderr gpuhist uniq --format npy -f 1 --by 2 <<<"1 2"
+    assert_failed 2 "--by does not go with --format npy"
+    run --separate-stderr gpuhist uniq --format npy -f 1:text <<<"a"
+    assert_failed 2 "formats of numbers"
+    for operation in "reduce sum" "count --ge 1"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist $operation --format npy <<<"1 2"
+        assert_failed 2 "--format npy does not go with ${operation%% *}: tsv, csv, json or jsonl"
+    done
+    gpuhist uniq -f 1 --by 2 --save by.state <<<"1 2" >/dev/null
+    run --separate-stderr gpuhist merge --format npy by.state
+    assert_failed 2 "--by does not go with --format npy"
+    for options in "--top 1" --percent "--quantiles 50"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist uniq --format npy $options <<<"1 2"
+        assert_failed 2 "${options%% *} does not go with --format npy"
+    done
+}

@@ -1,0 +1,203 @@
+/*
+ * The scanner of rows, in every instruction set, against a parser that takes field by field: random
+ * texts in two pieces, the first of which begins in every state. Texts have memory of just their
+ * length, so that AddressSanitizer sees what is read behind them.
+ */
+#include "config.h"
+
+#include "base/cpu_isa.h"
+#include "tap.h"
+#include "text/text_scan.h"
+
+#include <string.h>
+
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* Texts that lead to each state from the begin of a row. */
+static const char *const leads[TEXT_SCAN_STATES] = {
+    [TEXT_SCAN_ROW] = "",      [TEXT_SCAN_FIELD] = ",",     [TEXT_SCAN_PLAIN] = "1",
+    [TEXT_SCAN_INSIDE] = "\"", [TEXT_SCAN_CLOSED] = "\"\"", [TEXT_SCAN_COMMENT] = "#",
+};
+
+static const struct text_rules every_rules[] = {
+    {.delimiter = ',', .is_quoted = true},
+    {.delimiter = ',', .is_quoted = true, .has_comments = true, .comment = '#'},
+    {.delimiter = ' ', .is_quoted = true},
+    {.delimiter = TEXT_NO_DELIMITER},
+};
+
+/* Returns the end of the row that begins at `at`, the byte after its newline; 0 if none is there.
+ */
+static size_t row_end(const struct text_rules *rules, const char *text, size_t bytes, size_t at)
+{
+    bool begins_field = true;
+
+    if (!rules->is_quoted || (rules->has_comments && at < bytes && text[at] == rules->comment)) {
+        const char *newline = memchr(text + at, '\n', bytes - at);
+        return newline ? (size_t)(newline - text) + 1 : 0;
+    }
+    while (at < bytes) {
+        if (begins_field && text[at] == '"') {
+            for (at++; at < bytes; at += 2) {
+                while (at < bytes && text[at] != '"')
+                    at++;
+                if (at + 1 >= bytes || text[at + 1] != '"')
+                    break;
+            }
+            at += at < bytes;
+            begins_field = false;
+            continue;
+        }
+        if (text[at] == '\n')
+            return at + 1;
+        begins_field = text[at++] == (char)rules->delimiter;
+    }
+    return 0;
+}
+
+/* The ends of the rows that end in text[from..to), counted from there. */
+static struct text_scan_ends reference_ends(const struct text_rules *rules, const char *text,
+                                            size_t bytes, size_t from, size_t to)
+{
+    struct text_scan_ends ends = {.first = 0};
+
+    for (size_t end = 0; (end = row_end(rules, text, bytes, end)) > 0 && end <= to;) {
+        if (end > from) {
+            ends.last = end - from;
+            ends.first = ends.first > 0 ? ends.first : ends.last;
+        }
+    }
+    return ends;
+}
+
+/* Scans a text from a state on, in two pieces. */
+static bool scans(const struct text_rules *rules, enum text_scan_state state, const char *text,
+                  size_t bytes, size_t cut)
+{
+    const size_t lead = strlen(leads[state]);
+    char *whole = malloc(lead + bytes + 1);
+    const size_t places[] = {lead, lead + cut, lead + bytes};
+    bool right = whole != NULL;
+
+    if (!right)
+        return tap_note("no memory");
+    memcpy(whole, leads[state], lead);
+    memcpy(whole + lead, text, bytes);
+    for (size_t i = 0; right && i < 2; i++) {
+        const size_t length = places[i + 1] - places[i];
+        const struct text_scan_ends wanted =
+            reference_ends(rules, whole, lead + bytes, places[i], places[i + 1]);
+        char *piece = malloc(length > 0 ? length : 1);
+        if (!piece)
+            return tap_note("no memory");
+        memcpy(piece, whole + places[i], length);
+        const size_t first = text_scan_first(rules, piece, length, state);
+        enum text_scan_state last_state = state;
+        const size_t last = text_scan_last(rules, piece, length, &last_state);
+        const struct text_scan_ends found = text_scan(rules, piece, length, &state);
+        if (first != found.first || last != found.last || last_state != state)
+            right = tap_note("first %zu, last %zu, state %d, not %zu, %zu, %d", first, last,
+                             (int)last_state, found.first, found.last, (int)state);
+        right = right && found.first == wanted.first && found.last == wanted.last;
+        if (!right)
+            tap_note("piece %zu at %zu: ends %zu, %zu, not %zu, %zu: %.*s", i, cut, found.first,
+                     found.last, wanted.first, wanted.last, (int)(lead + bytes), whole);
+        free(piece);
+    }
+    free(whole);
+    return right;
+}
+
+static void test_random(const struct text_rules *rules, const char *name)
+{
+    static const char *const alphabets[] = {"\"\",,\n#1 ", "\"12,",     "\"1,\n", "1234567\",\n",
+                                            "\"1\r\n#",    "12 3456\n", "##\"\n"};
+    uint64_t random = 7;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(alphabets); i++) {
+        bool right = true;
+        for (int round = 0; right && round < 6000; round++) {
+            char text[400];
+            const size_t bytes = tap_random(&random) % (round % 4 ? 100 : sizeof text);
+            enum text_scan_state state = (enum text_scan_state)(round % TEXT_SCAN_STATES);
+            if (!rules->is_quoted || (state == TEXT_SCAN_COMMENT && !rules->has_comments))
+                state = TEXT_SCAN_ROW;
+            if (state == TEXT_SCAN_FIELD && rules->delimiter != ',')
+                state = TEXT_SCAN_ROW;
+            for (size_t j = 0; j < bytes; j++)
+                text[j] = alphabets[i][tap_random(&random) % strlen(alphabets[i])];
+            right = scans(rules, state, text, bytes, tap_random(&random) % (bytes + 1));
+        }
+        tap_ok(right, "%s, random texts, %zu", name, i);
+    }
+}
+
+/* Long texts, of which the last row is found from the end. */
+static void test_long(const struct text_rules *rules, const char *name)
+{
+    static const char *const alphabets[] = {"\"\",,\n#1 ", "\"1234567,,,,\n", "\"\"\n\n,1",
+                                            "\",\n1111111111111111111111111111111111111111111"};
+    uint64_t random = 8;
+    bool right = true;
+
+    for (int round = 0; right && round < 1200; round++) {
+        const char *alphabet = alphabets[(size_t)round % ARRAY_LENGTH(alphabets)];
+        enum text_scan_state state = round % 3 ? TEXT_SCAN_ROW : TEXT_SCAN_INSIDE;
+        char text[12000];
+        const size_t bytes = sizeof text - tap_random(&random) % 4000;
+        for (size_t j = 0; j < bytes; j++)
+            text[j] = alphabet[tap_random(&random) % strlen(alphabet)];
+        for (size_t j = tap_random(&random) % bytes; round % 5 == 0 && j < bytes; j++)
+            text[j] = text[j] == '\n' ? ' ' : text[j]; /* a last row that is long */
+        right = scans(rules, rules->is_quoted ? state : TEXT_SCAN_ROW, text, bytes,
+                      tap_random(&random) % (bytes + 1));
+    }
+    tap_ok(right, "%s, long random texts", name);
+}
+
+/* Comments are blank afterwards, and nothing else has changed. */
+static void test_comments(void)
+{
+    static const char csv[] = "#a,\"b\n1,\"x\n#y\"\n#\"\n2,#3\n# end";
+    static const char blanked[] = "     \n1,\"x\n#y\"\n  \n2,#3\n     ";
+    static const char lines[] = "#\n1 #2\n#\n\n## x";
+    static const char blank_lines[] = " \n1 #2\n \n\n    ";
+    const struct text_rules words = {.delimiter = TEXT_NO_DELIMITER,
+                                     .has_comments = true,
+                                     .comment = '#'};
+    char text[64];
+
+    memcpy(text, csv, sizeof csv);
+    text_scan_blank_comments(&every_rules[1], text, sizeof csv - 1);
+    tap_ok(strcmp(text, blanked) == 0, "comments in CSV");
+    memcpy(text, lines, sizeof lines);
+    text_scan_blank_comments(&words, text, sizeof lines - 1);
+    tap_ok(strcmp(text, blank_lines) == 0, "comments in lines");
+}
+
+static void test_odd(void)
+{
+    static const char text[] = "Ann\",\"2\"\n\"Lee, \"\"x\"\"\",3\r\n\"4\"\r\n";
+
+    tap_ok(text_scan_count_odd(every_rules, text, sizeof text - 1, TEXT_SCAN_INSIDE) == 0 &&
+               text_scan_count_odd(every_rules, text, sizeof text - 1, TEXT_SCAN_PLAIN) == 1,
+           "odd quotes of the wrong state");
+}
+
+int main(void)
+{
+    static const char *const names[ARRAY_LENGTH(every_rules)] = {"CSV", "CSV with comments",
+                                                                 "CSV with blanks", "lines"};
+
+    for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
+        setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+        cpu_isa_forget();
+        for (size_t i = 0; i < ARRAY_LENGTH(every_rules); i++)
+            test_random(&every_rules[i], names[i]);
+        for (size_t i = 0; i < ARRAY_LENGTH(every_rules); i++)
+            test_long(&every_rules[i], names[i]);
+    }
+    test_comments();
+    test_odd();
+    return tap_done();
+}
