@@ -307,11 +307,11 @@ make_log() {
     [ "$(tail -n 2 out)" = $'1\t12\n2\t6' ]
 }
 
-@test "--by: automatic bins have both edges in every group, also where they are values" {
+@test "--by: automatic bins have both edges in every group under a header" {
     printf '%s\n' '1 7' '1 7' '2 100' '2 9000' >in
     run -0 --separate-stderr gpuhist -f 2 --by 1 --format csv in
     [ "${lines[0]}" = by,low,high,count ]
     [ "${lines[1]}" = 1,7,8,2 ]
     printf '%s\n' "${lines[@]}" | awk -F, 'NF != 4 { exit 1 }'
-    gpuhist -f 2 --by 1 in | awk -F'\t' 'NF != 4 { exit 1 }'
+    gpuhist -f 2 --by 1 --header-out in | awk -F'\t' 'NF != 4 { exit 1 }'
 }

@@ -283,7 +283,7 @@ def run(command, how, data, name, rng):
 
 
 def has_returns_for_ends(data):
-    """Whether the lines of a text seem to end with carriage returns alone: an error, if lines matter."""
+    """Whether the lines of a text end with carriage returns alone, if lines matter."""
     start = data[:65536]
     return b"\n" not in start and re.search(rb"\r.", start, re.DOTALL) is not None
 
@@ -343,10 +343,12 @@ def main():
             quoted = delimiter is not None and rng.random() < 0.5
             notation = rng.choice(["10", "10", "16", ".%d" % rng.choice([0, 1, 2, 3, 9, 18])])
             data = random_text(rng, LIMITS[element], delimiter, quoted, notation)
+            if quoted and has_returns_for_ends(data):  # some may be in quotes
+                data = data.replace(b"\r", b"")
             wanted = str(field)
             is_named = field > 0 and rng.random() < 0.5
             columns = field + rng.choice([0, 1, 900] if delimiter else [0, 0, 1, 2, 7, 900])
-            ends_with_cr = (field or delimiter) and not is_named and b"\n" not in data[:65536]
+            ends_with_cr = (field or delimiter) and not is_named and has_returns_for_ends(data)
             values, invalid = read(data.replace(b"\r", b"\n") if ends_with_cr else data,
                                    (field, delimiter, quoted, notation), LIMITS[element],
                                    columns if is_named and delimiter is None else 0)
@@ -382,8 +384,6 @@ def main():
                 device = "cpu" if quoted else device # the only one that reads these
                 limit = ["env", f"GPUHIST_ISA={instruction_set}"] if instruction_set else []
                 expected = expect(values, invalid, policy, notation)
-                if (field != 0 or delimiter is not None) and has_returns_for_ends(data):
-                    expected = 1, b"", []
                 check([*limit, *command, "--engine", device], how.split(".", maxsplit=1)[0], data,
                       name, expected, rng)
     print(f"{runs} runs")

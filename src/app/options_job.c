@@ -567,7 +567,8 @@ static bool options_has_text(const struct options *options)
 {
     return options->text || options->jsonl || options->delimiter != TEXT_NO_DELIMITER ||
            options->csv || options->header_lines > 0 || options->comment >= 0 ||
-           options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT || options->has_decimals;
+           options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
+           (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
 }
 
 /*

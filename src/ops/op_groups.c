@@ -523,8 +523,8 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
             status = op_groups_make_automatic(groups, g, g, &own, &rows, &automatic, failure);
         else
             groups_rows_begin(&rows, groups, g, options->zeros);
-        if (job->is_automatic)
-            rows.is_unit = false; /* rows of all groups have the same fields */
+        if (job->is_automatic && has_header)
+            rows.is_unit = false; /* rows of all groups have its fields */
         if (status == STATUS_OK)
             status = print_rows(writer, &rows, &own, failure);
         growing_histogram_destroy(automatic);

@@ -21,7 +21,7 @@
  * part of the value. In other parts quotes are ordinary. If a row has wrong quotes (text_quotes.h),
  * or a quoted part is still open at the end of the text, then the first such part and the rest of
  * the row are one invalid token, whichever field is wanted. Only with field 0 are the parts before
- * it values.
+ * it values. Texts of the input side have no open part (text_scan.h), and blanks for comments.
  *
  * Lines that are empty or hold only blanks are skipped. Blanks around a part are ignored. A value
  * is in the range of the element's type and has the form of its notation:

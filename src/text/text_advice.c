@@ -51,8 +51,8 @@ const char *text_advice_find_line(const struct text_reading *reading, size_t off
     const char *data = reading->data;
     enum text_scan_state state = TEXT_SCAN_ROW;
     const size_t begin = text_scan_last(reading->rules, data, offset, &state);
-    const size_t row = text_scan_first(reading->rules, data + begin, reading->bytes - begin,
-                                       TEXT_SCAN_ROW);
+    const size_t row =
+        text_scan_first(reading->rules, data + begin, reading->bytes - begin, TEXT_SCAN_ROW);
     size_t end = row > 0 ? begin + row - 1 : reading->bytes;
 
     end -= end > begin && data[end - 1] == '\r';
