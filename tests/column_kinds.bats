@@ -26,6 +26,7 @@ load helpers
     refused 2 "reduce does not take columns of addresses: uniq, --by and --where do" --csv -f ms:ip
     refused 1 "its header has no field 'ms:int/0': $kinds" --csv -f status --where ms:int/0=0
     refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
+    refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
     refused 2 "invalid --where 'ms': expected a column, an operator and a value" --csv -f status --where ms
     refused 2 "invalid --where 'ms=x': 'x' is neither @FILE nor integers such as 200,304 (with decimals: COLUMN:.2)" \
         --csv -f status --where ms=x
