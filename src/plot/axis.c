@@ -22,9 +22,28 @@ static size_t axis_trim(const char *text, size_t length)
     return text[length - 1] == '.' ? length - 1 : length;
 }
 
+static bool axis_has_times(const struct axis *axis)
+{
+    return axis->element && (axis->element->notation == ELEMENT_TIME ||
+                             axis->element->notation == ELEMENT_LOCAL_TIME);
+}
+
+static unsigned axis_decimals(const struct axis *axis)
+{
+    return axis->element ? axis->element->decimals : 0;
+}
+
 void axis_label(char out[AXIS_LABEL_SIZE], const struct axis *axis, __int128 tick)
 {
-    size_t length = decimal_write_fixed(out, tick, axis->decimals + 3 * axis->thousands);
+    if (axis_has_times(axis)) {
+        const __int128 minute = (__int128)60 * decimal_powers[axis->element->decimals];
+        element_format(out, axis->element, tick);
+        char *time = strchr(out, 'T');
+        if (time && axis->step % minute == 0)
+            time[axis->step % (24 * 60 * minute) == 0 ? 0 : strlen("T00:00")] = '\0';
+        return;
+    }
+    size_t length = decimal_write_fixed(out, tick, axis_decimals(axis) + 3 * axis->thousands);
 
     length = axis_trim(out, length);
     out[length] = tick == 0 ? '\0' : axis_suffixes[axis->thousands];
@@ -53,17 +72,33 @@ __int128 axis_ceiling(const struct axis *axis, __int128 value)
     return -binning_floor(-value, axis->step) * axis->step;
 }
 
-struct axis axis_make(__int128 low, __int128 high, unsigned decimals, unsigned length,
+static __int128 axis_next_step(const struct axis *axis)
+{
+    static const uint32_t seconds[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
+                                       600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
+    const __int128 second = (__int128)decimal_powers[axis_decimals(axis)];
+
+    if (!axis_has_times(axis) || axis->step < second)
+        return binning_next_round(axis->step);
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
+        if (seconds[i] * second > axis->step)
+            return seconds[i] * second;
+    }
+    return binning_next_round(axis->step / (86400 * second)) * 86400 * second;
+}
+
+struct axis axis_make(__int128 low, __int128 high, const struct element *element, unsigned length,
                       unsigned each, unsigned wide)
 {
-    struct axis axis = {.step = 1, .decimals = decimals};
+    struct axis axis = {.step = 1, .element = element};
     const __int128 below = low < 0 ? -low : low;
     const __int128 above = high < 0 ? -high : high;
     const __int128 max = below > above ? below : above;
-    const __int128 one = (__int128)1000 * decimal_powers[decimals]; /* the first with a suffix */
+    const __int128 one =
+        (__int128)1000 * decimal_powers[axis_decimals(&axis)]; /* the first with a suffix */
     char label[AXIS_LABEL_SIZE];
 
-    for (;; axis.step = binning_next_round(axis.step)) {
+    for (;; axis.step = axis_next_step(&axis)) {
         /* A label has a suffix if it then has at most one decimal more. */
         __int128 unit = one;
         axis.thousands = 0;

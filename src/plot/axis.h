@@ -1,7 +1,7 @@
 /*
- * The ticks of an axis: multiples of 1, 2 or 5 times a power of ten, as many as leave space for
- * their labels, and the labels. All arithmetic is in integers, so that a picture is the same on
- * every machine and in every locale.
+ * The ticks of an axis: multiples of 1, 2 or 5 times a power of ten, of times also of round numbers
+ * of minutes, hours and days, as many as leave space for their labels, and the labels. All
+ * arithmetic is in integers, so that a picture is the same on every machine and in every locale.
  *
  * Pure and thread-safe.
  */
@@ -21,22 +21,26 @@
 #define AXIS_LOG2_BITS 16
 
 struct axis {
-    __int128 step;      /* ticks are at its multiples */
-    unsigned decimals;  /* numbers are multiples of 10^-decimals */
-    unsigned thousands; /* labels are multiples of 1000^thousands: K, M, ... */
+    __int128 step;                 /* ticks are at its multiples */
+    const struct element *element; /* the values, or NULL: numbers without decimals */
+    unsigned thousands;            /* labels are multiples of 1000^thousands: K, M, ... */
 };
 
 /*
  * Chooses the smallest step for an axis from `low` to `high`, low < high, so that all labels fit in
- * `length`, if a label takes `each` and `wide` more for each of its characters.
+ * `length`, if a label takes `each` and `wide` more for each of its characters. The element, or
+ * NULL for counts, must live as long as the axis.
  */
-struct axis axis_make(__int128 low, __int128 high, unsigned decimals, unsigned length,
+struct axis axis_make(__int128 low, __int128 high, const struct element *element, unsigned length,
                       unsigned each, unsigned wide);
 
 /* Returns the smallest multiple of the step that is not less than `value`. */
 __int128 axis_ceiling(const struct axis *axis, __int128 value);
 
-/* Writes the label of a tick: in full, without zeros at the end of a fraction. */
+/*
+ * Writes the label of a tick: in full, without zeros at the end of a fraction. A time is
+ * without the parts that are 0 at all ticks.
+ */
 void axis_label(char out[AXIS_LABEL_SIZE], const struct axis *axis, __int128 tick);
 
 /*

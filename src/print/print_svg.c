@@ -87,7 +87,8 @@ static void print_svg_read(struct print_svg *svg)
     svg->is_logarithmic = low > 0 && low >= used - low;
     for (svg->base = 1; svg->base <= svg->min / 10; svg->base *= 10)
         ;
-    svg->counts = axis_make(0, svg->max > 0 ? svg->max : 1, 0, PRINT_SVG_HEIGHT, PRINT_SVG_TICK, 0);
+    svg->counts =
+        axis_make(0, svg->max > 0 ? svg->max : 1, NULL, PRINT_SVG_HEIGHT, PRINT_SVG_TICK, 0);
 
     const size_t space = (PRINT_SVG_RIGHT - SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
     svg->has_numbers =
@@ -187,7 +188,7 @@ static void print_svg_values(const struct print_svg *svg)
     const __int128 low = survey->low;
     const bool is_unit = svg->table->rows.is_unit && svg->plot.per_group == 1;
     const __int128 last = survey->high - is_unit;
-    const struct axis axis = axis_make(low, last, svg->table->rows.job->element.decimals,
+    const struct axis axis = axis_make(low, last, &svg->table->rows.job->element,
                                        PRINT_SVG_RIGHT - svg->left, SVG_SPACE, SVG_CHARACTER);
     char label[AXIS_LABEL_SIZE];
 
@@ -204,7 +205,7 @@ static void print_svg_edge(const struct print_svg *svg, size_t i, char out[AXIS_
 {
     const struct job *job = svg->table->rows.job;
     const __int128 edge = i < svg->count ? svg->bars[i].low : svg->bars[i - 1].high;
-    const struct axis plain = {.step = 1, .decimals = job->element.decimals};
+    const struct axis plain = {.step = 1, .element = &job->element};
 
     if (job->binning.base > 0)
         axis_label_power(out, edge - (edge < 0), job->binning.base, job->element.decimals);
@@ -247,12 +248,35 @@ static void print_svg_names(const struct print_svg *svg)
     }
 }
 
+/* Writes the width of bins; of times, in the greatest unit that it is a multiple of. */
+static void print_svg_width(char out[DECIMAL_SIZE], const struct element *element, __int128 width)
+{
+    static const struct {
+        uint32_t seconds;
+        const char *name;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}};
+    const bool is_time =
+        element->notation == ELEMENT_TIME || element->notation == ELEMENT_LOCAL_TIME;
+    const __int128 second = (__int128)decimal_powers[element->decimals];
+
+    decimal_format_fixed(out, width, element->decimals);
+    for (size_t i = 0; is_time && i < sizeof units / sizeof *units; i++) {
+        const __int128 unit = units[i].seconds * second;
+        if (width % unit != 0 && units[i].seconds > 1)
+            continue;
+        const unsigned decimals = width % unit == 0 ? 0 : element->decimals;
+        decimal_format_fixed(out, decimals > 0 ? width : width / unit, decimals);
+        strncat(out, units[i].name, 1);
+        return;
+    }
+}
+
 /* Says how many values there are, and in what bins. */
 static void print_svg_title(const struct print_svg *svg)
 {
     const struct print_table *table = svg->table;
     const struct plot_survey *survey = &svg->plot.survey;
-    const unsigned decimals = table->rows.job->element.decimals;
+    const struct element *element = &table->rows.job->element;
     char width[DECIMAL_SIZE];
 
     svg_write_number(svg->writer, table->total);
@@ -262,9 +286,9 @@ static void print_svg_title(const struct print_svg *svg)
     } else if (!plot_is_even(&svg->plot)) {
         svg_write(svg->writer, " in bins of different widths");
     } else if (!table->rows.is_unit && survey->rows > 0) {
-        decimal_format_fixed(width, survey->narrow, decimals);
+        print_svg_width(width, element, survey->narrow);
         svg_write(svg->writer, " in bins of width %s", width);
-        decimal_format_fixed(width, survey->wide, decimals);
+        print_svg_width(width, element, survey->wide);
         if (survey->narrow < survey->wide)
             svg_write(svg->writer, " or %s", width);
     } else if (table->is_complete && !table->options->zeros && survey->rows > 0) {
