@@ -315,3 +315,14 @@ make_log() {
     printf '%s\n' "${lines[@]}" | awk -F, 'NF != 4 { exit 1 }'
     gpuhist -f 2 --by 1 --header-out in | awk -F'\t' 'NF != 4 { exit 1 }'
 }
+
+@test "--by: merge prints the header that the run printed" {
+    printf '%s\n' '1 2 3' '1 3 100' >in
+    for options in '-f 3 --by 2,1' '-f 3 --by 2' '-f 3,1 --by 1,2:int/2' '--names -f v,a --by b,a --header' \
+        '--record 2 -f u8@1 --by u8@0,i8@1' '--record 2 -f u8@1,u8@0 --by i8@1'; do
+        case $options in --names*) sed '1i a b v' in >input ;; *) cp in input ;; esac
+        # shellcheck disable=SC2086
+        gpuhist reduce sum $options --format csv --save state input >run
+        gpuhist merge --format csv state | cmp - run
+    done
+}

@@ -25,6 +25,7 @@ load helpers
     refused 2 "invalid --where 'ms:ip=10.0': '10.0' is not an address such as" --csv -f 2 --where ms:ip=10.0
     refused 2 "reduce does not take columns of addresses: uniq, --by and --where do" --csv -f ms:ip
     refused 1 "its header has no field 'ms:int/0': $kinds" --csv -f status --where ms:int/0=0
+    refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
     refused 2 "invalid --where 'ms': expected a column, an operator and a value" --csv -f status --where ms
     refused 2 "invalid --where 'ms=x': 'x' is neither @FILE nor integers such as 200,304 (with decimals: COLUMN:.2)" \
@@ -126,13 +127,13 @@ refused() {
     refused 2 "and, or and xor are of the bits of integers" reduce xor -f 1:time
     refused 2 "--interpolate does not go with times" reduce median --interpolate -f 1:time
     refused 2 "--format gnuplot does not go with times" -f 1:time --format gnuplot
-    refused 2 "histogram does not take columns of texts" -f 1:text
-    refused 2 "reduce does not take columns of addresses" reduce min -f 1:ip
+    refused 2 "histogram does not take columns of texts: uniq, --by and --where do" -f 1:text
+    refused 2 "reduce does not take columns of addresses: uniq, --by and --where do" reduce min -f 1:ip
     refused 2 "uniq of texts does not go with" uniq -f 1:text --zeros
     refused 2 "can be of kind int or hex alone" uniq -f 1 --weight 1:time
     refused 2 "^= and *= are for texts" uniq -f 1 --where '1^=7'
     refused 2 "is not a time" uniq -f 1 --where '1:time=x'
-    refused 2 "is not an address" uniq -f 1 --where '1:ip=10.0.0.0/33'
+    refused 2 "is not an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8" uniq -f 1 --where '1:ip=10.0.0.0/33'
     seq 9999 >in
     refused 1 "the different texts take more than 32768 bytes of memory, half of -S" uniq -f 1:text -S 64K
 }

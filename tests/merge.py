@@ -322,7 +322,7 @@ def test_format(gpuhist):
                 "uniq --type=i8be", "uniq --type=i8 --decimals=0", "uniq --type=i8 --weight=2",
                 "uniq --type=i64 --by=2", "uniq --type=i8 --top=3", "uniq --type=i8 --save=made",
                 TABLE.replace("50", "050"), TABLE.replace("p50", "p50,p101"),
-                "uniq --type=i64 --by=1:int", "reduce sum --type=i64 --by=1,3", "uniq --type=i64 --where=1=2",
+                "uniq --type=i64 --by=1:int", "reduce sum --type=i64 --by=1,", "uniq --type=i64 --where=1=2",
                 "uniq --type=i64 --field=1", "reduce sum --type=i8 --by=i8@1", "count --type=i8",
                 "count --type=i8 --ge=x", "count --type=i8 --any-of=@list",
                 "count --type=i8 --any-of=@list:2:3", "count --type=i8 --any-of=@-:x:0123456789abcdef",

@@ -132,9 +132,9 @@ static void options_append_kind(struct text_buffer *line, const struct column *c
 }
 
 /*
- * Appends the columns: a single value only if it is floored or of another kind than numbers;
- * several by their names or numbers; groups by their names, else by their order, or in records by
- * their types. Where they are is not part of the meaning.
+ * Appends the columns: a single value only if it is floored or of another kind than numbers. What
+ * stands above results is as it was typed: names, and where several columns without names are.
+ * Where the only one is is not part of the meaning.
  */
 static void options_append_columns(struct text_buffer *line, const struct job *job)
 {
@@ -151,16 +151,14 @@ static void options_append_columns(struct text_buffer *line, const struct job *j
             text_buffer_print(line, is_value ? " --field=" : " --by=");
         else
             text_buffer_print(line, ",");
-        if (!job->is_text && !is_value)
-            text_buffer_print(line, "%s@0", column->element.name);
-        else if (is_only)
-            text_buffer_print(line, "1");
-        else if (column->name)
+        if (column->name && !is_only)
             options_append_name(line, column->name);
-        else if (is_value)
+        else if (is_value ? !is_only : job->group_count > 1)
             options_append_typed(line, column->where);
+        else if (job->is_text || is_value)
+            text_buffer_print(line, "1");
         else
-            text_buffer_print(line, "%zu", i - job_group_column(job) + 1);
+            text_buffer_print(line, "%s@0", column->element.name);
         options_append_kind(line, column);
     }
 }

@@ -3,6 +3,8 @@
 
 #include "input/record.h"
 
+#include "text/text_line.h"
+
 #include <string.h>
 
 size_t record_cut(const struct record_format *format, const char *data, size_t known, size_t bytes,
@@ -34,56 +36,20 @@ size_t record_find_end(const struct record_format *format, const char *data, siz
     return end < bytes ? end + 1 : 0;
 }
 
-static bool record_is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-/* A part of a line, as fields are told apart. */
-struct record_part {
-    size_t begin;
-    size_t end;
-    bool is_open; /* it ends between quotes */
-};
-
-/* The part from `offset` on, if there is one. */
-static bool record_next_part(const struct text_rules *rules, const char *data, size_t bytes,
-                             size_t *offset, struct record_part *part)
-{
-    bool by_blanks = rules->delimiter == TEXT_NO_DELIMITER;
-
-    while (by_blanks && *offset < bytes && record_is_blank(data[*offset]))
-        ++*offset;
-    if (*offset >= bytes + !by_blanks)
-        return false;
-    *part = (struct record_part){.begin = *offset, .end = *offset};
-    for (; part->end < bytes; part->end++) {
-        const char c = data[part->end];
-        if (!part->is_open && (by_blanks ? record_is_blank(c) : c == (char)rules->delimiter))
-            break;
-        part->is_open ^= rules->is_quoted && c == '"';
-    }
-    *offset = part->end + 1;
-    return true;
-}
-
-/* Whether a part of a header line is this name. */
+/* Whether a field of a header line is this name. */
 static bool record_is_name(const struct text_rules *rules, const char *data,
-                           struct record_part part, const char *name)
+                           struct text_field field, const char *name)
 {
-    bool is_quoted = rules->is_quoted && part.begin < part.end && data[part.begin] == '"';
+    bool is_quoted = rules->is_quoted && field.begin < field.end && data[field.begin] == '"';
 
-    part.begin += is_quoted;
-    part.end -= is_quoted && !part.is_open;
-    while (part.begin < part.end && record_is_blank(data[part.begin]))
-        part.begin++;
-    while (part.begin < part.end && record_is_blank(data[part.end - 1]))
-        part.end--;
-    while (part.begin < part.end && *name != '\0' && data[part.begin] == *name) {
-        part.begin += (size_t)1 + (is_quoted && *name == '"'); /* it is doubled */
+    field.begin += is_quoted;
+    field.end -= is_quoted && !field.is_open;
+    text_line_trim(data, &field.begin, &field.end);
+    while (field.begin < field.end && *name != '\0' && data[field.begin] == *name) {
+        field.begin += (size_t)1 + (is_quoted && *name == '"'); /* it is doubled */
         name++;
     }
-    return part.begin >= part.end && *name == '\0';
+    return field.begin >= field.end && *name == '\0';
 }
 
 /* The length of the word of a W3C or a Zeek log after the '#' of line[0..bytes), and a blank. */
@@ -94,7 +60,7 @@ static size_t record_columns_word(const char *line, size_t bytes)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strlen(words[i]);
         if (bytes >= 1 + length && memcmp(line + 1, words[i], length) == 0 &&
-            (bytes == 1 + length || record_is_blank(line[1 + length])))
+            (bytes == 1 + length || text_line_is_blank(line[1 + length])))
             return length + (bytes > 1 + length);
     }
     return 0;
@@ -111,7 +77,7 @@ size_t record_begin_header(struct text_rules *rules, const char *line, size_t by
     const bool by_blanks = rules->delimiter == TEXT_NO_DELIMITER;
     size_t begin = bytes >= 3 && memcmp(line, mark, 3) == 0 ? 3 : 0;
     size_t end = bytes;
-    struct record_part part;
+    struct text_field field;
     bool is_name = false; /* the '#' is one, before a delimiter */
 
     rules->columns = 0;
@@ -126,13 +92,13 @@ size_t record_begin_header(struct text_rules *rules, const char *line, size_t by
     }
     if (!by_blanks)
         return begin;
-    for (size_t i = begin; i < end && record_is_blank(line[end - 1]);)
+    for (size_t i = begin; i < end && text_line_is_blank(line[end - 1]);)
         end--;
     if (begin < end && memchr(line + begin, '\t', end - begin))
         rules->delimiter = '\t';
     if (rules->delimiter == '\t' && !is_name)
         return begin;
-    for (size_t offset = begin; record_next_part(rules, line, bytes, &offset, &part);)
+    for (size_t offset = begin; text_line_next(rules, line, bytes, &offset, &field);)
         rules->columns++;
     return begin;
 }
@@ -143,12 +109,12 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
     struct text_rules header = *rules;
     size_t offset = record_begin_header(&header, line, bytes);
     const bool has_mark = offset > 0 && line[offset - 1] == '#';
-    struct record_part part;
+    struct text_field field;
     int32_t found = 0;
 
-    for (int32_t i = 1; record_next_part(&header, line, bytes, &offset, &part); i++) {
+    for (int32_t i = 1; text_line_next(&header, line, bytes, &offset, &field); i++) {
         const char *wanted = name + (i == 1 && has_mark && *name == '#');
-        if (record_is_name(&header, line, part, wanted))
+        if (record_is_name(&header, line, field, wanted))
             found = found == 0 ? i : -1;
     }
     return found;
