@@ -169,7 +169,9 @@ static void options_append_columns(struct text_buffer *line, const struct job *j
  */
 static const char *options_type_name(const struct job *job)
 {
-    for (size_t i = 0; i < job_condition_column(job); i++) {
+    if (job->element.notation == ELEMENT_DECIMAL)
+        return job->element.name;
+    for (size_t i = 1; i < job_condition_column(job); i++) {
         if (job->columns[i].element.notation == ELEMENT_DECIMAL)
             return job->columns[i].element.name;
     }

@@ -179,8 +179,11 @@ static const char *text_reason_noun(const struct text_reading *reading)
 static bool text_reason_is_no_key(const struct text_reading *reading,
                                   const struct text_token *token, char out[TEXT_REASON_SIZE])
 {
+    const bool has_mark = text_advice_has_mark(reading->data + token->offset, token->bytes);
+
     if (token->fault)
-        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s", token->fault);
+        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s", token->fault,
+                 has_mark ? ", but with a byte order mark (tail -c +4 removes it)" : "");
     else if (reading->is_json && token->is_missing)
         snprintf(out, TEXT_REASON_SIZE, "row has no %.100s", reading->field_name);
     else
