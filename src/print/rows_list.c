@@ -54,13 +54,14 @@ static void rows_list_count(struct rows rows, struct rows_list_digits *digits)
 /* Allocates memory for so many items, at least one. */
 static enum status rows_list_allocate(struct rows_list *list, size_t items, struct failure *failure)
 {
-    size_t mebibytes = (size_t)((unsigned __int128)items * sizeof *list->items >> 20);
-    uint64_t available = memory_available() >> 20;
+    const size_t mebibytes = (size_t)((unsigned __int128)items * sizeof *list->items >> 20);
+    uint64_t available = 0;
 
-    if (mebibytes <= available) {
-        list->bytes = (items > 0 ? items : 1) * sizeof *list->items;
+    list->bytes = (items > 0 ? items : 1) * sizeof *list->items;
+    if (mebibytes == 0) /* few rows may be those of one of millions of groups */
+        list->items = malloc(list->bytes);
+    else if (mebibytes <= (available = memory_available() >> 20))
         list->items = memory_map(list->bytes);
-    }
     if (list->items)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA,
@@ -281,6 +282,9 @@ void rows_list_begin(struct rows *rows, const struct rows *from, const struct ro
 
 void rows_list_destroy(struct rows_list *list)
 {
-    memory_unmap(list->items, list->bytes);
+    if (list->bytes >> 20 == 0)
+        free(list->items);
+    else
+        memory_unmap(list->items, list->bytes);
     *list = (struct rows_list){.items = NULL};
 }
