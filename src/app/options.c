@@ -246,8 +246,8 @@ static enum status options_parse_words(struct options *options, int argc, char *
             return status_fail(failure, STATUS_USAGE, "option --%s %s value", row->name,
                                key == ':' ? "needs a" : "takes no");
         /* It is short for --jsonl, but hardly meant: the format of the result has that name. */
-        const bool is_json = row && strcmp(row->name, "jsonl") == 0 &&
-                             strcmp(argv[optind - 1], "--json") == 0;
+        const bool is_json =
+            row && strcmp(row->name, "jsonl") == 0 && strcmp(argv[optind - 1], "--json") == 0;
         if (is_wrong || is_json)
             return options_fail_unknown(options, (char)optopt, argv[optind - 1], failure);
         if (options_check_row(options, row, failure) != STATUS_OK ||

@@ -141,8 +141,8 @@ static void print_heat_svg_legend(const struct print_heat_svg *svg)
 {
     const struct print_heat *heat = svg->heat;
     const unsigned right = PRINT_HEAT_SVG_LEGEND + PRINT_HEAT_SVG_LEGEND_WIDTH;
-    const struct axis axis = axis_make(0, heat->max > 0 ? heat->max : 1, NULL, PRINT_HEAT_SVG_HEIGHT,
-                                       PRINT_HEAT_SVG_TICK, 0);
+    const struct axis axis = axis_make(0, heat->max > 0 ? heat->max : 1, NULL,
+                                       PRINT_HEAT_SVG_HEIGHT, PRINT_HEAT_SVG_TICK, 0);
     const __int128 step = heat->is_logarithmic ? 1 : axis.step;
     char label[AXIS_LABEL_SIZE];
 
