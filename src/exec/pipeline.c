@@ -153,8 +153,7 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
             status = own.status;
         }
     }
-    uint64_t elements =
-        pipeline_elements(pipeline) - pipeline->earlier_elements;
+    uint64_t elements = pipeline_elements(pipeline) - pipeline->earlier_elements;
     if (status == STATUS_OK && job_has_rows(job))
         status = row_count_get(job->rows, &elements, failure);
     if (status != STATUS_OK)
