@@ -23,7 +23,7 @@ load helpers
     refused 1 "in:2: invalid address '1.5'" --csv --header -f 2 --where 1:ip=10.0.0.1
     refused 2 "invalid --where 'ms:time>x': 'x' is not a time such as 2026-11-21T13:45:02Z" --csv -f 2 --where 'ms:time>x'
     refused 2 "invalid --where 'ms:ip=10.0': '10.0' is not an address such as" --csv -f 2 --where ms:ip=10.0
-    refused 2 "reduce does not take columns of addresses: uniq, --by and --where do" --csv -f ms:ip
+    refused 2 "reduce of addresses takes count and distinct alone" --csv -f ms:ip
     refused 1 "its header has no field 'ms:int/0': $kinds" --csv -f status --where ms:int/0=0
     refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
@@ -127,8 +127,10 @@ refused() {
     refused 2 "and, or and xor are of the bits of integers" reduce xor -f 1:time
     refused 2 "--interpolate does not go with times" reduce median --interpolate -f 1:time
     refused 2 "--format gnuplot does not go with times" -f 1:time --format gnuplot
-    refused 2 "histogram does not take columns of texts: uniq, --by and --where do" -f 1:text
-    refused 2 "reduce does not take columns of addresses: uniq, --by and --where do" reduce min -f 1:ip
+    refused 2 "histogram does not take columns of texts: uniq, reduce distinct, --by and --where do" -f 1:text
+    refused 2 "reduce of addresses takes count and distinct alone" reduce min -f 1:ip
+    refused 2 "reduce of texts takes count and distinct alone" reduce distinct,mode -f 1:text
+    refused 2 "count does not take columns of texts" count --all -f 1:text
     refused 2 "uniq of texts does not go with" uniq -f 1:text --zeros
     refused 2 "can be of kind int or hex alone" uniq -f 1 --weight 1:time
     refused 2 "^= and *= are for texts" uniq -f 1 --where '1^=7'
@@ -157,4 +159,42 @@ refused() {
     gpuhist uniq --csv -f 2 --by 1:text in | cmp - expected
     { printf 'value,count\n"a\0b",1\n' | tr -d '"'; cat long; printf ',1\n'; } >expected
     gpuhist uniq --csv -f 1:text --format csv in | cmp - expected
+}
+
+@test "reduce count and distinct of addresses and texts, with and without groups" {
+    cd "$BATS_TEST_TMPDIR"
+    seq 20000 | awk '{ print "10.0." $1 % 7 "." $1 * $1 % 251, "/" $1 % 613, $1 % 3 }' >in
+    gzip -k in
+    addresses=$(cut -d ' ' -f 1 in | sort -u | wc -l)
+    paths=$(cut -d ' ' -f 2 in | sort -u | wc -l)
+    for options in '' '--threads 1' '--threads 16 --chunk-size 4K' '-S 1M'; do
+        for file in in in.gz; do
+            # shellcheck disable=SC2086
+            run -0 gpuhist reduce distinct,count -f 1:ip,2:text $options "$file"
+            [ "$output" = $'1\tdistinct\t'"$addresses"$'\n1\tcount\t20000\n2\tdistinct\t'"$paths"$'\n2\tcount\t20000' ]
+        done
+    done
+    gpuhist reduce distinct,count -f 1:ip --by 3 in >got
+    awk '{ n[$3]++; if (!seen[$3, $1]++) d[$3]++ } END { for (g = 0; g < 3; g++) print g "\t" d[g] "\t" n[g] }' in |
+        cmp - got
+    head -n 777 in | gpuhist reduce distinct -f 2:text --by 3 --save a >a.out
+    tail -n +778 in | gpuhist reduce distinct -f 2:text --by 3 --save b >b.out
+    gpuhist reduce distinct -f 2:text --by 3 in >got
+    gpuhist merge a b | cmp - got
+    run -0 gpuhist reduce distinct,count -f 1:ip --format json </dev/null
+    [ "$output" = '{"operation":"reduce","distinct":0,"count":0}' ]
+}
+
+@test "texts that are not UTF-8: as they are in tsv, U+FFFD and a note in json" {
+    cd "$BATS_TEST_TMPDIR"
+    printf 'a\377b 1\n\303\244 2\n' >in
+    gpuhist uniq -f 1:text in | cmp - <(printf 'a\377b\t1\n\303\244\t1\n')
+    for command in 'uniq -f 1:text' 'reduce sum -f 2 --by 1:text' 'reduce sum -f 2,2 --by 1:text'; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist $command --format json --save state in
+        [[ $output == *$'"a\357\277\275b"'* ]] && [[ $output == *$'"\303\244"'* ]]
+        [ "$stderr" = "gpuhist: note: 1 text is not UTF-8: json has U+FFFD for these bytes (tsv and csv have them as they are)" ]
+        run -0 --separate-stderr gpuhist merge --format jsonl state
+        [[ $stderr == *"note: 1 text is not UTF-8: jsonl has U+FFFD"* ]]
+    done
 }

@@ -126,6 +126,10 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
     status = print_end(&output, &merge->job, merge->partial, &options->print, status, failure);
     if (status == STATUS_OK && operation->report && !options->quiet)
         operation->report(&merge->job, merge->partial);
+    /* The notes of other jobs name options that merge does not have. */
+    if (status == STATUS_OK && job_has_texts(&merge->job) && operation->note && !options->quiet &&
+        !print_is_dropped(&options->print))
+        operation->note(&merge->job, merge->partial, &options->print);
     if (status == STATUS_OK && operation->check_result && !print_is_dropped(&options->print))
         status = operation->check_result(&merge->job, merge->partial, failure);
     return status;

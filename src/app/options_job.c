@@ -521,9 +521,21 @@ static enum status options_check_kinds(const struct options *options, struct fai
                                "--format gnuplot does not go with times (svg does)");
         if (!is_text && kind != OPTIONS_KIND_IP)
             continue;
+        if (operation == OPERATION_REDUCE) {
+            const struct reductions *reductions = &options->reductions;
+            for (unsigned r = 0; r < reductions->count; r++) {
+                const enum reduction_id id = reductions->list[r].id;
+                if (id != REDUCTION_COUNT && id != REDUCTION_DISTINCT)
+                    return status_fail(failure, STATUS_USAGE,
+                                       "reduce of %s takes count and distinct alone",
+                                       is_text ? "texts" : "addresses");
+            }
+            continue;
+        }
         if (operation != OPERATION_UNIQ)
             return status_fail(failure, STATUS_USAGE,
-                               "%s does not take columns of %s: uniq, --by and --where do",
+                               "%s does not take columns of %s: uniq, reduce distinct, --by and "
+                               "--where do",
                                operations[operation]->name, is_text ? "texts" : "addresses");
         if (print->zeros || print->quantiles.count > 0 || (is_text && print->plot) ||
             (print->format && !print->format->has_values))

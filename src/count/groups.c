@@ -17,7 +17,8 @@
 bool groups_are_counted(const struct job *job)
 {
     return job->operation == OPERATION_HISTOGRAM || job->operation == OPERATION_UNIQ ||
-           job->reductions.needs & REDUCTIONS_NEED_TABLE;
+           job->reductions.needs & REDUCTIONS_NEED_TABLE || job->element.notation == ELEMENT_IP ||
+           job->element.notation == ELEMENT_TEXT;
 }
 
 /* Whether the last word of the keys is the number of a bin that the job gives. */

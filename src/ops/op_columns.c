@@ -195,6 +195,17 @@ static enum status op_columns_print(struct writer *writer, const struct job *job
     return STATUS_OK;
 }
 
+/* The columns have the same groups. */
+static void op_columns_note(const struct job *job, const void *partial,
+                            const struct print_options *options)
+{
+    const struct op_columns_run *run = ((const struct op_columns_partial *)partial)->runs;
+    (void)job;
+
+    if (run->operation->note)
+        run->operation->note(run->job, run->partial, options);
+}
+
 static enum status op_columns_check_result(const struct job *job, const void *partial,
                                            struct failure *failure)
 {
@@ -222,5 +233,6 @@ const struct operation op_columns = {
     .save = op_columns_save,
     .load = op_columns_load,
     .print = op_columns_print,
+    .note = op_columns_note,
     .check_result = op_columns_check_result,
 };

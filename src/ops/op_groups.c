@@ -323,14 +323,19 @@ static const struct op_groups_known *op_groups_know(const struct print_values *v
     if (known->group == group + 1)
         return known;
     known->group = group + 1;
+    known->reduce = reduce_empty;
+    if (group == groups->count) /* nothing was counted, and there are no columns of groups */
+        return known;
     const uint64_t *row = groups_first_row(groups, group, known->row);
     if (row != known->row)
         memcpy(known->row, row, groups->layout->words * sizeof *row);
     if (groups_are_counted(job)) {
         struct rows rows;
         groups_rows_begin(&rows, groups, group, false);
-        known->reduce = reduce_empty;
-        reduce_add_rows(&known->reduce, rows);
+        if (job->element.notation == ELEMENT_IP || job->element.notation == ELEMENT_TEXT)
+            known->reduce.count = rows.inside;
+        else
+            reduce_add_rows(&known->reduce, rows);
         reduce_find(job, rows, rows.inside, known->found);
     } else if (job->operation == OPERATION_REDUCE) {
         reduce_words_unpack(job, row[groups->layout->count], row + groups->layout->first,
@@ -376,7 +381,7 @@ static size_t op_groups_write(const struct print_values *values, size_t group, s
     return reduce_write_found(out, &known->reduce, known->found, job, (unsigned)i);
 }
 
-/* Prints the groups of reduce and count. */
+/* Prints the groups of reduce and count, or without --by what is found of all values. */
 static enum status op_groups_print_values(struct writer *writer, const struct groups *groups,
                                           const struct print_options *options,
                                           struct failure *failure)
@@ -389,8 +394,8 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
     const struct print_values values = {
         .job = job,
         .partial = &self,
-        .groups = groups->count,
-        .write_group = op_groups_write_group,
+        .groups = job->group_count > 0 ? groups->count : 1,
+        .write_group = job->group_count > 0 ? op_groups_write_group : NULL,
         .write = op_groups_write,
     };
 
@@ -595,6 +600,27 @@ static void op_groups_report(const struct job *job, const void *partial)
     op_histogram_report_outside(job, inside, below, above);
 }
 
+/* Json has no way to write bytes that are not UTF-8. */
+static void op_groups_note(const struct job *job, const void *partial,
+                           const struct print_options *options)
+{
+    const struct groups *groups = partial;
+    const uint32_t texts = job_has_texts(job) ? dictionary_count(job->dictionary) : 0;
+    unsigned others = 0;
+
+    if (options->format != &print_json && options->format != &print_jsonl)
+        return;
+    for (uint32_t rank = 0; rank < texts; rank++) {
+        size_t bytes;
+        const char *text = groups_text(groups, rank, &bytes);
+        others += !print_text_is_utf8(text, bytes);
+    }
+    if (others > 0)
+        status_print("note: %u text%s not UTF-8: %s has U+FFFD for these bytes (tsv and csv have "
+                     "them as they are)",
+                     others, others == 1 ? " is" : "s are", options->format->name);
+}
+
 static enum status op_groups_check_result(const struct job *job, const void *partial,
                                           struct failure *failure)
 {
@@ -613,6 +639,7 @@ const struct operation op_groups = {
     .save = op_groups_save,
     .load = op_groups_load,
     .print = op_groups_print,
+    .note = op_groups_note,
     .report = op_groups_report,
     .check_result = op_groups_check_result,
 };

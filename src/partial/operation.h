@@ -85,7 +85,7 @@ struct operation {
      * A finished partial.
      *
      * print: writes the result. The writer records write errors. NULL: the run has written it.
-     * note: prints on stderr what other options would show better.
+     * note: prints on stderr what other options would show better, or the format cannot show.
      * report: prints on stderr what the partial holds besides the result.
      * stats: prints statistics on stderr, for --stats.
      * check_result: after printing, fails if a value asked for does not exist.

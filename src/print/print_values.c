@@ -87,6 +87,16 @@ static size_t print_utf8_bytes(const char *data, size_t bytes)
     return length > 2 && (is_overlong || is_surrogate || is_beyond) ? 0 : length;
 }
 
+bool print_text_is_utf8(const char *text, size_t bytes)
+{
+    for (size_t i = 0, n; i < bytes; i += n) {
+        n = print_utf8_bytes(text + i, bytes - i);
+        if (n == 0)
+            return false;
+    }
+    return true;
+}
+
 /*
  * What stands in a format for the first character of text[0..bytes), whose length it stores in
  * *used. Returns the length of the escape in `out`; 0: it stands as it is.

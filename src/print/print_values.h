@@ -59,6 +59,9 @@ struct text_buffer;
 void print_append_text(struct text_buffer *buffer, const char *text, size_t bytes, char separator);
 void print_write_text(struct writer *writer, const char *text, size_t bytes, char separator);
 
+/* Whether a text is valid UTF-8 (Unicode 15, table 3-7). Pure. */
+bool print_text_is_utf8(const char *text, size_t bytes);
+
 /* Appends it to a text instead. */
 void print_values_append_member(struct text_buffer *text, const char *name);
 
