@@ -22,7 +22,7 @@ static size_t axis_trim(const char *text, size_t length)
     return text[length - 1] == '.' ? length - 1 : length;
 }
 
-static bool axis_has_times(const struct axis *axis)
+bool axis_has_times(const struct axis *axis)
 {
     return axis->element && (axis->element->notation == ELEMENT_TIME ||
                              axis->element->notation == ELEMENT_LOCAL_TIME);
@@ -72,7 +72,7 @@ __int128 axis_ceiling(const struct axis *axis, __int128 value)
     return -binning_floor(-value, axis->step) * axis->step;
 }
 
-static __int128 axis_next_step(const struct axis *axis)
+__int128 axis_next_step(const struct axis *axis)
 {
     static const uint32_t seconds[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
                                        600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};

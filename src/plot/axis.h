@@ -11,6 +11,7 @@
 #include "base/decimal.h"
 #include "job/element.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,12 @@ struct axis {
  */
 struct axis axis_make(__int128 low, __int128 high, const struct element *element, unsigned length,
                       unsigned each, unsigned wide);
+
+/* Whether the values of the axis are times. */
+bool axis_has_times(const struct axis *axis);
+
+/* Returns the next greater step whose multiples are round. */
+__int128 axis_next_step(const struct axis *axis);
 
 /* Returns the smallest multiple of the step that is not less than `value`. */
 __int128 axis_ceiling(const struct axis *axis, __int128 value);

@@ -70,6 +70,17 @@ static void print_heat_add_position(struct print_heat_axis *axis, __int128 posit
     axis->known++;
 }
 
+/* The greatest common divisor of numbers that are not both 0, by Euclid's algorithm. */
+static __int128 print_heat_divisor(__int128 a, __int128 b)
+{
+    while (b != 0) {
+        const __int128 rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a < 0 ? -a : a;
+}
+
 /* The positions of groups are multiples of the greatest step that leads from each to the next. */
 static void print_heat_survey_groups(struct print_heat *heat)
 {
@@ -83,12 +94,8 @@ static void print_heat_survey_groups(struct print_heat *heat)
     *axis = (struct print_heat_axis){.element = &column->element, .is_unit = column->width <= 1};
     for (uint64_t g = 0; g < groups->count; g++) {
         const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);
-        __int128 rest = g > 0 ? value - before : 0;
-        while (rest != 0) { /* Euclid's algorithm */
-            const __int128 left = unit % rest;
-            unit = rest;
-            rest = left;
-        }
+        if (g > 0)
+            unit = print_heat_divisor(unit, value - before);
         before = value;
     }
     axis->unit = unit > 0 ? unit : 1;
@@ -302,14 +309,26 @@ void print_heat_name(const struct print_heat_axis *axis, size_t i, char out[PRIN
     }
 }
 
+/* The values of the cells' sides, if they are not of bins that the job gives. */
+static struct axis print_heat_axis_of(const struct print_heat_axis *axis)
+{
+    const __int128 cell = axis->has_names || axis->binning ? 1 : axis->unit * axis->step;
+
+    return (struct axis){.step = print_heat_divisor(cell, axis->origin), .element = axis->element};
+}
+
 void print_heat_label(const struct print_heat_axis *axis, size_t i, char out[AXIS_LABEL_SIZE])
 {
     const __int128 value = print_heat_value(axis, print_heat_start(axis, i));
+
+    const struct axis labels = print_heat_axis_of(axis);
 
     /* Bins of powers below 0 begin after a power. */
     if (axis->binning && binning_is_of_powers(axis->binning))
         axis_label_power(out, value - (value < 0), axis->binning->base == 10 ? 10 : 2,
                          axis->element->decimals);
+    else if (axis_has_times(&labels))
+        axis_label(out, &labels, value);
     else
         print_heat_write_value(axis, value, out);
 }
@@ -328,8 +347,17 @@ size_t print_heat_longest(const struct print_heat_axis *axis)
 
 size_t print_heat_labels(const struct print_heat_axis *axis, size_t cells, size_t *first)
 {
+    struct axis times = print_heat_axis_of(axis);
+    const __int128 cell = times.step;
     uint64_t each = 1;
 
+    if (axis_has_times(&times) && axis->origin == 0) {
+        for (; each < cells && each < axis->count; each = (uint64_t)(times.step / cell)) {
+            do
+                times.step = axis_next_step(&times);
+            while (times.step % cell != 0 && times.step / cell < (__int128)axis->count);
+        }
+    }
     while (each < cells)
         each = print_heat_next_step(axis, each);
     const __int128 aligned = -binning_floor(-axis->first, each) * (__int128)each;
