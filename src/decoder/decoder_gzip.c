@@ -177,23 +177,10 @@ static const struct decoder_library decoder_gzip_library = {
     .close = decoder_gzip_close,
 };
 
-/* Bytes that a zlib stream has to decode to, unless it ends before. */
-#define DECODER_ZLIB_BYTES 256
-
-/*
- * The two magic bytes of zlib are also those of many integers, such as 40056 and 105592. So what
- * follows has to decode. Of random bytes after them, one in 600 does so far (zlib) or in 10,000
- * (ISA-L, which does not accept all codes); of integers below 1000, one in 20,000.
- */
-enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes)
+/* Whether the bytes decode as a stream of zlib, as far as they go or `out` is full. */
+static enum decoder_match decoder_zlib_decode(const unsigned char *head, size_t bytes,
+                                              unsigned char *out, size_t size)
 {
-    unsigned char out[DECODER_ZLIB_BYTES];
-
-    if ((bytes > 0 && head[0] != 0x78) ||
-        (bytes > 1 && ((head[0] << 8 | head[1]) % 31 != 0 || head[1] & 0x20)))
-        return DECODER_NO;
-    if (bytes < 3)
-        return DECODER_MAYBE;
     struct inflate_state *inflate = malloc(sizeof *inflate);
     if (!inflate)
         return DECODER_NO;
@@ -202,7 +189,7 @@ enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes)
     inflate->next_in = (uint8_t *)head; /* the library does not write there */
     inflate->avail_in = decoder_limit(bytes);
     inflate->next_out = out;
-    inflate->avail_out = sizeof out;
+    inflate->avail_out = (uint32_t)size;
     const bool is_valid = isal_inflate(inflate) == ISAL_DECOMP_OK;
     const bool is_enough = inflate->block_state == ISAL_BLOCK_FINISH || inflate->avail_out == 0;
     free(inflate);
@@ -264,8 +251,31 @@ static const struct decoder_library decoder_gzip_library = {
     .close = decoder_gzip_close,
 };
 
+/* Whether the bytes decode as a stream of zlib, as far as they go or `out` is full. */
+static enum decoder_match decoder_zlib_decode(const unsigned char *head, size_t bytes,
+                                              unsigned char *out, size_t size)
+{
+    z_stream stream = {
+        .next_in = head,
+        .avail_in = decoder_limit(bytes),
+        .next_out = out,
+        .avail_out = (uInt)size,
+    };
+    if (inflateInit(&stream) != Z_OK)
+        return DECODER_NO;
+    const int result = inflate(&stream, Z_NO_FLUSH);
+    inflateEnd(&stream);
+    if (result != Z_OK && result != Z_BUF_ERROR && result != Z_STREAM_END)
+        return DECODER_NO;
+    return result == Z_STREAM_END || stream.avail_out == 0 ? DECODER_YES : DECODER_MAYBE;
+}
+
+#endif
+
+#if defined HAVE_ISAL || defined HAVE_ZLIB
+
 /* Bytes that a zlib stream has to decode to, unless it ends before. */
-#define DECODER_ZLIB_BYTES       256
+#define DECODER_ZLIB_BYTES 256
 
 /*
  * The two magic bytes of zlib are also those of many integers, such as 40056 and 105592. So what
@@ -281,19 +291,7 @@ enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes)
         return DECODER_NO;
     if (bytes < 3)
         return DECODER_MAYBE;
-    z_stream stream = {
-        .next_in = head,
-        .avail_in = decoder_limit(bytes),
-        .next_out = out,
-        .avail_out = sizeof out,
-    };
-    if (inflateInit(&stream) != Z_OK)
-        return DECODER_NO;
-    const int result = inflate(&stream, Z_NO_FLUSH);
-    inflateEnd(&stream);
-    if (result != Z_OK && result != Z_BUF_ERROR && result != Z_STREAM_END)
-        return DECODER_NO;
-    return result == Z_STREAM_END || stream.avail_out == 0 ? DECODER_YES : DECODER_MAYBE;
+    return decoder_zlib_decode(head, bytes, out, sizeof out);
 }
 
 #endif
