@@ -756,7 +756,9 @@ def draw_bins(rng, use, rows):
 def draw_operation(rng, table, uses, rows, names, may_print=True):
     """The words of an operation on columns of values."""
     use = uses[0]
-    name = rng.choice(names if use.is_bound() else ["uniq"])
+    name = rng.choice(names if all(use.is_bound() for use in uses) else [n for n in names if n in ("uniq", "reduce")])
+    if name == "reduce" and not all(use.is_bound() for use in uses):
+        return [name, rng.choice(("distinct", "count", "distinct,count"))]
     if name == "reduce":
         fitting = [r for r in REDUCTIONS if r not in ("and", "or", "xor") or all(use.kind in ("int", "hex") for use in uses)]
         return [name, ",".join(rng.sample(fitting, rng.randrange(1, len(fitting))))]
@@ -819,12 +821,14 @@ def check_where(case):
         if failing is not None and rng.randrange(2):
             table.garble(row, {condition.use.index for condition in conditions[:failing + 1]})
         elif invalid and rng.randrange(10) == 0:
-            use = rng.choice(conditions).use
+            tested = rng.choice(conditions).use
             garbage = rng.choice(GARBAGE[:4])
+            if tested.kind == "text" and tested.index == use.index:
+                continue  # it may meet the condition, but is no value
             if table.form == "json":
-                table.spoil(row) if rng.randrange(2) else table.garble(row, set(range(len(row.cells))) - {use.index})
+                table.spoil(row) if rng.randrange(2) else table.garble(row, set(range(len(row.cells))) - {tested.index})
             else:
-                row.cells[use.index] = garbage + b" x" * table.wide[use.index]
+                row.cells[tested.index] = garbage + b" x" * table.wide[tested.index]
     table.write()
     verdicts = [judge(conditions, row) for row in table.rows]
     kept = [row for row, verdict in zip(table.rows, verdicts) if verdict]
@@ -896,7 +900,8 @@ def check_columns(case):
     rng, table = case.rng, case.table
     conditions = draw_conditions(rng, table, 0, 2)
     groups = [table.use() for _ in range(rng.choice((0, 0, 1, 2)))]
-    values = [table.use(is_value=True, is_bound=True) for _ in range(rng.randrange(2, 6))]
+    is_bound = rng.randrange(3) > 0
+    values = [table.use(is_value=True, is_bound=is_bound) for _ in range(rng.randrange(2, 6))]
     operation = draw_operation(rng, table, values, table.rows, ("reduce", "count"))
     if operation[0] == "count":
         operation = ["count", "--all", "--lt=5", "--ne=1"]
@@ -924,7 +929,7 @@ def check_parts(case):
     groups = [table.use() for _ in range(rng.choice((0, 1, 2)))]
     others = [*groups, *(condition.use for condition in conditions)]
     use, options = draw_value(rng, table, table.rows, others)
-    more = [table.use(is_value=True, is_bound=True)] if rng.randrange(3) == 0 and use.is_bound() else []
+    more = [table.use(is_value=True, is_bound=use.is_bound())] if rng.randrange(3) == 0 else []
     operation = draw_operation(rng, table, [use, *more], table.rows, ("reduce",) if more else SAVED,
                                may_print=False)
     options += draw_weight(rng, table, table.rows, operation[0])
