@@ -175,7 +175,7 @@ static size_t cut_hints(char *text, size_t bytes)
         bool is_count = memmem(text + begin, end - begin, " more invalid ", 14) != NULL;
         for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
             is_count |= memmem(text + begin, end - begin, counted[i], strlen(counted[i])) != NULL;
-        if (is_count)
+        if (is_count && !memchr(text + begin, '\'', end - begin)) /* else a token has the words */
             kept = begin + strcspn(text + begin, ",\n");
         if (kept == end && end > begin && text[end - 1] == ')') {
             while (kept > begin && memcmp(text + kept - 1, " (", 2) != 0)

@@ -105,6 +105,7 @@ static bool merge(const char *name, struct sum *sum)
             is_fine = options_read_line(&sum->options, line, &sum->job, &failure) == STATUS_OK &&
                       sum->job.binning.bins <= BINS_MAX;
             sum->job.line = line;
+            sum->job.any_order = false; /* as with --save */
             is_fine =
                 is_fine && (sum->partial = operation_of(&sum->job)->create(&sum->job, &failure));
         }
