@@ -198,3 +198,14 @@ refused() {
         [[ $stderr == *"note: 1 text is not UTF-8: jsonl has U+FFFD"* ]]
     done
 }
+
+@test "a state of a window of texts has the texts of its rows alone" {
+    cd "$BATS_TEST_TMPDIR"
+    {
+        seq 5000
+        sleep 0.3
+        echo last
+    } | gpuhist uniq -f 1:text --every 100ms --window 100ms --save state >/dev/null
+    echo last | gpuhist uniq -f 1:text --save alone >/dev/null
+    cmp state alone
+}

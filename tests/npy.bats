@@ -49,9 +49,9 @@ for i in range(3): print(a[:, i].sum(), a[:, i].min(), a[:, i].max(), sep="\t")'
     run -0 gpuhist reduce count -f 3 f.npy f.npy
     [ "$output" = 600000 ]
     run --separate-stderr gpuhist reduce count -f 3 f.npy c.npy
-    assert_failed 1 "c.npy: its NumPy array is not in Fortran order, but the first input is"
+    assert_failed 1 "c.npy: its NumPy array is in C order, but the first input is read in Fortran order"
     run --separate-stderr gpuhist reduce count -f 3 c.npy f.npy
-    assert_failed 1 "f.npy: its NumPy array is in Fortran order, but the first input is not"
+    assert_failed 1 "f.npy: its NumPy array is in Fortran order, but the first input is read in C order"
 }
 
 @test "what is no array of integers in one or two dimensions is an error that names it" {

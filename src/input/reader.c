@@ -497,11 +497,12 @@ static enum input_event reader_begin_array(struct reader *reader, struct input_p
         return INPUT_ERROR;
     }
     if (array.rows > 1 && array.columns > 1 && array.is_column_major != wanted->is_column_major)
-        return reader_fail(reader,
-                           wanted->is_column_major
-                               ? "its NumPy array is not in Fortran order, but the first input is"
-                               : "its NumPy array is in Fortran order, but the first input is not",
-                           failure);
+        return reader_fail(
+            reader,
+            wanted->is_column_major
+                ? "its NumPy array is in C order, but the first input is read in Fortran order"
+                : "its NumPy array is in Fortran order, but the first input is read in C order",
+            failure);
     reader->plain.begin += array.header_bytes;
     reader->header_bytes += array.header_bytes;
     reader->has_begun = reader->has_array = true;

@@ -135,14 +135,37 @@ static enum status op_groups_load_word(struct state_reader *state, uint64_t *wor
     return STATUS_OK;
 }
 
-/* Writes all texts in ascending order: their bytes, eight to a number. */
-static void op_groups_save_texts(struct state_writer *state, const struct groups *groups)
+/*
+ * Writes the texts of the rows in ascending order: their bytes, eight to a number. Makes the array
+ * of their numbers by their ranks, which the caller frees; the dictionary may have more texts, of
+ * periods before (--window).
+ */
+static enum status op_groups_save_texts(struct state_writer *state, const struct groups *groups,
+                                        uint32_t **numbers, struct failure *failure)
 {
     const uint32_t count = dictionary_count(groups->job->dictionary);
+    uint32_t *number = calloc((size_t)count + 1, sizeof *number);
+    uint32_t used = 0;
 
-    state_write_number(state, count);
+    *numbers = number;
+    if (!number)
+        return status_fail(failure, STATUS_DATA, "no memory for texts");
+    for (uint64_t i = 0; i < table_distinct(groups->table); i++) {
+        const uint64_t *row = groups_row(groups, i, groups->buffer);
+        for (size_t k = 0; k < groups->layout->count; k++) {
+            if (groups->is_text[k])
+                number[row[k]] = 1;
+        }
+    }
+    for (uint32_t rank = 0; rank < count; rank++)
+        used += number[rank];
+    state_write_number(state, used);
+    used = 0;
     for (uint32_t rank = 0; rank < count; rank++) {
         size_t bytes;
+        if (number[rank] == 0)
+            continue;
+        number[rank] = used++;
         const char *text = groups_text(groups, rank, &bytes);
         state_write_number(state, bytes);
         for (size_t i = 0; i < bytes; i += 8) {
@@ -151,6 +174,7 @@ static void op_groups_save_texts(struct state_writer *state, const struct groups
             state_write_number(state, htole64(word));
         }
     }
+    return STATUS_OK;
 }
 
 /* Reads the texts, and makes the array of their numbers, which the caller frees. */
@@ -196,25 +220,30 @@ static enum status op_groups_save(struct state_writer *state, const struct job *
 {
     const struct groups *groups = partial;
     const struct groups_layout *layout = groups->layout;
-    uint64_t before[OP_GROUPS_WORDS];
+    uint64_t keys[2][OP_GROUPS_WORDS]; /* of the row, and of the one before */
+    uint32_t *numbers = NULL;          /* of texts */
 
     state_write_number(state, table_total(groups->table));
-    if (job_has_texts(job))
-        op_groups_save_texts(state, groups);
+    if (job_has_texts(job) && op_groups_save_texts(state, groups, &numbers, failure) != STATUS_OK)
+        return failure->status;
     for (uint64_t i = 0; i < table_distinct(groups->table); i++) {
         const uint64_t *row = groups_row(groups, i, groups->buffer);
+        const uint64_t *before = keys[(i + 1) % 2];
+        uint64_t *key = keys[i % 2];
         size_t same = 0;
-        while (i > 0 && row[same] == before[same])
+        for (size_t k = 0; k < layout->count; k++)
+            key[k] = groups->is_text[k] ? numbers[row[k]] : row[k];
+        while (i > 0 && key[same] == before[same])
             same++;
         state_write_number(state, row[layout->count]);
         state_write_number(state, same);
         for (size_t k = same; k < layout->count; k++)
-            op_groups_save_word(state, row[k], i > 0 && k == same ? &before[k] : NULL,
+            op_groups_save_word(state, key[k], i > 0 && k == same ? &before[k] : NULL,
                                 groups->flips[k]);
         for (size_t k = layout->first; k < layout->words; k++)
             state_write_number(state, row[k]);
-        memcpy(before, row, layout->count * sizeof *row);
     }
+    free(numbers);
     state_write_number(state, 0);
     return groups_check(groups, failure);
 }
