@@ -69,6 +69,20 @@ rows() {
     [ "$(gpuhist reduce sum --csv -f 3 < <(cat long))" = 6 ]
 }
 
+@test "field 0 of CSV is the whole line as it is, with its quotes" {
+    printf '"a",b,"c"\n"a"\n' >in
+    run -0 gpuhist uniq --csv -f 0:text in
+    [ "$output" = $'"a"\t1\n"a",b,"c"\t1' ]
+    run -0 gpuhist uniq --csv -f 1:text --by 0:text --where '0:text*=a",b' in
+    [ "$output" = $'"a",b,"c"\ta\t1' ]
+    printf '"2026-11-21"\n' >time
+    run -1 gpuhist uniq --csv -f 0:time time
+    [[ $output == *"invalid time '\"2026-11-21\"'"* ]]
+    printf '""\n' >empty
+    run -1 gpuhist uniq --csv -f 0 empty
+    [[ $output == *"invalid integer '\"\"'" ]]
+}
+
 # bats test_tags=slow
 @test "all of these, for minutes" {
     skip_long

@@ -216,7 +216,8 @@ static const char *text_advice_choose(const struct text_case *c)
     const size_t quotes = text_advice_count(c->line, c->length, text_advice_is_quote);
     const size_t inner = c->bytes > 2 && (c->text[1] == '-' || c->text[1] == '+') ? 2 : 1;
 
-    if (rules->is_quoted && c->bytes > 0 && c->text[0] == '"') { /* two may be one */
+    if (rules->is_quoted && rules->field != TEXT_WHOLE_LINE && c->bytes > 0 &&
+        c->text[0] == '"') { /* two may be one */
         const char before = c->text > c->reading->data ? c->text[-1] : '\n';
         if ((before == ' ' || before == '\t') && before != (char)rules->delimiter)
             return "there are blanks before its quote";
