@@ -198,3 +198,31 @@ refused() {
         [[ $stderr == *"note: 1 text is not UTF-8: jsonl has U+FFFD"* ]]
     done
 }
+
+@test "a byte order mark before a text is dropped, and one before a comment" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '\357\273\277a 1\na 2\n' >in
+    { printf '\357\273\277' | gzip; printf 'a 1\na 2\n' | gzip; } >in.gz
+    { printf '\357\273' | gzip; printf '\277a 1\na 2\n' | gzip; } >split.gz
+    head -c 2 in >short
+    for options in '' '--threads 1' '--threads 4 --chunk-size 4K'; do
+        # shellcheck disable=SC2086
+        for command in 'uniq -f 1:text' 'uniq -f 2:int/10 --by 1:text'; do
+            gpuhist $command $options in in.gz split.gz in >got
+            [[ $(cat got) == @(a$'\t'8|a$'\t'0$'\t'8) ]]
+            { head -c 1 in; sleep 0.1; tail -c +2 in; } | gpuhist $command $options >got
+            [[ $(cat got) == @(a$'\t'2|a$'\t'0$'\t'2) ]]
+        done
+        # shellcheck disable=SC2086
+        gpuhist uniq -f 1:text $options short | cmp - <(printf '\357\273\t1\n')
+    done
+    tr '\n' '\0' <in >nul
+    run -0 gpuhist uniq -z -f 1:text nul
+    [ "$output" = $'a\t2' ]
+    printf '\357\273\277b\n\357\273\277c\n' | gpuhist uniq -f 1:text | cmp - <(printf 'b\t1\n\357\273\277c\t1\n')
+    printf '\357\273\277# x\na,b\n1,2\n' >comment
+    run -0 gpuhist uniq --csv -f b --comment '#' comment
+    [ "$output" = $'2\t1' ]
+    run -1 gpuhist uniq -f 1 in
+    [[ $output == *"<byte order mark>a"* ]]
+}
