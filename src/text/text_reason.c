@@ -211,13 +211,13 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         (text_reason_is_miscounted(reading, token->offset, out) ||
          text_reason_is_missing(reading, token->offset, out)))
         return;
-    if (rules->notation == TEXT_BYTES) {
+    text_advise_token(reading, token, advice);
+    if (rules->notation == TEXT_BYTES && *advice == '\0') {
         snprintf(out, TEXT_REASON_SIZE, "text of %zu bytes, more than %zu", token->bytes,
                  TEXT_BYTES_MAX);
         return;
     }
     text_reason_show(begin + 3 * has_mark, token->bytes - 3 * has_mark, shown);
-    text_advise_token(reading, token, advice);
     if (rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", rules->decimals);
     const struct kind_time_rules time = {

@@ -64,6 +64,8 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const char *to
  *   invalid integer '"36"' (try --csv)
  *   invalid integer '"36"' (there are blanks before its quote)
  *   invalid integer '"36"x' (it goes on after its quotes)
+ *   invalid text '"a"b' (it goes on after its quotes)
+ *   text of 70000 bytes, more than 65536
  *   invalid integer '10.0.0.7' (try -f N)
  *   invalid integer '170,83' (try -d ,)
  *   invalid integer '7f00' (try --base 16)
