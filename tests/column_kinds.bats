@@ -199,6 +199,15 @@ refused() {
     done
 }
 
+@test "a number that fits while its bucket does not" {
+    run -1 gpuhist uniq -f 1:int/10 < <(echo -9223372036854775808)
+    [[ $output == *": the bucket of '-9223372036854775808' begins below the least i64" ]]
+    run -1 gpuhist uniq -f 1:int/10 < <(echo -9223372036854775809)
+    [[ $output == *": '-9223372036854775809' is out of range for i64" ]]
+    run -1 gpuhist uniq -t i8 -f 1:int/10 < <(echo -128)
+    [[ $output == *": the bucket of '-128' begins below the least i8 (try -t i64)" ]]
+}
+
 @test "a byte order mark before a text is dropped, and one before a comment" {
     cd "$BATS_TEST_TMPDIR"
     printf '\357\273\277a 1\na 2\n' >in
