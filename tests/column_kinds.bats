@@ -208,6 +208,18 @@ refused() {
     [[ $output == *": the bucket of '-128' begins below the least i8 (try -t i64)" ]]
 }
 
+@test "brackets are for dates with a time of the day" {
+    local text
+    for text in '5]' '[5' '[5]' '+0000]' '1.5]' '[2026-01-01' '2026-01-01]'; do
+        run -1 gpuhist uniq -f 1:time < <(echo "$text")
+        [[ $output == *": invalid time '$text'"* ]]
+    done
+    for text in '[01/Jan/2026:00:00:00 +0000]' '[2026-01-01T00:00:00Z]' '[2026-01-01 00:00:00]' '2026-01-01 00:00]'; do
+        run -0 gpuhist uniq -f 1:time < <(echo "$text")
+        [ "$output" = $'2026-01-01T00:00:00Z\t1' ]
+    done
+}
+
 @test "a byte order mark before a text is dropped, and one before a comment" {
     cd "$BATS_TEST_TMPDIR"
     printf '\357\273\277a 1\na 2\n' >in

@@ -5,7 +5,7 @@
  * the proleptic Gregorian calendar. It is of the years 0001 to 9999; in units of nanoseconds those
  * that 64 bits hold, 1677-09-21 to 2262-04-11, of 10^-8 seconds to 4892.
  *
- * The forms, each with or without the brackets [ and ]:
+ * The forms, those of a date with a time of the day with or without the bracket [ or ]:
  *
  *   2026-11-21T13:45:02.25+01:00   RFC 3339 and ISO 8601. T, t or a blank; without seconds as well.
  *   2026-11-21                     The date alone is midnight UTC.
