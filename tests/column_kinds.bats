@@ -220,6 +220,15 @@ refused() {
     done
 }
 
+@test "a number after a time that no offset is, is a field of its own" {
+    run -0 gpuhist uniq -f 1:time --by 2 < <(echo '2026-01-01T00:00:00 -1999')
+    [ "$output" = $'-1999\t2026-01-01T00:00:00Z\t1' ]
+    run -0 gpuhist uniq -f 1:time < <(echo '2026-01-01T00:00:00 -1959')
+    [ "$output" = $'2026-01-01T19:59:00Z\t1' ]
+    run -1 gpuhist uniq --csv -f 1:time < <(echo '2026-01-01T00:00:00 -1999')
+    [[ $output == *"invalid time"* ]]
+}
+
 @test "a byte order mark before a text is dropped, and one before a comment" {
     cd "$BATS_TEST_TMPDIR"
     printf '\357\273\277a 1\na 2\n' >in

@@ -209,11 +209,13 @@ BYTES_INLINE const char *kind_time_read_tail(const char *at, const struct kind_t
     if (has_clock && at < span->end && *at != ' ') {
         at = kind_time_read_offset(at, span->end, &parts->offset);
     } else if (has_clock && at < span->end) {
-        int offset;
+        int offset = 0;
         const char *stop = kind_time_read_offset(at + 1, span->end, &offset);
-        bool is_short = stop - at == 4; /* +HH */
-        if (stop > at + 1 && kind_time_ends(stop + kind_time_is_closed(stop, span), span) &&
-            (!is_short || stop <= span->field_end)) {
+        const bool is_closed = kind_time_is_closed(stop, span);
+        const bool is_number = /* of the next field, rather than an offset */
+            stop > span->field_end &&
+            (stop - at == 4 /* +HH */ || (offset == KIND_TIME_NO_OFFSET && !is_closed));
+        if (stop > at + 1 && kind_time_ends(stop + is_closed, span) && !is_number) {
             parts->offset = offset;
             at = stop;
         }
