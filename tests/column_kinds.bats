@@ -208,4 +208,60 @@ refused() {
     } | gpuhist uniq -f 1:text --every 100ms --window 100ms --save state >/dev/null
     echo last | gpuhist uniq -f 1:text --save alone >/dev/null
     cmp state alone
+@test "a number that fits while its bucket does not" {
+    run -1 gpuhist uniq -f 1:int/10 < <(echo -9223372036854775808)
+    [[ $output == *": the bucket of '-9223372036854775808' begins below the least i64" ]]
+    run -1 gpuhist uniq -f 1:int/10 < <(echo -9223372036854775809)
+    [[ $output == *": '-9223372036854775809' is out of range for i64" ]]
+    run -1 gpuhist uniq -t i8 -f 1:int/10 < <(echo -128)
+    [[ $output == *": the bucket of '-128' begins below the least i8 (try -t i64)" ]]
+}
+
+@test "brackets are for dates with a time of the day" {
+    local text
+    for text in '5]' '[5' '[5]' '+0000]' '1.5]' '[2026-01-01' '2026-01-01]'; do
+        run -1 gpuhist uniq -f 1:time < <(echo "$text")
+        [[ $output == *": invalid time '$text'"* ]]
+    done
+    for text in '[01/Jan/2026:00:00:00 +0000]' '[2026-01-01T00:00:00Z]' '[2026-01-01 00:00:00]' '2026-01-01 00:00]'; do
+        run -0 gpuhist uniq -f 1:time < <(echo "$text")
+        [ "$output" = $'2026-01-01T00:00:00Z\t1' ]
+    done
+}
+
+@test "a number after a time that no offset is, is a field of its own" {
+    run -0 gpuhist uniq -f 1:time --by 2 < <(echo '2026-01-01T00:00:00 -1999')
+    [ "$output" = $'-1999\t2026-01-01T00:00:00Z\t1' ]
+    run -0 gpuhist uniq -f 1:time < <(echo '2026-01-01T00:00:00 -1959')
+    [ "$output" = $'2026-01-01T19:59:00Z\t1' ]
+    run -1 gpuhist uniq --csv -f 1:time < <(echo '2026-01-01T00:00:00 -1999')
+    [[ $output == *"invalid time"* ]]
+}
+
+@test "a byte order mark before a text is dropped, and one before a comment" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '\357\273\277a 1\na 2\n' >in
+    { printf '\357\273\277' | gzip; printf 'a 1\na 2\n' | gzip; } >in.gz
+    { printf '\357\273' | gzip; printf '\277a 1\na 2\n' | gzip; } >split.gz
+    head -c 2 in >short
+    for options in '' '--threads 1' '--threads 4 --chunk-size 4K'; do
+        # shellcheck disable=SC2086
+        for command in 'uniq -f 1:text' 'uniq -f 2:int/10 --by 1:text'; do
+            gpuhist $command $options in in.gz split.gz in >got
+            [[ $(cat got) == @(a$'\t'8|a$'\t'0$'\t'8) ]]
+            { head -c 1 in; sleep 0.1; tail -c +2 in; } | gpuhist $command $options >got
+            [[ $(cat got) == @(a$'\t'2|a$'\t'0$'\t'2) ]]
+        done
+        # shellcheck disable=SC2086
+        gpuhist uniq -f 1:text $options short | cmp - <(printf '\357\273\t1\n')
+    done
+    tr '\n' '\0' <in >nul
+    run -0 gpuhist uniq -z -f 1:text nul
+    [ "$output" = $'a\t2' ]
+    printf '\357\273\277b\n\357\273\277c\n' | gpuhist uniq -f 1:text | cmp - <(printf 'b\t1\n\357\273\277c\t1\n')
+    printf '\357\273\277# x\na,b\n1,2\n' >comment
+    run -0 gpuhist uniq --csv -f b --comment '#' comment
+    [ "$output" = $'2\t1' ]
+    run -1 gpuhist uniq -f 1 in
+    [[ $output == *"<byte order mark>a"* ]]
 }

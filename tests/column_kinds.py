@@ -80,7 +80,7 @@ def draw_time(rng):
     else:
         seconds = rng.choice(["", f":{second:02}{fraction}"])
         text = f"{year}-{month:02}-{day:02}{rng.choice('T ')}{hour:02}:{minute:02}{seconds}{offset}"
-    return f"[{text}]" if rng.randrange(5) == 0 else text
+    return rng.choice("[ ").strip() + text + rng.choice("] ").strip() if rng.randrange(5) == 0 else text
 
 
 def instant(time):
@@ -91,8 +91,11 @@ def instant(time):
 
 def read_time(text):
     """What Python reads: microseconds since 1970, or None."""
-    # exceptions: brackets, of which either may be missing
+    # exceptions: brackets around a date with a time of the day, of which either may be missing
+    is_bracketed = text.startswith("[") or text.endswith("]")
     text = text.removeprefix("[").removesuffix("]")
+    if is_bracketed and re.fullmatch(r"[^:tT]*", text):
+        return None
     if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)", text):
         return fractions.Fraction(text.removesuffix(".")) * 10**6 // 1
     # exception: second 60 is the first of the next minute

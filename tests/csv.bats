@@ -69,6 +69,36 @@ rows() {
     [ "$(gpuhist reduce sum --csv -f 3 < <(cat long))" = 6 ]
 }
 
+@test "field 0 of CSV is the whole line as it is, with its quotes" {
+    printf '"a",b,"c"\n"a"\n' >in
+    run -0 gpuhist uniq --csv -f 0:text in
+    [ "$output" = $'"a"\t1\n"a",b,"c"\t1' ]
+    run -0 gpuhist uniq --csv -f 1:text --by 0:text --where '0:text*=a",b' in
+    [ "$output" = $'"a",b,"c"\ta\t1' ]
+    printf '"2026-11-21"\n' >time
+    run -1 gpuhist uniq --csv -f 0:time time
+    [[ $output == *"invalid time '\"2026-11-21\"'"* ]]
+    printf '""\n' >empty
+    run -1 gpuhist uniq --csv -f 0 empty
+    [[ $output == *"invalid integer '\"\"'" ]]
+}
+
+@test "wrong quotes are named in a row of any kind, and so is a text that is too long" {
+    printf 'x,"a"b,1\n' >after
+    printf 'x, "a",1\n' >blanks
+    for column in 2:text 1:text 0:text 3:text 2:time 3:ip 2 0; do
+        run -1 --separate-stderr gpuhist uniq --csv -f $column after
+        [[ $stderr == *": invalid "*" '\"a\"b,1' (it goes on after its quotes)" ]]
+        run -1 --separate-stderr gpuhist uniq --csv -f $column blanks
+        [[ $stderr == *": invalid "*" '\"a\",1' (there are blanks before its quote)" ]]
+    done
+    { printf '"'; head -c 65537 /dev/zero | tr '\0' a; printf '",1\n'; } >long
+    run -1 --separate-stderr gpuhist uniq --csv -f 1:text long
+    [[ $stderr == *": text of 65537 bytes, more than 65536" ]]
+    run -1 --separate-stderr gpuhist uniq --csv -f 0:text long
+    [[ $stderr == *": text of 65541 bytes, more than 65536" ]]
+}
+
 # bats test_tags=slow
 @test "all of these, for minutes" {
     skip_long

@@ -232,9 +232,10 @@ static enum status run_operation(struct run *run, struct failure *failure)
     };
     enum status status = STATUS_OK;
 
-    for (size_t i = 0; i < format.columns; i++)
+    for (size_t i = 0; i < format.columns; i++) {
         format.names[i] = job->json ? NULL : job->columns[i].name;
-
+        format.drops_mark |= !job->json && job->columns[i].notation == TEXT_BYTES;
+    }
     if (format.header_lines == 0 && record_has_names(&format))
         format.header_lines = 1;
     source_set_format(run->source, &format);

@@ -209,25 +209,28 @@ BYTES_INLINE const char *kind_time_read_tail(const char *at, const struct kind_t
     if (has_clock && at < span->end && *at != ' ') {
         at = kind_time_read_offset(at, span->end, &parts->offset);
     } else if (has_clock && at < span->end) {
-        int offset;
+        int offset = 0;
         const char *stop = kind_time_read_offset(at + 1, span->end, &offset);
-        bool is_short = stop - at == 4; /* +HH */
-        if (stop > at + 1 && kind_time_ends(stop + kind_time_is_closed(stop, span), span) &&
-            (!is_short || stop <= span->field_end)) {
+        const bool is_closed = kind_time_is_closed(stop, span);
+        const bool is_number = /* of the next field, rather than an offset */
+            stop > span->field_end &&
+            (stop - at == 4 /* +HH */ || (offset == KIND_TIME_NO_OFFSET && !is_closed));
+        if (stop > at + 1 && kind_time_ends(stop + is_closed, span) && !is_number) {
             parts->offset = offset;
             at = stop;
         }
     }
-    at += kind_time_is_closed(at, span);
+    at += has_clock && kind_time_is_closed(at, span);
     return kind_time_ends(at, span) ? at : NULL;
 }
 
 /*
- * Reads the forms that are not the two above. Returns the end of the time, NULL if it is none. A
- * form that does not end where a time may is tried as the next one, which is shorter: a date before
- * a field that only begins like a time is a date.
+ * Reads the forms that are not the two above, after a bracket or without one, which wants a time of
+ * the day. Returns the end of the time, NULL if it is none. A form that does not end where a time
+ * may is tried as the next one, which is shorter: a date before a field that only begins like a
+ * time is a date.
  */
-static __attribute__((noinline)) const char *kind_time_read_other(const char *text,
+static __attribute__((noinline)) const char *kind_time_read_other(const char *text, bool is_opened,
                                                                   const struct kind_time_span *span,
                                                                   struct kind_time_parts *parts)
 {
@@ -244,8 +247,7 @@ static __attribute__((noinline)) const char *kind_time_read_other(const char *te
 
     *parts = (struct kind_time_parts){0};
     const char *end = kind_time_read_epoch(text, span->end, true, parts);
-    end += kind_time_is_closed(end, span);
-    if (parts->is_epoch && kind_time_ends(end, span))
+    if (parts->is_epoch && !is_opened && kind_time_ends(end, span))
         return end;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         const char *shape = forms[i].shape;
@@ -255,7 +257,7 @@ static __attribute__((noinline)) const char *kind_time_read_other(const char *te
             if (*shape == '0' ? !kind_time_is_digit(*at) : *at != *shape && !is_separator)
                 break;
         }
-        if (*shape != '\0')
+        if (*shape != '\0' || (is_opened && forms[i].hour == 0))
             continue;
         *parts = (struct kind_time_parts){
             .year = kind_time_pair(text) * 100 + kind_time_pair(text + 2),
@@ -334,7 +336,7 @@ static inline enum kind_time_result kind_time_find(const struct kind_time_rules 
                 at = kind_time_read_tail(begin + 20, &span, true, true, &parts);
         }
         if (!at)
-            at = kind_time_read_other(begin, &span, &parts);
+            at = kind_time_read_other(begin, begin > text, &span, &parts);
     }
     if (!at)
         return KIND_TIME_INVALID;

@@ -5,7 +5,7 @@
  * the proleptic Gregorian calendar. It is of the years 0001 to 9999; in units of nanoseconds those
  * that 64 bits hold, 1677-09-21 to 2262-04-11, of 10^-8 seconds to 4892.
  *
- * The forms, each with or without the brackets [ and ]:
+ * The forms, those of a date with a time of the day with or without the bracket [ or ]:
  *
  *   2026-11-21T13:45:02.25+01:00   RFC 3339 and ISO 8601. T, t or a blank; without seconds as well.
  *   2026-11-21                     The date alone is midnight UTC.
@@ -50,7 +50,8 @@ struct kind_time_rules {
  * take all of the field. It reads on over one blank (not a tab) after the field for its second
  * half, if the next field has the shape HH:MM, HH:MM:SS or more of a time, or for its offset, if
  * that has the shape Z, +HHMM or +HH:MM (not +HH, which is a number more often), each with or
- * without ]. Where the shape is right and a number is not, such as hour 25, the time is invalid.
+ * without ]. Where the shape is right and a number is not, such as hour 25, the time is invalid;
+ * but an offset that no clock has, such as -1999 without ], is a field of its own.
  *
  * Stores the value and returns the bytes of the time, at least `field`. Returns 0 if it is invalid
  * or out of range, as an empty field is. Reads nothing outside text[0..bytes).

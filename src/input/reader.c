@@ -42,7 +42,8 @@ void reader_set_records(struct reader *reader, const struct record_format *recor
     reader->rules = rules;
     reader->skip_lines = records->header_lines;
     reader->checks_line_end = reader->row_end == TEXT_ENDS_LF && record_may_end_with_cr(records);
-    reader->has_begun = reader->skip_lines == 0 && !reader->checks_line_end && !records->has_arrays;
+    reader->checks_mark = reader->skip_lines > 0 || records->drops_mark;
+    reader->has_begun = !reader->checks_mark && !reader->checks_line_end && !records->has_arrays;
 }
 
 void reader_end_array(struct reader *reader)
@@ -523,6 +524,7 @@ static enum input_event reader_begin_array(struct reader *reader, struct input_p
 enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
                               struct failure *failure)
 {
+    static const char mark[3] = "\xef\xbb\xbf"; /* of UTF-8 */
     struct reader_ahead *plain = &reader->plain;
     enum input_event event = INPUT_DATA;
 
@@ -547,13 +549,24 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
             }
             reader->checks_line_end = !is_known;
         }
-        const size_t mark = bytes >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+        if (reader->checks_mark) {
+            const size_t compared = bytes < sizeof mark ? bytes : sizeof mark;
+            const bool may_be_mark = memcmp(data, mark, compared) == 0;
+            reader->checks_mark = may_be_mark && compared < sizeof mark && event != INPUT_END;
+            if (may_be_mark && compared == sizeof mark) {
+                plain->begin += sizeof mark;
+                reader->header_bytes += sizeof mark;
+                continue;
+            }
+            if (may_be_mark && is_part)
+                return event;
+        }
         enum text_scan_state state = TEXT_SCAN_ROW;
-        size_t end = text_scan(rules, data + mark, bytes - mark, &state).first;
-        end += end > 0 ? mark : 0;
+        const size_t end = text_scan(rules, data, bytes, &state).first;
         const bool is_all = end > 0 || event == INPUT_END;
         const bool is_kept = is_named || rules->is_quoted || rules->has_comments;
-        if (!reader->checks_line_end && reader->skip_lines > 0 && (is_all || !is_kept)) {
+        const bool is_checked = !reader->checks_line_end && !reader->checks_mark;
+        if (is_checked && reader->skip_lines > 0 && (is_all || !is_kept)) {
             const size_t line = end > 0 ? end : bytes;
             const bool is_comment = line > 0 && rules->has_comments && *data == rules->comment &&
                                     !(reader->skip_lines == 1 && record_has_columns(data, line));
@@ -576,7 +589,7 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
             if (is_all)
                 continue;
         }
-        reader->has_begun = !reader->checks_line_end && reader->skip_lines == 0;
+        reader->has_begun = is_checked && reader->skip_lines == 0;
         if (reader->has_begun)
             break;
         if (plain->end - plain->begin >= READER_NAMES_BYTES)

@@ -100,10 +100,11 @@ struct reader {
     struct reader_ahead plain; /* read ahead and decoded */
     const struct record_format *records; /* describes the header; NULL: no header */
     struct text_rules *rules;            /* of the file, which the header completes */
-    bool has_begun;                      /* the next two are done with */
+    bool has_begun;                      /* the next four are done with */
     enum text_row_end row_end;           /* newlines are put there */
     bool checks_line_end;  /* a text whose lines matter has no newline so far: if there is none in
                               its first block, carriage returns end its rows */
+    bool checks_mark;      /* a byte order mark at the beginning is dropped, if there is one */
     uint64_t skip_lines;   /* header lines still to skip */
     uint64_t header_lines; /* lines and bytes skipped; the caller resets both */
     uint64_t header_bytes;
@@ -153,9 +154,9 @@ void reader_count(const struct reader_options *options, uint64_t bytes);
 
 /*
  * Reads ahead until the beginning of the text is known: how its first line ends, and the header,
- * which it removes; reader_read does the same. Of the piece, it uses `wait` and sets `has_waited`.
- * Returns INPUT_DATA when that is done, INPUT_END if a part ends before the header does, and else
- * what reader_read does.
+ * which it removes, and a byte order mark; reader_read does the same. Of the piece, it uses `wait`
+ * and sets `has_waited`. Returns INPUT_DATA when that is done, INPUT_END if a part ends before the
+ * header does, and else what reader_read does.
  */
 enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
                               struct failure *failure);

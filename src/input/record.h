@@ -25,6 +25,7 @@ struct record_format {
     uint64_t array_column;  /* and if it is column-major only of this column, from 0 */
     bool is_text;           /* a chunk of text is of one file */
     struct text_rules text; /* of text */
+    bool drops_mark;        /* of text: a file without a header may begin with a byte order mark */
     uint64_t header_lines;  /* of each file, skipped */
     size_t columns;         /* of text: 1 or more */
     const char *names[TEXT_COLUMNS_MAX]; /* of their fields, in the last header line; NULL: the

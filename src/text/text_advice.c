@@ -6,6 +6,7 @@
 
 #include "base/kind_ip.h"
 #include "base/kind_time.h"
+#include "text/text_line.h"
 #include "text/text_number.h"
 #include "text/text_scan.h"
 
@@ -203,6 +204,22 @@ static const char *text_advice_choose_kind(const struct text_reading *reading, c
     return "";
 }
 
+/* What is wrong with the quotes that the token begins with, or "". */
+static const char *text_advice_find_quotes(const struct text_case *c)
+{
+    const char before = c->text > c->reading->data ? c->text[-1] : '\n';
+    struct text_field field = {.begin = 0};
+    size_t offset = 0;
+
+    if (!c->rules->is_quoted || c->bytes == 0 || c->text[0] != '"' ||
+        before == '"') /* two may be one */
+        return "";
+    if ((before == ' ' || before == '\t') && before != (char)c->rules->delimiter)
+        return "there are blanks before its quote";
+    text_line_next(c->rules, c->text, c->bytes, &offset, &field);
+    return field.is_wrong ? "it goes on after its quotes" : "";
+}
+
 /* The rules for an invalid token but the one for decimals. */
 static const char *text_advice_choose(const struct text_case *c)
 {
@@ -216,13 +233,9 @@ static const char *text_advice_choose(const struct text_case *c)
     const size_t quotes = text_advice_count(c->line, c->length, text_advice_is_quote);
     const size_t inner = c->bytes > 2 && (c->text[1] == '-' || c->text[1] == '+') ? 2 : 1;
 
-    if (rules->is_quoted && c->bytes > 0 && c->text[0] == '"') { /* two may be one */
-        const char before = c->text > c->reading->data ? c->text[-1] : '\n';
-        if ((before == ' ' || before == '\t') && before != (char)rules->delimiter)
-            return "there are blanks before its quote";
-        if (before != '"')
-            return "it goes on after its quotes";
-    }
+    const char *wrong = text_advice_find_quotes(c);
+    if (*wrong)
+        return wrong;
     if (is_integer && count > 2 && (digits[1] | 0x20) == 'x' &&
         text_advice_is_number(&hex, digits, count))
         return "try --base 16";
@@ -283,7 +296,7 @@ void text_advise_token(const struct text_reading *reading, const struct text_tok
     if (reading->ends_run && (c.bytes == 0 || (c.bytes == 1 && *text == '-')))
         text_advice_write("try --invalid ignore", out);
     else if (c.rules->from_zero || c.rules->notation > TEXT_OPAQUE)
-        text_advice_write("", out);
+        text_advice_write(text_advice_find_quotes(&c), out);
     else if (!reading->is_json &&
              text_advice_is_json(is_word ? text : c.line, is_word ? c.bytes : c.length))
         text_advice_write(TEXT_ADVICE_JSON, out);

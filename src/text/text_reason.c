@@ -198,6 +198,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     const struct text_rules *rules = reading->rules;
     const bool is_kind = rules->notation > TEXT_OPAQUE;
     const char *type = is_kind ? NULL : text_reason_find_type(rules, begin, token->bytes);
+    struct text_number number;
     bool has_mark = text_advice_has_mark(begin, token->bytes);
     char shown[TEXT_REASON_SHOWN + 4];
     char advice[TEXT_ADVICE_SIZE];
@@ -211,13 +212,13 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         (text_reason_is_miscounted(reading, token->offset, out) ||
          text_reason_is_missing(reading, token->offset, out)))
         return;
-    if (rules->notation == TEXT_BYTES) {
+    text_advise_token(reading, token, advice);
+    if (rules->notation == TEXT_BYTES && *advice == '\0') {
         snprintf(out, TEXT_REASON_SIZE, "text of %zu bytes, more than %zu", token->bytes,
                  TEXT_BYTES_MAX);
         return;
     }
     text_reason_show(begin + 3 * has_mark, token->bytes - 3 * has_mark, shown);
-    text_advise_token(reading, token, advice);
     if (rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", rules->decimals);
     const struct kind_time_rules time = {
@@ -228,6 +229,13 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         kind_time_is_out_of_range(&time, begin, token->bytes, token->bytes))
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for times with %u digits of a second",
                  shown, time.digits);
+    else if (type && !rules->from_zero &&
+             text_number_read_any(rules, begin, token->bytes, &number) &&
+             number.magnitude <=
+                 text_number_limits(*reading->element).magnitude[number.is_negative])
+        snprintf(out, TEXT_REASON_SIZE, "the bucket of '%s' begins below the least %s%s%s", shown,
+                 reading->element->name, decimals,
+                 reading->element->bytes < sizeof(int64_t) ? " (try -t i64)" : "");
     else if (type && !rules->from_zero)
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s", shown,
                  reading->element->name, decimals, *type ? " (try -t " : "", type,

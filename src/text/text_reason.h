@@ -51,6 +51,7 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const char *to
  *   line has 5 fields, its header has 4 (try -f 2)
  *   '300' is out of range for u8 (try -t i64)
  *   '10' is out of range for i64 with --decimals 18
+ *   the bucket of '-125' begins below the least i8 (try -t i64)
  *   invalid integer 'x'
  *   invalid integer '1.5' (try --decimals 1)
  *   invalid weight '-1', no integer from 0 to 2^63 - 1
@@ -64,6 +65,8 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const char *to
  *   invalid integer '"36"' (try --csv)
  *   invalid integer '"36"' (there are blanks before its quote)
  *   invalid integer '"36"x' (it goes on after its quotes)
+ *   invalid text '"a"b' (it goes on after its quotes)
+ *   text of 70000 bytes, more than 65536
  *   invalid integer '10.0.0.7' (try -f N)
  *   invalid integer '170,83' (try -d ,)
  *   invalid integer '7f00' (try --base 16)

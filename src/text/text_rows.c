@@ -237,7 +237,8 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
         .is_escaped = field->is_escaped,
     };
 
-    if (is_quoted && token.begin < token.end && data[token.begin] == '"') {
+    if (is_quoted && field->rules.field != TEXT_WHOLE_LINE && token.begin < token.end &&
+        data[token.begin] == '"') {
         token.begin++;
         token.end--;
         token.is_escaped = column->of->notation == TEXT_BYTES &&
