@@ -135,3 +135,19 @@ usage() {
     run -0 gpuhist merge --format csv state
     [ "$output" = $'column,x=1,sum,max\n"a, ""b""",4,2,2\n2017,4,1,1' ]
 }
+
+@test "conditions compare with addresses at the ends of IPv4 and IPv6" {
+    # Those of Python's ipaddress in ascending order, IPv4 before IPv6.
+    addresses=(0.0.0.0 0.0.0.1 0.0.0.2 0.0.0.3 255.255.255.254 255.255.255.255 :: ::1 ::2
+        ffff:ffff:ffff:ffff:ffff:ffff:ffff:fffe ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff)
+    total=${#addresses[@]}
+    printf '%s\n' "${addresses[@]}" >in
+    for ((i = 0; i < total; i++)); do
+        got=
+        for relation in '<' '<=' '=' '!=' '>=' '>'; do
+            got+=" $(gpuhist count --all --where "1:ip$relation${addresses[i]}" in)"
+        done
+        echo "${addresses[i]}: $got"
+        [ "$got" = " $i $((i + 1)) 1 $((total - 1)) $((total - i)) $((total - i - 1))" ]
+    done
+}

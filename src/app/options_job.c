@@ -149,17 +149,15 @@ static enum status options_make_address(const struct options_condition *typed,
             return options_fail_condition(typed, next, length, element, failure);
         struct predicate_range range = {element_address(first), element_address(last)};
         if (typed->relation == PREDICATE_LT || typed->relation == PREDICATE_GE) {
-            range.high = range.low; /* the least that is not below it */
+            if (range.low == element_min(element))
+                break; /* none is below the first address */
+            range.high = range.low - 1;
             range.low = element_min(element);
-            range.high -= range.high > range.low;
         } else if (!is_list) {
             range.low = element_min(element);
         }
         ranges[count++] = range;
     }
-    const bool is_first = typed->relation == PREDICATE_LT || typed->relation == PREDICATE_GE;
-    if (is_first && ranges[0].high == element_min(element))
-        count = 0; /* nothing is below the first address */
     enum status status = predicate_init_ranges(condition, typed->value, ranges, count, failure);
     condition->negated = typed->relation == PREDICATE_NE || typed->relation == PREDICATE_GE ||
                          typed->relation == PREDICATE_GT;
