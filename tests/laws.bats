@@ -151,3 +151,46 @@ usage() {
         [ "$got" = " $i $((i + 1)) 1 $((total - 1)) $((total - i)) $((total - i - 1))" ]
     done
 }
+
+@test "conditions are lists in files, of texts, addresses and times" {
+    printf 'b\na,b\n10.1.0.0\n' >texts
+    printf '10.0.0.0/8\n\n ::1 \r\n' >addresses
+    printf '2026-01-01 00:00:00\n2026-01-03\n' >times
+    printf '%s\n' a b a,b bb @texts 10.1.0.0 >in
+    counts() { # counts N CONDITION: as many lines of `in` meet it
+        run -0 gpuhist count --all -d '|' --where "$2" "${@:3}" in
+        [ "$output" = "$1" ]
+    }
+    counts 3 1:text=@texts
+    counts 3 '1:text!=@texts'
+    : >empty
+    counts 0 1:text=@empty
+    counts 6 '1:text!=@empty'
+    printf '%s\n' 10.9.9.9 ::1 ::2 11.0.0.0 >in
+    counts 2 1:ip=@addresses
+    counts 2 '1:ip!=@addresses'
+    printf '%s\n' 2026-01-01T00:00:00 2026-01-03 2026-01-02 >in
+    for kind in time localtime; do
+        counts 2 "1:$kind=@times"
+        counts 1 "1:$kind!=@times"
+    done
+    seq 10000 | sed 's/^/t/' >texts
+    seq 9001 11000 | sed 's/^/t/' >in
+    counts 1000 1:text=@texts
+    for ((i = 0; i < 10000; i += 2)); do echo "10.0.$((i / 256)).$((i % 256))"; done >addresses
+    for ((i = 0; i < 10000; i++)); do echo "10.0.$((i / 256)).$((i % 256))"; done >in
+    counts 5000 1:ip=@addresses
+    counts 5000 '1:ip!=@addresses'
+    counts 256 "1:ip=$(seq -s, -f '10.0.3.%g' 0 255)"
+    for kind in text ip time localtime; do
+        run --separate-stderr gpuhist count --all --where "1:$kind=@none" in
+        assert_failed 1 "none: No such file or directory"
+        run --separate-stderr gpuhist count --all --where "1:$kind=@" in
+        assert_failed 2 "invalid --where '@': expected a file name after the @"
+    done
+    printf '\n10.0.0.1\nx\n' >addresses
+    run --separate-stderr gpuhist count --all --where 1:ip=@addresses in
+    assert_failed 1 "addresses:3: 'x' is not an address such as 10.0.0.1"
+    run --separate-stderr gpuhist count --all --where 1:time=@addresses in
+    assert_failed 1 "addresses:2: '10.0.0.1' is not a time such as "
+}
