@@ -194,3 +194,35 @@ usage() {
     run --separate-stderr gpuhist count --all --where 1:time=@addresses in
     assert_failed 1 "addresses:2: '10.0.0.1' is not a time such as "
 }
+
+@test "times that are finer than their column are no bounds" {
+    printf '2026-01-01T00:00:00.3Z\n' >in
+    for time in 2026-01-01T00:00:00.5 '2026-01-01 00:00:00,01Z' 1767225600.5 2026-01-01T00:00:00.0001+00:00; do
+        for relation in '>=' '<' = '!='; do
+            [[ "$time" == *,* && "$relation" == [=!]* ]] && continue # a list
+            usage "'$time'" count --all --where "1:time$relation$time" in
+            [[ "$stderr" == *"is not a time such as 2026-11-21T13:45:02Z"* ]]
+        done
+        [[ "$time" == *,* ]] && continue
+        usage "with no more decimals than its column (COLUMN:time.3)" count -f 1:time --ge "$time" in
+        usage "with no more decimals than their column (COLUMN:time.3)" count -f 1:time --in "$time:2027-01-01" in
+        usage "with no more decimals than their column (COLUMN:time.3)" \
+            histogram -f 1:time --width 1s --range "$time:2027-01-01" in
+    done
+    usage "is not a time such as" count --all --where '1:time.3>=2026-01-01T00:00:00.2501' in
+    [ "$(gpuhist count --all --where '1:time.3>=2026-01-01T00:00:00.250000' in)" = 1 ]
+    [ "$(gpuhist count --all --where '1:time>=2026-01-01T00:00:00.000Z' in)" = 1 ]
+    [ "$(gpuhist count --all --where '1:time.1>=1767225600.40' in)" = 0 ]
+}
+
+@test "lists of conditions with an empty item" {
+    for list in 5,, , ,5 5,,6 '5, ' ' ,5' '5, ,6'; do
+        usage "invalid --where '1=$list': " uniq -f 1 --where "1=$list"
+        usage "invalid --where '1!=$list': " uniq -f 1 --where "1!=$list"
+    done
+    usage "invalid --where '1:ip=::1,': '' is not an address" uniq -f 1 --where 1:ip=::1,
+    usage "invalid --where '1:time=,2026-01-01': '' is not a time" uniq -f 1 --where 1:time=,2026-01-01
+    usage "invalid --where '1:time=,': '' is not a time" uniq -f 1 --where 1:time=,
+    [ "$(printf '5\n6\n7\n' | gpuhist count --all --where '1=5, 6')" = 2 ]
+    [ "$(printf '5||\n' | gpuhist count --all -d'|' --where '2:text=5,')" = 1 ] # a text may be empty
+}

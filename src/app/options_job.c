@@ -223,6 +223,21 @@ static enum status options_make_times(const struct options_condition *typed,
     return status;
 }
 
+/* Whether an item of a list of numbers is missing: before a comma, or after the last one. */
+static bool options_misses_item(const char *list)
+{
+    const char *blanks = " \t\n\r\v\f";
+
+    for (;; list++) {
+        list += strspn(list, blanks);
+        if (*list == ',' || *list == '\0')
+            return true;
+        list += strcspn(list, ",");
+        if (*list == '\0')
+            return false;
+    }
+}
+
 /* Makes the condition that a number is one of a list. */
 static enum status options_make_numbers(const struct options_condition *typed,
                                         const struct element *element, struct predicate *condition,
@@ -232,6 +247,9 @@ static enum status options_make_numbers(const struct options_condition *typed,
     size_t count = 0;
     enum status status = lists_read_keys(typed->value, "where", element, &keys, &count, failure);
 
+    if (status == STATUS_OK && !number_list_is_file(typed->value) &&
+        options_misses_item(typed->value))
+        status = STATUS_USAGE;
     if (status == STATUS_USAGE)
         status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%s' is neither @FILE nor %s",
                     typed->typed, typed->value,

@@ -56,12 +56,13 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
     }
     if (relation == PREDICATE_IN) {
         if (!element_read_range(element, text, &low, &limit))
-            return predicate_fail(predicate,
-                                  is_time ? "LO:HI, two times such as 2026-11-21T13:45:02Z"
-                                  : has_decimals
-                                      ? "LO:HI, two numbers with no more decimals than --decimals"
-                                      : "LO:HI, two integers, or numbers with --decimals",
-                                  failure);
+            return predicate_fail(
+                predicate,
+                is_time        ? "LO:HI, two times such as 2026-11-21T13:45:02Z, with no more "
+                                 "decimals than their column (COLUMN:time.3)"
+                : has_decimals ? "LO:HI, two numbers with no more decimals than --decimals"
+                               : "LO:HI, two integers, or numbers with --decimals",
+                failure);
         if (low >= limit)
             return status_fail(failure, STATUS_USAGE, "--in %s is empty: LO must be below HI",
                                text);
@@ -69,7 +70,8 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
         if (!element_read(element, text, strlen(text), &limit))
             return predicate_fail(
                 predicate,
-                is_time        ? "a time such as 2026-11-21T13:45:02Z"
+                is_time ? "a time such as 2026-11-21T13:45:02Z, with no more decimals than its "
+                          "column (COLUMN:time.3)"
                 : has_decimals ? "a number with no more decimals than --decimals"
                                : "an integer such as 500, -3 or 5M, or 0.5 with --decimals 1",
                 failure);
