@@ -226,3 +226,22 @@ usage() {
     [ "$(printf '5\n6\n7\n' | gpuhist count --all --where '1=5, 6')" = 2 ]
     [ "$(printf '5||\n' | gpuhist count --all -d'|' --where '2:text=5,')" = 1 ] # a text may be empty
 }
+
+@test "what is said where a row meets --where, but a value is invalid" {
+    refuses() { # refuses MESSAGE ARG...
+        run --separate-stderr gpuhist "${@:2}" --invalid ignore -q in
+        echo "$stderr"
+        [[ "$status" -eq 1 && "$stderr" = "gpuhist: $1" ]]
+    }
+    printf 'k a b\n1 5 x\n' >in
+    refuses "b: it has no value, but another column has" reduce mean -f a,b --where k=1
+    refuses "no row with a value meets --where: there is no mean" reduce mean -f b --where k=1
+    refuses "no row with a value meets --where: there is no mean" reduce mean -f a,b --where k=2
+    printf 'k a b\n1 5 1\n1 6 x\n' >in
+    refuses "b: one value has no stddev" reduce stddev -f a,b
+    printf '1 5\nx 5\n' >in
+    run -0 --separate-stderr gpuhist reduce sum -f 2 --where 1=77 --invalid ignore in
+    [[ "$output" = 0 && "$stderr" = "gpuhist: note: 1 token skipped"* ]]
+    run -0 --separate-stderr gpuhist reduce sum -f 1 --invalid ignore <<<x
+    [[ "$stderr" = "gpuhist: all input was invalid and ignored: 1 token"* ]]
+}
