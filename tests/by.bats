@@ -326,3 +326,25 @@ make_log() {
         gpuhist merge --format csv state | cmp - run
     done
 }
+
+@test "groups in json have names that no other member has" {
+    printf 'count v by_v\n7 3 4\n' >in
+    jsonl() { # jsonl LINE ARG...
+        [ "$(gpuhist "${@:2}" --format jsonl in)" = "$1" ]
+    }
+    jsonl '{"by_count":7,"value":3,"count":1}' uniq -f v --by count
+    jsonl '{"by_count":7,"count":1}' reduce count -f v --by count
+    jsonl '{"count":7,"sum":3}' reduce sum -f v --by count
+    jsonl '{"v":3,"by_v":3,"by_by_v":4,"sum":3}' reduce sum -f v --by v,v,by_v
+    jsonl '{"by_v":4,"v":3,"by_by_v":3,"sum":3}' reduce sum -f v --by by_v,v,v
+    printf '7 3 4\n' >in
+    jsonl '{"2":3,"by_2":3,"value":3,"count":1}' uniq -f 2 --by 2,2
+    printf 'column,ge 3,total,value\n7,3,4,5\n' >in
+    jsonl '{"column":"total","by_column":7,"sum":4}
+{"column":"value","by_column":7,"sum":5}' reduce sum --csv -f total,value --by column
+    jsonl '{"by_ge 3":3,"ge 3":1}' count --csv --ge 3 -f total --by 'ge 3'
+    jsonl '{"total":4,"by_value":5,"value":7,"count":1}' uniq --csv -f column --by total,value
+    [ "$(gpuhist uniq --csv -f column --by total,value --format json in | tr -d '\n')" = '{"operation":"uniq",'`
+        `'"groups":[{"by_total":4,"value":5,"total":1,"inside":1,"below":0,"above":0,"bins":[{"value":7,"count":1}]}]}' ]
+    [ "$(gpuhist uniq --csv -f column --by total,value --format csv in)" = $'total,value,value,count\n4,5,7,1' ]
+}

@@ -135,3 +135,113 @@ usage() {
     run -0 gpuhist merge --format csv state
     [ "$output" = $'column,x=1,sum,max\n"a, ""b""",4,2,2\n2017,4,1,1' ]
 }
+
+@test "conditions compare with addresses at the ends of IPv4 and IPv6" {
+    # Those of Python's ipaddress in ascending order, IPv4 before IPv6.
+    addresses=(0.0.0.0 0.0.0.1 0.0.0.2 0.0.0.3 255.255.255.254 255.255.255.255 :: ::1 ::2
+        ffff:ffff:ffff:ffff:ffff:ffff:ffff:fffe ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff)
+    total=${#addresses[@]}
+    printf '%s\n' "${addresses[@]}" >in
+    for ((i = 0; i < total; i++)); do
+        got=
+        for relation in '<' '<=' '=' '!=' '>=' '>'; do
+            got+=" $(gpuhist count --all --where "1:ip$relation${addresses[i]}" in)"
+        done
+        echo "${addresses[i]}: $got"
+        [ "$got" = " $i $((i + 1)) 1 $((total - 1)) $((total - i)) $((total - i - 1))" ]
+    done
+}
+
+@test "conditions are lists in files, of texts, addresses and times" {
+    printf 'b\na,b\n10.1.0.0\n' >texts
+    printf '10.0.0.0/8\n\n ::1 \r\n' >addresses
+    printf '2026-01-01 00:00:00\n2026-01-03\n' >times
+    printf '%s\n' a b a,b bb @texts 10.1.0.0 >in
+    counts() { # counts N CONDITION: as many lines of `in` meet it
+        run -0 gpuhist count --all -d '|' --where "$2" "${@:3}" in
+        [ "$output" = "$1" ]
+    }
+    counts 3 1:text=@texts
+    counts 3 '1:text!=@texts'
+    : >empty
+    counts 0 1:text=@empty
+    counts 6 '1:text!=@empty'
+    printf '%s\n' 10.9.9.9 ::1 ::2 11.0.0.0 >in
+    counts 2 1:ip=@addresses
+    counts 2 '1:ip!=@addresses'
+    printf '%s\n' 2026-01-01T00:00:00 2026-01-03 2026-01-02 >in
+    for kind in time localtime; do
+        counts 2 "1:$kind=@times"
+        counts 1 "1:$kind!=@times"
+    done
+    seq 10000 | sed 's/^/t/' >texts
+    seq 9001 11000 | sed 's/^/t/' >in
+    counts 1000 1:text=@texts
+    for ((i = 0; i < 10000; i += 2)); do echo "10.0.$((i / 256)).$((i % 256))"; done >addresses
+    for ((i = 0; i < 10000; i++)); do echo "10.0.$((i / 256)).$((i % 256))"; done >in
+    counts 5000 1:ip=@addresses
+    counts 5000 '1:ip!=@addresses'
+    counts 256 "1:ip=$(seq -s, -f '10.0.3.%g' 0 255)"
+    for kind in text ip time localtime; do
+        run --separate-stderr gpuhist count --all --where "1:$kind=@none" in
+        assert_failed 1 "none: No such file or directory"
+        run --separate-stderr gpuhist count --all --where "1:$kind=@" in
+        assert_failed 2 "invalid --where '@': expected a file name after the @"
+    done
+    printf '\n10.0.0.1\nx\n' >addresses
+    run --separate-stderr gpuhist count --all --where 1:ip=@addresses in
+    assert_failed 1 "addresses:3: 'x' is not an address such as 10.0.0.1"
+    run --separate-stderr gpuhist count --all --where 1:time=@addresses in
+    assert_failed 1 "addresses:2: '10.0.0.1' is not a time such as "
+}
+
+@test "times that are finer than their column are no bounds" {
+    printf '2026-01-01T00:00:00.3Z\n' >in
+    for time in 2026-01-01T00:00:00.5 '2026-01-01 00:00:00,01Z' 1767225600.5 2026-01-01T00:00:00.0001+00:00; do
+        for relation in '>=' '<' = '!='; do
+            [[ "$time" == *,* && "$relation" == [=!]* ]] && continue # a list
+            usage "'$time'" count --all --where "1:time$relation$time" in
+            [[ "$stderr" == *"is not a time such as 2026-11-21T13:45:02Z"* ]]
+        done
+        [[ "$time" == *,* ]] && continue
+        usage "with no more decimals than its column (COLUMN:time.3)" count -f 1:time --ge "$time" in
+        usage "with no more decimals than their column (COLUMN:time.3)" count -f 1:time --in "$time:2027-01-01" in
+        usage "with no more decimals than their column (COLUMN:time.3)" \
+            histogram -f 1:time --width 1s --range "$time:2027-01-01" in
+    done
+    usage "is not a time such as" count --all --where '1:time.3>=2026-01-01T00:00:00.2501' in
+    [ "$(gpuhist count --all --where '1:time.3>=2026-01-01T00:00:00.250000' in)" = 1 ]
+    [ "$(gpuhist count --all --where '1:time>=2026-01-01T00:00:00.000Z' in)" = 1 ]
+    [ "$(gpuhist count --all --where '1:time.1>=1767225600.40' in)" = 0 ]
+}
+
+@test "lists of conditions with an empty item" {
+    for list in 5,, , ,5 5,,6 '5, ' ' ,5' '5, ,6'; do
+        usage "invalid --where '1=$list': " uniq -f 1 --where "1=$list"
+        usage "invalid --where '1!=$list': " uniq -f 1 --where "1!=$list"
+    done
+    usage "invalid --where '1:ip=::1,': '' is not an address" uniq -f 1 --where 1:ip=::1,
+    usage "invalid --where '1:time=,2026-01-01': '' is not a time" uniq -f 1 --where 1:time=,2026-01-01
+    usage "invalid --where '1:time=,': '' is not a time" uniq -f 1 --where 1:time=,
+    [ "$(printf '5\n6\n7\n' | gpuhist count --all --where '1=5, 6')" = 2 ]
+    [ "$(printf '5||\n' | gpuhist count --all -d'|' --where '2:text=5,')" = 1 ] # a text may be empty
+}
+
+@test "what is said where a row meets --where, but a value is invalid" {
+    refuses() { # refuses MESSAGE ARG...
+        run --separate-stderr gpuhist "${@:2}" --invalid ignore -q in
+        echo "$stderr"
+        [[ "$status" -eq 1 && "$stderr" = "gpuhist: $1" ]]
+    }
+    printf 'k a b\n1 5 x\n' >in
+    refuses "b: it has no value, but another column has" reduce mean -f a,b --where k=1
+    refuses "no row with a value meets --where: there is no mean" reduce mean -f b --where k=1
+    refuses "no row with a value meets --where: there is no mean" reduce mean -f a,b --where k=2
+    printf 'k a b\n1 5 1\n1 6 x\n' >in
+    refuses "b: one value has no stddev" reduce stddev -f a,b
+    printf '1 5\nx 5\n' >in
+    run -0 --separate-stderr gpuhist reduce sum -f 2 --where 1=77 --invalid ignore in
+    [[ "$output" = 0 && "$stderr" = "gpuhist: note: 1 token skipped"* ]]
+    run -0 --separate-stderr gpuhist reduce sum -f 1 --invalid ignore <<<x
+    [[ "$stderr" = "gpuhist: all input was invalid and ignored: 1 token"* ]]
+}

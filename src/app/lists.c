@@ -1,13 +1,16 @@
-/* Reads the lists of --edges and --any-of into arrays that grow. */
+/* Implements lists.h with arrays that grow. */
 #include "config.h"
 
 #include "app/lists.h"
 
 #include "base/memory.h"
+#include "base/text_buffer.h"
 #include "input/number_list.h"
+#include "input/source.h"
 #include "job/value_set.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LISTS_CAPACITY_MIN ((size_t)1024)
 
@@ -16,6 +19,8 @@
  * duplicates alone take no more memory. Sorting at each doubling would double the time.
  */
 #define LISTS_CAPACITY_LARGE ((size_t)4 << 20)
+
+#define LISTS_BUFFER_BYTES ((size_t)64 << 10)
 
 /* An array that grows: of edges, __int128; or of keys, uint64_t. */
 struct lists_array {
@@ -78,4 +83,73 @@ enum status lists_read_keys(const char *argument, const char *option, const stru
     *keys = array.items;
     *count = value_set_sort(array.items, array.count, element->is_signed);
     return status;
+}
+
+/* Reads all of a file. The caller frees the text, also after a failure. */
+static enum status lists_read_file(const char *name, struct text_buffer *text,
+                                   struct failure *failure)
+{
+    char *names[] = {(char *)name}; /* a source takes argv's type, and changes nothing */
+    struct source *source = NULL;
+    struct chunk chunk = {.bytes = 1};
+    struct chunk_buffer buffer = {
+        .data = malloc(LISTS_BUFFER_BYTES),
+        .capacity = LISTS_BUFFER_BYTES,
+    };
+    if (!buffer.data)
+        return status_fail(failure, STATUS_DATA, "no memory for reading " STATUS_NAME, name);
+
+    enum status status = source_open(&source, names, 1, 1, failure);
+    while (status == STATUS_OK && chunk.bytes > 0) {
+        status = source_pull(source, &buffer, &chunk, failure);
+        if (status == STATUS_OK)
+            text_buffer_append(text, (const char *)chunk.data, chunk.bytes);
+    }
+    source_close(source);
+    free(buffer.data);
+    if (status == STATUS_OK && text->is_lost)
+        status = status_fail(failure, STATUS_DATA, "no memory for the list in " STATUS_NAME, name);
+    return status;
+}
+
+enum status lists_read_items(const char *argument, const char *option, struct lists_items *items,
+                             struct failure *failure)
+{
+    const bool is_file = number_list_is_file(argument);
+    const char separator = is_file ? '\n' : ',';
+    struct text_buffer text = {.text = NULL};
+    const char *next = argument;
+    const char *end = argument + strlen(argument);
+    size_t capacity = 1;
+
+    *items = (struct lists_items){.list = NULL};
+    if (strcmp(argument, "@") == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "invalid --%s '@': expected a file name after the @", option);
+    if (is_file) {
+        const enum status status = lists_read_file(argument + 1, &text, failure);
+        items->file = text.text;
+        if (status != STATUS_OK)
+            return status;
+        next = text.text;
+        end = text.text + text.length;
+    }
+    for (const char *c = next; c < end; c++)
+        capacity += *c == separator;
+    items->list = malloc(capacity * sizeof *items->list);
+    if (!items->list)
+        return status_fail(failure, STATUS_DATA, "no memory for the list of --%s", option);
+    while (next < end || (!is_file && next == end)) { /* after the last newline is no line */
+        const char *stop = memchr(next, separator, (size_t)(end - next));
+        stop = stop ? stop : end;
+        items->list[items->count++] = (struct predicate_text){next, (size_t)(stop - next)};
+        next = stop + 1;
+    }
+    return STATUS_OK;
+}
+
+void lists_destroy_items(struct lists_items *items)
+{
+    free(items->list);
+    free(items->file);
 }

@@ -293,12 +293,13 @@ static enum status options_finish(struct options *options, struct failure *failu
     const bool is_time = bounds.notation != ELEMENT_DECIMAL;
     struct kind_time_bucket bucket = {.width = 0};
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
-        return options_fail_value("range", range,
-                                  is_time ? "LO:HI, two times such as 2026-11-21T13:45:02Z"
-                                  : decimals > 0
-                                      ? "LO:HI, two numbers with no more decimals than --decimals"
-                                      : "LO:HI, two integers, or numbers with --decimals",
-                                  failure);
+        return options_fail_value(
+            "range", range,
+            is_time        ? "LO:HI, two times such as 2026-11-21T13:45:02Z, with no more "
+                             "decimals than their column (COLUMN:time.3)"
+            : decimals > 0 ? "LO:HI, two numbers with no more decimals than --decimals"
+                           : "LO:HI, two integers, or numbers with --decimals",
+            failure);
     if (text && is_time) {
         if (kind_time_bucket_parse(text, strlen(text), bounds.decimals, &bucket) &&
             bucket.width > 0 && bucket.phase == 0)

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most addresses of a condition. */
-#define OPTIONS_ADDRESSES_MAX 64
+/* The bytes of a value that a message shows. */
+#define OPTIONS_SHOWN_MAX 128
 
 /* Fails unless an element at an offset of a record lies in it. */
 static enum status options_check_position(const struct options *options, const char *option,
@@ -112,132 +112,192 @@ static enum status options_make_column(const struct options *options, const stru
     return STATUS_OK;
 }
 
-/* Fails because a value of a condition is none of its column. */
+/*
+ * Fails because a value of a condition is none of its column. `line`: where it is in the file of a
+ * list; 0: it was typed.
+ */
 static enum status options_fail_condition(const struct options_condition *typed, const char *value,
-                                          size_t length, const struct element *element,
+                                          size_t length, size_t line, const struct element *element,
                                           struct failure *failure)
 {
+    const int shown = length < OPTIONS_SHOWN_MAX ? (int)length : OPTIONS_SHOWN_MAX;
+    const char *expected =
+        element->notation == ELEMENT_IP
+            ? "an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8"
+        : element->notation != ELEMENT_DECIMAL ? "a time such as 2026-11-21T13:45:02Z"
+        : element->decimals > 0                ? "a number with no more decimals than its column"
+                                : "an integer such as 500, -3 or 5M (with decimals: COLUMN:.2)";
+
+    if (line > 0)
+        return status_fail(failure, STATUS_DATA, STATUS_NAME ":%zu: '%.*s' is not %s",
+                           number_list_is_stdin(typed->value) ? "standard input" : typed->value + 1,
+                           line, shown, value, expected);
     return status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%.*s' is not %s",
-                       typed->typed, (int)length, value,
-                       element->notation == ELEMENT_IP
-                           ? "an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8"
-                       : element->notation != ELEMENT_DECIMAL
-                           ? "a time such as 2026-11-21T13:45:02Z"
-                       : element->decimals > 0
-                           ? "a number with no more decimals than its column"
-                           : "an integer such as 500, -3 or 5M (with decimals: COLUMN:.2)");
+                       typed->typed, shown, value, expected);
+}
+
+/* An item of a list without the blanks around it. */
+static struct predicate_text options_trim(struct predicate_text item)
+{
+    while (item.bytes > 0 && strchr(" \t\r", item.data[item.bytes - 1]))
+        item.bytes--;
+    while (item.bytes > 0 && strchr(" \t", *item.data)) {
+        item.data++;
+        item.bytes--;
+    }
+    return item;
 }
 
 /* Makes the condition that an address is one of a list of addresses and prefixes, or compares. */
 static enum status options_make_address(const struct options_condition *typed,
-                                        const struct element *element, struct predicate *condition,
-                                        struct failure *failure)
+                                        const struct element *element,
+                                        const struct lists_items *items,
+                                        struct predicate *condition, struct failure *failure)
 {
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
-    const char *next = typed->value;
-    struct predicate_range ranges[OPTIONS_ADDRESSES_MAX];
+    enum status status = STATUS_OK;
     size_t count = 0;
+    struct predicate_range *ranges = malloc((items->count + 1) * sizeof *ranges);
+    if (!ranges)
+        return status_fail(failure, STATUS_DATA, "no memory for a list of addresses");
 
-    for (size_t length; *next; next += length + (next[length] == ',')) {
+    for (size_t i = 0; i < items->count && status == STATUS_OK; i++) {
+        const struct predicate_text item = options_trim(items->list[i]);
         struct kind_ip first;
         struct kind_ip last;
-        length = is_list ? strcspn(next, ",") : strlen(next);
-        if (count == OPTIONS_ADDRESSES_MAX)
-            return status_fail(failure, STATUS_USAGE, "--where takes at most %d addresses",
-                               OPTIONS_ADDRESSES_MAX);
-        if (!kind_ip_read_range(next, length, &first, &last))
-            return options_fail_condition(typed, next, length, element, failure);
+        if (item.bytes == 0 && items->file)
+            continue;
+        if (item.bytes == 0 || !kind_ip_read_range(item.data, item.bytes, &first, &last)) {
+            status = options_fail_condition(typed, item.data, item.bytes, items->file ? i + 1 : 0,
+                                            element, failure);
+            break;
+        }
         struct predicate_range range = {element_address(first), element_address(last)};
         if (typed->relation == PREDICATE_LT || typed->relation == PREDICATE_GE) {
-            range.high = range.low; /* the least that is not below it */
+            if (range.low == element_min(element))
+                break; /* none is below the first address */
+            range.high = range.low - 1;
             range.low = element_min(element);
-            range.high -= range.high > range.low;
         } else if (!is_list) {
             range.low = element_min(element);
         }
         ranges[count++] = range;
     }
-    const bool is_first = typed->relation == PREDICATE_LT || typed->relation == PREDICATE_GE;
-    if (is_first && ranges[0].high == element_min(element))
-        count = 0; /* nothing is below the first address */
-    enum status status = predicate_init_ranges(condition, typed->value, ranges, count, failure);
+    if (status == STATUS_OK)
+        status = predicate_init_ranges(condition, typed->value, ranges, count, failure);
     condition->negated = typed->relation == PREDICATE_NE || typed->relation == PREDICATE_GE ||
                          typed->relation == PREDICATE_GT;
+    free(ranges);
     return status;
 }
 
-/* Makes the condition of a text: of = and != a list. */
-static enum status options_make_text(const struct options_condition *typed,
-                                     struct predicate *condition, struct failure *failure)
+/* Makes the condition that a time is one of a list. */
+static enum status options_make_times(const struct options_condition *typed,
+                                      const struct element *element,
+                                      const struct lists_items *items, struct predicate *condition,
+                                      struct failure *failure)
 {
-    const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
-    struct predicate_text texts[OPTIONS_ADDRESSES_MAX];
-    const char *next = typed->value;
+    enum status status = STATUS_OK;
     size_t count = 0;
+    uint64_t *keys = malloc((items->count + 1) * sizeof *keys);
+    if (!keys)
+        return status_fail(failure, STATUS_DATA, "no memory for a list of times");
 
-    do {
-        if (count == OPTIONS_ADDRESSES_MAX)
-            return status_fail(failure, STATUS_USAGE, "--where takes at most %d texts",
-                               OPTIONS_ADDRESSES_MAX);
-        texts[count].data = next;
-        texts[count].bytes = is_list ? strcspn(next, ",") : strlen(next);
-        next += texts[count++].bytes;
-    } while (*next++ == ',');
-    return predicate_init_texts(condition, typed->relation, texts, count, failure);
+    for (size_t i = 0; i < items->count && status == STATUS_OK; i++) {
+        const struct predicate_text item = options_trim(items->list[i]);
+        __int128 value;
+        if (item.bytes == 0 && items->file)
+            continue;
+        if (item.bytes > 0 && element_read(element, item.data, item.bytes, &value))
+            keys[count++] = (uint64_t)value;
+        else
+            status = options_fail_condition(typed, item.data, item.bytes, items->file ? i + 1 : 0,
+                                            element, failure);
+    }
+    if (status == STATUS_OK) {
+        count = value_set_sort(keys, count, element->is_signed);
+        status = predicate_init_any_of(condition, typed->value, element, keys, count, failure);
+    }
+    condition->negated ^= typed->relation == PREDICATE_NE;
+    free(keys);
+    return status;
 }
 
-/* Makes the condition of a column of the job. */
+/* Whether an item of a list of numbers is missing: before a comma, or after the last one. */
+static bool options_misses_item(const char *list)
+{
+    const char *blanks = " \t\n\r\v\f";
+
+    for (;; list++) {
+        list += strspn(list, blanks);
+        if (*list == ',' || *list == '\0')
+            return true;
+        list += strcspn(list, ",");
+        if (*list == '\0')
+            return false;
+    }
+}
+
+/* Makes the condition that a number is one of a list. */
+static enum status options_make_numbers(const struct options_condition *typed,
+                                        const struct element *element, struct predicate *condition,
+                                        struct failure *failure)
+{
+    uint64_t *keys = NULL;
+    size_t count = 0;
+    enum status status = lists_read_keys(typed->value, "where", element, &keys, &count, failure);
+
+    if (status == STATUS_OK && !number_list_is_file(typed->value) &&
+        options_misses_item(typed->value))
+        status = STATUS_USAGE;
+    if (status == STATUS_USAGE)
+        status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%s' is neither @FILE nor %s",
+                    typed->typed, typed->value,
+                    element->decimals > 0 ? "numbers with no more decimals than their column"
+                                          : "integers such as 200,304 (with decimals: COLUMN:.2)");
+    if (status == STATUS_OK)
+        status = predicate_init_any_of(condition, typed->value, element, keys, count, failure);
+    condition->negated ^= typed->relation == PREDICATE_NE;
+    free(keys);
+    return status;
+}
+
+/* Makes the condition of a column of the job. Reads a file of a list only `with_files`. */
 static enum status options_make_condition(const struct options_condition *typed,
                                           const struct element *element, bool with_files,
                                           struct predicate *condition, struct failure *failure)
 {
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
-    enum status status = STATUS_OK;
-    uint64_t *keys = NULL;
-    size_t count = 0;
+    const bool is_text = element->notation == ELEMENT_TEXT;
+    const size_t bytes = strlen(typed->value);
+    struct predicate_text whole = {typed->value, bytes};
+    struct lists_items items = {.list = NULL};
     __int128 value;
 
-    if (element->notation == ELEMENT_TEXT)
-        return options_make_text(typed, condition, failure);
-    if (typed->relation == PREDICATE_BEGINS || typed->relation == PREDICATE_CONTAINS)
+    if (!is_text && (typed->relation == PREDICATE_BEGINS || typed->relation == PREDICATE_CONTAINS))
         return status_fail(failure, STATUS_USAGE,
                            "invalid --where '%s': ^= and *= are for texts (COLUMN:text)",
                            typed->typed);
-    if (element->notation == ELEMENT_IP)
-        return options_make_address(typed, element, condition, failure);
-    if (!is_list) {
-        if (!element_read(element, typed->value, strlen(typed->value), &value))
-            return options_fail_condition(typed, typed->value, strlen(typed->value), element,
-                                          failure);
+    if (is_list && number_list_is_file(typed->value) && !with_files)
+        return STATUS_OK;
+    if (is_list && element->notation == ELEMENT_DECIMAL)
+        return options_make_numbers(typed, element, condition, failure);
+    if (!is_list && !is_text && element->notation != ELEMENT_IP) {
+        if (!element_read(element, typed->value, bytes, &value))
+            return options_fail_condition(typed, typed->value, bytes, 0, element, failure);
         return predicate_init(condition, typed->relation, typed->value, element, failure);
     }
-    if (element->notation == ELEMENT_DECIMAL) {
-        if (number_list_is_file(typed->value) && !with_files)
-            return STATUS_OK;
-        status = lists_read_keys(typed->value, "where", element, &keys, &count, failure);
-        if (status == STATUS_USAGE)
-            status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%s' is neither @FILE nor %s",
-                        typed->typed, typed->value,
-                        element->decimals > 0
-                            ? "numbers with no more decimals than their column"
-                            : "integers such as 200,304 (with decimals: COLUMN:.2)");
-    } else {
-        keys = calloc(strlen(typed->value) + 1, sizeof *keys);
-        if (!keys)
-            return status_fail(failure, STATUS_DATA, "no memory for a list of times");
-        for (const char *next = typed->value; *next && status == STATUS_OK;) {
-            const size_t length = strcspn(next, ",");
-            if (!element_read(element, next, length, &value))
-                status = options_fail_condition(typed, next, length, element, failure);
-            keys[count++] = (uint64_t)value;
-            next += length + (next[length] == ',');
-        }
-        count = value_set_sort(keys, count, element->is_signed);
-    }
+    enum status status =
+        is_list ? lists_read_items(typed->value, "where", &items, failure) : STATUS_OK;
+    const struct lists_items single = {.list = &whole, .count = 1};
+    const struct lists_items *of = is_list ? &items : &single;
     if (status == STATUS_OK)
-        status = predicate_init_any_of(condition, typed->value, element, keys, count, failure);
-    condition->negated ^= typed->relation == PREDICATE_NE;
-    free(keys);
+        status =
+            is_text ? predicate_init_texts(condition, typed->relation, of->list, of->count, failure)
+            : element->notation == ELEMENT_IP
+                ? options_make_address(typed, element, of, condition, failure)
+                : options_make_times(typed, element, of, condition, failure);
+    lists_destroy_items(&items);
     return status;
 }
 

@@ -88,6 +88,20 @@ void element_format(char out[ELEMENT_TEXT_SIZE], const struct element *element, 
     out[element_write(out, element, value)] = '\0';
 }
 
+/* Whether the fraction of a time has more digits than `decimals`, zeros at its end aside. */
+static bool element_is_finer(const char *time, size_t bytes, unsigned decimals)
+{
+    size_t i = 0;
+
+    while (i < bytes && time[i] != '.' && time[i] != ',')
+        i++;
+    for (size_t first = i + 1; ++i < bytes && time[i] >= '0' && time[i] <= '9';) {
+        if (i - first >= decimals && time[i] != '0')
+            return true;
+    }
+    return false;
+}
+
 bool element_read(const struct element *element, const char *text, size_t bytes, __int128 *value)
 {
     if (element->notation == ELEMENT_DECIMAL)
@@ -101,7 +115,8 @@ bool element_read(const struct element *element, const char *text, size_t bytes,
     }
     const struct kind_time_rules rules = element_time_rules(element);
     int64_t time;
-    if (kind_time_read(&rules, text, bytes, bytes, &time) != bytes)
+    if (bytes == 0 || kind_time_read(&rules, text, bytes, bytes, &time) != bytes ||
+        element_is_finer(text, bytes, element->decimals))
         return false;
     *value = time;
     return true;

@@ -98,7 +98,7 @@ void element_format(char out[ELEMENT_TEXT_SIZE], const struct element *element, 
 
 /*
  * Reads a bound, all of text[0..bytes), in the notation of the values; numbers may have suffixes
- * (decimal.h). Returns false if it is none.
+ * (decimal.h). Returns false if it is none, or has more decimals than the values.
  */
 bool element_read(const struct element *element, const char *text, size_t bytes, __int128 *value);
 

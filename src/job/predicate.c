@@ -56,12 +56,13 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
     }
     if (relation == PREDICATE_IN) {
         if (!element_read_range(element, text, &low, &limit))
-            return predicate_fail(predicate,
-                                  is_time ? "LO:HI, two times such as 2026-11-21T13:45:02Z"
-                                  : has_decimals
-                                      ? "LO:HI, two numbers with no more decimals than --decimals"
-                                      : "LO:HI, two integers, or numbers with --decimals",
-                                  failure);
+            return predicate_fail(
+                predicate,
+                is_time        ? "LO:HI, two times such as 2026-11-21T13:45:02Z, with no more "
+                                 "decimals than their column (COLUMN:time.3)"
+                : has_decimals ? "LO:HI, two numbers with no more decimals than --decimals"
+                               : "LO:HI, two integers, or numbers with --decimals",
+                failure);
         if (low >= limit)
             return status_fail(failure, STATUS_USAGE, "--in %s is empty: LO must be below HI",
                                text);
@@ -69,7 +70,8 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
         if (!element_read(element, text, strlen(text), &limit))
             return predicate_fail(
                 predicate,
-                is_time        ? "a time such as 2026-11-21T13:45:02Z"
+                is_time ? "a time such as 2026-11-21T13:45:02Z, with no more decimals than its "
+                          "column (COLUMN:time.3)"
                 : has_decimals ? "a number with no more decimals than --decimals"
                                : "an integer such as 500, -3 or 5M, or 0.5 with --decimals 1",
                 failure);
@@ -120,22 +122,66 @@ void predicate_init_unread(struct predicate *predicate, const char *text,
         predicate_set_interval(predicate, element, min, min + (__int128)values);
 }
 
+static int predicate_compare_ranges(const void *a, const void *b)
+{
+    const __int128 x = ((const struct predicate_range *)a)->low;
+    const __int128 y = ((const struct predicate_range *)b)->low;
+    return (x > y) - (x < y);
+}
+
 enum status predicate_init_ranges(struct predicate *predicate, const char *text,
                                   const struct predicate_range *ranges, size_t count,
                                   struct failure *failure)
 {
-    *predicate = (struct predicate){.text = text, .range_count = count};
+    *predicate = (struct predicate){.text = text};
     predicate->ranges = malloc((count + 1) * sizeof *ranges);
     if (!predicate->ranges)
         return status_fail(failure, STATUS_DATA, "no memory for a list of addresses");
-    memcpy(predicate->ranges, ranges, count * sizeof *ranges);
+    struct predicate_range *sorted = predicate->ranges;
+    memcpy(sorted, ranges, count * sizeof *ranges);
+    qsort(sorted, count, sizeof *sorted, predicate_compare_ranges);
+    size_t joined = 0; /* ranges, of which none overlap */
+    for (size_t i = 0; i < count; i++) {
+        if (joined == 0 || sorted[i].low > sorted[joined - 1].high)
+            sorted[joined++] = sorted[i];
+        else if (sorted[i].high > sorted[joined - 1].high)
+            sorted[joined - 1].high = sorted[i].high;
+    }
+    predicate->range_count = joined;
     return STATUS_OK;
+}
+
+bool predicate_holds_address(const struct predicate *predicate, __int128 address)
+{
+    size_t begin = 0;                    /* the ranges before it begin at or below the address, */
+    size_t end = predicate->range_count; /* and those from here on above */
+
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        if (predicate->ranges[middle].low <= address)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return (begin > 0 && address <= predicate->ranges[begin - 1].high) != predicate->negated;
+}
+
+/* Orders texts as memcmp does, a text before those that it begins. */
+static int predicate_compare_texts(const void *a, const void *b)
+{
+    const struct predicate_text *x = a;
+    const struct predicate_text *y = b;
+    const int order = memcmp(x->data, y->data, x->bytes < y->bytes ? x->bytes : y->bytes);
+
+    return order != 0 ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
 enum status predicate_init_texts(struct predicate *predicate, enum predicate_relation relation,
                                  const struct predicate_text *texts, size_t count,
                                  struct failure *failure)
 {
+    size_t bytes = 0;
+
     *predicate = (struct predicate){
         .negated = relation == PREDICATE_NE || relation == PREDICATE_GE || relation == PREDICATE_GT,
         .relation = relation == PREDICATE_NE   ? PREDICATE_EQ
@@ -144,38 +190,41 @@ enum status predicate_init_texts(struct predicate *predicate, enum predicate_rel
                                                : relation,
         .text_count = count,
     };
-    predicate->texts = malloc((count + 1) * sizeof *texts);
+    for (size_t i = 0; i < count; i++)
+        bytes += texts[i].bytes;
+    predicate->texts = malloc(count * sizeof *texts + bytes + 1);
     if (!predicate->texts)
         return status_fail(failure, STATUS_DATA, "no memory for a list of texts");
-    memcpy(predicate->texts, texts, count * sizeof *texts);
+    char *next = (char *)(predicate->texts + count); /* their bytes are after them */
+    for (size_t i = 0; i < count; i++) {
+        memcpy(next, texts[i].data, texts[i].bytes);
+        predicate->texts[i] = (struct predicate_text){next, texts[i].bytes};
+        next += texts[i].bytes;
+    }
+    qsort(predicate->texts, count, sizeof *texts, predicate_compare_texts);
     return STATUS_OK;
 }
 
 bool predicate_holds_text(const struct predicate *predicate, const char *data, size_t bytes)
 {
+    const struct predicate_text *text = predicate->texts;
+    const struct predicate_text found = {data, bytes};
     bool holds = false;
 
-    for (size_t i = 0; i < predicate->text_count && !holds; i++) {
-        const struct predicate_text *text = &predicate->texts[i];
-        const size_t common = text->bytes < bytes ? text->bytes : bytes;
-        int order = 0;
-        switch (predicate->relation) {
-        case PREDICATE_BEGINS:
-            holds = text->bytes <= bytes && memcmp(data, text->data, text->bytes) == 0;
-            break;
-        case PREDICATE_CONTAINS:
-            holds = memmem(data, bytes, text->data, text->bytes) != NULL;
-            break;
-        case PREDICATE_EQ:
-            holds = text->bytes == bytes && memcmp(data, text->data, bytes) == 0;
-            break;
-        default: /* LT or LE */
-            order = memcmp(data, text->data, common);
-            if (order == 0)
-                order = (bytes > text->bytes) - (bytes < text->bytes);
-            holds = order < (predicate->relation == PREDICATE_LE);
-            break;
-        }
+    switch (predicate->relation) {
+    case PREDICATE_BEGINS:
+        holds = text->bytes <= bytes && memcmp(data, text->data, text->bytes) == 0;
+        break;
+    case PREDICATE_CONTAINS:
+        holds = memmem(data, bytes, text->data, text->bytes) != NULL;
+        break;
+    case PREDICATE_EQ:
+        holds = bsearch(&found, text, predicate->text_count, sizeof found,
+                        predicate_compare_texts) != NULL;
+        break;
+    default: /* LT or LE */
+        holds = predicate_compare_texts(&found, text) < (predicate->relation == PREDICATE_LE);
+        break;
     }
     return holds != predicate->negated;
 }

@@ -49,7 +49,7 @@ struct predicate_range {
 
 /* Bytes that a text is compared with. */
 struct predicate_text {
-    const char *data; /* [bytes]; not owned */
+    const char *data; /* [bytes] */
     size_t bytes;
 };
 
@@ -58,10 +58,10 @@ struct predicate {
     bool negated;                   /* the predicate holds where the form does not */
     uint64_t low;                   /* interval: the smallest value, as a key (element.h) */
     uint64_t last;                  /* interval: the largest value minus low */
-    struct predicate_range *ranges; /* of addresses: [range_count], owned */
+    struct predicate_range *ranges; /* of addresses: [range_count], ascending and apart; owned */
     size_t range_count;
-    enum predicate_relation relation; /* of texts: EQ, LT, LE, BEGINS or CONTAINS, to any of */
-    struct predicate_text *texts;     /* [text_count], owned */
+    enum predicate_relation relation; /* of texts: EQ, LT, LE, BEGINS or CONTAINS */
+    struct predicate_text *texts;     /* [text_count], ascending, with their bytes; owned */
     size_t text_count;
     struct value_set set;
     uint64_t set_values; /* of PREDICATE_ANY_OF: the number of values */
@@ -120,8 +120,9 @@ enum status predicate_init_ranges(struct predicate *predicate, const char *text,
                                   struct failure *failure);
 
 /*
- * Creates the condition of a text, whose order is that of memcmp. The texts are copied, not their
- * bytes, which must outlive it. Fails with STATUS_DATA if there is no memory.
+ * Creates the condition of a text, whose order is that of memcmp: of EQ and NE that it is one of
+ * `count` texts; of other relations there is one. The texts are copied. Fails with STATUS_DATA if
+ * there is no memory.
  */
 enum status predicate_init_texts(struct predicate *predicate, enum predicate_relation relation,
                                  const struct predicate_text *texts, size_t count,
@@ -131,14 +132,7 @@ enum status predicate_init_texts(struct predicate *predicate, enum predicate_rel
 bool predicate_holds_text(const struct predicate *predicate, const char *data, size_t bytes);
 
 /* Returns whether a predicate of ranges holds for an address. Pure. */
-static inline bool predicate_holds_address(const struct predicate *predicate, __int128 address)
-{
-    bool is_in = false;
-
-    for (size_t i = 0; i < predicate->range_count && !is_in; i++)
-        is_in = predicate->ranges[i].low <= address && address <= predicate->ranges[i].high;
-    return is_in != predicate->negated;
-}
+bool predicate_holds_address(const struct predicate *predicate, __int128 address);
 
 /* Returns whether a predicate holds for the value of a key. Pure. */
 static inline bool predicate_holds(const struct predicate *predicate, uint64_t key)

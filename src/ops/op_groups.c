@@ -483,7 +483,8 @@ static size_t op_groups_read_none(struct rows *rows, struct rows_row *out, size_
 
 /* Makes what begins the lines of the group of a row. */
 static void op_groups_make_prefix(const struct groups *groups, const uint64_t *row,
-                                  const struct print_format *format, struct text_buffer *prefix)
+                                  const struct print_format *format,
+                                  const struct print_prefixes *prefixes, struct text_buffer *prefix)
 {
     const struct job *job = groups->job;
     const bool is_json = format == &print_json || format == &print_jsonl;
@@ -494,7 +495,7 @@ static void op_groups_make_prefix(const struct groups *groups, const uint64_t *r
     for (size_t i = 0; i < job->group_count; i++) {
         const struct column *of = &job->columns[job_group_column(job) + i];
         if (is_json)
-            print_values_append_member(prefix, job_group_name(job, i));
+            print_append_group_member(prefix, job, prefixes, i);
         if (of->element.notation == ELEMENT_TEXT) {
             size_t text_bytes;
             const char *text = groups_text(groups, row[groups->words[i]], &text_bytes);
@@ -519,9 +520,11 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     const bool has_header = format == &print_csv || (format == &print_tsv && options->header_out);
     struct print_options own = *options;
     struct text_buffer prefix = {.text = NULL};
+    struct print_prefixes prefixes;
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
     enum status status = STATUS_OK;
 
+    print_find_prefixes(&prefixes, job, format, NULL);
     if (format == &print_json && job->group_count > 0) {
         writer_write_text(writer, "{\"operation\":\"");
         writer_write_text(writer, operations[job->operation]->name);
@@ -542,7 +545,8 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     for (uint64_t g = 0; g < groups->count && status == STATUS_OK; g++) {
         struct growing_histogram *automatic = NULL;
         struct rows rows;
-        op_groups_make_prefix(groups, groups_first_row(groups, g, buffer), format, &prefix);
+        op_groups_make_prefix(groups, groups_first_row(groups, g, buffer), format, &prefixes,
+                              &prefix);
         if (prefix.is_lost)
             status = status_fail(failure, STATUS_DATA, "no memory for printing groups");
         own.group = job->group_count > 0 ? prefix.text : NULL;

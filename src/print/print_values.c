@@ -57,11 +57,70 @@ void print_values_field(struct writer *writer, const char *name, char separator)
     writer_write_text(writer, quote);
 }
 
-void print_values_member(struct writer *writer, const char *name)
+/* Whether a name is that of another member of the objects of a format. None begins with "by_". */
+static bool print_values_has_member(const struct job *job, const struct print_format *format,
+                                    const char *column, const char *name)
 {
-    writer_write_text(writer, "\"");
-    print_values_word(writer, name, "\"\\", "\\");
-    writer_write_text(writer, "\":");
+    static const char *const lines[] = {"value",   "low",        "high",  "count",
+                                        "percent", "cumulative", "other", "cumulative_percent"};
+    static const char *const objects[] = {"total", "inside", "below",    "above",
+                                          "bins",  "other",  "quantiles"};
+    const bool has_lines = format == &print_jsonl;
+
+    if (job->operation != OPERATION_REDUCE && job->operation != OPERATION_COUNT) {
+        const char *const *members = has_lines ? lines : objects;
+        const size_t count =
+            has_lines ? sizeof lines / sizeof *lines : sizeof objects / sizeof *objects;
+        bool is_member = false;
+        for (size_t i = 0; i < count && !is_member; i++)
+            is_member = strcmp(members[i], name) == 0;
+        return is_member;
+    }
+    if (has_lines && column && strcmp(name, "column") == 0)
+        return true;
+    for (size_t i = 0; i < print_values_count(job); i++) {
+        const char *words[2];
+        print_values_words(job, i, words);
+        const size_t length = strlen(words[0]);
+        if (strncmp(name, words[0], length) == 0 &&
+            (words[1] ? name[length] == ' ' && strcmp(name + length + 1, words[1]) == 0
+                      : name[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* Whether two names are equal, each with "by_" so many times in front. */
+static bool print_prefixed_are_equal(const char *a, unsigned a_count, const char *b,
+                                     unsigned b_count)
+{
+    const unsigned count = a_count > b_count ? a_count - b_count : b_count - a_count;
+    const char *longer = a_count > b_count ? b : a; /* without what the other has in front */
+
+    for (unsigned i = 0; i < count; i++, longer += 3) {
+        if (strncmp(longer, "by_", 3) != 0)
+            return false;
+    }
+    return strcmp(longer, a_count > b_count ? a : b) == 0;
+}
+
+void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
+                         const struct print_format *format, const char *column)
+{
+    for (size_t i = 0; i < job->group_count; i++) {
+        const char *name = job_group_name(job, i);
+        unsigned count = print_values_has_member(job, format, column, name);
+        for (size_t before = 0; before < i;) {
+            if (print_prefixed_are_equal(name, count, job_group_name(job, before),
+                                         prefixes->counts[before])) {
+                count++;
+                before = 0;
+            } else {
+                before++;
+            }
+        }
+        prefixes->counts[i] = count;
+    }
 }
 
 /* The bytes of the character of UTF-8 that data[0..bytes) begins with; 0: it begins with none. */
@@ -195,10 +254,13 @@ void print_write_text(struct writer *writer, const char *text, size_t bytes, cha
     writer_write(writer, "\"", is_quoted);
 }
 
-void print_values_append_member(struct text_buffer *text, const char *name)
+void print_append_group_member(struct text_buffer *text, const struct job *job,
+                               const struct print_prefixes *prefixes, size_t group)
 {
     text_buffer_append(text, "\"", 1);
-    for (const char *c = name; *c;) {
+    for (unsigned i = 0; i < prefixes->counts[group]; i++)
+        text_buffer_append(text, "by_", 3);
+    for (const char *c = job_group_name(job, group); *c;) {
         const size_t bytes = printable_bytes(c);
         if (*c == '"' || *c == '\\')
             text_buffer_append(text, "\\", 1);
@@ -206,6 +268,17 @@ void print_values_append_member(struct text_buffer *text, const char *name)
         c += bytes > 0 ? bytes : 1;
     }
     text_buffer_append(text, "\":", 2);
+}
+
+/* Writes the name of a column of groups as that of a member of a json object, with its colon. */
+static void print_values_write_group_member(struct writer *writer,
+                                            const struct print_values *values, size_t group)
+{
+    writer_write_text(writer, "\"");
+    for (unsigned i = 0; i < values->prefixes.counts[group]; i++)
+        writer_write_text(writer, "by_");
+    print_values_word(writer, job_group_name(values->job, group), "\"\\", "\\");
+    writer_write_text(writer, "\":");
 }
 
 /* Writes the name of value i, its words separated by a blank. */
@@ -251,7 +324,7 @@ static void print_values_groups(struct writer *writer, const struct print_values
                 writer_write(writer, is_json ? "," : &values->separator, 1);
             is_first = false;
             if (is_json)
-                print_values_member(writer, job_group_name(values->job, i));
+                print_values_write_group_member(writer, values, i);
             values->write_group(values, group, i, writer);
         }
         for (size_t i = 0; i < print_values_count(values->job); i++) {
@@ -295,7 +368,8 @@ static void print_values_in_parts(struct writer *writer, const struct print_opti
     size_t group_bytes = PRINT_VALUES_EXTRA; /* at most, in any format */
     group_bytes += values->column ? 2 * strlen(values->column) : 0;
     for (size_t i = 0; values->write_group && i < values->job->group_count; i++)
-        group_bytes += PRINT_VALUES_EXTRA + 2 * strlen(job_group_name(values->job, i));
+        group_bytes += PRINT_VALUES_EXTRA + 3 * values->prefixes.counts[i] +
+                       2 * strlen(job_group_name(values->job, i));
 
     for (size_t i = 0; i < print_values_count(values->job); i++) {
         const char *words[2];
@@ -374,6 +448,7 @@ void print_values(struct writer *writer, const struct print_options *options,
     all.separator = format == &print_jsonl ? '\0' : format->separator;
     all.column = options->column;
     all.has_lines = format == &print_jsonl;
+    print_find_prefixes(&all.prefixes, all.job, format, all.column);
     if (format == &print_tsv && !all.write_group) {
         if (has_header && print_values_count(all.job) == 1)
             print_values_header(writer, &all);

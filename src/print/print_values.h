@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 
+struct text_buffer;
 struct writer;
 
 /* The size of the text of a value. */
@@ -23,6 +24,11 @@ struct writer;
 /* Groups that a thread writes at a time: those of equal group / PRINT_VALUES_PART. */
 #define PRINT_VALUES_PART ((size_t)2048)
 
+/* What names of groups have in front of them in json and jsonl: "by_" so many times. */
+struct print_prefixes {
+    unsigned counts[TEXT_COLUMNS_MAX]; /* [group_count] of the job */
+};
+
 /* The values of a finished partial: of each reduction or predicate of the job. */
 struct print_values {
     const struct job *job;
@@ -30,8 +36,9 @@ struct print_values {
     char separator;     /* set by print_values: that of the format */
     const char *column; /* likewise: of several, that of the values; NULL: it is the only one */
     bool has_lines;     /* likewise: the format is jsonl */
-    size_t first;       /* this and the next: groups first to groups - 1 are printed */
-    size_t groups;      /* 1 if the values are not of groups */
+    struct print_prefixes prefixes; /* likewise */
+    size_t first;                   /* this and the next: groups first to groups - 1 are printed */
+    size_t groups;                  /* 1 if the values are not of groups */
     /* Writes the value of a column of a group. NULL: the values are not of groups. */
     void (*write_group)(const struct print_values *values, size_t group, size_t column,
                         struct writer *writer);
@@ -46,10 +53,16 @@ struct print_values {
 /* Writes a name as a field of tsv or csv, whose separator it is. */
 void print_values_field(struct writer *writer, const char *name, char separator);
 
-/* Writes a name as that of a member of a json object, with its colon. */
-void print_values_member(struct writer *writer, const char *name);
+/*
+ * Stores the fewest that make the names differ from those of the other members of the objects of
+ * the format, and from the groups before. `column` is that of struct print_values. Pure.
+ */
+void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
+                         const struct print_format *format, const char *column);
 
-struct text_buffer;
+/* Appends the name of a column of groups as that of a member of a json object, with its colon. */
+void print_append_group_member(struct text_buffer *text, const struct job *job,
+                               const struct print_prefixes *prefixes, size_t group);
 
 /*
  * Appends a text of any bytes: in tsv with its tabs, newlines and backslashes escaped; in csv, and
@@ -61,9 +74,6 @@ void print_write_text(struct writer *writer, const char *text, size_t bytes, cha
 
 /* Whether a text is valid UTF-8 (Unicode 15, table 3-7). Pure. */
 bool print_text_is_utf8(const char *text, size_t bytes);
-
-/* Appends it to a text instead. */
-void print_values_append_member(struct text_buffer *text, const char *name);
 
 /* Writes the values with these options. The writer records write errors. */
 void print_values(struct writer *writer, const struct print_options *options,
