@@ -208,6 +208,8 @@ refused() {
     } | gpuhist uniq -f 1:text --every 100ms --window 100ms --save state >/dev/null
     echo last | gpuhist uniq -f 1:text --save alone >/dev/null
     cmp state alone
+}
+
 @test "a number that fits while its bucket does not" {
     run -1 gpuhist uniq -f 1:int/10 < <(echo -9223372036854775808)
     [[ $output == *": the bucket of '-9223372036854775808' begins below the least i64" ]]
