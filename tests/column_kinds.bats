@@ -41,7 +41,7 @@ load helpers
     refused 2 "--record: -f 'u16@0:hex' can be of kind int or .N alone" --record 4 -f u16@0:hex
     refused 2 "--record: -f 'u16@0:int/2' cannot have a width; use --width" --record 4 -f u16@0:int/2
     run --separate-stderr gpuhist reduce max --csv -f status --where status=404 in
-    assert_failed 1 "no row meets --where: there is no max"
+    assert_failed 1 "no row with a value meets --where: there is no max"
     run --separate-stderr gpuhist uniq --csv -f status --weight ms:.1 in
     assert_failed 2 "--weight 'ms:.1' can be of kind int or hex alone"
     for format in raw gnuplot; do

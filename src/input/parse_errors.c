@@ -301,7 +301,8 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
     }
     if (errors->policy == INVALID_IGNORE) {
         parse_errors_write_numbers(errors, kinds, skipped, numbers);
-        if (skipped > 0 && parse_errors_values(errors) == 0)
+        /* with conditions, values that are valid may not be counted */
+        if (skipped > 0 && parse_errors_values(errors) == 0 && job->condition_count == 0)
             status_print("all input was invalid and ignored: %llu token%s%s", skipped,
                          skipped == 1 ? "" : "s", numbers);
         else if (skipped > 0 && !quiet)

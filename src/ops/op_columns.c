@@ -210,13 +210,21 @@ static enum status op_columns_check_result(const struct job *job, const void *pa
                                            struct failure *failure)
 {
     const struct op_columns_partial *self = partial;
-    (void)job;
+    bool has_values = false;
 
+    for (size_t i = 0; i < self->count; i++)
+        has_values = has_values || self->runs[i].elements > 0;
     for (size_t i = 0; i < self->count; i++) {
         const struct op_columns_run *run = &self->runs[i];
-        if (run->operation->check_result &&
-            run->operation->check_result(run->job, run->partial, failure) != STATUS_OK)
-            return failure->status;
+        struct failure own;
+        if (!run->operation->check_result ||
+            run->operation->check_result(run->job, run->partial, &own) == STATUS_OK)
+            continue;
+        if (!has_values)
+            return status_fail(failure, own.status, "%s", own.message);
+        return status_fail(failure, own.status, "%s: %s", job->columns[i].where,
+                           run->elements > 0 ? own.message
+                                             : "it has no value, but another column has");
     }
     return STATUS_OK;
 }

@@ -292,8 +292,9 @@ static enum status op_reduce_check_result(const struct job *job, const void *par
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA,
                        reduce_result(partial)->count > 0 ? "one value has no %s"
-                       : job->condition_count > 0        ? "no row meets --where: there is no %s"
-                                                         : "the input is empty: it has no %s",
+                       : job->condition_count > 0
+                           ? "no row with a value meets --where: there is no %s"
+                           : "the input is empty: it has no %s",
                        names);
 }
 
