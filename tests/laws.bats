@@ -155,7 +155,7 @@ usage() {
 @test "conditions are lists in files, of texts, addresses and times" {
     printf 'b\na,b\n10.1.0.0\n' >texts
     printf '10.0.0.0/8\n\n ::1 \r\n' >addresses
-    printf '2026-01-01 00:00:00\n2026-01-03\n' >times
+    printf '2026-01-01 00:00:00\n2026-01-03\n' >instants
     printf '%s\n' a b a,b bb @texts 10.1.0.0 >in
     counts() { # counts N CONDITION: as many lines of `in` meet it
         run -0 gpuhist count --all -d '|' --where "$2" "${@:3}" in
@@ -171,8 +171,8 @@ usage() {
     counts 2 '1:ip!=@addresses'
     printf '%s\n' 2026-01-01T00:00:00 2026-01-03 2026-01-02 >in
     for kind in time localtime; do
-        counts 2 "1:$kind=@times"
-        counts 1 "1:$kind!=@times"
+        counts 2 "1:$kind=@instants"
+        counts 1 "1:$kind!=@instants"
     done
     seq 10000 | sed 's/^/t/' >texts
     seq 9001 11000 | sed 's/^/t/' >in
@@ -216,7 +216,7 @@ usage() {
 }
 
 @test "lists of conditions with an empty item" {
-    for list in 5,, , ,5 5,,6 '5, ' ' ,5' '5, ,6'; do
+    for list in "5,," "," ,5 5,,6 '5, ' ' ,5' '5, ,6'; do
         usage "invalid --where '1=$list': " uniq -f 1 --where "1=$list"
         usage "invalid --where '1!=$list': " uniq -f 1 --where "1!=$list"
     done
@@ -238,7 +238,7 @@ usage() {
     refuses "no row with a value meets --where: there is no mean" reduce mean -f b --where k=1
     refuses "no row with a value meets --where: there is no mean" reduce mean -f a,b --where k=2
     printf 'k a b\n1 5 1\n1 6 x\n' >in
-    refuses "b: one value has no stddev" reduce stddev -f a,b
+    refuses "b: one value has no sstdev" reduce sstdev -f a,b
     printf '1 5\nx 5\n' >in
     run -0 --separate-stderr gpuhist reduce sum -f 2 --where 1=77 --invalid ignore in
     [[ "$output" = 0 && "$stderr" = "gpuhist: note: 1 token skipped"* ]]
