@@ -151,21 +151,6 @@ enum status predicate_init_ranges(struct predicate *predicate, const char *text,
     return STATUS_OK;
 }
 
-bool predicate_holds_address(const struct predicate *predicate, __int128 address)
-{
-    size_t begin = 0;                    /* the ranges before it begin at or below the address, */
-    size_t end = predicate->range_count; /* and those from here on above */
-
-    while (begin < end) {
-        const size_t middle = begin + (end - begin) / 2;
-        if (predicate->ranges[middle].low <= address)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return (begin > 0 && address <= predicate->ranges[begin - 1].high) != predicate->negated;
-}
-
 /* Orders texts as memcmp does, a text before those that it begins. */
 static int predicate_compare_texts(const void *a, const void *b)
 {
@@ -218,9 +203,11 @@ bool predicate_holds_text(const struct predicate *predicate, const char *data, s
     case PREDICATE_CONTAINS:
         holds = memmem(data, bytes, text->data, text->bytes) != NULL;
         break;
-    case PREDICATE_EQ:
-        holds = bsearch(&found, text, predicate->text_count, sizeof found,
-                        predicate_compare_texts) != NULL;
+    case PREDICATE_EQ: /* a single one takes no call */
+        holds = predicate->text_count == 1
+                    ? text->bytes == bytes && memcmp(data, text->data, bytes) == 0
+                    : bsearch(&found, text, predicate->text_count, sizeof found,
+                              predicate_compare_texts) != NULL;
         break;
     default: /* LT or LE */
         holds = predicate_compare_texts(&found, text) < (predicate->relation == PREDICATE_LE);

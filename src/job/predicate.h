@@ -132,7 +132,20 @@ enum status predicate_init_texts(struct predicate *predicate, enum predicate_rel
 bool predicate_holds_text(const struct predicate *predicate, const char *data, size_t bytes);
 
 /* Returns whether a predicate of ranges holds for an address. Pure. */
-bool predicate_holds_address(const struct predicate *predicate, __int128 address);
+static inline bool predicate_holds_address(const struct predicate *predicate, __int128 address)
+{
+    size_t begin = 0;                    /* the ranges before it begin at or below the address, */
+    size_t end = predicate->range_count; /* and those from here on above */
+
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        if (predicate->ranges[middle].low <= address)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return (begin > 0 && address <= predicate->ranges[begin - 1].high) != predicate->negated;
+}
 
 /* Returns whether a predicate holds for the value of a key. Pure. */
 static inline bool predicate_holds(const struct predicate *predicate, uint64_t key)
