@@ -75,8 +75,8 @@ rows() {
     [ "$output" = $'"a"\t1\n"a",b,"c"\t1' ]
     run -0 gpuhist uniq --csv -f 1:text --by 0:text --where '0:text*=a",b' in
     [ "$output" = $'"a",b,"c"\ta\t1' ]
-    printf '"2026-11-21"\n' >time
-    run -1 gpuhist uniq --csv -f 0:time time
+    printf '"2026-11-21"\n' >dated
+    run -1 gpuhist uniq --csv -f 0:time dated
     [[ $output == *"invalid time '\"2026-11-21\"'"* ]]
     printf '""\n' >empty
     run -1 gpuhist uniq --csv -f 0 empty
