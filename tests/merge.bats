@@ -333,7 +333,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     for i in {2..40}; do
         ln many.1 "many.$i"
     done
-    run -0 bash -c 'ulimit -n 20; "$GPUHIST" merge --threads 5 many.*'
+    run -0 bash -c 'ulimit -n 32; "$GPUHIST" merge --threads 5 many.*'
     [ "$output" = $'1\t40\n2\t80' ]
 }
 

@@ -20,7 +20,7 @@
 struct npy {
     size_t header_bytes; /* in front of the data, magic included */
     struct element element;
-    char type[8]; /* its name with the byte order, such as "u16be" or "u8" */
+    char type[16]; /* its name with the byte order, such as "u16be" or "u8" */
     uint64_t rows;
     uint64_t columns;     /* 1 if the array has one dimension */
     uint64_t data_bytes;  /* of all elements */

@@ -19,7 +19,7 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-#define TEXT_BYTES_MAX ((size_t)64 << 20)
+#define CHUNK_BYTES_MAX ((size_t)64 << 20)
 #define HOST_BYTES_MAX ((size_t)2 << 20) /* longer ones are for the GPU alone, if there is one */
 #define TILE_BYTES     8192              /* as in cuda/text.cu */
 #define GUARD_BYTES    256
@@ -78,7 +78,7 @@ static const char *const all_types[] = {"i8", "u8", "i16", "u16", "i32", "u32", 
 
 /* What a text is worth. */
 struct answer {
-    uint64_t *keys; /* [TEXT_SPAN_VALUES_MAX(TEXT_BYTES_MAX)] */
+    uint64_t *keys; /* [TEXT_SPAN_VALUES_MAX(CHUNK_BYTES_MAX)] */
     size_t count;
     uint32_t invalid;
 };
@@ -86,7 +86,7 @@ struct answer {
 /* A job, a text, two answers, and if there is a GPU the same there. */
 struct bench {
     struct job job;
-    char *text; /* [TEXT_BYTES_MAX] */
+    char *text; /* [CHUNK_BYTES_MAX] */
     size_t bytes;
     struct answer expected;
     struct answer found;
@@ -585,7 +585,7 @@ static void test_large(struct bench *bench)
 
     for (size_t i = 0; bench->has_gpu && i < ARRAY_LENGTH(rules); i++) {
         set_job(bench, i % 2 ? "i64" : "i32", rules[i]);
-        fill_numbers(bench, 0, TEXT_BYTES_MAX - i, 10, &state);
+        fill_numbers(bench, 0, CHUNK_BYTES_MAX - i, 10, &state);
         tap_ok(check(bench, true), "64 MiB, field %d, delimiter %d, notation %d",
                (int)bench->job.text.field, bench->job.text.delimiter,
                (int)bench->job.text.notation);
@@ -607,7 +607,7 @@ static void launch(const struct bench *bench, const struct cuda_elements *elemen
 {
     const struct cuda_device *device = &bench->device;
     const struct job *job = &bench->job;
-    const size_t room = TEXT_BYTES_MAX / 8;
+    const size_t room = CHUNK_BYTES_MAX / 8;
     char *d_bytes = d_result;
     const struct cuda_stalin_sort_buffers buffers = {d_bytes + room, d_bytes + 2 * room, d_bytes};
 
@@ -631,7 +631,7 @@ static void launch(const struct bench *bench, const struct cuda_elements *elemen
 static bool check_operation(struct bench *bench, void *d_result, char *told, char *read)
 {
     const struct cuda_text_parsed *d_parsed = bench->d_control;
-    const size_t bytes = TEXT_BYTES_MAX / 8 * 3;
+    const size_t bytes = CHUNK_BYTES_MAX / 8 * 3;
     struct cuda_elements elements = {.d_data = bench->d_values, .count = bench->expected.count};
 
     /* What is before the survivors of stalin-sort is for it alone; only their number counts. */
@@ -656,7 +656,7 @@ static void test_operations(struct bench *bench)
     static const char *const names[] = {"histogram", "reduce", "count", "stalin-sort"};
     static const size_t lengths[] = {0, 1, 50, 5000, 3 << 20, 3 << 20};
     struct predicate predicate = {.form = PREDICATE_INTERVAL, .low = 5, .last = 500};
-    size_t bytes = TEXT_BYTES_MAX / 8 * 3;
+    size_t bytes = CHUNK_BYTES_MAX / 8 * 3;
     void *d_result = device_zeros(bytes);
     char *told = malloc(bytes);
     char *read = malloc(bytes);
@@ -687,11 +687,11 @@ static void test_operations(struct bench *bench)
 
 static void open_bench(struct bench *bench)
 {
-    size_t values = TEXT_SPAN_VALUES_MAX(TEXT_BYTES_MAX);
+    size_t values = TEXT_SPAN_VALUES_MAX(CHUNK_BYTES_MAX);
     size_t room = values * sizeof(uint64_t) + GUARD_BYTES;
     int devices = 0;
 
-    bench->text = malloc(TEXT_BYTES_MAX);
+    bench->text = malloc(CHUNK_BYTES_MAX);
     bench->expected.keys = malloc(values * sizeof(uint64_t));
     bench->found.keys = malloc(values * sizeof(uint64_t));
     must(bench->text && bench->expected.keys && bench->found.keys, "no memory");
@@ -704,9 +704,9 @@ static void open_bench(struct bench *bench)
         cudaDeviceGetAttribute(&bench->device.multiprocessors, cudaDevAttrMultiProcessorCount, 0));
     must_cuda(cudaDeviceGetAttribute(&bench->device.shared_bytes,
                                      cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-    must_cuda(cudaMalloc(&bench->d_text, TEXT_BYTES_MAX));
+    must_cuda(cudaMalloc(&bench->d_text, CHUNK_BYTES_MAX));
     must_cuda(cudaMalloc((void **)&bench->d_values, room));
-    must_cuda(cudaMalloc(&bench->d_control, cuda_text_control_bytes(TEXT_BYTES_MAX)));
+    must_cuda(cudaMalloc(&bench->d_control, cuda_text_control_bytes(CHUNK_BYTES_MAX)));
 }
 
 static void close_bench(struct bench *bench)
