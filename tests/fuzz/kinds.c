@@ -32,7 +32,8 @@ static bool reference_address(const char *text, struct kind_ip *key)
     uint64_t words[2] = {0, 0};
 
     if (inet_pton(AF_INET, text, in) == 1) {
-        *key = (struct kind_ip){0, (uint64_t)in[0] << 24 | (uint64_t)in[1] << 16 | (uint64_t)in[2] << 8 | in[3]};
+        *key = (struct kind_ip){0, (uint64_t)in[0] << 24 | (uint64_t)in[1] << 16 |
+                                       (uint64_t)in[2] << 8 | in[3]};
         return true;
     }
     if (inet_pton(AF_INET6, text, in) != 1)

@@ -20,9 +20,9 @@
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
 #define CHUNK_BYTES_MAX ((size_t)64 << 20)
-#define HOST_BYTES_MAX ((size_t)2 << 20) /* longer ones are for the GPU alone, if there is one */
-#define TILE_BYTES     8192              /* as in cuda/text.cu */
-#define GUARD_BYTES    256
+#define HOST_BYTES_MAX  ((size_t)2 << 20) /* longer ones are for the GPU alone, if there is one */
+#define TILE_BYTES      8192              /* as in cuda/text.cu */
+#define GUARD_BYTES     256
 
 static const struct text_rules all_rules[] = {
     {.field = 0, .delimiter = TEXT_NO_DELIMITER},
