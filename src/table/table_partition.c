@@ -124,9 +124,12 @@ TABLE_INLINE enum status table_partition_append(const struct table_layout layout
 {
     struct table_block **link = &partition->packed.blocks;
     const uint64_t *row = packer->slots.rows;
+    const uint64_t *end = row + (layout.words << packer->slots.bits);
+    uint64_t left = packer->slots.used;
 
-    partition->packed.used += packer->slots.used;
-    for (uint64_t left = packer->slots.used; left > 0; link = &(*link)->next) {
+    /* A count that overflowed to 0, which is an error in the end, is no row. */
+    partition->packed.used += left;
+    for (; left > 0 && row < end; link = &(*link)->next) {
         struct table_block *block = *link;
         if (!block) {
             block = table_block_take(&table->blocks, &packer->blocks);
@@ -137,7 +140,7 @@ TABLE_INLINE enum status table_partition_append(const struct table_layout layout
             *link = block;
         }
         size_t used = block->used;
-        for (; used < table->block_rows && left > 0; row += layout.words) {
+        for (; used < table->block_rows && left > 0 && row < end; row += layout.words) {
             const bool is_used = table_row_count(layout, row) > 0;
             if (layout.words == 2 || is_used) /* a copy takes less time than a branch */
                 table_row_copy(layout, block->words + used * layout.words, row);
@@ -146,6 +149,7 @@ TABLE_INLINE enum status table_partition_append(const struct table_layout layout
         }
         block->used = used;
     }
+    partition->packed.used -= left;
     return STATUS_OK;
 }
 
