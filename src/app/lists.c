@@ -20,8 +20,6 @@
  */
 #define LISTS_CAPACITY_LARGE ((size_t)4 << 20)
 
-#define LISTS_BUFFER_BYTES ((size_t)64 << 10)
-
 /* An array that grows: of edges, __int128; or of keys, uint64_t. */
 struct lists_array {
     const char *option;
@@ -85,31 +83,14 @@ enum status lists_read_keys(const char *argument, const char *option, const stru
     return status;
 }
 
-/* Reads all of a file. The caller frees the text, also after a failure. */
-static enum status lists_read_file(const char *name, struct text_buffer *text,
-                                   struct failure *failure)
+/* Appends the bytes of a file of a list to a text, a struct text_buffer. */
+static enum status lists_append(void *context, const char *data, size_t bytes,
+                                struct failure *failure)
 {
-    char *names[] = {(char *)name}; /* a source takes argv's type, and changes nothing */
-    struct source *source = NULL;
-    struct chunk chunk = {.bytes = 1};
-    struct chunk_buffer buffer = {
-        .data = malloc(LISTS_BUFFER_BYTES),
-        .capacity = LISTS_BUFFER_BYTES,
-    };
-    if (!buffer.data)
-        return status_fail(failure, STATUS_DATA, "no memory for reading " STATUS_NAME, name);
+    (void)failure; /* the text is_lost */
 
-    enum status status = source_open(&source, names, 1, 1, failure);
-    while (status == STATUS_OK && chunk.bytes > 0) {
-        status = source_pull(source, &buffer, &chunk, failure);
-        if (status == STATUS_OK)
-            text_buffer_append(text, (const char *)chunk.data, chunk.bytes);
-    }
-    source_close(source);
-    free(buffer.data);
-    if (status == STATUS_OK && text->is_lost)
-        status = status_fail(failure, STATUS_DATA, "no memory for the list in " STATUS_NAME, name);
-    return status;
+    text_buffer_append(context, data, bytes);
+    return STATUS_OK;
 }
 
 enum status lists_read_items(const char *argument, const char *option, struct lists_items *items,
@@ -127,7 +108,10 @@ enum status lists_read_items(const char *argument, const char *option, struct li
         return status_fail(failure, STATUS_USAGE,
                            "invalid --%s '@': expected a file name after the @", option);
     if (is_file) {
-        const enum status status = lists_read_file(argument + 1, &text, failure);
+        enum status status = source_read_file(argument + 1, lists_append, &text, failure);
+        if (status == STATUS_OK && text.is_lost)
+            status = status_fail(failure, STATUS_DATA, "no memory for the list in " STATUS_NAME,
+                                 argument + 1);
         items->file = text.text;
         if (status != STATUS_OK)
             return status;

@@ -12,8 +12,6 @@
 /* A longer word is no number: leading zeros aside, those have 30 characters at the most. */
 #define NUMBER_LIST_WORD_MAX 128
 
-#define NUMBER_LIST_BUFFER_BYTES ((size_t)64 << 10)
-
 /* The state of a scan: the word that has begun, and where it stands. */
 struct number_list_scan {
     const char *option;
@@ -72,9 +70,11 @@ static enum status number_list_end_word(struct number_list_scan *scan, struct fa
     return scan->take(scan->context, number, failure);
 }
 
-static enum status number_list_scan_bytes(struct number_list_scan *scan, const char *text,
-                                          size_t bytes, struct failure *failure)
+static enum status number_list_scan_bytes(void *context, const char *text, size_t bytes,
+                                          struct failure *failure)
 {
+    struct number_list_scan *scan = context;
+
     for (const char *c = text; c < text + bytes; c++) {
         if (*c == '\0' || !strchr(" \n,\t\r\v\f", *c)) {
             scan->word[scan->length++] = *c ? *c : '?'; /* a NUL would end the message */
@@ -92,28 +92,9 @@ static enum status number_list_scan_bytes(struct number_list_scan *scan, const c
 static enum status number_list_scan_file(struct number_list_scan *scan, const char *name,
                                          struct failure *failure)
 {
-    char *names[] = {(char *)name}; /* a source takes argv's type, and changes nothing */
-    struct source *source = NULL;
-    struct chunk chunk = {.bytes = 1};
-
     scan->name = strcmp(name, "-") == 0 ? "standard input" : name;
     scan->line = 1;
-    struct chunk_buffer buffer = {
-        .data = malloc(NUMBER_LIST_BUFFER_BYTES),
-        .capacity = NUMBER_LIST_BUFFER_BYTES,
-    };
-    if (!buffer.data)
-        return status_fail(failure, STATUS_DATA, "no memory for reading " STATUS_NAME, scan->name);
-
-    enum status status = source_open(&source, names, 1, 1, failure);
-    while (status == STATUS_OK && chunk.bytes > 0) {
-        status = source_pull(source, &buffer, &chunk, failure);
-        if (status == STATUS_OK)
-            status = number_list_scan_bytes(scan, chunk.data, chunk.bytes, failure);
-    }
-    source_close(source);
-    free(buffer.data);
-    return status;
+    return source_read_file(name, number_list_scan_bytes, scan, failure);
 }
 
 enum status number_list_scan(const char *argument, const char *option, unsigned decimals,

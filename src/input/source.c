@@ -23,6 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The buffer of source_read_file. */
+#define SOURCE_FILE_BUFFER_BYTES ((size_t)64 << 10)
+
 /*
  * Another thread is of use for a pipe if nobody reads it for more than this share of the time, in
  * percent, whether or not pulls wait for the writer: a writer that blocks on a full pipe always
@@ -388,6 +391,31 @@ void source_close(struct source *source)
     pthread_cond_destroy(&source->joining);
     pthread_mutex_destroy(&source->join_lock);
     free(source);
+}
+
+enum status source_read_file(const char *name, source_take *take, void *context,
+                             struct failure *failure)
+{
+    char *names[] = {(char *)name}; /* a source takes argv's type, and changes nothing */
+    struct source *source = NULL;
+    struct chunk chunk = {.bytes = 1};
+    struct chunk_buffer buffer = {
+        .data = malloc(SOURCE_FILE_BUFFER_BYTES),
+        .capacity = SOURCE_FILE_BUFFER_BYTES,
+    };
+    if (!buffer.data)
+        return status_fail(failure, STATUS_DATA, "no memory for reading " STATUS_NAME,
+                           strcmp(name, "-") == 0 ? "standard input" : name);
+
+    enum status status = source_open(&source, names, 1, 1, failure);
+    while (status == STATUS_OK && chunk.bytes > 0) {
+        status = source_pull(source, &buffer, &chunk, failure);
+        if (status == STATUS_OK)
+            status = take(context, chunk.data, chunk.bytes, failure);
+    }
+    source_close(source);
+    free(buffer.data);
+    return status;
 }
 
 enum status source_repeat(struct source **source, struct failure *failure)

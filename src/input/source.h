@@ -101,6 +101,16 @@ enum status source_repeat(struct source **source, struct failure *failure);
 void source_close(struct source *source);
 
 /*
+ * Reads all of the file `name`, or of standard input if that is "-", as bytes, decoded if it is
+ * compressed, and hands each piece to `take`, which ends the reading if it fails. Fails with
+ * STATUS_DATA if the file cannot be read. Thread-safe, but for standard input.
+ */
+typedef enum status source_take(void *context, const char *data, size_t bytes,
+                                struct failure *failure);
+enum status source_read_file(const char *name, source_take *take, void *context,
+                             struct failure *failure);
+
+/*
  * Waits until another thread is of use, and returns true; returns false if the input ends before.
  * Every thread calls it once before its first pull. The first thread never waits, and no thread
  * waits if ranges of a file, or parts of compressed files, can be read in parallel. For a pipe,
