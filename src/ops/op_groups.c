@@ -278,7 +278,6 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
     struct groups *groups = partial;
     const struct groups_layout *layout = groups->layout;
     uint64_t *row = calloc(2 * layout->words, sizeof *row);
-    uint64_t *added = row + layout->words; /* the same with the numbers of texts */
     uint32_t *ids = NULL;
     uint64_t texts = 0;
     struct table_writer *writer = NULL;
@@ -288,6 +287,7 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
     if (status == STATUS_OK && job_has_texts(job))
         status = op_groups_load_texts(state, job->dictionary, &ids, &texts, failure);
     for (bool is_first = true; status == STATUS_OK; is_first = false) {
+        uint64_t *added = row + layout->words; /* the same with the numbers of texts */
         uint64_t same;
         status = state_read_count(state, &row[layout->count], &elements, failure);
         if (status != STATUS_OK || row[layout->count] == 0)
@@ -361,10 +361,10 @@ static const struct op_groups_known *op_groups_know(const struct print_values *v
     if (groups_are_counted(job)) {
         struct rows rows;
         groups_rows_begin(&rows, groups, group, false);
-        if (job->element.notation == ELEMENT_IP || job->element.notation == ELEMENT_TEXT)
-            known->reduce.count = rows.inside;
-        else
+        if (reduce_words_count(job->reductions.needs) > 0)
             reduce_add_rows(&known->reduce, rows);
+        else
+            known->reduce.count = rows.inside;
         reduce_find(job, rows, rows.inside, known->found);
     } else if (job->operation == OPERATION_REDUCE) {
         reduce_words_unpack(job, row[groups->layout->count], row + groups->layout->first,
