@@ -17,8 +17,7 @@
 bool groups_are_counted(const struct job *job)
 {
     return job->operation == OPERATION_HISTOGRAM || job->operation == OPERATION_UNIQ ||
-           job->reductions.needs & REDUCTIONS_NEED_TABLE || job->element.notation == ELEMENT_IP ||
-           job->element.notation == ELEMENT_TEXT;
+           job->reductions.needs & REDUCTIONS_NEED_TABLE || element_is_name(&job->element);
 }
 
 /* Whether the last word of the keys is the number of a bin that the job gives. */

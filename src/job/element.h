@@ -63,6 +63,18 @@ struct element {
     ((struct element){               \
         .type = ELEMENT_##id, .bytes = sizeof(ctype), .is_signed = (ctype)-1 < 1, .name = #label})
 
+/* Whether values are times. Pure. */
+static inline bool element_is_time(const struct element *element)
+{
+    return element->notation == ELEMENT_TIME || element->notation == ELEMENT_LOCAL_TIME;
+}
+
+/* Whether values have an order alone, and no arithmetic: addresses and texts. Pure. */
+static inline bool element_is_name(const struct element *element)
+{
+    return element->notation == ELEMENT_IP || element->notation == ELEMENT_TEXT;
+}
+
 /*
  * Parses a type: i8 to u64, optionally followed by le or be (default: little endian). Returns false
  * if `text` is not a type.

@@ -15,8 +15,7 @@ const struct operation *operation_of(const struct job *job)
 {
     if (job->value_count > 1)
         return &op_columns;
-    if (job->group_count > 0 || job->element.notation == ELEMENT_IP ||
-        job->element.notation == ELEMENT_TEXT)
+    if (job->group_count > 0 || element_is_name(&job->element))
         return &op_groups;
     return job->is_automatic ? &op_automatic : operations[job->operation];
 }

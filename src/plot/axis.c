@@ -24,8 +24,7 @@ static size_t axis_trim(const char *text, size_t length)
 
 bool axis_has_times(const struct axis *axis)
 {
-    return axis->element && (axis->element->notation == ELEMENT_TIME ||
-                             axis->element->notation == ELEMENT_LOCAL_TIME);
+    return axis->element && element_is_time(axis->element);
 }
 
 static unsigned axis_decimals(const struct axis *axis)

@@ -108,8 +108,8 @@ enum status print_check_format(const struct print_options *options, struct failu
 /* Whether a job's groups are those of one column, and can be drawn with its values. */
 static bool print_can_draw(const struct job *job)
 {
-    return job->group_count == 1 && job->element.notation < ELEMENT_IP &&
-           job->columns[job_group_column(job)].element.notation < ELEMENT_IP;
+    return job->group_count == 1 && !element_is_name(&job->element) &&
+           !element_is_name(&job->columns[job_group_column(job)].element);
 }
 
 const struct print_format *print_groups_format(const struct print_options *options,

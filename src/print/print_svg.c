@@ -255,8 +255,7 @@ static void print_svg_width(char out[DECIMAL_SIZE], const struct element *elemen
         uint32_t seconds;
         const char *name;
     } units[] = {{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}};
-    const bool is_time =
-        element->notation == ELEMENT_TIME || element->notation == ELEMENT_LOCAL_TIME;
+    const bool is_time = element_is_time(element);
     const __int128 second = (__int128)decimal_powers[element->decimals];
 
     decimal_format_fixed(out, width, element->decimals);
