@@ -75,16 +75,28 @@ struct table {
     struct table_cache *cache; /* of spill.runs[0], which has all rows; NULL: they are in memory */
 };
 
+/*
+ * Blocks that a writer fills alone, one for each partition. All full blocks end at the same offset
+ * from a multiple of the bytes of blocks; where a partition has no block, `next` is that offset.
+ */
+struct table_filling {
+    size_t words;                     /* of a key or row */
+    uintptr_t end;                    /* the offset */
+    struct table_block *filled;       /* full blocks, which have yet to go to their partitions */
+    uint64_t *next[TABLE_PARTITIONS]; /* where the next key or row goes */
+};
+
 struct table_writer {
     struct table *table;
     struct table_packer packer;
-    struct table_slots front; /* the rows that table_writer_find returns */
-    size_t start;             /* the part of the front at which it is emptied first */
+    struct table_slots front; /* rows that table_writer_find returns */
+    uint64_t front_look_ups;  /* since the front was empty */
+    uint64_t direct;          /* so many keys do not go to the front next */
+    bool has_rows;            /* `rows` has had blocks */
+    struct table_filling rows;
     /* In a table of plain counts: */
     struct table_hot hot;
-    /* Where the next key of each partition goes, in a block; a multiple of TABLE_BLOCK_BYTES: the
-     * block is full, or there is none. */
-    uint64_t *next[TABLE_PARTITIONS];
+    struct table_filling keys;
     uint64_t cold[TABLE_HOT_BLOCK]; /* keys that the hot table does not have */
 };
 
