@@ -6,11 +6,12 @@ load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# make_pairs: lines `VALUE x WEIGHT` with small weights in `pairs`, and each value as often as its
-# weight says in `repeated`.
+# make_pairs: lines `VALUE x WEIGHT` with small weights in `pairs`, of which those of no value add up
+# to 0, and each value as often as its weight says in `repeated`.
 make_pairs() {
-    awk 'BEGIN { srand(5); for (i = 0; i < 4000; i++)
-        print int(rand() * rand() * 800) - 120, "x", int(rand() * 8) }' >pairs
+    awk 'BEGIN { srand(5); for (i = 0; i < 4000; i++) {
+        value = int(rand() * rand() * 800) - 120; weight = int(rand() * 8)
+        print value, "x", weight; if (weight == 0) print value, "x", 1 } }' >pairs
     awk '{ for (i = 0; i < $3; i++) print $1 }' pairs >repeated
 }
 
@@ -19,8 +20,7 @@ sums_of() {
     numpy 'sums = {}
 for line in open(sys.argv[1]):
     value, weight = map(int, line.split())
-    if weight > 0:
-        sums[value] = sums.get(value, 0) + weight
+    sums[value] = sums.get(value, 0) + weight
 for value in sorted(sums):
     print(value, sums[value], sep="\t")' "$1"
 }
@@ -210,7 +210,7 @@ for code in sorted(sums):
     awk '$2 != "x" { s[$1] += $2; } END { for (i = 0; i < 3; i++) printf "%d\t%d\n", i, s[i] }' in >expected
     gpuhist uniq -f 1 --weight 2 --invalid ignore in | cmp expected -
     awk '{ print $2, $1 }' in >turned
-    awk '$1 != "x" { s[$1] += $2; } END { for (i = 0; i < 60000; i += 50) if (s[i]) printf "%d\t%d\n", i, s[i] }' \
+    awk '$1 != "x" { s[$1] += $2; } END { for (i = 0; i < 60000; i += 50) if (i in s) printf "%d\t%d\n", i, s[i] }' \
         turned >expected
     gpuhist uniq -f 1 --weight 2 --invalid ignore turned | cmp expected -
 }
@@ -242,10 +242,52 @@ for code in sorted(sums):
     gpuhist uniq -f 1 --weight 2 -S 1 in | cmp expected -
 }
 
+@test "uniq --weight: values whose weights add up to 0" {
+    local layout options threads
+    printf '%s\n' '304 0' '200 5' '404 0' '200 6' '404 3' '-5 0' >in
+    [ "$(gpuhist uniq -f 1 --weight 2 in)" = $'-5\t0\n200\t11\n304\t0\n404\t3' ]
+    [ "$(gpuhist uniq -f 1:text --weight 2 in)" = $'-5\t0\n200\t11\n304\t0\n404\t3' ]
+    [ "$(gpuhist uniq -f 1 --weight 2 --by 1 in)" = $'-5\t-5\t0\n200\t200\t11\n304\t304\t0\n404\t404\t3' ]
+    [ "$(gpuhist uniq -f 1 --weight 2 --top 3 --percent in)" = \
+        $'200\t11\t78.5714\n404\t3\t21.4286\n-5\t0\t0.0000' ]
+    [ "$(gpuhist uniq -f 1 --weight 2 --min-count 1 --other in)" = $'200\t11\n404\t3\nother\t0' ]
+    [ "$(gpuhist uniq -f 1 --weight 2 --quantiles 0,100 in)" = $'0\t200\n100\t404' ]
+    [ "$(gpuhist uniq -f 1 --weight 2 < <(echo 7 0))" = $'7\t0' ]
+    [ "$(gpuhist uniq -f 1 --weight 2 --percent --cumulative < <(echo 7 0))" = $'7\t0\t0.0000\t0\t0.0000' ]
+    # bins whose weights add up to 0 are empty
+    [ "$(gpuhist --bins 500 -f 1 --weight 2 --outside ignore in)" = $'200\t11\n404\t3' ]
+    [ "$(gpuhist --width 2 -f 1 --weight 2 in)" = $'200\t202\t11\n404\t406\t3' ]
+    # dense values, which are counted in windows; sparse ones; both; ascending
+    for layout in 'int(rand() * 30000)' 'int(rand() * 3000) * 1234567890123' \
+        '(i % 3 ? int(rand() * 30000) : int(rand() * 3000) * 98765432101)' 'i'; do
+        awk "BEGIN { srand(9); for (i = 0; i < 60000; i++)
+            printf \"%.0f %d\\n\", $layout, rand() < 0.7 ? 0 : rand() * 3 }" >in
+        sums_of in >expected
+        grep -qP '\t0$' expected && grep -qvP '\t0$' expected
+        head -n 20000 in >a
+        tail -n +20001 in >b
+        for options in "--threads 1" "--threads 3 --chunk-size 4096" "--threads 2 -S 1" "--threads 16 --sort bin"; do
+            # shellcheck disable=SC2086
+            {
+                gpuhist uniq -f 1 --weight 2 $options in | cmp expected -
+                gpuhist uniq -f 1 --weight 2 $options --save a.state -o /dev/null < <(cat a)
+                gpuhist uniq -f 1 --weight 2 $options --save b.state -o /dev/null b
+                gpuhist uniq -f 1 --weight 2 --by 1 $options in | cut -f 2- | cmp expected -
+            }
+            gpuhist merge b.state a.state --save both.state | cmp expected -
+            gpuhist merge both.state | cmp expected -
+        done
+        sort -k 2,2nr -k 1,1n -s expected | head -n 29000 >top
+        gpuhist uniq -f 1 --weight 2 --top 29000 in | cmp top -
+        { cat a; sleep 0.2; cat b; } | gpuhist uniq -f 1 --weight 2 --every 30ms >so_far
+        tail -n "$(wc -l <expected)" so_far | cmp expected -
+    done
+}
+
 @test "--weight: many bins, several of which share a counter of a thread" {
     awk 'BEGIN { srand(4); for (i = 0; i < 50000; i++)
         print int(rand() * 500) + 524288 * int(rand() * rand() * 9), int(rand() * 1e6) }' >in
-    sums_of in >expected
+    sums_of in | awk '$2 > 0' >expected # an empty bin, and one whose weights add up to 0, are the same
     gpuhist --bins 5M -f 1 --weight 2 --threads 5 --chunk-size 20000 in | cmp expected -
     gpuhist --width 1 --range 0:20M -f 1 --weight 2 in | cmp expected -
 }

@@ -150,10 +150,13 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
     job->line = line;
     if (status == STATUS_USAGE) /* the file is wrong, not the command line */
         return state_fail_damaged(merge->first, "its options are invalid", failure);
-    job->buffer_bytes = options->buffer_bytes;
-    job->temporary_directory = options->temporary_directory;
+    for (size_t i = 0; i <= (job->singles ? job->value_count : 0); i++) {
+        struct job *of = i == 0 ? job : &job->singles[i - 1];
+        of->buffer_bytes = options->buffer_bytes;
+        of->temporary_directory = options->temporary_directory;
+        of->any_order = false;
+    }
     job->needs_values = options->print.quantiles.count > 0;
-    job->any_order = false;
     return status == STATUS_OK ? options_check_merged(options, job, failure) : status;
 }
 

@@ -54,7 +54,10 @@ static enum status groups_create_table(const struct groups *groups, struct table
     const struct table_layout rows = {
         .key_words = groups->layout->count,
         .words = groups->layout->words,
+        .has_zeros = job_keeps_zeros(job),
+        .is_weighted = job->has_weights,
         .merge = groups_are_counted(job) ? NULL : groups_row_merge,
+        .absorb = groups_are_counted(job) ? NULL : groups_row_absorb,
         .context = groups->layout,
         .initial = groups->layout->initial,
     };

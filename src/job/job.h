@@ -130,6 +130,15 @@ static inline size_t job_column_count(const struct job *job)
 }
 
 /*
+ * Returns whether values whose weights add up to 0 are part of the result: those of uniq are, but
+ * not bins. Pure.
+ */
+static inline bool job_keeps_zeros(const struct job *job)
+{
+    return job->has_weights && job->operation == OPERATION_UNIQ && job->bin_width == 1;
+}
+
+/*
  * Returns the bytes of each key of a column in blocks of rows (chunk.h): of values those of their
  * elements; of others 8 for each word. Pure.
  */

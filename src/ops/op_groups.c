@@ -1,9 +1,9 @@
 /*
  * Operations with --by. A CPU thread adds values to the rows of their groups.
  *
- * The numbers of its states are, for each row of the table in ascending order, its count, how many
- * words of its key are those of the row before, the others of its key, and the words after the
- * count (groups.h). A 0 is the end.
+ * The numbers of its states are, for each row of the table in ascending order, its count, plus 1 if
+ * counts may be 0 (job_keeps_zeros), how many words of its key are those of the row before, the
+ * others of its key, and the words after the count (groups.h). A 0 is the end.
  */
 #include "config.h"
 
@@ -61,34 +61,31 @@ static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
     const size_t words = groups->layout->count;
     const size_t elements = chunk->bytes / element->bytes;
     const uint64_t *columns[TEXT_COLUMNS_MAX];
-    uint64_t keys[TABLE_FIND_MAX * OP_GROUPS_WORDS];
-    uint64_t values[TABLE_FIND_MAX];
-    uint64_t weights[TABLE_FIND_MAX];
-    uint64_t *rows[TABLE_FIND_MAX];
+    uint64_t keys[TABLE_ABSORB_MAX * OP_GROUPS_WORDS];
+    uint64_t values[TABLE_ABSORB_MAX];
+    uint64_t weights[TABLE_ABSORB_MAX];
 
     if (job->outside == OUTSIDE_ABORT && outside_check(job, chunk, failure) != STATUS_OK)
         return failure->status;
     for (size_t i = 0, n; i < elements; i += n) {
         const char *block = (const char *)chunk->data + i * element->bytes;
         size_t count = 0;
-        n = elements - i < TABLE_FIND_MAX ? elements - i : TABLE_FIND_MAX;
+        n = elements - i < TABLE_ABSORB_MAX ? elements - i : TABLE_ABSORB_MAX;
         for (size_t c = 0; c < job->group_count; c++)
             columns[c] =
                 chunk->groups[c] + i * column_words(&job->columns[job_group_column(job) + c]);
         groups_make_keys(groups, columns, block, n, keys);
         for (size_t k = 0; chunk->weights && k < n; k++) {
-            if (chunk->weights[i + k] == 0)
+            if (chunk->weights[i + k] == 0 && !job_keeps_zeros(job))
                 continue;
             weights[count] = chunk->weights[i + k];
             memmove(keys + count++ * words, keys + k * words, words * sizeof *keys);
         }
-        if (table_writer_find(self->writer, keys, chunk->weights ? weights : NULL,
-                              chunk->weights ? count : n, rows, failure) != STATUS_OK)
+        if (!is_counted)
+            cpu_keys_widen(element, block, n, values);
+        if (table_writer_absorb(self->writer, keys, values, chunk->weights ? weights : NULL,
+                                chunk->weights ? count : n, failure) != STATUS_OK)
             return failure->status;
-        if (is_counted)
-            continue;
-        cpu_keys_widen(element, block, n, values);
-        groups_row_add(groups->layout, rows, values, n);
     }
     return STATUS_OK;
 }
@@ -235,7 +232,7 @@ static enum status op_groups_save(struct state_writer *state, const struct job *
             key[k] = groups->is_text[k] ? numbers[row[k]] : row[k];
         while (i > 0 && key[same] == before[same])
             same++;
-        state_write_number(state, row[layout->count]);
+        state_write_number(state, (unsigned __int128)row[layout->count] + job_keeps_zeros(job));
         state_write_number(state, same);
         for (size_t k = same; k < layout->count; k++)
             op_groups_save_word(state, key[k], i > 0 && k == same ? &before[k] : NULL,
@@ -288,10 +285,18 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
         status = op_groups_load_texts(state, job->dictionary, &ids, &texts, failure);
     for (bool is_first = true; status == STATUS_OK; is_first = false) {
         uint64_t *added = row + layout->words; /* the same with the numbers of texts */
+        unsigned __int128 count;
         uint64_t same;
-        status = state_read_count(state, &row[layout->count], &elements, failure);
-        if (status != STATUS_OK || row[layout->count] == 0)
+        status = state_read_number_128(state, &count, failure);
+        if (status != STATUS_OK || count == 0)
             break;
+        count -= job_keeps_zeros(job);
+        if (count > elements) {
+            status = state_fail_damaged(state, "the counts exceed the number of elements", failure);
+            break;
+        }
+        row[layout->count] = (uint64_t)count;
+        elements -= (uint64_t)count;
         status = state_read_number(state, &same, failure);
         if (status == STATUS_OK && (same >= layout->count || (is_first && same > 0)))
             status = state_fail_damaged(state, "it has a group that does not exist", failure);

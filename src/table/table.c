@@ -20,7 +20,10 @@ enum status table_create(struct table **table, const struct table_layout *layout
         return status_fail(failure, STATUS_DATA, "no memory for a table");
 
     created->layout = layout ? *layout : table_counts;
-    created->has_counts = table_layout_is_plain(&created->layout);
+    const bool is_plain = created->layout.key_words == 1 && created->layout.words == 2 &&
+                          !created->layout.merge && !created->layout.absorb;
+    created->has_counts = is_plain && !created->layout.has_zeros && !created->layout.is_weighted;
+    created->has_sums = is_plain && created->layout.has_zeros && created->layout.is_weighted;
     while (table_block_words(block_bytes) < TABLE_BLOCK_ROWS_MIN * created->layout.words)
         block_bytes *= 2;
     if (block_bytes > TABLE_BLOCK_BYTES_MAX) {

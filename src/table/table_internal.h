@@ -20,7 +20,7 @@ struct table_list {
 struct table_partition {
     pthread_mutex_t lock;      /* guards what follows */
     struct table_list packed;  /* rows of distinct keys */
-    struct table_list pending; /* keys that came since */
+    struct table_list pending; /* keys that came since, with their values and weights */
     struct table_list added;   /* rows that came since */
     uint64_t total;            /* the sum of the packed counts, modulo 2^64 */
     uint64_t only;             /* the set that all packed rows are of; 0: there is none */
@@ -51,8 +51,9 @@ struct table_cache {
 };
 
 struct table {
-    struct table_layout layout; /* const, like the next six */
-    bool has_counts;            /* the layout is that of plain counts */
+    struct table_layout layout; /* const, like the next seven */
+    bool has_counts;            /* the layout is table_counts */
+    bool has_sums;              /* the layout is table_sums */
     size_t block_rows;          /* of a block */
     uint64_t bytes_max;
     const char *directory;
@@ -80,23 +81,27 @@ struct table {
  * from a multiple of the bytes of blocks; where a partition has no block, `next` is that offset.
  */
 struct table_filling {
-    size_t words;                     /* of a key or row */
+    size_t words;                     /* of a row, or of a key with its value and weight */
     uintptr_t end;                    /* the offset */
     struct table_block *filled;       /* full blocks, which have yet to go to their partitions */
-    uint64_t *next[TABLE_PARTITIONS]; /* where the next key or row goes */
+    uint64_t *next[TABLE_PARTITIONS]; /* where the next one goes */
 };
+
+/* Keys that are gathered for each partition, so that they fill lines of the caches. */
+#define TABLE_GATHERED 8
 
 struct table_writer {
     struct table *table;
     struct table_packer packer;
-    struct table_slots front; /* rows that table_writer_find returns */
-    uint64_t front_look_ups;  /* since the front was empty */
-    uint64_t direct;          /* so many keys do not go to the front next */
-    bool has_rows;            /* `rows` has had blocks */
-    struct table_filling rows;
-    /* In a table of plain counts: */
-    struct table_hot hot;
-    struct table_filling keys;
+    struct table_slots front;   /* rows of keys that came lately */
+    uint64_t front_look_ups;    /* since the front was empty */
+    uint64_t direct;            /* so many keys do not go to the front next */
+    bool has_rows;              /* `rows` has had blocks */
+    struct table_filling rows;  /* of the front */
+    struct table_filling input; /* keys with their values and weights */
+    uint64_t *gathered;         /* [TABLE_PARTITIONS][TABLE_GATHERED][input.words], owned */
+    unsigned char gathered_used[TABLE_PARTITIONS];
+    struct table_hot hot;           /* in a table of plain counts */
     uint64_t cold[TABLE_HOT_BLOCK]; /* keys that the hot table does not have */
 };
 

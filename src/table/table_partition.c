@@ -32,6 +32,9 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
 {
     const struct keyed_hash hash = table->hash;
     const uint64_t came = partition->pending.used + partition->added.used;
+    const size_t words = table_input_words(layout);
+    uint64_t *rows[TABLE_BLOCK_KEYS];
+    uint64_t values[TABLE_BLOCK_KEYS];
     struct table_block *block = NULL;
     uint64_t used = 0;
     bool overflows = false;
@@ -40,15 +43,17 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
         return failure->status;
     packer->slots.skipped = TABLE_PARTITION_BITS;
     const struct table_slots slots = packer->slots; /* no store to rows can change it */
-    partition->total += partition->pending.used;
     while ((block = table_list_next(table, packer, &partition->pending, block))) {
         for (size_t i = 0; i < block->used; i++) {
-            const uint64_t key = block->words[i];
-            uint64_t *row = table_slots_find(layout, &slots, table_hash(layout, &hash, &key), &key);
-            used += row[1] == 0;
-            row[0] = key;
-            overflows |= ++row[1] == 0;
+            const uint64_t *key = block->words + i * words;
+            const uint64_t weight = layout.is_weighted ? key[words - 1] : 1;
+            const uint64_t key_hash = table_hash(layout, &hash, key);
+            rows[i] = table_slots_add(layout, &slots, key_hash, key, weight, &used, &overflows);
+            values[i] = layout.absorb ? key[layout.key_words] : 0;
+            partition->total += weight;
         }
+        if (layout.absorb)
+            layout.absorb(layout.context, rows, values, block->used);
     }
     while ((block = table_list_next(table, packer, &partition->added, block))) {
         for (size_t i = 0; i < block->used; i++) {
@@ -56,8 +61,10 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
             uint64_t *row =
                 table_slots_find(layout, &slots, table_hash(layout, &hash, added), added);
             partition->total += table_row_count(layout, added);
-            if (table_row_count(layout, row) == 0) {
+            if (table_slots_is_free(layout, &slots, row)) {
                 table_row_copy(layout, row, added);
+                if (layout.has_zeros && table_row_count(layout, row) == 0)
+                    table_slots_mark(layout, &slots, row);
                 used++;
             } else {
                 overflows |= !table_row_merge(layout, row, added);
@@ -94,7 +101,7 @@ TABLE_INLINE void table_partition_merge(const struct table_layout layout, struct
             uint64_t *packed = block->words + i * layout.words;
             uint64_t *row =
                 table_slots_find(layout, &slots, table_hash(layout, &hash, packed), packed);
-            const bool stays = table_row_count(layout, row) == 0;
+            const bool stays = table_slots_is_free(layout, &slots, row);
             if (!stays)
                 overflows |= !table_row_merge(layout, row, packed);
             if (layout.words == 2 || kept != i)
@@ -141,7 +148,8 @@ TABLE_INLINE enum status table_partition_append(const struct table_layout layout
         }
         size_t used = block->used;
         for (; used < table->block_rows && left > 0 && row < end; row += layout.words) {
-            const bool is_used = table_row_count(layout, row) > 0;
+            const bool is_used = (table_row_count(layout, row) > 0) |
+                                 table_slots_is_marked(layout, &packer->slots, row);
             if (layout.words == 2 || is_used) /* a copy takes less time than a branch */
                 table_row_copy(layout, block->words + used * layout.words, row);
             used += is_used;
@@ -171,6 +179,8 @@ enum status table_partition_pack(struct table *table, struct table_partition *pa
 {
     return table->has_counts
                ? table_partition_pack_layout(table_counts, table, partition, packer, failure)
+           : table->has_sums
+               ? table_partition_pack_layout(table_sums, table, partition, packer, failure)
                : table_partition_pack_layout(table->layout, table, partition, packer, failure);
 }
 
@@ -185,7 +195,8 @@ enum status table_partition_pack_due(struct table *table, struct table_partition
     const uint64_t row_bytes = table_row_bytes(table);
     const uint64_t packed = partition->packed.used * row_bytes;
     const uint64_t came =
-        partition->pending.used * sizeof(uint64_t) + partition->added.used * row_bytes;
+        partition->pending.used * table_input_words(table->layout) * sizeof(uint64_t) +
+        partition->added.used * row_bytes;
 
     if (came < TABLE_DUE_BYTES || came < packed)
         return STATUS_OK;

@@ -1,9 +1,11 @@
 /*
  * Implements table.h: writers add keys and rows to partitions.
  *
- * A writer fills blocks of its own, one for each partition, and moves the full ones to the
- * partitions (P. A. Boncz et al., "Database Architecture Optimized for the New Bottleneck: Memory
- * Access", VLDB 1999). Rows of frequent keys are added up before that: in the front.
+ * A writer fills blocks of its own, one for each partition, and moves the full ones there. It
+ * gathers keys in small buffers that lie together, and copies each to its block when it is full,
+ * past the caches: blocks lie in more pages than the processor has at hand (C. Balkesen et al.,
+ * "Main-Memory Hash Joins on Multi-Core CPUs", ICDE 2013, 5.1). Frequent keys are added up before
+ * that: in the hot table or the front.
  */
 #include "config.h"
 
@@ -12,8 +14,12 @@
 #include "base/memory.h"
 #include "table/table_internal.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /*
- * The front of a writer begins with so many bytes, or slots for TABLE_FIND_MAX rows, and grows
+ * The front of a writer begins with so many bytes, or slots for TABLE_ABSORB_MAX rows, and grows
  * once, if that is a small part of what the table may take. 153,000 pairs of a million rows: 2 MiB
  * 0.083 s, 4 MiB 0.079, 8 MiB 0.073, 16 MiB 0.076. A front that begins smaller costs more than it
  * saves.
@@ -36,18 +42,24 @@
 /* The full blocks that a writer keeps while other writers have locked their partitions. */
 #define TABLE_FILLED_MAX 64
 
-_Static_assert(3 * ((size_t)1 << TABLE_FRONT_BITS_MIN) / 4 >= TABLE_FIND_MAX, "slots for a call");
+_Static_assert(3 * ((size_t)1 << TABLE_FRONT_BITS_MIN) / 4 >= TABLE_ABSORB_MAX, "slots for a call");
 
+/* Blocks hold a multiple of `unit` rows or keys of so many words. */
 static void table_filling_init(struct table_filling *filling, const struct table *table,
-                               size_t words)
+                               size_t words, size_t unit)
 {
     const size_t block_bytes = table->blocks.block_bytes;
-    const size_t used = table_block_words(block_bytes) / words * words;
+    const size_t used = table_block_words(block_bytes) / (unit * words) * unit * words;
 
     filling->words = words;
     filling->end = (sizeof(struct table_block) + used * sizeof(uint64_t)) % block_bytes;
     for (size_t i = 0; i < TABLE_PARTITIONS; i++)
         filling->next[i] = (uint64_t *)filling->end;
+}
+
+static size_t table_gathered_bytes(const struct table_writer *writer)
+{
+    return TABLE_PARTITIONS * TABLE_GATHERED * writer->input.words * sizeof(uint64_t);
 }
 
 enum status table_writer_open(struct table *table, struct table_writer **writer,
@@ -58,9 +70,14 @@ enum status table_writer_open(struct table *table, struct table_writer **writer,
         return status_fail(failure, STATUS_DATA, "no memory for a thread's part of a table");
 
     created->table = table;
+    table_filling_init(&created->rows, table, table->layout.words, 1);
+    table_filling_init(&created->input, table, table_input_words(table->layout), TABLE_GATHERED);
+    created->gathered = memory_map(table_gathered_bytes(created));
+    if (!created->gathered) {
+        memory_unmap(created, sizeof *created);
+        return status_fail(failure, STATUS_DATA, "no memory for a thread's part of a table");
+    }
     created->hot.seed = (table->hash.seeds[2] ^ table->hash.seeds[0]) | 1;
-    table_filling_init(&created->keys, table, 1);
-    table_filling_init(&created->rows, table, table->layout.words);
     const unsigned open = atomic_fetch_add(&table->writers, 1) + 1;
     unsigned max = atomic_load(&table->writers_max);
     while (max < open && !atomic_compare_exchange_weak(&table->writers_max, &max, open))
@@ -75,6 +92,7 @@ void table_writer_close(struct table_writer *writer)
         return;
     table_slots_destroy(&writer->front, &writer->table->layout);
     table_packer_destroy(writer->table, &writer->packer);
+    memory_unmap(writer->gathered, table_gathered_bytes(writer));
     atomic_fetch_sub(&writer->table->writers, 1);
     memory_unmap(writer, sizeof *writer);
 }
@@ -102,7 +120,6 @@ static enum status table_writer_push(struct table_writer *writer, struct table_f
                                      bool is_end, struct failure *failure)
 {
     struct table *table = writer->table;
-    const bool are_keys = filling == &writer->keys;
     struct table_block *block = filling->filled;
     enum status status = STATUS_OK;
     size_t kept = 0;
@@ -110,11 +127,14 @@ static enum status table_writer_push(struct table_writer *writer, struct table_f
     if (!is_end && table_spill_some(table, &writer->packer, failure) != STATUS_OK)
         return failure->status;
     filling->filled = NULL;
+#ifdef __SSE2__
+    _mm_sfence(); /* stores past the caches come before the locks */
+#endif
     for (struct table_block *next; block && status == STATUS_OK; block = next) {
-        const uint64_t hash = are_keys ? keyed_hash_of(&table->hash, block->words[0])
-                                       : table_hash(table->layout, &table->hash, block->words);
+        const uint64_t hash = table_hash(table->layout, &table->hash, block->words);
         struct table_partition *partition = &table->partitions[table_hash_partition(hash)];
-        struct table_list *list = are_keys ? &partition->pending : &partition->added;
+        struct table_list *list =
+            filling == &writer->input ? &partition->pending : &partition->added;
         next = block->next;
         if (is_end || kept == TABLE_FILLED_MAX) {
             pthread_mutex_lock(&partition->lock);
@@ -134,7 +154,10 @@ static enum status table_writer_push(struct table_writer *writer, struct table_f
     return status;
 }
 
-/* Begins a block of a partition. Returns where its first key or row goes, or NULL on a failure. */
+/*
+ * Begins a block of a partition, after moving full ones. Returns where the first key or row goes,
+ * or NULL on a failure.
+ */
 static uint64_t *table_writer_begin_block(struct table_writer *writer,
                                           struct table_filling *filling, size_t index,
                                           struct failure *failure)
@@ -142,6 +165,8 @@ static uint64_t *table_writer_begin_block(struct table_writer *writer,
     struct table *table = writer->table;
 
     table_filling_end_block(filling, table->blocks.block_bytes, index);
+    if (filling->filled && table_writer_push(writer, filling, false, failure) != STATUS_OK)
+        return NULL;
     struct table_block *block = table_block_take(&table->blocks, &writer->packer.blocks);
     if (block)
         return filling->next[index] = block->words;
@@ -149,15 +174,32 @@ static uint64_t *table_writer_begin_block(struct table_writer *writer,
     return NULL;
 }
 
-/* Likewise for keys, whose full blocks are complete. */
-static __attribute__((noinline)) uint64_t *table_writer_refill(struct table_writer *writer,
-                                                               size_t index,
-                                                               struct failure *failure)
+/* Copies n gathered keys of a partition to its block. */
+static __attribute__((noinline)) enum status table_writer_copy_gathered(struct table_writer *writer,
+                                                                        size_t index, size_t n,
+                                                                        struct failure *failure)
 {
-    table_filling_end_block(&writer->keys, TABLE_BLOCK_BYTES, index);
-    if (table_writer_push(writer, &writer->keys, false, failure) != STATUS_OK)
-        return NULL;
-    return table_writer_begin_block(writer, &writer->keys, index, failure);
+    struct table_filling *input = &writer->input;
+    const uint64_t *from = writer->gathered + index * TABLE_GATHERED * input->words;
+    const size_t words = n * input->words;
+    uint64_t *to = input->next[index];
+
+    if (((uintptr_t)to & (writer->table->blocks.block_bytes - 1)) == input->end) { /* or none */
+        to = table_writer_begin_block(writer, input, index, failure);
+        if (!to)
+            return failure->status;
+    }
+    input->next[index] = to + words;
+    writer->gathered_used[index] = 0;
+#ifdef __SSE2__
+    if (n == TABLE_GATHERED) {
+        for (size_t i = 0; i < words; i += 2)
+            _mm_stream_si128((__m128i *)(to + i), _mm_load_si128((const __m128i *)(from + i)));
+        return STATUS_OK;
+    }
+#endif
+    memcpy(to, from, words * sizeof *to);
+    return STATUS_OK;
 }
 
 /* Moves the counts of the hot table to the partitions. */
@@ -181,14 +223,11 @@ enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, 
         for (size_t k = 0; k < left; k++) {
             const uint64_t key = cold[k];
             const size_t index = table_hash_partition(keyed_hash_of(&table->hash, key));
-            uint64_t *next = writer->keys.next[index];
-            if ((uintptr_t)next % TABLE_BLOCK_BYTES == 0) { /* full, or none */
-                next = table_writer_refill(writer, index, failure);
-                if (!next)
-                    return failure->status;
-            }
-            *next = key;
-            writer->keys.next[index] = next + 1;
+            const size_t used = writer->gathered_used[index]++;
+            writer->gathered[index * TABLE_GATHERED + used] = key;
+            if (used + 1 == TABLE_GATHERED &&
+                table_writer_copy_gathered(writer, index, TABLE_GATHERED, failure) != STATUS_OK)
+                return failure->status;
         }
         if (table_hot_is_stale(&writer->hot) &&
             table_writer_empty_hot(writer, failure) != STATUS_OK)
@@ -210,8 +249,9 @@ static void table_list_move(struct table_list *to, struct table_list *from)
 }
 
 /*
- * Adds rows to their partitions, of which it locks one at a time; free slots, whose count is 0, are
- * skipped. The packed rows of a set are of that set alone: others are to be packed again.
+ * Adds rows to their partitions, of which it locks one at a time; those whose count is 0 are
+ * skipped in a layout without zeros. The packed rows of a set are of that set alone: others are to
+ * be packed again.
  */
 TABLE_INLINE enum status table_writer_scatter(const struct table_layout layout,
                                               struct table_writer *writer, uint64_t set,
@@ -224,7 +264,7 @@ TABLE_INLINE enum status table_writer_scatter(const struct table_layout layout,
 
     for (size_t i = 0; i < n && status == STATUS_OK; i++) {
         const uint64_t *row = rows + i * layout.words;
-        if (table_row_count(layout, row) == 0)
+        if (table_row_count(layout, row) == 0 && !layout.has_zeros)
             continue;
         const uint64_t hash = table_hash(layout, &table->hash, row);
         struct table_partition *partition = &table->partitions[table_hash_partition(hash)];
@@ -270,6 +310,8 @@ enum status table_writer_add_distinct(struct table_writer *writer, uint64_t set,
         return failure->status;
     return writer->table->has_counts
                ? table_writer_scatter(table_counts, writer, set, rows, n, failure)
+           : writer->table->has_sums
+               ? table_writer_scatter(table_sums, writer, set, rows, n, failure)
                : table_writer_scatter(writer->table->layout, writer, set, rows, n, failure);
 }
 
@@ -277,23 +319,6 @@ enum status table_writer_add_rows(struct table_writer *writer, const void *rows,
                                   struct failure *failure)
 {
     return table_writer_add_distinct(writer, 0, rows, n, failure);
-}
-
-/* Where a new row of a key goes, in the writer's own blocks; NULL on a failure. */
-TABLE_INLINE uint64_t *table_writer_new_row(const struct table_layout layout,
-                                            struct table_writer *writer, uint64_t hash,
-                                            struct failure *failure)
-{
-    const size_t index = table_hash_partition(hash);
-    uint64_t *row = writer->rows.next[index];
-
-    if ((uintptr_t)row % TABLE_BLOCK_BYTES == writer->rows.end) { /* full, or none */
-        row = table_writer_begin_block(writer, &writer->rows, index, failure);
-        if (!row)
-            return NULL;
-    }
-    writer->rows.next[index] = row + layout.words;
-    return row;
 }
 
 /*
@@ -304,100 +329,36 @@ static enum status table_writer_empty_front(struct table_writer *writer, bool sh
                                             struct failure *failure)
 {
     const struct table_layout layout = writer->table->layout;
+    struct table_filling *own = &writer->rows;
     struct table_slots *front = &writer->front;
     const size_t slots = front->used > 0 ? (size_t)1 << front->bits : 0;
+    size_t n = 0;
 
-    if (shares && table_writer_add_rows(writer, front->rows, slots, failure) != STATUS_OK)
-        return failure->status;
-    for (size_t i = 0; i < slots && !shares; i++) {
+    for (size_t i = 0; i < slots; i++) {
         const uint64_t *row = front->rows + i * layout.words;
-        if (table_row_count(layout, row) == 0)
+        if (table_slots_is_free(layout, front, row))
             continue;
-        const uint64_t hash = table_hash(layout, &writer->table->hash, row);
-        uint64_t *copy = table_writer_new_row(layout, writer, hash, failure);
-        if (!copy)
-            return failure->status;
+        uint64_t *copy = front->rows + n++ * layout.words; /* together, for all writers */
+        if (!shares) {
+            const size_t index =
+                table_hash_partition(table_hash(layout, &writer->table->hash, row));
+            copy = own->next[index];
+            if ((uintptr_t)copy % TABLE_BLOCK_BYTES == own->end) { /* full, or none */
+                copy = table_writer_begin_block(writer, own, index, failure);
+                if (!copy)
+                    return failure->status;
+            }
+            own->next[index] = copy + layout.words;
+        }
         table_row_copy(layout, copy, row);
     }
-    writer->has_rows |= !shares && slots > 0;
+    if (shares && table_writer_add_rows(writer, front->rows, n, failure) != STATUS_OK)
+        return failure->status;
+    writer->has_rows |= !shares && n > 0;
     if (slots > 0)
-        memset(front->rows, 0, slots * table_row_bytes(writer->table));
+        memset(front->rows, 0, table_slots_bytes(&layout, front->bits));
     front->used = 0;
     writer->front_look_ups = 0;
-    return STATUS_OK;
-}
-
-/* Stores a key and the first values of its new row. */
-TABLE_INLINE void table_row_begin(const struct table_layout layout, uint64_t *row,
-                                  const uint64_t *key, uint64_t count)
-{
-    memcpy(row, key, layout.key_words * sizeof *row);
-    row[layout.key_words] = count;
-    for (size_t w = layout.key_words + 1; w < layout.words; w++)
-        row[w] = layout.initial ? layout.initial[w] : 0;
-}
-
-/* table_writer_find in the front, which has free slots. Returns whether no count overflows. */
-TABLE_INLINE bool table_writer_find_front(const struct table_layout layout,
-                                          struct table_writer *writer, const uint64_t *keys,
-                                          const uint64_t *weights, size_t n, uint64_t **rows)
-{
-    const struct keyed_hash hash = writer->table->hash;
-    const struct table_slots front = writer->front;
-    const size_t key_words = layout.key_words;
-    uint64_t hashes[TABLE_FIND_MAX];
-    bool overflows = false;
-
-    for (size_t i = 0; i < n; i++) {
-        hashes[i] = table_hash(layout, &hash, keys + i * key_words);
-        const uint64_t *row = table_slots_begin(layout, &front, hashes[i]);
-        __builtin_prefetch(row);
-        __builtin_prefetch(row + layout.words - 1);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t *key = keys + i * key_words;
-        uint64_t *row = table_slots_find(layout, &front, hashes[i], key);
-        if (row[key_words] == 0) {
-            table_row_begin(layout, row, key, 0);
-            writer->front.used++;
-        }
-        overflows |=
-            __builtin_add_overflow(row[key_words], weights ? weights[i] : 1, &row[key_words]);
-        rows[i] = row;
-    }
-    return !overflows;
-}
-
-/* table_writer_find without the front: each key gets a new row. */
-TABLE_INLINE enum status table_writer_find_new(const struct table_layout layout,
-                                               struct table_writer *writer, const uint64_t *keys,
-                                               const uint64_t *weights, size_t n, uint64_t **rows,
-                                               struct failure *failure)
-{
-    const struct keyed_hash hash = writer->table->hash;
-
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t *key = keys + i * layout.key_words;
-        rows[i] = table_writer_new_row(layout, writer, table_hash(layout, &hash, key), failure);
-        if (!rows[i])
-            return failure->status;
-        table_row_begin(layout, rows[i], key, weights ? weights[i] : 1);
-    }
-    return STATUS_OK;
-}
-
-TABLE_INLINE enum status table_writer_find_layout(const struct table_layout layout,
-                                                  struct table_writer *writer, const uint64_t *keys,
-                                                  const uint64_t *weights, size_t n,
-                                                  uint64_t **rows, struct failure *failure)
-{
-    if (writer->direct > 0) {
-        writer->direct -= n < writer->direct ? n : writer->direct;
-        return table_writer_find_new(layout, writer, keys, weights, n, rows, failure);
-    }
-    writer->front_look_ups += n;
-    if (!table_writer_find_front(layout, writer, keys, weights, n, rows))
-        atomic_store(&writer->table->has_overflowed, true);
     return STATUS_OK;
 }
 
@@ -425,8 +386,12 @@ static enum status table_writer_make_slots(struct table_writer *writer, struct f
         for (size_t i = 0; i < (old.rows ? (size_t)1 << old.bits : 0); i++) {
             const uint64_t *row = old.rows + i * layout.words;
             const uint64_t hash = table_hash(layout, &table->hash, row);
-            if (table_row_count(layout, row) > 0)
-                table_row_copy(layout, table_slots_find(layout, front, hash, row), row);
+            if (table_slots_is_free(layout, &old, row))
+                continue;
+            uint64_t *copy = table_slots_find(layout, front, hash, row);
+            table_row_copy(layout, copy, row);
+            if (layout.has_zeros && table_row_count(layout, row) == 0)
+                table_slots_mark(layout, front, copy);
         }
         front->used = old.used;
         table_slots_destroy(&(struct table_slots){old.rows, .capacity_bits = old.capacity_bits},
@@ -440,9 +405,60 @@ static enum status table_writer_make_slots(struct table_writer *writer, struct f
     return table_writer_empty_front(writer, shares, failure);
 }
 
-enum status table_writer_find(struct table_writer *writer, const uint64_t *keys,
-                              const uint64_t *weights, size_t n, uint64_t **rows,
-                              struct failure *failure)
+TABLE_INLINE enum status table_writer_absorb_layout(const struct table_layout layout,
+                                                    struct table_writer *writer,
+                                                    const uint64_t *keys, const uint64_t *values,
+                                                    const uint64_t *weights, size_t n,
+                                                    struct failure *failure)
+{
+    const struct keyed_hash hash = writer->table->hash;
+    const struct table_slots front = writer->front; /* no store to rows can change it */
+    const size_t input_words = table_input_words(layout);
+    uint64_t hashes[TABLE_ABSORB_MAX];
+    uint64_t *rows[TABLE_ABSORB_MAX];
+    uint64_t used = front.used;
+    bool overflows = false;
+
+    for (size_t i = 0; i < n; i++)
+        hashes[i] = table_hash(layout, &hash, keys + i * layout.key_words);
+    if (writer->direct > 0) {
+        writer->direct -= n < writer->direct ? n : writer->direct;
+        for (size_t i = 0; i < n; i++) {
+            const size_t index = table_hash_partition(hashes[i]);
+            const size_t at = writer->gathered_used[index]++;
+            uint64_t *to = writer->gathered + (index * TABLE_GATHERED + at) * input_words;
+            for (size_t w = 0; w < layout.key_words; w++)
+                to[w] = keys[i * layout.key_words + w];
+            if (layout.absorb)
+                to[layout.key_words] = values[i];
+            if (layout.is_weighted)
+                to[input_words - 1] = weights[i];
+            if (at + 1 == TABLE_GATHERED &&
+                table_writer_copy_gathered(writer, index, TABLE_GATHERED, failure) != STATUS_OK)
+                return failure->status;
+        }
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *row = table_slots_begin(layout, &front, hashes[i]);
+        __builtin_prefetch(row);
+        __builtin_prefetch(row + layout.words - 1);
+    }
+    for (size_t i = 0; i < n; i++)
+        rows[i] = table_slots_add(layout, &front, hashes[i], keys + i * layout.key_words,
+                                  layout.is_weighted ? weights[i] : 1, &used, &overflows);
+    if (layout.absorb)
+        layout.absorb(layout.context, rows, values, n);
+    writer->front.used = used;
+    writer->front_look_ups += n;
+    if (overflows)
+        atomic_store(&writer->table->has_overflowed, true);
+    return STATUS_OK;
+}
+
+enum status table_writer_absorb(struct table_writer *writer, const uint64_t *keys,
+                                const uint64_t *values, const uint64_t *weights, size_t n,
+                                struct failure *failure)
 {
     const struct table_layout *layout = &writer->table->layout;
     struct table_slots *front = &writer->front;
@@ -450,18 +466,14 @@ enum status table_writer_find(struct table_writer *writer, const uint64_t *keys,
     if ((!front->rows || 4 * (front->used + n) > (uint64_t)3 << front->bits) &&
         table_writer_make_slots(writer, failure) != STATUS_OK)
         return failure->status;
-    /* The caller has completed all rows. */
-    if (writer->rows.filled &&
-        table_writer_push(writer, &writer->rows, false, failure) != STATUS_OK)
-        return failure->status;
-    /* the compiler specialises the first two for keys of one word */
+    /* the compiler specialises all but the last for keys of one word */
     struct table_layout single = *layout;
     single.key_words = 1;
-    return writer->table->has_counts
-               ? table_writer_find_layout(table_counts, writer, keys, weights, n, rows, failure)
+    return writer->table->has_sums
+               ? table_writer_absorb_layout(table_sums, writer, keys, values, weights, n, failure)
            : layout->key_words == 1
-               ? table_writer_find_layout(single, writer, keys, weights, n, rows, failure)
-               : table_writer_find_layout(*layout, writer, keys, weights, n, rows, failure);
+               ? table_writer_absorb_layout(single, writer, keys, values, weights, n, failure)
+               : table_writer_absorb_layout(*layout, writer, keys, values, weights, n, failure);
 }
 
 enum status table_writer_drain(struct table_writer *writer, size_t partition, table_take *take,
@@ -500,11 +512,14 @@ enum status table_writer_flush(struct table_writer *writer, struct failure *fail
         table_writer_empty_hot(writer, failure) != STATUS_OK)
         return failure->status;
     for (size_t i = 0; i < TABLE_PARTITIONS; i++) {
-        table_filling_end_block(&writer->keys, block_bytes, i);
+        const size_t n = writer->gathered_used[i];
+        if (n > 0 && table_writer_copy_gathered(writer, i, n, failure) != STATUS_OK)
+            return failure->status;
+        table_filling_end_block(&writer->input, block_bytes, i);
         table_filling_end_block(&writer->rows, block_bytes, i);
     }
-    if (table_writer_push(writer, &writer->keys, true, failure) != STATUS_OK)
-        return failure->status;
     writer->has_rows = false;
+    if (table_writer_push(writer, &writer->input, true, failure) != STATUS_OK)
+        return failure->status;
     return table_writer_push(writer, &writer->rows, true, failure);
 }
