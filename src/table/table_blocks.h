@@ -15,22 +15,19 @@
 #define TABLE_BLOCK_BYTES     ((size_t)4096)
 #define TABLE_BLOCK_BYTES_MAX ((size_t)2 << 20)
 
-/* The bytes of a line of the caches. */
-#define TABLE_LINE_BYTES ((size_t)64)
-
 /* The words of a block of so many bytes. Pure. */
 static inline size_t table_block_words(size_t block_bytes)
 {
-    return (block_bytes - TABLE_LINE_BYTES) / sizeof(uint64_t);
+    return (block_bytes - 16) / sizeof(uint64_t);
 }
 
 /* Keys of one word in a block of the minimum size, the only one in tables of plain counts. */
-#define TABLE_BLOCK_KEYS ((TABLE_BLOCK_BYTES - TABLE_LINE_BYTES) / sizeof(uint64_t))
+#define TABLE_BLOCK_KEYS ((TABLE_BLOCK_BYTES - 16) / sizeof(uint64_t))
 
 struct table_block {
     struct table_block *next;
-    uint64_t used;                               /* keys or rows */
-    _Alignas(TABLE_LINE_BYTES) uint64_t words[]; /* of them, one after the other */
+    uint64_t used;    /* keys or rows */
+    uint64_t words[]; /* of them, one after the other */
 };
 
 struct table_extent;

@@ -87,20 +87,15 @@ struct table_filling {
     uint64_t *next[TABLE_PARTITIONS]; /* where the next one goes */
 };
 
-/* Keys that are gathered for each partition, so that they fill lines of the caches. */
-#define TABLE_GATHERED 8
-
 struct table_writer {
     struct table *table;
     struct table_packer packer;
-    struct table_slots front;   /* rows of keys that came lately */
-    uint64_t front_look_ups;    /* since the front was empty */
-    uint64_t direct;            /* so many keys do not go to the front next */
-    bool has_rows;              /* `rows` has had blocks */
-    struct table_filling rows;  /* of the front */
-    struct table_filling input; /* keys with their values and weights */
-    uint64_t *gathered;         /* [TABLE_PARTITIONS][TABLE_GATHERED][input.words], owned */
-    unsigned char gathered_used[TABLE_PARTITIONS];
+    struct table_slots front;       /* rows of keys that came lately */
+    uint64_t front_look_ups;        /* since the front was empty */
+    uint64_t direct;                /* so many keys do not go to the front next */
+    bool has_rows;                  /* `rows` has had blocks */
+    struct table_filling rows;      /* of the front */
+    struct table_filling input;     /* keys with their values and weights */
     struct table_hot hot;           /* in a table of plain counts */
     uint64_t cold[TABLE_HOT_BLOCK]; /* keys that the hot table does not have */
 };

@@ -6,8 +6,10 @@
 /* Keys and rows of fewer bytes do not pay for clearing and reading a hash table. */
 #define TABLE_DUE_BYTES ((uint64_t)32 << 10)
 
-/* Where keys are new: as many as have a hash table that fits the L2 cache, */
-#define TABLE_DUE_BYTES_IF_NEW ((uint64_t)128 << 10)
+/* Where keys are new, or fewer than so many times the packed ones: as many as have a hash table
+ * that fits the L2 cache, */
+#define TABLE_DUE_BYTES_MAX ((uint64_t)128 << 10)
+#define TABLE_DUE_TIMES     8
 
 /* but all partitions at most this part of the memory that the table may take. */
 #define TABLE_DUE_SHARE 8
@@ -36,6 +38,7 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
     uint64_t *rows[TABLE_BLOCK_KEYS];
     uint64_t values[TABLE_BLOCK_KEYS];
     struct table_block *block = NULL;
+    uint64_t total = partition->total; /* no store to rows can change it */
     uint64_t used = 0;
     bool overflows = false;
 
@@ -50,7 +53,7 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
             const uint64_t key_hash = table_hash(layout, &hash, key);
             rows[i] = table_slots_add(layout, &slots, key_hash, key, weight, &used, &overflows);
             values[i] = layout.absorb ? key[layout.key_words] : 0;
-            partition->total += weight;
+            total += weight;
         }
         if (layout.absorb)
             layout.absorb(layout.context, rows, values, block->used);
@@ -60,7 +63,7 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
             const uint64_t *added = block->words + i * layout.words;
             uint64_t *row =
                 table_slots_find(layout, &slots, table_hash(layout, &hash, added), added);
-            partition->total += table_row_count(layout, added);
+            total += table_row_count(layout, added);
             if (table_slots_is_free(layout, &slots, row)) {
                 table_row_copy(layout, row, added);
                 if (layout.has_zeros && table_row_count(layout, row) == 0)
@@ -72,6 +75,7 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
         }
     }
     packer->slots.used = used;
+    partition->total = total;
     partition->pending.used = 0;
     partition->added.used = 0;
     if (overflows)
@@ -132,6 +136,7 @@ TABLE_INLINE enum status table_partition_append(const struct table_layout layout
     struct table_block **link = &partition->packed.blocks;
     const uint64_t *row = packer->slots.rows;
     const uint64_t *end = row + (layout.words << packer->slots.bits);
+    const size_t capacity = table->block_rows; /* no store to rows can change it */
     uint64_t left = packer->slots.used;
 
     /* A count that overflowed to 0, which is an error in the end, is no row. */
@@ -147,7 +152,7 @@ TABLE_INLINE enum status table_partition_append(const struct table_layout layout
             *link = block;
         }
         size_t used = block->used;
-        for (; used < table->block_rows && left > 0 && row < end; row += layout.words) {
+        for (; used < capacity && left > 0 && row < end; row += layout.words) {
             const bool is_used = (table_row_count(layout, row) > 0) |
                                  table_slots_is_marked(layout, &packer->slots, row);
             if (layout.words == 2 || is_used) /* a copy takes less time than a branch */
@@ -200,9 +205,9 @@ enum status table_partition_pack_due(struct table *table, struct table_partition
 
     if (came < TABLE_DUE_BYTES || came < packed)
         return STATUS_OK;
-    if (atomic_load_explicit(&table->has_new_keys, memory_order_relaxed) &&
-        came < TABLE_DUE_BYTES_IF_NEW &&
-        came < table->bytes_max / TABLE_DUE_SHARE / TABLE_PARTITIONS)
+    if ((came < TABLE_DUE_TIMES * packed ||
+         atomic_load_explicit(&table->has_new_keys, memory_order_relaxed)) &&
+        came < TABLE_DUE_BYTES_MAX && came < table->bytes_max / TABLE_DUE_SHARE / TABLE_PARTITIONS)
         return STATUS_OK;
     return table_partition_pack(table, partition, packer, failure);
 }
