@@ -366,16 +366,18 @@ static enum status dictionary_add(struct dictionary_cache *cache, struct diction
     return STATUS_OK;
 }
 
-/* The slot of a string in a table, or the free one for it. */
-static struct dictionary_slot *dictionary_slot_of(struct dictionary_slots *table, uint64_t hash,
-                                                  const char *string, size_t bytes)
+/* The entry of a string in a table; NULL: there is none yet, and *slot is the free one for it. */
+static const struct dictionary_entry *dictionary_look_up(struct dictionary_slots *table,
+                                                         uint64_t hash, const char *string,
+                                                         size_t bytes,
+                                                         struct dictionary_slot **slot)
 {
     for (size_t at = hash & (table->count - 1);; at = (at + 1) & (table->count - 1)) {
-        struct dictionary_slot *slot = &table->slots[at];
+        *slot = &table->slots[at];
         const struct dictionary_entry *entry =
-            atomic_load_explicit(&slot->entry, memory_order_acquire);
-        if (!entry || (slot->hash == hash && dictionary_is_entry(entry, string, bytes)))
-            return slot;
+            atomic_load_explicit(&(*slot)->entry, memory_order_acquire);
+        if (!entry || ((*slot)->hash == hash && dictionary_is_entry(entry, string, bytes)))
+            return entry;
     }
 }
 
@@ -387,10 +389,10 @@ __attribute__((noinline)) static enum status dictionary_find_shared(
     struct dictionary *dictionary = cache->dictionary;
     struct dictionary_shard *shard = &dictionary->shards[hash >> 56];
     struct dictionary_slots *table = atomic_load_explicit(&shard->table, memory_order_acquire);
-    struct dictionary_slot *slot = table ? dictionary_slot_of(table, hash, string, bytes) : NULL;
+    struct dictionary_slot *slot;
     enum status status = STATUS_OK;
 
-    *entry = slot ? atomic_load_explicit(&slot->entry, memory_order_acquire) : NULL;
+    *entry = table ? dictionary_look_up(table, hash, string, bytes, &slot) : NULL;
     if (*entry)
         return STATUS_OK;
     pthread_mutex_lock(&shard->lock);
@@ -399,11 +401,11 @@ __attribute__((noinline)) static enum status dictionary_find_shared(
         status = dictionary_grow_shard(dictionary, shard, failure);
     if (!status) {
         table = atomic_load_explicit(&shard->table, memory_order_relaxed);
-        slot = dictionary_slot_of(table, hash, string, bytes);
-        if (!atomic_load_explicit(&slot->entry, memory_order_relaxed)) {
-            status = dictionary_add(cache, slot, hash, string, bytes, failure);
-            shard->entries += !status;
-        }
+        *entry = dictionary_look_up(table, hash, string, bytes, &slot);
+    }
+    if (!status && !*entry) {
+        status = dictionary_add(cache, slot, hash, string, bytes, failure);
+        shard->entries += !status;
         *entry = atomic_load_explicit(&slot->entry, memory_order_relaxed);
     }
     pthread_mutex_unlock(&shard->lock);
