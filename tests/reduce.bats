@@ -72,6 +72,17 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     [ "$output" = 2 ]
 }
 
+@test "blanks may stand around the commas of a list" {
+    local list
+    for list in 'sum, mean,max' ' sum ,mean , max '; do
+        run -0 --separate-stderr gpuhist reduce "$list" < <(seq 4)
+        [ "$output" = $'sum\t10\nmean\t2.5\nmax\t4' ]
+        [ -z "$stderr" ]
+    done
+    run -2 --separate-stderr gpuhist reduce 'sum max' < <(seq 4)
+    [[ $stderr == *"'sum max' is no reduction: commas separate reductions, as in sum,max (see"* ]]
+}
+
 @test "a reduction named twice, and an option of another operation, are usage errors" {
     run --separate-stderr gpuhist reduce sum,max,sum
     assert_failed 2 "a reduction is named twice: 'sum,max,sum'"

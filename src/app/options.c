@@ -28,8 +28,12 @@ static enum status options_fail_row(const struct options_row *row, const char *v
                                     struct failure *failure)
 {
     char expected[128] = "";
+    char meant[OPTIONS_MEANT_SIZE];
     size_t used = 0;
 
+    if (row->kind == OPTIONS_NUMBER && options_mend_number(row, value, meant))
+        return status_fail(failure, STATUS_USAGE, "invalid --%s '%s': did you mean %s?", row->name,
+                           value, meant);
     if (row->expected)
         return options_fail_value(row->name, value, row->expected, failure);
     for (const char *word = row->words; *word; used = strlen(expected)) {
@@ -122,8 +126,11 @@ static enum status options_set(struct options *options, const struct options_row
     case OPTIONS_FORMAT:
         is_valid = print_format_find(value, target);
         break;
+    case OPTIONS_DIRECTORY: /* in xz and zstd, -T4 is a number of threads */
+        is_valid = value[strspn(value, "0123456789")] != '\0' || !options_is_no_file(value);
+        *(const char **)target = value;
+        break;
     case OPTIONS_FILE:
-    case OPTIONS_DIRECTORY:
         is_valid = *value != '\0';
         *(const char **)target = value;
         break;
@@ -245,10 +252,10 @@ static enum status options_parse_words(struct options *options, int argc, char *
         if (is_wrong && row)
             return status_fail(failure, STATUS_USAGE, "option --%s %s value", row->name,
                                key == ':' ? "needs a" : "takes no");
-        /* It is short for --jsonl, but hardly meant: the format of the result has that name. */
-        const bool is_json =
-            row && strcmp(row->name, "jsonl") == 0 && strcmp(argv[optind - 1], "--json") == 0;
-        if (is_wrong || is_json)
+        /* What is short for an option may mean another: --json the format of the result. */
+        const char *word = argv[optind - 1];
+        if (is_wrong || (key >= OPTIONS_KEY_FIRST && strcmp(word + 2, row->name) != 0 &&
+                         options_is_habit(options->command, word, strcspn(word, "="))))
             return options_fail_unknown(options, (char)optopt, argv[optind - 1], failure);
         if (options_check_row(options, row, failure) != STATUS_OK ||
             options_set(options, row, optarg, failure) != STATUS_OK)
@@ -292,6 +299,11 @@ static enum status options_finish(struct options *options, struct failure *failu
     const struct element bounds = options_bounds(options);
     const bool is_time = bounds.notation != ELEMENT_DECIMAL;
     struct kind_time_bucket bucket = {.width = 0};
+    char meant[OPTIONS_MEANT_SIZE];
+    if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high) &&
+        options_mend_range(&bounds, range, meant))
+        return status_fail(failure, STATUS_USAGE, "invalid --range '%s': did you mean %s?", range,
+                           meant);
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
         return options_fail_value(
             "range", range,
@@ -356,7 +368,7 @@ static enum status options_set_reductions(struct options *options, const char *o
         return status_fail(failure, STATUS_USAGE, "too many reductions: at most %d",
                            REDUCTIONS_MAX);
     if (parsed == REDUCTIONS_NO_LIST && operand &&
-        options_check_reductions(operand, failure) != STATUS_OK)
+        options_check_reductions(options->command, operand, failure) != STATUS_OK)
         return failure->status;
     if (parsed == REDUCTIONS_LIST)
         optind++;

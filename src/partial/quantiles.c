@@ -21,6 +21,8 @@ enum status quantiles_parse(struct quantiles *quantiles, const char *text, struc
         return status_fail(failure, STATUS_DATA, "no memory for %zu quantiles", count);
     const char *word = text;
     for (size_t i = 0; i < count; i++) {
+        word += strspn(word, " ");
+        word += *word == 'p'; /* as reduce names them */
         size_t length = strcspn(word, ",");
         if (!percentage_parse(&quantiles->percents[i], word, length))
             return status_fail(failure, STATUS_USAGE,
