@@ -185,9 +185,22 @@ make_tables() {
     printf 'time|a\033b\n' >bar
     missing bar ": it is 'time|a?b' (try -d '|')" -d ,
     printf 'time,MS\n1,2\n' >case
-    missing case ": it is 'time,MS'" --csv
+    missing case ": it is 'time,MS' (did you mean MS?)" --csv
+    printf 'id,latency_ms,"the status",2017\n1,2,3,4\n' >near
+    for case in latncy_ms:latency_ms latencyms:latency_ms Latency_ms:latency_ms latency:latency_ms \
+        ms:latency_ms 'the staus:the status' statu:'the status' 2071:2017; do
+        run --separate-stderr gpuhist reduce sum --csv --names -f "${case%:*}" near
+        assert_failed 1 "near: its header has no field '${case%:*}': it is 'id,latency_ms,\"the status\",2017' (did you mean ${case#*:}?)"
+        run --separate-stderr gpuhist reduce count --csv --names --where "${case%:*}=1" near
+        assert_failed 1 "(did you mean ${case#*:}?)"
+    done
+    run --separate-stderr gpuhist reduce sum --csv -f bytes near
+    [ "$stderr" = "gpuhist: near: its header has no field 'bytes': it is 'id,latency_ms,\"the status\",2017'" ]
+    [ "$(gpuhist reduce sum --csv --names -f 2017 near)" = 4 ]
+    printf 'id\tms\n1\t2\n' >tabs
+    missing tabs ": it is 'id?ms' (try -d '\t')" --csv
     printf 'time MS\n' >blank
-    missing blank ": it is 'time MS'"
+    missing blank ": it is 'time MS' (did you mean MS?)"
     printf '%0100d\n' 0 >long
     missing long ": it is '$(printf '%080d' 0)...'"
     printf '\n1\n' >empty
@@ -246,7 +259,7 @@ make_tables() {
     printf '1,""\n' | assert_report 1 "invalid integer '' (try --invalid ignore)" --csv
     printf '1;"2,";"4"\n' | assert_sum "1 4" --csv -d ';' -f 3
     printf '"GET / 1" 200 "" 5\n' | assert_sum "1 5" -d ' ' --csv -f 4
-    printf '"1,234"\n' | assert_invalid 1 '1,234' --csv
+    printf '"1,23,4"\n' | assert_invalid 1 '1,23,4' --csv
     printf '"5\n' | assert_invalid 1 '"5' -d ,
 }
 
@@ -369,7 +382,9 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     run --separate-stderr gpuhist reduce sum -f ms in
     assert_failed 1 "in:3: invalid integer '' (try --invalid ignore)"
     run --separate-stderr gpuhist reduce sum -f id in
-    assert_failed 1 "in: its header has no field 'id': it is 'user id?ms?x' (tabs separate its fields)"
+    assert_failed 1 "in: its header has no field 'id': it is 'user id?ms?x' (did you mean user id?)"
+    run --separate-stderr gpuhist reduce sum -f user_bytes in
+    assert_failed 1 "in: its header has no field 'user_bytes': it is 'user id?ms?x' (tabs separate its fields)"
     # columns by number are separated as the named ones are
     [ "$(gpuhist uniq -f x --weight 3 in 2>/dev/null)" = $'1\t1\n2\t2' ]
     [ "$(gpuhist reduce sum -f 3 --by x in 2>/dev/null)" = $'1\t1\n2\t2' ]

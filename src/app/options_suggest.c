@@ -239,7 +239,8 @@ enum status options_check_files(const struct options *options, char *const *name
     const bool has_lists = options->print.quantiles.count > 0 || options->predicate_count > 0;
 
     for (; *names && options->command->action == OPTIONS_RUN; names++) {
-        const bool is_number = (*names)[strspn(*names, "-.0123456789")] == '\0';
+        const bool is_number =
+            strpbrk(*names, "0123456789") && (*names)[strspn(*names, "-.0123456789")] == '\0';
         struct reductions reductions;
         const char *advice = NULL;
         if (options_find_command(*names))

@@ -19,7 +19,7 @@
 
 /* How much of a header line a message shows, and the size of its part of the message. */
 #define READER_HEADER_SHOWN ((size_t)80)
-#define READER_HEADER_SIZE  (READER_HEADER_SHOWN + 64)
+#define READER_HEADER_SIZE  (READER_HEADER_SHOWN + TEXT_ADVICE_SIZE + 16)
 
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
                  const struct decoder_format *format)

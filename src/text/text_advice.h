@@ -8,7 +8,7 @@
 #include "text/text_reason.h"
 
 /* Room for advice and a NUL. */
-#define TEXT_ADVICE_SIZE 48
+#define TEXT_ADVICE_SIZE 128
 
 /* Writes advice about an invalid token, such as " (try --decimals 1)", or "". */
 void text_advise_token(const struct text_reading *reading, const struct text_token *token,
@@ -31,6 +31,9 @@ const char *text_advice_find_line(const struct text_reading *reading, size_t off
  * whatever size.
  */
 bool text_advice_is_number(const struct text_rules *rules, const char *token, size_t bytes);
+
+/* How to remove the byte order mark that the file begins with. */
+const char *text_advise_mark(const struct text_reading *reading);
 
 /* Whether a token begins with a byte order mark in UTF-8, which Windows puts before a text. */
 bool text_advice_has_mark(const char *token, size_t bytes);

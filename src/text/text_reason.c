@@ -182,8 +182,9 @@ static bool text_reason_is_no_key(const struct text_reading *reading,
     const bool has_mark = text_advice_has_mark(reading->data + token->offset, token->bytes);
 
     if (token->fault)
-        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s", token->fault,
-                 has_mark ? ", but with a byte order mark (tail -c +4 removes it)" : "");
+        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s%s%s", token->fault,
+                 has_mark ? ", but with a byte order mark (" : "",
+                 has_mark ? text_advise_mark(reading) : "", has_mark ? ")" : "");
     else if (reading->is_json && token->is_missing)
         snprintf(out, TEXT_REASON_SIZE, "row has no %.100s", reading->field_name);
     else

@@ -7,7 +7,7 @@
 #include "text/text.h"
 
 /* Room for any reason and a NUL. */
-#define TEXT_REASON_SIZE 256
+#define TEXT_REASON_SIZE 320
 
 /* A text, and how it is read. */
 struct text_reading {
@@ -23,6 +23,7 @@ struct text_reading {
     bool begins_file; /* the text is the beginning of its file */
     bool begins_run;  /* and nothing but empty files was before it */
     bool ends_run;    /* an invalid token is an error */
+    bool is_decoded;  /* its file is compressed */
 };
 
 /* How an invalid token is a number all the same, which would change a sum. */
