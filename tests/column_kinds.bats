@@ -228,6 +228,12 @@ refused() {
     [[ $output == *": '-9223372036854775809' is out of range for i64" ]]
     run -1 gpuhist uniq -t i8 -f 1:int/10 < <(echo -128)
     [[ $output == *": the bucket of '-128' begins below the least i8 (try -t i64)" ]]
+    # what skips it does not say that it is out of range
+    run -0 --separate-stderr gpuhist uniq -t i8 -f 1:int/10 --invalid ignore < <(printf '%s\n' 5 -128)
+    [ "$output" = $'0\t1' ]
+    [ "$stderr" = "gpuhist: note: 1 token skipped, a number in a bucket that begins below the least i8" ]
+    run -0 --separate-stderr gpuhist uniq -t i8 -f 1:int/10 --invalid ignore < <(printf '%s\n' 5 -128 -127 x 200)
+    [ "$stderr" = "gpuhist: note: 4 tokens skipped, 3 of them numbers that do not fit: 1 out of range for i8, 2 in a bucket that begins below the least i8; try -t i64" ]
 }
 
 @test "brackets are for dates with a time of the day" {
