@@ -92,6 +92,13 @@ rows() {
         run -1 --separate-stderr gpuhist uniq --csv -f $column blanks
         [[ $stderr == *": invalid "*" '\"a\",1' (there are blanks before its quote)" ]]
     done
+    # the column is the one that has them
+    printf 'h,s,ms\na,200,5\nb,"20"0,6\nc,200,"7"x\n"d"d,200,8\n' >in
+    run -0 --separate-stderr gpuhist uniq --csv -f ms --by s --where h:text!=x --invalid warn in
+    [ "$output" = $'200\t5\t1' ]
+    [ "$stderr" = "gpuhist: in:3: invalid group '\"20\"0,6' (it goes on after its quotes)
+gpuhist: in:4: invalid integer '\"7\"x' (it goes on after its quotes)
+gpuhist: in:5: invalid text '\"d\"d,200,8' of --where (it goes on after its quotes)" ]
     { printf '"'; head -c 65537 /dev/zero | tr '\0' a; printf '",1\n'; } >long
     run -1 --separate-stderr gpuhist uniq --csv -f 1:text long
     [[ $stderr == *": text of 65537 bytes, more than 65536" ]]

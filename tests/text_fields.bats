@@ -169,6 +169,33 @@ make_tables() {
     done
 }
 
+@test "empty files among others are skipped, also where a header is wanted" {
+    printf 'id,ms\n1,20\n2,30\n' >a
+    printf 'ms,id\n40,3\n' >b
+    : >none
+    local none=none columns
+    if reads_gzip; then gzip -c none >none.gz && none="none none.gz"; fi
+    for columns in '-f ms' '-f ms --header' '-f ms --where id>0' '-f -1 --by id --header=1'; do
+        # shellcheck disable=SC2086
+        expected=$(gpuhist uniq --csv $columns a b)
+        [ -n "$expected" ]
+        for files in "none a b" "a none b" "a b none" "$none a $none b $none" "a - b"; do
+            # shellcheck disable=SC2086
+            run -0 --separate-stderr gpuhist uniq --csv $columns $files </dev/null
+            [ "$output" = "$expected" ] && [ -z "$stderr" ]
+        done
+    done
+    [ "$(gpuhist reduce sum --csv -f ms a none b)" = $((20 + 30 + 40)) ]
+    run -0 --separate-stderr gpuhist reduce count,sum --csv -f ms none
+    [ "$output" = $'count\t0\nsum\t0' ] && [ -z "$stderr" ]
+    # One with an empty line is not empty, nor is one whose second line would have the names.
+    echo >line
+    run -1 --separate-stderr gpuhist reduce sum --csv -f ms a line b
+    [ "$stderr" = "gpuhist: line: its header has no field 'ms': it is empty" ]
+    run -1 --separate-stderr gpuhist reduce sum --csv -f ms --header=2 line
+    [ "$stderr" = "gpuhist: line: its header has no field 'ms': it is empty" ]
+}
+
 @test "-f NAME: what the header is instead, and the option that would separate it" {
     # missing FILE MESSAGE ARG...
     missing() {
@@ -205,8 +232,6 @@ make_tables() {
     missing long ": it is '$(printf '%080d' 0)...'"
     printf '\n1\n' >empty
     missing empty ": it is empty"
-    : >none
-    missing none ": it is empty"
     for name in 2-3 '$9'; do
         run --separate-stderr gpuhist reduce sum -f "$name" blank
         assert_failed 1 "blank: its header has no field '$name': it is 'time MS' (give one field, by its number or name)"
@@ -220,7 +245,7 @@ make_tables() {
     make_tables
     printf 'ms,id, ms\n1,2,3\n' >twice
     printf 'id,MS,ms2\n1,2,3\n' >lacks
-    : >empty
+    echo >empty
     head -c 2000000 /dev/zero >zeros
     if reads zstd zstd; then zstd -qc lacks >packed; else cp lacks packed; fi
     for file in lacks packed empty; do

@@ -723,7 +723,7 @@ enum status options_check(const struct options *options, enum options_input *inp
     const bool has_fields = options_has_fields(options);
     const bool is_text = has_fields || options_has_text(options);
     bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
-    const char *list = "edges"; /* the option that reads a list from standard input */
+    const char *list = "edges "; /* the option that reads a list from standard input */
     unsigned uses = options->edges && number_list_is_stdin(options->edges);
     struct job job;
 
@@ -740,14 +740,23 @@ enum status options_check(const struct options *options, enum options_input *inp
     for (size_t i = 0; i < options->predicate_count; i++) {
         if (!options_names_file(&options->predicates[i]))
             continue;
-        list = "any-of";
+        list = "any-of ";
         uses += number_list_is_stdin(options->predicates[i].text);
+    }
+    for (size_t i = 0; i < options->condition_count; i++) {
+        const struct options_condition *condition = &options->conditions[i];
+        const bool is_list =
+            condition->relation == PREDICATE_EQ || condition->relation == PREDICATE_NE;
+        if (!is_list || !number_list_is_stdin(condition->value))
+            continue;
+        list = "where COLUMN=";
+        uses++;
     }
     for (size_t i = 0; uses == 1 && i < options->name_count; i++)
         uses += strcmp(options->names[i], "-") == 0;
     if (uses > 1) /* standard input can be read only once */
         return status_fail(failure, STATUS_USAGE,
-                           "--%s @-: standard input is already used for something else", list);
+                           "--%s@-: standard input is already used for something else", list);
     *input = options_has_text(options) ? OPTIONS_INPUT_TEXT
              : has_fields              ? OPTIONS_INPUT_FIELDS
              : is_binary               ? OPTIONS_INPUT_BINARY

@@ -574,7 +574,8 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
                 return event;
             if (end == 0 && state == TEXT_SCAN_INSIDE)
                 return reader_fail(reader, "a quote in its header is never closed", failure);
-            if (!is_comment && is_named &&
+            const bool is_empty = line == 0 && reader->header_bytes == 0; /* the whole file */
+            if (!is_comment && is_named && !is_empty &&
                 reader_find_names(reader, data, line, failure) != STATUS_OK)
                 return INPUT_ERROR;
             plain->begin += line;
