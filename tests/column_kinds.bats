@@ -122,6 +122,13 @@ refused() {
     done
     printf '%s\n' '{"a":1,"b":{"c":"x"},"b":{"d":null}}' >in
     refused 1 "in:1: row has no .b.c" uniq --jsonl -f .b.c:text
+    printf '{"a":1,"http":{"latency_ms":5}}\n{"a":2,"http" : {"l\\"x":"latency_m","latency" :7,"stat us":1}}\n' >near
+    for case in 1:.http.latency_sm:.http.latency_ms 1:latency_ns:latency_ms 1:.http.bytes: 1:.b.a: \
+        2:.http.latncy:.http.latency 2:".x.stat_us:.x.stat us" 2:latency_m:latency; do
+        IFS=: read -r line path meant <<<"$case"
+        run -1 --separate-stderr gpuhist reduce sum --jsonl -f "$path" < <(sed -n "${line}p" near)
+        [ "$stderr" = "gpuhist: standard input:1: row has no $path${meant:+ (did you mean $meant?)}" ]
+    done
     refused 1 "in:1: invalid integer 'null'" uniq --jsonl -f .b.d
     refused 1 "in:1: invalid integer '{\"d\":null}'" uniq --jsonl -f b
     [ "$(gpuhist uniq --jsonl -f b:text --format csv in)" = $'value,count\n"{""d"":null}",1' ]

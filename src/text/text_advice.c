@@ -451,6 +451,37 @@ void text_advise_missing(const struct text_reading *reading, size_t offset, size
                       out);
 }
 
+/* Looks for the key, of whatever object of the row, that the last one of the path probably means.
+ */
+void text_advise_path(const struct text_reading *reading, size_t offset, const char *path,
+                      char out[TEXT_ADVICE_SIZE])
+{
+    const char *last = strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
+    struct nearest search = nearest_begin(last, strlen(last));
+    size_t length;
+    const char *line = text_advice_find_line(reading, offset, &length);
+
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] != '"')
+            continue;
+        const size_t begin = ++i;
+        while (i < length && line[i] != '"')
+            i += (size_t)1 + (line[i] == '\\');
+        size_t next = i + 1;
+        while (next < length && (line[next] == ' ' || line[next] == '\t'))
+            next++;
+        if (next < length && line[next] == ':')
+            nearest_try(&search, line + begin, i - begin);
+    }
+    const bool is_same = search.word && search.word_length == search.length &&
+                         memcmp(search.word, last, search.length) == 0; /* at another path */
+    out[0] = '\0';
+    if (search.word && !is_same)
+        snprintf(out, TEXT_ADVICE_SIZE, " (did you mean %.*s%.*s?)",
+                 last - path < 40 ? (int)(last - path) : 40, path, (int)search.word_length,
+                 search.word);
+}
+
 /* Writes what is wrong with KIND[/WIDTH], of which a part is, and returns it. */
 static const char *text_advise_kind(const char *typed, char out[TEXT_ADVICE_SIZE])
 {

@@ -18,6 +18,10 @@ void text_advise_token(const struct text_reading *reading, const struct text_tok
 void text_advise_missing(const struct text_reading *reading, size_t offset, size_t fields,
                          char out[TEXT_ADVICE_SIZE]);
 
+/* Writes advice about a JSON path that the row around an offset lacks, or "". */
+void text_advise_path(const struct text_reading *reading, size_t offset, const char *path,
+                      char out[TEXT_ADVICE_SIZE]);
+
 /* Writes advice about a name that the header line[0..bytes) lacks, or "". */
 void text_advise_name(const struct text_rules *rules, const char *line, size_t bytes,
                       const char *name, char out[TEXT_ADVICE_SIZE]);

@@ -192,15 +192,18 @@ static bool text_reason_is_no_key(const struct text_reading *reading,
                                   const struct text_token *token, char out[TEXT_REASON_SIZE])
 {
     const bool has_mark = text_advice_has_mark(reading->data + token->offset, token->bytes);
+    char advice[TEXT_ADVICE_SIZE];
 
-    if (token->fault)
+    if (token->fault) {
         snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s%s%s", token->fault,
                  has_mark ? ", but with a byte order mark (" : "",
                  has_mark ? text_advise_mark(reading) : "", has_mark ? ")" : "");
-    else if (reading->is_json && token->is_missing)
-        snprintf(out, TEXT_REASON_SIZE, "row has no %.100s", reading->field_name);
-    else
+        return true;
+    }
+    if (!reading->is_json || !token->is_missing)
         return false;
+    text_advise_path(reading, token->offset, reading->field_name, advice);
+    snprintf(out, TEXT_REASON_SIZE, "row has no %.100s%s", reading->field_name, advice);
     return true;
 }
 
