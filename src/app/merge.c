@@ -130,8 +130,6 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
     if (status == STATUS_OK && job_has_texts(&merge->job) && operation->note && !options->quiet &&
         !print_is_dropped(&options->print))
         operation->note(&merge->job, merge->partial, &options->print);
-    if (status == STATUS_OK && operation->check_result && !print_is_dropped(&options->print))
-        status = operation->check_result(&merge->job, merge->partial, failure);
     return status;
 }
 

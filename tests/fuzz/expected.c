@@ -792,8 +792,11 @@ static void expected_print_reductions(struct expected *expected, const struct tr
             expected->status = STATUS_DATA;
             fprintf(expected->message.file, "%s%s", missing, reduction->name);
             missing = ", ";
-            continue;
         }
+    }
+    for (unsigned i = 0; i < reductions->count && expected->status == STATUS_OK; i++) {
+        const struct reduction *reduction = &reductions->list[i];
+        enum reduction_id id = reduction->id;
         if (reductions->count > 1)
             fprintf(expected->result.file, "%s\t", reduction->name);
         trial_print_number(expected->result.file,
