@@ -46,7 +46,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     printf '\377\3761\0\n\0' | assert_report 1 "invalid integer '??1?' ($wide)"
     printf 'id,ms\n1,2\n' | iconv -t UTF-16LE | assert_report 1 "invalid integer '?m?s?' ($wide)" -d , -f 2
     printf 'id,ms\n1,2\n' | iconv -t UTF-16 >in
-    for separator in --csv -d, -q; do
+    for separator in --csv '-d,' -q; do
         run -1 --separate-stderr gpuhist reduce sum $separator -f ms in
         [[ $stderr == "gpuhist: in: its header has no field 'ms': it is "*" ($wide)" ]]
     done
@@ -165,7 +165,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
         command=${2#*: try }
         [ "$(bash -c "$command" <in | gpuhist reduce sum -d '\t' -f 1 --decimals "${4:-0}")" = "$3" ]
     }
-    units() { echo "units are not read: try sed 's/\\([0-9]\\)$1/\\1/g'"; }
+    units() { printf 'units are not read: try sed '"'s/\\\\([0-9]\\\\)%s/\\\\1/g'" "$1"; }
     assert_form 1,234 "$common tr -d ," 1237
     assert_form -1,234,567.5 "$common tr -d ," -1234564.5 1
     assert_form 1_000 "$common tr -d \"_\"" 1003
