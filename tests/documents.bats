@@ -120,6 +120,28 @@ make_data() (
     [ "$compared" -ge 20 ]
 }
 
+@test "README's tasks are done by its commands, and print what Python works out" {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    reads_gzip || skip "no gzip"
+    "$PYTHON" "$srcdir/tests/tasks.py" "$GPUHIST" "$srcdir/README.md"
+}
+
+@test "README's Python makes of an array what NumPy makes of it" {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    sed -n '/^```python$/,/^```$/{ /^```/d; p; }' "$srcdir/README.md" >shown.py
+    cat >>shown.py <<'END'
+assert (counts == numpy.bincount(ids, minlength=1000)).all() and len(counts) == 1000
+different, times = numpy.unique(ids, return_counts=True)
+for pair in pairs, table:
+    assert (pair["value"] == different).all() and (pair["count"] == times).all()
+assert values["sum"] == int(ids.sum(dtype="u8")) and values["distinct"] == len(different)
+assert values["p99"] == numpy.sort(ids)[-(-99 * len(ids) // 100) - 1]
+print(len(ids))
+END
+    run -0 "$PYTHON" shown.py
+    [ "$output" = 1000000 ]
+}
+
 @test "the manual has no errors of formatting" {
     command -v man >/dev/null || skip "no man"
     run -0 --separate-stderr env MANROFFSEQ='' LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l \
