@@ -99,6 +99,13 @@ rows() {
     [ "$stderr" = "gpuhist: in:3: invalid group '\"20\"0,6' (it goes on after its quotes)
 gpuhist: in:4: invalid integer '\"7\"x' (it goes on after its quotes)
 gpuhist: in:5: invalid text '\"d\"d,200,8' of --where (it goes on after its quotes)" ]
+    # and the line is the one where the wrong quotes begin, whatever lines they swallow
+    printf 'h,s\n1,a\n2,"x y\n3,b\n4,"c",5\n6,d\n' >stray
+    run -1 --separate-stderr gpuhist reduce sum --csv -f 1 --header stray
+    [[ $stderr == "gpuhist: stray:3: invalid integer '\"x y?3,b?4,\"c\",5' (it goes on after its quotes)" ]]
+    printf 'h,s\n1,a\n2,"x y\n3,b\n' >stray
+    run -1 --separate-stderr gpuhist reduce sum --csv -f 1 --header stray
+    [ "$stderr" = "gpuhist: stray:3: a quote is never closed" ]
     { printf '"'; head -c 65537 /dev/zero | tr '\0' a; printf '",1\n'; } >long
     run -1 --separate-stderr gpuhist uniq --csv -f 1:text long
     [[ $stderr == *": text of 65537 bytes, more than 65536" ]]

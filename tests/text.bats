@@ -146,6 +146,32 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     assert_failed 1 "in:1: '0000000000000000000000000000000000000000...' is out of range for u8 (try -t i64)"
 }
 
+@test "of a token of 3 MB, the first 40 bytes are shown, however it comes" {
+    local shown engine arguments
+    shown="invalid integer 'abcdefghij$(printf 'q%.0s' {1..30})...'"
+    { printf abcdefghij; head -c 3000000 /dev/zero | tr '\0' q; } >token
+    { printf '7\n'; cat token; printf '\n8\n'; } >in
+    for engine in $ENGINES; do
+        for arguments in '' '-f 1' '-d , -f 1' '--csv -f -1' '--threads 1' '--chunk-size 4096'; do
+            # shellcheck disable=SC2086
+            run --separate-stderr gpuhist reduce sum --text --engine "$engine" $arguments in
+            assert_failed 1 "in:2: $shown"
+            # shellcheck disable=SC2086
+            run --separate-stderr gpuhist reduce sum --engine "$engine" $arguments < <(cat in)
+            assert_failed 1 "standard input:2: $shown"
+        done
+        run --separate-stderr gpuhist reduce sum --engine "$engine" --invalid fail < <(head -c 3 in; sleep 0.1; tail -c +4 in)
+        [ "$output" = 15 ] && [ "${stderr_lines[0]}" = "gpuhist: standard input:2: $shown" ]
+        run --separate-stderr gpuhist reduce sum --jsonl -f ms --engine "$engine" < <(printf '{"ms":"'; cat token; echo '"}')
+        assert_failed 1 "standard input:1: $shown"
+        if reads_gzip; then # in members, of which the first ends after the token's first byte
+            { head -c 3 in | gzip; tail -c +4 in | gzip -1; } >in.gz
+            run --separate-stderr gpuhist reduce sum --text --engine "$engine" in.gz
+            assert_failed 1 "in.gz:2: $shown"
+        fi
+    done
+}
+
 @test "no integers: exponents, hexadecimal, fractions, NaN, commas" {
     printf '3\n\n0x10\n4\n' | assert_report 3 "invalid integer '0x10' (try --base 16)"
     printf '3\n\n1.0\n4\n' | assert_report 3 "invalid integer '1.0' (try --decimals 1)"
