@@ -175,6 +175,9 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     [ "$stderr" = "gpuhist: 3: No such file or directory (a value that may be left out stands behind a =, as in --log2=3)" ]
     mkdir 4
     run -0 gpuhist uniq -T 4 in
+    # a value that has the name of one
+    printf 'unique --head\n5 6\n' >columns
+    [ "$(gpuhist reduce sum --field unique --by --head columns)" = $'6\t5' ]
 }
 
 @test "a long option with one dash has a suggestion, before its letter takes effect" {

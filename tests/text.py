@@ -301,6 +301,8 @@ def expect(values, invalid, policy, notation):
     elif values:
         result += b"xor\t%d\n" % functools.reduce(operator.xor, values)
     status = 1 if not values or (invalid and policy == "fail") else 0
+    if not values: # there is no max or xor, so nothing but the error is printed
+        result = b""
     return status, result, [] if policy == "ignore" else invalid[:10]
 
 

@@ -252,11 +252,12 @@ static enum status options_parse_words(struct options *options, int argc, char *
         if (is_wrong && row)
             return status_fail(failure, STATUS_USAGE, "option --%s %s value", row->name,
                                key == ':' ? "needs a" : "takes no");
+        const bool is_apart = optarg && optarg == argv[optind - 1]; /* a value in its own word */
+        const char *word = argv[optind - 1 - is_apart];
         /* What is short for an option may mean another: --json the format of the result. */
-        const char *word = argv[optind - 1];
-        if (is_wrong || (key >= OPTIONS_KEY_FIRST && strcmp(word + 2, row->name) != 0 &&
+        if (is_wrong || (key >= OPTIONS_KEY_FIRST &&
                          options_is_habit(options->command, word, strcspn(word, "="))))
-            return options_fail_unknown(options, (char)optopt, argv[optind - 1], failure);
+            return options_fail_unknown(options, (char)optopt, word, failure);
         if (options_check_row(options, row, failure) != STATUS_OK ||
             options_set(options, row, optarg, failure) != STATUS_OK)
             return failure->status;
