@@ -177,8 +177,8 @@ void op_histogram_report_outside(const struct job *job, uint64_t inside, uint64_
                                  uint64_t above)
 {
     if (below > 0 || above > 0)
-        status_print("%s outside the bins: %llu below, %llu above (%s)",
-                     job->has_weights ? "weights" : "values", (unsigned long long)below,
+        status_print("%.200s outside the bins: %llu below, %llu above (%s)",
+                     job->has_weights ? job_count_name(job) : "values", (unsigned long long)below,
                      (unsigned long long)above,
                      inside > 0 ? "see --outside" : "none inside: try --width or uniq");
 }
