@@ -222,7 +222,7 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
     assert np.load(io.BytesIO(out)).dtype.names == ("value", wanted), out' "$GPUHIST" '"by_bytes, ""x"""'
     # what is printed beside the result, and states
     run -0 --separate-stderr gpuhist --bins 300 --csv -f status --weight bytes in.csv
-    [ "$stderr" = "gpuhist: bytes outside the bins: 0 below, 7 above (see --outside)" ]
+    [ "$stderr" = "gpuhist: bytes outside the bins: 0 below, 7 above; --range auto makes 300 bins of all" ]
     run -0 --separate-stderr gpuhist uniq --csv -f status --weight bytes in.csv --stats --save state
     [[ ${stderr_lines[0]} == "gpuhist: 3 elements, "* ]]
     run -0 --separate-stderr gpuhist merge state state --stats --format csv

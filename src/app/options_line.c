@@ -203,7 +203,8 @@ char *options_write_line(const struct job *job)
         [OUTSIDE_IGNORE] = "ignore",
     };
     const bool has_width = job->operation == OPERATION_UNIQ && job->bin_width > 1;
-    const enum operation_id operation = has_width ? OPERATION_HISTOGRAM : job->operation;
+    const enum operation_id operation =
+        has_width || job->range_bins > 0 ? OPERATION_HISTOGRAM : job->operation;
     const unsigned decimals = job->element.decimals;
     struct text_buffer line = {.text = NULL};
     char width[DECIMAL_SIZE];
@@ -221,6 +222,8 @@ char *options_write_line(const struct job *job)
     if (has_width) {
         decimal_format_fixed(width, job->bin_width, decimals);
         text_buffer_print(&line, " --width=%s", width);
+    } else if (job->range_bins > 0) {
+        text_buffer_print(&line, " --bins=%llu --range=auto", (unsigned long long)job->range_bins);
     } else if (operation == OPERATION_HISTOGRAM && !job->is_automatic) {
         options_append_binning(&line, job);
         text_buffer_print(&line, " --outside=%s", outside[job->outside]);

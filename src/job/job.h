@@ -90,6 +90,8 @@ struct job {
     enum outside_policy outside;     /* histogram */
     bool needs_values;               /* histogram: a run without values is an error */
     uint64_t bin_width;              /* uniq: the width of every bin, 1 for values */
+    uint64_t range_bins;             /* uniq: of its values, the result is a histogram with so many
+                                        bins from the least to the greatest; 0: it is not */
     bool any_order;                  /* uniq, reduce: the result may be in any order */
     uint64_t buffer_bytes;           /* uniq, reduce: memory for counts */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
