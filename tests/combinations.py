@@ -223,8 +223,10 @@ class Histogram:
                 counts[(inside - self.low) * self.bins // width] += 1
             elif self.outside == "report":
                 below, above = below + (value < self.low), above + (value > inside)
-        told = [b"values outside the bins: %d below, %d above (%s)" %
-                (below, above, b"see --outside" if any(counts) else b"none inside: try --width or uniq")] \
+        advice = b" (see --outside)" if any(counts) else b" (none inside: try --width or uniq)"
+        if self.low == 0 and self.bins == self.high:
+            advice = b"; --range auto makes %d bin%s of all" % (self.bins, b"s" * (self.bins != 1))
+        told = [b"values outside the bins: %d below, %d above%s" % (below, above, advice)] \
             if below + above > 0 and not self.quiet else []
         if self.raw:
             return struct.pack(f"<{self.bins}Q", *counts), told, None

@@ -113,6 +113,32 @@ gpuhist: in:5: invalid text '\"d\"d,200,8' of --where (it goes on after its quot
     [[ $stderr == *": text of 65541 bytes, more than 65536" ]]
 }
 
+@test "rows are those of Python's csv, whatever newlines are quoted, also with --invalid ignore" {
+    numpy 'import csv, random
+random.seed(11)
+words = ["a", "x\ny", "1\n2\n3", "7", "\n", "5\r\n6", "say \"9\"\n8", ",\n,4", ""]
+with open("in.csv", "w", newline="") as out:
+    writer = csv.writer(out)
+    writer.writerow(["id", "note", "ms"])
+    for i in range(4000):
+        ms = random.choice(["x", "-", "1\n2"]) if random.random() < 0.2 else random.randrange(90)
+        writer.writerow([i, "".join(random.choice(words) for _ in range(random.randrange(4))), ms])
+rows = list(csv.DictReader(open("in.csv", newline="")))
+good = [int(row["ms"]) for row in rows if row["ms"].isdigit()]
+print(len(rows), len(good), sum(good), len(rows) - len(good))' >expected
+    read -r rows good sum bad <expected
+    for options in "--threads 1" "--threads 3 --chunk-size 4096" "--threads 16 --chunk-size 5000"; do
+        # shellcheck disable=SC2086
+        {
+            [ "$(gpuhist count --all --csv -f id --invalid ignore $options in.csv)" = "$rows" ]
+            [ "$(gpuhist count --all --csv -f id --invalid ignore $options < <(cat in.csv))" = "$rows" ]
+            run -0 --separate-stderr gpuhist reduce count,sum --csv -f ms --invalid ignore $options in.csv
+        }
+        [ "$output" = $'count\t'"$good"$'\nsum\t'"$sum" ]
+        [[ $stderr == "gpuhist: note: $bad tokens skipped"* ]]
+    done
+}
+
 # bats test_tags=slow
 @test "all of these, for minutes" {
     skip_long

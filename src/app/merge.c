@@ -120,8 +120,9 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
     if (status != STATUS_OK)
         return status;
     if (options->stats)
-        status_print("%llu state%s, %llu elements", merge->states, merge->states == 1 ? "" : "s",
-                     (unsigned long long)merge->elements);
+        status_print("%llu state%s, %llu %s%.200s", merge->states, merge->states == 1 ? "" : "s",
+                     (unsigned long long)merge->elements, merge->job.has_weights ? "of " : "",
+                     merge->job.has_weights ? job_count_name(&merge->job) : "elements");
     status = print_begin(&output, &merge->job, merge->partial, &options->print, failure);
     status = print_end(&output, &merge->job, merge->partial, &options->print, status, failure);
     if (status == STATUS_OK && operation->report && !options->quiet)
@@ -148,10 +149,13 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
     job->line = line;
     if (status == STATUS_USAGE) /* the file is wrong, not the command line */
         return state_fail_damaged(merge->first, "its options are invalid", failure);
-    job->buffer_bytes = options->buffer_bytes;
-    job->temporary_directory = options->temporary_directory;
+    for (size_t i = 0; i <= (job->singles ? job->value_count : 0); i++) {
+        struct job *of = i == 0 ? job : &job->singles[i - 1];
+        of->buffer_bytes = options->buffer_bytes;
+        of->temporary_directory = options->temporary_directory;
+        of->any_order = false;
+    }
     job->needs_values = options->print.quantiles.count > 0;
-    job->any_order = false;
     return status == STATUS_OK ? options_check_merged(options, job, failure) : status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/options_table.h"
 #include "base/decimal.h"
+#include "input/number_list.h"
 #include "text/json_lines.h"
 
 #include <getopt.h>
@@ -63,14 +64,36 @@ static bool options_find_word(const char *words, const char *value, unsigned *in
     return false;
 }
 
-/* Reads a list of different numbers of GPUs. */
+/* Adds a list of integers to the one that was given before, or NULL. Files are no part of lists. */
+static enum status options_add_list(struct options *options, const struct options_row *row,
+                                    const char **list, const char *value, struct failure *failure)
+{
+    if (!*list) {
+        *list = value;
+        return STATUS_OK;
+    }
+    if (number_list_is_file(*list) || number_list_is_file(value))
+        return status_fail(failure, STATUS_USAGE, "--%s @FILE must be the only --%s", row->name,
+                           row->name);
+    struct options_copy *copy = malloc(sizeof *copy + strlen(*list) + strlen(value) + 2);
+    if (!copy)
+        return status_fail(failure, STATUS_DATA, "no memory for the list of --%s", row->name);
+    stpcpy(stpcpy(stpcpy(copy->text, *list), ","), value);
+    copy->next = options->copies;
+    options->copies = copy;
+    *list = copy->text;
+    return STATUS_OK;
+}
+
+/* Reads a list of different numbers of GPUs, which those before are not in. */
 static bool options_parse_gpus(const char *value, struct options *options)
 {
     bool is_new[OPTIONS_GPUS_MAX];
     __int128 gpu;
 
     memset(is_new, true, sizeof is_new);
-    options->gpu_count = 0;
+    for (size_t i = 0; i < options->gpu_count; i++)
+        is_new[options->gpus[i]] = false;
     for (;; value++) {
         size_t length = strcspn(value, ",");
         if (!decimal_parse(value, length, DECIMAL_UNIT_SI, &gpu) || gpu < 0 ||
@@ -135,9 +158,10 @@ static enum status options_set(struct options *options, const struct options_row
         *(const char **)target = value;
         break;
     case OPTIONS_TEXT:
-    case OPTIONS_LIST:
         *(const char **)target = value;
         break;
+    case OPTIONS_LIST:
+        return options_add_list(options, row, target, value, failure);
     case OPTIONS_COLUMNS: {
         struct options_columns *columns = target;
         if (columns->list_count == TEXT_COLUMNS_MAX)
@@ -287,7 +311,7 @@ static struct element options_bounds(const struct options *options)
 /* Reads what depends on other options: --range and --width on --decimals. */
 static enum status options_finish(struct options *options, struct failure *failure)
 {
-    const char *range = options->range_text;
+    const char *range = options_is_range_auto(options) ? NULL : options->range_text;
     const char *text = options->width_text;
     char smallest[DECIMAL_SIZE];
     __int128 width = 0;
@@ -308,10 +332,10 @@ static enum status options_finish(struct options *options, struct failure *failu
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
         return options_fail_value(
             "range", range,
-            is_time        ? "LO:HI, two times such as 2026-11-21T13:45:02Z, with no more "
+            is_time        ? "auto, or LO:HI, two times such as 2026-11-21T13:45:02Z, with no more "
                              "decimals than their column (COLUMN:time.3)"
-            : decimals > 0 ? "LO:HI, two numbers with no more decimals than --decimals"
-                           : "LO:HI, two integers, or numbers with --decimals",
+            : decimals > 0 ? "auto, or LO:HI, two numbers with no more decimals than --decimals"
+                           : "auto, or LO:HI, two integers, or numbers with --decimals",
             failure);
     if (text && is_time) {
         if (kind_time_bucket_parse(text, strlen(text), bounds.decimals, &bucket) &&

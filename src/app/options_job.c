@@ -403,8 +403,8 @@ static enum status options_make_uniq(const struct options *options, uint64_t wid
     job->bin_width = width;
     job->needs_values = print->quantiles.count > 0;
     /* The greatest counts are found in any order. */
-    job->any_order =
-        print->top > 0 && print->quantiles.count == 0 && !print->zeros && !options_saves(options);
+    job->any_order = print->top > 0 && print->quantiles.count == 0 && !print->zeros &&
+                     !options_saves(options) && job->range_bins == 0;
     if (print_check_groups(print, job, failure) != STATUS_OK)
         return failure->status;
     return print_check_format(print, failure);
@@ -427,6 +427,15 @@ static enum status options_make_histogram(const struct options *options, bool wi
     if (has_range && (options->has_log2 || options->log10 || options->edges))
         return status_fail(failure, STATUS_USAGE,
                            "--range can only be combined with --bins or --width");
+    if (options_is_range_auto(options) && options->bins == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "--range auto needs --bins N (--width W alone covers all values)");
+    if (options_is_range_auto(options)) {
+        job->range_bins = options->bins;
+        if (options->bins > BINNING_BINS_MAX)
+            return binning_init(&job->binning, element, 0, 1, options->bins, failure);
+        return options_make_uniq(options, 1, job, failure);
+    }
     if (print_check_groups(&options->print, job, failure) != STATUS_OK ||
         print_check_format(&options->print, failure) != STATUS_OK)
         return failure->status;

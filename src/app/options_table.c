@@ -150,7 +150,8 @@ const struct options_row options_rows[] = {
            "N bins: the values 0 to N-1, or equal parts of --range",
            NUMBER(bins, 1, UINT64_MAX, "a number from 1, such as 256, 5M or 1Mi"))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "range", "LO:HI",
-           "the range LO <= v < HI; alone: bins of a round width", TARGET(TEXT, range_text))
+           "LO <= v < HI, or auto: all; alone: of a round width",
+           TARGET(TEXT, range_text), .words = "auto")
     OPTION(BINS, OPTIONS_MAKES_BINS, 'w', "width", "W",
            "bins of width W, over --range or over all values", TARGET(TEXT, width_text))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log2", "[K]",

@@ -64,7 +64,7 @@ enum options_kind {
     OPTIONS_TEXT,       /* const char *, read later */
     OPTIONS_FILE,       /* likewise, not empty */
     OPTIONS_DIRECTORY,  /* likewise, nor a number */
-    OPTIONS_LIST,       /* likewise, integers or @FILE */
+    OPTIONS_LIST,       /* likewise, integers, also in several lists, or @FILE */
     OPTIONS_COLUMNS,    /* struct options_columns, at most `maximum` */
     OPTIONS_CONDITIONS, /* appended to those before */
     OPTIONS_CHARACTER,  /* int, a byte */

@@ -54,6 +54,7 @@ static enum status groups_create_table(const struct groups *groups, struct table
     const struct table_layout rows = {
         .key_words = groups->layout->count,
         .words = groups->layout->words,
+        .has_zeros = job_keeps_zeros(job),
         .merge = groups_are_counted(job) ? NULL : groups_row_merge,
         .context = groups->layout,
         .initial = groups->layout->initial,

@@ -28,7 +28,7 @@ struct quantiles_value {
 };
 
 /*
- * Reads a list such as 50,99,99.9, or p50,p99, and frees what *quantiles held before. Fails with
+ * Adds a list such as 50,99,99.9, or p50,p99, to *quantiles, zero-initialised at first. Fails with
  * STATUS_USAGE, or with STATUS_DATA if there is no memory. The caller destroys *quantiles, also
  * after a failure.
  */

@@ -34,7 +34,8 @@ enum status table_create(struct table **table, const struct table_layout *layout
         return status_fail(failure, STATUS_DATA, "no memory for a table");
 
     created->layout = layout ? *layout : table_counts;
-    created->has_counts = table_layout_is_plain(&created->layout);
+    created->has_sums = table_layout_is_plain(&created->layout) && created->layout.has_zeros;
+    created->has_counts = table_layout_is_plain(&created->layout) && !created->has_sums;
     while (table_block_words(block_bytes) < TABLE_BLOCK_ROWS_MIN * created->layout.words)
         block_bytes *= 2;
     if (block_bytes > TABLE_BLOCK_BYTES_MAX) {
@@ -200,13 +201,14 @@ static void table_list_move(struct table_list *to, struct table_list *from)
 }
 
 /*
- * Adds rows to their partitions, of which it locks one at a time; free slots, whose count is 0, are
- * skipped. The packed rows of a set are of that set alone: others are to be packed again.
+ * Adds rows to their partitions, of which it locks one at a time; free ones of `slots`, or if that
+ * is NULL those whose count is 0 in a layout without zeros, are skipped. The packed rows of a set
+ * are of that set alone: others are to be packed again.
  */
 TABLE_INLINE enum status table_writer_scatter(const struct table_layout layout,
                                               struct table_writer *writer, uint64_t set,
-                                              const uint64_t *rows, size_t n,
-                                              struct failure *failure)
+                                              const struct table_slots *slots, const uint64_t *rows,
+                                              size_t n, struct failure *failure)
 {
     struct table *table = writer->table;
     struct table_partition *locked = NULL;
@@ -214,7 +216,8 @@ TABLE_INLINE enum status table_writer_scatter(const struct table_layout layout,
 
     for (size_t i = 0; i < n && status == STATUS_OK; i++) {
         const uint64_t *row = rows + i * layout.words;
-        if (table_row_count(layout, row) == 0)
+        if (table_row_count(layout, row) == 0 &&
+            (!layout.has_zeros || (slots && table_slots_is_free(layout, slots, row))))
             continue;
         const uint64_t hash = table_hash(layout, &table->hash, row);
         struct table_partition *partition = &table->partitions[table_hash_partition(hash)];
@@ -258,14 +261,26 @@ uint64_t table_new_set(struct table *table)
     return atomic_fetch_add(&table->sets, 1) + 1;
 }
 
+/* Adds rows: of a set, or of slots, or 0 and NULL. */
+static enum status table_writer_add_all(struct table_writer *writer, uint64_t set,
+                                        const struct table_slots *slots, const uint64_t *rows,
+                                        size_t n, struct failure *failure)
+{
+    struct table *table = writer->table;
+
+    if (table_spill_some(table, &writer->packer, failure) != STATUS_OK)
+        return failure->status;
+    return table->has_counts
+               ? table_writer_scatter(table_counts, writer, set, slots, rows, n, failure)
+           : table->has_sums
+               ? table_writer_scatter(table_sums, writer, set, slots, rows, n, failure)
+               : table_writer_scatter(table->layout, writer, set, slots, rows, n, failure);
+}
+
 enum status table_writer_add_distinct(struct table_writer *writer, uint64_t set, const void *rows,
                                       size_t n, struct failure *failure)
 {
-    if (table_spill_some(writer->table, &writer->packer, failure) != STATUS_OK)
-        return failure->status;
-    return writer->table->has_counts
-               ? table_writer_scatter(table_counts, writer, set, rows, n, failure)
-               : table_writer_scatter(writer->table->layout, writer, set, rows, n, failure);
+    return table_writer_add_all(writer, set, NULL, rows, n, failure);
 }
 
 enum status table_writer_add_rows(struct table_writer *writer, const void *rows, size_t n,
@@ -288,12 +303,12 @@ static enum status table_writer_empty_front(struct table_writer *writer, struct 
     enum status status = STATUS_OK;
 
     if (slots > 0)
-        status = table_writer_add_rows(writer, rows + first * writer->table->layout.words,
-                                       slots - first, failure);
+        status = table_writer_add_all(writer, 0, front, rows + first * writer->table->layout.words,
+                                      slots - first, failure);
     if (first > 0 && status == STATUS_OK)
-        status = table_writer_add_rows(writer, rows, first, failure);
+        status = table_writer_add_all(writer, 0, front, rows, first, failure);
     if (slots > 0)
-        memset(front->rows, 0, slots * table_row_bytes(writer->table));
+        memset(front->rows, 0, table_slots_bytes(&writer->table->layout, front->bits));
     front->used = 0;
     return status;
 }
@@ -318,7 +333,7 @@ TABLE_INLINE bool table_writer_look_up(const struct table_layout layout,
     for (size_t i = 0; i < n; i++) {
         const uint64_t *key = keys + i * key_words;
         uint64_t *row = table_slots_find(layout, &front, hashes[i], key);
-        if (row[key_words] == 0) {
+        if (table_slots_is_free(layout, &front, row)) {
             memcpy(row, key, key_words * sizeof *row);
             for (size_t w = key_words + 1; w < layout.words; w++)
                 row[w] = layout.initial ? layout.initial[w] : 0;
@@ -326,6 +341,8 @@ TABLE_INLINE bool table_writer_look_up(const struct table_layout layout,
         }
         overflows |=
             __builtin_add_overflow(row[key_words], weights ? weights[i] : 1, &row[key_words]);
+        if (layout.has_zeros && row[key_words] == 0)
+            table_slots_mark(layout, &front, row);
         rows[i] = row;
     }
     return !overflows;
@@ -348,14 +365,15 @@ enum status table_writer_find(struct table_writer *writer, const uint64_t *keys,
     if (4 * (writer->front.used + n) > (uint64_t)3 << writer->front.bits &&
         table_writer_empty_front(writer, failure) != STATUS_OK)
         return failure->status;
-    /* the compiler specialises the first two for keys of one word */
+    /* the compiler specialises the first three for keys of one word */
     struct table_layout single = *layout;
     single.key_words = 1;
-    const bool fits = writer->table->has_counts
-                          ? table_writer_look_up(table_counts, writer, keys, weights, n, rows)
-                      : layout->key_words == 1
-                          ? table_writer_look_up(single, writer, keys, weights, n, rows)
-                          : table_writer_look_up(*layout, writer, keys, weights, n, rows);
+    const bool fits =
+        writer->table->has_counts
+            ? table_writer_look_up(table_counts, writer, keys, weights, n, rows)
+        : writer->table->has_sums ? table_writer_look_up(table_sums, writer, keys, weights, n, rows)
+        : layout->key_words == 1  ? table_writer_look_up(single, writer, keys, weights, n, rows)
+                                  : table_writer_look_up(*layout, writer, keys, weights, n, rows);
     if (!fits)
         atomic_store(&writer->table->has_overflowed, true);
     return STATUS_OK;

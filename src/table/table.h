@@ -30,10 +30,11 @@
 
 struct table;
 
-/* The words of rows. The first word after the key must be above 0 in every row. */
+/* The words of rows. */
 struct table_layout {
     size_t key_words; /* compared as unsigned words, the first one first */
     size_t words;     /* of a row, with its key */
+    bool has_zeros;   /* the first word after the key may be 0; else it is above 0 in every row */
     /*
      * Adds the row `from` to another one of the same key. Returns false if something does not fit.
      * Thread-safe on distinct rows. NULL: all words after the key are counts, which are added.
@@ -96,11 +97,12 @@ enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, 
 #define TABLE_FIND_MAX ((size_t)256)
 
 /*
- * Adds weights[i] > 0, NULL: 1, to the first word after the key of the row of key i, for n <=
- * TABLE_FIND_MAX keys, which follow each other in `keys` and may be repeated. Stores the addresses
- * of the rows in rows[0..n): until the writer's next call, the caller adds to their other words.
- * The rows are the writer's own, in a hash table that fits its L2 cache; when that is full, they
- * move to the partitions, and it begins with new rows. Fails likewise.
+ * Adds weights[i], above 0 unless the layout has zeros, NULL: 1, to the first word after the key of
+ * the row of key i, for n <= TABLE_FIND_MAX keys, which follow each other in `keys` and may be
+ * repeated. Stores the addresses of the rows in rows[0..n): until the writer's next call, the
+ * caller adds to their other words. The rows are the writer's own, in a hash table that fits its L2
+ * cache; when that is full, they move to the partitions, and it begins with new rows. Fails
+ * likewise.
  */
 enum status table_writer_find(struct table_writer *writer, const uint64_t *keys,
                               const uint64_t *weights, size_t n, uint64_t **rows,
@@ -162,7 +164,7 @@ enum table_order {
 enum status table_finalize(struct table *table, enum table_order order, struct failure *failure);
 
 /*
- * Removes the entries whose keys are `first` to `last` from a table of plain counts that was
+ * Removes the entries whose keys are `first` to `last` from a table with rows of two words that was
  * finalized in any order and is in memory, and passes them to `take`. No other thread may use the
  * table meanwhile. It must then be finalized again.
  */

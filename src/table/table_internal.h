@@ -51,8 +51,9 @@ struct table_cache {
 };
 
 struct table {
-    struct table_layout layout; /* const, like the next six */
-    bool has_counts;            /* the layout is that of plain counts */
+    struct table_layout layout; /* const, like the next seven */
+    bool has_counts;            /* the layout is table_counts */
+    bool has_sums;              /* the layout is table_sums */
     size_t block_rows;          /* of a block */
     uint64_t bytes_max;
     const char *directory;

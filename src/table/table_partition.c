@@ -56,8 +56,10 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
             uint64_t *row =
                 table_slots_find(layout, &slots, table_hash(layout, &hash, added), added);
             partition->total += table_row_count(layout, added);
-            if (table_row_count(layout, row) == 0) {
+            if (table_slots_is_free(layout, &slots, row)) {
                 table_row_copy(layout, row, added);
+                if (layout.has_zeros && table_row_count(layout, row) == 0)
+                    table_slots_mark(layout, &slots, row);
                 used++;
             } else {
                 overflows |= !table_row_merge(layout, row, added);
@@ -94,7 +96,7 @@ TABLE_INLINE void table_partition_merge(const struct table_layout layout, struct
             uint64_t *packed = block->words + i * layout.words;
             uint64_t *row =
                 table_slots_find(layout, &slots, table_hash(layout, &hash, packed), packed);
-            const bool stays = table_row_count(layout, row) == 0;
+            const bool stays = table_slots_is_free(layout, &slots, row);
             if (!stays)
                 overflows |= !table_row_merge(layout, row, packed);
             if (layout.words == 2 || kept != i)
@@ -141,7 +143,8 @@ TABLE_INLINE enum status table_partition_append(const struct table_layout layout
         }
         size_t used = block->used;
         for (; used < table->block_rows && left > 0 && row < end; row += layout.words) {
-            const bool is_used = table_row_count(layout, row) > 0;
+            const bool is_used = (table_row_count(layout, row) > 0) |
+                                 table_slots_is_marked(layout, &packer->slots, row);
             if (layout.words == 2 || is_used) /* a copy takes less time than a branch */
                 table_row_copy(layout, block->words + used * layout.words, row);
             used += is_used;
@@ -171,6 +174,8 @@ enum status table_partition_pack(struct table *table, struct table_partition *pa
 {
     return table->has_counts
                ? table_partition_pack_layout(table_counts, table, partition, packer, failure)
+           : table->has_sums
+               ? table_partition_pack_layout(table_sums, table, partition, packer, failure)
                : table_partition_pack_layout(table->layout, table, partition, packer, failure);
 }
 

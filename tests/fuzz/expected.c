@@ -640,14 +640,18 @@ static void expected_count_bins(struct expected *expected, const struct trial *t
     while (below + inside < count && values[below + inside].value < bins.high)
         inside++;
     size_t above = count - below - inside;
+    char advice[80];
+    strcpy(advice, inside > 0 ? " (see --outside)" : " (none inside: try --width or uniq)");
+    if (bins.low == 0 && expected_is_unit(&bins))
+        sprintf(advice, "; --range auto makes %llu bin%s of all", (unsigned long long)bins.high,
+                bins.high == 1 ? "" : "s");
     expected_print_bins(expected->result.file, &bins, values + below, inside);
     if (trial->outside == OUTSIDE_REPORT && below + above > 0)
         fprintf(expected->report.file,
-                "gpuhist: %s outside the bins: %llu below, %llu above (%s)\n",
-                trial->text.more[0] ? "weights" : "values",
+                "gpuhist: %s outside the bins: %llu below, %llu above%s\n",
+                trial->text.more[0] ? "weight" : "values",
                 (unsigned long long)expected_sum_weights(values, below),
-                (unsigned long long)expected_sum_weights(values + below + inside, above),
-                inside > 0 ? "see --outside" : "none inside: try --width or uniq");
+                (unsigned long long)expected_sum_weights(values + below + inside, above), advice);
 }
 
 /* --- uniq ----------------------------------------------------------------------------------------

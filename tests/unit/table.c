@@ -568,6 +568,53 @@ static void test_overflow_of_runs(void)
     sample_close(&sample);
 }
 
+/*
+ * Rows of `words` words whose counts may be 0: each key comes three times, as a key that is found
+ * and as a row, with the weight 0, or in the end, for every other key, 5. Key 0 is among them.
+ */
+static void test_zeros(size_t words, size_t count, uint64_t bytes)
+{
+    const struct table_layout layout = {.key_words = 1, .words = words, .has_zeros = true};
+    struct table *table = NULL;
+    struct table_writer *writer;
+    struct failure failure;
+    uint64_t *rows[1];
+    uint64_t row[4] = {0};
+    bool right = true;
+    uint64_t fives = 0;
+
+    if (table_create(&table, &layout, bytes, NULL, &failure) != STATUS_OK ||
+        table_writer_open(table, &writer, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    for (size_t i = 0; i < 3 * count && right; i++) {
+        const uint64_t key = i % count == 0 ? 0 : key_of(i % count);
+        const uint64_t weight = i >= 2 * count && i % 2 == 1 ? 5 : 0;
+        fives += weight / 5;
+        row[0] = key;
+        row[1] = weight;
+        right = i % 3 == 0
+                    ? table_writer_add_rows(writer, row, 1, &failure) == STATUS_OK
+                    : table_writer_find(writer, &key, &weight, 1, rows, &failure) == STATUS_OK &&
+                          rows[0][0] == key;
+    }
+    right = right && table_writer_flush(writer, &failure) == STATUS_OK;
+    table_writer_close(writer);
+    right = right && table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_OK &&
+            table_distinct(table) == count && table_total(table) == 5 * fives;
+    uint64_t zeros = 0;
+    uint64_t before = 0;
+    for (size_t i = 0; i < count && right; i++) {
+        const uint64_t *read = table_row(table, i, row);
+        zeros += read[1] == 0;
+        right = (read[1] == 0 || read[1] == 5) && (i == 0 ? read[0] == 0 : read[0] > before);
+        before = read[0];
+    }
+    tap_ok(right && zeros == count - fives && table_is_in_memory(table) == (bytes == MUCH),
+           "%zu rows of %zu words, some of count 0, in %s", count, words,
+           bytes == MUCH ? "memory" : "runs");
+    table_destroy(table);
+}
+
 /* --- wide rows -----------------------------------------------------------------------------------
  */
 
@@ -992,6 +1039,11 @@ int main(void)
     test_keys();
     test_overflow();
     test_overflow_of_runs();
+    test_zeros(2, 1, MUCH);
+    test_zeros(2, 300001, MUCH);
+    test_zeros(4, 70001, MUCH);
+    test_zeros(2, MANY + 1, 1);
+    test_zeros(3, MANY + 1, 1);
     test_wide(0, MUCH, 1, 1);
     test_wide(1000, MUCH, 1, 1);
     test_wide(100000, MUCH, 3, 2);
