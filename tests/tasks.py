@@ -74,6 +74,9 @@ class Files:
         with open("app.jsonl", "w", encoding="ascii") as file:
             for row in self.log:
                 file.write(json.dumps({"http": {"ms": row.ms, "path": row.path}, "status": row.status}) + "\n")
+        self.times = [int(rng.paretovariate(1) * 40) % 5000 - 100 for _ in range(1000)]
+        with open("latencies.txt", "w", encoding="ascii") as file:
+            file.writelines(f"{value}\n" for value in self.times)
         self.ids = [rng.choice([7, 2**63, 2**64 - 1, rng.randrange(2**64), rng.randrange(20)]) for _ in range(2000)]
         numpy.array(self.ids, "<u8").tofile("ids.u64")
         self.array = numpy.array([rng.randrange(-50, 50) for _ in range(3000)], "<i4")
@@ -111,6 +114,14 @@ def bin_of(value):
     """Of eight in each power of 2."""
     width = max(1, 1 << (value.bit_length() - 4))
     return value // width * width, value // width * width + width
+
+
+def equal_bins(values, count):
+    """From the least to the greatest: a bin holds the integers from its edge up to the next one."""
+    first, span = min(values), max(values) + 1 - min(values)
+    edges = [first - (-i * span // count) for i in range(count + 1)]
+    found = collections.Counter((value - first) * count // span for value in values)
+    return lines((edges[i], edges[i + 1], number) for i, number in sorted(found.items()))
 
 
 def floored(request, seconds):
@@ -174,6 +185,7 @@ ANSWERS = {
     "latencies from JSON lines: how often each occurs":
         lambda files: lines((*edges, number) for edges, number in
                             sorted(collections.Counter(bin_of(row.ms) for row in files.log).items())),
+    "ten equal bins of all values": lambda files: equal_bins(files.times, 10),
     "the most frequent of any 64-bit ids": lambda files: top(files.ids),
     "an array of NumPy in, one out": check_array,
     "a picture for a report": check_map,
