@@ -120,6 +120,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     table="uniq -k2 => $mean -f? (see
         uniq -t, => invalid --type ',': $mean -d ','?
         uniq -t| => invalid --type '|': $mean -d '|'?
+        uniq -t \\t => invalid --type '\\t': $mean -d '\\t'?
         uniq --head 5 => $mean --top?
         uniq --head=5 => $mean --top?
         uniq -c => counts are always printed
@@ -168,6 +169,8 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         [[ -z $output && $stderr == *"$advice"* ]]
         [[ $stderr == *"(see gpuhist $command --help)" || $command == histogram ]]
     done <<<"$table"
+    run -1 --separate-stderr gpuhist reduce 'my file' # may be one
+    [ "$stderr" = "gpuhist: my file: No such file or directory" ]
     # Numbers that are no files: of lists without commas, and of options with an optional value.
     run -1 --separate-stderr gpuhist --edges 0 10 20 in
     [ "$stderr" = "gpuhist: 10: No such file or directory (the values of a list have commas between them, as in 0,10,20)" ]

@@ -218,7 +218,8 @@ enum status options_check_reductions(const struct options_command *command, cons
         if (search.word)
             habit = options_find_habit(command, search.word, search.word_length);
     }
-    const bool has_blank = memchr(unknown, ' ', (size_t)length) != NULL;
+    const size_t word = strcspn(unknown, " ");
+    const bool has_blank = word < (size_t)length && reductions_find(unknown, word, &found);
     if ((!has_known && !search.word && !has_blank) || strchr(list, '/') ||
         !options_is_no_file(list))
         return STATUS_OK;
@@ -285,9 +286,10 @@ enum status options_fail_type(const char *typed, struct failure *failure)
                 "--decimals 3",
                 typed);
     }
-    if (strlen(typed) == 1 && ispunct((unsigned char)*typed)) /* as of sort(1) */
+    const char *delimiter = strcmp(typed, "\t") == 0 ? "\\t" : typed;
+    if (strcmp(delimiter, "\\t") == 0 || (strlen(typed) == 1 && ispunct((unsigned char)*typed)))
         return status_fail(failure, STATUS_USAGE, "invalid --type '%s': did you mean -d '%s'?",
-                           typed, typed);
+                           delimiter, delimiter); /* as of sort(1) */
     if (strncmp(rest, "int", 3) == 0) {
         const int digits = (int)strspn(rest + 3, "0123456789");
         const char *rest_of_word = rest + 3 + digits;

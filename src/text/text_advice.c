@@ -1,5 +1,4 @@
-/* Implements text_advice.h: three lists of rules, of which the first that applies gives the advice.
- */
+/* Implements text_advice.h: lists of rules, of which the first that applies gives the advice. */
 #include "config.h"
 
 #include "text/text_advice.h"
@@ -260,15 +259,16 @@ static const char *text_advice_find_quotes(const struct text_case *c)
 
 /* What separates the fields of the lines of a rule. */
 enum text_form_lines {
-    TEXT_FORM_BLANKS = 1, /* blanks, so that a comma may be meant to */
-    TEXT_FORM_COMMAS = 2, /* commas, or the rows are JSON: a comma stands in quotes */
+    TEXT_FORM_BLANKS = 1, /* blanks: a comma may be a delimiter that is not known yet */
+    TEXT_FORM_COMMAS = 2, /* commas, or the rows are JSON: a comma in a token is in quotes */
     TEXT_FORM_OTHERS = 4, /* another delimiter */
     TEXT_FORM_ALL = 7,
 };
 
 /*
- * Numbers as they are written elsewhere, which are not read: extended regular expressions of a
- * token without its sign. The advice has the first group between `before` and `after`.
+ * Numbers as they are written elsewhere, which are not read: extended regular expressions, in the
+ * locale C, of a token without its sign. The advice has the first group between `before` and
+ * `after`.
  */
 static const struct text_form {
     const char *pattern;
