@@ -169,6 +169,11 @@ make_tables() {
     done
 }
 
+@test "the field that is suggested for a misspelt one is the one that Python finds" {
+    command -v python3 >/dev/null || skip "no python3"
+    python3 "$srcdir/tests/names.py" "$GPUHIST" $((400 / ${GPUHIST_TEST_SHARE:-1})) $RANDOM
+}
+
 @test "empty files among others are skipped, also where a header is wanted" {
     printf 'id,ms\n1,20\n2,30\n' >a
     printf 'ms,id\n40,3\n' >b

@@ -13,7 +13,7 @@ struct nearest nearest_begin(const char *typed, size_t length)
 {
     return (struct nearest){.typed = typed,
                             .length = length,
-                            .distance = length < 2   ? 0
+                            .distance = length < 2   ? 1
                                         : length < 5 ? 2
                                                      : 3};
 }

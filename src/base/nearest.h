@@ -18,7 +18,7 @@ struct nearest {
     size_t length;
     const char *word; /* the nearest so far, of the caller; NULL: none is near */
     size_t word_length;
-    unsigned distance; /* only words nearer than this are near: 1, or from five letters on 2 */
+    unsigned distance; /* only nearer words are near: 0; from two letters on 1; from five on 2 */
 };
 
 /* Begins a search, which refers to the text until it ends. */
