@@ -145,7 +145,7 @@ assert_no_number() {
     run --separate-stderr gpuhist --width 0.5 <<<0.25
     assert_failed 2 "invalid --width '0.5': expected a number such as 10, 500 or 1Mi, or 0.5 with --decimals 1 (see"
     run --separate-stderr gpuhist --range 0:1.5 <<<0.25
-    assert_failed 2 "invalid --range '0:1.5': expected LO:HI, two integers, or numbers with --decimals (see"
+    assert_failed 2 "invalid --range '0:1.5': expected auto, or LO:HI, two integers, or numbers with --decimals (see"
     run --separate-stderr gpuhist count --ge 0.5 <<<0.25
     assert_failed 2 "invalid --ge '0.5': expected an integer such as 500, -3 or 5M, or 0.5 with --decimals 1 (see"
     printf '%s\n' 12.7 -12.8 1.10 .5 5. +0.000 >i8
@@ -237,7 +237,7 @@ assert_no_number() {
     run --separate-stderr gpuhist --width 0 --decimals 2 in
     assert_failed 2 "--width must be at least 0.01"
     run --separate-stderr gpuhist --range 0:0.125 --decimals 2 in
-    assert_failed 2 "invalid --range '0:0.125': expected LO:HI, two numbers with no more decimals"
+    assert_failed 2 "invalid --range '0:0.125': expected auto, or LO:HI, two numbers with no more decimals"
     run --separate-stderr gpuhist --edges 0,0.5,0.125 --decimals 2 in
     assert_failed 2 "invalid --edges '0.125': expected numbers with no more decimals"
     run --separate-stderr gpuhist --edges 0,0.5,0.25 --decimals 2 in
