@@ -102,7 +102,7 @@ _gpuhist_options() {
 _gpuhist_value() {
     case $1 in
     -b | --bins) ;;
-    --range) ;;
+    --range) _gpuhist_complete 'auto' ;;
     -w | --width) ;;
     --edges) [[ $cur != @* ]] || _gpuhist_at_files ;;
     --outside) _gpuhist_complete 'report abort clamp ignore' ;;

@@ -223,6 +223,16 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     done
 }
 
+@test "--quantiles takes the names that reduce has for them" {
+    local expected
+    expected=$(seq 1000 | gpuhist --quantiles 50,99.9)
+    [ "$expected" = $'50\t500\n99.9\t999' ]
+    [ "$(seq 1000 | gpuhist --quantiles p50,p99.9)" = "$expected" ]
+    [ "$(seq 1000 | gpuhist --quantiles 'p50, 99.9')" = "$expected" ]
+    run -2 gpuhist --quantiles p,50 </dev/null
+    run -2 gpuhist --quantiles q50 </dev/null
+}
+
 @test "fractions as --quantiles get a note" {
     cd "$BATS_TEST_TMPDIR"
     local note="gpuhist: note: --quantiles are percentages:"

@@ -171,7 +171,7 @@ def test_outside():
     values = [-5, 1, 1, 3, 60, 70, 80, 90]
     out, err, _ = gpuhist([*UNIT, "--percent"], values)
     expect_equal(out, "1\t2\t25.0000\n3\t1\t12.5000\n")
-    expect_equal(err, "gpuhist: values outside the bins: 1 below, 4 above (see --outside)\n")
+    expect_equal(err, "gpuhist: values outside the bins: 1 below, 4 above; --range auto makes 50 bins of all\n")
     out, err, _ = gpuhist([*UNIT, "--percent", "--outside", "ignore"], values)
     expect_equal((out, err), ("1\t2\t66.6667\n3\t1\t33.3333\n", ""))
     out, err, _ = gpuhist([*UNIT, "--outside", "clamp", "--quantiles", "0,100"], values)

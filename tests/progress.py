@@ -399,7 +399,8 @@ def test_end(engine):
                 check(process.wait() == -number, f"{arguments}: status {process.returncode}")
                 check(printed == expected if every == "1h" else printed.endswith(expected),
                       f"{arguments} --every {every}: printed {printed!r}")
-                outside = b"gpuhist: values outside the bins: 0 below, 1 above (see --outside)\n"
+                outside = (b"gpuhist: values outside the bins: 0 below, 1 above; "
+                           b"--range auto makes 5 bins of all\n")
                 error = b"".join(line for line in error.splitlines(True) if b"so far" not in line)
                 check(error == (outside if "5" in arguments else b""), f"stderr {error!r}")
                 process.stdin.close()
@@ -574,7 +575,8 @@ def test_terminal(engine):
         check(output == b"1\t2\n", f"the result {output!r}")
         text = terminal.read_to_end()
         *drawings, last = text.replace(b"\r\n", b"\n").split(b"\r\x1b[K")
-        check(last == b"gpuhist: values outside the bins: 0 below, 1 above (see --outside)\n", f"last {last!r}")
+        check(last == b"gpuhist: values outside the bins: 0 below, 1 above; --range auto makes 2 bins of all\n",
+              f"last {last!r}")
         for line in drawings:
             check(line == b"" or SO_FAR.match(line) or len(line) < columns and b"\n" not in line,
                   f"drawn {line!r}")

@@ -53,7 +53,7 @@ compare() {
 
 @test "an empty stream has 0 distinct values, and no others" {
     run --separate-stderr gpuhist reduce p99.9,distinct,mode,count,median --engine cpu </dev/null
-    [ "$status" -eq 1 ] && [ "$output" = $'distinct\t0\ncount\t0' ]
+    [ "$status" -eq 1 ] && [ -z "$output" ]
     [ "$stderr" = "gpuhist: the input is empty: it has no p99.9, mode, median" ]
     run -0 --separate-stderr gpuhist reduce distinct </dev/null
     [ "$output" = 0 ] && [ -z "$stderr" ]

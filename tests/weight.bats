@@ -33,8 +33,8 @@ for value in sorted(sums):
         {
             gpuhist $options repeated >expected 2>expected.err
             gpuhist $options -f 1 --weight 3 pairs >found 2>found.err
-            cmp expected found
-            sed 's/^gpuhist: weights outside/gpuhist: values outside/' found.err | cmp expected.err -
+            sed 's/\bweight\b/count/' found | cmp expected -
+            sed 's/^gpuhist: weight outside/gpuhist: values outside/' found.err | cmp expected.err -
         }
     done <<'END'
 --bins 600
@@ -175,6 +175,62 @@ for code in sorted(sums):
     assert_failed 1 "twice: its header has more than one field 'a'"
     run --separate-stderr gpuhist uniq -f b --weight a --header=2 twice
     assert_failed 1 "twice: its header has no field 'b'"
+}
+
+@test "--weight NAME: results are called by it" {
+    local name form words
+    printf '%s\n' 'status,bytes,count,value,"by_bytes, ""x"""' 200,5,1,9,4 304,0,2,8,5 404,7,3,7,6 >in.csv
+    jq -cn '{a: {b: 3}, s: 5}, {a: {b: 4}, s: 6}' 2>/dev/null >in.jsonl ||
+        printf '%s\n' '{"a":{"b":3},"s":5}' '{"a":{"b":4},"s":6}' >in.jsonl
+    local words="gpuhist uniq --csv -f status --weight bytes in.csv"
+    [ "$($words --format csv | head -n 1)" = value,bytes ]
+    [ "$($words --header-out --percent | head -n 1)" = $'value\tbytes\tpercent' ]
+    [ "$($words --format jsonl --top 1)" = '{"value":404,"bytes":7}' ]
+    [ "$($words --format json --top 1 --other | tail -n 2)" = $'{"value":404,"bytes":7}],\n"other":{"bytes":5}}' ]
+    [ "$($words --by status --format csv | head -n 2)" = $'status,value,bytes\n200,200,5' ]
+    [ "$(gpuhist --bins 500 --csv -f status --weight bytes in.csv --format csv --outside ignore)" = \
+        $'value,bytes\n200,5\n404,7' ]
+    [ "$(gpuhist --csv -f status --weight bytes in.csv --width 100 --format csv | head -n 1)" = low,high,bytes ]
+    [ "$(gpuhist uniq -f 1 --weight 2 --format csv < <(echo 1 2))" = $'value,weight\n1,2' ]
+    [ "$(gpuhist uniq -t u8 --record 2 --weight u8@1 --format csv < <(printf '\1\2'))" = $'value,weight\n1,2' ]
+    [ "$(gpuhist uniq --jsonl -f s --weight .a.b --format jsonl in.jsonl)" = $'{"value":5,".a.b":3}\n{"value":6,".a.b":4}' ]
+    # names that other columns have, or that need quotes; those of groups differ from them
+    [ "$(gpuhist uniq --csv -f status --weight value --by value --format jsonl in.csv | head -n 1)" = \
+        '{"by_value":7,"value":404,"sum_value":7}' ]
+    [ "$(gpuhist uniq --csv -f status --weight bytes --by bytes --format jsonl in.csv | head -n 1)" = \
+        '{"by_bytes":0,"value":304,"bytes":0}' ]
+    [ "$(gpuhist uniq --csv -f status --weight value in.csv --format csv | head -n 1)" = value,sum_value ]
+    name='by_bytes, "x"'
+    numpy 'import csv, json, subprocess
+name = sys.argv[2]
+words = [sys.argv[1], "uniq", "--csv", "-f", "status", "--weight", name.replace("\"", "\"\"").join("\"\""), "in.csv", "--format"]
+run = lambda form: subprocess.run([*words, form], capture_output=True, check=True).stdout
+rows = [{"value": int(row["status"]), name: int(row[name])} for row in csv.DictReader(open("in.csv"))]
+assert json.loads(run("json"))["bins"] == rows
+assert [json.loads(line) for line in run("jsonl").splitlines()] == rows
+assert [{key: int(cell) for key, cell in row.items()} for row in csv.DictReader(run("csv").decode().splitlines())] == rows' \
+        "$GPUHIST" "$name"
+    name=$(printf 'x%.0s' {1..9000})
+    printf '%s v\n' "$name" >long
+    printf '%s\n' "3 1" "4 2" >>long
+    [ "$(gpuhist uniq -f v --weight "$name" --format jsonl --top 1 --other long)" = \
+        "{\"value\":2,\"$name\":4}"$'\n'"{\"other\":true,\"$name\":3}" ]
+    numpy 'import subprocess, io
+for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value"), (sys.argv[2], "by_bytes, \"x\""):
+    out = subprocess.run([sys.argv[1], "uniq", "--csv", "-f", "status", "--weight", name, "in.csv", "--format", "npy"],
+                         capture_output=True, check=True).stdout
+    assert np.load(io.BytesIO(out)).dtype.names == ("value", wanted), out' "$GPUHIST" '"by_bytes, ""x"""'
+    # what is printed beside the result, and states
+    run -0 --separate-stderr gpuhist --bins 300 --csv -f status --weight bytes in.csv
+    [ "$stderr" = "gpuhist: bytes outside the bins: 0 below, 7 above; --range auto makes 300 bins of all" ]
+    run -0 --separate-stderr gpuhist uniq --csv -f status --weight bytes in.csv --stats --save state
+    [[ ${stderr_lines[0]} == "gpuhist: 3 elements, "* ]]
+    run -0 --separate-stderr gpuhist merge state state --stats --format csv
+    [ "${lines[0]}" = value,bytes ]
+    [ "$stderr" = "gpuhist: 2 states, 24 of bytes" ]
+    gpuhist uniq --csv -f status --weight count in.csv --save other -o /dev/null
+    run --separate-stderr gpuhist merge state other
+    assert_failed 1 'other: --weight="count", not --weight="bytes" as in state'
 }
 
 @test "--weight: invalid weights are invalid tokens of their lines" {

@@ -120,8 +120,9 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
     if (status != STATUS_OK)
         return status;
     if (options->stats)
-        status_print("%llu state%s, %llu elements", merge->states, merge->states == 1 ? "" : "s",
-                     (unsigned long long)merge->elements);
+        status_print("%llu state%s, %llu %s%.200s", merge->states, merge->states == 1 ? "" : "s",
+                     (unsigned long long)merge->elements, merge->job.has_weights ? "of " : "",
+                     merge->job.has_weights ? job_count_name(&merge->job) : "elements");
     status = print_begin(&output, &merge->job, merge->partial, &options->print, failure);
     status = print_end(&output, &merge->job, merge->partial, &options->print, status, failure);
     if (status == STATUS_OK && operation->report && !options->quiet)
@@ -130,8 +131,6 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
     if (status == STATUS_OK && job_has_texts(&merge->job) && operation->note && !options->quiet &&
         !print_is_dropped(&options->print))
         operation->note(&merge->job, merge->partial, &options->print);
-    if (status == STATUS_OK && operation->check_result && !print_is_dropped(&options->print))
-        status = operation->check_result(&merge->job, merge->partial, failure);
     return status;
 }
 

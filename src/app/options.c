@@ -6,6 +6,7 @@
 
 #include "app/options_table.h"
 #include "base/decimal.h"
+#include "input/number_list.h"
 #include "text/json_lines.h"
 
 #include <getopt.h>
@@ -28,8 +29,12 @@ static enum status options_fail_row(const struct options_row *row, const char *v
                                     struct failure *failure)
 {
     char expected[128] = "";
+    char meant[OPTIONS_MEANT_SIZE];
     size_t used = 0;
 
+    if (row->kind == OPTIONS_NUMBER && options_mend_number(row, value, meant))
+        return status_fail(failure, STATUS_USAGE, "invalid --%s '%s': did you mean %s?", row->name,
+                           value, meant);
     if (row->expected)
         return options_fail_value(row->name, value, row->expected, failure);
     for (const char *word = row->words; *word; used = strlen(expected)) {
@@ -59,14 +64,36 @@ static bool options_find_word(const char *words, const char *value, unsigned *in
     return false;
 }
 
-/* Reads a list of different numbers of GPUs. */
+/* Adds a list of integers to the one that was given before, or NULL. Files are no part of lists. */
+static enum status options_add_list(struct options *options, const struct options_row *row,
+                                    const char **list, const char *value, struct failure *failure)
+{
+    if (!*list) {
+        *list = value;
+        return STATUS_OK;
+    }
+    if (number_list_is_file(*list) || number_list_is_file(value))
+        return status_fail(failure, STATUS_USAGE, "--%s @FILE must be the only --%s", row->name,
+                           row->name);
+    struct options_copy *copy = malloc(sizeof *copy + strlen(*list) + strlen(value) + 2);
+    if (!copy)
+        return status_fail(failure, STATUS_DATA, "no memory for the list of --%s", row->name);
+    stpcpy(stpcpy(stpcpy(copy->text, *list), ","), value);
+    copy->next = options->copies;
+    options->copies = copy;
+    *list = copy->text;
+    return STATUS_OK;
+}
+
+/* Reads a list of different numbers of GPUs, which those before are not in. */
 static bool options_parse_gpus(const char *value, struct options *options)
 {
     bool is_new[OPTIONS_GPUS_MAX];
     __int128 gpu;
 
     memset(is_new, true, sizeof is_new);
-    options->gpu_count = 0;
+    for (size_t i = 0; i < options->gpu_count; i++)
+        is_new[options->gpus[i]] = false;
     for (;; value++) {
         size_t length = strcspn(value, ",");
         if (!decimal_parse(value, length, DECIMAL_UNIT_SI, &gpu) || gpu < 0 ||
@@ -122,15 +149,19 @@ static enum status options_set(struct options *options, const struct options_row
     case OPTIONS_FORMAT:
         is_valid = print_format_find(value, target);
         break;
+    case OPTIONS_DIRECTORY: /* in xz and zstd, -T4 is a number of threads */
+        is_valid = value[strspn(value, "0123456789")] != '\0' || !options_is_no_file(value);
+        *(const char **)target = value;
+        break;
     case OPTIONS_FILE:
-    case OPTIONS_DIRECTORY:
         is_valid = *value != '\0';
         *(const char **)target = value;
         break;
     case OPTIONS_TEXT:
-    case OPTIONS_LIST:
         *(const char **)target = value;
         break;
+    case OPTIONS_LIST:
+        return options_add_list(options, row, target, value, failure);
     case OPTIONS_COLUMNS: {
         struct options_columns *columns = target;
         if (columns->list_count == TEXT_COLUMNS_MAX)
@@ -245,11 +276,12 @@ static enum status options_parse_words(struct options *options, int argc, char *
         if (is_wrong && row)
             return status_fail(failure, STATUS_USAGE, "option --%s %s value", row->name,
                                key == ':' ? "needs a" : "takes no");
-        /* It is short for --jsonl, but hardly meant: the format of the result has that name. */
-        const bool is_json =
-            row && strcmp(row->name, "jsonl") == 0 && strcmp(argv[optind - 1], "--json") == 0;
-        if (is_wrong || is_json)
-            return options_fail_unknown(options, (char)optopt, argv[optind - 1], failure);
+        const bool is_apart = optarg && optarg == argv[optind - 1]; /* a value in its own word */
+        const char *word = argv[optind - 1 - is_apart];
+        /* What is short for an option may mean another: --json the format of the result. */
+        if (is_wrong || (key >= OPTIONS_KEY_FIRST &&
+                         options_is_habit(options->command, word, strcspn(word, "="))))
+            return options_fail_unknown(options, (char)optopt, word, failure);
         if (options_check_row(options, row, failure) != STATUS_OK ||
             options_set(options, row, optarg, failure) != STATUS_OK)
             return failure->status;
@@ -279,7 +311,7 @@ static struct element options_bounds(const struct options *options)
 /* Reads what depends on other options: --range and --width on --decimals. */
 static enum status options_finish(struct options *options, struct failure *failure)
 {
-    const char *range = options->range_text;
+    const char *range = options_is_range_auto(options) ? NULL : options->range_text;
     const char *text = options->width_text;
     char smallest[DECIMAL_SIZE];
     __int128 width = 0;
@@ -292,13 +324,18 @@ static enum status options_finish(struct options *options, struct failure *failu
     const struct element bounds = options_bounds(options);
     const bool is_time = bounds.notation != ELEMENT_DECIMAL;
     struct kind_time_bucket bucket = {.width = 0};
+    char meant[OPTIONS_MEANT_SIZE];
+    if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high) &&
+        options_mend_range(&bounds, range, meant))
+        return status_fail(failure, STATUS_USAGE, "invalid --range '%s': did you mean %s?", range,
+                           meant);
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
         return options_fail_value(
             "range", range,
-            is_time        ? "LO:HI, two times such as 2026-11-21T13:45:02Z, with no more "
+            is_time        ? "auto, or LO:HI, two times such as 2026-11-21T13:45:02Z, with no more "
                              "decimals than their column (COLUMN:time.3)"
-            : decimals > 0 ? "LO:HI, two numbers with no more decimals than --decimals"
-                           : "LO:HI, two integers, or numbers with --decimals",
+            : decimals > 0 ? "auto, or LO:HI, two numbers with no more decimals than --decimals"
+                           : "auto, or LO:HI, two integers, or numbers with --decimals",
             failure);
     if (text && is_time) {
         if (kind_time_bucket_parse(text, strlen(text), bounds.decimals, &bucket) &&
@@ -356,7 +393,7 @@ static enum status options_set_reductions(struct options *options, const char *o
         return status_fail(failure, STATUS_USAGE, "too many reductions: at most %d",
                            REDUCTIONS_MAX);
     if (parsed == REDUCTIONS_NO_LIST && operand &&
-        options_check_reductions(operand, failure) != STATUS_OK)
+        options_check_reductions(options->command, operand, failure) != STATUS_OK)
         return failure->status;
     if (parsed == REDUCTIONS_LIST)
         optind++;

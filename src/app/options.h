@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* --gpus: the most GPUs, and the highest number plus one. */
 #define OPTIONS_GPUS_MAX 16
@@ -191,6 +192,12 @@ struct options {
  * argv. The caller destroys them, also after a failure. Not thread-safe, because getopt is not.
  */
 enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure);
+
+/* Whether the range is to be that of the values. Pure. */
+static inline bool options_is_range_auto(const struct options *options)
+{
+    return options->range_text && strcmp(options->range_text, "auto") == 0;
+}
 
 /* Frees what the options own. */
 void options_destroy(struct options *options);

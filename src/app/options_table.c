@@ -150,7 +150,8 @@ const struct options_row options_rows[] = {
            "N bins: the values 0 to N-1, or equal parts of --range",
            NUMBER(bins, 1, UINT64_MAX, "a number from 1, such as 256, 5M or 1Mi"))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "range", "LO:HI",
-           "the range LO <= v < HI; alone: bins of a round width", TARGET(TEXT, range_text))
+           "LO <= v < HI, or auto: all; alone: of a round width",
+           TARGET(TEXT, range_text), .words = "auto")
     OPTION(BINS, OPTIONS_MAKES_BINS, 'w', "width", "W",
            "bins of width W, over --range or over all values", TARGET(TEXT, width_text))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log2", "[K]",
@@ -280,12 +281,12 @@ const struct options_row options_rows[] = {
            SIZE(buffer_bytes, 1, UINT64_MAX, "bytes, such as 512M"))
     OPTION(EXECUTION, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 'T', "temporary-directory", "DIR",
            "temporary files of counts ($TMPDIR or /tmp)",
-           TARGET(DIRECTORY, temporary_directory), .expected = "a directory")
+           TARGET(DIRECTORY, temporary_directory), .expected = "a directory (threads: --threads N)")
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "engine", "NAME",
            "auto (default), cpu or cuda", TARGET(TEXT, engine), .words = "auto cpu cuda")
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "gpus", "LIST",
            "use these GPUs, such as 0,1", .kind = OPTIONS_GPUS,
-           .expected = "numbers from 0 to 15, each once, such as 0 or 0,1")
+           .expected = "numbers from 0 to 15, each once, such as 0 or 0,1 (for all, --engine cuda)")
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 0, "threads", "N",
            "worker threads (default: all processors)",
            NUMBER(threads, 1, 4096, "a number from 1 to 4096"))

@@ -217,7 +217,6 @@ static enum status run_operation(struct run *run, struct failure *failure)
     const struct job *job = &run->job;
     const struct text_rules *rules = &job->text;
     const struct operation *operation = operation_of(job);
-    const bool is_dropped = print_is_dropped(&options->print);
     bool is_text;
     struct record_format format = {
         .element_bytes = job_value_bytes(job),
@@ -260,9 +259,6 @@ static enum status run_operation(struct run *run, struct failure *failure)
             status = run_attempts(run, failure);
         status = run_end(run, status, failure);
     }
-    /* A window of time may be empty. */
-    if (status == STATUS_OK && operation->check_result && !is_dropped && job->window_periods == 0)
-        status = operation->check_result(job, run->partial, failure);
     run_destroy_partial(run);
     return status;
 }

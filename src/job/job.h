@@ -90,6 +90,8 @@ struct job {
     enum outside_policy outside;     /* histogram */
     bool needs_values;               /* histogram: a run without values is an error */
     uint64_t bin_width;              /* uniq: the width of every bin, 1 for values */
+    uint64_t range_bins;             /* uniq: of its values, the result is a histogram with so many
+                                        bins from the least to the greatest; 0: it is not */
     bool any_order;                  /* uniq, reduce: the result may be in any order */
     uint64_t buffer_bytes;           /* uniq, reduce: memory for counts */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
@@ -156,6 +158,9 @@ static inline bool job_has_rows(const struct job *job)
 
 /* Returns what results call the column of groups, the first is 0: its name, else "by". Pure. */
 const char *job_group_name(const struct job *job, size_t group);
+
+/* Returns what results call counts: "count", or with weights their name, else "weight". Pure. */
+const char *job_count_name(const struct job *job);
 
 /* Returns whether values or groups are texts, so that a dictionary is needed. Pure. */
 bool job_has_texts(const struct job *job);

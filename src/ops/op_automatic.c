@@ -191,9 +191,9 @@ static void op_automatic_note(const struct job *job, const void *partial,
             continue;
         decimal_format_fixed(low, row.low, job->element.decimals);
         decimal_format_fixed(high, row.high, job->element.decimals);
-        status_print("note: %u%% of the values are in one bin; to see more, try --log2 or "
-                     "--range %s:%s",
-                     (unsigned)percent, low, high);
+        status_print(
+            "note: %u%% of %.200s are in one bin; to see more, try --log2 or --range %s:%s",
+            (unsigned)percent, job->has_weights ? job_count_name(job) : "the values", low, high);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "count/count.h"
 #include "count/groups.h"
 #include "count/growing_histogram.h"
+#include "count/range_histogram.h"
 #include "count/reduce_words.h"
 #include "cpu/cpu_keys.h"
 #include "engine/outside.h"
@@ -532,7 +533,8 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     print_find_prefixes(&prefixes, job, format, NULL);
     if (format == &print_json && job->group_count > 0) {
         writer_write_text(writer, "{\"operation\":\"");
-        writer_write_text(writer, operations[job->operation]->name);
+        writer_write_text(
+            writer, operations[job->range_bins > 0 ? OPERATION_HISTOGRAM : job->operation]->name);
         writer_write_text(writer, "\",\"groups\":[");
     }
     for (size_t i = 0; has_header && i < job->group_count; i++) {
@@ -543,12 +545,15 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     own.format = job->group_count > 0 ? format : options->format;
     if (groups->count == 0 && (has_header || job->group_count == 0)) { /* the rest of the header */
         const struct rows none = {.job = job,
-                                  .is_unit = groups_are_unit(job) && !job->is_automatic,
+                                  .is_unit = groups_are_unit(job) && !job->is_automatic &&
+                                             job->range_bins == 0,
                                   .read = op_groups_read_none};
         status = print_rows(writer, &none, &own, failure);
     }
     for (uint64_t g = 0; g < groups->count && status == STATUS_OK; g++) {
         struct growing_histogram *automatic = NULL;
+        struct range_histogram range = {.histogram = NULL};
+        struct rows values;
         struct rows rows;
         op_groups_make_prefix(groups, groups_first_row(groups, g, buffer), format, &prefixes,
                               &prefix);
@@ -566,18 +571,24 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
             status = op_groups_make_automatic(groups, g, g, &own, &rows, &automatic, failure);
         else
             groups_rows_begin(&rows, groups, g, options->zeros);
-        if (job->is_automatic && has_header)
+        if (status == STATUS_OK && job->range_bins > 0) {
+            groups_rows_begin(&values, groups, g, false);
+            status = range_histogram_create(&range, job, &values, failure);
+            range_histogram_rows_begin(&rows, &range, &values, options->zeros);
+        }
+        if ((job->is_automatic || job->range_bins > 0) && has_header)
             rows.is_unit = false; /* rows of all groups have its fields */
         if (status == STATUS_OK)
             status = print_rows(writer, &rows, &own, failure);
         growing_histogram_destroy(automatic);
+        range_histogram_destroy(&range);
     }
     free(prefix.text);
     writer_write_text(writer, format == &print_json && job->group_count > 0 ? "]}\n" : "");
     return status == STATUS_OK ? groups_check(groups, failure) : status;
 }
 
-/* Prints a heat map. Automatic bins are those of the values of all groups. */
+/* Prints a heat map. Automatic bins, and a range, are those of the values of all groups. */
 static enum status op_groups_print_heat(struct writer *writer, const struct groups *groups,
                                         const struct print_options *options,
                                         struct failure *failure)
@@ -586,15 +597,28 @@ static enum status op_groups_print_heat(struct writer *writer, const struct grou
     struct growing_histogram *automatic = NULL;
     uint64_t width = job->bin_width;
     enum status status = STATUS_OK;
+    struct job ranged = *job;
     struct rows rows;
+    __int128 low;
+    __int128 last;
+    __int128 ends[2] = {0, 0}; /* of all groups */
 
+    for (uint64_t g = 0; job->range_bins > 0 && g < groups->count; g++) {
+        groups_rows_begin(&rows, groups, g, false);
+        if (!range_histogram_find_ends(rows, &low, &last))
+            continue; /* it could not be read */
+        ends[0] = g == 0 || low < ends[0] ? low : ends[0];
+        ends[1] = g == 0 || last > ends[1] ? last : ends[1];
+    }
+    if (job->range_bins > 0 && groups->count > 0)
+        status = range_histogram_make_job(&ranged, job, ends[0], ends[1], failure);
     if (job->is_automatic && groups->count > 0) {
         status = op_groups_make_automatic(groups, 0, groups->count - 1, options, &rows, &automatic,
                                           failure);
         width = status == STATUS_OK && !rows.is_unit ? automatic->result_width : 1;
     }
     if (status == STATUS_OK)
-        status = print_heat(writer, groups, width, options, failure);
+        status = print_heat(writer, groups, &ranged, width, options, failure);
     growing_histogram_destroy(automatic);
     return status == STATUS_OK ? groups_check(groups, failure) : status;
 }

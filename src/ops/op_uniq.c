@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "base/decimal.h"
+#include "count/range_histogram.h"
 #include "count/uniq.h"
 #include "cpu/cpu_window.h"
 #include "job/binning_index.h"
@@ -253,8 +254,22 @@ static enum status op_uniq_load(struct state_reader *state, const struct job *jo
 static enum status op_uniq_print(struct writer *writer, const struct job *job, const void *partial,
                                  const struct print_options *options, struct failure *failure)
 {
+    struct range_histogram range = {.histogram = NULL};
+    struct rows values;
     struct rows rows;
 
+    if (job->range_bins > 0) {
+        uniq_rows_begin(&values, job, partial, false);
+        enum status status = range_histogram_create(&range, job, &values, failure);
+        if (uniq_check(partial, failure) != STATUS_OK)
+            status = failure->status;
+        if (status == STATUS_OK) {
+            range_histogram_rows_begin(&rows, &range, &values, options->zeros);
+            status = print_rows(writer, &rows, options, failure);
+        }
+        range_histogram_destroy(&range);
+        return status;
+    }
     if (options->zeros && uniq_span(partial) > BINNING_BINS_MAX)
         return status_fail(failure, STATUS_DATA,
                            "there are too many bins to print the empty ones: at most %u",

@@ -155,8 +155,14 @@ enum status print_end(struct print_output *output, const struct job *job, const 
                       const struct print_options *options, enum status status,
                       struct failure *failure)
 {
+    const struct operation *operation = operation_of(job);
+
     if (status == STATUS_OK && options->save)
         status = print_state(output, job, partial, options, false, failure);
+    /* A window of time may be empty. */
+    if (status == STATUS_OK && operation->check_result && !print_is_dropped(options) &&
+        job->window_periods == 0)
+        status = operation->check_result(job, partial, failure);
     if (status == STATUS_OK)
         status = print_result(output, job, partial, options, failure);
     if (status == STATUS_OK && output->result) {

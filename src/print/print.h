@@ -132,8 +132,9 @@ void print_restart(struct print_output *output, const struct job *job, void *par
 
 /*
  * Ends the output. `status` is the status of the run. If it is STATUS_OK, writes the finished
- * partial and closes the outputs; fails with STATUS_DATA if not everything could be written.
- * Otherwise discards the outputs and returns `status`.
+ * partial, first its state, and closes the outputs; fails with STATUS_DATA if not everything could
+ * be written, or if a value asked for does not exist: then no result is written. Otherwise discards
+ * the outputs and returns `status`.
  */
 enum status print_end(struct print_output *output, const struct job *job, const void *partial,
                       const struct print_options *options, enum status status,

@@ -368,10 +368,9 @@ size_t print_heat_labels(const struct print_heat_axis *axis, size_t cells, size_
     return cells > 0 ? cells : 1;
 }
 
-enum status print_heat(struct writer *writer, const struct groups *groups, uint64_t width,
-                       const struct print_options *options, struct failure *failure)
+enum status print_heat(struct writer *writer, const struct groups *groups, const struct job *job,
+                       uint64_t width, const struct print_options *options, struct failure *failure)
 {
-    const struct job *job = groups->job;
     const struct column *group = &job->columns[job_group_column(job)];
     const struct column *weight = job->has_weights ? &job->columns[job_weight_column(job)] : NULL;
     const bool is_svg = options->format == &print_svg;

@@ -4,6 +4,7 @@
 #include "print/print_rows.h"
 
 #include "base/parallel.h"
+#include "base/text_buffer.h"
 #include "output/writer_parts.h"
 #include "print/rows_list.h"
 
@@ -205,14 +206,31 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         table.format = &print_tsv;
     struct rows_list list = {.items = NULL};
     struct quantiles_value *quantiles = NULL;
+    struct text_buffer name = {.text = NULL};
+    struct text_buffer member = {.text = NULL};
     enum status status = STATUS_OK;
 
-    if (options->quantiles.count > 0 && table.total > 0) {
+    table.count_name = "count";
+    table.count_member = ",\"count\":";
+    if (rows->job->has_weights) {
+        const char *prefix = print_count_prefix(rows->job);
+        const char *plain = job_count_name(rows->job);
+        text_buffer_append(&name, prefix, strlen(prefix));
+        text_buffer_append(&name, plain, strlen(plain));
+        text_buffer_append(&member, ",", 1);
+        if (!name.is_lost)
+            print_append_text(&member, name.text, name.length, '\0');
+        text_buffer_append(&member, ":", 1);
+        if (name.is_lost || member.is_lost)
+            status = status_fail(failure, STATUS_DATA, "no memory for the name of the weights");
+        table.count_name = name.text;
+        table.count_member = member.text;
+    }
+    if (status == STATUS_OK && options->quantiles.count > 0 && table.total > 0) {
         quantiles = calloc(options->quantiles.count, sizeof *quantiles);
-        if (!quantiles)
-            return status_fail(failure, STATUS_DATA, "no memory for %zu quantiles",
-                               options->quantiles.count);
-        status = quantiles_find(&options->quantiles, rows, quantiles, failure);
+        status = quantiles ? quantiles_find(&options->quantiles, rows, quantiles, failure)
+                           : status_fail(failure, STATUS_DATA, "no memory for %zu quantiles",
+                                         options->quantiles.count);
         table.quantiles = quantiles;
     }
     if (status == STATUS_OK)
@@ -221,6 +239,8 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         table.format->rows(writer, &table);
     rows_list_destroy(&list);
     free(quantiles);
+    free(name.text);
+    free(member.text);
     return status;
 }
 

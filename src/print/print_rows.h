@@ -22,6 +22,8 @@ struct print_table {
     struct rows rows; /* no row has been read yet */
     const struct print_options *options;
     const struct print_format *format;
+    const char *count_name;                  /* the name of the counts above the lines */
+    const char *count_member;                /* json: `,"NAME":`, or NULL: it is "count" */
     uint64_t total;                          /* values counted, inside and outside the bins */
     uint64_t other;                          /* only for options->other: those that it stands for */
     bool is_by_bin;                          /* the rows are in bin order */
