@@ -36,12 +36,14 @@ check_formats() {
 
 @test "plots at a terminal: by default, width, colour" { check_formats terminals; }
 
+@test "plots are as high as the terminal, and groups begin at round values" { check_formats heights; }
+
 # statuses: 200 of 9 in 10 requests, and three others.
 statuses() { seq 0 999 | awk '{ print $1 % 10 ? 200 : $1 % 50 ? 304 : $1 % 100 ? 404 : 500 }'; }
 
 @test "statuses are plotted as values, in bins with one line for many empty ones" {
     # shellcheck disable=SC2030
-    export LC_ALL=C COLUMNS=30
+    export LC_ALL=C COLUMNS=30 LINES=68
     run -0 --separate-stderr gpuhist --plot < <(statuses)
     [ "$output" = "200  900  ####################
 304   80  ##
@@ -76,7 +78,7 @@ statuses() { seq 0 999 | awk '{ print $1 % 10 ? 200 : $1 % 50 ? 304 : $1 % 100 ?
 
 @test "a note if nearly all values are in one automatic bin of a plot" {
     # shellcheck disable=SC2031
-    export LC_ALL=C COLUMNS=40
+    export LC_ALL=C COLUMNS=40 LINES=68
     skewed() { seq 1 1000; echo 639999; }
     note="gpuhist: note: 99% of the values are in one bin; to see more, try --log2 or --range 0:10000"
     run -0 --separate-stderr gpuhist --plot < <(skewed)

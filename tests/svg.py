@@ -195,7 +195,7 @@ def test_many():
         expect_equal(total, len(values))
     edges = [i * (i + 1) for i in range(2500)]
     picture = draw(["--edges", ",".join(map(str, edges))], values[:2000])
-    expect_equal(picture.note.partition(";")[0], "each bar combines 3 bins")
+    expect_equal(picture.note.partition(";")[0], "each bar combines 5 bins")
     order = draw(["--bins", "5M", "--sort", "count"], values)
     expect_equal(len(order.bars), 1000)
     expect_equal(order.note, f"{len(set(values)) - 1000:,} bins of lower counts are not drawn")

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What getopt_long returns for the first row; a letter if the option was given by its letter. */
 #define OPTIONS_KEY_FIRST 256
@@ -326,6 +327,7 @@ static enum status options_finish(struct options *options, struct failure *failu
         options->print.output = NULL;
     if (options->engine && strcmp(options->engine, "auto") == 0)
         options->engine = NULL;
+    options->print.is_terminal = !options->print.output && isatty(STDOUT_FILENO);
     options->print.threads = options->threads;
     options->print.value_name = options->field.count == 1 ? options->field.list[0].name : NULL;
     options->stalin_sort.purged = options->print.purged != NULL;

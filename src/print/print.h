@@ -30,6 +30,7 @@ enum print_sort {
 struct print_options {
     const char *output; /* the file of the result; NULL: standard output */
     bool has_output;    /* the user gave an output, possibly standard output */
+    bool is_terminal;   /* standard output is one, and the result goes there */
     const char *purged; /* the file of purged elements, or "-"; NULL: none */
     const char *save;   /* the file of the state (state.h), or "-"; NULL: none */
 

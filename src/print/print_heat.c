@@ -130,22 +130,6 @@ static __int128 print_heat_value(const struct print_heat_axis *axis, __int128 po
     return binning_edge(axis->binning, position < 0 ? 0 : (uint64_t)position);
 }
 
-/*
- * Bins by powers are counted from 0 or 1, and those of one width from 0, so that cells of several
- * bins begin at round values.
- */
-static __int128 print_heat_bins_origin(const struct binning *binning)
-{
-    const __int128 low = binning_edge(binning, 0);
-    const __int128 width = binning_edge(binning, 1) - low;
-
-    if (binning_is_of_powers(binning))
-        return binning_index(binning, binning->form, binning->base > 0);
-    if (binning->form == BINNING_EDGES || binning->form == BINNING_EDGES_EQUAL || low % width != 0)
-        return 0;
-    return -(low / width);
-}
-
 static void print_heat_survey_bins(struct print_heat *heat)
 {
     const struct job *job = heat->job;
@@ -158,7 +142,7 @@ static void print_heat_survey_bins(struct print_heat *heat)
         .element = &job->element,
         .binning = binning,
         .unit = heat->width,
-        .origin = binning ? print_heat_bins_origin(binning) : 0,
+        .origin = binning ? plot_bins_origin(binning) : 0,
         .is_unit = binning ? binning_is_unit(binning) : heat->width == 1,
     };
     for (uint64_t g = 0; g < heat->groups->count; g++) {
@@ -179,14 +163,6 @@ static void print_heat_survey_bins(struct print_heat *heat)
     }
 }
 
-/* The next greater number of positions whose multiples are round. */
-static uint64_t print_heat_next_step(const struct print_heat_axis *axis, uint64_t step)
-{
-    const bool is_of_powers = axis->binning && binning_is_of_powers(axis->binning);
-
-    return is_of_powers ? 2 * step : (uint64_t)binning_next_round((__int128)step);
-}
-
 void print_heat_divide(struct print_heat_axis *axis, size_t cells_max)
 {
     axis->step = 1;
@@ -196,7 +172,7 @@ void print_heat_divide(struct print_heat_axis *axis, size_t cells_max)
                       axis->high - axis->low >= (__int128)axis->known * PRINT_HEAT_APART;
     if (axis->has_names || axis->known == 0)
         return;
-    for (;; axis->step = print_heat_next_step(axis, axis->step)) {
+    for (;; axis->step = plot_next_step(axis->binning, axis->step)) {
         axis->first = binning_floor(axis->low, axis->step);
         const __int128 count = binning_floor(axis->high, axis->step) - axis->first + 1;
         axis->count = (size_t)count;
@@ -359,7 +335,7 @@ size_t print_heat_labels(const struct print_heat_axis *axis, size_t cells, size_
         }
     }
     while (each < cells)
-        each = print_heat_next_step(axis, each);
+        each = plot_next_step(axis->binning, each);
     const __int128 aligned = -binning_floor(-axis->first, each) * (__int128)each;
     *first = (size_t)(aligned - axis->first);
     if (!axis->has_names && *first + each < axis->count)

@@ -18,6 +18,7 @@
 #include "plot/axis.h"
 #include "plot/plot.h"
 #include "print/print.h"
+#include "print/print_heat.h"
 
 struct writer;
 

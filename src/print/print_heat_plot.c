@@ -87,6 +87,17 @@ static void print_heat_plot_cell(const struct print_heat_plot *plot, int level, 
         writer_write_text(plot->writer, "\033[0m");
 }
 
+uint64_t print_heat_plot_lines(const struct print_options *options)
+{
+    const unsigned lines = terminal_describe(!options->output).lines;
+
+    if (lines < PRINT_HEAT_PLOT_OTHERS + PRINT_HEAT_PLOT_ROWS_MIN)
+        return PRINT_HEAT_PLOT_ROWS_MIN;
+    return lines - PRINT_HEAT_PLOT_OTHERS < PRINT_HEAT_PLOT_ROWS_MAX
+               ? lines - PRINT_HEAT_PLOT_OTHERS
+               : PRINT_HEAT_PLOT_ROWS_MAX;
+}
+
 static void print_heat_plot_bin(const struct print_heat_plot *plot, size_t y,
                                 char out[PRINT_HEAT_NAME_SIZE])
 {
@@ -214,11 +225,8 @@ enum status print_heat_plot(struct writer *writer, struct print_heat *heat, stru
         .has_ranges = true,
     };
     const unsigned columns = plot.terminal.columns;
-    unsigned rows = PRINT_HEAT_PLOT_ROWS_MIN;
 
-    if (plot.terminal.lines > PRINT_HEAT_PLOT_OTHERS + PRINT_HEAT_PLOT_ROWS_MIN)
-        rows = plot.terminal.lines - PRINT_HEAT_PLOT_OTHERS;
-    print_heat_divide(&heat->y, rows < PRINT_HEAT_PLOT_ROWS_MAX ? rows : PRINT_HEAT_PLOT_ROWS_MAX);
+    print_heat_divide(&heat->y, (size_t)print_heat_plot_lines(heat->options));
     plot.left = print_heat_plot_measure(&plot) + 2;
     if (plot.left > columns / 3) {
         plot.has_ranges = false;

@@ -18,8 +18,12 @@
 /* The minimum width for bars; in a narrower terminal lines wrap. */
 #define PRINT_PLOT_BAR_MIN 10
 
-/* More rows share lines. */
+/* More rows share lines, also if a page has more or fewer. */
 #define PRINT_PLOT_LINES_MAX 64
+#define PRINT_PLOT_LINES_MIN 4
+
+/* Other lines of a page: the command, notes, what is left out, and the next prompt. */
+#define PRINT_PLOT_OTHERS 4
 
 /* The columns before the bar: label, count, percent, cumulative, cumulative percent. */
 #define PRINT_PLOT_CELLS 5
@@ -36,6 +40,18 @@ struct print_plot_style {
     unsigned bar_columns;
     uint64_t max; /* the greatest count */
 };
+
+uint64_t print_plot_lines(const struct print_options *options)
+{
+    const size_t quantiles = options->quantiles.count;
+    const uint64_t lines = terminal_describe(!options->output).lines;
+    const uint64_t others =
+        PRINT_PLOT_OTHERS + options->other + (quantiles > 0 ? quantiles + 1 : 0);
+
+    if (lines < others + PRINT_PLOT_LINES_MIN)
+        return PRINT_PLOT_LINES_MIN;
+    return lines - others < PRINT_PLOT_LINES_MAX ? lines - others : PRINT_PLOT_LINES_MAX;
+}
 
 /* Writes the cells of a line, or if it is NULL of what --other counts. */
 static void print_plot_cells(struct print_plot_cells *cells, const struct print_table *table,
@@ -142,7 +158,7 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
     struct plot plot;
     uint64_t cumulative = 0;
 
-    plot_begin(&plot, &table->rows, table->is_complete, PRINT_PLOT_LINES_MAX);
+    plot_begin(&plot, &table->rows, table->is_complete, print_plot_lines(table->options));
     struct print_plot_style style = print_plot_measure(table, &plot);
     while (plot_next(&plot, &line)) {
         if (line.is_gap) {
@@ -179,6 +195,6 @@ const struct print_format print_plot = {
     .name = "plot",
     .has_lines = true,
     .names_values = true,
-    .list_rows_max = PRINT_PLOT_LINES_MAX,
+    .list_lines = print_plot_lines,
     .rows = print_plot_rows,
 };

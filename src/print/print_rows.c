@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
  * Bins of a part. Its text is longer than the 64 KiB that a writer copies, and mostly fits in L2.
@@ -53,7 +52,7 @@ const struct print_format *print_rows_format(const struct print_options *options
 {
     if (options->format)
         return options->format;
-    if (options->plot || (!options->output && isatty(STDOUT_FILENO)))
+    if (options->plot || options->is_terminal)
         return &print_plot;
     return &print_tsv;
 }
@@ -165,7 +164,9 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
     const struct print_options *options = table->options;
     bool by_count = options->sort == PRINT_SORT_COUNT ||
                     (options->sort == PRINT_SORT_DEFAULT && options->top > 0);
-    uint64_t top = options->top > 0 ? options->top : table->format->list_rows_max;
+    uint64_t top = options->top > 0            ? options->top
+                   : table->format->list_lines ? table->format->list_lines(options)
+                                               : 0;
     bool is_selection = options->top > 0 || options->min_count > 0;
     struct rows_row batch[PRINT_ROWS_BATCH];
     size_t n;

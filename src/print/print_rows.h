@@ -26,7 +26,7 @@ struct print_table {
     uint64_t other;                          /* only for options->other: those that it stands for */
     bool is_by_bin;                          /* the rows are in bin order */
     bool is_complete;                        /* they are all rows, in bin order */
-    uint64_t rows_left;                      /* rows omitted because of list_rows_max */
+    uint64_t rows_left;                      /* rows omitted because of list_lines */
     __int128 first_low;                      /* the lower limit of the first row; only for json */
     const struct quantiles_value *quantiles; /* NULL: not requested, or there are no values */
 };
@@ -45,13 +45,14 @@ enum print_extra {
 
 struct print_format {
     const char *name;
-    char separator;         /* tsv and csv: between columns; else NUL */
-    bool has_lines;         /* the format is text */
-    bool has_values;        /* named values can be printed as well (print_values.h) */
-    bool names_values;      /* prints few different values as such, not in automatic bins */
-    bool replaces_bins;     /* prints quantiles instead of bins, not besides */
-    unsigned refused;       /* the options that it does not support: bits of enum print_extra */
-    uint64_t list_rows_max; /* without --top, the maximum number of rows of a selection; 0: all */
+    char separator;     /* tsv and csv: between columns; else NUL */
+    bool has_lines;     /* the format is text */
+    bool has_values;    /* named values can be printed as well (print_values.h) */
+    bool names_values;  /* prints few different values as such, not in automatic bins */
+    bool replaces_bins; /* prints quantiles instead of bins, not besides */
+    unsigned refused;   /* the options that it does not support: bits of enum print_extra */
+    /* Returns the maximum number of rows of a selection without --top. NULL: all. */
+    uint64_t (*list_lines)(const struct print_options *options);
     /* Writes the table. The writer records write errors. */
     void (*rows)(struct writer *writer, const struct print_table *table);
 };
@@ -65,6 +66,12 @@ extern const struct print_format print_npy;
 extern const struct print_format print_gnuplot;
 extern const struct print_format print_svg;
 extern const struct print_format print_plot;
+
+/*
+ * Returns the number of lines of bars that fit the terminal, beside the other lines of a plot with
+ * these options. Reads the environment.
+ */
+uint64_t print_plot_lines(const struct print_options *options);
 
 /* Returns the format in the options, or the default for standard output. */
 const struct print_format *print_rows_format(const struct print_options *options);

@@ -42,6 +42,8 @@ struct print_svg {
     struct plot_line bars[PRINT_SVG_BARS_MAX];
     size_t count;
     uint64_t undrawn;    /* rows without a bar */
+    __int128 low;        /* linear: the axis of values */
+    __int128 high;
     size_t longest;      /* the characters of the longest name of a bar */
     bool is_tilted;      /* names: they are too long to lie side by side, */
     unsigned tilted;     /* and take so much width and height; else 0 */
@@ -53,6 +55,12 @@ struct print_svg {
     bool is_logarithmic; /* the counts */
     uint64_t base;       /* logarithmic counts: the first tick, a power of ten */
 };
+
+static uint64_t print_svg_bars_max(const struct print_options *options)
+{
+    (void)options;
+    return PRINT_SVG_BARS_MAX;
+}
 
 /* Reads the lines of the plot that have bars, and chooses the scale of counts. */
 static void print_svg_read(struct print_svg *svg)
@@ -71,6 +79,8 @@ static void print_svg_read(struct print_svg *svg)
             svg->undrawn++;
             continue;
         }
+        svg->low = svg->count == 0 ? line.low : svg->low;
+        svg->high = line.high;
         svg->bars[svg->count++] = line;
         plot_name(text, &line, &svg->table->rows.job->element);
         svg->longest = strlen(text) > svg->longest ? strlen(text) : svg->longest;
@@ -121,7 +131,6 @@ static unsigned print_svg_y(const struct print_svg *svg, __int128 count)
 
 static void print_svg_bars(const struct print_svg *svg)
 {
-    const struct plot_survey *survey = &svg->plot.survey;
     char name[PLOT_NAME_SIZE];
     char number[DECIMAL_SIZE];
     char percent[PERCENTAGE_SHARE_SIZE];
@@ -135,9 +144,9 @@ static void print_svg_bars(const struct print_svg *svg)
         if (bar->count == 0)
             continue;
         if (svg->scale == PRINT_SVG_LINEAR) {
-            low = bar->low - survey->low;
-            high = bar->high - survey->low;
-            whole = survey->high - survey->low;
+            low = bar->low - svg->low;
+            high = bar->high - svg->low;
+            whole = svg->high - svg->low;
         }
         unsigned x = print_svg_x(svg, low, whole);
         const unsigned space = print_svg_x(svg, high, whole) - x;
@@ -184,10 +193,9 @@ static void print_svg_counts(const struct print_svg *svg)
 /* Round values. The tick of a value that has a bar of its own is in the middle of the bar. */
 static void print_svg_values(const struct print_svg *svg)
 {
-    const struct plot_survey *survey = &svg->plot.survey;
-    const __int128 low = survey->low;
+    const __int128 low = svg->low;
     const bool is_unit = svg->table->rows.is_unit && svg->plot.per_group == 1;
-    const __int128 last = survey->high - is_unit;
+    const __int128 last = svg->high - is_unit;
     const struct axis axis = axis_make(low, last, &svg->table->rows.job->element,
                                        PRINT_SVG_RIGHT - svg->left, SVG_SPACE, SVG_CHARACTER);
     char label[AXIS_LABEL_SIZE];
@@ -195,7 +203,7 @@ static void print_svg_values(const struct print_svg *svg)
     for (__int128 tick = axis_ceiling(&axis, low); tick <= last; tick += axis.step) {
         axis_label(label, &axis, tick);
         svg_write_label(svg->writer, svg->is_tilted, PRINT_SVG_BOTTOM,
-                        print_svg_x(svg, 2 * (tick - low) + is_unit, 2 * (survey->high - low)),
+                        print_svg_x(svg, 2 * (tick - low) + is_unit, 2 * (svg->high - low)),
                         label);
     }
 }
@@ -362,6 +370,6 @@ const struct print_format print_svg = {
     .has_lines = true,
     .names_values = true,
     .refused = PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_PERCENT | PRINT_EXTRA_QUANTILES,
-    .list_rows_max = PRINT_SVG_BARS_MAX,
+    .list_lines = print_svg_bars_max,
     .rows = print_svg_rows,
 };
