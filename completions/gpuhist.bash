@@ -48,12 +48,12 @@ _gpuhist_options() {
     case $1 in
     uniq | distinct)
         echo --top --min-count --other --sort --percent --cumulative --quantiles --format \
-            --header-out --plot --zeros -o --output --save -t --type --binary --text -f --field \
-            -d --delimiter --csv --jsonl --base --decimals --header --comment -z --zero-terminated \
-            --record --offset --weight --by --where --names --time-format --invalid --decompress \
-            --memory -S --buffer-size -T --temporary-directory --engine --gpus --threads \
-            --chunk-size --progress --no-progress --every --window --stats -v --verbose -q --quiet \
-            -h --help -V --version
+            --header-out --plot --title --label --log-count --zeros -o --output --save -t --type \
+            --binary --text -f --field -d --delimiter --csv --jsonl --base --decimals --header \
+            --comment -z --zero-terminated --record --offset --weight --by --where --names \
+            --time-format --invalid --decompress --memory -S --buffer-size \
+            -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
+            --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     reduce)
         echo --interpolate --format --header-out -o --output --save -t --type --binary --text \
@@ -80,20 +80,22 @@ _gpuhist_options() {
         ;;
     merge)
         echo --top --min-count --other --sort --percent --cumulative --quantiles --format \
-            --header-out --plot --zeros -o --output --save -S --buffer-size \
-            -T --temporary-directory --threads --stats -q --quiet -h --help -V --version
+            --header-out --plot --title --label --log-count --zeros -o --output --save \
+            -S --buffer-size -T --temporary-directory --threads --stats -q --quiet -h --help \
+            -V --version
         ;;
     info)
         echo -h --help -V --version
         ;;
     *)
         echo -b --bins --range -w --width --log2 --log10 --edges --outside --top --min-count \
-            --other --sort --percent --cumulative --quantiles --format --header-out --plot --zeros \
-            -o --output --save -t --type --binary --text -f --field -d --delimiter --csv --jsonl \
-            --base --decimals --header --comment -z --zero-terminated --record --offset --weight \
-            --by --where --names --time-format --invalid --decompress --memory -S --buffer-size \
-            -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
-            --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
+            --other --sort --percent --cumulative --quantiles --format --header-out --plot --title \
+            --label --log-count --zeros -o --output --save -t --type --binary --text -f --field \
+            -d --delimiter --csv --jsonl --base --decimals --header --comment -z --zero-terminated \
+            --record --offset --weight --by --where --names --time-format --invalid --decompress \
+            --memory -S --buffer-size -T --temporary-directory --engine --gpus --threads \
+            --chunk-size --progress --no-progress --every --window --stats -v --verbose -q --quiet \
+            -h --help -V --version
         ;;
     esac
 }
@@ -120,6 +122,8 @@ _gpuhist_value() {
     --sort) _gpuhist_complete 'bin count' ;;
     --quantiles) ;;
     --format) _gpuhist_complete 'tsv csv json jsonl raw npy gnuplot svg' ;;
+    --title) ;;
+    --label) ;;
     -o | --output) _gpuhist_files ;;
     --save) _gpuhist_files ;;
     -t | --type) _gpuhist_complete "$(echo {i,u}{8,16,32,64}{,le,be})" ;;

@@ -175,6 +175,17 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     gpuhist --log2 --format gnuplot in >powers
     gpuhist --bins 10 --format gnuplot </dev/null >empty
     gpuhist --bins 10 --format gnuplot --zeros </dev/null >zeros
+    gpuhist --bins 10 --range 0:1000 --format gnuplot --percent --log-count in >logarithmic
+    grep -Fqx 'set logscale y' logarithmic
+    gpuhist --bins 10 --format gnuplot --title "it's \`touch x\` @a_b "$'\e\n' --label '$x ^2 "' in >texts
+    grep -Fqx "set title 'it''s \`touch x\` @a_b ??' noenhanced" texts
+    grep -Fqx "set xlabel '\$x ^2 \"' noenhanced" texts
+    [ "$(coloured logarithmic)" -gt 10000 ]
+    [ "$(coloured texts)" -gt 10000 ]
+    [ ! -e x ]
+    gnuplot -e 'set terminal svg; set output "picture"' texts
+    grep -Fq "it's \`touch x\` @a_b ??" picture
+    grep -Fq '$x ^2 "' picture
     [ "$(coloured unit)" -gt 10000 ]
     [ "$(coloured range)" -gt 10000 ]
     [ "$(coloured top)" -gt 1000 ]
@@ -274,7 +285,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         # shellcheck disable=SC2086
         usage "${option% *} does not go with --format raw" --format raw $option
     done
-    for option in --cumulative --percent "--quantiles 50"; do
+    for option in --cumulative "--quantiles 50"; do
         # shellcheck disable=SC2086
         usage "${option% *} does not go with --format gnuplot" --format gnuplot $option
     done
@@ -290,6 +301,12 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
             --format csv --quantiles 50 $option
     done
     usage "--plot does not go with --format" --plot --format tsv
+    for option in "--title x" "--label x" --log-count; do
+        for format in "" "--format tsv" "--format json" "--format raw"; do
+            # shellcheck disable=SC2086
+            usage "${option% *} needs a picture: --plot, --format svg or --format gnuplot" $format $option
+        done
+    done
     usage "invalid --format 'xml'" --format xml
     usage "invalid --top '0'" --top 0
     usage "invalid --top '-1'" --top -1

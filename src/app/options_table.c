@@ -203,6 +203,12 @@ const struct options_row options_rows[] = {
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "plot", NULL,
            "draw bars (default at a terminal), of groups heat maps", FLAG(print.plot, true))
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "title", "TEXT",
+           "of a picture: its title", TARGET(TEXT, print.title))
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "label", "TEXT",
+           "of a picture: the name of the values", TARGET(TEXT, print.label))
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "log-count", NULL,
+           "of a picture: counts on a logarithmic scale", FLAG(print.log_count, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "zeros", NULL,
            "print empty bins, too", FLAG(print.zeros, true))
     OPTION(OUTPUT, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'o', "output", "FILE",

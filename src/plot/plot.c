@@ -190,13 +190,12 @@ bool plot_next(struct plot *plot, struct plot_line *line)
 }
 
 void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line,
-               const struct element *element)
+               const struct element *element, bool is_in_picture)
 {
-    char *c = out + element_write(out, element, line->low);
+    char *c = out + axis_write(out, element, line->low, is_in_picture);
 
     if (!line->is_single) {
         c = stpcpy(c, "..");
-        c += element_write(c, element, line->high);
+        axis_write(c, element, line->high, is_in_picture);
     }
-    *c = '\0';
 }

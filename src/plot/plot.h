@@ -17,6 +17,7 @@
 #include "base/decimal.h"
 #include "job/binning.h"
 #include "partial/rows.h"
+#include "plot/axis.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@
 #define PLOT_RUN_MAX 3
 
 /* The size of the name of a line: two edges, ".." and a NUL. */
-#define PLOT_NAME_SIZE (2 * ELEMENT_TEXT_SIZE + 2)
+#define PLOT_NAME_SIZE (2 * AXIS_LABEL_SIZE + 2)
 
 struct plot_line {
     bool is_gap;    /* stands for `bins` empty bins that have no lines of their own */
@@ -83,9 +84,9 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
 /* Whether the widths of bins differ by at most one, as those of equal parts of a range do. */
 bool plot_is_even(const struct plot *plot);
 
-/* Writes the name of a line: the value, or LOW..HIGH. */
+/* Writes the name of a line, as axis_write does: the value, or LOW..HIGH. */
 void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line,
-               const struct element *element);
+               const struct element *element, bool is_in_picture);
 
 /* Makes the next line. Returns false if there is none. */
 bool plot_next(struct plot *plot, struct plot_line *line);

@@ -223,7 +223,8 @@ enum status print_heat_count(struct print_heat *heat, struct failure *failure)
         if (count > 0 && (heat->min == 0 || count < heat->min))
             heat->min = count;
     }
-    heat->is_logarithmic = heat->min > 0 && heat->max / PRINT_HEAT_FACTOR >= heat->min;
+    heat->is_logarithmic = heat->min < heat->max &&
+                           (heat->options->log_count || heat->max / PRINT_HEAT_FACTOR >= heat->min);
     return STATUS_OK;
 }
 
@@ -260,15 +261,6 @@ static __int128 print_heat_start(const struct print_heat_axis *axis, size_t i)
     return axis->has_names ? axis->names[i] : (axis->first + (__int128)i) * (__int128)axis->step;
 }
 
-/* Writes a value as other formats print it, and a NUL. Returns its length. */
-static size_t print_heat_write_value(const struct print_heat_axis *axis, __int128 value, char *out)
-{
-    const size_t length = element_write(out, axis->element, value);
-
-    out[length] = '\0';
-    return length;
-}
-
 bool print_heat_is_single(const struct print_heat_axis *axis)
 {
     return axis->is_unit && axis->step == 1;
@@ -277,12 +269,13 @@ bool print_heat_is_single(const struct print_heat_axis *axis)
 void print_heat_name(const struct print_heat_axis *axis, size_t i, char out[PRINT_HEAT_NAME_SIZE])
 {
     const __int128 start = print_heat_start(axis, i);
-    char *c = out + print_heat_write_value(axis, print_heat_value(axis, start), out);
+    const struct plot_line cell = {
+        .is_single = print_heat_is_single(axis),
+        .low = print_heat_value(axis, start),
+        .high = print_heat_value(axis, start + (__int128)axis->step),
+    };
 
-    if (!print_heat_is_single(axis)) {
-        c = stpcpy(c, "..");
-        print_heat_write_value(axis, print_heat_value(axis, start + (__int128)axis->step), c);
-    }
+    plot_name(out, &cell, axis->element, axis->in_picture);
 }
 
 /* The values of the cells' sides, if they are not of bins that the job gives. */
@@ -301,12 +294,11 @@ void print_heat_label(const struct print_heat_axis *axis, size_t i, char out[AXI
 
     /* Bins of powers below 0 begin after a power. */
     if (axis->binning && binning_is_of_powers(axis->binning))
-        axis_label_power(out, value - (value < 0), axis->binning->base == 10 ? 10 : 2,
-                         axis->element->decimals);
+        axis_write(out, axis->element, value - (value < 0), axis->in_picture);
     else if (axis_has_times(&labels))
         axis_label(out, &labels, value);
     else
-        print_heat_write_value(axis, value, out);
+        axis_write(out, axis->element, value, axis->in_picture);
 }
 
 size_t print_heat_longest(const struct print_heat_axis *axis)
@@ -349,24 +341,19 @@ enum status print_heat(struct writer *writer, const struct groups *groups, uint6
 {
     const struct job *job = groups->job;
     const struct column *group = &job->columns[job_group_column(job)];
-    const struct column *weight = job->has_weights ? &job->columns[job_weight_column(job)] : NULL;
     const bool is_svg = options->format == &print_svg;
     struct print_heat heat = {
         .job = job,
         .options = options,
         .groups = groups,
         .width = width,
-        .value_name = options->value_name    ? options->value_name
-                      : job->columns[0].name ? job->columns[0].name
-                                             : "value",
+        .value_name = print_value_label(options, job),
         .group_before = !group->name && group->where ? "by " : "",
         .group_name = group->name    ? group->name
                       : group->where ? group->where
                                      : "group",
-        .count_before = weight ? "sum of " : "",
-        .count_name = !weight        ? "count"
-                      : weight->name ? weight->name
-                                     : "weights",
+        .count_before = job->has_weights ? "sum of " : "",
+        .count_name = print_count_name(job),
     };
 
     print_heat_survey_groups(&heat);

@@ -33,7 +33,8 @@ struct print_heat_axis {
     const struct binning *binning; /* position p is bin p + origin; NULL: value p * unit + origin */
     __int128 unit;
     __int128 origin;
-    bool is_unit; /* positions are single values */
+    bool is_unit;    /* positions are single values */
+    bool in_picture; /* numbers are written as there (axis_write) */
 
     /* The positions that have counts. */
     __int128 low;

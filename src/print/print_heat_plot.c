@@ -5,10 +5,11 @@
  */
 #include "config.h"
 
-#include "base/printable.h"
+#include "base/decimal.h"
 #include "output/writer.h"
 #include "plot/terminal.h"
 #include "print/print_heat_internal.h"
+#include "print/print_rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 #define PRINT_HEAT_PLOT_ROWS_MIN    4
 #define PRINT_HEAT_PLOT_COLUMNS_MIN 10
 
-/* Characters of a name of the input in the legend, and colours in the legend. */
+/* Columns of a name of the input in the legend, and colours in the legend. */
 #define PRINT_HEAT_PLOT_NAME  40
 #define PRINT_HEAT_PLOT_SHOWN 9
 
@@ -47,19 +48,6 @@ struct print_heat_plot {
     size_t left;     /* the characters before the cells */
     size_t cell;     /* the characters of a cell */
 };
-
-/* Writes up to `size` characters of a name, what is not printable as '?'. */
-static size_t print_heat_plot_name(struct writer *writer, const char *name, size_t size)
-{
-    size_t n = 0;
-
-    for (; *name && n < size; n++) {
-        const size_t bytes = printable_bytes(name);
-        writer_write(writer, bytes > 0 ? name : "?", bytes > 0 ? bytes : 1);
-        name += bytes > 0 ? bytes : 1;
-    }
-    return n;
-}
 
 /* Writes `size` characters of the colour or shade of a level; of -1: empty. */
 static void print_heat_plot_cell(const struct print_heat_plot *plot, int level, size_t size)
@@ -90,12 +78,11 @@ static void print_heat_plot_cell(const struct print_heat_plot *plot, int level, 
 uint64_t print_heat_plot_lines(const struct print_options *options)
 {
     const unsigned lines = terminal_describe(!options->output).lines;
+    const unsigned others = PRINT_HEAT_PLOT_OTHERS + (options->title != NULL);
 
-    if (lines < PRINT_HEAT_PLOT_OTHERS + PRINT_HEAT_PLOT_ROWS_MIN)
+    if (lines < others + PRINT_HEAT_PLOT_ROWS_MIN)
         return PRINT_HEAT_PLOT_ROWS_MIN;
-    return lines - PRINT_HEAT_PLOT_OTHERS < PRINT_HEAT_PLOT_ROWS_MAX
-               ? lines - PRINT_HEAT_PLOT_OTHERS
-               : PRINT_HEAT_PLOT_ROWS_MAX;
+    return lines - others < PRINT_HEAT_PLOT_ROWS_MAX ? lines - others : PRINT_HEAT_PLOT_ROWS_MAX;
 }
 
 static void print_heat_plot_bin(const struct print_heat_plot *plot, size_t y,
@@ -186,7 +173,7 @@ static void print_heat_plot_legend(const struct print_heat_plot *plot)
     decimal_format_fixed(max, heat->max, 0);
     writer_write_text(plot->writer, heat->count_before);
     size_t used = strlen(heat->count_before) +
-                  print_heat_plot_name(plot->writer, heat->count_name, PRINT_HEAT_PLOT_NAME) +
+                  print_columns(plot->writer, heat->count_name, PRINT_HEAT_PLOT_NAME) +
                   strlen(" to ") + strlen(max) + strlen(scale);
     for (bool is_fit = false; !is_fit && each < plot->levels; each *= is_fit ? 1 : 2) {
         length = used;
@@ -245,10 +232,14 @@ enum status print_heat_plot(struct writer *writer, struct print_heat *heat, stru
                   : plot.terminal.has_true_colour ? PRINT_HEAT_COLOURS
                                                   : 9;
 
-    print_heat_plot_name(writer, heat->value_name, PRINT_HEAT_PLOT_NAME);
+    if (heat->options->title) {
+        print_columns(writer, heat->options->title, columns);
+        writer_write_text(writer, "\n");
+    }
+    print_columns(writer, heat->value_name, PRINT_HEAT_PLOT_NAME);
     writer_write_text(writer, *heat->group_before ? " " : " by ");
     writer_write_text(writer, heat->group_before);
-    print_heat_plot_name(writer, heat->group_name, PRINT_HEAT_PLOT_NAME);
+    print_columns(writer, heat->group_name, PRINT_HEAT_PLOT_NAME);
     writer_write_text(writer, "\n");
     print_heat_plot_rows(&plot);
     print_heat_plot_groups(&plot);

@@ -4,6 +4,8 @@
 #include "print/print_rows.h"
 
 #include "base/parallel.h"
+#include "base/printable.h"
+#include "output/writer.h"
 #include "output/writer_parts.h"
 #include "print/rows_list.h"
 
@@ -37,6 +39,37 @@ bool print_format_find(const char *name, const struct print_format **format)
     return false;
 }
 
+const char *print_value_label(const struct print_options *options, const struct job *job)
+{
+    return options->label         ? options->label
+           : options->value_name  ? options->value_name
+           : job->columns[0].name ? job->columns[0].name
+                                  : "value";
+}
+
+const char *print_count_name(const struct job *job)
+{
+    const char *name = job->has_weights ? job->columns[job_weight_column(job)].name : "count";
+
+    return name ? name : "weight";
+}
+
+size_t print_columns(struct writer *writer, const char *text, size_t columns)
+{
+    size_t used = 0;
+
+    while (*text) {
+        const size_t bytes = printable_bytes(text);
+        const size_t width = printable_columns(text);
+        if (used + width > columns)
+            break;
+        writer_write(writer, bytes > 0 ? text : "?", bytes > 0 ? bytes : 1);
+        used += width;
+        text += bytes > 0 ? bytes : 1;
+    }
+    return used;
+}
+
 void print_note_suffix(const struct print_options *options, bool has_bins)
 {
     const char *suffix = options->output ? strrchr(options->output, '.') : NULL;
@@ -61,7 +94,8 @@ const struct print_format *print_rows_format(const struct print_options *options
 static const char *print_extra_name(unsigned extras)
 {
     static const char *const names[] = {"--top",       "--sort",      "--cumulative", "--percent",
-                                        "--quantiles", "--min-count", "--other",      "--zeros"};
+                                        "--quantiles", "--min-count", "--other",      "--zeros",
+                                        "--title",     "--label",     "--log-count"};
 
     return names[__builtin_ctz(extras)];
 }
@@ -75,8 +109,14 @@ static unsigned print_extras(const struct print_options *options)
            (options->percent ? PRINT_EXTRA_PERCENT : 0U) |
            (options->quantiles.count > 0 ? PRINT_EXTRA_QUANTILES : 0U) |
            (options->min_count > 0 ? PRINT_EXTRA_MIN_COUNT : 0U) |
-           (options->other ? PRINT_EXTRA_OTHER : 0U) | (options->zeros ? PRINT_EXTRA_ZEROS : 0U);
+           (options->other ? PRINT_EXTRA_OTHER : 0U) | (options->zeros ? PRINT_EXTRA_ZEROS : 0U) |
+           (options->title ? PRINT_EXTRA_TITLE : 0U) | (options->label ? PRINT_EXTRA_LABEL : 0U) |
+           (options->log_count ? PRINT_EXTRA_LOG_COUNT : 0U);
 }
+
+/* Those of pictures alone. */
+#define PRINT_EXTRA_PICTURE \
+    ((unsigned)(PRINT_EXTRA_TITLE | PRINT_EXTRA_LABEL | PRINT_EXTRA_LOG_COUNT))
 
 enum status print_check_format(const struct print_options *options, struct failure *failure)
 {
@@ -90,6 +130,10 @@ enum status print_check_format(const struct print_options *options, struct failu
     if (refused > 0)
         return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
                            print_extra_name(refused), format->name);
+    if (!format->is_picture && given & PRINT_EXTRA_PICTURE)
+        return status_fail(failure, STATUS_USAGE,
+                           "%s needs a picture: --plot, --format svg or --format gnuplot",
+                           print_extra_name(given & PRINT_EXTRA_PICTURE));
     if (options->quantiles.count > 0 && format->replaces_bins && useless > 0)
         return status_fail(failure, STATUS_USAGE,
                            "%s does not go with --quantiles, which %s prints instead of bins "
@@ -101,8 +145,8 @@ enum status print_check_format(const struct print_options *options, struct failu
     return STATUS_OK;
 }
 
-/* Heat maps support no option but --zeros: what it prints depends on the rows of a group. */
-#define PRINT_HEAT_REFUSED (~(unsigned)PRINT_EXTRA_ZEROS)
+/* Heat maps support no option that selects or adds to the rows of a group, but --zeros. */
+#define PRINT_HEAT_REFUSED (~(PRINT_EXTRA_ZEROS | PRINT_EXTRA_PICTURE))
 
 /* Whether a job's groups are those of one column, and can be drawn with its values. */
 static bool print_can_draw(const struct job *job)
@@ -179,7 +223,10 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
         if (rows_list_make(list, &selected, top, by_count, options->threads, failure) != STATUS_OK)
             return failure->status;
         rows_list_begin(&table->rows, &selected, list);
-        table->rows_left = options->top > 0 ? 0 : list->left;
+        if (options->top == 0) {
+            table->rows_left = list->left - list->empty_left;
+            table->empty_left = list->empty_left;
+        }
     }
     if (!options->other)
         return STATUS_OK;

@@ -26,7 +26,8 @@ struct print_table {
     uint64_t other;                          /* only for options->other: those that it stands for */
     bool is_by_bin;                          /* the rows are in bin order */
     bool is_complete;                        /* they are all rows, in bin order */
-    uint64_t rows_left;                      /* rows omitted because of list_lines */
+    uint64_t rows_left;                      /* rows omitted because of list_lines, */
+    uint64_t empty_left;                     /* and empty ones, which --zeros asks for */
     __int128 first_low;                      /* the lower limit of the first row; only for json */
     const struct quantiles_value *quantiles; /* NULL: not requested, or there are no values */
 };
@@ -41,12 +42,16 @@ enum print_extra {
     PRINT_EXTRA_MIN_COUNT = 32,
     PRINT_EXTRA_OTHER = 64,
     PRINT_EXTRA_ZEROS = 128,
+    PRINT_EXTRA_TITLE = 256,
+    PRINT_EXTRA_LABEL = 512,
+    PRINT_EXTRA_LOG_COUNT = 1024,
 };
 
 struct print_format {
     const char *name;
     char separator;     /* tsv and csv: between columns; else NUL */
     bool has_lines;     /* the format is text */
+    bool is_picture;    /* it can have a title, a label, and logarithmic counts */
     bool has_values;    /* named values can be printed as well (print_values.h) */
     bool names_values;  /* prints few different values as such, not in automatic bins */
     bool replaces_bins; /* prints quantiles instead of bins, not besides */
@@ -72,6 +77,16 @@ extern const struct print_format print_plot;
  * these options. Reads the environment.
  */
 uint64_t print_plot_lines(const struct print_options *options);
+
+/* Return what a picture calls the values, and the counts or what their weights add up. Pure. */
+const char *print_value_label(const struct print_options *options, const struct job *job);
+const char *print_count_name(const struct job *job);
+
+/*
+ * Writes a text of the user, up to so many columns of a terminal, with what is not printable as
+ * '?'. Returns the columns written.
+ */
+size_t print_columns(struct writer *writer, const char *text, size_t columns);
 
 /* Returns the format in the options, or the default for standard output. */
 const struct print_format *print_rows_format(const struct print_options *options);
