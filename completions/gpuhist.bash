@@ -47,34 +47,34 @@ _gpuhist_reductions='count sum min max mean variance stddev svar sstdev and or x
 _gpuhist_options() {
     case $1 in
     uniq | distinct)
-        echo --top --min-count --other --sort --percent --cumulative --quantiles --format \
-            --header-out --plot --title --label --log-count --zeros -o --output --save -t --type \
-            --binary --text -f --field -d --delimiter --csv --jsonl --base --decimals --header \
-            --comment -z --zero-terminated --record --offset --weight --by --where --names \
+        echo -f --field --by --where --weight --names --top --min-count --other --sort --percent \
+            --cumulative --quantiles --format --header-out --plot --title --label --log-count \
+            --zeros -o --output --save -t --type --binary --text -d --delimiter --csv --jsonl \
+            --base --decimals --header --comment -z --zero-terminated --record --offset \
             --time-format --invalid --decompress --memory -S --buffer-size \
             -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
             --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     reduce)
-        echo --interpolate --format --header-out -o --output --save -t --type --binary --text \
-            -f --field -d --delimiter --csv --jsonl --base --decimals --header --comment \
-            -z --zero-terminated --record --offset --by --where --names --time-format --invalid \
+        echo -f --field --by --where --names --interpolate --format --header-out -o --output \
+            --save -t --type --binary --text -d --delimiter --csv --jsonl --base --decimals \
+            --header --comment -z --zero-terminated --record --offset --time-format --invalid \
             --decompress --memory -S --buffer-size -T --temporary-directory --engine --gpus \
             --threads --chunk-size --progress --no-progress --every --window --stats -v --verbose \
             -q --quiet -h --help -V --version
         ;;
     count)
-        echo --eq --ne --lt --le --gt --ge --in --any-of --all --format --header-out -o --output \
-            --save -t --type --binary --text -f --field -d --delimiter --csv --jsonl --base \
-            --decimals --header --comment -z --zero-terminated --record --offset --by --where \
-            --names --time-format --invalid --decompress --memory -S --buffer-size \
+        echo -f --field --by --where --names --eq --ne --lt --le --gt --ge --in --any-of --all \
+            --format --header-out -o --output --save -t --type --binary --text -d --delimiter \
+            --csv --jsonl --base --decimals --header --comment -z --zero-terminated --record \
+            --offset --time-format --invalid --decompress --memory -S --buffer-size \
             -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
             --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     stalin-sort | stalin)
-        echo --strict --descending --purged -o --output -t --type --binary --text -f --field \
-            -d --delimiter --csv --jsonl --base --decimals --header --comment -z --zero-terminated \
-            --record --offset --where --names --time-format --invalid --decompress --memory \
+        echo -f --field --where --names --strict --descending --purged -o --output -t --type \
+            --binary --text -d --delimiter --csv --jsonl --base --decimals --header --comment \
+            -z --zero-terminated --record --offset --time-format --invalid --decompress --memory \
             --engine --gpus --threads --chunk-size --progress --no-progress --stats -v --verbose \
             -q --quiet -h --help -V --version
         ;;
@@ -88,11 +88,11 @@ _gpuhist_options() {
         echo -h --help -V --version
         ;;
     *)
-        echo -b --bins --range -w --width --log2 --log10 --edges --outside --top --min-count \
-            --other --sort --percent --cumulative --quantiles --format --header-out --plot --title \
-            --label --log-count --zeros -o --output --save -t --type --binary --text -f --field \
-            -d --delimiter --csv --jsonl --base --decimals --header --comment -z --zero-terminated \
-            --record --offset --weight --by --where --names --time-format --invalid --decompress \
+        echo -f --field --by --where --weight --names -b --bins --range -w --width --log2 --log10 \
+            --edges --outside --top --min-count --other --sort --percent --cumulative --quantiles \
+            --format --header-out --plot --title --label --log-count --zeros -o --output --save \
+            -t --type --binary --text -d --delimiter --csv --jsonl --base --decimals --header \
+            --comment -z --zero-terminated --record --offset --time-format --invalid --decompress \
             --memory -S --buffer-size -T --temporary-directory --engine --gpus --threads \
             --chunk-size --progress --no-progress --every --window --stats -v --verbose -q --quiet \
             -h --help -V --version
@@ -103,6 +103,10 @@ _gpuhist_options() {
 # _gpuhist_value OPTION: offers values for it. Fails if the option takes no value.
 _gpuhist_value() {
     case $1 in
+    -f | --field) ;;
+    --by) ;;
+    --where) ;;
+    --weight) ;;
     -b | --bins) ;;
     --range) ;;
     -w | --width) ;;
@@ -127,16 +131,12 @@ _gpuhist_value() {
     -o | --output) _gpuhist_files ;;
     --save) _gpuhist_files ;;
     -t | --type) _gpuhist_complete "$(echo {i,u}{8,16,32,64}{,le,be})" ;;
-    -f | --field) ;;
     -d | --delimiter) ;;
     --base) _gpuhist_complete '10 16' ;;
     --decimals) ;;
     --comment) ;;
     --record) ;;
     --offset) ;;
-    --weight) ;;
-    --by) ;;
-    --where) ;;
     --time-format) ;;
     --invalid) _gpuhist_complete 'abort fail warn ignore' ;;
     --decompress) _gpuhist_complete 'auto none' ;;

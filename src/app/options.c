@@ -388,11 +388,13 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     /* The first word may be a command, or "help" before one. */
     const struct options_command *command = argc > 1 ? options_find_command(argv[1]) : NULL;
     const bool is_named = command != NULL;
+    options->is_named = is_named;
     if (!is_named && argc > 1 && *argv[1] != '-') {
         if (argc > 2 && strcmp(argv[1], "help") == 0 && options_is_no_file(argv[1]))
             command = options_find_command(argv[2]);
         if (command) {
             options->command = command;
+            options->is_named = true;
             options->help = true;
             return STATUS_OK;
         }
@@ -406,8 +408,10 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     if (options_parse_words(options, argc, argv, failure) != STATUS_OK)
         return failure->status;
     if (options->help && !is_named && optind < argc &&
-        (command = options_find_command(argv[optind])))
+        (command = options_find_command(argv[optind]))) {
         options->command = command;
+        options->is_named = true;
+    }
     if (options->help || options->version)
         return STATUS_OK;
 
