@@ -19,14 +19,11 @@ const char *options_help_word(const struct options *options)
 /* Begins the help of the program. */
 static const char options_usage[] =
     "gpuhist [OPERATION] [OPTION]... [FILE]...\n"
-    "Count integers, text or binary, plain or compressed, on all cores and GPUs.\n"
-    "\n"
-    "Examples:\n"
+    "Count integers, text or binary, plain or compressed, on all cores and GPUs.\n";
+static const char options_examples[] =
     "  gpuhist uniq --top 10 ids.txt                the 10 most frequent values\n"
     "  gpuhist uniq -f 9 access.log*.gz             how often each HTTP status occurs\n"
-    "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n"
-    "\n"
-    "Operations: (all options of each, and examples: gpuhist OPERATION --help)\n";
+    "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n";
 
 char *options_help(const struct options *options)
 {
@@ -36,6 +33,10 @@ char *options_help(const struct options *options)
     int group = -1;
 
     text_buffer_print(&help, "Usage: %s", is_overview ? options_usage : command->usage);
+    text_buffer_print(&help, "\nExamples:\n%s", is_overview ? options_examples : command->examples);
+    if (is_overview)
+        text_buffer_print(
+            &help, "\nOperations: (all options of each, and examples: gpuhist OPERATION --help)\n");
     for (size_t i = 0; is_overview && i < OPTIONS_COMMANDS; i++)
         text_buffer_print(&help, "  %-23s %s\n", options_commands[i].name,
                           options_commands[i].help);

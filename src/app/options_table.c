@@ -12,12 +12,10 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .alias = "hist",
             .help = "count the values in each bin (the default)",
             .usage = "gpuhist [histogram] [OPTION]... [FILE]...\n"
-                     "Print how many values lie in each bin: by default in bins that fit them.\n"
-                     "\n"
-                     "Examples:\n"
-                     "  gpuhist --bins 5M ids.bin                    of each id below 5000000\n"
-                     "  gpuhist --width 1h -f 4:time access.log      requests by hour\n"
-                     "  gpuhist --log2=3 -f 10 --by 9 --plot x.log   a heat map of sizes by status\n",
+                     "Print how many values lie in each bin: by default in bins that fit them.\n",
+            .examples = "  gpuhist --bins 5M ids.bin                    ids below 5000000\n"
+                        "  gpuhist --width 1h -f 4:time access.log      requests by hour\n"
+                        "  gpuhist --log2=3 -f 10 --by 9 --plot x.log   sizes by status\n",
             .operation = OPERATION_HISTOGRAM,
             .traits = OPTIONS_MAKES_BINS | OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS |
                       OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -29,11 +27,10 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .help = "count each different value",
             .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
                      "Print each different value and how often it occurs, in ascending order, as\n"
-                     "`sort -n | uniq -c` does: any values of the type, any number of them.\n"
-                     "\n"
-                     "Examples:\n"
-                     "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large files\n"
-                     "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
+                     "`sort -n | uniq -c` does: any values of the type, any number of them.\n",
+            .examples =
+                "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large files\n"
+                "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
             .operation = OPERATION_UNIQ,
             .traits = OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS | OPTIONS_HAS_RESULT |
                       OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -46,12 +43,10 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                      "Print the statistics that OPS names, separated by commas.\n"
                      "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
                      "Also: svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr,\n"
-                     "p99.9 (any quantile, in percent)\n"
-                     "\n"
-                     "Examples:\n"
-                     "  gpuhist reduce count,p50,p99 -f 10 --by 9 access.log   sizes by status\n"
-                     "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      of two columns\n"
-                     "  gpuhist reduce p99 -f 10 --where '9!=200,304' x.log    of failures\n",
+                     "p99.9 (any quantile, in percent)\n",
+            .examples = "  gpuhist reduce count,p50,p99 -f 10 --by 9 access.log   sizes by status\n"
+                        "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      of two columns\n"
+                        "  gpuhist reduce p99 -f 10 --where '9!=200,304' x.log    of failures\n",
             .operation = OPERATION_REDUCE,
             .traits = OPTIONS_REDUCES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
@@ -60,11 +55,9 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .name = "count",
             .help = "count the values that meet each predicate",
             .usage = "gpuhist count PREDICATE... [OPTION]... [FILE]...\n"
-                     "Print how many integers meet each predicate, in one pass over the input.\n"
-                     "\n"
-                     "Examples:\n"
-                     "  gpuhist count --all --where '9>=500' access.log       failed requests\n"
-                     "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   sizes by status\n",
+                     "Print how many integers meet each predicate, in one pass over the input.\n",
+            .examples = "  gpuhist count --all --where '9>=500' access.log       failed requests\n"
+                        "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   sizes by status\n",
             .operation = OPERATION_COUNT,
             .traits =
                 OPTIONS_TESTS_VALUES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -75,11 +68,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .alias = "stalin",
             .help = "drop each element that is less than one before it",
             .usage = "gpuhist stalin-sort [OPTION]... [FILE]...\n"
-                     "Copy the integers, in order, except those less than one before them.\n"
-                     "\n"
-                     "Examples:\n"
-                     "  gpuhist stalin-sort --stats ids.txt               and how many are purged\n"
-                     "  gpuhist stalin-sort --purged late.txt times.txt   and keep what is purged\n",
+                     "Copy the integers, in order, except those less than one before them.\n",
+            .examples = "  gpuhist stalin-sort --purged late.txt times.txt   keeps the others\n",
             .operation = OPERATION_STALIN_SORT,
             .traits = OPTIONS_PURGES | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
@@ -89,11 +79,9 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         .usage = "gpuhist merge [OPTION]... [FILE]...\n"
                  "Add up the states that runs with --save wrote to FILEs, and print the result.\n"
                  "States keep no options of the output: give them to merge, such as --format csv,\n"
-                 "or --top 10 and --quantiles 50 for states of histogram and uniq.\n"
-                 "\n"
-                 "Examples:\n"
-                 "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
-                 "  gpuhist merge --top 10 monday.state tuesday.state          of both days\n",
+                 "or --top 10 and --quantiles 50 for states of histogram and uniq.\n",
+        .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
+                    "  gpuhist merge --top 10 monday.state tuesday.state          of both days\n",
         .action = OPTIONS_MERGE,
         .traits = OPTIONS_PRINTS_BINS | OPTIONS_READS_STATES | OPTIONS_RUNS,
     },
@@ -102,10 +90,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         .help = "print the version, and which engines and formats work",
         .usage = "gpuhist info\n"
                  "Print the version and, for each engine, whether it can run here or why not,\n"
-                 "and which formats can be decompressed, and by which libraries.\n"
-                 "\n"
-                 "Examples:\n"
-                 "  gpuhist info | grep '^cuda'   whether the GPU can be used\n",
+                 "and which formats can be decompressed, and by which libraries.\n",
+        .examples = "  gpuhist info | grep '^cuda'   whether the GPU can be used\n",
         .action = OPTIONS_INFO,
         .traits = OPTIONS_RUNS,
     },

@@ -28,9 +28,10 @@ enum options_trait {
 /* A command: what the first word of the command line may be. */
 struct options_command {
     const char *name;
-    const char *alias; /* a shorter name, or NULL */
-    const char *help;  /* in the list of commands */
-    const char *usage; /* begins its --help: the command line, a description, and examples */
+    const char *alias;    /* a shorter name, or NULL */
+    const char *help;     /* in the list of commands */
+    const char *usage;    /* begins its --help: the command line, and a description */
+    const char *examples; /* lines */
     enum options_action action;
     enum operation_id operation; /* to run */
     unsigned traits;
