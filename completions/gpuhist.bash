@@ -39,8 +39,87 @@ _gpuhist_reductions() {
     compopt -o nospace 2>/dev/null
 }
 
+# _gpuhist_header WORD...: prints the names in the header of the last file that a command line names, one a line,
+# if its options or its name say how a header is written. (The same in bash and zsh.)
+_gpuhist_header() {
+    local word before='' file='' plain='' delimiter='' line='' name='' c='' is_quoted='' i=0
+    for word in "$@"; do
+        word=${word//\\/}
+        word=${word/#\~\//$HOME/}
+        case $before in
+        -o | --output | --save | --purged) ;;
+        -d | --delimiter) delimiter=$word ;;
+        *) [[ ! -f $word ]] || file=$word ;;
+        esac
+        case $word in
+        --csv) delimiter=, ;;
+        --delimiter=* | -d?) delimiter=${word#-d} delimiter=${delimiter#*=} ;;
+        esac
+        [[ $word == '=' ]] || before=$word
+    done
+    [[ -n $file ]] || return 0
+    case $file in
+    *.gz) line=$(gzip -dc "$file" 2>/dev/null | head -n 1) plain=${file%.gz} ;;
+    *.zst) line=$(zstd -dc "$file" 2>/dev/null | head -n 1) plain=${file%.zst} ;;
+    *.xz) line=$(xz -dc "$file" 2>/dev/null | head -n 1) plain=${file%.xz} ;;
+    *.bz2) line=$(bzip2 -dc "$file" 2>/dev/null | head -n 1) plain=${file%.bz2} ;;
+    *.lz4) line=$(lz4 -dc "$file" 2>/dev/null | head -n 1) plain=${file%.lz4} ;;
+    *) line=$(head -n 1 "$file" 2>/dev/null | tr -d '\000') plain=$file ;;
+    esac
+    case $plain in
+    *.csv) delimiter=${delimiter:-,} ;;
+    *.tsv) delimiter=${delimiter:-$'\t'} ;;
+    esac
+    [[ -n $delimiter ]] || return 0
+    [[ $delimiter != '\t' && $delimiter != t ]] || delimiter=$'\t'
+    line=${line#$'\xef\xbb\xbf'}
+    line=${line%$'\r'}$delimiter
+    for ((i = 0; i < ${#line}; i++)); do
+        c=${line:$i:1}
+        if [[ -n $is_quoted && ${line:$i:2} == '""' ]]; then
+            name+=$c
+            i=$((i + 1))
+        elif [[ $c == '"' ]]; then
+            [[ -n $is_quoted ]] && is_quoted='' || is_quoted=1
+        elif [[ $c == "$delimiter" && -z $is_quoted ]]; then
+            # What looks like a number or has these characters would have to be typed in quotes.
+            case $name in
+            '' | *[,:\"]*) ;;
+            *[!0-9-]*) printf '%s\n' "$name" ;;
+            esac
+            name=''
+        else
+            name+=$c
+        fi
+    done
+}
+
+# _gpuhist_columns: offers the columns of the file that is named whose names begin with the last part of $cur.
+_gpuhist_columns() {
+    local name listed='' quote=''
+    case $cur in
+    [\'\"]*) quote=${cur:0:1} cur=${cur:1} ;;
+    esac
+    [[ $cur != *,* ]] || listed=${cur%,*},
+    while IFS= read -r name; do
+        [[ $name == "${cur##*,}"* ]] || continue
+        [[ -n $quote ]] || printf -v name %q "$name"
+        COMPREPLY+=("$listed$name")
+    done < <(_gpuhist_header "${COMP_WORDS[@]:1}")
+    [[ $option != --where ]] || compopt -o nospace 2>/dev/null
+    return 0
+}
+
 # BEGIN of options, made from the tables of options, operations and reductions by "make option-documents"
-_gpuhist_operations='histogram uniq reduce count stalin-sort merge info'
+_gpuhist_operations=(
+    'histogram:count the values in each bin (the default)'
+    'uniq:count each different value'
+    'reduce:print count, sum, min, max, mean, ... or some of them'
+    'count:count the values that meet each predicate'
+    'stalin-sort:drop each element that is less than one before it'
+    'merge:add up states that runs with --save have written'
+    'info:print the version, and which engines and formats work'
+)
 _gpuhist_reductions='count sum min max mean variance stddev svar sstdev and or xor distinct mode median q1 q3 iqr p99'
 
 # _gpuhist_options WORD: prints the options of the operation that a first word names.
@@ -103,10 +182,10 @@ _gpuhist_options() {
 # _gpuhist_value OPTION: offers values for it. Fails if the option takes no value.
 _gpuhist_value() {
     case $1 in
-    -f | --field) ;;
-    --by) ;;
-    --where) ;;
-    --weight) ;;
+    -f | --field) _gpuhist_columns ;;
+    --by) _gpuhist_columns ;;
+    --where) _gpuhist_columns ;;
+    --weight) _gpuhist_columns ;;
     -b | --bins) ;;
     --range) ;;
     -w | --width) ;;
@@ -154,6 +233,24 @@ _gpuhist_value() {
 }
 # END of options
 
+# _gpuhist_first: puts operations before the files in $COMPREPLY. In a list of several words, which is shown and not
+# inserted, each has its description.
+_gpuhist_first() {
+    local operation name files=() names=() described=()
+    ((${#COMPREPLY[@]} == 0)) || mapfile -t files < <(printf '%s\n' "${COMPREPLY[@]}" | sort)
+    for operation in "${_gpuhist_operations[@]}"; do
+        name=${operation%%:*}
+        [[ $name == "$cur"* ]] || continue
+        names+=("$name")
+        described+=("$(printf '%-11s  (%s)' "$name" "${operation#*:}")")
+    done
+    compopt -o nosort 2>/dev/null
+    COMPREPLY=("${names[@]}" "${files[@]}")
+    if ((${#COMPREPLY[@]} > 1)) && [[ ${COMP_TYPE-} == 63 || ${COMP_TYPE-} == 33 ]]; then
+        COMPREPLY=("${described[@]}" "${files[@]}")
+    fi
+}
+
 _gpuhist() {
     local cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} i
 
@@ -178,8 +275,7 @@ _gpuhist() {
     fi
     _gpuhist_files
     if ((COMP_CWORD == 1)); then
-        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < \
-            <(compgen -W "$_gpuhist_operations" -- "$cur")
+        _gpuhist_first
     elif [[ ${COMP_WORDS[1]} == reduce ]] && ((COMP_CWORD == 2)); then
         _gpuhist_reductions
     fi
