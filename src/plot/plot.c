@@ -67,7 +67,7 @@ static const struct rows_row *plot_peek(struct plot *plot)
     return plot->filled > 0 ? &plot->batch[plot->used] : NULL;
 }
 
-/* The bins of the job; NULL: those of uniq, of one width, which have any numbers. */
+/* The bins of the job; NULL: rows are at any multiples of their width. */
 static const struct binning *plot_binning(const struct plot *plot)
 {
     return plot->rows.job->binning.bins > 0 ? &plot->rows.job->binning : NULL;
