@@ -12,6 +12,7 @@ import functools
 import io
 import itertools
 import json
+import math
 import os
 import pty
 import random
@@ -20,6 +21,7 @@ import struct
 import subprocess
 import sys
 import termios
+import unicodedata
 
 GPUHIST, TEST = sys.argv[1:3]
 SHARE = int(os.environ.get("SHARE", "1"))  # one in so many tables is made
@@ -588,6 +590,43 @@ def test_heights():
     note = "gpuhist: note: 99% of the values are in one bin; to see more, try --log2 or --range 0:50000"
     for arguments in [], ["--plot"]:
         expect(note in at_terminal(arguments, skewed, 80, is_with_notes=True).splitlines(), arguments)
+
+
+def columns_of(text):
+    """The columns that a terminal needs for a text (UAX 11)."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+               for c in text)
+
+
+def test_labels():
+    """--title, --label and --log-count of plots: lines above, aligned to the columns below."""
+    values = [3] * 1000 + [4] * 10 + [5]
+    for label in "ms", "\u6642\u9593", "e\u0301te\u0301", "Gr\u00f6\u00dfe \U0001f600", "a longer label", "":
+        out, _, status = gpuhist([*UNIT, "--plot", "--label", label, "--percent"], values, LC_ALL="C.UTF-8")
+        head, *lines = out.splitlines()
+        expect_equal((status, head.split()[-2:]), (0, ["count", "percent"]), out)
+        expect(head.strip().startswith(label), head)
+        ends = {columns_of(head), *(columns_of(line.partition("%")[0]) + 1 for line in lines)}
+        expect_equal(len(ends), 1, "columns are aligned", label, out)
+        expect_equal(max(map(columns_of, lines)), 80, label, out)
+    title = "\x1b[2J a\ttitle\n " + "\u4e2d" * 60
+    out, _, _ = gpuhist([*UNIT, "--plot", "--title", title], values)
+    expect_equal(out.splitlines()[0], "?[2J a?title? " + "\u4e2d" * 33)
+    plain, _, _ = gpuhist([*UNIT, "--plot"], values)
+    expect_equal(out.splitlines()[1:], plain.splitlines())
+    # The bars are logarithms of the counts; half the smallest one would have none.
+    out, _, _ = gpuhist([*UNIT, "--plot", "--log-count"], values, LC_ALL="C")
+    head, *lines = out.splitlines()
+    expect_equal(head.split(), ["value", "count", "(logarithmic)"])
+    bars = [line.count("#") for line in lines]
+    for bar, count in zip(bars, (1000, 10, 1)):
+        expect(abs(bar - bars[0] * math.log2(2 * count) / math.log2(2000)) <= 1, bars)
+    expect_equal(len(lines), 3)
+    out, _, _ = gpuhist([*UNIT, "--plot", "--log-count"], [7], LC_ALL="C")
+    expect("#" * 60 in out, out)
+    # What is left out of a selection: bins, and empty ones.
+    out, _, _ = gpuhist(["--bins", "200", "--plot", "--sort", "count", "--zeros"], range(70))
+    expect_equal(out.splitlines()[64:], ["... and 6 more", "... and 130 empty bins"])
 
 
 globals()["test_" + TEST]()

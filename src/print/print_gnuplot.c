@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Boxes of more rows have no borders, which would be all that is seen. */
+/* Boxes of more rows have the colour of their borders, which then show no pattern. */
 #define PRINT_GNUPLOT_BORDERS 200
 
 /*
@@ -81,7 +81,7 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     if (options->percent)
         writer_write_text(writer, "set format y '%g%%'\n");
     print_gnuplot_text(writer, "ylabel", print_count_name(job));
-    writer_write_text(writer, count > PRINT_GNUPLOT_BORDERS ? "set style fill solid 0.7 noborder\n"
+    writer_write_text(writer, count > PRINT_GNUPLOT_BORDERS ? "set style fill solid 1.0\n"
                                                             : "set style fill solid 0.7\n");
     writer_write_text(writer, "unset key\n");
     if (options->other) { /* no box, because it has no position on the axis */
