@@ -105,8 +105,8 @@ class Map:
             if path.find(SVG + "title") is None:
                 self.ramp.append((level, y, y + h))
                 continue
-            group, bin, count = re.fullmatch(r"(\S+), (\S+): ([0-9,]+)", path.find(SVG + "title").text).groups()
-            self.cells.append((side(group), side(bin), int(number(count)), x, y, w, h, level))
+            group, bin, count = re.fullmatch(r"(\S+), (\S+): ([0-9,.]+%?)", path.find(SVG + "title").text).groups()
+            self.cells.append((side(group), side(bin), number(count), x, y, w, h, level))
         # A tick is a path; the text after it is its label.
         self.below, self.left, self.scale = [], [], []
         for path, label in zip(elements, elements[1:]):
@@ -286,6 +286,15 @@ def test_colours():
     plot = gpuhist(["-f", "1", "--by", "2", "--title", "<&> \u00e9\x1b", "--label", "\"ms\" <",
                     "--plot"], "1 1\n2 1\n").splitlines()
     expect_equal(plot[:2], ["<&> \u00e9?", "\"ms\" < by 2"])
+    # --percent: shares of the columns, also of what lies outside the bins.
+    rows = [(1, 1)] * 2 + [(2, 1), (9, 1)] + [(1, 2)] * 3 + [(8, 2)] * 4
+    share = Map(gpuhist(["--bins", "5", "-f", "1", "--by", "2", "--percent", "--format", "svg"], lines(rows)))
+    expect_equal([(cell[1][0], cell[0][0], str(cell[2])) for cell in share.cells],
+                 [(1, 1, "50"), (1, 2, "42.8571"), (2, 1, "25")])
+    expect_equal((share.legend, [str(v) for _, v in share.scale]),
+                 ("count in percent of its group", ["0", "10", "20", "30", "40", "50"]))
+    plot = gpuhist(["--bins", "5", "-f", "1", "--by", "2", "--percent", "--plot"], lines(rows))
+    expect(re.fullmatch(r"count in percent of its group( +\S+ [0-9.]+%)+", plot.splitlines()[-1]), plot)
     weighted = check(["uniq", "--csv", "-f", "ms", "--by", "hour", "--weight", "bytes"],
                      "hour,ms,bytes\n1,5,70\n1,6,0\n2,5,30\n2,5,3\n")
     expect_equal((weighted.legend, weighted.title, weighted.bins, weighted.groups),
@@ -387,7 +396,7 @@ def test_terminal():
                      ["-f", "4", "--by", "2"], ["uniq", "-f", "5", "--by", "4", "--weight", "2"]]:
             check_terminal([*more, "--plot"], text, columns, height, **utf)
     # What a terminal gets by default that no heat map shows is tsv.
-    for more in ["--top", "2"], ["--percent"], ["--by", "1,3"]:
+    for more in ["--top", "2"], ["--cumulative"], ["--by", "1,3"]:
         by = [] if "--by" in more else ["--by", "3"]
         output = in_terminal(["uniq", "-f", "1", *by, *more], text, 80, 24, **utf)
         expect_equal(output, gpuhist(["uniq", "-f", "1", *by, *more], text), more)

@@ -196,33 +196,41 @@ static size_t print_heat_cell(const struct print_heat_axis *axis, __int128 posit
 enum status print_heat_count(struct print_heat *heat, struct failure *failure)
 {
     const struct groups *groups = heat->groups;
-    const size_t cells = heat->x.count * heat->y.count;
+    const size_t columns = heat->x.count;
+    const size_t cells = columns * heat->y.count;
+    uint64_t *totals = calloc(columns + 1, sizeof *totals); /* of columns, also outside the bins */
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
     struct rows_row batch[PRINT_HEAT_BATCH];
     size_t n;
 
-    heat->counts = calloc(cells > 0 ? cells : 1, sizeof *heat->counts);
-    if (!heat->counts)
+    heat->counts = calloc(cells + 1, sizeof *heat->counts);
+    if (!heat->counts || !totals) {
+        free(totals);
         return status_fail(failure, STATUS_DATA, "no memory for a heat map");
+    }
     for (uint64_t g = 0; g < groups->count; g++) {
         const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);
         const size_t x = print_heat_cell(&heat->x, print_heat_position(&heat->x, value));
         struct rows rows;
         groups_rows_begin(&rows, groups, g, false);
+        totals[x] += rows.inside + rows.below + rows.above;
         while ((n = rows_read(&rows, batch, PRINT_HEAT_BATCH)) > 0) {
             for (size_t i = 0; i < n; i++) {
                 const size_t y =
                     print_heat_cell(&heat->y, print_heat_position(&heat->y, batch[i].low));
-                heat->counts[y * heat->x.count + x] += batch[i].count;
+                heat->counts[y * columns + x] += batch[i].count;
             }
         }
     }
     for (size_t i = 0; i < cells; i++) {
-        const uint64_t count = heat->counts[i];
+        const uint64_t count =
+            print_scale_number(heat->options, heat->counts[i], totals[i % columns]);
+        heat->counts[i] = count;
         heat->max = count > heat->max ? count : heat->max;
         if (count > 0 && (heat->min == 0 || count < heat->min))
             heat->min = count;
     }
+    free(totals);
     heat->is_logarithmic = heat->min < heat->max &&
                            (heat->options->log_count || heat->max / PRINT_HEAT_FACTOR >= heat->min);
     return STATUS_OK;
@@ -354,6 +362,7 @@ enum status print_heat(struct writer *writer, const struct groups *groups, uint6
                                      : "group",
         .count_before = job->has_weights ? "sum of " : "",
         .count_name = print_count_name(job),
+        .count_after = options->percent ? " in percent of its group" : "",
     };
 
     print_heat_survey_groups(&heat);

@@ -59,10 +59,13 @@ struct print_heat {
     const char *group_name;
     const char *count_before; /* likewise, of the counts or weights */
     const char *count_name;
+    const char *count_after;
     struct print_heat_axis x; /* the groups */
     struct print_heat_axis y; /* the bins */
-    uint64_t *counts;         /* [y.count * x.count], those of the lowest bin first; owned */
-    uint64_t min;             /* of the counts that are not 0 */
+    /* [y.count * x.count], those of the lowest bin first, on their scale (print_scale_number);
+     * owned */
+    uint64_t *counts;
+    uint64_t min; /* of the counts that are not 0 */
     uint64_t max;
     uint64_t inside; /* the counts in all cells */
     uint64_t below;  /* and outside the bins */

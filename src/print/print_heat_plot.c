@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include "base/decimal.h"
 #include "output/writer.h"
 #include "plot/terminal.h"
 #include "print/print_heat_internal.h"
@@ -165,20 +164,22 @@ static void print_heat_plot_legend(const struct print_heat_plot *plot)
 {
     const struct print_heat *heat = plot->heat;
     const char *scale = heat->is_logarithmic ? " (logarithmic)" : "";
-    char number[DECIMAL_SIZE];
-    char max[DECIMAL_SIZE];
+    char number[AXIS_LABEL_SIZE];
+    char max[AXIS_LABEL_SIZE];
     size_t length = plot->terminal.columns;
     unsigned each = (plot->levels + PRINT_HEAT_PLOT_SHOWN - 2) / PRINT_HEAT_PLOT_SHOWN;
 
-    decimal_format_fixed(max, heat->max, 0);
+    print_scale_label(max, heat->options, heat->max, false);
     writer_write_text(plot->writer, heat->count_before);
     size_t used = strlen(heat->count_before) +
                   print_columns(plot->writer, heat->count_name, PRINT_HEAT_PLOT_NAME) +
-                  strlen(" to ") + strlen(max) + strlen(scale);
+                  strlen(heat->count_after) + strlen(" to ") + strlen(max) + strlen(scale);
+    writer_write_text(plot->writer, heat->count_after);
     for (bool is_fit = false; !is_fit && each < plot->levels; each *= is_fit ? 1 : 2) {
         length = used;
         for (unsigned i = 0; i < plot->levels; i += each) {
-            decimal_format_fixed(number, print_heat_level_count(heat, i, plot->levels), 0);
+            print_scale_label(number, heat->options, print_heat_level_count(heat, i, plot->levels),
+                              false);
             length += strlen(number) + 5;
         }
         is_fit = length <= plot->terminal.columns;
@@ -189,7 +190,7 @@ static void print_heat_plot_legend(const struct print_heat_plot *plot)
         if (count == before) /* a scale of few counts */
             continue;
         before = count;
-        decimal_format_fixed(number, count, 0);
+        print_scale_label(number, heat->options, count, false);
         writer_write_text(plot->writer, "  ");
         print_heat_plot_cell(plot, (int)print_heat_level(heat, count, plot->levels), 2);
         writer_write_text(plot->writer, " ");

@@ -7,6 +7,7 @@
 
 #include "job/binning.h"
 #include "print/print_heat_internal.h"
+#include "print/print_rows.h"
 
 #include "print/svg.h"
 
@@ -87,7 +88,7 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
             if (count == 0)
                 continue;
             print_heat_name(&heat->x, x, group);
-            axis_write(number, NULL, count, true);
+            print_scale_label(number, heat->options, count, true);
             svg_write(svg->writer,
                       "<path class=\"c%u\" d=\"M%u %uh%uv%uH%uz\"><title>%s, %s: %s</title>"
                       "</path>\n",
@@ -149,7 +150,8 @@ static void print_heat_svg_legend(const struct print_heat_svg *svg)
     const unsigned left = svg->right + PRINT_HEAT_SVG_LEGEND;
     const unsigned right = left + PRINT_HEAT_SVG_LEGEND_WIDTH;
     const bool is_log = heat->is_logarithmic;
-    const struct axis axis = axis_make(0, heat->max > 0 ? heat->max : 1, NULL,
+    const struct element element = print_scale_element(heat->options);
+    const struct axis axis = axis_make(0, heat->max > 0 ? heat->max : 1, &element,
                                        PRINT_HEAT_SVG_HEIGHT, PRINT_HEAT_SVG_TICK, 0);
     char label[AXIS_LABEL_SIZE];
 
@@ -174,7 +176,7 @@ static void print_heat_svg_legend(const struct print_heat_svg *svg)
             part = axis_log2((uint64_t)tick) - axis_log2(heat->min);
             whole = axis_log2(heat->max) - axis_log2(heat->min);
         }
-        axis_write(label, NULL, tick, true);
+        print_scale_label(label, heat->options, tick, true);
         const unsigned y = PRINT_HEAT_SVG_BOTTOM - (unsigned)(PRINT_HEAT_SVG_HEIGHT * part / whole);
         svg_write(svg->writer, "<path class=\"axis\" d=\"M%u %uh40\"/>", right, y);
         svg_write_text(svg->writer, "", right + 80, y + 40, label);
@@ -182,7 +184,8 @@ static void print_heat_svg_legend(const struct print_heat_svg *svg)
     svg_write(svg->writer, "<text class=\"end\" x=\"%u\" y=\"%u\">%s", SVG_WIDTH - 160,
               SVG_TOP - 200, heat->count_before);
     svg_write_escaped(svg->writer, heat->count_name);
-    svg_write(svg->writer, "%s</text>\n", heat->is_logarithmic ? " (logarithmic)" : "");
+    svg_write(svg->writer, "%s%s</text>\n", heat->count_after,
+              heat->is_logarithmic ? " (logarithmic)" : "");
 }
 
 enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struct failure *failure)
@@ -202,8 +205,9 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     const size_t labels = print_heat_longest(&heat->y) * SVG_CHARACTER + SVG_SPACE;
     const size_t longest = print_heat_longest(&heat->x);
     svg.left = labels > SVG_LEFT ? (unsigned)labels : SVG_LEFT;
-    svg.right = SVG_WIDTH - PRINT_HEAT_SVG_LEGEND - PRINT_HEAT_SVG_LEGEND_TICKS -
-                (unsigned)axis_write(summary, NULL, heat->max, true) * SVG_CHARACTER;
+    svg.right =
+        SVG_WIDTH - PRINT_HEAT_SVG_LEGEND - PRINT_HEAT_SVG_LEGEND_TICKS -
+        (unsigned)print_scale_label(summary, heat->options, heat->max, true) * SVG_CHARACTER;
     svg.right = svg.right < PRINT_HEAT_SVG_RIGHT ? svg.right : PRINT_HEAT_SVG_RIGHT;
     svg.is_tilted = heat->x.has_names && (longest * SVG_CHARACTER + SVG_SPACE / 2) * heat->x.count >
                                              svg.right - svg.left;

@@ -54,6 +54,45 @@ const char *print_count_name(const struct job *job)
     return name ? name : "weight";
 }
 
+uint64_t print_scale_number(const struct print_options *options, uint64_t count, uint64_t total)
+{
+    const uint64_t whole = 100 * decimal_powers[PRINT_PERCENT_DECIMALS];
+
+    if (!options->percent || count == 0)
+        return count;
+    const uint64_t share = (uint64_t)((unsigned __int128)count * whole / total);
+    return share > 0 ? share : 1;
+}
+
+struct element print_scale_element(const struct print_options *options)
+{
+    struct element element;
+
+    element_parse("u64", &element);
+    element.decimals = options->percent ? PRINT_PERCENT_DECIMALS : 0;
+    return element;
+}
+
+/* The decimals of percentages, as percentage_write_share has. */
+#define PRINT_SHARE_DECIMALS 4
+
+size_t print_scale_label(char out[AXIS_LABEL_SIZE], const struct print_options *options,
+                         __int128 number, bool is_in_picture)
+{
+    const __int128 unit = decimal_powers[PRINT_PERCENT_DECIMALS - PRINT_SHARE_DECIMALS];
+    struct element element = print_scale_element(options);
+
+    if (!options->percent)
+        return axis_write(out, &element, number, is_in_picture);
+    if (number >= unit) {
+        number = (number + unit / 2) / unit;
+        element.decimals = PRINT_SHARE_DECIMALS;
+    }
+    const size_t length = axis_write(out, &element, number, true);
+    strcpy(out + length, "%");
+    return length + 1;
+}
+
 size_t print_columns(struct writer *writer, const char *text, size_t columns)
 {
     size_t used = 0;
@@ -145,8 +184,8 @@ enum status print_check_format(const struct print_options *options, struct failu
     return STATUS_OK;
 }
 
-/* Heat maps support no option that selects or adds to the rows of a group, but --zeros. */
-#define PRINT_HEAT_REFUSED (~(PRINT_EXTRA_ZEROS | PRINT_EXTRA_PICTURE))
+/* Heat maps support no other option that selects rows of a group, or adds to them. */
+#define PRINT_HEAT_REFUSED (~(PRINT_EXTRA_ZEROS | PRINT_EXTRA_PERCENT | PRINT_EXTRA_PICTURE))
 
 /* Whether a job's groups are those of one column, and can be drawn with its values. */
 static bool print_can_draw(const struct job *job)

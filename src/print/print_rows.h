@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "partial/quantiles.h"
 #include "partial/rows.h"
+#include "plot/axis.h"
 #include "print/print.h"
 #include "print/print_values.h"
 
@@ -81,6 +82,23 @@ uint64_t print_plot_lines(const struct print_options *options);
 /* Return what a picture calls the values, and the counts or what their weights add up. Pure. */
 const char *print_value_label(const struct print_options *options, const struct job *job);
 const char *print_count_name(const struct job *job);
+
+/*
+ * Returns a count as a number of a picture's scale: as it is, or with --percent as a percentage of
+ * the total, in multiples of 10^-PRINT_PERCENT_DECIMALS; at least 1 if it is not 0. Pure.
+ */
+#define PRINT_PERCENT_DECIMALS 8
+uint64_t print_scale_number(const struct print_options *options, uint64_t count, uint64_t total);
+
+/* Returns the element of these numbers, for their axis. Pure. */
+struct element print_scale_element(const struct print_options *options);
+
+/*
+ * Writes such a number and a NUL, and returns its length: a count as axis_write does, a percentage
+ * with at most four decimals, unless it is smaller than these show.
+ */
+size_t print_scale_label(char out[AXIS_LABEL_SIZE], const struct print_options *options,
+                         __int128 number, bool is_in_picture);
 
 /*
  * Writes a text of the user, up to so many columns of a terminal, with what is not printable as

@@ -29,9 +29,6 @@
 #define PRINT_SVG_HEIGHT (PRINT_SVG_BOTTOM - SVG_TOP)
 #define PRINT_SVG_TICK   500 /* the distance of the labels of counts */
 
-/* With --percent the axis of counts is in percent of the total, with so many decimals. */
-#define PRINT_SVG_DECIMALS 8
-
 /* Bars are a path if they are less wide. */
 #define PRINT_SVG_THIN (2 * SVG_PIXEL)
 
@@ -71,26 +68,6 @@ static uint64_t print_svg_bars_max(const struct print_options *options)
     return PRINT_SVG_BARS_MAX;
 }
 
-/* Returns a count as a number on its axis. */
-static uint64_t print_svg_number(const struct print_svg *svg, uint64_t count)
-{
-    const uint64_t whole = 100 * decimal_powers[PRINT_SVG_DECIMALS];
-
-    if (!svg->table->options->percent || svg->table->total == 0)
-        return count;
-    return (uint64_t)((unsigned __int128)count * whole / svg->table->total);
-}
-
-/* Writes the label of a number on the axis of counts. Returns its length. */
-static size_t print_svg_count_label(const struct print_svg *svg, __int128 number,
-                                    char out[AXIS_LABEL_SIZE])
-{
-    const size_t length = axis_write(out, &svg->counted, number, true);
-
-    strcpy(out + length, svg->table->options->percent ? "%" : "");
-    return strlen(out);
-}
-
 /* Returns the tick after one, on a logarithmic axis: powers of ten if there are enough of them. */
 static __int128 print_svg_next_tick(const struct print_svg *svg, __int128 tick)
 {
@@ -120,20 +97,20 @@ static void print_svg_read(struct print_svg *svg)
         svg->bars[svg->count++] = line;
         plot_name(text, &line, &svg->table->rows.job->element, true);
         svg->longest = strlen(text) > svg->longest ? strlen(text) : svg->longest;
-        const uint64_t number = print_svg_number(svg, line.count);
+        const uint64_t number = print_scale_number(options, line.count, svg->table->total);
         svg->max = number > svg->max ? number : svg->max;
         if (number > 0 && (svg->min == 0 || number < svg->min))
             svg->min = number;
     }
-    element_parse("i64", &svg->counted);
-    svg->counted.decimals = options->percent ? PRINT_SVG_DECIMALS : 0;
+    svg->counted = print_scale_element(options);
     for (svg->base = 1; svg->base <= svg->min / 10; svg->base *= 10)
         ;
     svg->counts = axis_make(0, svg->max > 0 ? svg->max : 1, &svg->counted, PRINT_SVG_HEIGHT,
                             PRINT_SVG_TICK, 0);
 
     const size_t space = (PRINT_SVG_RIGHT - SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
-    const size_t number = print_svg_count_label(svg, axis_ceiling(&svg->counts, svg->max), text);
+    const size_t number =
+        print_scale_label(text, options, axis_ceiling(&svg->counts, svg->max), true);
     svg->has_numbers = svg->scale != PRINT_SVG_LINEAR && number * SVG_CHARACTER <= space;
     svg->is_tilted =
         svg->scale == PRINT_SVG_NAMES && svg->longest * SVG_CHARACTER + SVG_SPACE / 2 > space;
@@ -179,7 +156,9 @@ static unsigned print_svg_bar_x(const struct print_svg *svg, size_t i, unsigned 
 
 static unsigned print_svg_bar_height(const struct print_svg *svg, const struct plot_line *bar)
 {
-    const unsigned height = PRINT_SVG_BOTTOM - print_svg_y(svg, print_svg_number(svg, bar->count));
+    const unsigned height =
+        PRINT_SVG_BOTTOM -
+        print_svg_y(svg, print_scale_number(svg->table->options, bar->count, svg->table->total));
 
     return height > SVG_PIXEL ? height : SVG_PIXEL;
 }
@@ -241,7 +220,9 @@ static void print_svg_bars(const struct print_svg *svg)
                   x, PRINT_SVG_BOTTOM - height, width, height, name, number, percent);
         if (!svg->has_numbers)
             continue;
-        print_svg_count_label(svg, print_svg_number(svg, bar->count), number);
+        print_scale_label(number, svg->table->options,
+                          print_scale_number(svg->table->options, bar->count, svg->table->total),
+                          true);
         svg_write_text(svg->writer, "middle", x + width / 2, PRINT_SVG_BOTTOM - height - 50,
                        number);
     }
@@ -258,7 +239,7 @@ static void print_svg_counts(const struct print_svg *svg)
     for (__int128 tick = is_log ? svg->base : 0; tick <= top;
          tick = print_svg_next_tick(svg, tick)) {
         const unsigned y = top > 0 ? print_svg_y(svg, tick) : PRINT_SVG_BOTTOM;
-        print_svg_count_label(svg, tick, label);
+        print_scale_label(label, options, tick, true);
         svg_write(svg->writer, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);
         svg_write_text(svg->writer, "end", svg->left - 80, y + 40, label);
     }
