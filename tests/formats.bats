@@ -36,6 +36,8 @@ check_formats() {
 
 @test "plots at a terminal: by default, width, colour" { check_formats terminals; }
 
+@test "plots at a terminal: what cannot be drawn is tsv" { check_formats fallbacks; }
+
 @test "plots: titles, labels and logarithmic counts" { check_formats labels; }
 
 @test "plots are as high as the terminal, and groups begin at round values" { check_formats heights; }

@@ -507,7 +507,7 @@ def test_pagers():
     os.close(master)
 
 
-def at_terminal(arguments, values, columns, lines=24, is_with_notes=False, **environment):
+def at_terminal(arguments, values, columns, lines=24, is_with_notes=False, status=0, **environment):
     """What a terminal of that size gets."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
@@ -527,7 +527,7 @@ def at_terminal(arguments, values, columns, lines=24, is_with_notes=False, **env
             break
         out += block
     os.close(master)
-    expect_equal(process.wait(), 0)
+    expect_equal(process.wait(), status)
     return out.decode().replace("\r\n", "\n")
 
 
@@ -552,6 +552,19 @@ def test_terminals():
     at_terminal([*UNIT, "-o", "out", "--plot"], values, 60)
     expect_equal(open("out").read().splitlines()[0], "1  3  " + "\u2588" * 27)
     expect_equal(at_terminal(["--bins", "5M", "--zeros"], [], 60).count("\n"), 10)
+
+
+def test_fallbacks():
+    """At a terminal, what no plot can draw is tsv, which has no title."""
+    with open("in", "w") as file:
+        file.write("1 2 3\n")
+    plot = at_terminal(["--bins", "5", "-f", "1", "--by", "2", "--title", "T", "in"], [], 60, TERM="dumb")
+    expect_equal(plot.splitlines()[0], "T")
+    tsv = at_terminal(["--bins", "5", "-f", "1", "--by", "2,3", "in"], [], 60)
+    expect_equal(tsv, "2\t3\t1\t1\n")
+    out = at_terminal(["--bins", "5", "-f", "1", "--by", "2,3", "--title", "T", "in"], [], 90, is_with_notes=True,
+                      status=2)
+    expect("gpuhist: --title needs a picture: --plot, --format svg" in out, out)
 
 
 def test_heights():

@@ -249,7 +249,7 @@ def test_many():
 
 def test_empty():
     for arguments in ["--bins", "5"], [], ["--log2"], ["uniq"], ["--edges", "0,1,5"]:
-        for more in [], ["--zeros"], ["--top", "3"]:
+        for more in [], ["--zeros"], ["--top", "3"], ["--log-count"], ["--percent", "--log-count"]:
             picture = draw([*arguments, *more], [])
             expect_equal(picture.title.split(" in ")[0], "0 values")
             expect_equal(picture.bars, [])

@@ -157,6 +157,18 @@ static unsigned print_extras(const struct print_options *options)
 #define PRINT_EXTRA_PICTURE \
     ((unsigned)(PRINT_EXTRA_TITLE | PRINT_EXTRA_LABEL | PRINT_EXTRA_LOG_COUNT))
 
+static enum status print_check_picture(const struct print_options *options,
+                                       const struct print_format *format, struct failure *failure)
+{
+    const unsigned given = print_extras(options) & PRINT_EXTRA_PICTURE;
+
+    if (format->is_picture || given == 0)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       "%s needs a picture: --plot, --format svg or --format gnuplot",
+                       print_extra_name(given));
+}
+
 enum status print_check_format(const struct print_options *options, struct failure *failure)
 {
     const struct print_format *format = print_rows_format(options);
@@ -169,10 +181,8 @@ enum status print_check_format(const struct print_options *options, struct failu
     if (refused > 0)
         return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
                            print_extra_name(refused), format->name);
-    if (!format->is_picture && given & PRINT_EXTRA_PICTURE)
-        return status_fail(failure, STATUS_USAGE,
-                           "%s needs a picture: --plot, --format svg or --format gnuplot",
-                           print_extra_name(given & PRINT_EXTRA_PICTURE));
+    if (print_check_picture(options, format, failure) != STATUS_OK)
+        return failure->status;
     if (options->quantiles.count > 0 && format->replaces_bins && useless > 0)
         return status_fail(failure, STATUS_USAGE,
                            "%s does not go with --quantiles, which %s prints instead of bins "
@@ -216,8 +226,10 @@ enum status print_check_groups(const struct print_options *options, const struct
 
     if (groups == 0 && job_has_texts(job) && format == &print_npy)
         return status_fail(failure, STATUS_USAGE, "uniq of texts does not go with --format npy");
-    if (groups == 0 || format->separator != '\0' || format == &print_json || format == &print_jsonl)
+    if (groups == 0)
         return STATUS_OK;
+    if (format->separator != '\0' || format == &print_json || format == &print_jsonl)
+        return print_check_picture(options, format, failure);
     if (format != &print_svg && format != &print_plot)
         return status_fail(failure, STATUS_USAGE,
                            "--by does not go with --format %s (tsv, csv, json, jsonl, svg, --plot)",
