@@ -15,17 +15,9 @@ import termios
 import xml.etree.ElementTree as ET
 from decimal import Decimal
 
+from pictures import SVG, expect, expect_equal, number, styled
+
 GPUHIST, TEST = sys.argv[1:3]
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def expect(condition, *what):
-    if not condition:
-        sys.exit(" ".join(map(str, what)))
-
-
-def expect_equal(got, wanted, *what):
-    expect(got == wanted, *what, "\ngot   ", got, "\nwanted", wanted)
 
 
 def gpuhist(arguments, text, **more):
@@ -33,20 +25,6 @@ def gpuhist(arguments, text, **more):
                          input=text, env={**os.environ, "LC_ALL": "C", **more})
     expect_equal((run.stderr, run.returncode), ("", 0), arguments)
     return run.stdout
-
-
-def styled(text):
-    """A number, or LOW..HIGH, as pictures write them: no zeros at the end, digits in groups."""
-    parts = [Decimal(part) for part in text.split("..")]
-    return "..".join(f"{p.normalize():,f}" if abs(p) >= 10000 else f"{p.normalize():f}" for p in parts)
-
-
-def number(label):
-    match = re.fullmatch(r"(-?[0-9.,]+)%?", label)
-    expect(match, "not the label of a tick:", label)
-    value = Decimal(match[1].replace(",", ""))
-    expect_equal(styled(str(value)), match[1], "the style of a number")
-    return value
 
 
 def side(text):

@@ -98,7 +98,7 @@ static enum status monitor_use(void *context, struct failure *failure)
 static enum status monitor_print(struct monitor *monitor, struct pipeline *pipeline,
                                  struct failure *failure)
 {
-    progress_clear(monitor->progress);
+    progress_clear(&monitor->progress);
     monitor_release_signals(monitor);
     monitor->is_last = monitor_ending != 0;
     enum status status = pipeline_checkpoint(pipeline, monitor_use, monitor, failure);
@@ -118,16 +118,16 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
 
     pipeline_look(pipeline, &live);
     while (status == STATUS_OK && !pipeline_has_ended(pipeline)) {
-        double due = print_due < monitor->progress->due ? print_due : monitor->progress->due;
+        double due = print_due < monitor->progress.due ? print_due : monitor->progress.due;
         bool asked = monitor_wait(monitor, monitor_ending != 0 ? MONITOR_ENDING_SECONDS
                                                                : due - live.seconds);
         pipeline_look(pipeline, &live);
         if (asked) {
-            progress_clear(monitor->progress);
+            progress_clear(&monitor->progress);
             progress_print_so_far(&live, monitor->element_bytes);
         }
-        if (live.seconds >= monitor->progress->due)
-            progress_show(monitor->progress, &live);
+        if (live.seconds >= monitor->progress.due)
+            progress_show(&monitor->progress, &live);
         bool is_due = live.seconds >= print_due || monitor_ending != 0;
         if (is_due && every > 0 && !pipeline_has_ended(pipeline)) {
             status = monitor_print(monitor, pipeline, failure);
@@ -136,9 +136,9 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
         }
     }
     pipeline_look(pipeline, &live); /* the run may have ended since the last look */
-    progress_end(monitor->progress, &live);
+    progress_end(&monitor->progress, &live);
     if (status == STATUS_OK)
-        progress_begin_stage(monitor->progress, monitor->stage);
+        progress_begin_stage(&monitor->progress, monitor->stage);
     return status;
 }
 

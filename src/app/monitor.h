@@ -17,7 +17,7 @@
 #include <signal.h>
 
 struct monitor {
-    struct progress *progress;
+    struct progress progress;
     const struct stage *stage; /* that follows on the reading */
     size_t element_bytes;      /* bytes of a binary element or record; 0: text */
     double every_seconds;      /* interval between results so far; 0: none */

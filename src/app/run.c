@@ -16,6 +16,7 @@
 #include "print/print.h"
 #include "text/dictionary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -48,7 +49,7 @@ struct run {
     struct source *source;
     void *partial;
     struct print_output output;
-    struct progress progress;
+    struct progress progress;           /* of the last attempt */
     struct stage stage;                 /* after the input */
     char quotes_note[SOURCE_NOTE_SIZE]; /* for the end: of quoted fields that a delimiter splits */
     bool is_thread_left;                /* as in struct pipeline_report, of any attempt */
@@ -108,7 +109,6 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     const bool streams = operation_of(&run->job)->stop && isatty(STDOUT_FILENO);
     struct pipeline_report report;
     struct monitor monitor = {
-        .progress = &run->progress,
         .stage = &run->stage,
         .element_bytes = run->job.is_text ? 0 : job_value_bytes(&run->job),
         .every_seconds = (double)options->every_ns * 1e-9,
@@ -120,7 +120,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     const bool is_asked = options->progress == OPTIONS_PROGRESS_ON;
     const bool is_wanted =
         is_asked || (options->progress == OPTIONS_PROGRESS_AUTO && !options->quiet && !streams);
-    progress_begin(&run->progress, is_wanted, is_asked, source_file_bytes(run->source));
+    progress_begin(&monitor.progress, is_wanted, is_asked, source_file_bytes(run->source));
     struct pipeline_watcher watcher = monitor_watcher(&monitor);
     struct pipeline_task task = {
         .job = &run->job,
@@ -140,7 +140,8 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .watcher = &watcher,
     };
     enum status status = pipeline_run(&task, &report, failure);
-    progress_end_stage(&run->progress);
+    progress_end_stage(&monitor.progress);
+    run->progress = monitor.progress;
     monitor_release_signals(&monitor);
     run->is_thread_left = run->is_thread_left || report.is_thread_left;
     if (options->verbose)
@@ -352,7 +353,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
 enum status run_options(const struct options *options, bool *is_thread_left,
                         struct failure *failure)
 {
-    struct run run = {.options = options, .engine = options->engine};
+    struct run run = {.options = options, .engine = options->engine, .progress = {.due = INFINITY}};
 
     *is_thread_left = false;
     monitor_block_signal();

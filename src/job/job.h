@@ -150,6 +150,9 @@ static inline bool job_has_rows(const struct job *job)
 /* Returns what results call the column of groups, the first is 0: its name, else "by". Pure. */
 const char *job_group_name(const struct job *job, size_t group);
 
+/* Returns what results call counts: "count", or with weights their name, else "weight". Pure. */
+const char *job_count_name(const struct job *job);
+
 /* Returns whether values or groups are texts, so that a dictionary is needed. Pure. */
 bool job_has_texts(const struct job *job);
 

@@ -80,7 +80,7 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     print_gnuplot_text(writer, "xlabel", print_value_label(options, job));
     if (options->percent)
         writer_write_text(writer, "set format y '%g%%'\n");
-    print_gnuplot_text(writer, "ylabel", print_count_name(job));
+    print_gnuplot_text(writer, "ylabel", job_count_name(job));
     writer_write_text(writer, count > PRINT_GNUPLOT_BORDERS ? "set style fill solid 1.0\n"
                                                             : "set style fill solid 0.7\n");
     writer_write_text(writer, "unset key\n");

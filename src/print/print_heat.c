@@ -361,7 +361,7 @@ enum status print_heat(struct writer *writer, const struct groups *groups, uint6
                       : group->where ? group->where
                                      : "group",
         .count_before = job->has_weights ? "sum of " : "",
-        .count_name = print_count_name(job),
+        .count_name = job_count_name(job),
         .count_after = options->percent ? " in percent of its group" : "",
     };
 

@@ -94,7 +94,7 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
 static const char *print_plot_column(const struct print_table *table, size_t column)
 {
     return column == 0   ? print_value_label(table->options, table->rows.job)
-           : column == 1 ? print_count_name(table->rows.job)
+           : column == 1 ? job_count_name(table->rows.job)
            : column == 3 ? "cumulative"
                          : "percent";
 }

@@ -47,13 +47,6 @@ const char *print_value_label(const struct print_options *options, const struct 
                                   : "value";
 }
 
-const char *print_count_name(const struct job *job)
-{
-    const char *name = job->has_weights ? job->columns[job_weight_column(job)].name : "count";
-
-    return name ? name : "weight";
-}
-
 uint64_t print_scale_number(const struct print_options *options, uint64_t count, uint64_t total)
 {
     const uint64_t whole = 100 * decimal_powers[PRINT_PERCENT_DECIMALS];

@@ -79,9 +79,8 @@ extern const struct print_format print_plot;
  */
 uint64_t print_plot_lines(const struct print_options *options);
 
-/* Return what a picture calls the values, and the counts or what their weights add up. Pure. */
+/* Returns what a picture calls the values. Pure. */
 const char *print_value_label(const struct print_options *options, const struct job *job);
-const char *print_count_name(const struct job *job);
 
 /*
  * Returns a count as a number of a picture's scale: as it is, or with --percent as a percentage of

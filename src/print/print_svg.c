@@ -244,7 +244,7 @@ static void print_svg_counts(const struct print_svg *svg)
         svg_write_text(svg->writer, "end", svg->left - 80, y + 40, label);
     }
     svg_write(svg->writer, "<text x=\"%u\" y=\"%u\">", svg->left, SVG_TOP - 200);
-    svg_write_escaped(svg->writer, print_count_name(svg->table->rows.job));
+    svg_write_escaped(svg->writer, job_count_name(svg->table->rows.job));
     svg_write(svg->writer, "%s%s</text>\n", options->percent ? " in percent" : "",
               is_log ? " (logarithmic)" : "");
 }

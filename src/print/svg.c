@@ -72,7 +72,7 @@ size_t svg_format_total(char out[SVG_SUMMARY_SIZE], const struct job *job, uint6
 
     axis_write(number, NULL, total, true);
     if (job->has_weights)
-        return (size_t)sprintf(out, "%s (sum of %.200s)", number, print_count_name(job));
+        return (size_t)sprintf(out, "%s (sum of %.200s)", number, job_count_name(job));
     return (size_t)sprintf(out, "%s %s", number, total == 1 ? "value" : "values");
 }
 
