@@ -27,15 +27,18 @@ operations_of_help() {
         # shellcheck disable=SC2086
         [ "$(gpuhist $operation --help | wc -l)" -le 82 ] # one option a line
         for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
-        if [ "${operation:-histogram}" = histogram ]; then
-            [[ ${lines[0]} == 'Usage: gpuhist [OPERATION] '* ]]
-        else
-            [[ ${lines[0]} == "Usage: gpuhist $operation"* ]]
-        fi
+        case $operation in
+        '') [[ ${lines[0]} == 'Usage: gpuhist [OPERATION] '* ]] ;;
+        histogram) [[ ${lines[0]} == 'Usage: gpuhist [histogram] '* ]] ;;
+        *) [[ ${lines[0]} == "Usage: gpuhist $operation"* ]] ;;
+        esac
         # shellcheck disable=SC2086
         [ "$output" = "$(gpuhist $operation -h)" ]
     done
-    [ "$(gpuhist --help)" = "$(gpuhist histogram --help)" ]
+    [ "$(gpuhist --help | wc -l)" -le 40 ]
+    gpuhist --help | grep -A 3 '^Options:' | grep -q -e '--by COLUMN' # among the first
+    [ "$(gpuhist --help | sed -n '/^Options:/,/^$/p' | grep -vxF -f <(gpuhist histogram --help))" = \
+        $'Options: (these are some; all: gpuhist histogram --help)' ]
     [ "$(gpuhist stalin --help)" = "$(gpuhist stalin-sort --help)" ]
     [[ $(gpuhist --help) == *'gpuhist OPERATION --help'* ]]
     [[ $(gpuhist reduce --help) != *Operations:* ]]
@@ -95,7 +98,7 @@ same_as() {
 }
 
 @test "--help says what the input is by default, what --weight adds up, and where --save goes" {
-    gpuhist --help >help
+    gpuhist histogram --help >help
     for line in \
         '  -t, --type TYPE         i8 u8 i16 u16 i32 u32 i64 u64, plus le or be: u16be' \
         '      --binary            the input is binary, of i32 unless -t is given' \
@@ -146,6 +149,27 @@ same_as() {
     ! reads_gzip || [ "$output" = "$(eval "$(sed -n 2p examples)")" ]
     run -0 eval "$(sed -n 3p examples)"
     [ "$output" = $'50\t20\n99\t30' ]
+}
+
+@test "--help of each operation has examples, which work" {
+    printf '7\n3\n7\n12\n' | tee ids.txt times.txt >monday.txt
+    printf '1\n' | gpuhist uniq --save tuesday.state -o /dev/null
+    printf '\7\0\0\0' >ids.bin
+    for end in '200 30' '200 2000000' '500 700'; do
+        echo "h - - [21/Nov/2026:13:45:02 +0000] \"GET / HTTP/1.1\" $end"
+    done | tee access.log >x.log
+    printf 'ms,bytes\n1.25,10\n3,20\n' >x.csv
+    for operation in $(operations_of_help); do
+        gpuhist "$operation" --help | sed '1,/^Examples:$/d; /^$/,$d; s/^  //; s/   *[^ ].*//' >examples
+        [ -s examples ]
+        while read -r example; do
+            [[ $example == "gpuhist "* ]]
+            [ "$operation" != info ] || example=${example% |*}
+            run -0 --separate-stderr eval "$example"
+            [[ $example == *' -o '* ]] || [ -n "$output" ]
+        done <examples
+    done
+    [ "$(cat late.txt)" = 3 ]
 }
 
 # bats test_tags=plain

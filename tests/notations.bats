@@ -176,7 +176,7 @@ assert_no_number() {
     [ "${lines[-1]}" = "50%  0.50..1.00" ]
     run -0 gpuhist --decimals 2 --width 0.01 --format gnuplot in
     # shellcheck disable=SC2016
-    [[ $output == *$'\n-1.00\t1\n0.50\t2\n0.75\t1\nEOD\n'*'plot $data using 1:2:(0.01) with boxes' ]]
+    [[ $output == *$'\n-1.00\t1\n0.50\t2\n0.75\t1\nEOD\n'*'plot $data using 1:($2):(0.01) with boxes' ]]
     for engine in $ENGINES; do
         run --separate-stderr gpuhist --engine "$engine" --decimals 2 --range 0:0.6 --outside abort in
         assert_failed 1 "in:2: value 0.75 is outside the bins"

@@ -626,6 +626,36 @@ def test_lines(engine):
               f"{output!r}, {error!r}")
 
 
+def test_stages(engine):
+    """Progress goes on while runs are merged, and while the result is printed."""
+    shown = b""
+    for mebibytes in (64, 128, 256):  # until merging takes a moment
+        with tempfile.NamedTemporaryFile() as file:
+            for _ in range(mebibytes):
+                file.write(os.urandom(1 << 20))
+            file.flush()
+            terminal = Terminal()
+            process = start_on(terminal, ["uniq", "-t", "u64", "-S", "8M", "--progress", "--engine", engine,
+                                          file.name])
+            while b"printing" not in terminal.text:  # as nobody reads the result
+                terminal.read()
+            output, _ = finish(process)
+            shown = terminal.read_to_end()
+        check(len(output.splitlines()) == mebibytes << 17, "the result")
+        check(shown.endswith(b"\r\x1b[K"), "the line is not cleared")
+        if b"merging" in shown:
+            break
+    check(re.search(rb"\r\x1b\[Kgpuhist: merging \d+%\r\x1b\[K", shown), f"shown {shown!r}")
+    # A terminal that gets the result is not drawn over.
+    terminal = Terminal()
+    process = subprocess.Popen([GPUHIST, "--progress", "--bins", "9", "--format", "tsv", "--engine", engine],
+                               stdin=subprocess.PIPE, stdout=terminal.slave, stderr=terminal.slave)
+    process.stdin.write(encode([1]))
+    process.stdin.close()
+    check(process.wait() == 0, "the status")
+    check(b"printing" not in terminal.read_to_end(), "drawn over the result")
+
+
 def test_compressed(engine):
     """The bytes of compressed files are counted as they are in the files."""
     with tempfile.TemporaryDirectory() as directory:

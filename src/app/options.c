@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What getopt_long returns for the first row; a letter if the option was given by its letter. */
 #define OPTIONS_KEY_FIRST 256
@@ -363,6 +364,7 @@ static enum status options_finish(struct options *options, struct failure *failu
         options->print.output = NULL;
     if (options->engine && strcmp(options->engine, "auto") == 0)
         options->engine = NULL;
+    options->print.is_terminal = !options->print.output && isatty(STDOUT_FILENO);
     options->print.threads = options->threads;
     options->print.value_name = options->field.count == 1 ? options->field.list[0].name : NULL;
     options->stalin_sort.purged = options->print.purged != NULL;
@@ -423,11 +425,13 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     /* The first word may be a command, or "help" before one. */
     const struct options_command *command = argc > 1 ? options_find_command(argv[1]) : NULL;
     const bool is_named = command != NULL;
+    options->is_named = is_named;
     if (!is_named && argc > 1 && *argv[1] != '-') {
         if (argc > 2 && strcmp(argv[1], "help") == 0 && options_is_no_file(argv[1]))
             command = options_find_command(argv[2]);
         if (command) {
             options->command = command;
+            options->is_named = true;
             options->help = true;
             return STATUS_OK;
         }
@@ -441,8 +445,10 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     if (options_parse_words(options, argc, argv, failure) != STATUS_OK)
         return failure->status;
     if (options->help && !is_named && optind < argc &&
-        (command = options_find_command(argv[optind])))
+        (command = options_find_command(argv[optind]))) {
         options->command = command;
+        options->is_named = true;
+    }
     if (options->help || options->version)
         return STATUS_OK;
 

@@ -16,29 +16,41 @@ const char *options_help_word(const struct options *options)
     return options->command == &options_commands[OPERATION_HISTOGRAM] ? "" : options->command->name;
 }
 
+/* Begins the help of the program. */
+static const char options_usage[] =
+    "gpuhist [OPERATION] [OPTION]... [FILE]...\n"
+    "Count integers, text or binary, plain or compressed, on all cores and GPUs.\n";
+static const char options_examples[] =
+    "  gpuhist uniq --top 10 ids.txt                the 10 most frequent values\n"
+    "  gpuhist uniq -f 9 access.log*.gz             how often each HTTP status occurs\n"
+    "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n";
+
 char *options_help(const struct options *options)
 {
     const struct options_command *command = options->command;
+    const bool is_overview = !options->is_named;
     struct text_buffer help = {.text = NULL};
     int group = -1;
 
-    text_buffer_print(&help, "Usage: ");
-    text_buffer_append(&help, command->usage, strlen(command->usage));
-    if (command == &options_commands[OPERATION_HISTOGRAM]) {
-        text_buffer_print(&help, "\nOperations: (options of each: gpuhist OPERATION --help)\n");
-        for (size_t i = 0; i < OPTIONS_COMMANDS; i++)
-            text_buffer_print(&help, "  %-23s %s\n", options_commands[i].name,
-                              options_commands[i].help);
-    }
+    text_buffer_print(&help, "Usage: %s", is_overview ? options_usage : command->usage);
+    text_buffer_print(&help, "\nExamples:\n%s", is_overview ? options_examples : command->examples);
+    if (is_overview)
+        text_buffer_print(
+            &help, "\nOperations: (all options of each, and examples: gpuhist OPERATION --help)\n");
+    for (size_t i = 0; is_overview && i < OPTIONS_COMMANDS; i++)
+        text_buffer_print(&help, "  %-23s %s\n", options_commands[i].name,
+                          options_commands[i].help);
+    if (is_overview)
+        text_buffer_print(&help, "\nOptions: (these are some; all: gpuhist histogram --help)\n");
     for (size_t i = 0; i < options_row_count; i++) {
         const struct options_row *row = &options_rows[i];
         const char *argument = row->argument ? row->argument : "";
         const char *before = *argument == '\0' ? "" : *argument == '[' ? "[=" : " ";
         const char *of_bins = strstr(row->help, "; of bins: ");
         char names[64] = "      ";
-        if (!(row->traits & command->traits) || row->is_told)
+        if (!(row->traits & command->traits) || row->is_told || (is_overview && !row->is_common))
             continue;
-        if (group != (int)row->group)
+        if (!is_overview && group != (int)row->group)
             text_buffer_print(&help, "\n%s:\n", options_groups[row->group]);
         group = (int)row->group;
         if (row->letter)
@@ -53,8 +65,11 @@ char *options_help(const struct options *options)
     if (command->action != OPTIONS_INFO)
         text_buffer_print(
             &help,
-            "\nSuffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); as SIZE or BYTES, 5K = 5120.\n"
-            "Exit status: 0 success, 1 data or I/O error, 2 usage error, 3 engine cannot run.\n");
+            "\nSuffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); as SIZE or BYTES, 5K = 5120.\n");
+    if (command->action != OPTIONS_INFO && !is_overview)
+        text_buffer_print(&help,
+                          "Exit status: 0 success, 1 data or I/O error, 2 usage error, 3 engine "
+                          "cannot run.\n");
     if (!help.is_lost)
         return help.text;
     free(help.text);

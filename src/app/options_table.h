@@ -28,9 +28,10 @@ enum options_trait {
 /* A command: what the first word of the command line may be. */
 struct options_command {
     const char *name;
-    const char *alias; /* a shorter name, or NULL */
-    const char *help;  /* in the list of commands */
-    const char *usage; /* begins its own --help: the command line, and a description */
+    const char *alias;    /* a shorter name, or NULL */
+    const char *help;     /* in the list of commands */
+    const char *usage;    /* begins its --help: the command line, and a description */
+    const char *examples; /* lines */
     enum options_action action;
     enum operation_id operation; /* to run */
     unsigned traits;
@@ -45,6 +46,7 @@ const struct options_command *options_find_command(const char *name);
 
 /* The headings of --help and of the man page, in this order. */
 enum options_group {
+    OPTIONS_SELECTION,
     OPTIONS_BINS,
     OPTIONS_PREDICATES,
     OPTIONS_STALIN_SORT,
@@ -91,8 +93,9 @@ struct options_row {
     unsigned value;
     size_t target; /* the offset in struct options of what is set, of that many bytes */
     size_t bytes;
-    size_t given; /* the offset of a bool that is set as well; 0: none */
-    bool is_told; /* the help of the option before it names it; it has no line of its own */
+    size_t given;   /* the offset of a bool that is set as well; 0: none */
+    bool is_common; /* the help of the program lists it, not only that of its operations */
+    bool is_told;   /* the help of the option before it names it; it has no line of its own */
 };
 
 #define OPTIONS_ROWS_MAX 80

@@ -16,6 +16,7 @@
 #include "print/print.h"
 #include "text/dictionary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -48,6 +49,8 @@ struct run {
     struct source *source;
     void *partial;
     struct print_output output;
+    struct progress progress;           /* of the last attempt */
+    struct stage stage;                 /* after the input */
     char quotes_note[SOURCE_NOTE_SIZE]; /* for the end: of quoted fields that a delimiter splits */
     bool is_thread_left;                /* as in struct pipeline_report, of any attempt */
 };
@@ -63,9 +66,12 @@ static enum status run_end(struct run *run, enum status counted, struct failure 
     const struct job *job = &run->job;
     const struct operation *operation = operation_of(job);
     struct failure beside;
+
+    if (counted == STATUS_OK && !options->print.is_terminal) /* else it would be drawn over */
+        progress_begin_stage(&run->progress, &run->stage);
     enum status status =
         print_end(&run->output, job, run->partial, &options->print, counted, failure);
-
+    progress_end_stage(&run->progress);
     if (status != STATUS_OK) {
         if (counted == STATUS_OK && job->is_text)
             parse_errors_report(job->errors, true, &beside);
@@ -103,6 +109,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     const bool streams = operation_of(&run->job)->stop && isatty(STDOUT_FILENO);
     struct pipeline_report report;
     struct monitor monitor = {
+        .stage = &run->stage,
         .element_bytes = run->job.is_text ? 0 : job_value_bytes(&run->job),
         .every_seconds = (double)options->every_ns * 1e-9,
         .print = run_print,
@@ -133,6 +140,8 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .watcher = &watcher,
     };
     enum status status = pipeline_run(&task, &report, failure);
+    progress_end_stage(&monitor.progress);
+    run->progress = monitor.progress;
     monitor_release_signals(&monitor);
     run->is_thread_left = run->is_thread_left || report.is_thread_left;
     if (options->verbose)
@@ -149,15 +158,17 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
 
     row_count_clear(&run->rows);
     job->rows = &run->rows;
-
+    job->stage = &run->stage;
     if (job->is_text &&
         parse_errors_create(&job->errors, job, run->options->invalid, failure) != STATUS_OK)
         return failure->status;
     if (job_has_texts(job) &&
         !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_create())))
         return status_fail(failure, STATUS_DATA, "no memory for texts");
-    for (size_t i = 0; job->singles && i < job->value_count; i++)
+    for (size_t i = 0; job->singles && i < job->value_count; i++) {
         job->singles[i].dictionary = job->dictionary;
+        job->singles[i].stage = job->stage;
+    }
     run->partial = operation_of(job)->create(job, failure);
     return run->partial ? STATUS_OK : failure->status;
 }
@@ -338,7 +349,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
 enum status run_options(const struct options *options, bool *is_thread_left,
                         struct failure *failure)
 {
-    struct run run = {.options = options, .engine = options->engine};
+    struct run run = {.options = options, .engine = options->engine, .progress = {.due = INFINITY}};
 
     *is_thread_left = false;
     monitor_block_signal();

@@ -26,6 +26,7 @@ void *uniq_create(const struct job *job, struct failure *failure)
         free(uniq);
         return NULL;
     }
+    table_set_stage(uniq->table, job->stage);
     pthread_mutex_init(&uniq->windows.lock, NULL);
     return uniq;
 }

@@ -52,6 +52,7 @@ struct dictionary;
 struct json_columns;
 struct parse_errors;
 struct row_count;
+struct stage;
 
 /*
  * Which elements survive a stalin-sort: by default those not less than every survivor before them.
@@ -80,6 +81,7 @@ struct job {
     size_t condition_count;        /* only rows that meet all of them count */
     struct predicate *conditions;  /* [condition_count], owned */
     struct row_count *rows;        /* what counts of them; thread-safe, not owned */
+    struct stage *stage;           /* after the input; thread-safe, not owned; or NULL */
     struct dictionary *dictionary; /* of columns of texts; thread-safe, not owned; NULL: none */
     const struct json_columns *json; /* rows are JSON objects, with these paths; not owned */
     bool is_text;                    /* text input; otherwise binary */

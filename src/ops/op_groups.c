@@ -442,12 +442,13 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
 }
 
 /*
- * Makes the automatic histogram of the values of groups `first` to `last`, and begins its rows. The
- * caller destroys it, also after a failure; then it may be NULL.
+ * Makes the automatic histogram of the values of groups `first` to `last`, and begins its rows, of
+ * that width. The caller destroys it, also after a failure; then it may be NULL.
  */
 static enum status op_groups_make_automatic(const struct groups *groups, uint64_t first,
                                             uint64_t last, const struct print_options *options,
-                                            struct rows *rows, struct growing_histogram **automatic,
+                                            struct rows *rows, uint64_t *width,
+                                            struct growing_histogram **automatic,
                                             struct failure *failure)
 {
     const struct job *job = groups->job;
@@ -474,7 +475,7 @@ static enum status op_groups_make_automatic(const struct groups *groups, uint64_
     }
     if (growing_histogram_finish(*automatic, job, elements, failure) != STATUS_OK)
         return failure->status;
-    op_automatic_begin_rows(rows, job, *automatic, options);
+    *width = op_automatic_begin_rows(rows, job, *automatic, options);
     return STATUS_OK;
 }
 
@@ -528,6 +529,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     struct text_buffer prefix = {.text = NULL};
     struct print_prefixes prefixes;
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
+    uint64_t width; /* of automatic bins */
     enum status status = STATUS_OK;
 
     print_find_prefixes(&prefixes, job, format, NULL);
@@ -568,7 +570,8 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
                          prefix.is_lost ? 0 : prefix.length);
         }
         if (status == STATUS_OK && job->is_automatic)
-            status = op_groups_make_automatic(groups, g, g, &own, &rows, &automatic, failure);
+            status =
+                op_groups_make_automatic(groups, g, g, &own, &rows, &width, &automatic, failure);
         else
             groups_rows_begin(&rows, groups, g, options->zeros);
         if (status == STATUS_OK && job->range_bins > 0) {
@@ -612,11 +615,9 @@ static enum status op_groups_print_heat(struct writer *writer, const struct grou
     }
     if (job->range_bins > 0 && groups->count > 0)
         status = range_histogram_make_job(&ranged, job, ends[0], ends[1], failure);
-    if (job->is_automatic && groups->count > 0) {
-        status = op_groups_make_automatic(groups, 0, groups->count - 1, options, &rows, &automatic,
-                                          failure);
-        width = status == STATUS_OK && !rows.is_unit ? automatic->result_width : 1;
-    }
+    if (job->is_automatic && groups->count > 0)
+        status = op_groups_make_automatic(groups, 0, groups->count - 1, options, &rows, &width,
+                                          &automatic, failure);
     if (status == STATUS_OK)
         status = print_heat(writer, groups, &ranged, width, options, failure);
     growing_histogram_destroy(automatic);

@@ -3,6 +3,7 @@
 
 #include "print/print.h"
 
+#include "base/stage.h"
 #include "decoder/decoder.h"
 #include "engine/engine.h"
 #include "output/output_file.h"
@@ -108,6 +109,8 @@ static enum status print_result(struct print_output *output, const struct job *j
         return failure->status;
     if (!operation->print)
         return STATUS_OK;
+    writer_set_stage(output->result, job->stage);
+    stage_begin(job->stage, "printing", 0);
     if (output->redraws)
         writer_write(output->result, PRINT_CLEAR, strlen(PRINT_CLEAR));
     return operation->print(output->result, job, partial, options, failure);

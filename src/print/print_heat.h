@@ -14,6 +14,9 @@
 
 struct writer;
 
+/* Returns the number of rows of cells that fit the terminal. Reads the environment. */
+uint64_t print_heat_plot_lines(const struct print_options *options);
+
 /*
  * Writes the heat map of a finished partial, whose job has one column of groups. `job` is that, or
  * one with other bins for its values. `width` is that of bins that the job does not give. The

@@ -57,6 +57,11 @@ void table_destroy(struct table *table)
     memory_unmap(table, sizeof *table);
 }
 
+void table_set_stage(struct table *table, struct stage *stage)
+{
+    table->stage = stage;
+}
+
 uint64_t table_bytes_max(const struct table *table)
 {
     return table->bytes_max;

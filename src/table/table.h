@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct stage;
 struct table;
 
 /* The words of rows. */
@@ -68,6 +69,9 @@ struct table_entry {
  */
 enum status table_create(struct table **table, const struct table_layout *layout, uint64_t bytes,
                          const char *directory, struct failure *failure);
+
+/* Reports merges to a stage (stage.h), which must outlive the table. NULL: no longer. */
+void table_set_stage(struct table *table, struct stage *stage);
 
 /* The memory that it may take. */
 uint64_t table_bytes_max(const struct table *table);

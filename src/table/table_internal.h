@@ -57,6 +57,7 @@ struct table {
     size_t block_rows;          /* of a block */
     uint64_t bytes_max;
     const char *directory;
+    struct stage *stage; /* or NULL; not owned */
     struct keyed_hash hash;
     struct table_blocks blocks;
     _Atomic unsigned writers;     /* open now */

@@ -946,7 +946,8 @@ static void test_merge(void)
         if (expected[key].count > 0)
             expected[n++] = expected[key];
     }
-    bool right = table_runs_merge(runs, RUNS, &plain, directory(), &merged, &failure) == STATUS_OK;
+    bool right =
+        table_runs_merge(runs, RUNS, &plain, directory(), NULL, &merged, &failure) == STATUS_OK;
     tap_ok(right && run_has(&merged, expected, n), "runs merged, one of them empty");
     table_run_destroy(&merged);
     free(expected);
@@ -962,7 +963,7 @@ static void test_merge_overflow(void)
 
     run_make(&runs[0], halves, 2);
     run_make(&runs[1], halves, 2);
-    tap_ok(table_runs_merge(runs, 2, &plain, directory(), &merged, &failure) == STATUS_DATA &&
+    tap_ok(table_runs_merge(runs, 2, &plain, directory(), NULL, &merged, &failure) == STATUS_DATA &&
                strcmp(failure.message, "a count does not fit in 64 bits") == 0,
            "runs whose counts do not fit together");
     tap_ok(run_has(&runs[0], halves, 2), "which stay as they are");
@@ -985,7 +986,8 @@ static void test_cut(void)
                  memcmp(read, entries, 2 * sizeof *read) == 0 &&
                  !table_run_read(&runs[0], &plain, 0, (uint64_t *)read, 3) && errno == EIO;
     tap_ok(right &&
-               table_runs_merge(runs, 2, &plain, directory(), &merged, &failure) == STATUS_DATA &&
+               table_runs_merge(runs, 2, &plain, directory(), NULL, &merged, &failure) ==
+                   STATUS_DATA &&
                strstr(failure.message, "cannot read a temporary file of counts"),
            "a run that was cut");
     table_run_destroy(&runs[0]);
