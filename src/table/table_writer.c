@@ -28,9 +28,9 @@
 #define TABLE_FRONT_BITS_MORE 2
 
 /*
- * A front that is full grows if there were 5/4 as many look-ups as it has rows,
- * and one that cannot grow is filled again if there were twice as many. Else so many of the next
- * keys do not go there.
+ * A front that is full grows if there were 5/4 as many look-ups as it has rows, and one that cannot
+ * grow is filled again if there were twice as many. Else the next keys, so many times its rows, do
+ * not go there.
  */
 #define TABLE_FRONT_GROWS(look_ups, rows) (4 * (look_ups) >= 5 * (rows))
 #define TABLE_FRONT_PAYS(look_ups, rows)  ((look_ups) >= 2 * (rows))
