@@ -3,20 +3,6 @@
 
 #include "exec/checkpoint.h"
 
-void checkpoint_init(struct checkpoint *checkpoint)
-{
-    pthread_mutex_init(&checkpoint->lock, NULL);
-    pthread_cond_init(&checkpoint->changed, NULL);
-    checkpoint->active = 0;
-    atomic_init(&checkpoint->wanted, false);
-}
-
-void checkpoint_destroy(struct checkpoint *checkpoint)
-{
-    pthread_cond_destroy(&checkpoint->changed);
-    pthread_mutex_destroy(&checkpoint->lock);
-}
-
 void checkpoint_enter(struct checkpoint *checkpoint)
 {
     if (!checkpoint)

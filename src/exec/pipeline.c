@@ -3,6 +3,7 @@
 
 #include "exec/pipeline.h"
 
+#include "base/clock.h"
 #include "exec/device_startup.h"
 #include "exec/offload_policy.h"
 #include "exec/time_window.h"
@@ -30,16 +31,11 @@ struct pipeline {
     struct checkpoint checkpoint;
     struct worker_pool pools[PIPELINE_WORKER_POOLS_MAX];
     struct pipeline_device devices[PIPELINE_WORKER_POOLS_MAX]; /* one for each pool */
-    atomic_size_t worker_pool_count; /* grows when further devices are prepared */
-    pthread_mutex_t lock;            /* for adding a pool */
-    struct time_window *window;      /* NULL: results are of all so far */
-    uint64_t earlier_elements;       /* of earlier periods of the window */
+    atomic_size_t pool_count;   /* grows when further devices are prepared */
+    pthread_mutex_t lock;       /* for adding a pool */
+    struct time_window *window; /* NULL: results are of all so far */
+    uint64_t earlier_elements;  /* of earlier periods of the window */
 };
-
-static size_t pipeline_pool_count(const struct pipeline *pipeline)
-{
-    return atomic_load(&pipeline->worker_pool_count);
-}
 
 /* Adds a pool that is not open. Returns NULL if there are too many. */
 static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const struct engine *engine,
@@ -48,7 +44,7 @@ static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const st
     struct worker_pool *pool = NULL;
 
     pthread_mutex_lock(&pipeline->lock);
-    size_t count = pipeline_pool_count(pipeline);
+    const size_t count = pipeline->pool_count;
     if (count < PIPELINE_WORKER_POOLS_MAX) {
         pool = &pipeline->pools[count];
         pool->crew = &pipeline->crew;
@@ -56,7 +52,7 @@ static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const st
         pool->joins_late = joins_late;
         pool->device_bit = 1u << count;
         pool->device = device;
-        atomic_store(&pipeline->worker_pool_count, count + 1);
+        pipeline->pool_count = count + 1;
     }
     pthread_mutex_unlock(&pipeline->lock);
     return pool;
@@ -72,34 +68,29 @@ bool pipeline_has_ended(struct pipeline *pipeline)
     return has_ended;
 }
 
-static uint64_t pipeline_bytes(const struct pipeline *pipeline)
+/* The sums over all pools. */
+static struct worker_pool_counts pipeline_counts(const struct pipeline *pipeline)
 {
-    uint64_t bytes = 0;
+    struct worker_pool_counts counts = {.bytes = 0};
 
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
-        bytes += worker_pool_bytes(&pipeline->pools[i]);
-    return bytes;
+    for (size_t i = 0; i < pipeline->pool_count; i++) {
+        const struct worker_pool_counts own = worker_pool_counts(&pipeline->pools[i]);
+        counts.bytes += own.bytes;
+        counts.counted += own.counted;
+        counts.pulling += own.pulling;
+    }
+    return counts;
 }
 
 /* The bytes of input that are left, or ENGINE_INPUT_UNKNOWN. */
 static uint64_t pipeline_bytes_left(const struct pipeline *pipeline)
 {
     uint64_t size = pipeline->task->options.input_bytes;
-    uint64_t bytes = pipeline_bytes(pipeline);
+    uint64_t bytes = pipeline_counts(pipeline).bytes;
 
     if (size == ENGINE_INPUT_UNKNOWN)
         return size;
     return size > bytes ? size - bytes : 0;
-}
-
-/* The bytes that the workers have pulled in chunks. */
-static uint64_t pipeline_counted(const struct pipeline *pipeline)
-{
-    uint64_t counted = 0;
-
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
-        counted += worker_pool_counted(&pipeline->pools[i]);
-    return counted;
 }
 
 /* The number of elements that the workers have pulled, or of values found in text. */
@@ -107,28 +98,29 @@ static uint64_t pipeline_elements(const struct pipeline *pipeline)
 {
     const struct job *job = pipeline->task->job;
     return job->is_text ? parse_errors_values(job->errors)
-                        : pipeline_counted(pipeline) / job_value_bytes(job);
+                        : pipeline_counts(pipeline).counted / job_value_bytes(job);
 }
 
 void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
 {
-    const struct source *source = pipeline->task->source;
-    uint64_t bytes = pipeline_bytes(pipeline);
+    const struct worker_pool_counts counts = pipeline_counts(pipeline);
     size_t length = 0;
 
     *live = (struct pipeline_live){
-        .bytes = bytes,
-        .counted = pipeline_counted(pipeline),
-        .file_bytes = source_is_compressed(source) ? source_file_bytes_read(source) : bytes,
-        .seconds = crew_clock() - pipeline->crew.start,
+        .bytes = counts.bytes,
+        .counted = counts.counted,
+        .file_bytes = pipeline->task->options.is_compressed
+                          ? source_file_bytes_read(pipeline->task->source)
+                          : counts.bytes,
+        .seconds = clock_seconds() - pipeline->crew.start,
     };
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
+    for (size_t i = 0; i < pipeline->pool_count; i++) {
         const struct worker_pool *pool = &pipeline->pools[i];
         char name[ENGINE_NAME_MAX];
         engine_write_name(name, pool->engine->name, pool->device);
         /* A pool that joins late is at work when its first worker pulls. */
-        const bool is_at_work =
-            atomic_load(&pool->is_open) && (!pool->joins_late || worker_pool_pulling(pool) > 0);
+        const bool is_at_work = atomic_load(&pool->is_open) &&
+                                (!pool->joins_late || worker_pool_counts(pool).pulling > 0);
         if (is_at_work && length + 5 + ENGINE_NAME_MAX < sizeof live->engines)
             length += (size_t)snprintf(live->engines + length, sizeof live->engines - length,
                                        "%s%s", length > 0 ? " and " : "", name);
@@ -145,13 +137,10 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
     const struct job *job = task->job;
     enum status status = STATUS_OK;
 
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
+    for (size_t i = 0; i < pipeline->pool_count; i++) {
         struct failure own;
-        if (worker_pool_finish(&pipeline->pools[i], &own) != STATUS_OK &&
-            (status == STATUS_OK || status_is_before(&own, failure))) {
-            *failure = own;
-            status = own.status;
-        }
+        if (worker_pool_finish(&pipeline->pools[i], &own) != STATUS_OK)
+            status = status_fail_first(failure, status, &own);
     }
     uint64_t elements = pipeline_elements(pipeline) - pipeline->earlier_elements;
     if (status == STATUS_OK && job_has_rows(job))
@@ -175,7 +164,7 @@ static enum status pipeline_begin_period(struct pipeline *pipeline, struct failu
         return failure->status;
     operation->destroy(*task->partial);
     *task->partial = partial;
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
+    for (size_t i = 0; i < pipeline->pool_count; i++) {
         const struct worker_pool *pool = &pipeline->pools[i];
         if (atomic_load(&pool->is_open))
             pool->engine->renew(pool->session, partial);
@@ -190,13 +179,13 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
                                 enum status (*use)(void *context, struct failure *failure),
                                 void *context, struct failure *failure)
 {
+    enum status workers = STATUS_OK;
     enum status status = STATUS_OK;
-    bool is_sound = true;
 
     checkpoint_begin(&pipeline->checkpoint);
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
-        is_sound = is_sound && worker_pool_is_sound(&pipeline->pools[i]);
-    if (is_sound) {
+    for (size_t i = 0; i < pipeline->pool_count; i++)
+        workers = worker_pool_collect(&pipeline->pools[i], workers, failure);
+    if (workers == STATUS_OK) {
         status = pipeline_finish_partial(pipeline, failure);
         if (status == STATUS_OK)
             status = use(context, failure);
@@ -218,17 +207,17 @@ static bool pipeline_allows(const struct pipeline *pipeline,
 {
     struct offload_policy_view view = {
         .input_bytes = pipeline->task->options.input_bytes,
-        .bytes = pipeline_bytes(pipeline),
-        .seconds = crew_clock() - pipeline->crew.start,
+        .bytes = pipeline_counts(pipeline).bytes,
+        .seconds = clock_seconds() - pipeline->crew.start,
         .is_unread = source_is_unread(pipeline->task->source),
         .feeders = atomic_load_explicit(&pipeline->crew.feeders, memory_order_relaxed),
     };
 
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
+    for (size_t i = 0; i < pipeline->pool_count; i++) {
         const struct worker_pool *pool = &pipeline->pools[i];
         bool counts = !pool->joins_late && atomic_load(&pool->is_open);
         view.workers += counts ? pool->count : 0;
-        view.pulling += counts ? worker_pool_pulling(pool) : 0;
+        view.pulling += counts ? worker_pool_counts(pool).pulling : 0;
     }
     return pipeline->task->device_count > 0 || rule(&view);
 }
@@ -316,28 +305,6 @@ static void pipeline_device_ready(void *context, const char *reason)
         crew_leave(&pipeline->crew);
 }
 
-/* Starts the startups of all pools that join late, unless the input is small. */
-static void pipeline_prepare_devices(struct pipeline *pipeline, unsigned workers)
-{
-    const struct pipeline_task *task = pipeline->task;
-    bool is_small =
-        task->device_count == 0 && offload_policy_is_small(task->options.input_bytes, workers);
-    size_t count = pipeline_pool_count(pipeline); /* startups may add pools */
-
-    for (size_t i = 0; i < count; i++) {
-        struct worker_pool *pool = &pipeline->pools[i];
-        const char *unsupported = engine_unsupported(pool->engine, task->job);
-        if (!pool->joins_late)
-            continue;
-        if (unsupported)
-            snprintf(pool->reason, sizeof pool->reason, "it does not support %s", unsupported);
-        else if (is_small)
-            snprintf(pool->reason, sizeof pool->reason, "the input is too small for it to pay");
-        else
-            pipeline_prepare_device(pipeline, pool);
-    }
-}
-
 /* --- a run ------------------------------------------------------------------------------------ */
 
 /* Adds and opens a pool. If it cannot be opened, its report says why. */
@@ -408,10 +375,11 @@ static enum status pipeline_open(struct pipeline *pipeline, struct failure *fail
 static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_report *report,
                                  struct failure *failure)
 {
-    const struct pipeline_watcher *watcher = pipeline->task->watcher;
-    struct source *source = pipeline->task->source;
+    const struct pipeline_task *task = pipeline->task;
+    const struct pipeline_watcher *watcher = task->watcher;
+    struct source *source = task->source;
     struct crew *crew = &pipeline->crew;
-    const size_t count = pipeline_pool_count(pipeline); /* startups may add pools */
+    const size_t count = pipeline->pool_count; /* startups may add pools */
     enum status status = STATUS_OK;
     unsigned workers = 0;
 
@@ -427,8 +395,20 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
         status = own.status; /* some pools may run */
         source_stop(source, 0);
     }
-    if (status == STATUS_OK)
-        pipeline_prepare_devices(pipeline, workers);
+    const bool is_small =
+        task->device_count == 0 && offload_policy_is_small(task->options.input_bytes, workers);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        struct worker_pool *pool = &pipeline->pools[i];
+        if (!pool->joins_late)
+            continue;
+        const char *unsupported = engine_unsupported(pool->engine, task->job);
+        if (unsupported)
+            snprintf(pool->reason, sizeof pool->reason, "it does not support %s", unsupported);
+        else if (is_small)
+            snprintf(pool->reason, sizeof pool->reason, "the input is too small for it to pay");
+        else
+            pipeline_prepare_device(pipeline, pool);
+    }
     crew_leave(crew);
 
     if (status == STATUS_OK && watcher->watch) {
@@ -440,7 +420,7 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
     while (!crew->ended)
         pthread_cond_wait(&crew->changed, &crew->lock);
     pthread_mutex_unlock(&crew->lock);
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
+    for (size_t i = 0; i < pipeline->pool_count; i++) {
         struct worker_pool *pool = &pipeline->pools[i];
         if (!pipeline->devices[i].startup)
             continue;
@@ -449,10 +429,10 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
             snprintf(pool->reason, sizeof pool->reason, "it was not needed");
         report->is_thread_left |= end == DEVICE_STARTUP_RUNNING;
     }
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
+    for (size_t i = 0; i < pipeline->pool_count; i++)
         status = worker_pool_collect(&pipeline->pools[i], status, failure);
     if (status == STATUS_OK)
-        status = source_check(source, pipeline_counted(pipeline), failure);
+        status = source_check(source, pipeline_counts(pipeline).counted, failure);
     return status == STATUS_OK ? pipeline_finish_partial(pipeline, failure) : status;
 }
 
@@ -469,15 +449,15 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
                 .partial = task->partial,
                 .checkpoint = task->watcher->checkpoints ? &pipeline.checkpoint : NULL,
                 .watcher = task->watcher,
-                .start = crew_clock(),
+                .start = clock_seconds(),
+                .lock = PTHREAD_MUTEX_INITIALIZER,
+                .changed = PTHREAD_COND_INITIALIZER,
             },
+        .checkpoint = CHECKPOINT_INITIALIZER,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
     };
 
     *report = (struct pipeline_report){.worker_pool_count = 0};
-    pthread_mutex_init(&pipeline.crew.lock, NULL);
-    pthread_cond_init(&pipeline.crew.changed, NULL);
-    checkpoint_init(&pipeline.checkpoint);
-    pthread_mutex_init(&pipeline.lock, NULL);
     enum status status = STATUS_OK;
     if (task->job->window_periods > 0)
         status = time_window_create(&pipeline.window, task->job, failure);
@@ -486,16 +466,12 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
     if (status == STATUS_OK)
         status = pipeline_work(&pipeline, report, failure);
 
-    report->bytes = pipeline_bytes(&pipeline);
+    report->bytes = pipeline_counts(&pipeline).bytes;
     report->elements = pipeline_elements(&pipeline);
-    report->worker_pool_count = pipeline_pool_count(&pipeline);
+    report->worker_pool_count = pipeline.pool_count;
     for (size_t i = 0; i < report->worker_pool_count; i++)
         worker_pool_close(&pipeline.pools[i], &report->pools[i]);
-    report->seconds = crew_clock() - pipeline.crew.start;
+    report->seconds = clock_seconds() - pipeline.crew.start;
     time_window_destroy(pipeline.window);
-    checkpoint_destroy(&pipeline.checkpoint);
-    pthread_cond_destroy(&pipeline.crew.changed);
-    pthread_mutex_destroy(&pipeline.crew.lock);
-    pthread_mutex_destroy(&pipeline.lock);
     return status;
 }
