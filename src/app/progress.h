@@ -31,7 +31,7 @@ void progress_print_engines(const struct pipeline_report *report, bool has_resul
 
 struct progress {
     bool is_of_lines; /* a line each second, and one at the end; else one is rewritten in place */
-    uint64_t size;    /* bytes of the input as it is (source_file_bytes), or SOURCE_SIZE_UNKNOWN */
+    uint64_t size;    /* bytes of the input as it is (source_sizes), or SOURCE_SIZE_UNKNOWN */
     double due;       /* time of the next display, in seconds since the start; INFINITY: never */
     bool is_drawn;    /* a drawn line must be cleared before other output */
     uint64_t last_bytes;

@@ -113,7 +113,8 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     const bool is_asked = options->progress == OPTIONS_PROGRESS_ON;
     const bool is_wanted =
         is_asked || (options->progress == OPTIONS_PROGRESS_AUTO && !options->quiet && !streams);
-    progress_begin(&monitor.progress, is_wanted, is_asked, source_file_bytes(run->source));
+    const struct source_sizes sizes = source_sizes(run->source);
+    progress_begin(&monitor.progress, is_wanted, is_asked, sizes.files);
     struct pipeline_watcher watcher = monitor_watcher(&monitor);
     struct pipeline_task task = {
         .job = &run->job,
@@ -127,8 +128,8 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
             {
                 .threads = options->threads,
                 .chunk_bytes = run_chunk_bytes(options, &run->job),
-                .input_bytes = source_size(run->source),
-                .is_compressed = source_is_compressed(run->source),
+                .input_bytes = sizes.stream,
+                .is_compressed = sizes.stream != sizes.files,
             },
         .watcher = &watcher,
     };
@@ -270,16 +271,15 @@ static enum status run_operation(struct run *run, struct failure *failure)
 static enum status run_open_source(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
-    enum status status = source_open(&run->source, options->names, options->name_count, 1, failure);
+    const struct source_options reading = {
+        .decodes = !options->no_decompression,
+        .memory_limit = options->decoding_memory,
+        .holds_frames = operations[options->command->operation]->stop,
+        .refuses = !options->binary && !options->has_order,
+        .ends_with_nul = options->ends_with_nul,
+    };
 
-    if (status == STATUS_OK && !options->no_decompression)
-        source_decode(run->source, options->decoding_memory,
-                      operations[options->command->operation]->stop);
-    if (status == STATUS_OK && !options->binary && !options->has_order)
-        source_refuse_kinds(run->source);
-    if (status == STATUS_OK && options->ends_with_nul)
-        source_end_with_nul(run->source);
-    return status;
+    return source_open(&run->source, options->names, options->name_count, &reading, failure);
 }
 
 /*
@@ -316,7 +316,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
             return failure->status;
         /* The first results of --every do not wait for columns of a pipe. */
         const bool looks = input == OPTIONS_INPUT_ANY || !is_early ||
-                           source_file_bytes(run->source) != SOURCE_SIZE_UNKNOWN;
+                           source_sizes(run->source).files != SOURCE_SIZE_UNKNOWN;
         if (looks && source_look_array(run->source, &run->array, &run->has_arrays, &name,
                                        failure) != STATUS_OK)
             return failure->status;

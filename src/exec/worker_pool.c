@@ -61,7 +61,7 @@ static bool worker_is_surplus(const struct worker *worker)
     if (feeders == 0)
         return atomic_load_explicit(&crew->awaited_devices, memory_order_relaxed) != 0 &&
                worker->index >= offload_policy_cpu_workers_meanwhile(pool->count);
-    bool is_plain = source_size(crew->source) != SOURCE_SIZE_UNKNOWN;
+    bool is_plain = source_sizes(crew->source).stream != SOURCE_SIZE_UNKNOWN;
     uint64_t bytes = is_plain ? atomic_load_explicit(&worker->bytes, memory_order_relaxed) : 0;
     return worker->index >= offload_policy_cpu_workers(pool->count, feeders, bytes,
                                                        worker->busy_seconds + worker->pull_seconds);

@@ -189,20 +189,24 @@ static enum input_event reader_read_file(struct reader *reader, struct input_pie
     return n == 0 ? INPUT_END : INPUT_DATA;
 }
 
-/* Reads more bytes ahead; of the piece, it uses what is said of waiting. */
-static enum input_event reader_read_ahead(struct reader *reader, struct input_piece *piece,
-                                          struct failure *failure)
-{
-    struct reader_ahead *raw = &reader->raw;
-    struct input_piece ahead = {.wait = piece->wait, .has_waited = piece->has_waited};
+static enum input_event reader_read_plain(struct reader *reader, struct input_piece *piece,
+                                          struct failure *failure);
 
-    if (!reader_ahead_reserve(raw))
+/* Reads more of the raw or plain bytes ahead; of the piece, it uses what is said of waiting. */
+static enum input_event reader_read_ahead(struct reader *reader, struct reader_ahead *ahead,
+                                          struct input_piece *piece, struct failure *failure)
+{
+    struct input_piece more = {.wait = piece->wait, .has_waited = piece->has_waited};
+
+    if (!reader_ahead_reserve(ahead))
         return reader_fail(reader, strerror(errno), failure);
-    ahead.data = raw->data + raw->end;
-    ahead.capacity = raw->capacity - raw->end;
-    enum input_event event = reader_read_file(reader, &ahead, failure);
-    raw->end += ahead.bytes;
-    piece->has_waited = ahead.has_waited;
+    more.data = ahead->data + ahead->end;
+    more.capacity = ahead->capacity - ahead->end;
+    const enum input_event event = ahead == &reader->raw
+                                       ? reader_read_file(reader, &more, failure)
+                                       : reader_read_plain(reader, &more, failure);
+    ahead->end += more.bytes;
+    piece->has_waited = more.has_waited;
     return event;
 }
 
@@ -246,7 +250,7 @@ static enum input_event reader_decode_piece(struct reader *reader, struct input_
 
     piece->bytes = 0;
     if (!reader->is_faulty && raw->begin == raw->end && !reader->is_pending)
-        event = reader_read_ahead(reader, piece, failure);
+        event = reader_read_ahead(reader, raw, piece, failure);
     if (event == INPUT_END && reader->decoder &&
         decoder_finish(reader->decoder, failure) != STATUS_OK)
         return INPUT_ERROR;
@@ -306,9 +310,9 @@ static enum input_event reader_take_held(struct reader *reader, struct input_pie
     return event;
 }
 
-/* Returns the next decoded bytes, except those in reader->plain, as they are. */
-static enum input_event reader_read_decoded(struct reader *reader, struct input_piece *piece,
-                                            struct failure *failure)
+/* Returns the next decoded bytes, except those in reader->plain, with newlines where rows end. */
+static enum input_event reader_read_plain(struct reader *reader, struct input_piece *piece,
+                                          struct failure *failure)
 {
     struct reader_ahead *raw = &reader->raw;
     enum input_event event = INPUT_DATA;
@@ -316,22 +320,20 @@ static enum input_event reader_read_decoded(struct reader *reader, struct input_
 
     piece->bytes = 0;
     while (!reader->is_detected) { /* read ahead until the format is known */
-        event = reader_read_ahead(reader, piece, failure);
+        event = reader_read_ahead(reader, raw, piece, failure);
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
         reader->format = reader_match(reader->options, raw->data, raw->end, &undecided);
         reader->is_detected = !undecided || reader->has_ended;
     }
-    if (!reader->format && reader_ahead_take(raw, piece))
-        return INPUT_DATA;
-    if (!reader->format)
-        return reader_read_file(reader, piece, failure);
     event = INPUT_DATA;
-    if (reader->options->holds_frames)
+    if (!reader->format && !reader_ahead_take(raw, piece))
+        event = reader_read_file(reader, piece, failure);
+    if (reader->format && reader->options->holds_frames)
         event = reader_take_held(reader, piece, failure);
-    while (event == INPUT_DATA && piece->bytes == 0)
+    while (reader->format && event == INPUT_DATA && piece->bytes == 0)
         event = reader_decode_piece(reader, piece, failure);
-    if (event == INPUT_DATA && reader->checks_content) {
+    if (reader->format && event == INPUT_DATA && reader->checks_content) {
         const struct decoder_format *kind =
             reader_match_refused(reader->options, piece->data, piece->bytes, &undecided);
         struct decoder *none;
@@ -342,16 +344,8 @@ static enum input_event reader_read_decoded(struct reader *reader, struct input_
             return INPUT_ERROR;
         }
     }
-    return event;
-}
-
-/* The same, with newlines where rows end. */
-static enum input_event reader_read_plain(struct reader *reader, struct input_piece *piece,
-                                          struct failure *failure)
-{
-    const enum input_event event = reader_read_decoded(reader, piece, failure);
-
-    reader_end_rows(reader->row_end, piece->data, piece->bytes);
+    if (reader->row_end != TEXT_ENDS_LF)
+        reader_end_rows(reader->row_end, piece->data, piece->bytes);
     return event;
 }
 
@@ -402,30 +396,10 @@ static enum status reader_find_names(const struct reader *reader, const char *li
     return STATUS_OK;
 }
 
-/* Reads more ahead into `plain`, as reader_begin does. */
-static enum input_event reader_read_plain_ahead(struct reader *reader, struct input_piece *piece,
-                                                struct failure *failure)
-{
-    struct reader_ahead *plain = &reader->plain;
-
-    if (!reader_ahead_reserve(plain))
-        return reader_fail(reader, strerror(errno), failure);
-    struct input_piece ahead = {
-        .data = plain->data + plain->end,
-        .capacity = plain->capacity - plain->end,
-        .wait = piece->wait,
-        .has_waited = piece->has_waited,
-    };
-    const enum input_event event = reader_read_plain(reader, &ahead, failure);
-    plain->end += ahead.bytes;
-    piece->has_waited = ahead.has_waited;
-    return event;
-}
-
 enum input_event reader_look_array(struct reader *reader, struct input_piece *piece,
                                    struct npy *array, bool *is_array, struct failure *failure)
 {
-    const struct reader_ahead *plain = &reader->plain;
+    struct reader_ahead *plain = &reader->plain;
     enum input_event event = INPUT_DATA;
     char reason[NPY_REASON_SIZE];
 
@@ -442,7 +416,7 @@ enum input_event reader_look_array(struct reader *reader, struct input_piece *pi
             return reader_fail(reader, "it ends within its NumPy header", failure);
         if (result != NPY_MORE || event == INPUT_END)
             return INPUT_DATA;
-        event = reader_read_plain_ahead(reader, piece, failure);
+        event = reader_read_ahead(reader, plain, piece, failure);
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
     }
@@ -594,7 +568,7 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
             break;
         if (plain->end - plain->begin >= READER_NAMES_BYTES)
             return reader_fail(reader, "its header line is longer than 1 MiB", failure);
-        event = reader_read_plain_ahead(reader, piece, failure);
+        event = reader_read_ahead(reader, plain, piece, failure);
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
     }
@@ -639,18 +613,12 @@ enum input_event reader_look(struct reader *reader, struct failure *failure)
     enum input_event event = INPUT_DATA;
     size_t spaces = 0; /* at the beginning of the block */
 
-    if (!reader_ahead_reserve(plain))
-        return reader_fail(reader, strerror(errno), failure);
-    while (event == INPUT_DATA && plain->end < READER_AHEAD_BYTES) {
-        while (spaces < plain->end && record_is_space(plain->data[spaces]))
+    while (event == INPUT_DATA && plain->end - plain->begin < READER_AHEAD_BYTES) {
+        const size_t bytes = plain->end - plain->begin;
+        while (spaces < bytes && record_is_space(plain->data[plain->begin + spaces]))
             spaces++;
-        struct input_piece piece = {
-            .data = plain->data + plain->end,
-            .capacity = READER_AHEAD_BYTES - plain->end,
-            .wait = plain->end == spaces,
-        };
-        event = reader_read_plain(reader, &piece, failure);
-        plain->end += piece.bytes;
+        struct input_piece piece = {.wait = bytes == spaces};
+        event = reader_read_ahead(reader, plain, &piece, failure);
     }
     return event;
 }

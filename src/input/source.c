@@ -3,6 +3,7 @@
 
 #include "input/source.h"
 
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/parallel.h"
 #include "input/first_block.h"
@@ -20,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The buffer of source_read_file. */
@@ -41,7 +41,7 @@
 #define SOURCE_UNREAD_PULLS 16 /* in which that is measured */
 
 /* How long a pull collects the small pieces of a slow writer. */
-#define SOURCE_GATHER_NS 20000000
+#define SOURCE_GATHER_SECONDS 0.02
 
 /*
  * Files up to this size are read in order, not claimed in ranges. So files in /proc and /sys, which
@@ -73,6 +73,7 @@ struct source {
     unsigned processors;
     struct record_format format; /* const once pulling has begun, as are the next three */
     struct reader_options reading;
+    struct source_options options;
     uint64_t size;       /* of the stream, or SOURCE_SIZE_UNKNOWN */
     struct parts *parts; /* NULL: nothing may be divided */
     struct source_origin origin;
@@ -99,17 +100,17 @@ struct source {
     enum text_scan_state turn_state; /* at the begin of the next range */
     uint64_t turn_sequence;          /* of the next chunk */
 
-    pthread_mutex_t lock;  /* guards all below */
-    bool waited;           /* this pull found the pipe empty and had to wait */
-    uint64_t pull_begins;  /* when this pull began, in nanoseconds */
-    uint64_t pull_ends;    /* when the last pull ended */
-    bool was_awaited;      /* another thread was waiting to pull then */
-    unsigned pulls;        /* that are measured so far */
-    uint64_t unread_ns;    /* the time between them in which nobody waited to pull */
-    uint64_t measured_ns;  /* all of their time */
-    uint64_t ranges_bytes; /* of plain files, claimed */
-    size_t opened;         /* how many of the names have been opened */
-    struct input *file;    /* the file whose ranges from `next` on can be claimed; or NULL */
+    pthread_mutex_t lock;    /* guards all below */
+    bool waited;             /* this pull found the pipe empty and had to wait */
+    double pull_begins;      /* when this pull began, as clock_seconds */
+    double pull_ends;        /* when the last pull ended */
+    bool was_awaited;        /* another thread was waiting to pull then */
+    unsigned pulls;          /* that are measured so far */
+    double unread_seconds;   /* the time between them in which nobody waited to pull */
+    double measured_seconds; /* all of their time */
+    uint64_t ranges_bytes;   /* of plain files, claimed */
+    size_t opened;           /* how many of the names have been opened */
+    struct input *file;      /* the file whose ranges from `next` on can be claimed; or NULL */
     off_t next;
     off_t end;                 /* of what is wanted of it */
     enum text_row_end row_end; /* of it */
@@ -139,8 +140,9 @@ struct source_pull {
 };
 
 enum status source_open(struct source **source, char *const *names, size_t count,
-                        size_t element_bytes, struct failure *failure)
+                        const struct source_options *options, struct failure *failure)
 {
+    const struct reader_options decoding = {.decodes = true};
     struct source_origin origin = {.stdin_offset = -1};
 
     for (size_t i = 0; i < count; i++) {
@@ -177,16 +179,35 @@ enum status source_open(struct source **source, char *const *names, size_t count
     new->names = names;
     new->count = count;
     new->processors = parallel_processors();
-    new->format.element_bytes = element_bytes;
+    new->format.element_bytes = 1;
     new->stop = UINT64_MAX;
     new->stream.format = &new->format;
     new->tabbed = SIZE_MAX;
-    new->reading.wake = new->wake[0];
-    new->reading.bytes_read = &new->bytes_read;
-    new->reading.tabbed = &new->tabbed;
+    new->options = *options;
+    new->reading = (struct reader_options){
+        .decodes = options->decodes,
+        .refuses = options->refuses,
+        .ends_with_nul = options->ends_with_nul,
+        .memory_limit = options->memory_limit,
+        .holds_frames = options->holds_frames,
+        .wake = new->wake[0],
+        .bytes_read = &new->bytes_read,
+        .tabbed = &new->tabbed,
+    };
     new->size = origin.size;
     new->origin = origin;
-    new->wanted = origin.size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
+    for (size_t i = 0; options->decodes && i < count && new->size != SOURCE_SIZE_UNKNOWN; i++) {
+        const struct decoder_format *format = NULL;
+        struct failure ignored; /* a file that cannot be read is reported later */
+        struct input *input;
+        if (input_open(&input, names[i], &ignored) != STATUS_OK)
+            continue;
+        if (input->is_regular && reader_detect(&decoding, input, &format, &ignored) == STATUS_OK &&
+            format)
+            new->size = SOURCE_SIZE_UNKNOWN; /* the decoded size differs */
+        input_release(input);
+    }
+    new->wanted = new->size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
     pthread_mutex_init(&new->join_lock, NULL);
     pthread_cond_init(&new->joining, NULL);
     pthread_mutex_init(&new->turn_lock, NULL);
@@ -210,41 +231,9 @@ static bool source_has_input(const struct source *source)
     return source->is_reading || source->file || source->opened < source->count;
 }
 
-void source_decode(struct source *source, uint64_t memory_limit, bool holds_frames)
+struct source_sizes source_sizes(const struct source *source)
 {
-    const struct reader_options decoding = {.decodes = true};
-
-    source->reading.holds_frames = holds_frames;
-    source->reading.decodes = true;
-    source->reading.memory_limit = memory_limit;
-    for (size_t i = 0; i < source->count && source->size != SOURCE_SIZE_UNKNOWN; i++) {
-        const struct decoder_format *format = NULL;
-        struct failure ignored; /* a file that cannot be read is reported later */
-        struct input *input;
-        if (input_open(&input, source->names[i], &ignored) != STATUS_OK)
-            continue;
-        if (input->is_regular && reader_detect(&decoding, input, &format, &ignored) == STATUS_OK &&
-            format) {
-            source->size = SOURCE_SIZE_UNKNOWN; /* the decoded size differs */
-            source->wanted = 1;
-        }
-        input_release(input);
-    }
-}
-
-void source_end_with_nul(struct source *source)
-{
-    source->reading.ends_with_nul = true;
-}
-
-void source_refuse_kinds(struct source *source)
-{
-    source->reading.refuses = true;
-}
-
-uint64_t source_file_bytes(const struct source *source)
-{
-    return source->origin.size;
+    return (struct source_sizes){.stream = source->size, .files = source->origin.size};
 }
 
 uint64_t source_file_bytes_read(const struct source *source)
@@ -396,6 +385,7 @@ void source_close(struct source *source)
 enum status source_read_file(const char *name, source_take *take, void *context,
                              struct failure *failure)
 {
+    const struct source_options options = {.decodes = false};
     char *names[] = {(char *)name}; /* a source takes argv's type, and changes nothing */
     struct source *source = NULL;
     struct chunk chunk = {.bytes = 1};
@@ -407,7 +397,7 @@ enum status source_read_file(const char *name, source_take *take, void *context,
         return status_fail(failure, STATUS_DATA, "no memory for reading " STATUS_NAME,
                            strcmp(name, "-") == 0 ? "standard input" : name);
 
-    enum status status = source_open(&source, names, 1, 1, failure);
+    enum status status = source_open(&source, names, 1, &options, failure);
     while (status == STATUS_OK && chunk.bytes > 0) {
         status = source_pull(source, &buffer, &chunk, failure);
         if (status == STATUS_OK)
@@ -424,7 +414,7 @@ enum status source_repeat(struct source **source, struct failure *failure)
     const struct source before = {
         .names = (*source)->names,
         .count = (*source)->count,
-        .reading = (*source)->reading,
+        .options = (*source)->options,
         .format = (*source)->format,
         .origin = (*source)->origin,
     };
@@ -435,18 +425,13 @@ enum status source_repeat(struct source **source, struct failure *failure)
     *source = NULL;
     if (before.origin.stdin_offset >= 0)
         lseek(STDIN_FILENO, before.origin.stdin_offset, SEEK_SET); /* cannot fail, as in input.c */
-    if (source_open(source, before.names, before.count, before.format.element_bytes, failure) !=
-        STATUS_OK)
+    if (source_open(source, before.names, before.count, &before.options, failure) != STATUS_OK)
         return failure->status;
     if ((*source)->origin.digest != before.origin.digest) {
         source_close(*source);
         *source = NULL;
         return status_fail(failure, STATUS_DATA, "the input has changed since it was first read");
     }
-    if (before.reading.decodes)
-        source_decode(*source, before.reading.memory_limit, before.reading.holds_frames);
-    (*source)->reading.refuses = before.reading.refuses;
-    (*source)->reading.ends_with_nul = before.reading.ends_with_nul;
     source_set_format(*source, &before.format);
     if (divides)
         source_divide(*source);
@@ -497,16 +482,6 @@ void source_stop(struct source *source, uint64_t position)
     }
 }
 
-uint64_t source_size(const struct source *source)
-{
-    return source->size;
-}
-
-bool source_is_compressed(const struct source *source)
-{
-    return source->origin.size != SOURCE_SIZE_UNKNOWN && source->size == SOURCE_SIZE_UNKNOWN;
-}
-
 const char *source_tabbed_file(const struct source *source)
 {
     const size_t number = atomic_load(&source->tabbed);
@@ -544,13 +519,6 @@ enum status source_check(const struct source *source, uint64_t counted, struct f
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "internal error: %llu bytes were read, %llu counted",
                        (unsigned long long)read, (unsigned long long)counted);
-}
-
-static uint64_t source_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* --- opening inputs; the lock is held -------------------------------------------------------- */
@@ -736,7 +704,7 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
     while (status == STATUS_OK && !is_done && chunk->filled < chunk->limit &&
            !atomic_load(&source->stopped)) {
         if (source->waited && chunk->whole > 0 &&
-            source_clock() - source->pull_begins > SOURCE_GATHER_NS)
+            clock_seconds() - source->pull_begins > SOURCE_GATHER_SECONDS)
             break; /* it has collected the pieces of a slow writer for long enough */
         if (stream->rest_bytes > 0) {
             status = stream_take_rest(stream, chunk, failure);
@@ -799,10 +767,10 @@ static void source_count_pullers(struct source *source)
     }
     if (source->reader.format)
         return;
-    const uint64_t now = source_clock();
-    const uint64_t gap = source->pulls > 0 ? source->pull_begins - source->pull_ends : 0;
-    source->unread_ns += source->was_awaited ? 0 : gap;
-    source->measured_ns += gap + (now - source->pull_begins);
+    const double now = clock_seconds();
+    const double gap = source->pulls > 0 ? source->pull_begins - source->pull_ends : 0;
+    source->unread_seconds += source->was_awaited ? 0 : gap;
+    source->measured_seconds += gap + (now - source->pull_begins);
     source->pull_ends = now;
     source->was_awaited = atomic_load(&source->waiting) > 0;
     if (++source->pulls <= SOURCE_UNREAD_PULLS)
@@ -811,10 +779,10 @@ static void source_count_pullers(struct source *source)
     const bool is_full = source->wanted >= source->processors - 1; /* one is the writer's */
     pthread_mutex_unlock(&source->join_lock);
     const unsigned percent = is_full ? SOURCE_UNREAD_FULL : SOURCE_UNREAD_SPARE;
-    const bool is_unread = source->unread_ns * 100 > source->measured_ns * percent;
+    const bool is_unread = source->unread_seconds * 100 > source->measured_seconds * percent;
     atomic_store_explicit(&source->is_unread, is_unread, memory_order_relaxed);
     source->pulls = 1;
-    source->unread_ns = source->measured_ns = 0;
+    source->unread_seconds = source->measured_seconds = 0;
     if (is_unread)
         source_let_join(source, 1);
 }
@@ -949,7 +917,7 @@ static enum status source_pull_locked(struct source *source, struct chunk_buffer
     struct source_pull pull = {.chunk = stream_begin(stream, buffer), .wait = wait};
     const struct source_range *range = &pull.range;
 
-    source->pull_begins = source_clock();
+    source->pull_begins = clock_seconds();
     source->waited = false;
     enum status status = source_fill(source, &pull, failure);
     size_t fault = pull.chunk.filled;
@@ -1009,16 +977,16 @@ static void source_blank_comments(const struct source *source, const struct chun
 {
     const size_t begin = chunk->bytes > 0 ? (size_t)((const char *)chunk->data - buffer->data) : 0;
 
-    if (source->format.text.has_comments)
-        text_scan_blank_comments(&source->format.text, buffer->data + begin, chunk->bytes);
+    text_scan_blank_comments(&source->format.text, buffer->data + begin, chunk->bytes);
 }
 
-/* As source_pull, with comments. */
-static enum status source_pull_any(struct source *source, struct chunk_buffer *buffer,
-                                   struct chunk *chunk, struct failure *failure)
+enum status source_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
+                        struct failure *failure)
 {
-    for (;;) {
-        bool ended = false;
+    enum status status = STATUS_OK;
+    bool ended = false;
+
+    do {
         if (atomic_load_explicit(&source->is_divided, memory_order_acquire)) {
             const bool is_last = atomic_load(&source->has_ended);
             bool has_several;
@@ -1026,35 +994,28 @@ static enum status source_pull_any(struct source *source, struct chunk_buffer *b
                 parts_pull(source->parts, buffer, is_last, chunk, &has_several, failure);
             if (event == PARTS_FAULT) {
                 source_stop(source, failure->position);
-                return failure->status;
+                status = failure->status;
+                break;
             }
             if (event == PARTS_CHUNK) {
                 if (has_several)
                     source_let_join(source, UINT_MAX);
-                return STATUS_OK;
+                break;
             }
             if (event == PARTS_ENDED && is_last) {
                 *chunk = (struct chunk){.bytes = 0};
                 source_let_join(source, 0);
-                return STATUS_OK;
+                break;
             }
         }
         atomic_fetch_add(&source->waiting, 1);
         pthread_mutex_lock(&source->lock);
         atomic_fetch_sub(&source->waiting, 1);
-        enum status status = source_pull_locked(source, buffer, true, chunk, &ended, failure);
+        status = source_pull_locked(source, buffer, true, chunk, &ended, failure);
         ended = ended && !atomic_load(&source->is_divided);
-        if (status != STATUS_OK || chunk->bytes > 0 || ended)
-            return status;
-    }
-}
-
-enum status source_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
-                        struct failure *failure)
-{
-    const enum status status = source_pull_any(source, buffer, chunk, failure);
-
-    source_blank_comments(source, buffer, chunk);
+    } while (status == STATUS_OK && chunk->bytes == 0 && !ended);
+    if (source->format.text.has_comments)
+        source_blank_comments(source, buffer, chunk);
     return status;
 }
 
@@ -1067,7 +1028,8 @@ enum status source_try_pull(struct source *source, struct chunk_buffer *buffer, 
     if (pthread_mutex_trylock(&source->lock) != 0)
         return STATUS_OK;
     enum status status = source_pull_locked(source, buffer, false, chunk, &ended, failure);
-    source_blank_comments(source, buffer, chunk);
+    if (source->format.text.has_comments)
+        source_blank_comments(source, buffer, chunk);
     *pulled = status != STATUS_OK || chunk->bytes > 0 || ended;
     return status;
 }
