@@ -80,25 +80,6 @@ static bool options_parse_gpus(const char *value, struct options *options)
     }
 }
 
-/* Appends a predicate to those given before. */
-static enum status options_add_predicate(struct options *options, enum predicate_relation relation,
-                                         const char *text, struct failure *failure)
-{
-    size_t count = options->predicate_count;
-
-    if ((count & (count - 1)) == 0) { /* 0 or a power of two: the array is full */
-        size_t capacity = count > 0 ? 2 * count : 1;
-        struct options_predicate *grown =
-            realloc(options->predicates, capacity * sizeof *options->predicates);
-        if (!grown)
-            return status_fail(failure, STATUS_DATA, "no memory for %zu predicates", capacity);
-        options->predicates = grown;
-    }
-    options->predicates[count] = (struct options_predicate){.relation = relation, .text = text};
-    options->predicate_count++;
-    return STATUS_OK;
-}
-
 /* Parses the value of an option by its kind, NULL if it has none, and stores it. */
 static enum status options_set(struct options *options, const struct options_row *row,
                                const char *value, struct failure *failure)
@@ -160,8 +141,22 @@ static enum status options_set(struct options *options, const struct options_row
         break;
     case OPTIONS_QUANTILES:
         return quantiles_parse(target, value, failure);
-    case OPTIONS_PREDICATE:
-        return options_add_predicate(options, (enum predicate_relation)row->value, value, failure);
+    case OPTIONS_PREDICATE: {
+        const size_t count = options->predicate_count;
+        if ((count & (count - 1)) == 0) { /* 0 or a power of two: the array is full */
+            const size_t capacity = count > 0 ? 2 * count : 1;
+            struct options_predicate *grown =
+                realloc(options->predicates, capacity * sizeof *options->predicates);
+            if (!grown)
+                return status_fail(failure, STATUS_DATA, "no memory for %zu predicates", capacity);
+            options->predicates = grown;
+        }
+        options->predicates[options->predicate_count++] = (struct options_predicate){
+            .relation = (enum predicate_relation)row->value,
+            .text = value,
+        };
+        break;
+    }
     }
     if (!is_valid)
         return options_fail_row(row, value, failure);
@@ -201,18 +196,6 @@ static enum status options_check_row(struct options *options, const struct optio
                        options->command->name, takers, used > 0 ? ")" : "");
 }
 
-/* Returns the option for what getopt returned: its key or its letter. NULL: there is none. */
-static const struct options_row *options_find(int key)
-{
-    if (key >= OPTIONS_KEY_FIRST)
-        return &options_rows[key - OPTIONS_KEY_FIRST];
-    for (size_t i = 0; key > 0 && i < options_row_count; i++) {
-        if (options_rows[i].letter == key)
-            return &options_rows[i];
-    }
-    return NULL;
-}
-
 /* Sets the options that getopt finds, up to --help or --version. */
 static enum status options_parse_words(struct options *options, int argc, char **argv,
                                        struct failure *failure)
@@ -241,7 +224,11 @@ static enum status options_parse_words(struct options *options, int argc, char *
         if (options_check_dashes(has_value ? argv[optind - 1] : argv[optind], failure) != STATUS_OK)
             return failure->status;
         const bool is_wrong = key == '?' || key == ':';
-        const struct options_row *row = options_find(is_wrong ? optopt : key);
+        const int found = is_wrong ? optopt : key;
+        const struct options_row *row =
+            found >= OPTIONS_KEY_FIRST ? &options_rows[found - OPTIONS_KEY_FIRST] : NULL;
+        for (size_t i = 0; found > 0 && !row && i < options_row_count; i++)
+            row = options_rows[i].letter == found ? &options_rows[i] : NULL;
         if (is_wrong && row)
             return status_fail(failure, STATUS_USAGE, "option --%s %s value", row->name,
                                key == ':' ? "needs a" : "takes no");
@@ -259,23 +246,6 @@ static enum status options_parse_words(struct options *options, int argc, char *
     return STATUS_OK;
 }
 
-/* The values as bounds are written: as the column says, or in multiples of --decimals. */
-static struct element options_bounds(const struct options *options)
-{
-    const struct options_column *first = &options->field.list[0];
-    struct element element;
-
-    element_parse("i64", &element);
-    element.decimals = options->decimals;
-    if (options->field.count == 0)
-        return element;
-    if (first->kind == OPTIONS_KIND_TIME || first->kind == OPTIONS_KIND_LOCAL_TIME) {
-        element.decimals = first->decimals;
-        element.notation = first->kind == OPTIONS_KIND_TIME ? ELEMENT_TIME : ELEMENT_LOCAL_TIME;
-    }
-    return element;
-}
-
 /* Reads what depends on other options: --range and --width on --decimals. */
 static enum status options_finish(struct options *options, struct failure *failure)
 {
@@ -289,8 +259,14 @@ static enum status options_finish(struct options *options, struct failure *failu
     if (options_finish_columns(options, failure) != STATUS_OK)
         return failure->status;
     const unsigned decimals = options->decimals;
-    const struct element bounds = options_bounds(options);
-    const bool is_time = bounds.notation != ELEMENT_DECIMAL;
+    const struct options_column *first = &options->field.list[0];
+    const bool is_time = options->field.count > 0 && (first->kind == OPTIONS_KIND_TIME ||
+                                                      first->kind == OPTIONS_KIND_LOCAL_TIME);
+    struct element bounds; /* values as bounds are written: as the column says, or --decimals */
+    element_parse("i64", &bounds);
+    bounds.decimals = is_time ? first->decimals : decimals;
+    if (is_time)
+        bounds.notation = first->kind == OPTIONS_KIND_TIME ? ELEMENT_TIME : ELEMENT_LOCAL_TIME;
     struct kind_time_bucket bucket = {.width = 0};
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
         return options_fail_value(

@@ -142,13 +142,6 @@ enum status options_check_dashes(const char *word, struct failure *failure);
 enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
                                  struct failure *failure);
 
-/*
- * As options_make_job. Only `with_files` reads the files that --edges and --any-of name; else what
- * depends on them is zero-initialised in the job.
- */
-enum status options_make(const struct options *options, bool is_text, bool with_files,
-                         struct job *job, struct failure *failure);
-
 /* Whether a predicate's values are listed in a file. Pure. */
 bool options_names_file(const struct options_predicate *predicate);
 

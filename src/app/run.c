@@ -16,6 +16,7 @@
 #include "print/print.h"
 #include "text/dictionary.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -24,16 +25,6 @@ _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed a
 #define RUN_RECORD_BYTES ((size_t)64 << 10)
 
 _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each");
-
-/* Returns the size of a chunk in bytes; 0: chosen by the engine. */
-static size_t run_chunk_bytes(const struct options *options, const struct job *job)
-{
-    const size_t min = job->is_text ? SOURCE_TEXT_CAPACITY_MIN : job->record_bytes;
-
-    if (options->chunk_bytes == 0 && job->record_bytes <= RUN_RECORD_BYTES)
-        return 0;
-    return options->chunk_bytes < min ? min : options->chunk_bytes;
-}
 
 /* The state of a run. Owns everything except the options. */
 struct run {
@@ -100,15 +91,20 @@ static enum status run_print(void *context, bool is_last, struct failure *failur
 static enum status run_pipeline(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
-    const bool streams = operation_of(&run->job)->stop && isatty(STDOUT_FILENO);
+    const struct job *job = &run->job;
+    const bool streams = operation_of(job)->stop && isatty(STDOUT_FILENO);
+    const size_t chunk_min = job->is_text ? SOURCE_TEXT_CAPACITY_MIN : job->record_bytes;
+    size_t chunk_bytes = options->chunk_bytes; /* 0: chosen by the engine */
     struct pipeline_report report;
     struct monitor monitor = {
-        .element_bytes = run->job.is_text ? 0 : job_value_bytes(&run->job),
+        .element_bytes = job->is_text ? 0 : job_value_bytes(job),
         .every_seconds = (double)options->every_ns * 1e-9,
         .print = run_print,
         .context = run,
     };
 
+    if (chunk_bytes < chunk_min && (chunk_bytes > 0 || chunk_min > RUN_RECORD_BYTES))
+        chunk_bytes = chunk_min;
     /* Without a request there is no progress on a terminal to which results are written. */
     const bool is_asked = options->progress == OPTIONS_PROGRESS_ON;
     const bool is_wanted =
@@ -117,7 +113,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     progress_begin(&monitor.progress, is_wanted, is_asked, sizes.files);
     struct pipeline_watcher watcher = monitor_watcher(&monitor);
     struct pipeline_task task = {
-        .job = &run->job,
+        .job = job,
         .source = run->source,
         .partial = &run->partial,
         .table = engines,
@@ -127,7 +123,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .options =
             {
                 .threads = options->threads,
-                .chunk_bytes = run_chunk_bytes(options, &run->job),
+                .chunk_bytes = chunk_bytes,
                 .input_bytes = sizes.stream,
                 .is_compressed = sizes.stream != sizes.files,
             },
@@ -150,7 +146,6 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
 
     row_count_clear(&run->rows);
     job->rows = &run->rows;
-
     if (job->is_text &&
         parse_errors_create(&job->errors, job, run->options->invalid, failure) != STATUS_OK)
         return failure->status;
@@ -334,7 +329,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         if (*note && !options->quiet && (is_text || !options->has_type))
             status_print("%s", note);
     }
-    if (options_make_job(run->options, is_text, &run->job, failure) != STATUS_OK)
+    if (options_make(run->options, is_text, true, &run->job, failure) != STATUS_OK)
         return failure->status;
     return run->source ? STATUS_OK : run_open_source(run, failure);
 }
@@ -345,7 +340,10 @@ enum status run_options(const struct options *options, bool *is_thread_left,
     struct run run = {.options = options, .engine = options->engine};
 
     *is_thread_left = false;
-    monitor_block_signal();
+    sigset_t statistics; /* which the monitor waits for; blocked before any thread is started */
+    sigemptyset(&statistics);
+    sigaddset(&statistics, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &statistics, NULL);
     if (options->help) {
         char *help = options_help(options);
         const enum status status =
