@@ -4,7 +4,6 @@
 #include "exec/pipeline.h"
 
 #include "base/clock.h"
-#include "exec/device_startup.h"
 #include "exec/offload_policy.h"
 #include "exec/time_window.h"
 #include "input/parse_errors.h"
@@ -14,13 +13,32 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-/* The device of a pool that joins late. */
-struct pipeline_device {
-    struct pipeline *pipeline;
+/*
+ * The pause between two questions whether a device pays: at first the time until speed is known
+ * (offload_policy.c), then twice as long each time, up to the second value.
+ */
+#define PIPELINE_ASK_NS_MIN 10000000
+#define PIPELINE_ASK_NS_MAX 1000000000
+
+/*
+ * The startup of a pool that joins late: a thread that asks whether its device pays, prepares it
+ * while other engines work, and opens the pool. The end of a run does not wait for a device that is
+ * not ready: the thread continues in the device's library, uses only this struct, and frees it.
+ */
+struct pipeline_startup {
+    struct pipeline *pipeline; /* neither is valid in PIPELINE_PREPARES once it has `ended` */
     struct worker_pool *pool;
-    struct device_startup *startup; /* NULL: none was started */
+    const struct engine *engine; /* of the pool, as the next */
+    unsigned device;
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t changed;
+    enum { PIPELINE_ASKS, PIPELINE_PREPARES, PIPELINE_JOINS } state;
+    bool ended; /* the run has */
 };
 
 _Static_assert(PIPELINE_WORKER_POOLS_MAX <= 32, "a pool's device has a bit");
@@ -30,7 +48,7 @@ struct pipeline {
     struct crew crew;
     struct checkpoint checkpoint;
     struct worker_pool pools[PIPELINE_WORKER_POOLS_MAX];
-    struct pipeline_device devices[PIPELINE_WORKER_POOLS_MAX]; /* one for each pool */
+    struct pipeline_startup *startups[PIPELINE_WORKER_POOLS_MAX]; /* of pools; NULL: none */
     atomic_size_t pool_count;   /* grows when further devices are prepared */
     pthread_mutex_t lock;       /* for adding a pool */
     struct time_window *window; /* NULL: results are of all so far */
@@ -222,53 +240,52 @@ static bool pipeline_allows(const struct pipeline *pipeline,
     return pipeline->task->device_count > 0 || rule(&view);
 }
 
-/*
- * `pays` of a startup. Where decoding is the limit, a device is no help. Once it pays, workers make
- * way for its preparation.
- */
-static bool pipeline_device_pays(void *context)
+static void pipeline_free_startup(struct pipeline_startup *startup)
 {
-    const struct pipeline_device *device = context;
-    struct pipeline *pipeline = device->pipeline;
-
-    if ((pipeline->task->device_count == 0 && source_is_decoding(pipeline->task->source)) ||
-        !pipeline_allows(pipeline, offload_policy_pays))
-        return false;
-    crew_await_device(&pipeline->crew, device->pool->device_bit);
-    return true;
+    pthread_cond_destroy(&startup->changed);
+    pthread_mutex_destroy(&startup->lock);
+    free(startup);
 }
 
-static void pipeline_device_ready(void *context, const char *reason);
+static void *pipeline_run_startup(void *argument);
 
 /* Starts the startup of a pool. */
 static void pipeline_prepare_device(struct pipeline *pipeline, struct worker_pool *pool)
 {
-    struct pipeline_device *device = &pipeline->devices[pool - pipeline->pools];
-    const struct device_startup_plan plan = {
-        .engine = pool->engine,
-        .device = pool->device,
-        .context = device,
-        .pays = pipeline_device_pays,
-        .ready = pipeline_device_ready,
-    };
+    struct pipeline_startup *startup = malloc(sizeof *startup);
+    pthread_condattr_t attributes;
+    int error = ENOMEM;
 
-    device->pipeline = pipeline;
-    device->pool = pool;
-    device->startup = device_startup_start(&plan);
-    if (!device->startup)
+    if (startup) {
+        *startup = (struct pipeline_startup){
+            .pipeline = pipeline,
+            .pool = pool,
+            .engine = pool->engine,
+            .device = pool->device,
+        };
+        pthread_mutex_init(&startup->lock, NULL);
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        pthread_cond_init(&startup->changed, &attributes);
+        pthread_condattr_destroy(&attributes);
+        error = pthread_create(&startup->thread, NULL, pipeline_run_startup, startup);
+        if (error != 0)
+            pipeline_free_startup(startup);
+    }
+    if (error == 0)
+        pipeline->startups[pool - pipeline->pools] = startup;
+    else
         snprintf(pool->reason, sizeof pool->reason, "cannot start a thread for it: %s",
-                 strerror(errno));
+                 strerror(error));
 }
 
 /*
- * `ready` of a startup: opens a pool on the device and starts it, if that pays. Once the first
- * device has joined, starts the startups of others.
+ * Opens a pool on a device that is ready, and starts it, if that pays; or `reason` says why the
+ * device cannot be used. Once the first device has joined, starts the startups of others.
  */
-static void pipeline_device_ready(void *context, const char *reason)
+static void pipeline_join_device(struct pipeline *pipeline, struct worker_pool *pool,
+                                 const char *reason)
 {
-    const struct pipeline_device *device = context;
-    struct pipeline *pipeline = device->pipeline;
-    struct worker_pool *pool = device->pool;
     struct engine_options options = pipeline->task->options;
     struct failure failure;
     unsigned others = 0;
@@ -303,6 +320,53 @@ static void pipeline_device_ready(void *context, const char *reason)
     }
     if (is_counted)
         crew_leave(&pipeline->crew);
+}
+
+/* Waits until it pays, prepares the device, which takes long, and lets its pool join. */
+static void *pipeline_run_startup(void *argument)
+{
+    struct pipeline_startup *self = argument;
+    struct pipeline *pipeline = self->pipeline;
+    const struct pipeline_task *task = pipeline->task;
+    const char *reason = NULL;
+    struct failure failure;
+    long pause = PIPELINE_ASK_NS_MIN;
+
+    pthread_mutex_lock(&self->lock);
+    /* Where decoding is the limit, a device is no help. */
+    while (!self->ended && ((task->device_count == 0 && source_is_decoding(task->source)) ||
+                            !pipeline_allows(pipeline, offload_policy_pays))) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += pause;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        while (!self->ended &&
+               pthread_cond_timedwait(&self->changed, &self->lock, &until) != ETIMEDOUT)
+            ;
+        pause = 2 * pause < PIPELINE_ASK_NS_MAX ? 2 * pause : PIPELINE_ASK_NS_MAX;
+    }
+    const bool begins = !self->ended;
+    if (begins) {
+        crew_await_device(&pipeline->crew, self->pool->device_bit); /* workers make way for it */
+        self->state = PIPELINE_PREPARES;
+    }
+    pthread_mutex_unlock(&self->lock);
+    if (!begins)
+        return NULL;
+    if (!self->engine->probe(self->device, failure.message, sizeof failure.message) ||
+        self->engine->prepare(self->device, &failure) != STATUS_OK)
+        reason = failure.message;
+
+    pthread_mutex_lock(&self->lock);
+    const bool ended = self->ended;
+    self->state = PIPELINE_JOINS;
+    pthread_mutex_unlock(&self->lock);
+    if (ended)
+        pipeline_free_startup(self);
+    else
+        pipeline_join_device(pipeline, self->pool, reason);
+    return NULL;
 }
 
 /* --- a run ------------------------------------------------------------------------------------ */
@@ -422,12 +486,25 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
     pthread_mutex_unlock(&crew->lock);
     for (size_t i = 0; i < pipeline->pool_count; i++) {
         struct worker_pool *pool = &pipeline->pools[i];
-        if (!pipeline->devices[i].startup)
+        struct pipeline_startup *startup = pipeline->startups[i];
+        if (!startup)
             continue;
-        const enum device_startup_end end = device_startup_end(pipeline->devices[i].startup);
-        if (end == DEVICE_STARTUP_NOT_BEGUN)
+        const pthread_t thread = startup->thread;
+        pthread_mutex_lock(&startup->lock);
+        const bool is_asking = startup->state == PIPELINE_ASKS;
+        const bool is_left = startup->state == PIPELINE_PREPARES;
+        startup->ended = true;
+        pthread_cond_signal(&startup->changed);
+        if (is_left)
+            pthread_detach(thread); /* it frees the startup */
+        pthread_mutex_unlock(&startup->lock);
+        if (!is_left) {
+            pthread_join(thread, NULL);
+            pipeline_free_startup(startup);
+        }
+        if (is_asking)
             snprintf(pool->reason, sizeof pool->reason, "it was not needed");
-        report->is_thread_left |= end == DEVICE_STARTUP_RUNNING;
+        report->is_thread_left |= is_left;
     }
     for (size_t i = 0; i < pipeline->pool_count; i++)
         status = worker_pool_collect(&pipeline->pools[i], status, failure);

@@ -4,7 +4,7 @@
  * faster workers pull more chunks, whatever their engine.
  *
  * If the user names no engine, engines that open quickly begin at once. Meanwhile devices are
- * prepared (device_startup.h) if that pays (offload_policy.h). Their pools then join and share the
+ * prepared if that pays (offload_policy.h). Their pools then join and share the
  * rest of the input. As many workers of the first pool leave as the new workers need cores.
  */
 #ifndef GPUHIST_PIPELINE_H
