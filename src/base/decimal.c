@@ -104,14 +104,6 @@ bool decimal_parse_fixed(const char *text, size_t length, unsigned decimals, __i
     return decimal_read(text, length, DECIMAL_UNIT_SI, decimals, decimals > 0, value);
 }
 
-bool decimal_parse_range(const char *text, unsigned decimals, __int128 *low, __int128 *high)
-{
-    const char *colon = strchr(text, ':');
-
-    return colon && decimal_parse_fixed(text, (size_t)(colon - text), decimals, low) &&
-           decimal_parse_fixed(colon + 1, strlen(colon + 1), decimals, high);
-}
-
 bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *value)
 {
     __int128 number;
@@ -159,18 +151,6 @@ size_t decimal_write_128(char *out, unsigned __int128 value)
     return length + 19;
 }
 
-size_t decimal_write_signed(char *out, __int128 value)
-{
-    bool is_negative = value < 0;
-
-    if ((unsigned __int128)value <= UINT64_MAX) /* as most are */
-        return decimal_write(out, (uint64_t)value);
-    *out = '-';
-    return is_negative + decimal_write_128(out + is_negative, is_negative
-                                                                  ? -(unsigned __int128)value
-                                                                  : (unsigned __int128)value);
-}
-
 size_t decimal_write_places(char *out, unsigned __int128 value, unsigned decimals)
 {
     char digits[DECIMAL_SIZE];
@@ -187,6 +167,20 @@ size_t decimal_write_places(char *out, unsigned __int128 value, unsigned decimal
     }
     out[whole] = '.';
     return whole + 1 + decimals;
+}
+
+size_t decimal_write_fixed(char *out, __int128 value, unsigned decimals)
+{
+    const bool is_negative = value < 0;
+    const unsigned __int128 magnitude =
+        is_negative ? -(unsigned __int128)value : (unsigned __int128)value;
+
+    if (decimals == 0 && (unsigned __int128)value <= UINT64_MAX) /* as most are */
+        return decimal_write(out, (uint64_t)value);
+    *out = '-';
+    return is_negative + (decimals > 0
+                              ? decimal_write_places(out + is_negative, magnitude, decimals)
+                              : decimal_write_128(out + is_negative, magnitude));
 }
 
 void decimal_format_fixed(char out[DECIMAL_SIZE], __int128 value, unsigned decimals)

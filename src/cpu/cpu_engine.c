@@ -107,7 +107,8 @@ static void cpu_engine_worker_close(void *worker)
     if (!self)
         return;
     operation_close_thread(self->operation, self->thread);
-    cpu_rows_destroy(self->rows);
+    if (self->rows)
+        cpu_rows_destroy(self->rows);
     memory_unmap(self->buffer.data, self->buffer_bytes);
     free(self);
 }
@@ -159,7 +160,9 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
     if (!self->buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
                            owner->chunk_bytes);
-    if (cpu_rows_are_needed(job) && !(self->rows = cpu_rows_create(job)))
+    /* Else chunks are elements, which the operation absorbs itself. */
+    const bool has_rows = job->is_text || job->record_bytes > 0 || job_has_rows(job);
+    if (has_rows && !(self->rows = cpu_rows_create(job)))
         return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
     return STATUS_OK;
 }

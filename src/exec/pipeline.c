@@ -408,7 +408,10 @@ static enum status pipeline_open(struct pipeline *pipeline, struct failure *fail
     enum status status = STATUS_ENGINE;
 
     if (task->engine) {
-        const struct engine *engine = engine_find(task->table, task->engine);
+        const struct engine *const *found = task->table;
+        while (*found && strcmp((*found)->name, task->engine) != 0)
+            found++;
+        const struct engine *engine = *found;
         if (!engine)
             return status_fail(failure, STATUS_USAGE, "unknown engine '%s'", task->engine);
         const bool has_devices = task->device_count > 0 && engine->prepare;

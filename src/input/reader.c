@@ -46,11 +46,6 @@ void reader_set_records(struct reader *reader, const struct record_format *recor
     reader->has_begun = !reader->checks_mark && !reader->checks_line_end && !records->has_arrays;
 }
 
-void reader_end_array(struct reader *reader)
-{
-    reader->has_array = true;
-}
-
 void reader_open_part(struct reader *reader, const struct reader_options *options,
                       struct input *input, const struct decoder_format *format,
                       const struct decoder_part *part)
@@ -368,7 +363,7 @@ static enum status reader_find_names(const struct reader *reader, const char *li
     for (size_t i = 0; i < reader->records->columns; i++) {
         const int32_t number = names[i] ? record_find_name(rules, line, bytes, names[i]) : 0;
         if (number > 0)
-            *record_field(reader->rules, i) = number;
+            *(i == 0 ? &reader->rules->field : &reader->rules->more[i - 1]) = number;
         if (number > 0 || !names[i])
             continue;
         if (number == 0 && bytes == 0) {

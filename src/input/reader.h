@@ -140,9 +140,6 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
 void reader_set_records(struct reader *reader, const struct record_format *records,
                         struct text_rules *rules);
 
-/* Says of a reader that was just opened that an array was read: what follows is an error. */
-void reader_end_array(struct reader *reader);
-
 /* Closes an open reader: frees its memory and decoder, and ends its use of the input. */
 void reader_close(struct reader *reader);
 

@@ -42,12 +42,6 @@ static inline bool record_has_names(const struct record_format *format)
     return has_names;
 }
 
-/* Where the rules have the number of a column's field. */
-static inline int32_t *record_field(struct text_rules *rules, size_t column)
-{
-    return column == 0 ? &rules->field : &rules->more[column - 1];
-}
-
 /* Whether a character is white space, in any locale. */
 static inline bool record_is_space(char c)
 {

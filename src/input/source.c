@@ -669,7 +669,7 @@ static void source_end_ranges(struct source *source)
         source->sequence = source->turn_sequence;
         pthread_mutex_unlock(&source->turn_lock);
     }
-    const bool is_array = source->format.has_arrays; /* which was read to its end */
+    const bool is_array = source->format.has_arrays; /* which was read: what follows is an error */
     source->next = is_array ? file->size : source->next;
     lseek(file->fd, source->next, SEEK_SET); /* cannot fail: reading there has not */
     /* The lines before are not counted yet. */
@@ -680,8 +680,7 @@ static void source_end_ranges(struct source *source)
     };
     reader_open(&source->reader, &source->reading, file, NULL);
     source->reader.row_end = source->row_end;
-    if (is_array)
-        reader_end_array(&source->reader);
+    source->reader.has_array = is_array;
     source->is_reading = true;
     source->file = NULL;
 }
@@ -886,7 +885,8 @@ static enum status source_read_range(struct source *source, const struct source_
         good += n > 0 ? (size_t)n : 0;
     }
     reader_count(&source->reading, range->bytes);
-    reader_end_rows(range->row_end, data, good);
+    if (range->row_end != TEXT_ENDS_LF)
+        reader_end_rows(range->row_end, data, good);
     if (source->format.is_text && source->format.text.is_quoted)
         status = source_take_rows(source, pull, good, chunk, failure);
     else if (good < end)

@@ -138,17 +138,13 @@ void writer_write_text(struct writer *writer, const char *text)
     writer_write(writer, text, strlen(text));
 }
 
-void writer_write_memory(struct writer *writer, struct writer *memory)
+bool writer_write_memory(struct writer *writer, struct writer *memory)
 {
     if (writer->error == 0)
         writer->error = memory->error;
     writer_write(writer, memory->buffer, memory->used);
     memory->used = 0;
-}
-
-bool writer_has_failed(const struct writer *writer)
-{
-    return writer->error != 0;
+    return writer->error == 0;
 }
 
 bool writer_is_stream(const struct writer *writer)

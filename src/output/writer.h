@@ -40,9 +40,6 @@ void writer_write_text(struct writer *writer, const char *text);
  */
 bool writer_is_stream(const struct writer *writer);
 
-/* Returns whether a write has failed. Later writes are discarded. */
-bool writer_has_failed(const struct writer *writer);
-
 /*
  * Makes a writer that keeps in memory what it is given; its buffer grows. It has `capacity` bytes
  * at first, no less than the longest piece, which must be less than 64 KiB. Returns NULL if there
@@ -56,8 +53,11 @@ struct writer *writer_create_memory(size_t capacity);
  */
 void *writer_copy_memory(const struct writer *memory, size_t *bytes);
 
-/* Writes what `memory` keeps, and empties it. An error of `memory` becomes one of `writer`. */
-void writer_write_memory(struct writer *writer, struct writer *memory);
+/*
+ * Writes what `memory` keeps, and empties it. An error of `memory` becomes one of `writer`. Returns
+ * whether no write has failed so far; after one, later writes are discarded.
+ */
+bool writer_write_memory(struct writer *writer, struct writer *memory);
 
 /* Writes out what is buffered. Fails with STATUS_DATA if this or any write before it failed. */
 enum status writer_flush(struct writer *writer, struct failure *failure);
