@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 int main(int argc, char **argv)
@@ -33,8 +34,10 @@ int main(int argc, char **argv)
         status_print("%s (see gpuhist%s%s --help)", failure.message, *word ? " " : "", word);
     } else if (status != STATUS_OK) {
         status_print("%s", failure.message);
-    } else if (status_has_lost()) {
-        status = STATUS_DATA;
+    } else if (ferror(stderr)) { /* of a closed one none was wanted, and none is lost */
+        const int flags = fcntl(STDERR_FILENO, F_GETFL);
+        if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY)
+            status = STATUS_DATA;
     }
     options_destroy(&options);
     monitor_end_process();

@@ -221,7 +221,8 @@ static enum status options_parse_words(struct options *options, int argc, char *
     opterr = 0;
     while ((key = getopt_long(argc, argv, letters, names, NULL)) != -1) {
         bool has_value = optarg && optarg == argv[optind - 1] + 2; /* in the word of its letter */
-        if (options_check_dashes(has_value ? argv[optind - 1] : argv[optind], failure) != STATUS_OK)
+        const char *next = has_value ? argv[optind - 1] : argv[optind]; /* at the end NULL */
+        if (next && *next == '-' && options_check_dashes(next, failure) != STATUS_OK)
             return failure->status;
         const bool is_wrong = key == '?' || key == ':';
         const int found = is_wrong ? optopt : key;
@@ -390,9 +391,9 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     if (options->command == &options_commands[OPERATION_REDUCE] &&
         options_set_reductions(options, argv[optind], failure) != STATUS_OK)
         return failure->status;
-    if (options_check_files(options, argv + optind, failure) != STATUS_OK)
-        return failure->status;
     options->has_names = argc > optind;
+    if (options->has_names && options_check_files(options, argv + optind, failure) != STATUS_OK)
+        return failure->status;
     options->names = options->has_names ? argv + optind : standard_input;
     options->name_count = options->has_names ? (size_t)(argc - optind) : 1;
     if (options->command->action == OPTIONS_INFO && options->has_names)
@@ -403,12 +404,13 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 void options_destroy(struct options *options)
 {
     free(options->predicates);
-    json_columns_destroy(options->json);
+    if (options->json)
+        json_columns_destroy(options->json);
     while (options->copies) {
         struct options_copy *copy = options->copies;
         options->copies = copy->next;
         free(copy);
     }
     free(options->words);
-    quantiles_destroy(&options->print.quantiles);
+    free(options->print.quantiles.percents);
 }

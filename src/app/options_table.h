@@ -130,7 +130,7 @@ enum status options_check_files(const struct options *options, char *const *name
 
 /*
  * Fails with STATUS_USAGE if the word, which getopt takes for options of one letter and a value, is
- * a long option with one dash, such as -top or -top=3. NULL is no such word.
+ * a long option with one dash, such as -top or -top=3. It begins with a dash.
  */
 enum status options_check_dashes(const char *word, struct failure *failure);
 

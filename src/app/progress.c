@@ -193,7 +193,8 @@ void progress_clear(struct progress *progress)
 
 void progress_end(struct progress *progress, const struct pipeline_live *live)
 {
-    progress_clear(progress);
     if (progress->is_of_lines)
         progress_show(progress, live);
+    else if (progress->is_drawn)
+        progress_clear(progress);
 }

@@ -68,7 +68,7 @@ static enum status run_end(struct run *run, enum status counted, struct failure 
         operation->report(job, run->partial);
     if (*run->quotes_note)
         status_print("%s", run->quotes_note);
-    const char *tabbed = source_tabbed_file(run->source);
+    const char *tabbed = job->is_text ? source_tabbed_file(run->source) : NULL;
     if (tabbed && !options->quiet)
         status_print("note: the header of %s has tabs, so tabs separate its fields (-d '\\t')",
                      tabbed);
@@ -130,7 +130,8 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .watcher = &watcher,
     };
     enum status status = pipeline_run(&task, &report, failure);
-    monitor_release_signals(&monitor);
+    if (options->every_ns > 0)
+        monitor_release_signals(&monitor);
     run->is_thread_left = run->is_thread_left || report.is_thread_left;
     if (options->verbose)
         progress_print_engines(&report, status == STATUS_OK);
@@ -162,9 +163,11 @@ static void run_destroy_partial(struct run *run)
 {
     operation_of(&run->job)->destroy(run->partial);
     run->partial = NULL;
-    parse_errors_destroy(run->job.errors);
+    if (run->job.errors)
+        parse_errors_destroy(run->job.errors);
+    if (run->job.dictionary)
+        dictionary_destroy(run->job.dictionary);
     run->job.errors = NULL;
-    dictionary_destroy(run->job.dictionary);
     run->job.dictionary = NULL;
 }
 
@@ -198,10 +201,10 @@ static enum status run_attempts(struct run *run, struct failure *failure)
         }
         run_destroy_partial(run);
         status = run_make_partial(run, failure);
-        if (status == STATUS_OK) {
+        if (status == STATUS_OK && operation_of(&run->job)->connect)
             print_restart(&run->output, &run->job, run->partial);
+        if (status == STATUS_OK)
             status = run_pipeline(run, failure);
-        }
     }
     return status;
 }
@@ -230,9 +233,10 @@ static enum status run_operation(struct run *run, struct failure *failure)
 
     for (size_t i = 0; i < format.columns; i++) {
         format.names[i] = job->json ? NULL : job->columns[i].name;
+        format.has_names |= format.names[i] != NULL;
         format.drops_mark |= !job->json && job->columns[i].notation == TEXT_BYTES;
     }
-    if (format.header_lines == 0 && record_has_names(&format))
+    if (format.header_lines == 0 && format.has_names)
         format.header_lines = 1;
     source_set_format(run->source, &format);
     /* Does -d split quoted fields? In a log -d ' ' is meant to split them, as cut does. */
@@ -251,7 +255,8 @@ static enum status run_operation(struct run *run, struct failure *failure)
     if (status == STATUS_OK)
         status = run_make_partial(run, failure);
     if (status == STATUS_OK) {
-        status = print_begin(&run->output, job, run->partial, &options->print, failure);
+        if (operation->connect)
+            status = print_begin(&run->output, job, run->partial, &options->print, failure);
         if (status == STATUS_OK)
             status = run_attempts(run, failure);
         status = run_end(run, status, failure);
@@ -267,10 +272,10 @@ static enum status run_open_source(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
     const struct source_options reading = {
-        .decodes = !options->no_decompression,
+        .kinds = (options->no_decompression ? 0u : DECODER_COMPRESSED) |
+                 (options->binary || options->has_order ? 0u : DECODER_REFUSED),
         .memory_limit = options->decoding_memory,
         .holds_frames = operations[options->command->operation]->stop,
-        .refuses = !options->binary && !options->has_order,
         .ends_with_nul = options->ends_with_nul,
     };
 
@@ -299,9 +304,10 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     }
     if (!options->has_names && !options->quiet && isatty(STDIN_FILENO))
         status_print("reading standard input, up to Ctrl-D (see gpuhist --help)");
-    if (!options->quiet)
+    if (!options->quiet && options->print.quantiles.count > 0)
         quantiles_note(&options->print.quantiles);
-    if (!options->quiet && !is_ordered) /* an ordered operation has no formats */
+    if (!options->quiet && !is_ordered &&
+        options->print.output) /* what is ordered has no formats */
         print_note_suffix(&options->print, options->command->traits & OPTIONS_PRINTS_BINS);
 
     bool is_text = input == OPTIONS_INPUT_TEXT || input == OPTIONS_INPUT_FIELDS;

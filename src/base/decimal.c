@@ -108,7 +108,8 @@ bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *
 {
     __int128 number;
 
-    if (!decimal_parse(text, strlen(text), unit, &number) || number < 0 || number > UINT64_MAX)
+    if (!decimal_read(text, strlen(text), unit, 0, false, &number) || number < 0 ||
+        number > UINT64_MAX)
         return false;
     *value = (uint64_t)number;
     return true;

@@ -46,9 +46,3 @@ void status_print(const char *format, ...)
     printable_mask(line);
     fprintf(stderr, "gpuhist: %s\n", line);
 }
-
-bool status_has_lost(void)
-{
-    int flags = fcntl(STDERR_FILENO, F_GETFL);
-    return ferror(stderr) && flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
-}

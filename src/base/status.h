@@ -57,10 +57,4 @@ enum status status_fail_first(struct failure *failure, enum status status,
  */
 void status_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/*
- * Returns whether a write to standard error failed. If standard error is closed, no message was
- * wanted and none is lost.
- */
-bool status_has_lost(void);
-
 #endif

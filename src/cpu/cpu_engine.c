@@ -96,11 +96,6 @@ static unsigned cpu_engine_workers(const void *session)
     return ((const struct cpu_session *)session)->workers;
 }
 
-static void cpu_engine_close(void *session)
-{
-    free(session);
-}
-
 static void cpu_engine_worker_close(void *worker)
 {
     struct cpu_worker *self = worker;
@@ -214,7 +209,7 @@ const struct engine cpu_engine = {
     .open = cpu_engine_open,
     .renew = cpu_engine_renew,
     .workers = cpu_engine_workers,
-    .close = cpu_engine_close,
+    .close = free,
     .worker_open = cpu_engine_worker_open,
     .worker_buffer = cpu_engine_worker_buffer,
     .worker_absorb = cpu_engine_worker_absorb,

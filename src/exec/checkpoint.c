@@ -5,8 +5,6 @@
 
 void checkpoint_enter(struct checkpoint *checkpoint)
 {
-    if (!checkpoint)
-        return;
     pthread_mutex_lock(&checkpoint->lock);
     while (checkpoint_is_wanted(checkpoint))
         pthread_cond_wait(&checkpoint->changed, &checkpoint->lock);
@@ -16,8 +14,6 @@ void checkpoint_enter(struct checkpoint *checkpoint)
 
 void checkpoint_leave(struct checkpoint *checkpoint)
 {
-    if (!checkpoint)
-        return;
     pthread_mutex_lock(&checkpoint->lock);
     if (--checkpoint->active == 0 && checkpoint_is_wanted(checkpoint))
         pthread_cond_broadcast(&checkpoint->changed);

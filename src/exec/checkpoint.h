@@ -24,10 +24,7 @@ struct checkpoint {
         .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER \
     }
 
-/*
- * Begins the work of the calling thread. Waits for the end of a checkpoint in progress. Does
- * nothing if the checkpoint is NULL, as checkpoint_leave.
- */
+/* Begins the work of the calling thread. Waits for the end of a checkpoint in progress. */
 void checkpoint_enter(struct checkpoint *checkpoint);
 
 /* Ends the work of the calling thread, or interrupts it for a wait. */

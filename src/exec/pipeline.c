@@ -552,6 +552,7 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
     for (size_t i = 0; i < report->worker_pool_count; i++)
         worker_pool_close(&pipeline.pools[i], &report->pools[i]);
     report->seconds = clock_seconds() - pipeline.crew.start;
-    time_window_destroy(pipeline.window);
+    if (pipeline.window)
+        time_window_destroy(pipeline.window);
     return status;
 }

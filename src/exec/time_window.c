@@ -47,8 +47,6 @@ enum status time_window_create(struct time_window **window, const struct job *jo
 
 void time_window_destroy(struct time_window *window)
 {
-    if (!window)
-        return;
     for (size_t i = 0; i < window->capacity; i++)
         free(window->periods[i].data);
     state_reader_close(window->reader);

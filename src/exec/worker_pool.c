@@ -76,10 +76,12 @@ static bool worker_pause(const struct worker *worker)
 {
     struct crew *crew = worker->pool->crew;
 
-    checkpoint_leave(crew->checkpoint);
+    if (crew->checkpoint)
+        checkpoint_leave(crew->checkpoint);
     source_leave(crew->source);
     bool goes_on = crew_pause(crew) && source_join(crew->source);
-    checkpoint_enter(crew->checkpoint);
+    if (crew->checkpoint)
+        checkpoint_enter(crew->checkpoint);
     return goes_on;
 }
 
@@ -124,9 +126,11 @@ static enum status worker_loop(struct worker *worker)
                 return failure->status;
         }
         if (!pulled) {
-            checkpoint_leave(crew->checkpoint);
+            if (crew->checkpoint)
+                checkpoint_leave(crew->checkpoint);
             const enum status status = source_pull(crew->source, &buffer, &chunk, &worker->fault);
-            checkpoint_enter(crew->checkpoint);
+            if (crew->checkpoint)
+                checkpoint_enter(crew->checkpoint);
             worker->fault_status = status;
         }
         const double filled = clock_seconds();
@@ -168,7 +172,8 @@ static void *worker_run(void *argument)
         crew_leave(crew);
         return NULL;
     }
-    checkpoint_enter(crew->checkpoint);
+    if (crew->checkpoint)
+        checkpoint_enter(crew->checkpoint);
     if (!worker_is_surplus(worker) || worker_pause(worker)) {
         worker->open_status =
             pool->engine->worker_open(pool->session, &worker->worker, &worker->failure);
@@ -195,7 +200,8 @@ static void *worker_run(void *argument)
         worker->status = status_fail_first(&worker->failure, worker->status, &worker->fault);
     void *opened = worker->worker;
     worker->worker = NULL;
-    checkpoint_leave(crew->checkpoint);
+    if (crew->checkpoint)
+        checkpoint_leave(crew->checkpoint);
     crew_leave(crew);
     pool->engine->worker_close(opened);
     return NULL;

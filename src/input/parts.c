@@ -118,7 +118,7 @@ struct parts *parts_create(const struct record_format *format, const struct read
     parts->options = options;
     parts->join_options = *options;
     parts->join_options.bytes_read = NULL; /* they are read again */
-    parts->join_options.refuses = false;
+    parts->join_options.kinds &= ~(unsigned)DECODER_REFUSED;
     parts->stop = UINT64_MAX;
     parts->last = &parts->files;
     pthread_mutex_init(&parts->lock, NULL);
@@ -136,8 +136,6 @@ static void parts_free_part(struct parts_part *part)
 
 void parts_destroy(struct parts *parts)
 {
-    if (!parts)
-        return;
     while (parts->taken) {
         struct parts_part *part = parts->taken;
         parts->taken = part->next;
@@ -177,7 +175,7 @@ uint64_t parts_add(struct parts *parts, struct input *input, const struct decode
     file->format = format;
     file->rules = parts->format->text;
     file->row_end = parts->options->ends_with_nul ? TEXT_ENDS_NUL : TEXT_ENDS_LF;
-    file->has_rules = !record_has_names(parts->format) &&
+    file->has_rules = !parts->format->has_names &&
                       (parts->options->ends_with_nul || !record_may_end_with_cr(parts->format));
     file->begin = input->start;
     file->position = position;

@@ -28,8 +28,8 @@ void reader_open(struct reader *reader, const struct reader_options *options, st
         .options = options,
         .input = input,
         .format = format,
-        .is_detected = input->is_regular || !(options->decodes || options->refuses),
-        .checks_content = options->refuses,
+        .is_detected = input->is_regular || options->kinds == 0,
+        .checks_content = options->kinds & DECODER_REFUSED,
         .row_end = options->ends_with_nul ? TEXT_ENDS_NUL : TEXT_ENDS_LF,
         .has_begun = true,
     };
@@ -61,7 +61,8 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
 
 void reader_close(struct reader *reader)
 {
-    decoder_close(reader->decoder);
+    if (reader->decoder)
+        decoder_close(reader->decoder);
     memory_unmap(reader->held.data, READER_HELD_CAPACITY);
     free(reader->raw.data);
     free(reader->plain.data);
@@ -205,31 +206,16 @@ static enum input_event reader_read_ahead(struct reader *reader, struct reader_a
     return event;
 }
 
-/* As decoder_detect_refused, by the options. */
-static const struct decoder_format *reader_match_refused(const struct reader_options *options,
-                                                         const void *head, size_t bytes,
-                                                         bool *undecided)
-{
-    const struct decoder_format *kind = decoder_detect_refused(head, bytes, undecided);
-
-    return kind && options->takes_arrays && strcmp(decoder_format_name(kind), "NumPy") == 0 ? NULL
-                                                                                            : kind;
-}
-
-/* The format of a file that begins with these bytes, as decoder_detect, by the options. */
+/* As decoder_detect; arrays of NumPy have no format if the options take them. */
 static const struct decoder_format *reader_match(const struct reader_options *options,
-                                                 const void *head, size_t bytes, bool *undecided)
+                                                 const void *head, size_t bytes, unsigned kinds,
+                                                 bool *undecided)
 {
-    const struct decoder_format *format = NULL;
-    bool undecided_kind = false;
+    const struct decoder_format *format = decoder_detect(head, bytes, kinds, undecided);
+    const bool is_taken =
+        format && options->takes_arrays && strcmp(decoder_format_name(format), "NumPy") == 0;
 
-    *undecided = false;
-    if (options->decodes)
-        format = decoder_detect(head, bytes, undecided);
-    if (!format && options->refuses)
-        format = reader_match_refused(options, head, bytes, &undecided_kind);
-    *undecided = !format && (*undecided || undecided_kind);
-    return format;
+    return is_taken ? NULL : format;
 }
 
 /*
@@ -318,7 +304,8 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
         event = reader_read_ahead(reader, raw, piece, failure);
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
-        reader->format = reader_match(reader->options, raw->data, raw->end, &undecided);
+        reader->format =
+            reader_match(reader->options, raw->data, raw->end, reader->options->kinds, &undecided);
         reader->is_detected = !undecided || reader->has_ended;
     }
     event = INPUT_DATA;
@@ -330,7 +317,7 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
         event = reader_decode_piece(reader, piece, failure);
     if (reader->format && event == INPUT_DATA && reader->checks_content) {
         const struct decoder_format *kind =
-            reader_match_refused(reader->options, piece->data, piece->bytes, &undecided);
+            reader_match(reader->options, piece->data, piece->bytes, DECODER_REFUSED, &undecided);
         struct decoder *none;
         reader->checks_content = false;
         if (kind) { /* as in an archive x.tar.gz */
@@ -504,7 +491,7 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
         const size_t bytes = plain->end - plain->begin;
         const struct text_rules *rules = &reader->records->text;
         const bool is_part = event == INPUT_END && reader->goes_on;
-        const bool is_named = reader->skip_lines == 1 && record_has_names(reader->records);
+        const bool is_named = reader->skip_lines == 1 && reader->records->has_names;
 
         if (reader->checks_line_end) {
             const bool has_newline = memchr(data, '\n', bytes) != NULL;
@@ -554,7 +541,7 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
                 return event;
             if (end == 0 && is_all && !is_comment) /* the last line of the header is missing, or
                                                       was this one */
-                reader->skip_lines = !is_named && record_has_names(reader->records);
+                reader->skip_lines = !is_named && reader->records->has_names;
             if (is_all)
                 continue;
         }
@@ -625,18 +612,18 @@ enum status reader_detect(const struct reader_options *options, const struct inp
     bool undecided;
 
     *format = NULL;
-    if (!options->decodes && !options->refuses)
+    if (options->kinds == 0)
         return STATUS_OK;
     ssize_t n = input_read_at(input->fd, head, sizeof head, input->start);
     if (n < 0)
         return input_fail(failure, input->name, strerror(errno));
-    *format = reader_match(options, head, (size_t)n, &undecided);
+    *format = reader_match(options, head, (size_t)n, options->kinds, &undecided);
     return STATUS_OK;
 }
 
 uint64_t reader_find_line(const struct chunk_origin *origin)
 {
-    static const struct reader_options options = {.decodes = true};
+    static const struct reader_options options = {.kinds = DECODER_COMPRESSED};
     const struct decoder_part part = {.begin = origin->start, .end = origin->offset};
     enum input_event event = INPUT_DATA;
     uint64_t line = origin->line + 1;

@@ -142,12 +142,12 @@ struct source_pull {
 enum status source_open(struct source **source, char *const *names, size_t count,
                         const struct source_options *options, struct failure *failure)
 {
-    const struct reader_options decoding = {.decodes = true};
+    const struct reader_options decoding = {.kinds = DECODER_COMPRESSED};
     struct source_origin origin = {.stdin_offset = -1};
 
     for (size_t i = 0; i < count; i++) {
         const char *name = names[i];
-        const bool is_stdin = input_is_stdin(name);
+        const bool is_stdin = input_name(name) == input_stdin_name;
         struct stat info;
         if ((is_stdin ? fstat(STDIN_FILENO, &info) : stat(name, &info)) != 0)
             return input_fail(failure, input_name(name), strerror(errno));
@@ -185,8 +185,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
     new->tabbed = SIZE_MAX;
     new->options = *options;
     new->reading = (struct reader_options){
-        .decodes = options->decodes,
-        .refuses = options->refuses,
+        .kinds = options->kinds,
         .ends_with_nul = options->ends_with_nul,
         .memory_limit = options->memory_limit,
         .holds_frames = options->holds_frames,
@@ -196,7 +195,8 @@ enum status source_open(struct source **source, char *const *names, size_t count
     };
     new->size = origin.size;
     new->origin = origin;
-    for (size_t i = 0; options->decodes && i < count && new->size != SOURCE_SIZE_UNKNOWN; i++) {
+    const bool decodes = options->kinds & DECODER_COMPRESSED;
+    for (size_t i = 0; decodes && i < count && new->size != SOURCE_SIZE_UNKNOWN; i++) {
         const struct decoder_format *format = NULL;
         struct failure ignored; /* a file that cannot be read is reported later */
         struct input *input;
@@ -286,7 +286,8 @@ static enum status source_inspect_block(const struct source *source, const char 
         return STATUS_OK;
     }
     *is_text = text_is_text(block->data, block->end, has_ended);
-    if (!*is_text && source->reading.refuses && first_block_has_nuls(block->data, block->end))
+    if (!*is_text && source->options.kinds & DECODER_REFUSED &&
+        first_block_has_nuls(block->data, block->end))
         return status_fail(failure, STATUS_DATA,
                            STATUS_NAME
                            ": numbers with NULs behind them: give -z, or --binary if it "
@@ -367,7 +368,8 @@ void source_close(struct source *source)
 {
     if (!source)
         return;
-    parts_destroy(source->parts);
+    if (source->parts)
+        parts_destroy(source->parts);
     source_close_current(source);
     if (source->file)
         input_release(source->file);
@@ -385,7 +387,7 @@ void source_close(struct source *source)
 enum status source_read_file(const char *name, source_take *take, void *context,
                              struct failure *failure)
 {
-    const struct source_options options = {.decodes = false};
+    const struct source_options options = {.kinds = 0};
     char *names[] = {(char *)name}; /* a source takes argv's type, and changes nothing */
     struct source *source = NULL;
     struct chunk chunk = {.bytes = 1};

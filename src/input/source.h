@@ -18,6 +18,7 @@
 #define GPUHIST_SOURCE_H
 
 #include "base/status.h"
+#include "decoder/decoder.h"
 #include "input/record.h"
 #include "job/chunk.h"
 
@@ -38,12 +39,12 @@ struct source;
 
 /* How inputs are read. All 0: as they are. */
 struct source_options {
-    bool decodes;          /* files whose first bytes show that they are compressed */
+    unsigned kinds;        /* of decoder_detect: files whose first bytes show that they are
+                              compressed are decoded; those that are refused are errors, compressed
+                              or not */
     uint64_t memory_limit; /* of decoder_open */
     bool holds_frames;     /* the contents of a frame of up to 16 MiB are held back until its
                               checksum is verified; of a larger one, until 16 MiB are decoded */
-    bool refuses;          /* a file of a kind that is not read (decoder_detect_refused),
-                              compressed or not, is an error */
     bool ends_with_nul;    /* NUL is the end of rows, and newlines are blanks */
 };
 

@@ -14,7 +14,7 @@ enum status quantiles_parse(struct quantiles *quantiles, const char *text, struc
 
     for (const char *c = text; *c; c++)
         count += *c == ',';
-    quantiles_destroy(quantiles);
+    free(quantiles->percents);
     quantiles->percents = calloc(count, sizeof *quantiles->percents);
     quantiles->count = count;
     if (!quantiles->percents)
@@ -58,12 +58,6 @@ void quantiles_note(const struct quantiles *quantiles)
     meant[percentage_write(meant, &hundredfold)] = '\0';
     status_print("note: --quantiles are percentages: %s is less than 1%%; did you mean %s?", typed,
                  meant);
-}
-
-void quantiles_destroy(struct quantiles *quantiles)
-{
-    free(quantiles->percents);
-    *quantiles = (struct quantiles){.percents = NULL};
 }
 
 enum status quantiles_find(const struct quantiles *quantiles, const struct rows *rows,

@@ -29,7 +29,8 @@ struct quantiles_value {
 
 /*
  * Reads a list such as 50,99,99.9 and frees what *quantiles held before. Fails with STATUS_USAGE,
- * or with STATUS_DATA if there is no memory. The caller destroys *quantiles, also after a failure.
+ * or with STATUS_DATA if there is no memory. The caller frees the percentages, also after a
+ * failure.
  */
 enum status quantiles_parse(struct quantiles *quantiles, const char *text, struct failure *failure);
 
@@ -38,9 +39,6 @@ enum status quantiles_parse(struct quantiles *quantiles, const char *text, struc
  * above 0 and at most 1, and one is below 1. None is allowed.
  */
 void quantiles_note(const struct quantiles *quantiles);
-
-/* Frees the percentages. A zero-initialised struct is allowed. */
-void quantiles_destroy(struct quantiles *quantiles);
 
 /*
  * Finds all quantiles of the values counted, of which there must be some. Ranks count values

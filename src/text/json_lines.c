@@ -198,8 +198,6 @@ struct json_columns *json_columns_create(void)
 
 void json_columns_destroy(struct json_columns *columns)
 {
-    if (!columns)
-        return;
     for (size_t i = 0; i < columns->count; i++)
         free((char *)columns->nodes[i].key);
     free(columns->nodes);

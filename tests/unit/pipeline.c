@@ -522,7 +522,7 @@ static void scene_run(struct scene *scene)
     struct writer *writer;
 
     element_parse("u32", &job.element);
-    const struct source_options plain = {.decodes = false};
+    const struct source_options plain = {.kinds = 0};
     if (source_open(&source, names, 1, &plain, &scene->failure) != STATUS_OK)
         abort();
     source_set_format(source, &(struct record_format){.element_bytes = 4});

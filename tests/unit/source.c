@@ -62,7 +62,7 @@ static void write_all(int fd, const unsigned char *data, size_t bytes)
 
 enum kind { FILE_REGULAR, FILE_FIFO, FILE_STDIN_PIPE };
 
-static const struct source_options plain = {.decodes = false};
+static const struct source_options plain = {.kinds = 0};
 
 struct scene_file {
     enum kind kind;
