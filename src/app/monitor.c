@@ -106,7 +106,7 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
         pipeline_look(pipeline, &live);
         if (asked) {
             progress_clear(&monitor->progress);
-            progress_print_so_far(&live, monitor->element_bytes);
+            progress_print_so_far(pipeline, &live, monitor->element_bytes);
         }
         if (live.seconds >= monitor->progress.due)
             progress_show(&monitor->progress, &live);

@@ -628,15 +628,6 @@ static bool options_has_fields(const struct options *options)
            options->weight.count + options->by.count + options->condition_count > 0;
 }
 
-/* Whether an option that no other input has says that it is text. */
-static bool options_has_text(const struct options *options)
-{
-    return options->text || options->jsonl || options->delimiter != TEXT_NO_DELIMITER ||
-           options->csv || options->header_lines > 0 || options->comment >= 0 ||
-           options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
-           (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
-}
-
 /*
  * Fails unless the columns are of the input: of text fields, of records elements; and unless the
  * values are in a column if others are.
@@ -700,7 +691,12 @@ enum status options_check(const struct options *options, enum options_input *inp
                           struct failure *failure)
 {
     const bool has_fields = options_has_fields(options);
-    const bool is_text = has_fields || options_has_text(options);
+    const bool has_text = /* an option that no other input has says that it is text */
+        options->text || options->jsonl || options->delimiter != TEXT_NO_DELIMITER ||
+        options->csv || options->header_lines > 0 || options->comment >= 0 ||
+        options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
+        (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
+    const bool is_text = has_fields || has_text;
     bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
     const char *list = "edges"; /* the option that reads a list from standard input */
     unsigned uses = options->edges && lists_is_stdin(options->edges);
@@ -734,10 +730,10 @@ enum status options_check(const struct options *options, enum options_input *inp
     if (uses > 1) /* standard input can be read only once */
         return status_fail(failure, STATUS_USAGE,
                            "--%s @-: standard input is already used for something else", list);
-    *input = options_has_text(options) ? OPTIONS_INPUT_TEXT
-             : has_fields              ? OPTIONS_INPUT_FIELDS
-             : is_binary               ? OPTIONS_INPUT_BINARY
-                                       : OPTIONS_INPUT_ANY;
+    *input = has_text     ? OPTIONS_INPUT_TEXT
+             : has_fields ? OPTIONS_INPUT_FIELDS
+             : is_binary  ? OPTIONS_INPUT_BINARY
+                          : OPTIONS_INPUT_ANY;
     enum status status = options_make(options, is_text, false, &job, failure);
     job_destroy(&job);
     return status;

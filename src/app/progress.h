@@ -21,7 +21,8 @@ void progress_print_stats(const struct pipeline_report *report);
  * Prints the line that SIGUSR1 requests: how far the run is. Counts in elements unless
  * element_bytes is 0.
  */
-void progress_print_so_far(const struct pipeline_live *live, size_t element_bytes);
+void progress_print_so_far(const struct pipeline *pipeline, const struct pipeline_live *live,
+                           size_t element_bytes);
 
 /*
  * Prints the lines of --verbose: unused engines, with the reason; and if has_result, used engines,

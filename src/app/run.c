@@ -145,7 +145,7 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
 {
     struct job *job = &run->job;
 
-    row_count_clear(&run->rows);
+    run->rows = (struct row_count){.sum = 0};
     job->rows = &run->rows;
     if (job->is_text &&
         parse_errors_create(&job->errors, job, run->options->invalid, failure) != STATUS_OK)
@@ -238,20 +238,18 @@ static enum status run_operation(struct run *run, struct failure *failure)
     }
     if (format.header_lines == 0 && format.has_names)
         format.header_lines = 1;
-    source_set_format(run->source, &format);
-    /* Does -d split quoted fields? In a log -d ' ' is meant to split them, as cut does. */
-    if (job->is_text && rules->delimiter != TEXT_NO_DELIMITER && !rules->is_quoted &&
-        rules->delimiter != ' ' && rules->delimiter != '"' && !options->quiet)
-        status = source_look(run->source, &is_text, run->quotes_note, failure);
     /*
      * Chunks may come in any order; but not for ordered operations, nor for binary input if a
      * value's offset or a result so far is shown before it is known that no file ends within an
      * element. The length of an array is that of all parts of its file.
      */
     const bool shows_early = job->outside == OUTSIDE_ABORT || options->every_ns > 0;
-    if (status == STATUS_OK && !operation->stop && (job->is_text || !shows_early) &&
-        !run->has_arrays)
-        source_divide(run->source);
+    source_set_format(run->source, &format,
+                      !operation->stop && (job->is_text || !shows_early) && !run->has_arrays);
+    /* Does -d split quoted fields? In a log -d ' ' is meant to split them, as cut does. */
+    if (job->is_text && rules->delimiter != TEXT_NO_DELIMITER && !rules->is_quoted &&
+        rules->delimiter != ' ' && rules->delimiter != '"' && !options->quiet)
+        status = source_look(run->source, &is_text, run->quotes_note, failure);
     if (status == STATUS_OK)
         status = run_make_partial(run, failure);
     if (status == STATUS_OK) {
@@ -266,20 +264,6 @@ static enum status run_operation(struct run *run, struct failure *failure)
         status = operation->check_result(job, run->partial, failure);
     run_destroy_partial(run);
     return status;
-}
-
-static enum status run_open_source(struct run *run, struct failure *failure)
-{
-    const struct options *options = run->options;
-    const struct source_options reading = {
-        .kinds = (options->no_decompression ? 0u : DECODER_COMPRESSED) |
-                 (options->binary || options->has_order ? 0u : DECODER_REFUSED),
-        .memory_limit = options->decoding_memory,
-        .holds_frames = operations[options->command->operation]->stop,
-        .ends_with_nul = options->ends_with_nul,
-    };
-
-    return source_open(&run->source, options->names, options->name_count, &reading, failure);
 }
 
 /*
@@ -310,11 +294,19 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         options->print.output) /* what is ordered has no formats */
         print_note_suffix(&options->print, options->command->traits & OPTIONS_PRINTS_BINS);
 
+    const struct source_options reading = {
+        .kinds = (options->no_decompression ? 0u : DECODER_COMPRESSED) |
+                 (options->binary || options->has_order ? 0u : DECODER_REFUSED),
+        .memory_limit = options->decoding_memory,
+        .holds_frames = is_ordered,
+        .ends_with_nul = options->ends_with_nul,
+    };
+    if (source_open(&run->source, options->names, options->name_count, &reading, failure) !=
+        STATUS_OK)
+        return failure->status;
     bool is_text = input == OPTIONS_INPUT_TEXT || input == OPTIONS_INPUT_FIELDS;
     if (input == OPTIONS_INPUT_ANY || input == OPTIONS_INPUT_FIELDS) {
         const char *name = "";
-        if (run_open_source(run, failure) != STATUS_OK)
-            return failure->status;
         /* The first results of --every do not wait for columns of a pipe. */
         const bool looks = input == OPTIONS_INPUT_ANY || !is_early ||
                            source_sizes(run->source).files != SOURCE_SIZE_UNKNOWN;
@@ -335,9 +327,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         if (*note && !options->quiet && (is_text || !options->has_type))
             status_print("%s", note);
     }
-    if (options_make(run->options, is_text, true, &run->job, failure) != STATUS_OK)
-        return failure->status;
-    return run->source ? STATUS_OK : run_open_source(run, failure);
+    return options_make(run->options, is_text, true, &run->job, failure);
 }
 
 enum status run_options(const struct options *options, bool *is_thread_left,

@@ -45,14 +45,6 @@ static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_u
     return factor;
 }
 
-/* Appends digits to *value and counts them. Stops at the first other character or at the limit. */
-static const char *decimal_digits(const char *c, const char *end, __int128 *value, unsigned *count)
-{
-    for (*count = 0; c < end && *c >= '0' && *c <= '9' && *value < DECIMAL_LIMIT; c++, ++*count)
-        *value = *value * 10 + (*c - '0');
-    return c;
-}
-
 /*
  * As decimal_parse, in multiples of 10^-decimals. `is_loose`: digits may be missing before or after
  * the point.
@@ -63,18 +55,26 @@ static bool decimal_read(const char *text, size_t length, enum decimal_unit unit
     const char *c = text;
     const char *end = text + length;
     bool negative = c < end && *c == '-';
-    unsigned whole_digits;
+    bool has_point = false;
+    unsigned whole_digits = 0;
     unsigned fraction_digits = 0;
     __int128 number = 0;
 
     if (c < end && (*c == '-' || *c == '+'))
         c++;
-    c = decimal_digits(c, end, &number, &whole_digits);
-    if (c < end && *c == '.' && (whole_digits > 0 || is_loose)) {
-        c = decimal_digits(c + 1, end, &number, &fraction_digits);
-        if (fraction_digits == 0 && !is_loose)
-            return false;
+    for (; c < end && number < DECIMAL_LIMIT; c++) { /* up to the suffix */
+        if (*c >= '0' && *c <= '9') {
+            number = number * 10 + (*c - '0');
+            whole_digits += !has_point;
+            fraction_digits += has_point;
+        } else if (*c == '.' && !has_point && (whole_digits > 0 || is_loose)) {
+            has_point = true;
+        } else {
+            break;
+        }
     }
+    if (has_point && fraction_digits == 0 && !is_loose)
+        return false;
     uint64_t factor = decimal_factor(c, (size_t)(end - c), unit);
     if (whole_digits + fraction_digits == 0 || factor == 0 ||
         number > (DECIMAL_LIMIT - 1) / (__int128)factor)

@@ -122,16 +122,22 @@ static uint64_t pipeline_elements(const struct pipeline *pipeline)
 void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
 {
     const struct worker_pool_counts counts = pipeline_counts(pipeline);
-    size_t length = 0;
 
     *live = (struct pipeline_live){
         .bytes = counts.bytes,
         .counted = counts.counted,
         .file_bytes = pipeline->task->options.is_compressed
-                          ? source_file_bytes_read(pipeline->task->source)
+                          ? source_progress(pipeline->task->source).file_bytes
                           : counts.bytes,
         .seconds = clock_seconds() - pipeline->crew.start,
     };
+}
+
+void pipeline_write_engines(const struct pipeline *pipeline, char engines[PIPELINE_ENGINES_SIZE])
+{
+    size_t length = 0;
+
+    engines[0] = '\0';
     for (size_t i = 0; i < pipeline->pool_count; i++) {
         const struct worker_pool *pool = &pipeline->pools[i];
         char name[ENGINE_NAME_MAX];
@@ -139,9 +145,9 @@ void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
         /* A pool that joins late is at work when its first worker pulls. */
         const bool is_at_work = atomic_load(&pool->is_open) &&
                                 (!pool->joins_late || worker_pool_counts(pool).pulling > 0);
-        if (is_at_work && length + 5 + ENGINE_NAME_MAX < sizeof live->engines)
-            length += (size_t)snprintf(live->engines + length, sizeof live->engines - length,
-                                       "%s%s", length > 0 ? " and " : "", name);
+        if (is_at_work && length + 5 + ENGINE_NAME_MAX < PIPELINE_ENGINES_SIZE)
+            length += (size_t)snprintf(engines + length, PIPELINE_ENGINES_SIZE - length, "%s%s",
+                                       length > 0 ? " and " : "", name);
     }
 }
 
@@ -189,7 +195,7 @@ static enum status pipeline_begin_period(struct pipeline *pipeline, struct failu
     }
     pipeline->earlier_elements = pipeline_elements(pipeline);
     if (job_has_rows(task->job))
-        row_count_clear(task->job->rows);
+        *task->job->rows = (struct row_count){.sum = 0};
     return STATUS_OK;
 }
 
@@ -227,7 +233,7 @@ static bool pipeline_allows(const struct pipeline *pipeline,
         .input_bytes = pipeline->task->options.input_bytes,
         .bytes = pipeline_counts(pipeline).bytes,
         .seconds = clock_seconds() - pipeline->crew.start,
-        .is_unread = source_is_unread(pipeline->task->source),
+        .is_unread = source_progress(pipeline->task->source).is_unread,
         .feeders = atomic_load_explicit(&pipeline->crew.feeders, memory_order_relaxed),
     };
 
@@ -334,8 +340,9 @@ static void *pipeline_run_startup(void *argument)
 
     pthread_mutex_lock(&self->lock);
     /* Where decoding is the limit, a device is no help. */
-    while (!self->ended && ((task->device_count == 0 && source_is_decoding(task->source)) ||
-                            !pipeline_allows(pipeline, offload_policy_pays))) {
+    while (!self->ended &&
+           ((task->device_count == 0 && source_progress(task->source).is_decoding) ||
+            !pipeline_allows(pipeline, offload_policy_pays))) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += pause;
@@ -452,7 +459,7 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
 
     for (size_t i = 0; i < count; i++)
         workers += atomic_load(&pipeline->pools[i].is_open) ? pipeline->pools[i].count : 0;
-    crew_add(crew, workers + 1); /* and this thread */
+    crew->at_work = workers + 1; /* and this thread */
     for (size_t i = 0; i < count; i++) {
         struct failure own;
         struct worker_pool *pool = &pipeline->pools[i];

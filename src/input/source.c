@@ -236,15 +236,13 @@ struct source_sizes source_sizes(const struct source *source)
     return (struct source_sizes){.stream = source->size, .files = source->origin.size};
 }
 
-uint64_t source_file_bytes_read(const struct source *source)
+struct source_progress source_progress(const struct source *source)
 {
-    return atomic_load_explicit(&source->bytes_read, memory_order_relaxed);
-}
-
-void source_divide(struct source *source)
-{
-    if (source->origin.size != SOURCE_SIZE_UNKNOWN && !source->parts) /* it can be repeated */
-        source->parts = parts_create(&source->format, &source->reading);
+    return (struct source_progress){
+        .file_bytes = atomic_load_explicit(&source->bytes_read, memory_order_relaxed),
+        .is_decoding = atomic_load_explicit(&source->is_decoding, memory_order_relaxed),
+        .is_unread = atomic_load_explicit(&source->is_unread, memory_order_relaxed),
+    };
 }
 
 /* Opens the next input, and begins to read it in order. */
@@ -355,9 +353,11 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
     return status;
 }
 
-void source_set_format(struct source *source, const struct record_format *format)
+void source_set_format(struct source *source, const struct record_format *format, bool divides)
 {
     source->format = *format;
+    if (divides && source->origin.size != SOURCE_SIZE_UNKNOWN) /* it can be repeated */
+        source->parts = parts_create(&source->format, &source->reading);
     source->reading.takes_arrays = format->has_arrays;
     source->stream.rules = format->text;
     if (source->is_reading) /* it was opened to be looked at */
@@ -434,9 +434,7 @@ enum status source_repeat(struct source **source, struct failure *failure)
         *source = NULL;
         return status_fail(failure, STATUS_DATA, "the input has changed since it was first read");
     }
-    source_set_format(*source, &before.format);
-    if (divides)
-        source_divide(*source);
+    source_set_format(*source, &before.format, divides);
     return STATUS_OK;
 }
 
@@ -490,11 +488,6 @@ const char *source_tabbed_file(const struct source *source)
     return number < source->count ? input_name(source->names[number]) : NULL;
 }
 
-bool source_is_decoding(const struct source *source)
-{
-    return atomic_load_explicit(&source->is_decoding, memory_order_relaxed);
-}
-
 bool source_needs_order(const struct source *source)
 {
     return source->parts && parts_needs_order(source->parts);
@@ -503,11 +496,6 @@ bool source_needs_order(const struct source *source)
 uint64_t source_position(const struct source *source)
 {
     return source->stream.position;
-}
-
-bool source_is_unread(const struct source *source)
-{
-    return atomic_load_explicit(&source->is_unread, memory_order_relaxed);
 }
 
 enum status source_check(const struct source *source, uint64_t counted, struct failure *failure)
@@ -722,7 +710,7 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
             if (piece.bytes > 0)
                 stream->origin.name = reader->input->name;
             stream_count_header(stream, reader);
-            if (reader->format && !source_is_decoding(source))
+            if (reader->format && !atomic_load_explicit(&source->is_decoding, memory_order_relaxed))
                 source_note_format(source, reader->format);
             if (event == INPUT_ERROR)
                 return failure->status;

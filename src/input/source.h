@@ -57,15 +57,6 @@ enum status source_open(struct source **source, char *const *names, size_t count
                         const struct source_options *options, struct failure *failure);
 
 /*
- * The next four functions may only be called before the first pull.
- *
- * Allows several threads to decode compressed files in parallel. Chunks then come in any order, all
- * with sequence 0; their positions are in the order of the stream, with gaps. Has no effect unless
- * all inputs are regular files. See source_needs_order.
- */
-void source_divide(struct source *source);
-
-/*
  * Reads the first block of the first file that is not empty (reader_look), and stores in *is_text
  * whether it is text (text_is_text); true if all files are empty. If the default way of reading may
  * be wrong for this block (first_block.h), writes a note that says so; else an empty note. After
@@ -84,8 +75,13 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
 enum status source_look_array(struct source *source, struct npy *array, bool *is_array,
                               const char **name, struct failure *failure);
 
-/* Sets what chunks consist of, if not of bytes. */
-void source_set_format(struct source *source, const struct record_format *format);
+/*
+ * Sets what chunks consist of, if not of bytes. `divides` allows several threads to decode
+ * compressed files in parallel, if all inputs are regular files: chunks then come in any order, all
+ * with sequence 0; their positions are in the order of the stream, with gaps (source_needs_order).
+ * Called before the first pull, as the next two, and once.
+ */
+void source_set_format(struct source *source, const struct record_format *format, bool divides);
 
 /*
  * Starts again: replaces *source by a source of the same inputs with the same settings, at the
@@ -167,23 +163,22 @@ struct source_sizes {
 };
 struct source_sizes source_sizes(const struct source *source);
 
-/* How many of these bytes have been read so far. Thread-safe. */
-uint64_t source_file_bytes_read(const struct source *source);
+/* How far reading is. */
+struct source_progress {
+    uint64_t file_bytes; /* read so far, of source_sizes' `files` */
+    bool is_decoding;    /* compressed input has been found */
+    bool is_unread;      /* a pipe went unread for so long when that was last measured that another
+                            thread would be of use: those that pull cannot keep up with it */
+};
+
+/* Returns it. Thread-safe. */
+struct source_progress source_progress(const struct source *source);
 
 /*
  * Returns the name of the first file whose header has tabs between its names, by which its lines
  * are separated though the format has no delimiter; NULL if there was none so far. Thread-safe.
  */
 const char *source_tabbed_file(const struct source *source);
-
-/* Whether compressed input has been found so far. Thread-safe. */
-bool source_is_decoding(const struct source *source);
-
-/*
- * Whether a pipe went unread for so long when that was last measured that another thread would be
- * of use: then those that pull cannot keep up with the writer. Thread-safe.
- */
-bool source_is_unread(const struct source *source);
 
 /*
  * After the last pull of a run without a failure: checks that the workers have counted as many

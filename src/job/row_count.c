@@ -3,12 +3,6 @@
 
 #include "job/row_count.h"
 
-void row_count_clear(struct row_count *count)
-{
-    atomic_store(&count->sum, 0);
-    atomic_store(&count->is_too_large, false);
-}
-
 void row_count_add(struct row_count *count, const uint64_t *weights, size_t n)
 {
     unsigned __int128 more = weights ? 0 : n;

@@ -17,8 +17,6 @@ struct row_count {
     atomic_bool is_too_large; /* it would be 2^64 or more */
 };
 
-void row_count_clear(struct row_count *count);
-
 /* Adds weights[0..n), n <= 2^32; NULL: 1 for each. */
 void row_count_add(struct row_count *count, const uint64_t *weights, size_t n);
 

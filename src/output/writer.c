@@ -170,12 +170,14 @@ _Static_assert(WRITER_TOGETHER == OUTPUT_FILE_TOGETHER, "each may have a file");
 enum status writer_close_all(struct writer *const *writers, size_t count, struct failure *failure)
 {
     struct output_file *files[WRITER_TOGETHER] = {NULL};
+    bool replaces = false;
     enum status status = STATUS_OK;
     size_t failed = 0;
 
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         struct writer *writer = writers[i];
         files[i] = &writer->file;
+        replaces = replaces || writer->file.replaces;
         writer_empty(writer);
         if (writer->error == 0 && writer->skipped > 0)
             status =
@@ -187,7 +189,7 @@ enum status writer_close_all(struct writer *const *writers, size_t count, struct
         if (writer->error != 0)
             status = writer_fail(writer->name, writer->error, failure);
     }
-    int error = status == STATUS_OK ? output_file_complete(files, count, &failed) : 0;
+    int error = status == STATUS_OK && replaces ? output_file_complete(files, count, &failed) : 0;
     if (error != 0)
         status = writer_fail(writers[failed]->name, error, failure);
     for (size_t i = 0; i < count; i++)
