@@ -173,29 +173,6 @@ static enum status options_set(struct options *options, const struct options_row
     return STATUS_OK;
 }
 
-/*
- * Fails if the command does not take the option. For merge, which does not know its states yet,
- * records the operations that do not take it.
- */
-static enum status options_check_row(struct options *options, const struct options_row *row,
-                                     struct failure *failure)
-{
-    char takers[128] = "";
-    size_t used = 0;
-
-    for (unsigned i = 0; i < OPERATION_IDS; i++) {
-        if (!(row->traits & options_commands[i].traits))
-            options->unmergeable[i] = row->name;
-        else if (!(row->traits & OPTIONS_READS_INPUT)) /* else all operations take it */
-            used += (size_t)snprintf(takers + used, sizeof takers - used, "%s %s",
-                                     used == 0 ? " (but with" : ",", options_commands[i].name);
-    }
-    if (row->traits & options->command->traits)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s%s%s", row->name,
-                       options->command->name, takers, used > 0 ? ")" : "");
-}
-
 /* Sets the options that getopt finds, up to --help or --version. */
 static enum status options_parse_words(struct options *options, int argc, char **argv,
                                        struct failure *failure)
@@ -238,8 +215,20 @@ static enum status options_parse_words(struct options *options, int argc, char *
             row && strcmp(row->name, "jsonl") == 0 && strcmp(argv[optind - 1], "--json") == 0;
         if (is_wrong || is_json)
             return options_fail_unknown(options, (char)optopt, argv[optind - 1], failure);
-        if (options_check_row(options, row, failure) != STATUS_OK ||
-            options_set(options, row, optarg, failure) != STATUS_OK)
+        /* Does the command take it? Merge, which does not know its states yet, records which do. */
+        char takers[128] = "";
+        size_t used = 0;
+        for (unsigned i = 0; i < OPERATION_IDS; i++) {
+            if (!(row->traits & options_commands[i].traits))
+                options->unmergeable[i] = row->name;
+            else if (!(row->traits & OPTIONS_READS_INPUT)) /* else all operations take it */
+                used += (size_t)snprintf(takers + used, sizeof takers - used, "%s %s",
+                                         used == 0 ? " (but with" : ",", options_commands[i].name);
+        }
+        if (!(row->traits & options->command->traits))
+            return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s%s%s",
+                               row->name, options->command->name, takers, used > 0 ? ")" : "");
+        if (options_set(options, row, optarg, failure) != STATUS_OK)
             return failure->status;
         if (options->help || options->version)
             return STATUS_OK;

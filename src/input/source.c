@@ -268,45 +268,6 @@ static enum status source_open_next(struct source *source, struct failure *failu
     return STATUS_OK;
 }
 
-/* Finds out whether a block is text, and whether it should be read differently. */
-static enum status source_inspect_block(const struct source *source, const char *name,
-                                        bool has_ended, bool *is_text, char note[SOURCE_NOTE_SIZE],
-                                        struct failure *failure)
-{
-    const struct reader_ahead *block = &source->reader.plain;
-    char advice[FIRST_BLOCK_ADVICE_SIZE];
-
-    if (source->format.is_text) {
-        if (first_block_splits_quotes(&source->stream.rules, block->data + block->begin,
-                                      block->end - block->begin))
-            snprintf(note, SOURCE_NOTE_SIZE,
-                     "note: %.300s has quoted fields, which -d splits; try --csv", name);
-        return STATUS_OK;
-    }
-    *is_text = text_is_text(block->data, block->end, has_ended);
-    if (!*is_text && source->options.kinds & DECODER_REFUSED &&
-        first_block_has_nuls(block->data, block->end))
-        return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME
-                           ": numbers with NULs behind them: give -z, or --binary if it "
-                           "is not text",
-                           name);
-    if (*is_text)
-        first_block_advise_text(block->data, block->end, advice);
-    else
-        first_block_advise_binary(name, block->data, block->end, advice);
-    if (*advice)
-        snprintf(note, SOURCE_NOTE_SIZE, "note: reading %s%.300s%s; %s",
-                 *is_text ? "every word of " : "", name, *is_text ? "" : " as i32le", advice);
-    const char *encoding = *is_text ? NULL : text_find_encoding(block->data, block->end);
-    if (!encoding)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA,
-                       STATUS_NAME ": text in %s, which is not supported: convert it "
-                                   "(iconv -f %s -t UTF-8), or give --binary if it is not text",
-                       name, encoding, encoding);
-}
-
 enum status source_look_array(struct source *source, struct npy *array, bool *is_array,
                               const char **name, struct failure *failure)
 {
@@ -328,29 +289,58 @@ enum status source_look_array(struct source *source, struct npy *array, bool *is
 enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],
                         struct failure *failure)
 {
-    enum status status = STATUS_OK;
-    bool is_found = false;
+    struct reader *reader = &source->reader;
+    const struct reader_ahead *block = &reader->plain;
+    enum input_event event;
+    char advice[FIRST_BLOCK_ADVICE_SIZE];
 
     *is_text = true;
     note[0] = '\0';
-    while (status == STATUS_OK && !is_found && source_has_input(source)) {
+    for (;;) {
+        struct input_piece piece = {.wait = true};
+        if (!source_has_input(source))
+            return STATUS_OK; /* all files are empty */
         if (!source->is_reading && source_open_next(source, failure) != STATUS_OK)
             return failure->status;
-        struct reader *reader = &source->reader;
-        struct input_piece piece = {.wait = true};
         if (source->format.is_text && reader_begin(reader, &piece, failure) == INPUT_ERROR)
             return failure->status; /* it has looked up the names of fields */
-        const enum input_event event = reader_look(reader, failure);
-        if (event == INPUT_ERROR && reader->plain.end == 0)
-            status = failure->status;
-        is_found = reader->plain.end > 0 || source->format.is_text;
-        if (is_found)
-            status = source_inspect_block(source, reader->input->name, event == INPUT_END, is_text,
-                                          note, failure);
-        else
-            source_close_current(source);
+        event = reader_look(reader, failure);
+        if (block->end > 0 || source->format.is_text)
+            break;
+        if (event == INPUT_ERROR)
+            return failure->status;
+        source_close_current(source);
     }
-    return status;
+    const char *name = reader->input->name;
+    if (source->format.is_text) {
+        if (first_block_splits_quotes(&source->stream.rules, block->data + block->begin,
+                                      block->end - block->begin))
+            snprintf(note, SOURCE_NOTE_SIZE,
+                     "note: %.300s has quoted fields, which -d splits; try --csv", name);
+        return STATUS_OK;
+    }
+    *is_text = text_is_text(block->data, block->end, event == INPUT_END);
+    if (!*is_text && source->options.kinds & DECODER_REFUSED &&
+        first_block_has_nuls(block->data, block->end))
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME
+                           ": numbers with NULs behind them: give -z, or --binary if it "
+                           "is not text",
+                           name);
+    if (*is_text)
+        first_block_advise_text(block->data, block->end, advice);
+    else
+        first_block_advise_binary(name, block->data, block->end, advice);
+    if (*advice)
+        snprintf(note, SOURCE_NOTE_SIZE, "note: reading %s%.300s%s; %s",
+                 *is_text ? "every word of " : "", name, *is_text ? "" : " as i32le", advice);
+    const char *encoding = *is_text ? NULL : text_find_encoding(block->data, block->end);
+    if (!encoding)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA,
+                       STATUS_NAME ": text in %s, which is not supported: convert it "
+                                   "(iconv -f %s -t UTF-8), or give --binary if it is not text",
+                       name, encoding, encoding);
 }
 
 void source_set_format(struct source *source, const struct record_format *format, bool divides)
