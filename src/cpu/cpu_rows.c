@@ -168,26 +168,6 @@ static enum status cpu_rows_absorb_block(struct cpu_rows *rows, void *thread,
     return STATUS_OK;
 }
 
-/* Handles the invalid tokens of a row, of which `held` rows are not absorbed. */
-static enum status cpu_rows_add_invalid(struct cpu_rows *rows, void *thread,
-                                        const struct chunk *made, const struct text_token *tokens,
-                                        size_t count, size_t held, struct failure *failure)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (parse_errors_add_invalid(rows->job->errors, made->text, &tokens[i], failure) ==
-            STATUS_OK)
-            continue;
-        struct chunk cut = *made;
-        struct failure before; /* the failure that comes first in the stream is reported */
-        cut.is_cut = true;
-        if (cpu_rows_absorb_block(rows, thread, &cut, held, &before) != STATUS_OK &&
-            before.position < failure->position)
-            *failure = before;
-        return failure->status;
-    }
-    return STATUS_OK;
-}
-
 static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *thread,
                                         const struct chunk *text, struct failure *failure)
 {
@@ -230,10 +210,17 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *thread,
         }
         if (event == TEXT_INVALID) {
             const struct text_token *tokens = rows->parse ? &one.invalid : several.invalid;
-            if (cpu_rows_add_invalid(rows, thread, &made, tokens,
-                                     rows->parse ? 1 : several.invalid_count, held,
-                                     failure) != STATUS_OK)
+            const size_t count = rows->parse ? 1 : several.invalid_count;
+            for (size_t i = 0; i < count; i++) {
+                struct failure before; /* the failure that comes first in the stream is reported */
+                if (parse_errors_add_invalid(job->errors, text, &tokens[i], failure) == STATUS_OK)
+                    continue;
+                made.is_cut = true;
+                if (cpu_rows_absorb_block(rows, thread, &made, held, &before) != STATUS_OK &&
+                    before.position < failure->position)
+                    *failure = before;
                 return failure->status;
+            }
             if (held < rows->capacity)
                 continue;
         }

@@ -177,34 +177,15 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
     return status;
 }
 
-/* Begins a period of a window of time: gives the pools an empty partial. None may be at work. */
-static enum status pipeline_begin_period(struct pipeline *pipeline, struct failure *failure)
-{
-    const struct pipeline_task *task = pipeline->task;
-    const struct operation *operation = pipeline->crew.operation;
-    void *partial = operation->create(task->job, failure);
-
-    if (!partial)
-        return failure->status;
-    operation->destroy(*task->partial);
-    *task->partial = partial;
-    for (size_t i = 0; i < pipeline->pool_count; i++) {
-        const struct worker_pool *pool = &pipeline->pools[i];
-        if (atomic_load(&pool->is_open))
-            pool->engine->renew(pool->session, partial);
-    }
-    pipeline->earlier_elements = pipeline_elements(pipeline);
-    if (job_has_rows(task->job))
-        *task->job->rows = (struct row_count){.sum = 0};
-    return STATUS_OK;
-}
-
 enum status pipeline_checkpoint(struct pipeline *pipeline,
                                 enum status (*use)(void *context, struct failure *failure),
                                 void *context, struct failure *failure)
 {
+    const struct pipeline_task *task = pipeline->task;
+    const struct operation *operation = pipeline->crew.operation;
     enum status workers = STATUS_OK;
     enum status status = STATUS_OK;
+    void *partial = NULL; /* of the next period of a window of time */
 
     checkpoint_begin(&pipeline->checkpoint);
     for (size_t i = 0; i < pipeline->pool_count; i++)
@@ -213,8 +194,21 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
         status = pipeline_finish_partial(pipeline, failure);
         if (status == STATUS_OK)
             status = use(context, failure);
-        if (status == STATUS_OK && pipeline->window)
-            status = pipeline_begin_period(pipeline, failure);
+        if (status == STATUS_OK && pipeline->window &&
+            !(partial = operation->create(task->job, failure)))
+            status = failure->status;
+    }
+    if (partial) { /* the pools go on with it */
+        operation->destroy(*task->partial);
+        *task->partial = partial;
+        for (size_t i = 0; i < pipeline->pool_count; i++) {
+            const struct worker_pool *pool = &pipeline->pools[i];
+            if (atomic_load(&pool->is_open))
+                pool->engine->renew(pool->session, partial);
+        }
+        pipeline->earlier_elements = pipeline_elements(pipeline);
+        if (job_has_rows(task->job))
+            *task->job->rows = (struct row_count){.sum = 0};
     }
     checkpoint_end(&pipeline->checkpoint);
     return status;

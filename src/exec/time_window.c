@@ -53,23 +53,6 @@ void time_window_destroy(struct time_window *window)
     free(window);
 }
 
-/* Saves a finished partial. */
-static enum status time_window_save(const struct job *job, const void *partial,
-                                    struct time_window_period *period, struct failure *failure)
-{
-    struct writer *memory = writer_create_memory(TIME_WINDOW_STATE_BYTES);
-    enum status status = STATUS_OK;
-
-    if (memory)
-        status = state_save(memory, "window", job, partial, failure);
-    period->data =
-        memory && status == STATUS_OK ? writer_copy_memory(memory, &period->bytes) : NULL;
-    writer_discard(memory);
-    if (status == STATUS_OK && !period->data)
-        status = status_fail(failure, STATUS_DATA, "no memory for a period of --window");
-    return status;
-}
-
 enum status time_window_move(struct time_window *window, void *partial, uint64_t elements,
                              struct failure *failure)
 {
@@ -79,8 +62,18 @@ enum status time_window_move(struct time_window *window, void *partial, uint64_t
 
     if (window->capacity == 0)
         return STATUS_OK;
-    if (elements > 0 && time_window_save(job, partial, &newest, failure) != STATUS_OK)
-        return failure->status;
+    if (elements > 0) {
+        struct writer *memory = writer_create_memory(TIME_WINDOW_STATE_BYTES);
+        if (memory)
+            status = state_save(memory, "window", job, partial, failure);
+        if (memory && status == STATUS_OK)
+            newest.data = writer_copy_memory(memory, &newest.bytes);
+        writer_discard(memory);
+        if (status == STATUS_OK && !newest.data)
+            status = status_fail(failure, STATUS_DATA, "no memory for a period of --window");
+        if (status != STATUS_OK)
+            return status;
+    }
     for (size_t i = 0; i < window->capacity && status == STATUS_OK; i++) {
         const struct time_window_period *period = &window->periods[i];
         char *line;

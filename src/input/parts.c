@@ -263,11 +263,6 @@ static enum parts_found parts_find(const struct parts *parts, struct parts_file 
     return result;
 }
 
-static enum status parts_fail_memory(const struct parts_file *file, struct failure *failure)
-{
-    return input_fail(failure, file->name, "no memory to decompress it");
-}
-
 /* --- reading a part; without a lock, by the thread that has marked it busy ------------------- */
 
 /* Reads on in the part after the last one, as far as the last row extends. */
@@ -286,7 +281,7 @@ static enum status parts_join_next(const struct parts *parts, struct parts_part 
         *has_ended = true;
         return STATUS_OK;
     case PARTS_NO_MEMORY:
-        return parts_fail_memory(file, failure);
+        return input_fail(failure, file->name, "no memory to decompress it");
     case PARTS_FOUND:
         break;
     }
@@ -506,7 +501,7 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
             if (part)
                 parts_drop(parts, part);
             pthread_cond_broadcast(&parts->freed);
-            return parts_fail_memory(file, failure);
+            return input_fail(failure, file->name, "no memory to decompress it");
         }
         const uint64_t offset = part->found.begin - (uint64_t)file->begin;
         const uint64_t position = file->position + (offset << PARTS_EXPANSION_BITS);
