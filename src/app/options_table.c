@@ -21,7 +21,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                 "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n",
             .operation = OPERATION_HISTOGRAM,
             .traits = OPTIONS_MAKES_BINS | OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS |
-                      OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
+                      OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_UNIQ] =
         {
@@ -36,8 +36,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                      "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large files\n"
                      "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
             .operation = OPERATION_UNIQ,
-            .traits = OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS | OPTIONS_HAS_RESULT |
-                      OPTIONS_READS_INPUT | OPTIONS_RUNS,
+            .traits = OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS | OPTIONS_HAS_GROUPS |
+                      OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_REDUCE] =
         {
@@ -54,7 +54,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                      "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      of two columns\n"
                      "  gpuhist reduce p99 -f 10 --where '9!=200,304' x.log    of failures\n",
             .operation = OPERATION_REDUCE,
-            .traits = OPTIONS_REDUCES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
+            .traits = OPTIONS_REDUCES | OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT |
+                      OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_COUNT] =
         {
@@ -67,8 +68,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                      "  gpuhist count --all --where '9>=500' access.log       failed requests\n"
                      "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   sizes by status\n",
             .operation = OPERATION_COUNT,
-            .traits =
-                OPTIONS_TESTS_VALUES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
+            .traits = OPTIONS_TESTS_VALUES | OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT |
+                      OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_STALIN_SORT] =
         {
@@ -253,7 +254,7 @@ const struct options_row options_rows[] = {
            "instead of counting, add up field N|NAME, or u32@8",
            TARGET(COLUMNS, weight), .maximum = 1,
            .expected = "a field's number or name, or in records such as u32@8")
-    OPTION(INPUT, OPTIONS_HAS_RESULT, 0, "by", "COLUMN",
+    OPTION(INPUT, OPTIONS_HAS_GROUPS, 0, "by", "COLUMN",
            "the result of each group of rows: N, NAME or u32@8",
            TARGET(COLUMNS, by), .maximum = 8,
            .expected = "a field's number or name, or in records such as u32@8")
