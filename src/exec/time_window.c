@@ -8,6 +8,7 @@
 #include "partial/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The buffer for a state at first, which is usually enough. */
 #define TIME_WINDOW_STATE_BYTES ((size_t)128 << 10)
@@ -66,8 +67,9 @@ enum status time_window_move(struct time_window *window, void *partial, uint64_t
         struct writer *memory = writer_create_memory(TIME_WINDOW_STATE_BYTES);
         if (memory)
             status = state_save(memory, "window", job, partial, failure);
-        if (memory && status == STATUS_OK)
-            newest.data = writer_copy_memory(memory, &newest.bytes);
+        const char *kept = memory ? writer_memory(memory, &newest.bytes) : NULL;
+        if (kept && status == STATUS_OK && (newest.data = malloc(newest.bytes)))
+            memcpy(newest.data, kept, newest.bytes);
         writer_discard(memory);
         if (status == STATUS_OK && !newest.data)
             status = status_fail(failure, STATUS_DATA, "no memory for a period of --window");

@@ -46,12 +46,10 @@ struct writer *writer_create_memory(size_t capacity)
     return created;
 }
 
-void *writer_copy_memory(const struct writer *memory, size_t *bytes)
+const char *writer_memory(const struct writer *memory, size_t *bytes)
 {
-    char *copy = memory->error == 0 ? malloc(memory->used) : NULL;
-
     *bytes = memory->used;
-    return copy ? memcpy(copy, memory->buffer, memory->used) : NULL;
+    return memory->error == 0 ? memory->buffer : NULL;
 }
 
 enum status writer_open(struct writer **writer, const char *name, struct failure *failure)
@@ -124,7 +122,7 @@ void writer_commit(struct writer *writer, size_t bytes)
 
 void writer_write(struct writer *writer, const void *data, size_t bytes)
 {
-    if (bytes >= WRITER_RESERVE_BYTES) {
+    if (bytes >= WRITER_RESERVE_BYTES && writer->file.fd >= 0) {
         writer_empty(writer);
         writer_put(writer, data, bytes);
     } else if (bytes > 0) {
