@@ -15,19 +15,9 @@ import termios
 import xml.etree.ElementTree as ET
 from decimal import Decimal
 
+from pictures import SVG, expect, expect_equal, number
+
 GPUHIST, TEST = sys.argv[1:3]
-SVG = "{http://www.w3.org/2000/svg}"
-SUFFIXES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18,
-            "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
-
-
-def expect(condition, *what):
-    if not condition:
-        sys.exit(" ".join(map(str, what)))
-
-
-def expect_equal(got, wanted, *what):
-    expect(got == wanted, *what, "\ngot   ", got, "\nwanted", wanted)
 
 
 def gpuhist(arguments, text, **more):
@@ -35,12 +25,6 @@ def gpuhist(arguments, text, **more):
                          input=text, env={**os.environ, "LC_ALL": "C", **more})
     expect_equal((run.stderr, run.returncode), ("", 0), arguments)
     return run.stdout
-
-
-def number(label):
-    match = re.fullmatch(r"(-?[0-9.]+)([KMGTPE]i?)?", label)
-    expect(match, "not the label of a tick:", label)
-    return Decimal(match[1]) * SUFFIXES[match[2] or ""]
 
 
 def side(text):

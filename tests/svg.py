@@ -11,19 +11,9 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
+from pictures import SVG, expect, expect_equal, number
+
 GPUHIST, TEST = sys.argv[1:3]
-SVG = "{http://www.w3.org/2000/svg}"
-SUFFIXES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18,
-            "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
-
-
-def expect(condition, *what):
-    if not condition:
-        sys.exit(" ".join(map(str, what)))
-
-
-def expect_equal(got, wanted, *what):
-    expect(got == wanted, *what, "\ngot   ", got, "\nwanted", wanted)
 
 
 def gpuhist(arguments, values):
@@ -32,12 +22,6 @@ def gpuhist(arguments, values):
                          timeout=60, input=text, env={**os.environ, "LC_ALL": "C"})
     expect_equal((run.stderr, run.returncode), ("", 0), arguments)
     return run.stdout
-
-
-def number(label):
-    match = re.fullmatch(r"(-?[0-9.]+)([KMGTPE]i?)?", label)
-    expect(match, "not the label of a tick:", label)
-    return float(match[1]) * SUFFIXES[match[2] or ""]
 
 
 class Picture:
@@ -65,7 +49,7 @@ class Picture:
             across = re.fullmatch(r"M\d+ (\d+)H\d+", path.get("d", ""))
             up = re.fullmatch(r"M(\d+) \d+v40", path.get("d", ""))
             if across and label.get("class") == "end" and path.get("class") is None:
-                self.counts.append((int(across[1]), number(label.text)))
+                self.counts.append((int(across[1]), float(number(label.text))))
             if up:
                 self.values.append((int(up[1]), label.text))
         for bar in self.bars:
@@ -104,7 +88,7 @@ def check(arguments, values, is_linear=False):
             wanted = picture.place(picture.counts, count)
             expect(abs(top - wanted) < 3 or height == 10, "the top of", name, top, wanted, arguments)
         if is_linear:
-            ticks = [(place, number(label)) for place, label in picture.values]
+            ticks = [(place, float(number(label))) for place, label in picture.values]
             low, _, high = name.partition("..")
             wanted = picture.place(ticks, (float(low) + float(high)) / 2 if high else float(low))
             middle = int(bar.get("x")) + int(bar.get("width")) / 2
