@@ -11,7 +11,6 @@
 #include "exec/pipeline.h"
 #include "input/parse_errors.h"
 #include "input/source.h"
-#include "job/row_count.h"
 #include "partial/operation.h"
 #include "print/print.h"
 #include "text/dictionary.h"

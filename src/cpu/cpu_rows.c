@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "cpu/cpu_keys.h"
 #include "input/parse_errors.h"
-#include "job/row_count.h"
 #include "partial/operation.h"
 #include "text/text_rows.h"
 
@@ -40,7 +39,7 @@ struct cpu_rows {
 
 void cpu_rows_destroy(struct cpu_rows *rows)
 {
-    dictionary_cache_destroy(rows->texts);
+    free(rows->texts);
     free(rows->scratch_text);
     free(rows->json);
     free(rows->memory);
@@ -161,7 +160,7 @@ static enum status cpu_rows_absorb_block(struct cpu_rows *rows, void *thread,
         if (job->is_text)
             parse_errors_add_values(job->errors, n);
         if (job_has_rows(job))
-            row_count_add(job->rows, elements.weights, n);
+            operation_add_rows(job, elements.weights, n);
         if (rows->operation->thread_absorb(thread, &elements, failure) != STATUS_OK)
             return failure->status;
     }

@@ -7,7 +7,6 @@
 #include "exec/offload_policy.h"
 #include "exec/time_window.h"
 #include "input/parse_errors.h"
-#include "job/row_count.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -168,7 +167,7 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
     }
     uint64_t elements = pipeline_elements(pipeline) - pipeline->earlier_elements;
     if (status == STATUS_OK && job_has_rows(job))
-        status = row_count_get(job->rows, &elements, failure);
+        status = operation_get_rows(job, &elements, failure);
     if (status != STATUS_OK)
         return status;
     status = pipeline->crew.operation->finish(*task->partial, job, elements, failure);

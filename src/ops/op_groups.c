@@ -209,7 +209,7 @@ static enum status op_groups_load_texts(struct state_reader *state, struct dicti
         if (status == STATUS_OK)
             status = dictionary_find(cache, text, bytes, &(*ids)[i], failure);
     }
-    dictionary_cache_destroy(cache);
+    free(cache);
     free(text);
     return status;
 }
