@@ -300,12 +300,12 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         .holds_frames = is_ordered,
         .ends_with_nul = options->ends_with_nul,
     };
-    if (source_open(&run->source, options->names, options->name_count, &reading, failure) !=
-        STATUS_OK)
-        return failure->status;
     bool is_text = input == OPTIONS_INPUT_TEXT || input == OPTIONS_INPUT_FIELDS;
     if (input == OPTIONS_INPUT_ANY || input == OPTIONS_INPUT_FIELDS) {
         const char *name = "";
+        if (source_open(&run->source, options->names, options->name_count, &reading, failure) !=
+            STATUS_OK)
+            return failure->status;
         /* The first results of --every do not wait for columns of a pipe. */
         const bool looks = input == OPTIONS_INPUT_ANY || !is_early ||
                            source_sizes(run->source).files != SOURCE_SIZE_UNKNOWN;
@@ -326,7 +326,10 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         if (*note && !options->quiet && (is_text || !options->has_type))
             status_print("%s", note);
     }
-    return options_make(run->options, is_text, true, &run->job, failure);
+    const enum status status = options_make(run->options, is_text, true, &run->job, failure);
+    if (status != STATUS_OK || run->source)
+        return status;
+    return source_open(&run->source, options->names, options->name_count, &reading, failure);
 }
 
 enum status run_options(const struct options *options, bool *is_thread_left,
