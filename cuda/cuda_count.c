@@ -19,12 +19,13 @@ static size_t cuda_count_hits_bytes(const struct job *job)
     return cuda_align(job->predicate_count * sizeof(uint64_t));
 }
 
-static size_t cuda_count_partial_bytes(const struct job *job)
+static struct cuda_bytes cuda_count_bytes(const struct job *job, size_t elements_bytes)
 {
-    size_t bytes = cuda_count_hits_bytes(job);
+    struct cuda_bytes bytes = {.partial = cuda_count_hits_bytes(job)};
+    (void)elements_bytes;
 
     for (size_t i = 0; i < job->predicate_count; i++)
-        bytes += cuda_count_set_bytes(job, i);
+        bytes.partial += cuda_count_set_bytes(job, i);
     return bytes;
 }
 
@@ -92,7 +93,7 @@ static enum status cuda_count_collect(const struct cuda_shared *shared, void *st
 }
 
 const struct cuda_operation cuda_count = {
-    .partial_bytes = cuda_count_partial_bytes,
+    .bytes = cuda_count_bytes,
     .prepare = cuda_count_prepare,
     .absorb = cuda_count_absorb,
     .complete = cuda_count_complete,

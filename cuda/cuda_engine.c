@@ -169,11 +169,11 @@ static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
 /* The layout of a slot for chunks of `bytes` bytes. */
 static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session, size_t bytes)
 {
-    const struct cuda_operation *operation = session->operation;
     const struct job *job = session->shared.job;
     const size_t elements_bytes =
         job->element.bytes *
         (job->is_text ? TEXT_SPAN_VALUES_MAX(bytes) : bytes / job_value_bytes(job));
+    const struct cuda_bytes needed = session->operation->bytes(job, elements_bytes);
     struct cuda_layout layout = {.capacity = bytes};
     size_t d_next = cuda_align(bytes);
     size_t next = d_next;
@@ -188,13 +188,9 @@ static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session
         next += cuda_align(sizeof(struct cuda_text_parsed));
     }
     layout.d_scratch = d_next;
-    if (operation->scratch_bytes)
-        d_next += cuda_align(operation->scratch_bytes(job, elements_bytes));
     layout.result = next;
-    if (operation->result_bytes)
-        next += cuda_align(operation->result_bytes(job, elements_bytes));
-    layout.device_bytes = d_next;
-    layout.host_bytes = next;
+    layout.device_bytes = d_next + cuda_align(needed.scratch);
+    layout.host_bytes = next + cuda_align(needed.result);
     return layout;
 }
 
@@ -214,15 +210,14 @@ static cudaError_t cuda_engine_clear_partial(const struct cuda_session *session)
 /* Allocates the partial, and slots as large as there is memory for. */
 static enum status cuda_engine_allocate(struct cuda_session *session, struct failure *failure)
 {
-    const struct cuda_operation *operation = session->operation;
     const struct job *job = session->shared.job;
     const size_t minimum = job->record_bytes > CUDA_ENGINE_CHUNK_BYTES_MIN
                                ? job->record_bytes
                                : CUDA_ENGINE_CHUNK_BYTES_MIN;
     cudaError_t error = cudaSuccess;
 
-    if (operation->partial_bytes) {
-        session->partial_bytes = operation->partial_bytes(job);
+    session->partial_bytes = session->operation->bytes(job, 0).partial;
+    if (session->partial_bytes > 0) {
         error = cudaMalloc(&session->shared.d_partial, session->partial_bytes);
         if (error == cudaSuccess)
             error = cuda_engine_clear_partial(session);

@@ -64,10 +64,21 @@ static size_t cuda_histogram_counters_bytes(const struct job *job)
     return cuda_align((bins + 1) * sizeof(uint32_t));
 }
 
-static size_t cuda_histogram_partial_bytes(const struct job *job)
+static struct cuda_bytes cuda_histogram_bytes(const struct job *job, size_t elements_bytes)
 {
-    return cuda_histogram_counters_bytes(job) + CUDA_HISTOGRAM_OUTSIDE_BYTES +
-           (job->is_automatic ? 0 : binning_table_bytes(&job->binning));
+    const size_t counters = cuda_histogram_counters_bytes(job) + CUDA_HISTOGRAM_OUTSIDE_BYTES;
+    (void)elements_bytes;
+
+    if (job->is_automatic)
+        return (struct cuda_bytes){
+            .partial = counters,
+            .scratch = CUDA_HISTOGRAM_OUTSIDE_BYTES,
+            .result = sizeof(struct cuda_histogram_result),
+        };
+    return (struct cuda_bytes){
+        .partial = counters + binning_table_bytes(&job->binning),
+        .result = job->outside == OUTSIDE_ABORT ? CUDA_HISTOGRAM_OUTSIDE_BYTES : 0,
+    };
 }
 
 /* The counters of values outside, in the partial; the table of edges follows them. */
@@ -110,20 +121,6 @@ static void cuda_histogram_close(struct cuda_shared *shared)
         return;
     pthread_rwlock_destroy(&self->lock);
     free(self);
-}
-
-static size_t cuda_histogram_scratch_bytes(const struct job *job, size_t elements_bytes)
-{
-    (void)elements_bytes;
-    return job->is_automatic ? CUDA_HISTOGRAM_OUTSIDE_BYTES : 0;
-}
-
-static size_t cuda_histogram_result_bytes(const struct job *job, size_t elements_bytes)
-{
-    (void)elements_bytes;
-    if (job->is_automatic)
-        return sizeof(struct cuda_histogram_result);
-    return job->outside == OUTSIDE_ABORT ? CUDA_HISTOGRAM_OUTSIDE_BYTES : 0;
 }
 
 /* Adds the counters to the histogram of their window, through `staging`. All work is done. */
@@ -350,10 +347,8 @@ static enum status cuda_histogram_collect(const struct cuda_shared *shared, void
 const struct cuda_operation cuda_histogram = {
     .open = cuda_histogram_open,
     .close = cuda_histogram_close,
-    .partial_bytes = cuda_histogram_partial_bytes,
+    .bytes = cuda_histogram_bytes,
     .prepare = cuda_histogram_prepare,
-    .scratch_bytes = cuda_histogram_scratch_bytes,
-    .result_bytes = cuda_histogram_result_bytes,
     .absorb = cuda_histogram_absorb,
     .complete = cuda_histogram_complete,
     .collect = cuda_histogram_collect,

@@ -60,25 +60,26 @@ struct cuda_chunk {
     struct chunk chunk;            /* in host memory, until it is completed */
     struct cuda_elements elements; /* in device memory; of text or records, their values */
     size_t count;                  /* of elements; for text, set when the chunk is completed */
-    void *d_scratch;               /* scratch_bytes of device memory, 256-byte aligned */
-    void *result;                  /* result_bytes of host memory for copies from the device */
+    void *d_scratch;               /* cuda_bytes.scratch of device memory, 256-byte aligned */
+    void *result;                  /* cuda_bytes.result of host memory for copies from the device */
     cudaStream_t stream;
+};
+
+/* The memory that an operation needs, in bytes; 0: none. */
+struct cuda_bytes {
+    size_t partial; /* on the device, of a session */
+    size_t scratch; /* on the device, of a chunk, in addition to the chunk */
+    size_t result;  /* likewise on the host */
 };
 
 struct cuda_operation {
     /* Make and free shared->host. `close` accepts NULL there. NULL: no state. */
     enum status (*open)(struct cuda_shared *shared, struct failure *failure);
     void (*close)(struct cuda_shared *shared);
-    /* Returns the bytes of the partial in device memory. NULL: no partial. */
-    size_t (*partial_bytes)(const struct job *job);
+    /* Returns the memory that it needs, if a chunk has at most elements_bytes of elements. */
+    struct cuda_bytes (*bytes)(const struct job *job, size_t elements_bytes);
     /* Initialises the partial, which is all zeros, and waits. NULL: it remains all zeros. */
     cudaError_t (*prepare)(const struct cuda_shared *shared);
-    /*
-     * Return the bytes of device memory and of host memory that a chunk needs in addition. A chunk
-     * has at most elements_bytes of elements. NULL: none.
-     */
-    size_t (*scratch_bytes)(const struct job *job, size_t elements_bytes);
-    size_t (*result_bytes)(const struct job *job, size_t elements_bytes);
     /*
      * Queues the work on the elements of a chunk on its stream. The copy of the elements is queued
      * before. chunk->count is not set yet. Returns the status of CUDA.

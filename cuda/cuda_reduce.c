@@ -13,10 +13,11 @@ static uint64_t cuda_reduce_bias(const struct element *element)
     return element->is_signed ? (uint64_t)1 << 63 : 0;
 }
 
-static size_t cuda_reduce_partial_bytes(const struct job *job)
+static struct cuda_bytes cuda_reduce_bytes(const struct job *job, size_t elements_bytes)
 {
     (void)job;
-    return sizeof(struct cuda_reduce_partial);
+    (void)elements_bytes;
+    return (struct cuda_bytes){.partial = sizeof(struct cuda_reduce_partial)};
 }
 
 static cudaError_t cuda_reduce_prepare(const struct cuda_shared *shared)
@@ -58,7 +59,7 @@ static enum status cuda_reduce_collect(const struct cuda_shared *shared, void *s
 }
 
 const struct cuda_operation cuda_reduce = {
-    .partial_bytes = cuda_reduce_partial_bytes,
+    .bytes = cuda_reduce_bytes,
     .prepare = cuda_reduce_prepare,
     .absorb = cuda_reduce_absorb,
     .collect = cuda_reduce_collect,

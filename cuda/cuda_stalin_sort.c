@@ -8,12 +8,6 @@
 #include "count/stalin_sort.h"
 #include "cuda/cuda_operation.h"
 
-static size_t cuda_stalin_sort_scratch_bytes(const struct job *job, size_t elements_bytes)
-{
-    size_t copies = job->stalin_sort.purged ? 2 : 1;
-    return copies * cuda_align(elements_bytes) + cuda_stalin_sort_control_bytes(elements_bytes);
-}
-
 static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct job *job,
                                                                 const struct cuda_chunk *chunk)
 {
@@ -39,11 +33,17 @@ static bool cuda_stalin_sort_needs_elements(const struct job *job)
     return job->stalin_sort.purged && cuda_makes_elements(job);
 }
 
-/* The number of survivors, the survivors, the purged, and all elements if they are needed. */
-static size_t cuda_stalin_sort_result_bytes(const struct job *job, size_t elements_bytes)
+static struct cuda_bytes cuda_stalin_sort_bytes(const struct job *job, size_t elements_bytes)
 {
-    size_t copies = cuda_stalin_sort_needs_elements(job) ? 2 : 1;
-    return CUDA_ALIGNMENT + copies * elements_bytes;
+    const size_t outputs = job->stalin_sort.purged ? 2 : 1;
+    const size_t copies = cuda_stalin_sort_needs_elements(job) ? 2 : 1;
+
+    return (struct cuda_bytes){
+        .scratch =
+            outputs * cuda_align(elements_bytes) + cuda_stalin_sort_control_bytes(elements_bytes),
+        /* the number of survivors, the survivors, the purged, and all elements if needed */
+        .result = CUDA_ALIGNMENT + copies * elements_bytes,
+    };
 }
 
 static cudaError_t cuda_stalin_sort_absorb(const struct cuda_shared *shared,
@@ -105,8 +105,7 @@ static enum status cuda_stalin_sort_complete(const struct cuda_shared *shared,
 }
 
 const struct cuda_operation cuda_stalin_sort = {
-    .scratch_bytes = cuda_stalin_sort_scratch_bytes,
-    .result_bytes = cuda_stalin_sort_result_bytes,
+    .bytes = cuda_stalin_sort_bytes,
     .absorb = cuda_stalin_sort_absorb,
     .complete = cuda_stalin_sort_complete,
 };

@@ -30,22 +30,21 @@ struct cuda_uniq_result {
     unsigned bits; /* of the table */
 };
 
-static size_t cuda_uniq_partial_bytes(const struct job *job)
-{
-    (void)job;
-    return sizeof(struct cuda_uniq_control);
-}
-
 static bool cuda_uniq_is_narrow(const struct job *job)
 {
     return job->element.bytes <= 2;
 }
 
-/* The number of entries left, and the entries. */
-static size_t cuda_uniq_scratch_bytes(const struct job *job, size_t elements_bytes)
+static struct cuda_bytes cuda_uniq_bytes(const struct job *job, size_t elements_bytes)
 {
     const size_t entries = cuda_uniq_is_narrow(job) ? 0 : elements_bytes / job->element.bytes;
-    return CUDA_ALIGNMENT + entries * CUDA_UNIQ_ENTRY_BYTES;
+
+    return (struct cuda_bytes){
+        .partial = sizeof(struct cuda_uniq_control),
+        /* the number of entries left, and the entries */
+        .scratch = CUDA_ALIGNMENT + entries * CUDA_UNIQ_ENTRY_BYTES,
+        .result = sizeof(struct cuda_uniq_result),
+    };
 }
 
 static struct cuda_uniq_left cuda_uniq_left(const struct cuda_chunk *chunk)
@@ -55,13 +54,6 @@ static struct cuda_uniq_left cuda_uniq_left(const struct cuda_chunk *chunk)
         .d_entries = (struct table_entry *)(d_scratch + CUDA_ALIGNMENT),
         .d_count = (uint64_t *)d_scratch,
     };
-}
-
-static size_t cuda_uniq_result_bytes(const struct job *job, size_t elements_bytes)
-{
-    (void)job;
-    (void)elements_bytes;
-    return sizeof(struct cuda_uniq_result);
 }
 
 /*
@@ -262,9 +254,7 @@ static enum status cuda_uniq_complete(const struct cuda_shared *shared,
 const struct cuda_operation cuda_uniq = {
     .open = cuda_uniq_open,
     .close = cuda_uniq_close,
-    .partial_bytes = cuda_uniq_partial_bytes,
-    .scratch_bytes = cuda_uniq_scratch_bytes,
-    .result_bytes = cuda_uniq_result_bytes,
+    .bytes = cuda_uniq_bytes,
     .absorb = cuda_uniq_absorb,
     .complete = cuda_uniq_complete,
     .staging_bytes = cuda_uniq_staging_bytes,

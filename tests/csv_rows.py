@@ -24,7 +24,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 import frames
 
@@ -158,16 +157,6 @@ def cut(data, ends):
     return [data[a:b] for a, b in zip([0, *ends], [*ends, len(data)])]
 
 
-def feed(pieces, pipe, pause):
-    try:
-        for piece in pieces:
-            os.write(pipe, piece)
-            time.sleep(pause)
-    except BrokenPipeError:
-        pass
-    os.close(pipe)
-
-
 class Failed(Exception):
     pass
 
@@ -183,7 +172,7 @@ def run(gpuhist, words, data, rng):
     if form == "pipe":
         name = "standard input"
         stdin, writing = os.pipe()
-        thread = threading.Thread(target=feed, args=([p for p in pieces if p], writing, rng.choice([0, 0.001])))
+        thread = threading.Thread(target=frames.feed, args=([p for p in pieces if p], writing, rng.choice([0, 0.001])))
         thread.start()
     else:
         frames.write(name, FORMATS[form](pieces, rng) if form in FORMATS

@@ -26,7 +26,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 import frames
 
@@ -534,17 +533,6 @@ def random_text(layout, rng, invalid=0):
     return Text(layout, lines, rng.choice([b"\n", b"\n", b"\r\n"]), rng.choice([b"\n", b""]))
 
 
-def feed(pieces, pipe, pause):
-    """Writes the pieces to a pipe, with pauses between them."""
-    try:
-        for piece in pieces:
-            os.write(pipe, piece)
-            time.sleep(pause)
-    except BrokenPipeError:
-        pass
-    os.close(pipe)
-
-
 def random_file(gpuhist, name, text, rng):
     """Writes a file in some format; returns its name, and how many rows of filler it ends with."""
     places = near_ends(text, rng, rng.randrange(1, 9))
@@ -571,7 +559,7 @@ def standard_input(way, file, text, rng):
         rng.choices(range(len(data) + 1), k=3)
     stdin, writing = os.pipe()
     pieces = [piece for piece in cut(data, places) if piece]
-    thread = threading.Thread(target=feed, args=(pieces, writing, rng.choice([0, 0, 0.001, 0.03])))
+    thread = threading.Thread(target=frames.feed, args=(pieces, writing, rng.choice([0, 0, 0.001, 0.03])))
     thread.start()
     return stdin, thread
 

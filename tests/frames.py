@@ -7,8 +7,10 @@ that have long headers. The file system stores no holes, and a decoder is quick 
 
 A file is a list of bytes, and of the lengths of runs of NULs. Blocks are stored, not compressed.
 """
+import os
 import random
 import struct
+import time
 import zlib
 
 PART_BYTES = 1 << 20
@@ -23,6 +25,17 @@ def write(name, segments):
             else:
                 file.write(segment)
         file.truncate()
+
+
+def feed(pieces, pipe, pause):
+    """Writes the pieces to a pipe, with pauses between them."""
+    try:
+        for piece in pieces:
+            os.write(pipe, piece)
+            time.sleep(pause)
+    except BrokenPipeError:
+        pass
+    os.close(pipe)
 
 
 def pieces_of(data, size):

@@ -14,6 +14,8 @@ from decimal import Decimal
 
 from pictures import SVG, expect, expect_equal, number, styled
 
+from pictures import SVG, expect, expect_equal, number
+
 GPUHIST, TEST = sys.argv[1:3]
 
 
@@ -50,7 +52,7 @@ class Picture:
             across = re.fullmatch(r"M\d+ (\d+)H\d+", path.get("d", ""))
             up = re.fullmatch(r"M(\d+) \d+v40", path.get("d", ""))
             if across and label.get("class") == "end" and path.get("class") is None:
-                self.counts.append((int(across[1]), number(label.text)))
+                self.counts.append((int(across[1]), float(number(label.text))))
             if up:
                 self.values.append((int(up[1]), label.text))
         for bar in self.bars:
@@ -91,7 +93,7 @@ def check(arguments, values, is_linear=False):
             wanted = picture.place(picture.counts, Decimal(count) * 100 / total)
             expect(abs(top - wanted) < 3 or height == 10, "the top of", name, top, wanted, arguments)
         if is_linear:
-            ticks = [(place, number(label)) for place, label in picture.values]
+            ticks = [(place, float(number(label))) for place, label in picture.values]
             low, _, high = name.partition("..")
             wanted = picture.place(ticks, (float(low) + float(high)) / 2 if high else float(low))
             middle = int(bar.get("x")) + int(bar.get("width")) / 2

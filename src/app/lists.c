@@ -3,9 +3,9 @@
 
 #include "app/lists.h"
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text_buffer.h"
-#include "input/number_list.h"
 #include "input/source.h"
 #include "job/value_set.h"
 
@@ -20,66 +20,157 @@
  */
 #define LISTS_CAPACITY_LARGE ((size_t)4 << 20)
 
-/* An array that grows: of edges, __int128; or of keys, uint64_t. */
-struct lists_array {
+/* A longer word is no number: leading zeros aside, those have 30 characters at the most. */
+#define LISTS_WORD_MAX 128
+
+/* A list of numbers that is being read: the word that has begun, and an array that grows. */
+struct lists_numbers {
     const char *option;
-    const struct element *element; /* keys: their type; NULL: edges */
+    unsigned decimals;
+    const struct element *element; /* of keys, uint64_t; NULL: they are edges, __int128 */
+    const char *file;              /* as messages say it; NULL: the command line */
+    unsigned long long line;
+    size_t length;
+    char word[LISTS_WORD_MAX];
     void *items;
     size_t count;
     size_t capacity;
 };
 
-static enum status lists_take(void *context, __int128 number, struct failure *failure)
+bool lists_is_file(const char *argument)
 {
-    struct lists_array *array = context;
-    const struct element *element = array->element;
-    const size_t item_bytes = element ? sizeof(uint64_t) : sizeof(__int128);
+    return *argument == '@';
+}
 
+bool lists_is_stdin(const char *argument)
+{
+    return strcmp(argument, "@-") == 0;
+}
+
+static enum status lists_fail_name(const char *option, struct failure *failure)
+{
+    return status_fail(failure, STATUS_USAGE, "invalid --%s '@': expected a file name after the @",
+                       option);
+}
+
+static enum status lists_fail_word(const struct lists_numbers *list, struct failure *failure)
+{
+    const bool is_cut = list->length == LISTS_WORD_MAX;
+    const int shown = is_cut ? 40 : (int)list->length;
+    const char *rest = is_cut ? "..." : "";
+    const bool is_fixed = list->decimals > 0;
+
+    if (list->file)
+        return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: invalid %s '%.*s%s'",
+                           list->file, list->line, is_fixed ? "number" : "integer", shown,
+                           list->word, rest);
+    return status_fail(failure, STATUS_USAGE, "invalid --%s '%.*s%s': expected %s, or @FILE",
+                       list->option, shown, list->word, rest,
+                       is_fixed ? "numbers with no more decimals than --decimals"
+                                : "integers such as 1,2,3");
+}
+
+/* Takes the number that ends here, if one has begun. */
+static enum status lists_end_word(struct lists_numbers *list, struct failure *failure)
+{
+    const struct element *element = list->element;
+    const size_t item_bytes = element ? sizeof(uint64_t) : sizeof(__int128);
+    __int128 number;
+    bool is_valid = true;
+
+    if (list->length == 0)
+        return STATUS_OK;
+    for (size_t i = 1; list->file && i < list->length; i++) { /* a file has no suffixes */
+        const char c = list->word[i];
+        is_valid = is_valid && ((c >= '0' && c <= '9') || (c == '.' && list->decimals > 0));
+    }
+    if (!is_valid || !decimal_parse_fixed(list->word, list->length, list->decimals, &number))
+        return lists_fail_word(list, failure);
+    list->length = 0;
     if (element && (number < element_min(element) || number >= element_limit(element)))
         return STATUS_OK; /* no element can be equal to it */
-    if (array->count == array->capacity) {
-        if (element && array->capacity >= LISTS_CAPACITY_LARGE)
-            array->count = value_set_sort(array->items, array->count, element->is_signed);
-        if (array->count >= array->capacity / 2) {
-            const size_t capacity = array->capacity > 0 ? array->capacity * 2 : LISTS_CAPACITY_MIN;
+    if (list->count == list->capacity) {
+        if (element && list->capacity >= LISTS_CAPACITY_LARGE)
+            list->count = value_set_sort(list->items, list->count, element->is_signed);
+        if (list->count >= list->capacity / 2) {
+            const size_t capacity = list->capacity > 0 ? list->capacity * 2 : LISTS_CAPACITY_MIN;
             const size_t bytes = capacity * item_bytes;
-            void *grown = bytes <= memory_available() ? realloc(array->items, bytes) : NULL;
+            void *grown = bytes <= memory_available() ? realloc(list->items, bytes) : NULL;
             if (!grown)
                 return status_fail(failure, STATUS_DATA,
-                                   "no memory for more than %zu values of --%s", array->count,
-                                   array->option);
-            array->items = grown;
-            array->capacity = capacity;
+                                   "no memory for more than %zu values of --%s", list->count,
+                                   list->option);
+            list->items = grown;
+            list->capacity = capacity;
         }
     }
     if (element)
-        ((uint64_t *)array->items)[array->count++] = (uint64_t)number;
+        ((uint64_t *)list->items)[list->count++] = (uint64_t)number;
     else
-        ((__int128 *)array->items)[array->count++] = number;
+        ((__int128 *)list->items)[list->count++] = number;
     return STATUS_OK;
+}
+
+static enum status lists_take_bytes(void *context, const char *text, size_t bytes,
+                                    struct failure *failure)
+{
+    struct lists_numbers *list = context;
+
+    for (const char *c = text; c < text + bytes; c++) {
+        if (*c == '\0' || !strchr(" \n,\t\r\v\f", *c)) {
+            list->word[list->length++] = *c ? *c : '?'; /* a NUL would end the message */
+            if (list->length == LISTS_WORD_MAX)
+                return lists_fail_word(list, failure);
+            continue;
+        }
+        if (lists_end_word(list, failure) != STATUS_OK)
+            return failure->status;
+        list->line += *c == '\n';
+    }
+    return STATUS_OK;
+}
+
+/* Reads the numbers of a list, whose items the caller frees, also after a failure. */
+static enum status lists_read_numbers(const char *argument, struct lists_numbers *list,
+                                      struct failure *failure)
+{
+    enum status status;
+
+    if (strcmp(argument, "@") == 0)
+        return lists_fail_name(list->option, failure);
+    if (lists_is_file(argument)) {
+        list->file = lists_is_stdin(argument) ? "standard input" : argument + 1;
+        list->line = 1;
+        status = source_read_file(argument + 1, lists_take_bytes, list, failure);
+    } else {
+        status = lists_take_bytes(list, argument, strlen(argument), failure);
+    }
+    return status == STATUS_OK ? lists_end_word(list, failure) : status;
 }
 
 enum status lists_read_edges(const char *argument, unsigned decimals, __int128 **edges,
                              size_t *count, struct failure *failure)
 {
-    struct lists_array array = {.option = "edges"};
-    enum status status =
-        number_list_scan(argument, array.option, decimals, lists_take, &array, failure);
+    struct lists_numbers list = {.option = "edges", .decimals = decimals};
+    const enum status status = lists_read_numbers(argument, &list, failure);
 
-    *edges = array.items;
-    *count = array.count;
+    *edges = list.items;
+    *count = list.count;
     return status;
 }
 
 enum status lists_read_keys(const char *argument, const char *option, const struct element *element,
                             uint64_t **keys, size_t *count, struct failure *failure)
 {
-    struct lists_array array = {.option = option, .element = element};
-    enum status status =
-        number_list_scan(argument, array.option, element->decimals, lists_take, &array, failure);
+    struct lists_numbers list = {
+        .option = option,
+        .decimals = element->decimals,
+        .element = element,
+    };
+    const enum status status = lists_read_numbers(argument, &list, failure);
 
-    *keys = array.items;
-    *count = value_set_sort(array.items, array.count, element->is_signed);
+    *keys = list.items;
+    *count = value_set_sort(list.items, list.count, element->is_signed);
     return status;
 }
 
@@ -96,7 +187,7 @@ static enum status lists_append(void *context, const char *data, size_t bytes,
 enum status lists_read_items(const char *argument, const char *option, struct lists_items *items,
                              struct failure *failure)
 {
-    const bool is_file = number_list_is_file(argument);
+    const bool is_file = lists_is_file(argument);
     const char separator = is_file ? '\n' : ',';
     struct text_buffer text = {.text = NULL};
     const char *next = argument;
@@ -105,8 +196,7 @@ enum status lists_read_items(const char *argument, const char *option, struct li
 
     *items = (struct lists_items){.list = NULL};
     if (strcmp(argument, "@") == 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "invalid --%s '@': expected a file name after the @", option);
+        return lists_fail_name(option, failure);
     if (is_file) {
         enum status status = source_read_file(argument + 1, lists_append, &text, failure);
         if (status == STATUS_OK && text.is_lost)

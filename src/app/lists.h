@@ -1,4 +1,12 @@
-/* Reads the lists of --edges, --any-of and --where. Not thread-safe. */
+/*
+ * Reads lists that options have: on the command line, or in a file, "@FILE"; FILE "-" is standard
+ * input. Numbers are separated by blanks, newlines or commas; they may come in any order, and with
+ * duplicates.
+ *
+ * A list fails with STATUS_USAGE if the argument is invalid; with STATUS_DATA if there is no
+ * memory, if the file cannot be read, or if it contains a word that is not a number, which is
+ * reported with its line. `option` is the long name of the option, for messages. Not thread-safe.
+ */
 #ifndef GPUHIST_LISTS_H
 #define GPUHIST_LISTS_H
 
@@ -6,13 +14,18 @@
 #include "job/element.h"
 #include "job/predicate.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* Whether the argument names a file; and whether that is standard input. */
+bool lists_is_file(const char *argument);
+bool lists_is_stdin(const char *argument);
+
 /*
- * Stores the edges in `argument`, a list or @FILE, in multiples of 10^-decimals and the order
- * given. Fails as number_list_scan does, and with STATUS_DATA if there is no memory. The caller
- * frees *edges, also after a failure.
+ * Stores the edges in `argument`, in multiples of 10^-decimals and the order given. Numbers on the
+ * command line may have suffixes (decimal.h); those of a file are digits with or without a sign,
+ * and with decimals a point. The caller frees *edges, also after a failure.
  */
 enum status lists_read_edges(const char *argument, unsigned decimals, __int128 **edges,
                              size_t *count, struct failure *failure);
@@ -32,10 +45,8 @@ struct lists_items {
 };
 
 /*
- * Reads a list of `option`, whose items are separated by commas; of "@FILE" each line is an item,
- * all its bytes but the newline; FILE "-" is standard input. Fails with STATUS_USAGE if the
- * argument is "@"; with STATUS_DATA if there is no memory or the file cannot be read. The caller
- * destroys the items, also after a failure.
+ * Reads a list of `option`, whose items are separated by commas; of a file each line is an item,
+ * all its bytes but the newline. The caller destroys the items, also after a failure.
  */
 enum status lists_read_items(const char *argument, const char *option, struct lists_items *items,
                              struct failure *failure);

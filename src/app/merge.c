@@ -95,7 +95,7 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
     const struct options *options = merge->options;
     const struct operation *operation = operation_of(&merge->job);
     unsigned threads = parallel_threads(options->threads, options->name_count, 1);
-    struct print_output output;
+    struct print_output output = {.result = NULL}; /* ordered operations have no states */
     struct stat info;
 
     /* Pipes are read by one thread, each to its end: a writer may write to one after the other. */
@@ -123,7 +123,6 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
         status_print("%llu state%s, %llu %s%.200s", merge->states, merge->states == 1 ? "" : "s",
                      (unsigned long long)merge->elements, merge->job.has_weights ? "of " : "",
                      merge->job.has_weights ? job_count_name(&merge->job) : "elements");
-    status = print_begin(&output, &merge->job, merge->partial, &options->print, failure);
     status = print_end(&output, &merge->job, merge->partial, &options->print, status, failure);
     if (status == STATUS_OK && operation->report && !options->quiet)
         operation->report(&merge->job, merge->partial);
@@ -176,7 +175,7 @@ enum status merge_run(const struct options *options, struct failure *failure)
         job->singles[i].dictionary = job->dictionary;
     if (status == STATUS_OK && !(merge.partial = operation_of(job)->create(job, failure)))
         status = failure->status;
-    if (status == STATUS_OK && !options->quiet)
+    if (status == STATUS_OK && !options->quiet && options->print.quantiles.count > 0)
         quantiles_note(&options->print.quantiles);
     if (status == STATUS_OK)
         status = merge_states(&merge, failure);

@@ -19,15 +19,6 @@
 /* The signal that asked for the end; 0: none. */
 static volatile sig_atomic_t monitor_ending;
 
-void monitor_block_signal(void)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR1);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-}
-
 static void monitor_handle(int number)
 {
     if (monitor_ending != 0)
@@ -61,24 +52,6 @@ void monitor_end_process(void)
 {
     if (monitor_ending != 0)
         temporary_end(monitor_ending);
-}
-
-/* Waits for `seconds` or until a signal. Returns whether another process sent SIGUSR1. */
-static bool monitor_wait(const struct monitor *monitor, double seconds)
-{
-    sigset_t set = monitor->handled;
-    siginfo_t info;
-
-    sigaddset(&set, SIGUSR1);
-    seconds = seconds < 0                          ? 0
-              : seconds > MONITOR_WAIT_SECONDS_MAX ? MONITOR_WAIT_SECONDS_MAX
-                                                   : seconds;
-    struct timespec timeout = {.tv_sec = (time_t)seconds};
-    timeout.tv_nsec = (long)((seconds - (double)timeout.tv_sec) * 1e9);
-    int number = sigtimedwait(&set, &info, &timeout);
-    if (number > 0 && number != SIGUSR1)
-        monitor_ending = number;
-    return number == SIGUSR1 && info.si_pid != getpid(); /* else it is from monitor_wake */
 }
 
 static void monitor_wake(void *context)
@@ -115,16 +88,25 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
     double print_due = every > 0 ? every : INFINITY;
     enum status status = STATUS_OK;
     struct pipeline_live live;
+    sigset_t awaited = monitor->handled;
+    siginfo_t info;
 
+    sigaddset(&awaited, SIGUSR1);
     pipeline_look(pipeline, &live);
     while (status == STATUS_OK && !pipeline_has_ended(pipeline)) {
-        double due = print_due < monitor->progress.due ? print_due : monitor->progress.due;
-        bool asked = monitor_wait(monitor, monitor_ending != 0 ? MONITOR_ENDING_SECONDS
-                                                               : due - live.seconds);
+        const double due = print_due < monitor->progress.due ? print_due : monitor->progress.due;
+        double wait = monitor_ending != 0 ? MONITOR_ENDING_SECONDS : due - live.seconds;
+        wait = wait < 0 ? 0 : wait > MONITOR_WAIT_SECONDS_MAX ? MONITOR_WAIT_SECONDS_MAX : wait;
+        struct timespec timeout = {.tv_sec = (time_t)wait};
+        timeout.tv_nsec = (long)((wait - (double)timeout.tv_sec) * 1e9);
+        const int number = sigtimedwait(&awaited, &info, &timeout);
+        if (number > 0 && number != SIGUSR1)
+            monitor_ending = number;
+        const bool asked = number == SIGUSR1 && info.si_pid != getpid(); /* not monitor_wake */
         pipeline_look(pipeline, &live);
         if (asked) {
             progress_clear(&monitor->progress);
-            progress_print_so_far(&live, monitor->element_bytes);
+            progress_print_so_far(pipeline, &live, monitor->element_bytes);
         }
         if (live.seconds >= monitor->progress.due)
             progress_show(&monitor->progress, &live);

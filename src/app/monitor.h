@@ -30,13 +30,10 @@ struct monitor {
     sigset_t handled; /* the signals that end the process, with --every */
 };
 
-/* Blocks SIGUSR1. Call it as early as possible, before any thread is started. */
-void monitor_block_signal(void);
-
 /*
- * Returns the watcher that runs `monitor` for a run on the calling thread, before any thread of the
- * run is started. The caller owns the monitor, which must outlive the run, and calls
- * monitor_release_signals after it.
+ * Returns the watcher that runs `monitor` for a run on the calling thread, which has blocked
+ * SIGUSR1, before any thread of the run is started. The caller owns the monitor, which must outlive
+ * the run, and calls monitor_release_signals after it.
  */
 struct pipeline_watcher monitor_watcher(struct monitor *monitor);
 void monitor_release_signals(const struct monitor *monitor);

@@ -6,7 +6,7 @@
 
 #include "app/options_table.h"
 #include "base/decimal.h"
-#include "input/number_list.h"
+#include "app/lists.h"
 #include "text/json_lines.h"
 
 #include <getopt.h>
@@ -73,7 +73,7 @@ static enum status options_add_list(struct options *options, const struct option
         *list = value;
         return STATUS_OK;
     }
-    if (number_list_is_file(*list) || number_list_is_file(value))
+    if (lists_is_file(*list) || lists_is_file(value))
         return status_fail(failure, STATUS_USAGE, "--%s @FILE must be the only --%s", row->name,
                            row->name);
     struct options_copy *copy = malloc(sizeof *copy + strlen(*list) + strlen(value) + 2);
@@ -106,25 +106,6 @@ static bool options_parse_gpus(const char *value, struct options *options)
         if (*value == '\0')
             return true;
     }
-}
-
-/* Appends a predicate to those given before. */
-static enum status options_add_predicate(struct options *options, enum predicate_relation relation,
-                                         const char *text, struct failure *failure)
-{
-    size_t count = options->predicate_count;
-
-    if ((count & (count - 1)) == 0) { /* 0 or a power of two: the array is full */
-        size_t capacity = count > 0 ? 2 * count : 1;
-        struct options_predicate *grown =
-            realloc(options->predicates, capacity * sizeof *options->predicates);
-        if (!grown)
-            return status_fail(failure, STATUS_DATA, "no memory for %zu predicates", capacity);
-        options->predicates = grown;
-    }
-    options->predicates[count] = (struct options_predicate){.relation = relation, .text = text};
-    options->predicate_count++;
-    return STATUS_OK;
 }
 
 /* Parses the value of an option by its kind, NULL if it has none, and stores it. */
@@ -192,8 +173,22 @@ static enum status options_set(struct options *options, const struct options_row
         break;
     case OPTIONS_QUANTILES:
         return quantiles_parse(target, value, failure);
-    case OPTIONS_PREDICATE:
-        return options_add_predicate(options, (enum predicate_relation)row->value, value, failure);
+    case OPTIONS_PREDICATE: {
+        const size_t count = options->predicate_count;
+        if ((count & (count - 1)) == 0) { /* 0 or a power of two: the array is full */
+            const size_t capacity = count > 0 ? 2 * count : 1;
+            struct options_predicate *grown =
+                realloc(options->predicates, capacity * sizeof *options->predicates);
+            if (!grown)
+                return status_fail(failure, STATUS_DATA, "no memory for %zu predicates", capacity);
+            options->predicates = grown;
+        }
+        options->predicates[options->predicate_count++] = (struct options_predicate){
+            .relation = (enum predicate_relation)row->value,
+            .text = value,
+        };
+        break;
+    }
     }
     if (!is_valid)
         return options_fail_row(row, value, failure);
@@ -208,41 +203,6 @@ static enum status options_set(struct options *options, const struct options_row
     if (row->given)
         *(bool *)((char *)options + row->given) = true;
     return STATUS_OK;
-}
-
-/*
- * Fails if the command does not take the option. For merge, which does not know its states yet,
- * records the operations that do not take it.
- */
-static enum status options_check_row(struct options *options, const struct options_row *row,
-                                     struct failure *failure)
-{
-    char takers[128] = "";
-    size_t used = 0;
-
-    for (unsigned i = 0; i < OPERATION_IDS; i++) {
-        if (!(row->traits & options_commands[i].traits))
-            options->unmergeable[i] = row->name;
-        else if (!(row->traits & OPTIONS_READS_INPUT)) /* else all operations take it */
-            used += (size_t)snprintf(takers + used, sizeof takers - used, "%s %s",
-                                     used == 0 ? " (but with" : ",", options_commands[i].name);
-    }
-    if (row->traits & options->command->traits)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s%s%s", row->name,
-                       options->command->name, takers, used > 0 ? ")" : "");
-}
-
-/* Returns the option for what getopt returned: its key or its letter. NULL: there is none. */
-static const struct options_row *options_find(int key)
-{
-    if (key >= OPTIONS_KEY_FIRST)
-        return &options_rows[key - OPTIONS_KEY_FIRST];
-    for (size_t i = 0; key > 0 && i < options_row_count; i++) {
-        if (options_rows[i].letter == key)
-            return &options_rows[i];
-    }
-    return NULL;
 }
 
 /* Sets the options that getopt finds, up to --help or --version. */
@@ -270,10 +230,15 @@ static enum status options_parse_words(struct options *options, int argc, char *
     opterr = 0;
     while ((key = getopt_long(argc, argv, letters, names, NULL)) != -1) {
         bool has_value = optarg && optarg == argv[optind - 1] + 2; /* in the word of its letter */
-        if (options_check_dashes(has_value ? argv[optind - 1] : argv[optind], failure) != STATUS_OK)
+        const char *next = has_value ? argv[optind - 1] : argv[optind]; /* at the end NULL */
+        if (next && *next == '-' && options_check_dashes(next, failure) != STATUS_OK)
             return failure->status;
         const bool is_wrong = key == '?' || key == ':';
-        const struct options_row *row = options_find(is_wrong ? optopt : key);
+        const int found = is_wrong ? optopt : key;
+        const struct options_row *row =
+            found >= OPTIONS_KEY_FIRST ? &options_rows[found - OPTIONS_KEY_FIRST] : NULL;
+        for (size_t i = 0; found > 0 && !row && i < options_row_count; i++)
+            row = options_rows[i].letter == found ? &options_rows[i] : NULL;
         if (is_wrong && row)
             return status_fail(failure, STATUS_USAGE, "option --%s %s value", row->name,
                                key == ':' ? "needs a" : "takes no");
@@ -283,30 +248,25 @@ static enum status options_parse_words(struct options *options, int argc, char *
         if (is_wrong || (key >= OPTIONS_KEY_FIRST &&
                          options_is_habit(options->command, word, strcspn(word, "="))))
             return options_fail_unknown(options, (char)optopt, word, failure);
-        if (options_check_row(options, row, failure) != STATUS_OK ||
-            options_set(options, row, optarg, failure) != STATUS_OK)
+        /* Does the command take it? Merge, which does not know its states yet, records which do. */
+        char takers[128] = "";
+        size_t used = 0;
+        for (unsigned i = 0; i < OPERATION_IDS; i++) {
+            if (!(row->traits & options_commands[i].traits))
+                options->unmergeable[i] = row->name;
+            else if (!(row->traits & OPTIONS_READS_INPUT)) /* else all operations take it */
+                used += (size_t)snprintf(takers + used, sizeof takers - used, "%s %s",
+                                         used == 0 ? " (but with" : ",", options_commands[i].name);
+        }
+        if (!(row->traits & options->command->traits))
+            return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s%s%s",
+                               row->name, options->command->name, takers, used > 0 ? ")" : "");
+        if (options_set(options, row, optarg, failure) != STATUS_OK)
             return failure->status;
         if (options->help || options->version)
             return STATUS_OK;
     }
     return STATUS_OK;
-}
-
-/* The values as bounds are written: as the column says, or in multiples of --decimals. */
-static struct element options_bounds(const struct options *options)
-{
-    const struct options_column *first = &options->field.list[0];
-    struct element element;
-
-    element_parse("i64", &element);
-    element.decimals = options->decimals;
-    if (options->field.count == 0)
-        return element;
-    if (first->kind == OPTIONS_KIND_TIME || first->kind == OPTIONS_KIND_LOCAL_TIME) {
-        element.decimals = first->decimals;
-        element.notation = first->kind == OPTIONS_KIND_TIME ? ELEMENT_TIME : ELEMENT_LOCAL_TIME;
-    }
-    return element;
 }
 
 /* Reads what depends on other options: --range and --width on --decimals. */
@@ -322,8 +282,14 @@ static enum status options_finish(struct options *options, struct failure *failu
     if (options_finish_columns(options, failure) != STATUS_OK)
         return failure->status;
     const unsigned decimals = options->decimals;
-    const struct element bounds = options_bounds(options);
-    const bool is_time = bounds.notation != ELEMENT_DECIMAL;
+    const struct options_column *first = &options->field.list[0];
+    const bool is_time = options->field.count > 0 && (first->kind == OPTIONS_KIND_TIME ||
+                                                      first->kind == OPTIONS_KIND_LOCAL_TIME);
+    struct element bounds; /* values as bounds are written: as the column says, or --decimals */
+    element_parse("i64", &bounds);
+    bounds.decimals = is_time ? first->decimals : decimals;
+    if (is_time)
+        bounds.notation = first->kind == OPTIONS_KIND_TIME ? ELEMENT_TIME : ELEMENT_LOCAL_TIME;
     struct kind_time_bucket bucket = {.width = 0};
     char meant[OPTIONS_MEANT_SIZE];
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high) &&
@@ -457,9 +423,9 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     if (options->command == &options_commands[OPERATION_REDUCE] &&
         options_set_reductions(options, argv[optind], failure) != STATUS_OK)
         return failure->status;
-    if (options_check_files(options, argv + optind, failure) != STATUS_OK)
-        return failure->status;
     options->has_names = argc > optind;
+    if (options->has_names && options_check_files(options, argv + optind, failure) != STATUS_OK)
+        return failure->status;
     options->names = options->has_names ? argv + optind : standard_input;
     options->name_count = options->has_names ? (size_t)(argc - optind) : 1;
     if (options->command->action == OPTIONS_INFO && options->has_names)
@@ -470,12 +436,13 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 void options_destroy(struct options *options)
 {
     free(options->predicates);
-    json_columns_destroy(options->json);
+    if (options->json)
+        json_columns_destroy(options->json);
     while (options->copies) {
         struct options_copy *copy = options->copies;
         options->copies = copy->next;
         free(copy);
     }
     free(options->words);
-    quantiles_destroy(&options->print.quantiles);
+    free(options->print.quantiles.percents);
 }

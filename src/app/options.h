@@ -263,12 +263,13 @@ enum status options_adapt_array(const struct options *options, const struct npy 
                                 struct failure *failure);
 
 /*
- * Creates the job for text or binary input, and reads the files that --edges and --any-of name.
- * Fails with STATUS_USAGE if options are valid but do not go together, with STATUS_DATA if a file
- * cannot be read or there is no memory. The caller destroys the job, also after a failure. The
- * options and argv must outlive the job.
+ * Creates the job for text or binary input. Only `with_files` reads the files that --edges and
+ * --any-of name; else what depends on them is zero-initialised in the job. Fails with STATUS_USAGE
+ * if options are valid but do not go together, with STATUS_DATA if a file cannot be read or there
+ * is no memory. The caller destroys the job, also after a failure. The options and argv must
+ * outlive the job.
  */
-enum status options_make_job(const struct options *options, bool is_text, struct job *job,
-                             struct failure *failure);
+enum status options_make(const struct options *options, bool is_text, bool with_files,
+                         struct job *job, struct failure *failure);
 
 #endif

@@ -268,7 +268,8 @@ enum status options_finish_columns(struct options *options, struct failure *fail
 {
     for (size_t i = 0; i < options_row_count; i++) {
         const struct options_row *row = &options_rows[i];
-        if (row->kind == OPTIONS_COLUMNS &&
+        const struct options_columns *columns = (void *)((char *)options + row->target);
+        if (row->kind == OPTIONS_COLUMNS && columns->list_count > 0 &&
             options_parse_columns(options, row, failure) != STATUS_OK)
             return failure->status;
     }

@@ -6,7 +6,6 @@
 #include "app/lists.h"
 #include "app/options_table.h"
 #include "base/decimal.h"
-#include "input/number_list.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
 
@@ -130,8 +129,8 @@ static enum status options_fail_condition(const struct options_condition *typed,
 
     if (line > 0)
         return status_fail(failure, STATUS_DATA, STATUS_NAME ":%zu: '%.*s' is not %s",
-                           number_list_is_stdin(typed->value) ? "standard input" : typed->value + 1,
-                           line, shown, value, expected);
+                           lists_is_stdin(typed->value) ? "standard input" : typed->value + 1, line,
+                           shown, value, expected);
     return status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%.*s' is not %s",
                        typed->typed, shown, value, expected);
 }
@@ -223,21 +222,6 @@ static enum status options_make_times(const struct options_condition *typed,
     return status;
 }
 
-/* Whether an item of a list of numbers is missing: before a comma, or after the last one. */
-static bool options_misses_item(const char *list)
-{
-    const char *blanks = " \t\n\r\v\f";
-
-    for (;; list++) {
-        list += strspn(list, blanks);
-        if (*list == ',' || *list == '\0')
-            return true;
-        list += strcspn(list, ",");
-        if (*list == '\0')
-            return false;
-    }
-}
-
 /* Makes the condition that a number is one of a list. */
 static enum status options_make_numbers(const struct options_condition *typed,
                                         const struct element *element, struct predicate *condition,
@@ -247,9 +231,15 @@ static enum status options_make_numbers(const struct options_condition *typed,
     size_t count = 0;
     enum status status = lists_read_keys(typed->value, "where", element, &keys, &count, failure);
 
-    if (status == STATUS_OK && !number_list_is_file(typed->value) &&
-        options_misses_item(typed->value))
-        status = STATUS_USAGE;
+    /* Is an item missing, before a comma or after the last one? */
+    for (const char *next = typed->value; status == STATUS_OK && !lists_is_file(typed->value);) {
+        next += strspn(next, " \t\n\r\v\f");
+        if (*next == ',' || *next == '\0')
+            status = STATUS_USAGE;
+        next += strcspn(next, ",");
+        if (*next++ == '\0')
+            break;
+    }
     if (status == STATUS_USAGE)
         status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%s' is neither @FILE nor %s",
                     typed->typed, typed->value,
@@ -278,7 +268,7 @@ static enum status options_make_condition(const struct options_condition *typed,
         return status_fail(failure, STATUS_USAGE,
                            "invalid --where '%s': ^= and *= are for texts (COLUMN:text)",
                            typed->typed);
-    if (is_list && number_list_is_file(typed->value) && !with_files)
+    if (is_list && lists_is_file(typed->value) && !with_files)
         return STATUS_OK;
     if (is_list && element->notation == ELEMENT_DECIMAL)
         return options_make_numbers(typed, element, condition, failure);
@@ -452,7 +442,7 @@ static enum status options_make_histogram(const struct options *options, bool wi
     if (options->edges) {
         __int128 *edges = NULL;
         size_t count;
-        if (number_list_is_file(options->edges) && !with_files)
+        if (lists_is_file(options->edges) && !with_files)
             return STATUS_OK;
         enum status status =
             lists_read_edges(options->edges, element->decimals, &edges, &count, failure);
@@ -474,7 +464,7 @@ static enum status options_make_histogram(const struct options *options, bool wi
 
 bool options_names_file(const struct options_predicate *predicate)
 {
-    return predicate->relation == PREDICATE_ANY_OF && number_list_is_file(predicate->text);
+    return predicate->relation == PREDICATE_ANY_OF && lists_is_file(predicate->text);
 }
 
 /* Makes the predicates, and first those that read no file. Reads files only `with_files`. */
@@ -624,13 +614,17 @@ enum status options_make(const struct options *options, bool is_text, bool with_
         return failure->status;
     enum status status =
         options_make_values_of(options, is_text, with_files, SIZE_MAX, job, failure);
-    if (status != STATUS_OK || job->value_count == 1)
-        return status;
-    job->singles = calloc(job->value_count, sizeof *job->singles);
-    if (!job->singles)
-        return status_fail(failure, STATUS_DATA, "no memory for columns");
-    for (size_t i = 0; i < job->value_count && status == STATUS_OK; i++)
-        status = options_make_values_of(options, is_text, with_files, i, &job->singles[i], failure);
+    if (status == STATUS_OK && job->value_count > 1) {
+        job->singles = calloc(job->value_count, sizeof *job->singles);
+        if (!job->singles)
+            return status_fail(failure, STATUS_DATA, "no memory for columns");
+        for (size_t i = 0; i < job->value_count && status == STATUS_OK; i++)
+            status =
+                options_make_values_of(options, is_text, with_files, i, &job->singles[i], failure);
+    }
+    if (status == STATUS_OK && with_files && options->print.save &&
+        !(job->line = options_write_line(job)))
+        status = status_fail(failure, STATUS_DATA, "no memory for the options of a state");
     return status;
 }
 
@@ -641,15 +635,6 @@ static bool options_has_fields(const struct options *options)
         return true;
     return options->record_bytes == 0 &&
            options->weight.count + options->by.count + options->condition_count > 0;
-}
-
-/* Whether an option that no other input has says that it is text. */
-static bool options_has_text(const struct options *options)
-{
-    return options->text || options->jsonl || options->delimiter != TEXT_NO_DELIMITER ||
-           options->csv || options->header_lines > 0 || options->comment >= 0 ||
-           options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
-           (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
 }
 
 /*
@@ -711,29 +696,19 @@ static enum status options_check_columns(const struct options *options, struct f
 /* Each result of a window adds up its periods; that many take some tenths of a second. */
 #define OPTIONS_PERIODS_MAX 10000
 
-static enum status options_check_window(const struct options *options, struct failure *failure)
-{
-    if (options->window_ns == 0)
-        return STATUS_OK;
-    if (options->every_ns == 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "--window needs --every, the time between results");
-    if (options->window_ns % options->every_ns != 0)
-        return status_fail(failure, STATUS_USAGE, "--window must be a multiple of --every");
-    if (options->window_ns / options->every_ns > OPTIONS_PERIODS_MAX)
-        return status_fail(failure, STATUS_USAGE, "--window can be at most %d times --every",
-                           OPTIONS_PERIODS_MAX);
-    return STATUS_OK;
-}
-
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure)
 {
     const bool has_fields = options_has_fields(options);
-    const bool is_text = has_fields || options_has_text(options);
+    const bool has_text = /* an option that no other input has says that it is text */
+        options->text || options->jsonl || options->delimiter != TEXT_NO_DELIMITER ||
+        options->csv || options->header_lines > 0 || options->comment >= 0 ||
+        options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
+        (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
+    const bool is_text = has_fields || has_text;
     bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
     const char *list = "edges "; /* the option that reads a list from standard input */
-    unsigned uses = options->edges && number_list_is_stdin(options->edges);
+    unsigned uses = options->edges && lists_is_stdin(options->edges);
     struct job job;
 
     if (is_text && is_binary)
@@ -743,20 +718,27 @@ enum status options_check(const struct options *options, enum options_input *inp
             "--header, --comment, -z) and binary (--binary, --record, a type with le or be)");
     if (options->csv && options->delimiter == '"')
         return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
-    if (options_check_columns(options, failure) != STATUS_OK ||
-        options_check_window(options, failure) != STATUS_OK)
+    if (options_check_columns(options, failure) != STATUS_OK)
         return failure->status;
+    if (options->window_ns > 0 && options->every_ns == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "--window needs --every, the time between results");
+    if (options->window_ns > 0 && options->window_ns % options->every_ns != 0)
+        return status_fail(failure, STATUS_USAGE, "--window must be a multiple of --every");
+    if (options->window_ns > 0 && options->window_ns / options->every_ns > OPTIONS_PERIODS_MAX)
+        return status_fail(failure, STATUS_USAGE, "--window can be at most %d times --every",
+                           OPTIONS_PERIODS_MAX);
     for (size_t i = 0; i < options->predicate_count; i++) {
         if (!options_names_file(&options->predicates[i]))
             continue;
         list = "any-of ";
-        uses += number_list_is_stdin(options->predicates[i].text);
+        uses += lists_is_stdin(options->predicates[i].text);
     }
     for (size_t i = 0; i < options->condition_count; i++) {
         const struct options_condition *condition = &options->conditions[i];
         const bool is_list =
             condition->relation == PREDICATE_EQ || condition->relation == PREDICATE_NE;
-        if (!is_list || !number_list_is_stdin(condition->value))
+        if (!is_list || !lists_is_stdin(condition->value))
             continue;
         list = "where COLUMN=";
         uses++;
@@ -766,10 +748,10 @@ enum status options_check(const struct options *options, enum options_input *inp
     if (uses > 1) /* standard input can be read only once */
         return status_fail(failure, STATUS_USAGE,
                            "--%s@-: standard input is already used for something else", list);
-    *input = options_has_text(options) ? OPTIONS_INPUT_TEXT
-             : has_fields              ? OPTIONS_INPUT_FIELDS
-             : is_binary               ? OPTIONS_INPUT_BINARY
-                                       : OPTIONS_INPUT_ANY;
+    *input = has_text     ? OPTIONS_INPUT_TEXT
+             : has_fields ? OPTIONS_INPUT_FIELDS
+             : is_binary  ? OPTIONS_INPUT_BINARY
+                          : OPTIONS_INPUT_ANY;
     enum status status = options_make(options, is_text, false, &job, failure);
     job_destroy(&job);
     return status;
@@ -843,16 +825,6 @@ enum status options_adapt_array(const struct options *options, const struct npy 
         adapted->record_bytes = array->columns * array->element.bytes;
     }
     return status;
-}
-
-enum status options_make_job(const struct options *options, bool is_text, struct job *job,
-                             struct failure *failure)
-{
-    if (options_make(options, is_text, true, job, failure) != STATUS_OK)
-        return failure->status;
-    if (options->print.save && !(job->line = options_write_line(job)))
-        return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
-    return STATUS_OK;
 }
 
 enum status options_check_merged(const struct options *options, const struct job *job,

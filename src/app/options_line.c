@@ -4,10 +4,9 @@
  */
 #include "config.h"
 
+#include "app/lists.h"
 #include "app/options_table.h"
-
 #include "base/text_buffer.h"
-#include "input/number_list.h"
 #include "partial/operation.h"
 
 #include <stdio.h>
@@ -75,7 +74,7 @@ static void options_append_predicate(struct text_buffer *line, const struct pred
     if (!predicate->text)
         return;
     options_append_typed(line, predicate->text);
-    if (number_list_is_file(predicate->text))
+    if (lists_is_file(predicate->text))
         text_buffer_print(line, ":%llu:%016llx", (unsigned long long)predicate->set_values,
                           (unsigned long long)predicate->set_digest);
 }

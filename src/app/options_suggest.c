@@ -262,8 +262,6 @@ enum status options_check_files(const struct options *options, char *const *name
 
 enum status options_check_dashes(const char *word, struct failure *failure)
 {
-    if (!word || word[0] != '-')
-        return STATUS_OK;
     const struct options_row *row = options_find_row(word + 1, strcspn(word + 1, "="));
     if (!row || row->letter == 'h') /* -help prints the help */
         return STATUS_OK;

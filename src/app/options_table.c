@@ -18,7 +18,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                         "  gpuhist --log2=3 -f 10 --by 9 --plot x.log   sizes by status\n",
             .operation = OPERATION_HISTOGRAM,
             .traits = OPTIONS_MAKES_BINS | OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS |
-                      OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
+                      OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_UNIQ] =
         {
@@ -32,8 +32,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                 "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large files\n"
                 "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
             .operation = OPERATION_UNIQ,
-            .traits = OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS | OPTIONS_HAS_RESULT |
-                      OPTIONS_READS_INPUT | OPTIONS_RUNS,
+            .traits = OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS | OPTIONS_HAS_GROUPS |
+                      OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_REDUCE] =
         {
@@ -48,7 +48,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                         "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      of two columns\n"
                         "  gpuhist reduce p99 -f 10 --where '9!=200,304' x.log    of failures\n",
             .operation = OPERATION_REDUCE,
-            .traits = OPTIONS_REDUCES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
+            .traits = OPTIONS_REDUCES | OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT |
+                      OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_COUNT] =
         {
@@ -59,8 +60,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .examples = "  gpuhist count --all --where '9>=500' access.log       failed requests\n"
                         "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   sizes by status\n",
             .operation = OPERATION_COUNT,
-            .traits =
-                OPTIONS_TESTS_VALUES | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
+            .traits = OPTIONS_TESTS_VALUES | OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT |
+                      OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     [OPERATION_STALIN_SORT] =
         {
@@ -148,7 +149,7 @@ const struct options_row options_rows[] = {
            TARGET(COLUMNS, field), .maximum = 32,
            .expected = "1 for the first, -1 for the last, ..., or a name, and a kind such as :.2",
            .is_common = true)
-    OPTION(SELECTION, OPTIONS_HAS_RESULT, 0, "by", "COLUMN",
+    OPTION(SELECTION, OPTIONS_HAS_GROUPS, 0, "by", "COLUMN",
            "the result of each group of rows: N, NAME or u32@8",
            TARGET(COLUMNS, by), .maximum = 8,
            .expected = "a field's number or name, or in records such as u32@8", .is_common = true)

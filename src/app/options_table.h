@@ -22,7 +22,8 @@ enum options_trait {
     OPTIONS_HAS_RESULT = 64, /* one, which exists only at the end */
     OPTIONS_READS_INPUT = 128,
     OPTIONS_READS_STATES = 256,
-    OPTIONS_RUNS = 512, /* every command */
+    OPTIONS_RUNS = 512,        /* every command */
+    OPTIONS_HAS_GROUPS = 1024, /* its results are also of groups (op_groups.c) */
 };
 
 /* A command: what the first word of the command line may be. */
@@ -134,7 +135,7 @@ enum status options_check_files(const struct options *options, char *const *name
 
 /*
  * Fails with STATUS_USAGE if the word, which getopt takes for options of one letter and a value, is
- * a long option with one dash, such as -top or -top=3. NULL is no such word.
+ * a long option with one dash, such as -top or -top=3. It begins with a dash.
  */
 enum status options_check_dashes(const char *word, struct failure *failure);
 
@@ -162,13 +163,6 @@ bool options_mend_number(const struct options_row *row, const char *typed,
 /* Likewise the range LO:HI that 0-100, 0,100 or 0..100 mean, in the notation of the bounds. */
 bool options_mend_range(const struct element *bounds, const char *typed,
                         char meant[OPTIONS_MEANT_SIZE]);
-
-/*
- * As options_make_job. Only `with_files` reads the files that --edges and --any-of name; else what
- * depends on them is zero-initialised in the job.
- */
-enum status options_make(const struct options *options, bool is_text, bool with_files,
-                         struct job *job, struct failure *failure);
 
 /* Whether a predicate's values are listed in a file. Pure. */
 bool options_names_file(const struct options_predicate *predicate);

@@ -64,16 +64,19 @@ void progress_print_stats(const struct pipeline_report *report)
     }
 }
 
-void progress_print_so_far(const struct pipeline_live *live, size_t element_bytes)
+void progress_print_so_far(const struct pipeline *pipeline, const struct pipeline_live *live,
+                           size_t element_bytes)
 {
+    char engines[PIPELINE_ENGINES_SIZE];
     char elements[40] = "";
 
+    pipeline_write_engines(pipeline, engines);
     if (element_bytes > 0)
         snprintf(elements, sizeof elements, "%llu elements, ",
                  (unsigned long long)(live->counted / element_bytes));
     status_print("so far: %s%llu bytes in %.4f s: %.2f GB/s, engine %s", elements,
                  (unsigned long long)live->bytes, live->seconds,
-                 progress_gigabytes_per_second(live->bytes, live->seconds), live->engines);
+                 progress_gigabytes_per_second(live->bytes, live->seconds), engines);
 }
 
 void progress_print_engines(const struct pipeline_report *report, bool has_result)
@@ -202,9 +205,10 @@ void progress_clear(struct progress *progress)
 
 void progress_end(struct progress *progress, const struct pipeline_live *live)
 {
-    progress_clear(progress);
     if (progress->is_of_lines)
         progress_show(progress, live);
+    else if (progress->is_drawn)
+        progress_clear(progress);
 }
 
 /* Writes what is done of a stage. */

@@ -25,7 +25,8 @@ void progress_print_stats(const struct pipeline_report *report);
  * Prints the line that SIGUSR1 requests: how far the run is. Counts in elements unless
  * element_bytes is 0.
  */
-void progress_print_so_far(const struct pipeline_live *live, size_t element_bytes);
+void progress_print_so_far(const struct pipeline *pipeline, const struct pipeline_live *live,
+                           size_t element_bytes);
 
 /*
  * Prints the lines of --verbose: unused engines, with the reason; and if has_result, used engines,
@@ -35,7 +36,7 @@ void progress_print_engines(const struct pipeline_report *report, bool has_resul
 
 struct progress {
     bool is_of_lines; /* a line each second, and one at the end; else one is rewritten in place */
-    uint64_t size;    /* bytes of the input as it is (source_file_bytes), or SOURCE_SIZE_UNKNOWN */
+    uint64_t size;    /* bytes of the input as it is (source_sizes), or SOURCE_SIZE_UNKNOWN */
     double due;       /* time of the next display, in seconds since the start; INFINITY: never */
     bool is_drawn;    /* a drawn line must be cleared before other output */
     uint64_t last_bytes;

@@ -11,12 +11,12 @@
 #include "exec/pipeline.h"
 #include "input/parse_errors.h"
 #include "input/source.h"
-#include "job/row_count.h"
 #include "partial/operation.h"
 #include "print/print.h"
 #include "text/dictionary.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,16 +25,6 @@ _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed a
 #define RUN_RECORD_BYTES ((size_t)64 << 10)
 
 _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each");
-
-/* Returns the size of a chunk in bytes; 0: chosen by the engine. */
-static size_t run_chunk_bytes(const struct options *options, const struct job *job)
-{
-    const size_t min = job->is_text ? SOURCE_TEXT_CAPACITY_MIN : job->record_bytes;
-
-    if (options->chunk_bytes == 0 && job->record_bytes <= RUN_RECORD_BYTES)
-        return 0;
-    return options->chunk_bytes < min ? min : options->chunk_bytes;
-}
 
 /* The state of a run. Owns everything except the options. */
 struct run {
@@ -83,7 +73,7 @@ static enum status run_end(struct run *run, enum status counted, struct failure 
         operation->report(job, run->partial);
     if (*run->quotes_note)
         status_print("%s", run->quotes_note);
-    const char *tabbed = source_tabbed_file(run->source);
+    const char *tabbed = job->is_text ? source_tabbed_file(run->source) : NULL;
     if (tabbed && !options->quiet)
         status_print("note: the header of %s has tabs, so tabs separate its fields (-d '\\t')",
                      tabbed);
@@ -106,24 +96,30 @@ static enum status run_print(void *context, bool is_last, struct failure *failur
 static enum status run_pipeline(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
-    const bool streams = operation_of(&run->job)->stop && isatty(STDOUT_FILENO);
+    const struct job *job = &run->job;
+    const bool streams = operation_of(job)->stop && isatty(STDOUT_FILENO);
+    const size_t chunk_min = job->is_text ? SOURCE_TEXT_CAPACITY_MIN : job->record_bytes;
+    size_t chunk_bytes = options->chunk_bytes; /* 0: chosen by the engine */
     struct pipeline_report report;
     struct monitor monitor = {
         .stage = &run->stage,
-        .element_bytes = run->job.is_text ? 0 : job_value_bytes(&run->job),
+        .element_bytes = job->is_text ? 0 : job_value_bytes(job),
         .every_seconds = (double)options->every_ns * 1e-9,
         .print = run_print,
         .context = run,
     };
 
+    if (chunk_bytes < chunk_min && (chunk_bytes > 0 || chunk_min > RUN_RECORD_BYTES))
+        chunk_bytes = chunk_min;
     /* Without a request there is no progress on a terminal to which results are written. */
     const bool is_asked = options->progress == OPTIONS_PROGRESS_ON;
     const bool is_wanted =
         is_asked || (options->progress == OPTIONS_PROGRESS_AUTO && !options->quiet && !streams);
-    progress_begin(&monitor.progress, is_wanted, is_asked, source_file_bytes(run->source));
+    const struct source_sizes sizes = source_sizes(run->source);
+    progress_begin(&monitor.progress, is_wanted, is_asked, sizes.files);
     struct pipeline_watcher watcher = monitor_watcher(&monitor);
     struct pipeline_task task = {
-        .job = &run->job,
+        .job = job,
         .source = run->source,
         .partial = &run->partial,
         .table = engines,
@@ -133,16 +129,17 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .options =
             {
                 .threads = options->threads,
-                .chunk_bytes = run_chunk_bytes(options, &run->job),
-                .input_bytes = source_size(run->source),
-                .is_compressed = source_is_compressed(run->source),
+                .chunk_bytes = chunk_bytes,
+                .input_bytes = sizes.stream,
+                .is_compressed = sizes.stream != sizes.files,
             },
         .watcher = &watcher,
     };
     enum status status = pipeline_run(&task, &report, failure);
     progress_end_stage(&monitor.progress);
     run->progress = monitor.progress;
-    monitor_release_signals(&monitor);
+    if (options->every_ns > 0)
+        monitor_release_signals(&monitor);
     run->is_thread_left = run->is_thread_left || report.is_thread_left;
     if (options->verbose)
         progress_print_engines(&report, status == STATUS_OK);
@@ -156,7 +153,7 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
 {
     struct job *job = &run->job;
 
-    row_count_clear(&run->rows);
+    run->rows = (struct row_count){.sum = 0};
     job->rows = &run->rows;
     job->stage = &run->stage;
     if (job->is_text &&
@@ -177,9 +174,11 @@ static void run_destroy_partial(struct run *run)
 {
     operation_of(&run->job)->destroy(run->partial);
     run->partial = NULL;
-    parse_errors_destroy(run->job.errors);
+    if (run->job.errors)
+        parse_errors_destroy(run->job.errors);
+    if (run->job.dictionary)
+        dictionary_destroy(run->job.dictionary);
     run->job.errors = NULL;
-    dictionary_destroy(run->job.dictionary);
     run->job.dictionary = NULL;
 }
 
@@ -213,10 +212,10 @@ static enum status run_attempts(struct run *run, struct failure *failure)
         }
         run_destroy_partial(run);
         status = run_make_partial(run, failure);
-        if (status == STATUS_OK) {
+        if (status == STATUS_OK && operation_of(&run->job)->connect)
             print_restart(&run->output, &run->job, run->partial);
+        if (status == STATUS_OK)
             status = run_pipeline(run, failure);
-        }
     }
     return status;
 }
@@ -244,48 +243,33 @@ static enum status run_operation(struct run *run, struct failure *failure)
 
     for (size_t i = 0; i < format.columns; i++) {
         format.names[i] = job->json ? NULL : job->columns[i].name;
+        format.has_names |= format.names[i] != NULL;
         format.drops_mark |= !job->json && job->columns[i].notation == TEXT_BYTES;
     }
-    if (format.header_lines == 0 && record_has_names(&format))
+    if (format.header_lines == 0 && format.has_names)
         format.header_lines = 1;
-    source_set_format(run->source, &format);
-    /* Does -d split quoted fields? In a log -d ' ' is meant to split them, as cut does. */
-    if (job->is_text && rules->delimiter != TEXT_NO_DELIMITER && !rules->is_quoted &&
-        rules->delimiter != ' ' && rules->delimiter != '"' && !options->quiet)
-        status = source_look(run->source, &is_text, run->quotes_note, failure);
     /*
      * Chunks may come in any order; but not for ordered operations, nor for binary input if a
      * value's offset or a result so far is shown before it is known that no file ends within an
      * element. The length of an array is that of all parts of its file.
      */
     const bool shows_early = job->outside == OUTSIDE_ABORT || options->every_ns > 0;
-    if (status == STATUS_OK && !operation->stop && (job->is_text || !shows_early) &&
-        !run->has_arrays)
-        source_divide(run->source);
+    source_set_format(run->source, &format,
+                      !operation->stop && (job->is_text || !shows_early) && !run->has_arrays);
+    /* Does -d split quoted fields? In a log -d ' ' is meant to split them, as cut does. */
+    if (job->is_text && rules->delimiter != TEXT_NO_DELIMITER && !rules->is_quoted &&
+        rules->delimiter != ' ' && rules->delimiter != '"' && !options->quiet)
+        status = source_look(run->source, &is_text, run->quotes_note, failure);
     if (status == STATUS_OK)
         status = run_make_partial(run, failure);
     if (status == STATUS_OK) {
-        status = print_begin(&run->output, job, run->partial, &options->print, failure);
+        if (operation->connect)
+            status = print_begin(&run->output, job, run->partial, &options->print, failure);
         if (status == STATUS_OK)
             status = run_attempts(run, failure);
         status = run_end(run, status, failure);
     }
     run_destroy_partial(run);
-    return status;
-}
-
-static enum status run_open_source(struct run *run, struct failure *failure)
-{
-    const struct options *options = run->options;
-    enum status status = source_open(&run->source, options->names, options->name_count, 1, failure);
-
-    if (status == STATUS_OK && !options->no_decompression)
-        source_decode(run->source, options->decoding_memory,
-                      operations[options->command->operation]->stop);
-    if (status == STATUS_OK && !options->binary && !options->has_order)
-        source_refuse_kinds(run->source);
-    if (status == STATUS_OK && options->ends_with_nul)
-        source_end_with_nul(run->source);
     return status;
 }
 
@@ -311,19 +295,28 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     }
     if (!options->has_names && !options->quiet && isatty(STDIN_FILENO))
         status_print("reading standard input, up to Ctrl-D (see gpuhist --help)");
-    if (!options->quiet)
+    if (!options->quiet && options->print.quantiles.count > 0)
         quantiles_note(&options->print.quantiles);
-    if (!options->quiet && !is_ordered) /* an ordered operation has no formats */
+    if (!options->quiet && !is_ordered &&
+        options->print.output) /* what is ordered has no formats */
         print_note_suffix(&options->print, options->command->traits & OPTIONS_PRINTS_BINS);
 
+    const struct source_options reading = {
+        .kinds = (options->no_decompression ? 0u : DECODER_COMPRESSED) |
+                 (options->binary || options->has_order ? 0u : DECODER_REFUSED),
+        .memory_limit = options->decoding_memory,
+        .holds_frames = is_ordered,
+        .ends_with_nul = options->ends_with_nul,
+    };
     bool is_text = input == OPTIONS_INPUT_TEXT || input == OPTIONS_INPUT_FIELDS;
     if (input == OPTIONS_INPUT_ANY || input == OPTIONS_INPUT_FIELDS) {
         const char *name = "";
-        if (run_open_source(run, failure) != STATUS_OK)
+        if (source_open(&run->source, options->names, options->name_count, &reading, failure) !=
+            STATUS_OK)
             return failure->status;
         /* The first results of --every do not wait for columns of a pipe. */
         const bool looks = input == OPTIONS_INPUT_ANY || !is_early ||
-                           source_file_bytes(run->source) != SOURCE_SIZE_UNKNOWN;
+                           source_sizes(run->source).files != SOURCE_SIZE_UNKNOWN;
         if (looks && source_look_array(run->source, &run->array, &run->has_arrays, &name,
                                        failure) != STATUS_OK)
             return failure->status;
@@ -341,9 +334,10 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         if (*note && !options->quiet && (is_text || !options->has_type))
             status_print("%s", note);
     }
-    if (options_make_job(run->options, is_text, &run->job, failure) != STATUS_OK)
-        return failure->status;
-    return run->source ? STATUS_OK : run_open_source(run, failure);
+    const enum status status = options_make(run->options, is_text, true, &run->job, failure);
+    if (status != STATUS_OK || run->source)
+        return status;
+    return source_open(&run->source, options->names, options->name_count, &reading, failure);
 }
 
 enum status run_options(const struct options *options, bool *is_thread_left,
@@ -352,7 +346,10 @@ enum status run_options(const struct options *options, bool *is_thread_left,
     struct run run = {.options = options, .engine = options->engine, .progress = {.due = INFINITY}};
 
     *is_thread_left = false;
-    monitor_block_signal();
+    sigset_t statistics; /* which the monitor waits for; blocked before any thread is started */
+    sigemptyset(&statistics);
+    sigaddset(&statistics, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &statistics, NULL);
     if (options->help) {
         char *help = options_help(options);
         const enum status status =

@@ -45,14 +45,6 @@ static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_u
     return factor;
 }
 
-/* Appends digits to *value and counts them. Stops at the first other character or at the limit. */
-static const char *decimal_digits(const char *c, const char *end, __int128 *value, unsigned *count)
-{
-    for (*count = 0; c < end && *c >= '0' && *c <= '9' && *value < DECIMAL_LIMIT; c++, ++*count)
-        *value = *value * 10 + (*c - '0');
-    return c;
-}
-
 /*
  * As decimal_parse, in multiples of 10^-decimals. `is_loose`: digits may be missing before or after
  * the point.
@@ -63,18 +55,26 @@ static bool decimal_read(const char *text, size_t length, enum decimal_unit unit
     const char *c = text;
     const char *end = text + length;
     bool negative = c < end && *c == '-';
-    unsigned whole_digits;
+    bool has_point = false;
+    unsigned whole_digits = 0;
     unsigned fraction_digits = 0;
     __int128 number = 0;
 
     if (c < end && (*c == '-' || *c == '+'))
         c++;
-    c = decimal_digits(c, end, &number, &whole_digits);
-    if (c < end && *c == '.' && (whole_digits > 0 || is_loose)) {
-        c = decimal_digits(c + 1, end, &number, &fraction_digits);
-        if (fraction_digits == 0 && !is_loose)
-            return false;
+    for (; c < end && number < DECIMAL_LIMIT; c++) { /* up to the suffix */
+        if (*c >= '0' && *c <= '9') {
+            number = number * 10 + (*c - '0');
+            whole_digits += !has_point;
+            fraction_digits += has_point;
+        } else if (*c == '.' && !has_point && (whole_digits > 0 || is_loose)) {
+            has_point = true;
+        } else {
+            break;
+        }
     }
+    if (has_point && fraction_digits == 0 && !is_loose)
+        return false;
     uint64_t factor = decimal_factor(c, (size_t)(end - c), unit);
     if (whole_digits + fraction_digits == 0 || factor == 0 ||
         number > (DECIMAL_LIMIT - 1) / (__int128)factor)
@@ -104,19 +104,12 @@ bool decimal_parse_fixed(const char *text, size_t length, unsigned decimals, __i
     return decimal_read(text, length, DECIMAL_UNIT_SI, decimals, decimals > 0, value);
 }
 
-bool decimal_parse_range(const char *text, unsigned decimals, __int128 *low, __int128 *high)
-{
-    const char *colon = strchr(text, ':');
-
-    return colon && decimal_parse_fixed(text, (size_t)(colon - text), decimals, low) &&
-           decimal_parse_fixed(colon + 1, strlen(colon + 1), decimals, high);
-}
-
 bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *value)
 {
     __int128 number;
 
-    if (!decimal_parse(text, strlen(text), unit, &number) || number < 0 || number > UINT64_MAX)
+    if (!decimal_read(text, strlen(text), unit, 0, false, &number) || number < 0 ||
+        number > UINT64_MAX)
         return false;
     *value = (uint64_t)number;
     return true;
@@ -159,18 +152,6 @@ size_t decimal_write_128(char *out, unsigned __int128 value)
     return length + 19;
 }
 
-size_t decimal_write_signed(char *out, __int128 value)
-{
-    bool is_negative = value < 0;
-
-    if ((unsigned __int128)value <= UINT64_MAX) /* as most are */
-        return decimal_write(out, (uint64_t)value);
-    *out = '-';
-    return is_negative + decimal_write_128(out + is_negative, is_negative
-                                                                  ? -(unsigned __int128)value
-                                                                  : (unsigned __int128)value);
-}
-
 size_t decimal_write_places(char *out, unsigned __int128 value, unsigned decimals)
 {
     char digits[DECIMAL_SIZE];
@@ -187,6 +168,20 @@ size_t decimal_write_places(char *out, unsigned __int128 value, unsigned decimal
     }
     out[whole] = '.';
     return whole + 1 + decimals;
+}
+
+size_t decimal_write_fixed(char *out, __int128 value, unsigned decimals)
+{
+    const bool is_negative = value < 0;
+    const unsigned __int128 magnitude =
+        is_negative ? -(unsigned __int128)value : (unsigned __int128)value;
+
+    if (decimals == 0 && (unsigned __int128)value <= UINT64_MAX) /* as most are */
+        return decimal_write(out, (uint64_t)value);
+    *out = '-';
+    return is_negative + (decimals > 0
+                              ? decimal_write_places(out + is_negative, magnitude, decimals)
+                              : decimal_write_128(out + is_negative, magnitude));
 }
 
 void decimal_format_fixed(char out[DECIMAL_SIZE], __int128 value, unsigned decimals)

@@ -42,9 +42,6 @@ bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __in
  */
 bool decimal_parse_fixed(const char *text, size_t length, unsigned decimals, __int128 *value);
 
-/* Reads all of `text`, LO:HI; each number as decimal_parse_fixed does. */
-bool decimal_parse_range(const char *text, unsigned decimals, __int128 *low, __int128 *high);
-
 /* As decimal_parse, for a NUL-terminated number from 0 to 2^64 - 1. */
 bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *value);
 
@@ -54,26 +51,17 @@ size_t decimal_write(char *out, uint64_t value);
 /* As decimal_write, for 128 bits: at most 39 digits. */
 size_t decimal_write_128(char *out, unsigned __int128 value);
 
-/* Writes a signed value, less than DECIMAL_SIZE bytes and no NUL, to `out`. Returns its length. */
-size_t decimal_write_signed(char *out, __int128 value);
-
 /*
  * As decimal_write_128, of a multiple of 10^-decimals (1 to 38): 1250 with 3 decimals is 1.250. At
  * most 40 characters.
  */
 size_t decimal_write_places(char *out, unsigned __int128 value, unsigned decimals);
 
-/* As decimal_write_signed, of a multiple of 10^-decimals. */
-static inline size_t decimal_write_fixed(char *out, __int128 value, unsigned decimals)
-{
-    const unsigned __int128 magnitude = (unsigned __int128)value;
-
-    if (decimals == 0)
-        return decimal_write_signed(out, value);
-    *out = '-';
-    return (value < 0) +
-           decimal_write_places(out + (value < 0), value < 0 ? -magnitude : magnitude, decimals);
-}
+/*
+ * Writes a signed multiple of 10^-decimals, less than DECIMAL_SIZE bytes and no NUL, to `out`.
+ * Returns its length.
+ */
+size_t decimal_write_fixed(char *out, __int128 value, unsigned decimals);
 
 /* As decimal_write_fixed, with a NUL. */
 void decimal_format_fixed(char out[DECIMAL_SIZE], __int128 value, unsigned decimals);

@@ -275,17 +275,6 @@ struct kind_ip kind_ip_floor(struct kind_ip key, struct kind_ip_prefix prefix)
     return kind_ip_encode(kind_ip_first(address, address.is_v4 ? prefix.v4 : prefix.v6));
 }
 
-static size_t kind_ip_write_v4(char *out, uint64_t address)
-{
-    char *at = out;
-
-    for (int shift = 24; shift >= 0; shift -= 8) {
-        at += decimal_write(at, address >> shift & 0xff);
-        *at++ = '.';
-    }
-    return (size_t)(at - out) - 1;
-}
-
 /* Writes an address as RFC 5952 has it: the longest run of zeros, the first of several, as :: */
 static size_t kind_ip_write_v6(char *out, const struct kind_ip_address *address)
 {
@@ -325,8 +314,16 @@ static size_t kind_ip_write_v6(char *out, const struct kind_ip_address *address)
 
 size_t kind_ip_write(char *out, struct kind_ip key)
 {
-    struct kind_ip_address address = kind_ip_decode(key);
-    return address.is_v4 ? kind_ip_write_v4(out, address.low) : kind_ip_write_v6(out, &address);
+    const struct kind_ip_address address = kind_ip_decode(key);
+    char *at = out;
+
+    if (!address.is_v4)
+        return kind_ip_write_v6(out, &address);
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        at += decimal_write(at, address.low >> shift & 0xff);
+        *at++ = '.';
+    }
+    return (size_t)(at - out) - 1;
 }
 
 size_t kind_ip_write_prefix(char *out, struct kind_ip key, struct kind_ip_prefix prefix)

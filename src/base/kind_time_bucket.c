@@ -57,13 +57,6 @@ bool kind_time_bucket_parse(const char *text, size_t bytes, unsigned digits,
     return false;
 }
 
-/* The first value of a time. */
-static int64_t kind_time_first_value(unsigned digits)
-{
-    int64_t value;
-    return kind_time_scale(digits, KIND_TIME_FIRST_SECOND, 0, &value) ? value : INT64_MIN;
-}
-
 /* The number of the month of a value, from that of January of the year 0. */
 static int64_t kind_time_find_month(const struct kind_time_bucket *bucket, int64_t value)
 {
@@ -95,9 +88,11 @@ static int64_t kind_time_offset_in_bucket(const struct kind_time_bucket *bucket,
 
 int64_t kind_time_bucket_floor(const struct kind_time_bucket *bucket, int64_t value)
 {
-    const int64_t first = kind_time_first_value(bucket->digits);
+    int64_t first; /* value of a time */
     int64_t begin;
 
+    if (!kind_time_scale(bucket->digits, KIND_TIME_FIRST_SECOND, 0, &first))
+        first = INT64_MIN;
     if (bucket->months > 0) {
         int64_t month = kind_time_find_month(bucket, value);
         month -= month % bucket->months;

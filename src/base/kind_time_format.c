@@ -62,15 +62,6 @@ static const struct kind_time_letter kind_time_letters[] = {
     {'%', 0, NULL},
 };
 
-static const struct kind_time_letter *kind_time_find_letter(char letter)
-{
-    for (size_t i = 0; i < sizeof kind_time_letters / sizeof *kind_time_letters; i++) {
-        if (kind_time_letters[i].letter == letter)
-            return &kind_time_letters[i];
-    }
-    return NULL;
-}
-
 /* Appends the steps of a text that is all of the format, or what one letter stands for. */
 static enum status kind_time_append_steps(struct kind_time_format *format, const char *text,
                                           unsigned *said, struct failure *failure)
@@ -87,7 +78,11 @@ static enum status kind_time_append_steps(struct kind_time_format *format, const
             format->steps[count++] = *text;
             continue;
         }
-        const struct kind_time_letter *letter = kind_time_find_letter(*++text);
+        const struct kind_time_letter *letter = NULL;
+        const size_t letters = sizeof kind_time_letters / sizeof *kind_time_letters;
+        text++;
+        for (size_t i = 0; !letter && i < letters; i++)
+            letter = kind_time_letters[i].letter == *text ? &kind_time_letters[i] : NULL;
         if (*text == '\0')
             return status_fail(failure, STATUS_USAGE,
                                "--time-format ends with %%: a percent sign is %%%%");
@@ -170,15 +165,6 @@ static const char *kind_time_read_name(const char *at, const char *end, const ch
     return NULL;
 }
 
-/* AM or PM. */
-static const char *kind_time_read_half(const char *at, const char *end, bool *is_afternoon)
-{
-    if (end - at < 2 || (at[1] | 0x20) != 'm')
-        return NULL;
-    *is_afternoon = (*at | 0x20) == 'p';
-    return *is_afternoon || (*at | 0x20) == 'a' ? at + 2 : NULL;
-}
-
 /* Letters, which may be a name of UTC. */
 static const char *kind_time_read_zone(const char *at, const char *end, bool *is_utc)
 {
@@ -252,7 +238,10 @@ const char *kind_time_format_match(const struct kind_time_format *format, const 
                 at = kind_time_read_fraction(at, end, parts);
                 break;
             case 'p':
-                at = kind_time_read_half(at, end, &is_afternoon);
+                if (end - at < 2 || (at[1] | 0x20) != 'm')
+                    return NULL;
+                is_afternoon = (*at | 0x20) == 'p';
+                at = is_afternoon || (*at | 0x20) == 'a' ? at + 2 : NULL;
                 break;
             case 's':
                 at = kind_time_read_epoch(at, end, !has_point, parts);

@@ -96,9 +96,8 @@ static char *ratio_write_point(char *c, const char *digits, size_t count, size_t
     return c + count + 1;
 }
 
-/* Writes numerator / denominator, or its root. */
-static size_t ratio_write_value(char out[RATIO_SIZE], const struct wide *numerator,
-                                const struct wide *denominator, bool is_root)
+size_t ratio_write(char out[RATIO_SIZE], bool is_negative, const struct wide *numerator,
+                   const struct wide *denominator, bool is_root)
 {
     char digits[RATIO_SIZE];
     char *c = out;
@@ -107,6 +106,8 @@ static size_t ratio_write_value(char out[RATIO_SIZE], const struct wide *numerat
         *out = '0';
         return 1;
     }
+    *c = '-';
+    c += is_negative;
     const struct ratio_decimal decimal = ratio_round(numerator, denominator, is_root);
     int exponent = decimal.exponent;
     size_t count = decimal_write(digits, decimal.digits);
@@ -120,23 +121,9 @@ static size_t ratio_write_value(char out[RATIO_SIZE], const struct wide *numerat
         size_t zeros = (size_t)-exponent;
         memcpy(c, "0.000", zeros + 1);
         memcpy(c + zeros + 1, digits, count);
-        return zeros + 1 + count;
+        return (size_t)(c - out) + zeros + 1 + count;
     }
     size_t whole = (size_t)exponent + 1; /* may include trailing zeros that were left out */
     c = ratio_write_point(c, digits, count > whole ? count : whole, whole);
     return (size_t)(c - out);
-}
-
-size_t ratio_write(char out[RATIO_SIZE], bool is_negative, const struct wide *numerator,
-                   const struct wide *denominator)
-{
-    *out = '-';
-    is_negative = is_negative && wide_bits(numerator) > 0;
-    return is_negative + ratio_write_value(out + is_negative, numerator, denominator, false);
-}
-
-size_t ratio_write_root(char out[RATIO_SIZE], const struct wide *numerator,
-                        const struct wide *denominator)
-{
-    return ratio_write_value(out, numerator, denominator, true);
 }

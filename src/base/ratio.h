@@ -20,12 +20,10 @@
 #define RATIO_SIZE 32
 
 /*
- * Write numerator / denominator, with a minus sign if is_negative and it is not 0, or its square
- * root, without a NUL. Return the length. Both must be below 2^256, and the denominator not 0.
+ * Writes numerator / denominator, or its square root, with a minus sign if is_negative and it is
+ * not 0, without a NUL. Returns the length. Both must be below 2^256, and the denominator not 0.
  */
 size_t ratio_write(char out[RATIO_SIZE], bool is_negative, const struct wide *numerator,
-                   const struct wide *denominator);
-size_t ratio_write_root(char out[RATIO_SIZE], const struct wide *numerator,
-                        const struct wide *denominator);
+                   const struct wide *denominator, bool is_root);
 
 #endif

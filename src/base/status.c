@@ -23,13 +23,16 @@ enum status status_fail_at(struct failure *failure, uint64_t position, enum stat
     return status;
 }
 
-bool status_is_before(const struct failure *a, const struct failure *b)
+enum status status_fail_first(struct failure *failure, enum status status,
+                              const struct failure *other)
 {
-    bool is_device = a->status == STATUS_ENGINE;
+    const bool is_device = status == STATUS_ENGINE;
+    const bool are_alike = is_device == (other->status == STATUS_ENGINE);
 
-    if (is_device != (b->status == STATUS_ENGINE))
-        return is_device;
-    return a->position < b->position;
+    if (status != STATUS_OK && (are_alike ? failure->position <= other->position : is_device))
+        return status;
+    *failure = *other;
+    return other->status;
 }
 
 void status_print(const char *format, ...)
@@ -42,10 +45,4 @@ void status_print(const char *format, ...)
     va_end(arguments);
     printable_mask(line);
     fprintf(stderr, "gpuhist: %s\n", line);
-}
-
-bool status_has_lost(void)
-{
-    int flags = fcntl(STDERR_FILENO, F_GETFL);
-    return ferror(stderr) && flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
 }

@@ -44,22 +44,17 @@ enum status status_fail_at(struct failure *failure, uint64_t position, enum stat
     status_fail_at(failure, STATUS_NOWHERE, status, __VA_ARGS__)
 
 /*
- * Returns whether failure `a` is reported rather than `b`: the one with the lower position. A
- * failure of a device comes before all others, because the chunks lost with it may hold an earlier
- * one. Pure.
+ * Keeps in *failure, which is valid if `status` is not STATUS_OK, the failure to report: of it and
+ * `other` the one with the lower position. A failure of a device comes before all others, because
+ * the chunks lost with it may hold an earlier one. Returns its status.
  */
-bool status_is_before(const struct failure *a, const struct failure *b);
+enum status status_fail_first(struct failure *failure, enum status status,
+                              const struct failure *other);
 
 /*
  * Prints the line "gpuhist: MESSAGE" on standard error. Unprintable bytes become '?'
  * (printable.h), so that a file name can neither break the line nor drive a terminal. Thread-safe.
  */
 void status_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/*
- * Returns whether a write to standard error failed. If standard error is closed, no message was
- * wanted and none is lost.
- */
-bool status_has_lost(void);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "count/count.h"
 
+#include "partial/operation.h"
+
 #include <stdlib.h>
 
 void *count_create(const struct job *job, struct failure *failure)
@@ -45,18 +47,13 @@ enum status count_finish(void *partial, const struct job *job, uint64_t elements
                          struct failure *failure)
 {
     const struct count *count = partial;
+    enum status status = operation_check_elements(elements, count->elements, failure);
 
-    if (count->elements != elements)
-        return status_fail(failure, STATUS_DATA,
-                           "internal error: %llu elements were read, but %llu examined",
-                           (unsigned long long)elements, (unsigned long long)count->elements);
-    for (size_t i = 0; i < job->predicate_count; i++) {
+    for (size_t i = 0; i < job->predicate_count && status == STATUS_OK; i++) {
         if (count->hits[i] > elements)
-            return status_fail(failure, STATUS_DATA,
-                               "internal error: %llu elements were read, but %llu counted",
-                               (unsigned long long)elements, (unsigned long long)count->hits[i]);
+            status = operation_check_elements(elements, count->hits[i], failure);
     }
-    return STATUS_OK;
+    return status;
 }
 
 uint64_t count_result(const struct count *count, const struct job *job, size_t i)

@@ -170,8 +170,9 @@ uint64_t histogram_elements(const struct histogram *histogram)
 
 uint64_t histogram_sum_bins(const struct histogram *histogram)
 {
-    return histogram_elements(histogram) - histogram->ignored - histogram_below(histogram) -
-           histogram_above(histogram);
+    return histogram_elements(histogram) - histogram->ignored -
+           histogram_count(histogram, histogram->entries - 2) -
+           histogram_count(histogram, histogram->entries - 1);
 }
 
 void histogram_copy_counts(const struct histogram *histogram, size_t first, size_t n,
@@ -238,8 +239,9 @@ enum status histogram_finish(void *partial, const struct job *job, uint64_t elem
         histogram->ignored += histogram_take(histogram, below);
         histogram->ignored += histogram_take(histogram, above);
     }
-    histogram->inside = elements - histogram->ignored - histogram_count(histogram, below) -
-                        histogram_count(histogram, above);
+    histogram->below = histogram_count(histogram, below);
+    histogram->above = histogram_count(histogram, above);
+    histogram->inside = elements - histogram->ignored - histogram->below - histogram->above;
     return STATUS_OK;
 }
 
@@ -320,8 +322,8 @@ void histogram_rows_begin(struct rows *rows, const struct job *job,
         .zeros = zeros,
         .is_unit = binning_is_unit(&job->binning),
         .inside = histogram->inside,
-        .below = histogram_below(histogram),
-        .above = histogram_above(histogram),
+        .below = histogram->below,
+        .above = histogram->above,
         .read = histogram_read_rows,
         .read_counts = histogram_read_counts,
         .narrow = histogram_narrow_rows,

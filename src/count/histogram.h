@@ -38,8 +38,10 @@ struct histogram {
     size_t entries;   /* counters: N + 2 */
     struct histogram_region *regions;
     uint32_t staged_limit; /* of increments of a region's 32-bit part; smaller in tests */
-    uint64_t inside;       /* values in bins; set by histogram_finish */
-    uint64_t ignored;      /* values outside that histogram_finish has dropped */
+    uint64_t inside;       /* values in bins; set by histogram_finish, as the next two */
+    uint64_t below;
+    uint64_t above;
+    uint64_t ignored; /* values outside that histogram_finish has dropped */
 };
 
 /*
@@ -110,17 +112,6 @@ void histogram_add_unlocked(struct histogram *histogram, size_t entry, uint64_t 
 
 /* Sets the counter of an entry to 0 and returns what it was. */
 uint64_t histogram_take(struct histogram *histogram, size_t entry);
-
-/* The number of values below all bins, and above all bins. */
-static inline uint64_t histogram_below(const struct histogram *histogram)
-{
-    return histogram_count(histogram, histogram->entries - 2);
-}
-
-static inline uint64_t histogram_above(const struct histogram *histogram)
-{
-    return histogram_count(histogram, histogram->entries - 1);
-}
 
 struct rows;
 

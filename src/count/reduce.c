@@ -125,7 +125,7 @@ size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
         return element_write(out, element, reduce->max);
     case REDUCTION_MEAN:
         wide_scale(&denominator, decimal_powers[element->decimals]);
-        return ratio_write(out, is_negative, &numerator, &denominator);
+        return ratio_write(out, is_negative, &numerator, &denominator, false);
     case REDUCTION_VARIANCE:
     case REDUCTION_STDDEV:
     case REDUCTION_SVAR:
@@ -137,9 +137,8 @@ size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
         }
         wide_scale(&denominator, decimal_powers[element->decimals]);
         wide_scale(&denominator, decimal_powers[element->decimals]); /* it stays below 2^248 */
-        return id == REDUCTION_STDDEV || id == REDUCTION_SSTDEV
-                   ? ratio_write_root(out, &numerator, &denominator)
-                   : ratio_write(out, false, &numerator, &denominator);
+        return ratio_write(out, false, &numerator, &denominator,
+                           id == REDUCTION_STDDEV || id == REDUCTION_SSTDEV);
     case REDUCTION_AND:
         return reduce_write_key(out, element, reduce->and_bits);
     case REDUCTION_OR:
@@ -184,7 +183,7 @@ static size_t reduce_write_quotient(char *out, const struct element *element, __
     struct wide numerator = wide_from((unsigned __int128)(number < 0 ? -number : number));
     struct wide scaled = wide_from(denominator);
     wide_scale(&scaled, decimal_powers[element->decimals]);
-    return ratio_write(out, number < 0, &numerator, &scaled);
+    return ratio_write(out, number < 0, &numerator, &scaled, false);
 }
 
 size_t reduce_write_found(char out[REDUCE_SIZE], const struct reduce *reduce,

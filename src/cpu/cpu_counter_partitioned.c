@@ -46,23 +46,19 @@ struct cpu_counter_partitioned {
     struct histogram *histogram;
     struct cpu_counter_buffer *buffers; /* [regions] */
     uint16_t *residuals;                /* [regions][buffer_length] */
+    size_t residuals_bytes;
     size_t regions;
     size_t buffer_length;
     struct cpu_counter_hot hot[CPU_COUNTER_HOT_REGIONS];
     unsigned coldest; /* the hot region to be given up next */
 };
 
-static size_t cpu_counter_partitioned_bytes(const struct cpu_counter_partitioned *self)
-{
-    return self->regions * self->buffer_length * sizeof *self->residuals;
-}
-
 static void cpu_counter_partitioned_close(void *state)
 {
     struct cpu_counter_partitioned *self = state;
     if (!self)
         return;
-    memory_unmap(self->residuals, cpu_counter_partitioned_bytes(self));
+    memory_unmap(self->residuals, self->residuals_bytes);
     free(self->buffers);
     for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++)
         free(self->hot[i].counts);
@@ -88,7 +84,8 @@ static enum status cpu_counter_partitioned_open(struct histogram *histogram, voi
     self->regions = regions;
     self->buffer_length = bytes / sizeof *self->residuals;
     self->buffers = malloc(regions * sizeof *self->buffers);
-    self->residuals = memory_map(cpu_counter_partitioned_bytes(self));
+    self->residuals_bytes = regions * bytes;
+    self->residuals = memory_map(self->residuals_bytes);
     *state = self;
     if (!self->buffers || !self->residuals)
         return status_fail(failure, STATUS_DATA, "no memory for the buffers of a CPU thread");

@@ -96,18 +96,14 @@ static unsigned cpu_engine_workers(const void *session)
     return ((const struct cpu_session *)session)->workers;
 }
 
-static void cpu_engine_close(void *session)
-{
-    free(session);
-}
-
 static void cpu_engine_worker_close(void *worker)
 {
     struct cpu_worker *self = worker;
     if (!self)
         return;
     operation_close_thread(self->operation, self->thread);
-    cpu_rows_destroy(self->rows);
+    if (self->rows)
+        cpu_rows_destroy(self->rows);
     memory_unmap(self->buffer.data, self->buffer_bytes);
     free(self);
 }
@@ -159,7 +155,9 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
     if (!self->buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
                            owner->chunk_bytes);
-    if (cpu_rows_are_needed(job) && !(self->rows = cpu_rows_create(job)))
+    /* Else chunks are elements, which the operation absorbs itself. */
+    const bool has_rows = job->is_text || job->record_bytes > 0 || job_has_rows(job);
+    if (has_rows && !(self->rows = cpu_rows_create(job)))
         return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
     return STATUS_OK;
 }
@@ -211,7 +209,7 @@ const struct engine cpu_engine = {
     .open = cpu_engine_open,
     .renew = cpu_engine_renew,
     .workers = cpu_engine_workers,
-    .close = cpu_engine_close,
+    .close = free,
     .worker_open = cpu_engine_worker_open,
     .worker_buffer = cpu_engine_worker_buffer,
     .worker_absorb = cpu_engine_worker_absorb,

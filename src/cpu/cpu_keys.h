@@ -1,6 +1,6 @@
 /*
- * Converts blocks of elements of any type to keys (element.h) of 32 or 64 bits. All functions are
- * pure and thread-safe.
+ * Converts blocks of elements of any type to keys (element.h) of 32 or 64 bits, or to this
+ * machine's byte order, so that loops need no other. All functions are pure and thread-safe.
  */
 #ifndef GPUHIST_CPU_KEYS_H
 #define GPUHIST_CPU_KEYS_H
@@ -24,5 +24,20 @@ cpu_keys_function *cpu_keys_choose(const struct element *element, unsigned key_b
 /* Writes the keys of elements[0..count), unaligned, of any count, to keys[0..count). */
 void cpu_keys_widen(const struct element *element, const void *elements, size_t count,
                     uint64_t *keys);
+
+/* Elements in a block: at most 32 KiB, so that a block stays in or near L1. */
+#define CPU_NATIVE_BLOCK ((size_t)4096)
+
+/* Holds a block of elements of any type. */
+struct cpu_native {
+    uint64_t words[CPU_NATIVE_BLOCK];
+};
+
+/*
+ * Returns elements[0..count), at most a block, in this machine's byte order: the elements
+ * themselves if they are, else a copy in `buffer`. Thread-safe on distinct buffers.
+ */
+const void *cpu_native_block(const struct element *element, const void *elements, size_t count,
+                             struct cpu_native *buffer);
 
 #endif

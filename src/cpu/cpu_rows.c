@@ -5,9 +5,8 @@
 
 #include "base/decimal.h"
 #include "base/memory.h"
-#include "cpu/cpu_record.h"
+#include "cpu/cpu_keys.h"
 #include "input/parse_errors.h"
-#include "job/row_count.h"
 #include "partial/operation.h"
 #include "text/text_rows.h"
 
@@ -38,16 +37,9 @@ struct cpu_rows {
     uint64_t *left[TEXT_COLUMNS_MAX]; /* of the weight and the groups of these rows */
 };
 
-bool cpu_rows_are_needed(const struct job *job)
-{
-    return job->is_text || job->record_bytes > 0 || job_has_rows(job);
-}
-
 void cpu_rows_destroy(struct cpu_rows *rows)
 {
-    if (!rows)
-        return;
-    dictionary_cache_destroy(rows->texts);
+    free(rows->texts);
     free(rows->scratch_text);
     free(rows->json);
     free(rows->memory);
@@ -168,29 +160,9 @@ static enum status cpu_rows_absorb_block(struct cpu_rows *rows, void *thread,
         if (job->is_text)
             parse_errors_add_values(job->errors, n);
         if (job_has_rows(job))
-            row_count_add(job->rows, elements.weights, n);
+            operation_add_rows(job, elements.weights, n);
         if (rows->operation->thread_absorb(thread, &elements, failure) != STATUS_OK)
             return failure->status;
-    }
-    return STATUS_OK;
-}
-
-/* Handles the invalid tokens of a row, of which `held` rows are not absorbed. */
-static enum status cpu_rows_add_invalid(struct cpu_rows *rows, void *thread,
-                                        const struct chunk *made, const struct text_token *tokens,
-                                        size_t count, size_t held, struct failure *failure)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (parse_errors_add_invalid(rows->job->errors, made->text, &tokens[i], failure) ==
-            STATUS_OK)
-            continue;
-        struct chunk cut = *made;
-        struct failure before; /* the failure that comes first in the stream is reported */
-        cut.is_cut = true;
-        if (cpu_rows_absorb_block(rows, thread, &cut, held, &before) != STATUS_OK &&
-            before.position < failure->position)
-            *failure = before;
-        return failure->status;
     }
     return STATUS_OK;
 }
@@ -237,10 +209,17 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *thread,
         }
         if (event == TEXT_INVALID) {
             const struct text_token *tokens = rows->parse ? &one.invalid : several.invalid;
-            if (cpu_rows_add_invalid(rows, thread, &made, tokens,
-                                     rows->parse ? 1 : several.invalid_count, held,
-                                     failure) != STATUS_OK)
+            const size_t count = rows->parse ? 1 : several.invalid_count;
+            for (size_t i = 0; i < count; i++) {
+                struct failure before; /* the failure that comes first in the stream is reported */
+                if (parse_errors_add_invalid(job->errors, text, &tokens[i], failure) == STATUS_OK)
+                    continue;
+                made.is_cut = true;
+                if (cpu_rows_absorb_block(rows, thread, &made, held, &before) != STATUS_OK &&
+                    before.position < failure->position)
+                    *failure = before;
                 return failure->status;
+            }
             if (held < rows->capacity)
                 continue;
         }
@@ -252,12 +231,55 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *thread,
     return STATUS_OK;
 }
 
-/* Stores the keys of a column of records[0..n), floored to its width. */
+static inline __attribute__((always_inline)) void cpu_rows_copy(char *to, const char *from,
+                                                                size_t record_bytes, size_t count,
+                                                                size_t width)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t element = 0; /* both may overlap */
+        memcpy(&element, from + i * record_bytes, width);
+        memcpy(to + i * width, &element, width);
+    }
+}
+
+/*
+ * Copies the elements of a column of records[0..count) to elements[0..count), which may begin where
+ * the records do. Seconds for 256 MiB of records of 16 bytes in the page cache, one core: cat
+ * 0.023, the sum of a u32 of each 0.032, the sum of all their u32 0.044.
+ */
+static void cpu_rows_gather(const struct job *job, const struct column *column, const char *records,
+                            size_t count, void *elements)
+{
+    const size_t record_bytes = job_value_bytes(job);
+    const char *first = records + column->offset;
+
+    switch (column->element.bytes) {
+    case 1:
+        cpu_rows_copy(elements, first, record_bytes, count, 1);
+        break;
+    case 2:
+        cpu_rows_copy(elements, first, record_bytes, count, 2);
+        break;
+    case 4:
+        cpu_rows_copy(elements, first, record_bytes, count, 4);
+        break;
+    default:
+        cpu_rows_copy(elements, first, record_bytes, count, 8);
+        break;
+    }
+}
+
+/* Likewise stores their keys (element.h), floored to the width of the column, elsewhere. */
 static void cpu_rows_gather_keys(const struct job *job, const struct column *column,
                                  const char *records, size_t n, uint64_t *keys)
 {
-    cpu_record_gather_keys(&column->element, records + column->offset, job_value_bytes(job), n,
-                           keys);
+    uint64_t elements[CPU_KEYS_BLOCK];
+
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < CPU_KEYS_BLOCK ? n - i : CPU_KEYS_BLOCK;
+        cpu_rows_gather(job, column, records + i * job_value_bytes(job), some, elements);
+        cpu_keys_widen(&column->element, elements, some, keys + i);
+    }
     for (size_t i = 0; column->width > 1 && i < n; i++)
         column_floor(&keys[i], column->width, column->element.is_signed);
 }
@@ -311,8 +333,7 @@ static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *thread,
             char *to = (char *)rows->keys[c] + held * width;
             void *gathered = is_all ? (void *)to : rows->scratch;
             if (c < job->value_count)
-                cpu_record_gather(&column->element, from + column->offset, record_bytes, n,
-                                  gathered);
+                cpu_rows_gather(job, column, from, n, gathered);
             else
                 cpu_rows_gather_keys(job, column, from, n, gathered);
             for (size_t k = 0; !is_all && k < count; k++)

@@ -13,9 +13,6 @@
 
 struct cpu_rows;
 
-/* Returns whether chunks of a job are more than elements that the operation absorbs itself. */
-bool cpu_rows_are_needed(const struct job *job);
-
 /*
  * Makes the memory for blocks of a job's rows, for a thread of its operation (operation.h) that
  * absorbs them. Returns NULL if there is not enough. The caller destroys it; the job must outlive
@@ -23,7 +20,7 @@ bool cpu_rows_are_needed(const struct job *job);
  */
 struct cpu_rows *cpu_rows_create(const struct job *job);
 
-/* Frees it. NULL is allowed. */
+/* Frees it. */
 void cpu_rows_destroy(struct cpu_rows *rows);
 
 /*

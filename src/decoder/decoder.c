@@ -33,15 +33,24 @@ enum decoder_match decoder_match(const struct decoder_format *format, const unsi
     return match;
 }
 
-const struct decoder_format *decoder_detect(const void *head, size_t bytes, bool *undecided)
+const struct decoder_format *decoder_detect(const void *head, size_t bytes, unsigned kinds,
+                                            bool *undecided)
 {
+    bool may_be = false;
+
     *undecided = false;
-    for (size_t i = 0; i < DECODER_FORMATS; i++) {
-        enum decoder_match match = decoder_match(decoder_formats[i], head, bytes);
+    for (size_t i = 0; i < DECODER_FORMATS + decoder_refused_count; i++) {
+        const bool is_refused = i >= DECODER_FORMATS;
+        const struct decoder_format *format =
+            is_refused ? &decoder_refused[i - DECODER_FORMATS] : decoder_formats[i];
+        if (!(kinds & (is_refused ? DECODER_REFUSED : DECODER_COMPRESSED)))
+            continue;
+        const enum decoder_match match = decoder_match(format, head, bytes);
         if (match == DECODER_YES)
-            return decoder_formats[i];
-        *undecided = *undecided || match == DECODER_MAYBE;
+            return format;
+        may_be = may_be || match == DECODER_MAYBE;
     }
+    *undecided = may_be;
     return NULL;
 }
 
@@ -106,8 +115,6 @@ enum status decoder_open(struct decoder **decoder, const struct decoder_format *
 
 void decoder_close(struct decoder *decoder)
 {
-    if (!decoder)
-        return;
     decoder->format->library->close(decoder->state);
     free(decoder);
 }

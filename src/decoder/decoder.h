@@ -24,19 +24,19 @@ struct decoder_format;
  */
 #define DECODER_MAGIC_BYTES 512
 
-/*
- * Returns the format of a file that begins with these bytes, or NULL if it is not compressed. Sets
- * *undecided if the bytes are too few to tell: the caller then reads more, if there are more. Also
- * recognises formats that this build cannot decode: decoder_open rejects them.
- */
-const struct decoder_format *decoder_detect(const void *head, size_t bytes, bool *undecided);
+/* Kinds of formats, as bits. */
+enum decoder_kind {
+    DECODER_COMPRESSED = 1,
+    DECODER_REFUSED = 2, /* what gpuhist does not read: archives, images, databases and so on */
+};
 
 /*
- * The same for files of kinds that gpuhist does not read: archives, images, databases and so on.
- * decoder_open rejects them.
+ * Returns the format, of some kinds, of a file that begins with these bytes, or NULL if it has
+ * none. Sets *undecided if the bytes are too few to tell: the caller then reads more, if there are
+ * more. decoder_open rejects what is refused, and formats that this build cannot decode.
  */
-const struct decoder_format *decoder_detect_refused(const void *head, size_t bytes,
-                                                    bool *undecided);
+const struct decoder_format *decoder_detect(const void *head, size_t bytes, unsigned kinds,
+                                            bool *undecided);
 
 /* Returns "zstd", "gzip", "xz", "bzip2" or "lz4"; for files that are not read "zip", "PNG", ... */
 const char *decoder_format_name(const struct decoder_format *format);
@@ -64,7 +64,7 @@ enum status decoder_open(struct decoder **decoder, const struct decoder_format *
  */
 bool decoder_has_small_window(const struct decoder_format *format);
 
-/* Closes a decoder. NULL is allowed. */
+/* Closes a decoder. */
 void decoder_close(struct decoder *decoder);
 
 /* The input and output of a call of decoder_run, which advances in_used and out_used. */

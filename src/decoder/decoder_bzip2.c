@@ -8,11 +8,6 @@
 #include <bzlib.h>
 #include <stdlib.h>
 
-static const char *decoder_bzip2_version(void)
-{
-    return BZ2_bzlibVersion();
-}
-
 static void *decoder_bzip2_open(uint64_t memory_limit)
 {
     bz_stream *stream = calloc(1, sizeof *stream);
@@ -58,7 +53,7 @@ static enum status decoder_bzip2_step(struct decoder *decoder, struct decoder_io
 
 static const struct decoder_library decoder_bzip2_library = {
     .name = "libbz2",
-    .version = decoder_bzip2_version,
+    .version = BZ2_bzlibVersion,
     .open = decoder_bzip2_open,
     .step = decoder_bzip2_step,
     .close = decoder_bzip2_close,

@@ -115,11 +115,6 @@ static void *decoder_gzip_open(uint64_t memory_limit)
     return isal;
 }
 
-static void decoder_gzip_close(void *state)
-{
-    free(state);
-}
-
 static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
                                      struct failure *failure)
 {
@@ -174,7 +169,7 @@ static const struct decoder_library decoder_gzip_library = {
     .version = decoder_gzip_version,
     .open = decoder_gzip_open,
     .step = decoder_gzip_step,
-    .close = decoder_gzip_close,
+    .close = free,
 };
 
 /* Whether the bytes decode as a stream of zlib, as far as they go or `out` is full. */

@@ -94,6 +94,10 @@ extern const struct decoder_format decoder_xz;
 extern const struct decoder_format decoder_bzip2;
 extern const struct decoder_format decoder_lz4;
 
+/* Those that are never decoded (decoder_refused.c). */
+extern const struct decoder_format decoder_refused[];
+extern const size_t decoder_refused_count;
+
 /* Whether head[0..bytes) is the beginning of a frame, or of a file that is never decoded. */
 enum decoder_match decoder_match(const struct decoder_format *format, const unsigned char *head,
                                  size_t bytes);

@@ -1,19 +1,9 @@
-/* Looks up engines in a table, and names them. */
+/* Implements engine.h, but for the table. */
 #include "config.h"
 
 #include "engine/engine.h"
 
 #include <stdio.h>
-#include <string.h>
-
-const struct engine *engine_find(const struct engine *const *table, const char *name)
-{
-    for (const struct engine *const *engine = table; *engine; engine++) {
-        if (strcmp((*engine)->name, name) == 0)
-            return *engine;
-    }
-    return NULL;
-}
 
 const struct engine *engine_last(const struct engine *const *table)
 {

@@ -125,12 +125,9 @@ struct engine {
 };
 
 /*
- * Returns the engine of that name in the table, or NULL. A table lists the fastest engine first and
- * ends with NULL; its last engine can always run. Thread-safe, as are the functions below.
+ * Returns the last engine of a table, which can always run. A table lists the fastest engine first
+ * and ends with NULL; it must not be empty. Thread-safe, as are the functions below.
  */
-const struct engine *engine_find(const struct engine *const *table, const char *name);
-
-/* Returns the last engine of a table, which can always run. The table must not be empty. */
 const struct engine *engine_last(const struct engine *const *table);
 
 /* Returns what the job asks for and the engine does not support; NULL: it supports all. */

@@ -3,24 +3,8 @@
 
 #include "exec/checkpoint.h"
 
-void checkpoint_init(struct checkpoint *checkpoint)
-{
-    pthread_mutex_init(&checkpoint->lock, NULL);
-    pthread_cond_init(&checkpoint->changed, NULL);
-    checkpoint->active = 0;
-    atomic_init(&checkpoint->wanted, false);
-}
-
-void checkpoint_destroy(struct checkpoint *checkpoint)
-{
-    pthread_cond_destroy(&checkpoint->changed);
-    pthread_mutex_destroy(&checkpoint->lock);
-}
-
 void checkpoint_enter(struct checkpoint *checkpoint)
 {
-    if (!checkpoint)
-        return;
     pthread_mutex_lock(&checkpoint->lock);
     while (checkpoint_is_wanted(checkpoint))
         pthread_cond_wait(&checkpoint->changed, &checkpoint->lock);
@@ -30,8 +14,6 @@ void checkpoint_enter(struct checkpoint *checkpoint)
 
 void checkpoint_leave(struct checkpoint *checkpoint)
 {
-    if (!checkpoint)
-        return;
     pthread_mutex_lock(&checkpoint->lock);
     if (--checkpoint->active == 0 && checkpoint_is_wanted(checkpoint))
         pthread_cond_broadcast(&checkpoint->changed);

@@ -3,8 +3,7 @@
  * of the group work between checkpoint_enter and checkpoint_leave. A thread should leave before any
  * wait that may be long.
  *
- * All functions except checkpoint_init and checkpoint_destroy are thread-safe, but only one thread
- * may begin and end checkpoints.
+ * All functions are thread-safe, but only one thread may begin and end checkpoints.
  */
 #ifndef GPUHIST_CHECKPOINT_H
 #define GPUHIST_CHECKPOINT_H
@@ -20,16 +19,12 @@ struct checkpoint {
     atomic_bool wanted;     /* written with the lock held */
 };
 
-/* Prepares a checkpoint. The caller destroys it. */
-void checkpoint_init(struct checkpoint *checkpoint);
+#define CHECKPOINT_INITIALIZER                                                 \
+    {                                                                          \
+        .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER \
+    }
 
-/* Frees a checkpoint. No thread may be at work. */
-void checkpoint_destroy(struct checkpoint *checkpoint);
-
-/*
- * Begins the work of the calling thread. Waits for the end of a checkpoint in progress. Does
- * nothing if the checkpoint is NULL, as checkpoint_leave.
- */
+/* Begins the work of the calling thread. Waits for the end of a checkpoint in progress. */
 void checkpoint_enter(struct checkpoint *checkpoint);
 
 /* Ends the work of the calling thread, or interrupts it for a wait. */

@@ -5,15 +5,6 @@
 
 #include "exec/pipeline.h"
 
-#include <time.h>
-
-double crew_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 bool crew_add(struct crew *crew, size_t workers)
 {
     pthread_mutex_lock(&crew->lock);

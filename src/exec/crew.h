@@ -22,7 +22,7 @@ struct crew {
     struct source *source;
     void **partial;                /* which checkpoints replace, with a window of time */
     struct checkpoint *checkpoint; /* NULL: there are no checkpoints */
-    double start;                  /* on crew_clock */
+    double start;                  /* clock_seconds */
     const struct pipeline_watcher *watcher;
 
     atomic_uint awaited_devices; /* a bit for each device that is prepared, for which workers
@@ -36,9 +36,6 @@ struct crew {
     bool all_paused; /* all workers at work were paused at once; then all of them leave */
     bool ended;      /* no thread is at work, and none will be */
 };
-
-/* Returns the time in seconds on a monotonic clock. */
-double crew_clock(void);
 
 /* Adds to the number at work. Returns false, and adds nothing, if the run has ended. */
 bool crew_add(struct crew *crew, size_t workers);

@@ -42,10 +42,6 @@
  */
 #define OFFLOAD_POLICY_MANY_BYTES ((uint64_t)32 << 30)
 
-/* A feeder, which reads 6 to 7 GB/s from the page cache, uses most of a core. */
-#define OFFLOAD_POLICY_FEEDERS_A_CORE 1
-#define OFFLOAD_POLICY_CPU_MIN        1
-
 /*
  * Threads of the driver create the context of a device and compete with the workers for cores. So
  * one of so many workers pauses meanwhile. 5M bins on 16 cores: with 16 workers the context took
@@ -128,7 +124,7 @@ unsigned offload_policy_cpu_workers(unsigned workers, unsigned feeders, uint64_t
     bool is_measured = bytes > 0 && seconds >= OFFLOAD_POLICY_STEADY_SECONDS;
 
     if (feeders > 0 && is_measured && (double)bytes / seconds < OFFLOAD_POLICY_WORKER_RATE_MIN)
-        return OFFLOAD_POLICY_CPU_MIN;
-    unsigned cores = feeders / OFFLOAD_POLICY_FEEDERS_A_CORE;
-    return workers > cores + OFFLOAD_POLICY_CPU_MIN ? workers - cores : OFFLOAD_POLICY_CPU_MIN;
+        return 1;
+    /* A feeder, which reads 6 to 7 GB/s from the page cache, uses most of a core. */
+    return workers > feeders + 1 ? workers - feeders : 1;
 }

@@ -3,23 +3,41 @@
 
 #include "exec/pipeline.h"
 
-#include "exec/device_startup.h"
+#include "base/clock.h"
 #include "exec/offload_policy.h"
 #include "exec/time_window.h"
 #include "input/parse_errors.h"
-#include "job/row_count.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-/* The device of a pool that joins late. */
-struct pipeline_device {
-    struct pipeline *pipeline;
+/*
+ * The pause between two questions whether a device pays: at first the time until speed is known
+ * (offload_policy.c), then twice as long each time, up to the second value.
+ */
+#define PIPELINE_ASK_NS_MIN 10000000
+#define PIPELINE_ASK_NS_MAX 1000000000
+
+/*
+ * The startup of a pool that joins late: a thread that asks whether its device pays, prepares it
+ * while other engines work, and opens the pool. The end of a run does not wait for a device that is
+ * not ready: the thread continues in the device's library, uses only this struct, and frees it.
+ */
+struct pipeline_startup {
+    struct pipeline *pipeline; /* neither is valid in PIPELINE_PREPARES once it has `ended` */
     struct worker_pool *pool;
-    struct device_startup *startup; /* NULL: none was started */
+    const struct engine *engine; /* of the pool, as the next */
+    unsigned device;
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t changed;
+    enum { PIPELINE_ASKS, PIPELINE_PREPARES, PIPELINE_JOINS } state;
+    bool ended; /* the run has */
 };
 
 _Static_assert(PIPELINE_WORKER_POOLS_MAX <= 32, "a pool's device has a bit");
@@ -29,17 +47,12 @@ struct pipeline {
     struct crew crew;
     struct checkpoint checkpoint;
     struct worker_pool pools[PIPELINE_WORKER_POOLS_MAX];
-    struct pipeline_device devices[PIPELINE_WORKER_POOLS_MAX]; /* one for each pool */
-    atomic_size_t worker_pool_count; /* grows when further devices are prepared */
-    pthread_mutex_t lock;            /* for adding a pool */
-    struct time_window *window;      /* NULL: results are of all so far */
-    uint64_t earlier_elements;       /* of earlier periods of the window */
+    struct pipeline_startup *startups[PIPELINE_WORKER_POOLS_MAX]; /* of pools; NULL: none */
+    atomic_size_t pool_count;   /* grows when further devices are prepared */
+    pthread_mutex_t lock;       /* for adding a pool */
+    struct time_window *window; /* NULL: results are of all so far */
+    uint64_t earlier_elements;  /* of earlier periods of the window */
 };
-
-static size_t pipeline_pool_count(const struct pipeline *pipeline)
-{
-    return atomic_load(&pipeline->worker_pool_count);
-}
 
 /* Adds a pool that is not open. Returns NULL if there are too many. */
 static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const struct engine *engine,
@@ -48,7 +61,7 @@ static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const st
     struct worker_pool *pool = NULL;
 
     pthread_mutex_lock(&pipeline->lock);
-    size_t count = pipeline_pool_count(pipeline);
+    const size_t count = pipeline->pool_count;
     if (count < PIPELINE_WORKER_POOLS_MAX) {
         pool = &pipeline->pools[count];
         pool->crew = &pipeline->crew;
@@ -56,7 +69,7 @@ static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const st
         pool->joins_late = joins_late;
         pool->device_bit = 1u << count;
         pool->device = device;
-        atomic_store(&pipeline->worker_pool_count, count + 1);
+        pipeline->pool_count = count + 1;
     }
     pthread_mutex_unlock(&pipeline->lock);
     return pool;
@@ -72,34 +85,29 @@ bool pipeline_has_ended(struct pipeline *pipeline)
     return has_ended;
 }
 
-static uint64_t pipeline_bytes(const struct pipeline *pipeline)
+/* The sums over all pools. */
+static struct worker_pool_counts pipeline_counts(const struct pipeline *pipeline)
 {
-    uint64_t bytes = 0;
+    struct worker_pool_counts counts = {.bytes = 0};
 
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
-        bytes += worker_pool_bytes(&pipeline->pools[i]);
-    return bytes;
+    for (size_t i = 0; i < pipeline->pool_count; i++) {
+        const struct worker_pool_counts own = worker_pool_counts(&pipeline->pools[i]);
+        counts.bytes += own.bytes;
+        counts.counted += own.counted;
+        counts.pulling += own.pulling;
+    }
+    return counts;
 }
 
 /* The bytes of input that are left, or ENGINE_INPUT_UNKNOWN. */
 static uint64_t pipeline_bytes_left(const struct pipeline *pipeline)
 {
     uint64_t size = pipeline->task->options.input_bytes;
-    uint64_t bytes = pipeline_bytes(pipeline);
+    uint64_t bytes = pipeline_counts(pipeline).bytes;
 
     if (size == ENGINE_INPUT_UNKNOWN)
         return size;
     return size > bytes ? size - bytes : 0;
-}
-
-/* The bytes that the workers have pulled in chunks. */
-static uint64_t pipeline_counted(const struct pipeline *pipeline)
-{
-    uint64_t counted = 0;
-
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
-        counted += worker_pool_counted(&pipeline->pools[i]);
-    return counted;
 }
 
 /* The number of elements that the workers have pulled, or of values found in text. */
@@ -107,31 +115,38 @@ static uint64_t pipeline_elements(const struct pipeline *pipeline)
 {
     const struct job *job = pipeline->task->job;
     return job->is_text ? parse_errors_values(job->errors)
-                        : pipeline_counted(pipeline) / job_value_bytes(job);
+                        : pipeline_counts(pipeline).counted / job_value_bytes(job);
 }
 
 void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
 {
-    const struct source *source = pipeline->task->source;
-    uint64_t bytes = pipeline_bytes(pipeline);
-    size_t length = 0;
+    const struct worker_pool_counts counts = pipeline_counts(pipeline);
 
     *live = (struct pipeline_live){
-        .bytes = bytes,
-        .counted = pipeline_counted(pipeline),
-        .file_bytes = source_is_compressed(source) ? source_file_bytes_read(source) : bytes,
-        .seconds = crew_clock() - pipeline->crew.start,
+        .bytes = counts.bytes,
+        .counted = counts.counted,
+        .file_bytes = pipeline->task->options.is_compressed
+                          ? source_progress(pipeline->task->source).file_bytes
+                          : counts.bytes,
+        .seconds = clock_seconds() - pipeline->crew.start,
     };
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
+}
+
+void pipeline_write_engines(const struct pipeline *pipeline, char engines[PIPELINE_ENGINES_SIZE])
+{
+    size_t length = 0;
+
+    engines[0] = '\0';
+    for (size_t i = 0; i < pipeline->pool_count; i++) {
         const struct worker_pool *pool = &pipeline->pools[i];
         char name[ENGINE_NAME_MAX];
         engine_write_name(name, pool->engine->name, pool->device);
         /* A pool that joins late is at work when its first worker pulls. */
-        const bool is_at_work =
-            atomic_load(&pool->is_open) && (!pool->joins_late || worker_pool_pulling(pool) > 0);
-        if (is_at_work && length + 5 + ENGINE_NAME_MAX < sizeof live->engines)
-            length += (size_t)snprintf(live->engines + length, sizeof live->engines - length,
-                                       "%s%s", length > 0 ? " and " : "", name);
+        const bool is_at_work = atomic_load(&pool->is_open) &&
+                                (!pool->joins_late || worker_pool_counts(pool).pulling > 0);
+        if (is_at_work && length + 5 + ENGINE_NAME_MAX < PIPELINE_ENGINES_SIZE)
+            length += (size_t)snprintf(engines + length, PIPELINE_ENGINES_SIZE - length, "%s%s",
+                                       length > 0 ? " and " : "", name);
     }
 }
 
@@ -145,17 +160,14 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
     const struct job *job = task->job;
     enum status status = STATUS_OK;
 
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
+    for (size_t i = 0; i < pipeline->pool_count; i++) {
         struct failure own;
-        if (worker_pool_finish(&pipeline->pools[i], &own) != STATUS_OK &&
-            (status == STATUS_OK || status_is_before(&own, failure))) {
-            *failure = own;
-            status = own.status;
-        }
+        if (worker_pool_finish(&pipeline->pools[i], &own) != STATUS_OK)
+            status = status_fail_first(failure, status, &own);
     }
     uint64_t elements = pipeline_elements(pipeline) - pipeline->earlier_elements;
     if (status == STATUS_OK && job_has_rows(job))
-        status = row_count_get(job->rows, &elements, failure);
+        status = operation_get_rows(job, &elements, failure);
     if (status != STATUS_OK)
         return status;
     status = pipeline->crew.operation->finish(*task->partial, job, elements, failure);
@@ -164,44 +176,38 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
     return status;
 }
 
-/* Begins a period of a window of time: gives the pools an empty partial. None may be at work. */
-static enum status pipeline_begin_period(struct pipeline *pipeline, struct failure *failure)
-{
-    const struct pipeline_task *task = pipeline->task;
-    const struct operation *operation = pipeline->crew.operation;
-    void *partial = operation->create(task->job, failure);
-
-    if (!partial)
-        return failure->status;
-    operation->destroy(*task->partial);
-    *task->partial = partial;
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
-        const struct worker_pool *pool = &pipeline->pools[i];
-        if (atomic_load(&pool->is_open))
-            pool->engine->renew(pool->session, partial);
-    }
-    pipeline->earlier_elements = pipeline_elements(pipeline);
-    if (job_has_rows(task->job))
-        row_count_clear(task->job->rows);
-    return STATUS_OK;
-}
-
 enum status pipeline_checkpoint(struct pipeline *pipeline,
                                 enum status (*use)(void *context, struct failure *failure),
                                 void *context, struct failure *failure)
 {
+    const struct pipeline_task *task = pipeline->task;
+    const struct operation *operation = pipeline->crew.operation;
+    enum status workers = STATUS_OK;
     enum status status = STATUS_OK;
-    bool is_sound = true;
+    void *partial = NULL; /* of the next period of a window of time */
 
     checkpoint_begin(&pipeline->checkpoint);
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
-        is_sound = is_sound && worker_pool_is_sound(&pipeline->pools[i]);
-    if (is_sound) {
+    for (size_t i = 0; i < pipeline->pool_count; i++)
+        workers = worker_pool_collect(&pipeline->pools[i], workers, failure);
+    if (workers == STATUS_OK) {
         status = pipeline_finish_partial(pipeline, failure);
         if (status == STATUS_OK)
             status = use(context, failure);
-        if (status == STATUS_OK && pipeline->window)
-            status = pipeline_begin_period(pipeline, failure);
+        if (status == STATUS_OK && pipeline->window &&
+            !(partial = operation->create(task->job, failure)))
+            status = failure->status;
+    }
+    if (partial) { /* the pools go on with it */
+        operation->destroy(*task->partial);
+        *task->partial = partial;
+        for (size_t i = 0; i < pipeline->pool_count; i++) {
+            const struct worker_pool *pool = &pipeline->pools[i];
+            if (atomic_load(&pool->is_open))
+                pool->engine->renew(pool->session, partial);
+        }
+        pipeline->earlier_elements = pipeline_elements(pipeline);
+        if (job_has_rows(task->job))
+            *task->job->rows = (struct row_count){.sum = 0};
     }
     checkpoint_end(&pipeline->checkpoint);
     return status;
@@ -218,68 +224,67 @@ static bool pipeline_allows(const struct pipeline *pipeline,
 {
     struct offload_policy_view view = {
         .input_bytes = pipeline->task->options.input_bytes,
-        .bytes = pipeline_bytes(pipeline),
-        .seconds = crew_clock() - pipeline->crew.start,
-        .is_unread = source_is_unread(pipeline->task->source),
+        .bytes = pipeline_counts(pipeline).bytes,
+        .seconds = clock_seconds() - pipeline->crew.start,
+        .is_unread = source_progress(pipeline->task->source).is_unread,
         .feeders = atomic_load_explicit(&pipeline->crew.feeders, memory_order_relaxed),
     };
 
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
+    for (size_t i = 0; i < pipeline->pool_count; i++) {
         const struct worker_pool *pool = &pipeline->pools[i];
         bool counts = !pool->joins_late && atomic_load(&pool->is_open);
         view.workers += counts ? pool->count : 0;
-        view.pulling += counts ? worker_pool_pulling(pool) : 0;
+        view.pulling += counts ? worker_pool_counts(pool).pulling : 0;
     }
     return pipeline->task->device_count > 0 || rule(&view);
 }
 
-/*
- * `pays` of a startup. Where decoding is the limit, a device is no help. Once it pays, workers make
- * way for its preparation.
- */
-static bool pipeline_device_pays(void *context)
+static void pipeline_free_startup(struct pipeline_startup *startup)
 {
-    const struct pipeline_device *device = context;
-    struct pipeline *pipeline = device->pipeline;
-
-    if ((pipeline->task->device_count == 0 && source_is_decoding(pipeline->task->source)) ||
-        !pipeline_allows(pipeline, offload_policy_pays))
-        return false;
-    crew_await_device(&pipeline->crew, device->pool->device_bit);
-    return true;
+    pthread_cond_destroy(&startup->changed);
+    pthread_mutex_destroy(&startup->lock);
+    free(startup);
 }
 
-static void pipeline_device_ready(void *context, const char *reason);
+static void *pipeline_run_startup(void *argument);
 
 /* Starts the startup of a pool. */
 static void pipeline_prepare_device(struct pipeline *pipeline, struct worker_pool *pool)
 {
-    struct pipeline_device *device = &pipeline->devices[pool - pipeline->pools];
-    const struct device_startup_plan plan = {
-        .engine = pool->engine,
-        .device = pool->device,
-        .context = device,
-        .pays = pipeline_device_pays,
-        .ready = pipeline_device_ready,
-    };
+    struct pipeline_startup *startup = malloc(sizeof *startup);
+    pthread_condattr_t attributes;
+    int error = ENOMEM;
 
-    device->pipeline = pipeline;
-    device->pool = pool;
-    device->startup = device_startup_start(&plan);
-    if (!device->startup)
+    if (startup) {
+        *startup = (struct pipeline_startup){
+            .pipeline = pipeline,
+            .pool = pool,
+            .engine = pool->engine,
+            .device = pool->device,
+        };
+        pthread_mutex_init(&startup->lock, NULL);
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        pthread_cond_init(&startup->changed, &attributes);
+        pthread_condattr_destroy(&attributes);
+        error = pthread_create(&startup->thread, NULL, pipeline_run_startup, startup);
+        if (error != 0)
+            pipeline_free_startup(startup);
+    }
+    if (error == 0)
+        pipeline->startups[pool - pipeline->pools] = startup;
+    else
         snprintf(pool->reason, sizeof pool->reason, "cannot start a thread for it: %s",
-                 strerror(errno));
+                 strerror(error));
 }
 
 /*
- * `ready` of a startup: opens a pool on the device and starts it, if that pays. Once the first
- * device has joined, starts the startups of others.
+ * Opens a pool on a device that is ready, and starts it, if that pays; or `reason` says why the
+ * device cannot be used. Once the first device has joined, starts the startups of others.
  */
-static void pipeline_device_ready(void *context, const char *reason)
+static void pipeline_join_device(struct pipeline *pipeline, struct worker_pool *pool,
+                                 const char *reason)
 {
-    const struct pipeline_device *device = context;
-    struct pipeline *pipeline = device->pipeline;
-    struct worker_pool *pool = device->pool;
     struct engine_options options = pipeline->task->options;
     struct failure failure;
     unsigned others = 0;
@@ -316,26 +321,52 @@ static void pipeline_device_ready(void *context, const char *reason)
         crew_leave(&pipeline->crew);
 }
 
-/* Starts the startups of all pools that join late, unless the input is small. */
-static void pipeline_prepare_devices(struct pipeline *pipeline, unsigned workers)
+/* Waits until it pays, prepares the device, which takes long, and lets its pool join. */
+static void *pipeline_run_startup(void *argument)
 {
+    struct pipeline_startup *self = argument;
+    struct pipeline *pipeline = self->pipeline;
     const struct pipeline_task *task = pipeline->task;
-    bool is_small =
-        task->device_count == 0 && offload_policy_is_small(task->options.input_bytes, workers);
-    size_t count = pipeline_pool_count(pipeline); /* startups may add pools */
+    const char *reason = NULL;
+    struct failure failure;
+    long pause = PIPELINE_ASK_NS_MIN;
 
-    for (size_t i = 0; i < count; i++) {
-        struct worker_pool *pool = &pipeline->pools[i];
-        const char *unsupported = engine_unsupported(pool->engine, task->job);
-        if (!pool->joins_late)
-            continue;
-        if (unsupported)
-            snprintf(pool->reason, sizeof pool->reason, "it does not support %s", unsupported);
-        else if (is_small)
-            snprintf(pool->reason, sizeof pool->reason, "the input is too small for it to pay");
-        else
-            pipeline_prepare_device(pipeline, pool);
+    pthread_mutex_lock(&self->lock);
+    /* Where decoding is the limit, a device is no help. */
+    while (!self->ended &&
+           ((task->device_count == 0 && source_progress(task->source).is_decoding) ||
+            !pipeline_allows(pipeline, offload_policy_pays))) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += pause;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        while (!self->ended &&
+               pthread_cond_timedwait(&self->changed, &self->lock, &until) != ETIMEDOUT)
+            ;
+        pause = 2 * pause < PIPELINE_ASK_NS_MAX ? 2 * pause : PIPELINE_ASK_NS_MAX;
     }
+    const bool begins = !self->ended;
+    if (begins) {
+        crew_await_device(&pipeline->crew, self->pool->device_bit); /* workers make way for it */
+        self->state = PIPELINE_PREPARES;
+    }
+    pthread_mutex_unlock(&self->lock);
+    if (!begins)
+        return NULL;
+    if (!self->engine->probe(self->device, failure.message, sizeof failure.message) ||
+        self->engine->prepare(self->device, &failure) != STATUS_OK)
+        reason = failure.message;
+
+    pthread_mutex_lock(&self->lock);
+    const bool ended = self->ended;
+    self->state = PIPELINE_JOINS;
+    pthread_mutex_unlock(&self->lock);
+    if (ended)
+        pipeline_free_startup(self);
+    else
+        pipeline_join_device(pipeline, self->pool, reason);
+    return NULL;
 }
 
 /* --- a run ------------------------------------------------------------------------------------ */
@@ -377,7 +408,10 @@ static enum status pipeline_open(struct pipeline *pipeline, struct failure *fail
     enum status status = STATUS_ENGINE;
 
     if (task->engine) {
-        const struct engine *engine = engine_find(task->table, task->engine);
+        const struct engine *const *found = task->table;
+        while (*found && strcmp((*found)->name, task->engine) != 0)
+            found++;
+        const struct engine *engine = *found;
         if (!engine)
             return status_fail(failure, STATUS_USAGE,
                                "unknown engine '%s': expected auto, cpu or cuda", task->engine);
@@ -409,16 +443,17 @@ static enum status pipeline_open(struct pipeline *pipeline, struct failure *fail
 static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_report *report,
                                  struct failure *failure)
 {
-    const struct pipeline_watcher *watcher = pipeline->task->watcher;
-    struct source *source = pipeline->task->source;
+    const struct pipeline_task *task = pipeline->task;
+    const struct pipeline_watcher *watcher = task->watcher;
+    struct source *source = task->source;
     struct crew *crew = &pipeline->crew;
-    const size_t count = pipeline_pool_count(pipeline); /* startups may add pools */
+    const size_t count = pipeline->pool_count; /* startups may add pools */
     enum status status = STATUS_OK;
     unsigned workers = 0;
 
     for (size_t i = 0; i < count; i++)
         workers += atomic_load(&pipeline->pools[i].is_open) ? pipeline->pools[i].count : 0;
-    crew_add(crew, workers + 1); /* and this thread */
+    crew->at_work = workers + 1; /* and this thread */
     for (size_t i = 0; i < count; i++) {
         struct failure own;
         struct worker_pool *pool = &pipeline->pools[i];
@@ -428,8 +463,20 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
         status = own.status; /* some pools may run */
         source_stop(source, 0);
     }
-    if (status == STATUS_OK)
-        pipeline_prepare_devices(pipeline, workers);
+    const bool is_small =
+        task->device_count == 0 && offload_policy_is_small(task->options.input_bytes, workers);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        struct worker_pool *pool = &pipeline->pools[i];
+        if (!pool->joins_late)
+            continue;
+        const char *unsupported = engine_unsupported(pool->engine, task->job);
+        if (unsupported)
+            snprintf(pool->reason, sizeof pool->reason, "it does not support %s", unsupported);
+        else if (is_small)
+            snprintf(pool->reason, sizeof pool->reason, "the input is too small for it to pay");
+        else
+            pipeline_prepare_device(pipeline, pool);
+    }
     crew_leave(crew);
 
     if (status == STATUS_OK && watcher->watch) {
@@ -441,19 +488,32 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
     while (!crew->ended)
         pthread_cond_wait(&crew->changed, &crew->lock);
     pthread_mutex_unlock(&crew->lock);
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++) {
+    for (size_t i = 0; i < pipeline->pool_count; i++) {
         struct worker_pool *pool = &pipeline->pools[i];
-        if (!pipeline->devices[i].startup)
+        struct pipeline_startup *startup = pipeline->startups[i];
+        if (!startup)
             continue;
-        const enum device_startup_end end = device_startup_end(pipeline->devices[i].startup);
-        if (end == DEVICE_STARTUP_NOT_BEGUN)
+        const pthread_t thread = startup->thread;
+        pthread_mutex_lock(&startup->lock);
+        const bool is_asking = startup->state == PIPELINE_ASKS;
+        const bool is_left = startup->state == PIPELINE_PREPARES;
+        startup->ended = true;
+        pthread_cond_signal(&startup->changed);
+        if (is_left)
+            pthread_detach(thread); /* it frees the startup */
+        pthread_mutex_unlock(&startup->lock);
+        if (!is_left) {
+            pthread_join(thread, NULL);
+            pipeline_free_startup(startup);
+        }
+        if (is_asking)
             snprintf(pool->reason, sizeof pool->reason, "it was not needed");
-        report->is_thread_left |= end == DEVICE_STARTUP_RUNNING;
+        report->is_thread_left |= is_left;
     }
-    for (size_t i = 0; i < pipeline_pool_count(pipeline); i++)
+    for (size_t i = 0; i < pipeline->pool_count; i++)
         status = worker_pool_collect(&pipeline->pools[i], status, failure);
     if (status == STATUS_OK)
-        status = source_check(source, pipeline_counted(pipeline), failure);
+        status = source_check(source, pipeline_counts(pipeline).counted, failure);
     return status == STATUS_OK ? pipeline_finish_partial(pipeline, failure) : status;
 }
 
@@ -470,15 +530,15 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
                 .partial = task->partial,
                 .checkpoint = task->watcher->checkpoints ? &pipeline.checkpoint : NULL,
                 .watcher = task->watcher,
-                .start = crew_clock(),
+                .start = clock_seconds(),
+                .lock = PTHREAD_MUTEX_INITIALIZER,
+                .changed = PTHREAD_COND_INITIALIZER,
             },
+        .checkpoint = CHECKPOINT_INITIALIZER,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
     };
 
     *report = (struct pipeline_report){.worker_pool_count = 0};
-    pthread_mutex_init(&pipeline.crew.lock, NULL);
-    pthread_cond_init(&pipeline.crew.changed, NULL);
-    checkpoint_init(&pipeline.checkpoint);
-    pthread_mutex_init(&pipeline.lock, NULL);
     enum status status = STATUS_OK;
     if (task->job->window_periods > 0)
         status = time_window_create(&pipeline.window, task->job, failure);
@@ -487,16 +547,13 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
     if (status == STATUS_OK)
         status = pipeline_work(&pipeline, report, failure);
 
-    report->bytes = pipeline_bytes(&pipeline);
+    report->bytes = pipeline_counts(&pipeline).bytes;
     report->elements = pipeline_elements(&pipeline);
-    report->worker_pool_count = pipeline_pool_count(&pipeline);
+    report->worker_pool_count = pipeline.pool_count;
     for (size_t i = 0; i < report->worker_pool_count; i++)
         worker_pool_close(&pipeline.pools[i], &report->pools[i]);
-    report->seconds = crew_clock() - pipeline.crew.start;
-    time_window_destroy(pipeline.window);
-    checkpoint_destroy(&pipeline.checkpoint);
-    pthread_cond_destroy(&pipeline.crew.changed);
-    pthread_mutex_destroy(&pipeline.crew.lock);
-    pthread_mutex_destroy(&pipeline.lock);
+    report->seconds = clock_seconds() - pipeline.crew.start;
+    if (pipeline.window)
+        time_window_destroy(pipeline.window);
     return status;
 }

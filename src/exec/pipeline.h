@@ -4,7 +4,7 @@
  * faster workers pull more chunks, whatever their engine.
  *
  * If the user names no engine, engines that open quickly begin at once. Meanwhile devices are
- * prepared (device_startup.h) if that pays (offload_policy.h). Their pools then join and share the
+ * prepared if that pays (offload_policy.h). Their pools then join and share the
  * rest of the input. As many workers of the first pool leave as the new workers need cores.
  */
 #ifndef GPUHIST_PIPELINE_H
@@ -37,9 +37,8 @@ struct pipeline_watcher {
 
 /* The progress of a run. */
 struct pipeline_live {
-    char engines[3 * ENGINE_NAME_MAX]; /* the engines at work, joined by " and " */
-    uint64_t bytes;                    /* pulled by the workers, decoded */
-    uint64_t counted;                  /* of these, what is in chunks */
+    uint64_t bytes;      /* pulled by the workers, decoded */
+    uint64_t counted;    /* of these, what is in chunks */
     uint64_t file_bytes; /* of compressed files, what was read of them as they are; else as above */
     double seconds;      /* since the start */
 };
@@ -88,11 +87,15 @@ struct pipeline_task {
 enum status pipeline_run(const struct pipeline_task *task, struct pipeline_report *report,
                          struct failure *failure);
 
-/* Returns whether every worker has ended. Thread-safe, as is pipeline_look. */
+/* Returns whether every worker has ended. Thread-safe, as are the next two. */
 bool pipeline_has_ended(struct pipeline *pipeline);
 
 /* Stores the progress of the run. */
 void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live);
+
+/* Writes the names of the engines at work, joined by " and ". */
+#define PIPELINE_ENGINES_SIZE (3 * ENGINE_NAME_MAX)
+void pipeline_write_engines(const struct pipeline *pipeline, char engines[PIPELINE_ENGINES_SIZE]);
 
 /*
  * For a watcher: stops the workers, merges all that was absorbed so far into the partial, finishes

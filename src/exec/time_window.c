@@ -8,6 +8,7 @@
 #include "partial/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The buffer for a state at first, which is usually enough. */
 #define TIME_WINDOW_STATE_BYTES ((size_t)128 << 10)
@@ -47,29 +48,10 @@ enum status time_window_create(struct time_window **window, const struct job *jo
 
 void time_window_destroy(struct time_window *window)
 {
-    if (!window)
-        return;
     for (size_t i = 0; i < window->capacity; i++)
         free(window->periods[i].data);
     state_reader_close(window->reader);
     free(window);
-}
-
-/* Saves a finished partial. */
-static enum status time_window_save(const struct job *job, const void *partial,
-                                    struct time_window_period *period, struct failure *failure)
-{
-    struct writer *memory = writer_create_memory(TIME_WINDOW_STATE_BYTES);
-    enum status status = STATUS_OK;
-
-    if (memory)
-        status = state_save(memory, "window", job, partial, failure);
-    period->data =
-        memory && status == STATUS_OK ? writer_copy_memory(memory, &period->bytes) : NULL;
-    writer_discard(memory);
-    if (status == STATUS_OK && !period->data)
-        status = status_fail(failure, STATUS_DATA, "no memory for a period of --window");
-    return status;
 }
 
 enum status time_window_move(struct time_window *window, void *partial, uint64_t elements,
@@ -81,8 +63,19 @@ enum status time_window_move(struct time_window *window, void *partial, uint64_t
 
     if (window->capacity == 0)
         return STATUS_OK;
-    if (elements > 0 && time_window_save(job, partial, &newest, failure) != STATUS_OK)
-        return failure->status;
+    if (elements > 0) {
+        struct writer *memory = writer_create_memory(TIME_WINDOW_STATE_BYTES);
+        if (memory)
+            status = state_save(memory, "window", job, partial, failure);
+        const char *kept = memory ? writer_memory(memory, &newest.bytes) : NULL;
+        if (kept && status == STATUS_OK && (newest.data = malloc(newest.bytes)))
+            memcpy(newest.data, kept, newest.bytes);
+        writer_discard(memory);
+        if (status == STATUS_OK && !newest.data)
+            status = status_fail(failure, STATUS_DATA, "no memory for a period of --window");
+        if (status != STATUS_OK)
+            return status;
+    }
     for (size_t i = 0; i < window->capacity && status == STATUS_OK; i++) {
         const struct time_window_period *period = &window->periods[i];
         char *line;

@@ -30,7 +30,7 @@ enum status time_window_create(struct time_window **window, const struct job *jo
 enum status time_window_move(struct time_window *window, void *partial, uint64_t elements,
                              struct failure *failure);
 
-/* Frees a window; NULL is allowed. */
+/* Frees a window. */
 void time_window_destroy(struct time_window *window);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "exec/worker_pool.h"
 
+#include "base/clock.h"
 #include "exec/offload_policy.h"
 
 #include <pthread.h>
@@ -60,7 +61,7 @@ static bool worker_is_surplus(const struct worker *worker)
     if (feeders == 0)
         return atomic_load_explicit(&crew->awaited_devices, memory_order_relaxed) != 0 &&
                worker->index >= offload_policy_cpu_workers_meanwhile(pool->count);
-    bool is_plain = source_size(crew->source) != SOURCE_SIZE_UNKNOWN;
+    bool is_plain = source_sizes(crew->source).stream != SOURCE_SIZE_UNKNOWN;
     uint64_t bytes = is_plain ? atomic_load_explicit(&worker->bytes, memory_order_relaxed) : 0;
     return worker->index >= offload_policy_cpu_workers(pool->count, feeders, bytes,
                                                        worker->busy_seconds + worker->pull_seconds);
@@ -75,10 +76,12 @@ static bool worker_pause(const struct worker *worker)
 {
     struct crew *crew = worker->pool->crew;
 
-    checkpoint_leave(crew->checkpoint);
+    if (crew->checkpoint)
+        checkpoint_leave(crew->checkpoint);
     source_leave(crew->source);
     bool goes_on = crew_pause(crew) && source_join(crew->source);
-    checkpoint_enter(crew->checkpoint);
+    if (crew->checkpoint)
+        checkpoint_enter(crew->checkpoint);
     return goes_on;
 }
 
@@ -96,7 +99,7 @@ static enum status worker_loop(struct worker *worker)
     struct failure *failure = &worker->failure;
     const bool is_ordered = crew->operation->stop; /* others wait for its results */
 
-    worker->opened_at = crew_clock();
+    worker->opened_at = clock_seconds();
     atomic_store_explicit(&worker->pulls, true, memory_order_relaxed);
     for (;;) {
         struct chunk_buffer buffer;
@@ -108,10 +111,10 @@ static enum status worker_loop(struct worker *worker)
             if (!worker_pause(worker))
                 break;
         }
-        const double start = crew_clock();
+        const double start = clock_seconds();
         if (engine->worker_buffer(worker->worker, &buffer, failure) != STATUS_OK)
             return failure->status;
-        const double free = crew_clock();
+        const double free = clock_seconds();
         if (crew->checkpoint && checkpoint_is_wanted(crew->checkpoint) &&
             worker_complete(worker, failure) != STATUS_OK)
             return failure->status;
@@ -123,12 +126,14 @@ static enum status worker_loop(struct worker *worker)
                 return failure->status;
         }
         if (!pulled) {
-            checkpoint_leave(crew->checkpoint);
+            if (crew->checkpoint)
+                checkpoint_leave(crew->checkpoint);
             const enum status status = source_pull(crew->source, &buffer, &chunk, &worker->fault);
-            checkpoint_enter(crew->checkpoint);
+            if (crew->checkpoint)
+                checkpoint_enter(crew->checkpoint);
             worker->fault_status = status;
         }
-        const double filled = crew_clock();
+        const double filled = clock_seconds();
         worker->wait_seconds += free - start;
         worker->pull_seconds += filled - free;
         atomic_fetch_add_explicit(&worker->bytes, chunk.bytes + chunk.left_out,
@@ -138,15 +143,15 @@ static enum status worker_loop(struct worker *worker)
         worker->has_absorbed = true;
         atomic_fetch_add_explicit(&worker->counted, chunk.bytes, memory_order_relaxed);
         enum status status = engine->worker_absorb(worker->worker, &chunk, failure);
-        worker->busy_seconds += crew_clock() - filled;
+        worker->busy_seconds += clock_seconds() - filled;
         if (status != STATUS_OK)
             return status;
         if (chunk.is_cut)
             break;
     }
-    const double start = crew_clock();
+    const double start = clock_seconds();
     const enum status status = worker_complete(worker, failure);
-    worker->finished_at = crew_clock();
+    worker->finished_at = clock_seconds();
     worker->busy_seconds += worker->finished_at - start;
     return status;
 }
@@ -167,7 +172,8 @@ static void *worker_run(void *argument)
         crew_leave(crew);
         return NULL;
     }
-    checkpoint_enter(crew->checkpoint);
+    if (crew->checkpoint)
+        checkpoint_enter(crew->checkpoint);
     if (!worker_is_surplus(worker) || worker_pause(worker)) {
         worker->open_status =
             pool->engine->worker_open(pool->session, &worker->worker, &worker->failure);
@@ -190,14 +196,12 @@ static void *worker_run(void *argument)
         if (crew->operation->stop && !is_of_data)
             crew->operation->stop(*crew->partial);
     }
-    if (worker->fault_status != STATUS_OK &&
-        (worker->status == STATUS_OK || status_is_before(&worker->fault, failure))) {
-        worker->status = worker->fault_status;
-        worker->failure = worker->fault;
-    }
+    if (worker->fault_status != STATUS_OK)
+        worker->status = status_fail_first(&worker->failure, worker->status, &worker->fault);
     void *opened = worker->worker;
     worker->worker = NULL;
-    checkpoint_leave(crew->checkpoint);
+    if (crew->checkpoint)
+        checkpoint_leave(crew->checkpoint);
     crew_leave(crew);
     pool->engine->worker_close(opened);
     return NULL;
@@ -247,41 +251,17 @@ enum status worker_pool_start(struct worker_pool *pool, struct failure *failure)
                        pool->started + 1, strerror(error), pool->started);
 }
 
-uint64_t worker_pool_bytes(const struct worker_pool *pool)
+struct worker_pool_counts worker_pool_counts(const struct worker_pool *pool)
 {
-    uint64_t bytes = 0;
+    struct worker_pool_counts counts = {.bytes = 0};
 
-    for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->count; i++)
-        bytes += atomic_load_explicit(&pool->workers[i].bytes, memory_order_relaxed);
-    return bytes;
-}
-
-uint64_t worker_pool_counted(const struct worker_pool *pool)
-{
-    uint64_t counted = 0;
-
-    for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->count; i++)
-        counted += atomic_load_explicit(&pool->workers[i].counted, memory_order_relaxed);
-    return counted;
-}
-
-unsigned worker_pool_pulling(const struct worker_pool *pool)
-{
-    unsigned pulling = 0;
-
-    for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->count; i++)
-        pulling += atomic_load_explicit(&pool->workers[i].pulls, memory_order_relaxed);
-    return pulling;
-}
-
-bool worker_pool_is_sound(const struct worker_pool *pool)
-{
     for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->count; i++) {
         const struct worker *worker = &pool->workers[i];
-        if (worker->status != STATUS_OK || worker->fault_status != STATUS_OK)
-            return false;
+        counts.bytes += atomic_load_explicit(&worker->bytes, memory_order_relaxed);
+        counts.counted += atomic_load_explicit(&worker->counted, memory_order_relaxed);
+        counts.pulling += atomic_load_explicit(&worker->pulls, memory_order_relaxed);
     }
-    return true;
+    return counts;
 }
 
 enum status worker_pool_collect(const struct worker_pool *pool, enum status status,
@@ -289,11 +269,8 @@ enum status worker_pool_collect(const struct worker_pool *pool, enum status stat
 {
     for (unsigned i = 0; atomic_load(&pool->is_open) && i < pool->count; i++) {
         const struct worker *worker = &pool->workers[i];
-        if (worker->status == STATUS_OK ||
-            (status != STATUS_OK && !status_is_before(&worker->failure, failure)))
-            continue;
-        *failure = worker->failure;
-        status = worker->status;
+        if (worker->status != STATUS_OK)
+            status = status_fail_first(failure, status, &worker->failure);
     }
     return status;
 }
@@ -301,22 +278,19 @@ enum status worker_pool_collect(const struct worker_pool *pool, enum status stat
 enum status worker_pool_finish(struct worker_pool *pool, struct failure *failure)
 {
     enum status status = STATUS_OK;
-    double start = crew_clock();
+    double start = clock_seconds();
 
-    if (worker_pool_bytes(pool) == 0)
+    if (worker_pool_counts(pool).bytes == 0)
         return STATUS_OK;
     for (unsigned i = 0; i < pool->count; i++) {
         struct worker *worker = &pool->workers[i];
         struct failure own;
-        if (worker->worker && worker_complete(worker, &own) != STATUS_OK &&
-            (status == STATUS_OK || status_is_before(&own, failure))) {
-            *failure = own;
-            status = own.status;
-        }
+        if (worker->worker && worker_complete(worker, &own) != STATUS_OK)
+            status = status_fail_first(failure, status, &own);
     }
     if (status == STATUS_OK && pool->engine->finish)
         status = pool->engine->finish(pool->session, failure);
-    pool->merge_seconds += crew_clock() - start;
+    pool->merge_seconds += clock_seconds() - start;
     return status;
 }
 
@@ -331,7 +305,7 @@ void worker_pool_close(struct worker_pool *pool, struct worker_pool_report *repo
     *report = (struct worker_pool_report){
         .engine = pool->engine->name,
         .device = pool->device,
-        .bytes = worker_pool_bytes(pool),
+        .bytes = worker_pool_counts(pool).bytes,
     };
     for (unsigned i = 0; is_open && i < pool->count; i++) {
         const struct worker *worker = &pool->workers[i];

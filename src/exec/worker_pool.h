@@ -62,27 +62,22 @@ enum status worker_pool_open(struct worker_pool *pool, const struct engine_optio
  */
 enum status worker_pool_start(struct worker_pool *pool, struct failure *failure);
 
+/* What the workers of a pool have done so far. */
+struct worker_pool_counts {
+    uint64_t bytes;   /* pulled */
+    uint64_t counted; /* of these, in chunks: all but header lines and headers of arrays */
+    unsigned pulling; /* workers that have begun to pull */
+};
+
 /*
- * Returns the bytes that its workers have pulled so far. Thread-safe, as are the next two.
- * This and the functions below do nothing, and return zeros, for a pool that is not open.
+ * Returns the sums over its workers. Thread-safe. This and the functions below do nothing, and
+ * return zeros, for a pool that is not open.
  */
-uint64_t worker_pool_bytes(const struct worker_pool *pool);
-
-/* Returns how many of these are in chunks: all but header lines and headers of arrays. */
-uint64_t worker_pool_counted(const struct worker_pool *pool);
-
-/* Returns the number of workers that have begun to pull. */
-unsigned worker_pool_pulling(const struct worker_pool *pool);
+struct worker_pool_counts worker_pool_counts(const struct worker_pool *pool);
 
 /*
- * Returns whether no worker has failed. For this and the next two functions all workers must have
- * left or be stopped at a checkpoint.
- */
-bool worker_pool_is_sound(const struct worker_pool *pool);
-
-/*
- * Chooses the failure to report (status_is_before) among *failure, which is valid if `status` is
- * not STATUS_OK, and those of the workers; stores it in *failure and returns its status.
+ * As status_fail_first, with each failure of its workers. For this and the next function all
+ * workers must have left or be stopped at a checkpoint.
  */
 enum status worker_pool_collect(const struct worker_pool *pool, enum status status,
                                 struct failure *failure);

@@ -12,14 +12,9 @@
 
 const char input_stdin_name[] = "standard input";
 
-bool input_is_stdin(const char *argument)
-{
-    return strcmp(argument, "-") == 0;
-}
-
 const char *input_name(const char *argument)
 {
-    return input_is_stdin(argument) ? input_stdin_name : argument;
+    return strcmp(argument, "-") == 0 ? input_stdin_name : argument;
 }
 
 enum status input_fail(struct failure *failure, const char *name, const char *reason)
@@ -35,13 +30,14 @@ enum status input_fail(struct failure *failure, const char *name, const char *re
 
 enum status input_open(struct input **input, const char *argument, struct failure *failure)
 {
-    const bool is_stdin = input_is_stdin(argument);
+    const char *name = input_name(argument);
+    const bool is_stdin = name == input_stdin_name;
     struct input *new = calloc(1, sizeof *new);
     struct stat info;
 
     if (!new)
-        return input_fail(failure, input_name(argument), strerror(errno));
-    *new = (struct input){.name = input_name(argument), .users = 1};
+        return input_fail(failure, name, strerror(errno));
+    *new = (struct input){.name = name, .users = 1};
     new->fd = is_stdin ? STDIN_FILENO : open(argument, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (new->fd < 0 || fstat(new->fd, &info) != 0)
         goto release;

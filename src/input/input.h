@@ -33,8 +33,7 @@ struct input {
     atomic_uint users; /* readers, and ranges that are being read */
 };
 
-/* Whether an argument stands for standard input ("-"); and its name in messages. */
-bool input_is_stdin(const char *argument);
+/* The name in messages of what an argument stands for: "-" is standard input. */
 const char *input_name(const char *argument);
 
 /* Fails with STATUS_DATA: "NAME: REASON". */

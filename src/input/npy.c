@@ -56,46 +56,27 @@ static bool npy_is(const struct npy_text *string, const char *word)
     return length == strlen(word) && memcmp(string->next, word, length) == 0;
 }
 
-/* Takes a word of letters: True or False. */
-static bool npy_take_flag(struct npy_text *text, bool *flag)
-{
-    npy_peek(text);
-    struct npy_text word = {.next = text->next};
-    while (text->next < text->end && ((*text->next | 32) >= 'a' && (*text->next | 32) <= 'z'))
-        text->next++;
-    word.end = text->next;
-    *flag = npy_is(&word, "True");
-    return *flag || npy_is(&word, "False");
-}
-
-/* Takes a length, with or without the L of Python 2. */
-static bool npy_take_length(struct npy_text *text, uint64_t *length)
-{
-    const char first = npy_peek(text);
-    const char *begin = text->next;
-
-    *length = 0;
-    for (; text->next < text->end && *text->next >= '0' && *text->next <= '9'; text->next++) {
-        if (__builtin_mul_overflow(*length, 10, length) ||
-            __builtin_add_overflow(*length, (uint64_t)(*text->next - '0'), length))
-            return false;
-    }
-    if (text->next == begin || (first == '0' && text->next - begin > 1))
-        return false;
-    text->next += text->next < text->end && *text->next == 'L';
-    return true;
-}
-
-/* Takes the tuple of the lengths, of which the first two are stored, and their number. */
+/*
+ * Takes the tuple of the lengths, each with or without the L of Python 2, of which the first two
+ * are stored, and their number.
+ */
 static bool npy_take_shape(struct npy_text *text, uint64_t lengths[2], size_t *count)
 {
     *count = 0;
     if (!npy_take(text, '('))
         return false;
     while (!npy_take(text, ')')) {
-        uint64_t length;
-        if (!npy_take_length(text, &length))
+        const char first = npy_peek(text);
+        const char *begin = text->next;
+        uint64_t length = 0;
+        for (; text->next < text->end && *text->next >= '0' && *text->next <= '9'; text->next++) {
+            if (__builtin_mul_overflow(length, 10, &length) ||
+                __builtin_add_overflow(length, (uint64_t)(*text->next - '0'), &length))
+                return false;
+        }
+        if (text->next == begin || (first == '0' && text->next - begin > 1))
             return false;
+        text->next += text->next < text->end && *text->next == 'L';
         if (*count < 2)
             lengths[*count] = length;
         ++*count;
@@ -181,7 +162,13 @@ static enum npy_result npy_read_literal(struct npy_text text, struct npy *npy,
             is_valid = is_list ? npy_take_list(&text) : npy_take_string(&text, &type);
             type.end = is_list ? text.next : type.end;
         } else if (is_valid && key == 1) {
-            is_valid = npy_take_flag(&text, &npy->is_column_major);
+            npy_peek(&text);
+            word.next = text.next;
+            while (text.next < text.end && (*text.next | 32) >= 'a' && (*text.next | 32) <= 'z')
+                text.next++;
+            word.end = text.next;
+            npy->is_column_major = npy_is(&word, "True");
+            is_valid = npy->is_column_major || npy_is(&word, "False");
         } else if (is_valid) {
             is_valid = npy_take_shape(&text, lengths, &dimensions);
         }

@@ -61,8 +61,6 @@ enum status parse_errors_create(struct parse_errors **errors, const struct job *
 
 void parse_errors_destroy(struct parse_errors *errors)
 {
-    if (!errors)
-        return;
     pthread_mutex_destroy(&errors->lock);
     free(errors);
 }

@@ -118,7 +118,7 @@ struct parts *parts_create(const struct record_format *format, const struct read
     parts->options = options;
     parts->join_options = *options;
     parts->join_options.bytes_read = NULL; /* they are read again */
-    parts->join_options.refuses = false;
+    parts->join_options.kinds &= ~(unsigned)DECODER_REFUSED;
     parts->stop = UINT64_MAX;
     parts->last = &parts->files;
     pthread_mutex_init(&parts->lock, NULL);
@@ -136,8 +136,6 @@ static void parts_free_part(struct parts_part *part)
 
 void parts_destroy(struct parts *parts)
 {
-    if (!parts)
-        return;
     while (parts->taken) {
         struct parts_part *part = parts->taken;
         parts->taken = part->next;
@@ -177,7 +175,7 @@ uint64_t parts_add(struct parts *parts, struct input *input, const struct decode
     file->format = format;
     file->rules = parts->format->text;
     file->row_end = parts->options->ends_with_nul ? TEXT_ENDS_NUL : TEXT_ENDS_LF;
-    file->has_rules = !record_has_names(parts->format) &&
+    file->has_rules = !parts->format->has_names &&
                       (parts->options->ends_with_nul || !record_may_end_with_cr(parts->format));
     file->begin = input->start;
     file->position = position;
@@ -265,11 +263,6 @@ static enum parts_found parts_find(const struct parts *parts, struct parts_file 
     return result;
 }
 
-static enum status parts_fail_memory(const struct parts_file *file, struct failure *failure)
-{
-    return input_fail(failure, file->name, "no memory to decompress it");
-}
-
 /* --- reading a part; without a lock, by the thread that has marked it busy ------------------- */
 
 /* Reads on in the part after the last one, as far as the last row extends. */
@@ -288,7 +281,7 @@ static enum status parts_join_next(const struct parts *parts, struct parts_part 
         *has_ended = true;
         return STATUS_OK;
     case PARTS_NO_MEMORY:
-        return parts_fail_memory(file, failure);
+        return input_fail(failure, file->name, "no memory to decompress it");
     case PARTS_FOUND:
         break;
     }
@@ -508,7 +501,7 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
             if (part)
                 parts_drop(parts, part);
             pthread_cond_broadcast(&parts->freed);
-            return parts_fail_memory(file, failure);
+            return input_fail(failure, file->name, "no memory to decompress it");
         }
         const uint64_t offset = part->found.begin - (uint64_t)file->begin;
         const uint64_t position = file->position + (offset << PARTS_EXPANSION_BITS);

@@ -28,8 +28,8 @@ void reader_open(struct reader *reader, const struct reader_options *options, st
         .options = options,
         .input = input,
         .format = format,
-        .is_detected = input->is_regular || !(options->decodes || options->refuses),
-        .checks_content = options->refuses,
+        .is_detected = input->is_regular || options->kinds == 0,
+        .checks_content = options->kinds & DECODER_REFUSED,
         .row_end = options->ends_with_nul ? TEXT_ENDS_NUL : TEXT_ENDS_LF,
         .has_begun = true,
     };
@@ -44,11 +44,6 @@ void reader_set_records(struct reader *reader, const struct record_format *recor
     reader->checks_line_end = reader->row_end == TEXT_ENDS_LF && record_may_end_with_cr(records);
     reader->checks_mark = reader->skip_lines > 0 || records->drops_mark;
     reader->has_begun = !reader->checks_mark && !reader->checks_line_end && !records->has_arrays;
-}
-
-void reader_end_array(struct reader *reader)
-{
-    reader->has_array = true;
 }
 
 void reader_open_part(struct reader *reader, const struct reader_options *options,
@@ -66,7 +61,8 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
 
 void reader_close(struct reader *reader)
 {
-    decoder_close(reader->decoder);
+    if (reader->decoder)
+        decoder_close(reader->decoder);
     memory_unmap(reader->held.data, READER_HELD_CAPACITY);
     free(reader->raw.data);
     free(reader->plain.data);
@@ -189,48 +185,37 @@ static enum input_event reader_read_file(struct reader *reader, struct input_pie
     return n == 0 ? INPUT_END : INPUT_DATA;
 }
 
-/* Reads more bytes ahead; of the piece, it uses what is said of waiting. */
-static enum input_event reader_read_ahead(struct reader *reader, struct input_piece *piece,
-                                          struct failure *failure)
-{
-    struct reader_ahead *raw = &reader->raw;
-    struct input_piece ahead = {.wait = piece->wait, .has_waited = piece->has_waited};
+static enum input_event reader_read_plain(struct reader *reader, struct input_piece *piece,
+                                          struct failure *failure);
 
-    if (!reader_ahead_reserve(raw))
+/* Reads more of the raw or plain bytes ahead; of the piece, it uses what is said of waiting. */
+static enum input_event reader_read_ahead(struct reader *reader, struct reader_ahead *ahead,
+                                          struct input_piece *piece, struct failure *failure)
+{
+    struct input_piece more = {.wait = piece->wait, .has_waited = piece->has_waited};
+
+    if (!reader_ahead_reserve(ahead))
         return reader_fail(reader, strerror(errno), failure);
-    ahead.data = raw->data + raw->end;
-    ahead.capacity = raw->capacity - raw->end;
-    enum input_event event = reader_read_file(reader, &ahead, failure);
-    raw->end += ahead.bytes;
-    piece->has_waited = ahead.has_waited;
+    more.data = ahead->data + ahead->end;
+    more.capacity = ahead->capacity - ahead->end;
+    const enum input_event event = ahead == &reader->raw
+                                       ? reader_read_file(reader, &more, failure)
+                                       : reader_read_plain(reader, &more, failure);
+    ahead->end += more.bytes;
+    piece->has_waited = more.has_waited;
     return event;
 }
 
-/* As decoder_detect_refused, by the options. */
-static const struct decoder_format *reader_match_refused(const struct reader_options *options,
-                                                         const void *head, size_t bytes,
-                                                         bool *undecided)
-{
-    const struct decoder_format *kind = decoder_detect_refused(head, bytes, undecided);
-
-    return kind && options->takes_arrays && strcmp(decoder_format_name(kind), "NumPy") == 0 ? NULL
-                                                                                            : kind;
-}
-
-/* The format of a file that begins with these bytes, as decoder_detect, by the options. */
+/* As decoder_detect; arrays of NumPy have no format if the options take them. */
 static const struct decoder_format *reader_match(const struct reader_options *options,
-                                                 const void *head, size_t bytes, bool *undecided)
+                                                 const void *head, size_t bytes, unsigned kinds,
+                                                 bool *undecided)
 {
-    const struct decoder_format *format = NULL;
-    bool undecided_kind = false;
+    const struct decoder_format *format = decoder_detect(head, bytes, kinds, undecided);
+    const bool is_taken =
+        format && options->takes_arrays && strcmp(decoder_format_name(format), "NumPy") == 0;
 
-    *undecided = false;
-    if (options->decodes)
-        format = decoder_detect(head, bytes, undecided);
-    if (!format && options->refuses)
-        format = reader_match_refused(options, head, bytes, &undecided_kind);
-    *undecided = !format && (*undecided || undecided_kind);
-    return format;
+    return is_taken ? NULL : format;
 }
 
 /*
@@ -246,7 +231,7 @@ static enum input_event reader_decode_piece(struct reader *reader, struct input_
 
     piece->bytes = 0;
     if (!reader->is_faulty && raw->begin == raw->end && !reader->is_pending)
-        event = reader_read_ahead(reader, piece, failure);
+        event = reader_read_ahead(reader, raw, piece, failure);
     if (event == INPUT_END && reader->decoder &&
         decoder_finish(reader->decoder, failure) != STATUS_OK)
         return INPUT_ERROR;
@@ -306,9 +291,9 @@ static enum input_event reader_take_held(struct reader *reader, struct input_pie
     return event;
 }
 
-/* Returns the next decoded bytes, except those in reader->plain, as they are. */
-static enum input_event reader_read_decoded(struct reader *reader, struct input_piece *piece,
-                                            struct failure *failure)
+/* Returns the next decoded bytes, except those in reader->plain, with newlines where rows end. */
+static enum input_event reader_read_plain(struct reader *reader, struct input_piece *piece,
+                                          struct failure *failure)
 {
     struct reader_ahead *raw = &reader->raw;
     enum input_event event = INPUT_DATA;
@@ -316,24 +301,23 @@ static enum input_event reader_read_decoded(struct reader *reader, struct input_
 
     piece->bytes = 0;
     while (!reader->is_detected) { /* read ahead until the format is known */
-        event = reader_read_ahead(reader, piece, failure);
+        event = reader_read_ahead(reader, raw, piece, failure);
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
-        reader->format = reader_match(reader->options, raw->data, raw->end, &undecided);
+        reader->format =
+            reader_match(reader->options, raw->data, raw->end, reader->options->kinds, &undecided);
         reader->is_detected = !undecided || reader->has_ended;
     }
-    if (!reader->format && reader_ahead_take(raw, piece))
-        return INPUT_DATA;
-    if (!reader->format)
-        return reader_read_file(reader, piece, failure);
     event = INPUT_DATA;
-    if (reader->options->holds_frames)
+    if (!reader->format && !reader_ahead_take(raw, piece))
+        event = reader_read_file(reader, piece, failure);
+    if (reader->format && reader->options->holds_frames)
         event = reader_take_held(reader, piece, failure);
-    while (event == INPUT_DATA && piece->bytes == 0)
+    while (reader->format && event == INPUT_DATA && piece->bytes == 0)
         event = reader_decode_piece(reader, piece, failure);
-    if (event == INPUT_DATA && reader->checks_content) {
+    if (reader->format && event == INPUT_DATA && reader->checks_content) {
         const struct decoder_format *kind =
-            reader_match_refused(reader->options, piece->data, piece->bytes, &undecided);
+            reader_match(reader->options, piece->data, piece->bytes, DECODER_REFUSED, &undecided);
         struct decoder *none;
         reader->checks_content = false;
         if (kind) { /* as in an archive x.tar.gz */
@@ -342,16 +326,8 @@ static enum input_event reader_read_decoded(struct reader *reader, struct input_
             return INPUT_ERROR;
         }
     }
-    return event;
-}
-
-/* The same, with newlines where rows end. */
-static enum input_event reader_read_plain(struct reader *reader, struct input_piece *piece,
-                                          struct failure *failure)
-{
-    const enum input_event event = reader_read_decoded(reader, piece, failure);
-
-    reader_end_rows(reader->row_end, piece->data, piece->bytes);
+    if (reader->row_end != TEXT_ENDS_LF)
+        reader_end_rows(reader->row_end, piece->data, piece->bytes);
     return event;
 }
 
@@ -374,7 +350,7 @@ static enum status reader_find_names(const struct reader *reader, const char *li
     for (size_t i = 0; i < reader->records->columns; i++) {
         const int32_t number = names[i] ? record_find_name(rules, line, bytes, names[i]) : 0;
         if (number > 0)
-            *record_field(reader->rules, i) = number;
+            *(i == 0 ? &reader->rules->field : &reader->rules->more[i - 1]) = number;
         if (number > 0 || !names[i])
             continue;
         if (number == 0 && bytes == 0) {
@@ -402,30 +378,10 @@ static enum status reader_find_names(const struct reader *reader, const char *li
     return STATUS_OK;
 }
 
-/* Reads more ahead into `plain`, as reader_begin does. */
-static enum input_event reader_read_plain_ahead(struct reader *reader, struct input_piece *piece,
-                                                struct failure *failure)
-{
-    struct reader_ahead *plain = &reader->plain;
-
-    if (!reader_ahead_reserve(plain))
-        return reader_fail(reader, strerror(errno), failure);
-    struct input_piece ahead = {
-        .data = plain->data + plain->end,
-        .capacity = plain->capacity - plain->end,
-        .wait = piece->wait,
-        .has_waited = piece->has_waited,
-    };
-    const enum input_event event = reader_read_plain(reader, &ahead, failure);
-    plain->end += ahead.bytes;
-    piece->has_waited = ahead.has_waited;
-    return event;
-}
-
 enum input_event reader_look_array(struct reader *reader, struct input_piece *piece,
                                    struct npy *array, bool *is_array, struct failure *failure)
 {
-    const struct reader_ahead *plain = &reader->plain;
+    struct reader_ahead *plain = &reader->plain;
     enum input_event event = INPUT_DATA;
     char reason[NPY_REASON_SIZE];
 
@@ -442,7 +398,7 @@ enum input_event reader_look_array(struct reader *reader, struct input_piece *pi
             return reader_fail(reader, "it ends within its NumPy header", failure);
         if (result != NPY_MORE || event == INPUT_END)
             return INPUT_DATA;
-        event = reader_read_plain_ahead(reader, piece, failure);
+        event = reader_read_ahead(reader, plain, piece, failure);
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
     }
@@ -535,7 +491,7 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
         const size_t bytes = plain->end - plain->begin;
         const struct text_rules *rules = &reader->records->text;
         const bool is_part = event == INPUT_END && reader->goes_on;
-        const bool is_named = reader->skip_lines == 1 && record_has_names(reader->records);
+        const bool is_named = reader->skip_lines == 1 && reader->records->has_names;
 
         if (reader->checks_line_end) {
             const bool has_newline = memchr(data, '\n', bytes) != NULL;
@@ -586,7 +542,7 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
                 return event;
             if (end == 0 && is_all && !is_comment) /* the last line of the header is missing, or
                                                       was this one */
-                reader->skip_lines = !is_named && record_has_names(reader->records);
+                reader->skip_lines = !is_named && reader->records->has_names;
             if (is_all)
                 continue;
         }
@@ -595,7 +551,7 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
             break;
         if (plain->end - plain->begin >= READER_NAMES_BYTES)
             return reader_fail(reader, "its header line is longer than 1 MiB", failure);
-        event = reader_read_plain_ahead(reader, piece, failure);
+        event = reader_read_ahead(reader, plain, piece, failure);
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
     }
@@ -640,18 +596,12 @@ enum input_event reader_look(struct reader *reader, struct failure *failure)
     enum input_event event = INPUT_DATA;
     size_t spaces = 0; /* at the beginning of the block */
 
-    if (!reader_ahead_reserve(plain))
-        return reader_fail(reader, strerror(errno), failure);
-    while (event == INPUT_DATA && plain->end < READER_AHEAD_BYTES) {
-        while (spaces < plain->end && record_is_space(plain->data[spaces]))
+    while (event == INPUT_DATA && plain->end - plain->begin < READER_AHEAD_BYTES) {
+        const size_t bytes = plain->end - plain->begin;
+        while (spaces < bytes && record_is_space(plain->data[plain->begin + spaces]))
             spaces++;
-        struct input_piece piece = {
-            .data = plain->data + plain->end,
-            .capacity = READER_AHEAD_BYTES - plain->end,
-            .wait = plain->end == spaces,
-        };
-        event = reader_read_plain(reader, &piece, failure);
-        plain->end += piece.bytes;
+        struct input_piece piece = {.wait = bytes == spaces};
+        event = reader_read_ahead(reader, plain, &piece, failure);
     }
     return event;
 }
@@ -663,18 +613,18 @@ enum status reader_detect(const struct reader_options *options, const struct inp
     bool undecided;
 
     *format = NULL;
-    if (!options->decodes && !options->refuses)
+    if (options->kinds == 0)
         return STATUS_OK;
     ssize_t n = input_read_at(input->fd, head, sizeof head, input->start);
     if (n < 0)
         return input_fail(failure, input->name, strerror(errno));
-    *format = reader_match(options, head, (size_t)n, &undecided);
+    *format = reader_match(options, head, (size_t)n, options->kinds, &undecided);
     return STATUS_OK;
 }
 
 uint64_t reader_find_line(const struct chunk_origin *origin)
 {
-    static const struct reader_options options = {.decodes = true};
+    static const struct reader_options options = {.kinds = DECODER_COMPRESSED};
     const struct decoder_part part = {.begin = origin->start, .end = origin->offset};
     enum input_event event = INPUT_DATA;
     uint64_t line = origin->line + 1;

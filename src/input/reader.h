@@ -47,10 +47,9 @@ struct input_piece {
 
 /* Shared by all readers of a source. */
 struct reader_options {
-    bool decodes;       /* decode compressed inputs */
-    bool refuses;       /* fail if a file is of a kind that is not read (decoder_detect_refused) */
-    bool takes_arrays;  /* files of NumPy are none of these kinds */
-    bool ends_with_nul; /* rows end with NUL */
+    unsigned kinds;    /* of decoder_detect: compressed inputs are decoded, refused ones an error */
+    bool takes_arrays; /* files of NumPy are not refused */
+    bool ends_with_nul;    /* rows end with NUL */
     uint64_t memory_limit; /* of decoder_open */
     bool holds_frames;     /* return a frame only after its checksum is verified (see below) */
     int wake;              /* a descriptor; when it becomes readable, no reader waits any longer */
@@ -139,9 +138,6 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
  */
 void reader_set_records(struct reader *reader, const struct record_format *records,
                         struct text_rules *rules);
-
-/* Says of a reader that was just opened that an array was read: what follows is an error. */
-void reader_end_array(struct reader *reader);
 
 /* Closes an open reader: frees its memory and decoder, and ends its use of the input. */
 void reader_close(struct reader *reader);

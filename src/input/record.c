@@ -36,22 +36,6 @@ size_t record_find_end(const struct record_format *format, const char *data, siz
     return end < bytes ? end + 1 : 0;
 }
 
-/* Whether a field of a header line is this name. */
-static bool record_is_name(const struct text_rules *rules, const char *data,
-                           struct text_field field, const char *name)
-{
-    bool is_quoted = rules->is_quoted && field.begin < field.end && data[field.begin] == '"';
-
-    field.begin += is_quoted;
-    field.end -= is_quoted && !field.is_open;
-    text_line_trim(data, &field.begin, &field.end);
-    while (field.begin < field.end && *name != '\0' && data[field.begin] == *name) {
-        field.begin += (size_t)1 + (is_quoted && *name == '"'); /* it is doubled */
-        name++;
-    }
-    return field.begin >= field.end && *name == '\0';
-}
-
 /* The length of the word of a W3C or a Zeek log after the '#' of line[0..bytes), and a blank. */
 static size_t record_columns_word(const char *line, size_t bytes)
 {
@@ -114,7 +98,14 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
 
     for (int32_t i = 1; text_line_next(&header, line, bytes, &offset, &field); i++) {
         const char *wanted = name + (i == 1 && has_mark && *name == '#');
-        if (record_is_name(&header, line, field, wanted))
+        const bool is_quoted =
+            header.is_quoted && field.begin < field.end && line[field.begin] == '"';
+        field.begin += is_quoted;
+        field.end -= is_quoted && !field.is_open;
+        text_line_trim(line, &field.begin, &field.end);
+        for (; field.begin < field.end && *wanted != '\0' && line[field.begin] == *wanted; wanted++)
+            field.begin += (size_t)1 + (is_quoted && *wanted == '"'); /* it is doubled */
+        if (field.begin >= field.end && *wanted == '\0')
             found = found == 0 ? i : -1;
     }
     return found;

@@ -28,25 +28,10 @@ struct record_format {
     bool drops_mark;        /* of text: a file without a header may begin with a byte order mark */
     uint64_t header_lines;  /* of each file, skipped */
     size_t columns;         /* of text: 1 or more */
+    bool has_names;         /* some field has, so that it has to be looked up in the header */
     const char *names[TEXT_COLUMNS_MAX]; /* of their fields, in the last header line; NULL: the
                                             field has none; not owned */
 };
-
-/* Whether fields have to be looked up in the header. */
-static inline bool record_has_names(const struct record_format *format)
-{
-    bool has_names = false;
-
-    for (size_t i = 0; i < format->columns; i++)
-        has_names = has_names || format->names[i];
-    return has_names;
-}
-
-/* Where the rules have the number of a column's field. */
-static inline int32_t *record_field(struct text_rules *rules, size_t column)
-{
-    return column == 0 ? &rules->field : &rules->more[column - 1];
-}
 
 /* Whether a character is white space, in any locale. */
 static inline bool record_is_space(char c)

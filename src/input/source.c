@@ -3,6 +3,7 @@
 
 #include "input/source.h"
 
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/parallel.h"
 #include "input/first_block.h"
@@ -20,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The buffer of source_read_file. */
@@ -41,7 +41,7 @@
 #define SOURCE_UNREAD_PULLS 16 /* in which that is measured */
 
 /* How long a pull collects the small pieces of a slow writer. */
-#define SOURCE_GATHER_NS 20000000
+#define SOURCE_GATHER_SECONDS 0.02
 
 /*
  * Files up to this size are read in order, not claimed in ranges. So files in /proc and /sys, which
@@ -73,6 +73,7 @@ struct source {
     unsigned processors;
     struct record_format format; /* const once pulling has begun, as are the next three */
     struct reader_options reading;
+    struct source_options options;
     uint64_t size;       /* of the stream, or SOURCE_SIZE_UNKNOWN */
     struct parts *parts; /* NULL: nothing may be divided */
     struct source_origin origin;
@@ -99,17 +100,17 @@ struct source {
     enum text_scan_state turn_state; /* at the begin of the next range */
     uint64_t turn_sequence;          /* of the next chunk */
 
-    pthread_mutex_t lock;  /* guards all below */
-    bool waited;           /* this pull found the pipe empty and had to wait */
-    uint64_t pull_begins;  /* when this pull began, in nanoseconds */
-    uint64_t pull_ends;    /* when the last pull ended */
-    bool was_awaited;      /* another thread was waiting to pull then */
-    unsigned pulls;        /* that are measured so far */
-    uint64_t unread_ns;    /* the time between them in which nobody waited to pull */
-    uint64_t measured_ns;  /* all of their time */
-    uint64_t ranges_bytes; /* of plain files, claimed */
-    size_t opened;         /* how many of the names have been opened */
-    struct input *file;    /* the file whose ranges from `next` on can be claimed; or NULL */
+    pthread_mutex_t lock;    /* guards all below */
+    bool waited;             /* this pull found the pipe empty and had to wait */
+    double pull_begins;      /* when this pull began, as clock_seconds */
+    double pull_ends;        /* when the last pull ended */
+    bool was_awaited;        /* another thread was waiting to pull then */
+    unsigned pulls;          /* that are measured so far */
+    double unread_seconds;   /* the time between them in which nobody waited to pull */
+    double measured_seconds; /* all of their time */
+    uint64_t ranges_bytes;   /* of plain files, claimed */
+    size_t opened;           /* how many of the names have been opened */
+    struct input *file;      /* the file whose ranges from `next` on can be claimed; or NULL */
     off_t next;
     off_t end;                 /* of what is wanted of it */
     enum text_row_end row_end; /* of it */
@@ -139,13 +140,14 @@ struct source_pull {
 };
 
 enum status source_open(struct source **source, char *const *names, size_t count,
-                        size_t element_bytes, struct failure *failure)
+                        const struct source_options *options, struct failure *failure)
 {
+    const struct reader_options decoding = {.kinds = DECODER_COMPRESSED};
     struct source_origin origin = {.stdin_offset = -1};
 
     for (size_t i = 0; i < count; i++) {
         const char *name = names[i];
-        const bool is_stdin = input_is_stdin(name);
+        const bool is_stdin = input_name(name) == input_stdin_name;
         struct stat info;
         if ((is_stdin ? fstat(STDIN_FILENO, &info) : stat(name, &info)) != 0)
             return input_fail(failure, input_name(name), strerror(errno));
@@ -177,16 +179,35 @@ enum status source_open(struct source **source, char *const *names, size_t count
     new->names = names;
     new->count = count;
     new->processors = parallel_processors();
-    new->format.element_bytes = element_bytes;
+    new->format.element_bytes = 1;
     new->stop = UINT64_MAX;
     new->stream.format = &new->format;
     new->tabbed = SIZE_MAX;
-    new->reading.wake = new->wake[0];
-    new->reading.bytes_read = &new->bytes_read;
-    new->reading.tabbed = &new->tabbed;
+    new->options = *options;
+    new->reading = (struct reader_options){
+        .kinds = options->kinds,
+        .ends_with_nul = options->ends_with_nul,
+        .memory_limit = options->memory_limit,
+        .holds_frames = options->holds_frames,
+        .wake = new->wake[0],
+        .bytes_read = &new->bytes_read,
+        .tabbed = &new->tabbed,
+    };
     new->size = origin.size;
     new->origin = origin;
-    new->wanted = origin.size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
+    const bool decodes = options->kinds & DECODER_COMPRESSED;
+    for (size_t i = 0; decodes && i < count && new->size != SOURCE_SIZE_UNKNOWN; i++) {
+        const struct decoder_format *format = NULL;
+        struct failure ignored; /* a file that cannot be read is reported later */
+        struct input *input;
+        if (input_open(&input, names[i], &ignored) != STATUS_OK)
+            continue;
+        if (input->is_regular && reader_detect(&decoding, input, &format, &ignored) == STATUS_OK &&
+            format)
+            new->size = SOURCE_SIZE_UNKNOWN; /* the decoded size differs */
+        input_release(input);
+    }
+    new->wanted = new->size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
     pthread_mutex_init(&new->join_lock, NULL);
     pthread_cond_init(&new->joining, NULL);
     pthread_mutex_init(&new->turn_lock, NULL);
@@ -210,52 +231,18 @@ static bool source_has_input(const struct source *source)
     return source->is_reading || source->file || source->opened < source->count;
 }
 
-void source_decode(struct source *source, uint64_t memory_limit, bool holds_frames)
+struct source_sizes source_sizes(const struct source *source)
 {
-    const struct reader_options decoding = {.decodes = true};
-
-    source->reading.holds_frames = holds_frames;
-    source->reading.decodes = true;
-    source->reading.memory_limit = memory_limit;
-    for (size_t i = 0; i < source->count && source->size != SOURCE_SIZE_UNKNOWN; i++) {
-        const struct decoder_format *format = NULL;
-        struct failure ignored; /* a file that cannot be read is reported later */
-        struct input *input;
-        if (input_open(&input, source->names[i], &ignored) != STATUS_OK)
-            continue;
-        if (input->is_regular && reader_detect(&decoding, input, &format, &ignored) == STATUS_OK &&
-            format) {
-            source->size = SOURCE_SIZE_UNKNOWN; /* the decoded size differs */
-            source->wanted = 1;
-        }
-        input_release(input);
-    }
+    return (struct source_sizes){.stream = source->size, .files = source->origin.size};
 }
 
-void source_end_with_nul(struct source *source)
+struct source_progress source_progress(const struct source *source)
 {
-    source->reading.ends_with_nul = true;
-}
-
-void source_refuse_kinds(struct source *source)
-{
-    source->reading.refuses = true;
-}
-
-uint64_t source_file_bytes(const struct source *source)
-{
-    return source->origin.size;
-}
-
-uint64_t source_file_bytes_read(const struct source *source)
-{
-    return atomic_load_explicit(&source->bytes_read, memory_order_relaxed);
-}
-
-void source_divide(struct source *source)
-{
-    if (source->origin.size != SOURCE_SIZE_UNKNOWN && !source->parts) /* it can be repeated */
-        source->parts = parts_create(&source->format, &source->reading);
+    return (struct source_progress){
+        .file_bytes = atomic_load_explicit(&source->bytes_read, memory_order_relaxed),
+        .is_decoding = atomic_load_explicit(&source->is_decoding, memory_order_relaxed),
+        .is_unread = atomic_load_explicit(&source->is_unread, memory_order_relaxed),
+    };
 }
 
 /* Opens the next input, and begins to read it in order. */
@@ -281,44 +268,6 @@ static enum status source_open_next(struct source *source, struct failure *failu
     return STATUS_OK;
 }
 
-/* Finds out whether a block is text, and whether it should be read differently. */
-static enum status source_inspect_block(const struct source *source, const char *name,
-                                        bool has_ended, bool *is_text, char note[SOURCE_NOTE_SIZE],
-                                        struct failure *failure)
-{
-    const struct reader_ahead *block = &source->reader.plain;
-    char advice[FIRST_BLOCK_ADVICE_SIZE];
-
-    if (source->format.is_text) {
-        if (first_block_splits_quotes(&source->stream.rules, block->data + block->begin,
-                                      block->end - block->begin))
-            snprintf(note, SOURCE_NOTE_SIZE,
-                     "note: %.300s has quoted fields, which -d splits; try --csv", name);
-        return STATUS_OK;
-    }
-    *is_text = text_is_text(block->data, block->end, has_ended);
-    if (!*is_text && source->reading.refuses && first_block_has_nuls(block->data, block->end))
-        return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME
-                           ": numbers with NULs behind them: give -z, or --binary if it "
-                           "is not text",
-                           name);
-    if (*is_text)
-        first_block_advise_text(block->data, block->end, advice);
-    else
-        first_block_advise_binary(name, block->data, block->end, advice);
-    if (*advice)
-        snprintf(note, SOURCE_NOTE_SIZE, "note: reading %s%.300s%s; %s",
-                 *is_text ? "every word of " : "", name, *is_text ? "" : " as i32le", advice);
-    const char *encoding = *is_text ? NULL : text_find_encoding(block->data, block->end);
-    if (!encoding)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA,
-                       STATUS_NAME ": text in %s, which is not supported: convert it "
-                                   "(iconv -f %s -t UTF-8), or give --binary if it is not text",
-                       name, encoding, encoding);
-}
-
 enum status source_look_array(struct source *source, struct npy *array, bool *is_array,
                               const char **name, struct failure *failure)
 {
@@ -340,34 +289,65 @@ enum status source_look_array(struct source *source, struct npy *array, bool *is
 enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],
                         struct failure *failure)
 {
-    enum status status = STATUS_OK;
-    bool is_found = false;
+    struct reader *reader = &source->reader;
+    const struct reader_ahead *block = &reader->plain;
+    enum input_event event;
+    char advice[FIRST_BLOCK_ADVICE_SIZE];
 
     *is_text = true;
     note[0] = '\0';
-    while (status == STATUS_OK && !is_found && source_has_input(source)) {
+    for (;;) {
+        struct input_piece piece = {.wait = true};
+        if (!source_has_input(source))
+            return STATUS_OK; /* all files are empty */
         if (!source->is_reading && source_open_next(source, failure) != STATUS_OK)
             return failure->status;
-        struct reader *reader = &source->reader;
-        struct input_piece piece = {.wait = true};
         if (source->format.is_text && reader_begin(reader, &piece, failure) == INPUT_ERROR)
             return failure->status; /* it has looked up the names of fields */
-        const enum input_event event = reader_look(reader, failure);
-        if (event == INPUT_ERROR && reader->plain.end == 0)
-            status = failure->status;
-        is_found = reader->plain.end > 0 || source->format.is_text;
-        if (is_found)
-            status = source_inspect_block(source, reader->input->name, event == INPUT_END, is_text,
-                                          note, failure);
-        else
-            source_close_current(source);
+        event = reader_look(reader, failure);
+        if (block->end > 0 || source->format.is_text)
+            break;
+        if (event == INPUT_ERROR)
+            return failure->status;
+        source_close_current(source);
     }
-    return status;
+    const char *name = reader->input->name;
+    if (source->format.is_text) {
+        if (first_block_splits_quotes(&source->stream.rules, block->data + block->begin,
+                                      block->end - block->begin))
+            snprintf(note, SOURCE_NOTE_SIZE,
+                     "note: %.300s has quoted fields, which -d splits; try --csv", name);
+        return STATUS_OK;
+    }
+    *is_text = text_is_text(block->data, block->end, event == INPUT_END);
+    if (!*is_text && source->options.kinds & DECODER_REFUSED &&
+        first_block_has_nuls(block->data, block->end))
+        return status_fail(failure, STATUS_DATA,
+                           STATUS_NAME
+                           ": numbers with NULs behind them: give -z, or --binary if it "
+                           "is not text",
+                           name);
+    if (*is_text)
+        first_block_advise_text(block->data, block->end, advice);
+    else
+        first_block_advise_binary(name, block->data, block->end, advice);
+    if (*advice)
+        snprintf(note, SOURCE_NOTE_SIZE, "note: reading %s%.300s%s; %s",
+                 *is_text ? "every word of " : "", name, *is_text ? "" : " as i32le", advice);
+    const char *encoding = *is_text ? NULL : text_find_encoding(block->data, block->end);
+    if (!encoding)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA,
+                       STATUS_NAME ": text in %s, which is not supported: convert it "
+                                   "(iconv -f %s -t UTF-8), or give --binary if it is not text",
+                       name, encoding, encoding);
 }
 
-void source_set_format(struct source *source, const struct record_format *format)
+void source_set_format(struct source *source, const struct record_format *format, bool divides)
 {
     source->format = *format;
+    if (divides && source->origin.size != SOURCE_SIZE_UNKNOWN) /* it can be repeated */
+        source->parts = parts_create(&source->format, &source->reading);
     source->reading.takes_arrays = format->has_arrays;
     source->stream.rules = format->text;
     if (source->is_reading) /* it was opened to be looked at */
@@ -378,7 +358,8 @@ void source_close(struct source *source)
 {
     if (!source)
         return;
-    parts_destroy(source->parts);
+    if (source->parts)
+        parts_destroy(source->parts);
     source_close_current(source);
     if (source->file)
         input_release(source->file);
@@ -396,6 +377,7 @@ void source_close(struct source *source)
 enum status source_read_file(const char *name, source_take *take, void *context,
                              struct failure *failure)
 {
+    const struct source_options options = {.kinds = 0};
     char *names[] = {(char *)name}; /* a source takes argv's type, and changes nothing */
     struct source *source = NULL;
     struct chunk chunk = {.bytes = 1};
@@ -407,7 +389,7 @@ enum status source_read_file(const char *name, source_take *take, void *context,
         return status_fail(failure, STATUS_DATA, "no memory for reading " STATUS_NAME,
                            strcmp(name, "-") == 0 ? "standard input" : name);
 
-    enum status status = source_open(&source, names, 1, 1, failure);
+    enum status status = source_open(&source, names, 1, &options, failure);
     while (status == STATUS_OK && chunk.bytes > 0) {
         status = source_pull(source, &buffer, &chunk, failure);
         if (status == STATUS_OK)
@@ -424,7 +406,7 @@ enum status source_repeat(struct source **source, struct failure *failure)
     const struct source before = {
         .names = (*source)->names,
         .count = (*source)->count,
-        .reading = (*source)->reading,
+        .options = (*source)->options,
         .format = (*source)->format,
         .origin = (*source)->origin,
     };
@@ -435,21 +417,14 @@ enum status source_repeat(struct source **source, struct failure *failure)
     *source = NULL;
     if (before.origin.stdin_offset >= 0)
         lseek(STDIN_FILENO, before.origin.stdin_offset, SEEK_SET); /* cannot fail, as in input.c */
-    if (source_open(source, before.names, before.count, before.format.element_bytes, failure) !=
-        STATUS_OK)
+    if (source_open(source, before.names, before.count, &before.options, failure) != STATUS_OK)
         return failure->status;
     if ((*source)->origin.digest != before.origin.digest) {
         source_close(*source);
         *source = NULL;
         return status_fail(failure, STATUS_DATA, "the input has changed since it was first read");
     }
-    if (before.reading.decodes)
-        source_decode(*source, before.reading.memory_limit, before.reading.holds_frames);
-    (*source)->reading.refuses = before.reading.refuses;
-    (*source)->reading.ends_with_nul = before.reading.ends_with_nul;
-    source_set_format(*source, &before.format);
-    if (divides)
-        source_divide(*source);
+    source_set_format(*source, &before.format, divides);
     return STATUS_OK;
 }
 
@@ -497,25 +472,10 @@ void source_stop(struct source *source, uint64_t position)
     }
 }
 
-uint64_t source_size(const struct source *source)
-{
-    return source->size;
-}
-
-bool source_is_compressed(const struct source *source)
-{
-    return source->origin.size != SOURCE_SIZE_UNKNOWN && source->size == SOURCE_SIZE_UNKNOWN;
-}
-
 const char *source_tabbed_file(const struct source *source)
 {
     const size_t number = atomic_load(&source->tabbed);
     return number < source->count ? input_name(source->names[number]) : NULL;
-}
-
-bool source_is_decoding(const struct source *source)
-{
-    return atomic_load_explicit(&source->is_decoding, memory_order_relaxed);
 }
 
 bool source_needs_order(const struct source *source)
@@ -526,11 +486,6 @@ bool source_needs_order(const struct source *source)
 uint64_t source_position(const struct source *source)
 {
     return source->stream.position;
-}
-
-bool source_is_unread(const struct source *source)
-{
-    return atomic_load_explicit(&source->is_unread, memory_order_relaxed);
 }
 
 enum status source_check(const struct source *source, uint64_t counted, struct failure *failure)
@@ -544,13 +499,6 @@ enum status source_check(const struct source *source, uint64_t counted, struct f
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "internal error: %llu bytes were read, %llu counted",
                        (unsigned long long)read, (unsigned long long)counted);
-}
-
-static uint64_t source_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* --- opening inputs; the lock is held -------------------------------------------------------- */
@@ -701,7 +649,7 @@ static void source_end_ranges(struct source *source)
         source->sequence = source->turn_sequence;
         pthread_mutex_unlock(&source->turn_lock);
     }
-    const bool is_array = source->format.has_arrays; /* which was read to its end */
+    const bool is_array = source->format.has_arrays; /* which was read: what follows is an error */
     source->next = is_array ? file->size : source->next;
     lseek(file->fd, source->next, SEEK_SET); /* cannot fail: reading there has not */
     /* The lines before are not counted yet. */
@@ -712,8 +660,7 @@ static void source_end_ranges(struct source *source)
     };
     reader_open(&source->reader, &source->reading, file, NULL);
     source->reader.row_end = source->row_end;
-    if (is_array)
-        reader_end_array(&source->reader);
+    source->reader.has_array = is_array;
     source->is_reading = true;
     source->file = NULL;
 }
@@ -736,7 +683,7 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
     while (status == STATUS_OK && !is_done && chunk->filled < chunk->limit &&
            !atomic_load(&source->stopped)) {
         if (source->waited && chunk->whole > 0 &&
-            source_clock() - source->pull_begins > SOURCE_GATHER_NS)
+            clock_seconds() - source->pull_begins > SOURCE_GATHER_SECONDS)
             break; /* it has collected the pieces of a slow writer for long enough */
         if (stream->rest_bytes > 0) {
             status = stream_take_rest(stream, chunk, failure);
@@ -753,7 +700,7 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
             if (piece.bytes > 0)
                 stream->origin.name = reader->input->name;
             stream_count_header(stream, reader);
-            if (reader->format && !source_is_decoding(source))
+            if (reader->format && !atomic_load_explicit(&source->is_decoding, memory_order_relaxed))
                 source_note_format(source, reader->format);
             if (event == INPUT_ERROR)
                 return failure->status;
@@ -799,10 +746,10 @@ static void source_count_pullers(struct source *source)
     }
     if (source->reader.format)
         return;
-    const uint64_t now = source_clock();
-    const uint64_t gap = source->pulls > 0 ? source->pull_begins - source->pull_ends : 0;
-    source->unread_ns += source->was_awaited ? 0 : gap;
-    source->measured_ns += gap + (now - source->pull_begins);
+    const double now = clock_seconds();
+    const double gap = source->pulls > 0 ? source->pull_begins - source->pull_ends : 0;
+    source->unread_seconds += source->was_awaited ? 0 : gap;
+    source->measured_seconds += gap + (now - source->pull_begins);
     source->pull_ends = now;
     source->was_awaited = atomic_load(&source->waiting) > 0;
     if (++source->pulls <= SOURCE_UNREAD_PULLS)
@@ -811,10 +758,10 @@ static void source_count_pullers(struct source *source)
     const bool is_full = source->wanted >= source->processors - 1; /* one is the writer's */
     pthread_mutex_unlock(&source->join_lock);
     const unsigned percent = is_full ? SOURCE_UNREAD_FULL : SOURCE_UNREAD_SPARE;
-    const bool is_unread = source->unread_ns * 100 > source->measured_ns * percent;
+    const bool is_unread = source->unread_seconds * 100 > source->measured_seconds * percent;
     atomic_store_explicit(&source->is_unread, is_unread, memory_order_relaxed);
     source->pulls = 1;
-    source->unread_ns = source->measured_ns = 0;
+    source->unread_seconds = source->measured_seconds = 0;
     if (is_unread)
         source_let_join(source, 1);
 }
@@ -918,7 +865,8 @@ static enum status source_read_range(struct source *source, const struct source_
         good += n > 0 ? (size_t)n : 0;
     }
     reader_count(&source->reading, range->bytes);
-    reader_end_rows(range->row_end, data, good);
+    if (range->row_end != TEXT_ENDS_LF)
+        reader_end_rows(range->row_end, data, good);
     if (source->format.is_text && source->format.text.is_quoted)
         status = source_take_rows(source, pull, good, chunk, failure);
     else if (good < end)
@@ -949,7 +897,7 @@ static enum status source_pull_locked(struct source *source, struct chunk_buffer
     struct source_pull pull = {.chunk = stream_begin(stream, buffer), .wait = wait};
     const struct source_range *range = &pull.range;
 
-    source->pull_begins = source_clock();
+    source->pull_begins = clock_seconds();
     source->waited = false;
     enum status status = source_fill(source, &pull, failure);
     size_t fault = pull.chunk.filled;
@@ -1009,16 +957,16 @@ static void source_blank_comments(const struct source *source, const struct chun
 {
     const size_t begin = chunk->bytes > 0 ? (size_t)((const char *)chunk->data - buffer->data) : 0;
 
-    if (source->format.text.has_comments)
-        text_scan_blank_comments(&source->format.text, buffer->data + begin, chunk->bytes);
+    text_scan_blank_comments(&source->format.text, buffer->data + begin, chunk->bytes);
 }
 
-/* As source_pull, with comments. */
-static enum status source_pull_any(struct source *source, struct chunk_buffer *buffer,
-                                   struct chunk *chunk, struct failure *failure)
+enum status source_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
+                        struct failure *failure)
 {
-    for (;;) {
-        bool ended = false;
+    enum status status = STATUS_OK;
+    bool ended = false;
+
+    do {
         if (atomic_load_explicit(&source->is_divided, memory_order_acquire)) {
             const bool is_last = atomic_load(&source->has_ended);
             bool has_several;
@@ -1026,35 +974,28 @@ static enum status source_pull_any(struct source *source, struct chunk_buffer *b
                 parts_pull(source->parts, buffer, is_last, chunk, &has_several, failure);
             if (event == PARTS_FAULT) {
                 source_stop(source, failure->position);
-                return failure->status;
+                status = failure->status;
+                break;
             }
             if (event == PARTS_CHUNK) {
                 if (has_several)
                     source_let_join(source, UINT_MAX);
-                return STATUS_OK;
+                break;
             }
             if (event == PARTS_ENDED && is_last) {
                 *chunk = (struct chunk){.bytes = 0};
                 source_let_join(source, 0);
-                return STATUS_OK;
+                break;
             }
         }
         atomic_fetch_add(&source->waiting, 1);
         pthread_mutex_lock(&source->lock);
         atomic_fetch_sub(&source->waiting, 1);
-        enum status status = source_pull_locked(source, buffer, true, chunk, &ended, failure);
+        status = source_pull_locked(source, buffer, true, chunk, &ended, failure);
         ended = ended && !atomic_load(&source->is_divided);
-        if (status != STATUS_OK || chunk->bytes > 0 || ended)
-            return status;
-    }
-}
-
-enum status source_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
-                        struct failure *failure)
-{
-    const enum status status = source_pull_any(source, buffer, chunk, failure);
-
-    source_blank_comments(source, buffer, chunk);
+    } while (status == STATUS_OK && chunk->bytes == 0 && !ended);
+    if (source->format.text.has_comments)
+        source_blank_comments(source, buffer, chunk);
     return status;
 }
 
@@ -1067,7 +1008,8 @@ enum status source_try_pull(struct source *source, struct chunk_buffer *buffer, 
     if (pthread_mutex_trylock(&source->lock) != 0)
         return STATUS_OK;
     enum status status = source_pull_locked(source, buffer, false, chunk, &ended, failure);
-    source_blank_comments(source, buffer, chunk);
+    if (source->format.text.has_comments)
+        source_blank_comments(source, buffer, chunk);
     *pulled = status != STATUS_OK || chunk->bytes > 0 || ended;
     return status;
 }

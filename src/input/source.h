@@ -18,6 +18,7 @@
 #define GPUHIST_SOURCE_H
 
 #include "base/status.h"
+#include "decoder/decoder.h"
 #include "input/record.h"
 #include "job/chunk.h"
 
@@ -33,39 +34,27 @@ struct source;
 /* Room for a note on how the input is read, and a NUL. */
 #define SOURCE_NOTE_SIZE 512
 
-/* What source_size returns where the size cannot be known before the end. */
+/* A size that cannot be known before the end. */
 #define SOURCE_SIZE_UNKNOWN UINT64_MAX
 
+/* How inputs are read. All 0: as they are. */
+struct source_options {
+    unsigned kinds;        /* of decoder_detect: files whose first bytes show that they are
+                              compressed are decoded; those that are refused are errors, compressed
+                              or not */
+    uint64_t memory_limit; /* of decoder_open */
+    bool holds_frames;     /* the contents of a frame of up to 16 MiB are held back until its
+                              checksum is verified; of a larger one, until 16 MiB are decoded */
+    bool ends_with_nul;    /* NUL is the end of rows, and newlines are blanks */
+};
+
 /*
- * Opens the stream of names[0..count), "-" being standard input, for elements of
- * element_bytes (1 to 8). The names must live as long as the source. Every file is looked at now
- * and opened when its turn comes: fails with STATUS_DATA if one is missing, unreadable or a
- * directory. The caller closes it.
+ * Opens the stream of names[0..count), "-" being standard input. The names must live as long as the
+ * source. Every file is looked at now and opened when its turn comes: fails with STATUS_DATA if one
+ * is missing, unreadable or a directory. The caller closes it.
  */
 enum status source_open(struct source **source, char *const *names, size_t count,
-                        size_t element_bytes, struct failure *failure);
-
-/*
- * The next six functions may only be called before the first pull.
- *
- * Enables decoding of files whose first bytes show that they are compressed. memory_limit is that
- * of decoder_open. With `holds_frames`, the contents of a frame of up to 16 MiB are held back until
- * its checksum is verified; the contents of a larger frame until 16 MiB are decoded.
- */
-void source_decode(struct source *source, uint64_t memory_limit, bool holds_frames);
-
-/* Makes NUL the end of rows, and newlines blanks. */
-void source_end_with_nul(struct source *source);
-
-/* Makes a file of a kind that is not read (decoder_detect_refused), compressed or not, an error. */
-void source_refuse_kinds(struct source *source);
-
-/*
- * Allows several threads to decode compressed files in parallel. Chunks then come in any order, all
- * with sequence 0; their positions are in the order of the stream, with gaps. Has no effect unless
- * all inputs are regular files. See source_needs_order.
- */
-void source_divide(struct source *source);
+                        const struct source_options *options, struct failure *failure);
 
 /*
  * Reads the first block of the first file that is not empty (reader_look), and stores in *is_text
@@ -86,8 +75,13 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
 enum status source_look_array(struct source *source, struct npy *array, bool *is_array,
                               const char **name, struct failure *failure);
 
-/* Sets what chunks consist of, if not of binary elements of the size given to source_open. */
-void source_set_format(struct source *source, const struct record_format *format);
+/*
+ * Sets what chunks consist of, if not of bytes. `divides` allows several threads to decode
+ * compressed files in parallel, if all inputs are regular files: chunks then come in any order, all
+ * with sequence 0; their positions are in the order of the stream, with gaps (source_needs_order).
+ * Called before the first pull, as the next two, and once.
+ */
+void source_set_format(struct source *source, const struct record_format *format, bool divides);
 
 /*
  * Starts again: replaces *source by a source of the same inputs with the same settings, at the
@@ -101,9 +95,9 @@ enum status source_repeat(struct source **source, struct failure *failure);
 void source_close(struct source *source);
 
 /*
- * Reads all of the file `name`, or of standard input if that is "-", as bytes, decoded if it is
- * compressed, and hands each piece to `take`, which ends the reading if it fails. Fails with
- * STATUS_DATA if the file cannot be read. Thread-safe, but for standard input.
+ * Reads all of the file `name`, or of standard input if that is "-", and hands each piece to
+ * `take`, which ends the reading if it fails. Fails with STATUS_DATA if the file cannot be read.
+ * Thread-safe, but for standard input.
  */
 typedef enum status source_take(void *context, const char *data, size_t bytes,
                                 struct failure *failure);
@@ -160,42 +154,31 @@ void source_stop(struct source *source, uint64_t position);
 bool source_needs_order(const struct source *source);
 
 /*
- * The next three functions return what source_open and source_decode have found. They are
- * thread-safe from the first pull on.
- *
- * Whether all inputs are regular files, and some of them are compressed.
+ * What source_open has found; SOURCE_SIZE_UNKNOWN unless all inputs are regular files. If some of
+ * them are compressed, the two differ.
  */
-bool source_is_compressed(const struct source *source);
+struct source_sizes {
+    uint64_t stream; /* its length; SOURCE_SIZE_UNKNOWN also if a file is compressed */
+    uint64_t files;  /* the sum of their sizes as they are */
+};
+struct source_sizes source_sizes(const struct source *source);
 
-/*
- * The length of the stream if all inputs are regular files that are not compressed; else
- * SOURCE_SIZE_UNKNOWN.
- */
-uint64_t source_size(const struct source *source);
+/* How far reading is. */
+struct source_progress {
+    uint64_t file_bytes; /* read so far, of source_sizes' `files` */
+    bool is_decoding;    /* compressed input has been found */
+    bool is_unread;      /* a pipe went unread for so long when that was last measured that another
+                            thread would be of use: those that pull cannot keep up with it */
+};
 
-/*
- * The sum of the file sizes, compressed or not; SOURCE_SIZE_UNKNOWN unless all inputs are regular
- * files.
- */
-uint64_t source_file_bytes(const struct source *source);
-
-/* How many of these bytes have been read so far. Thread-safe. */
-uint64_t source_file_bytes_read(const struct source *source);
+/* Returns it. Thread-safe. */
+struct source_progress source_progress(const struct source *source);
 
 /*
  * Returns the name of the first file whose header has tabs between its names, by which its lines
  * are separated though the format has no delimiter; NULL if there was none so far. Thread-safe.
  */
 const char *source_tabbed_file(const struct source *source);
-
-/* Whether compressed input has been found so far. Thread-safe. */
-bool source_is_decoding(const struct source *source);
-
-/*
- * Whether a pipe went unread for so long when that was last measured that another thread would be
- * of use: then those that pull cannot keep up with the writer. Thread-safe.
- */
-bool source_is_unread(const struct source *source);
 
 /*
  * After the last pull of a run without a failure: checks that the workers have counted as many

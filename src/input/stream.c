@@ -38,17 +38,14 @@ enum status stream_fail_row(const struct text_rules *rules, const struct chunk_o
                        origin->name, (unsigned long long)reader_find_line(&quote));
 }
 
-/*
- * Adds bytes to a chunk, whether they were just read or kept. Enlarges a buffer that is full of one
- * row whose end is still to come.
- */
-static enum status stream_add(const struct stream *stream, struct stream_chunk *chunk, size_t bytes,
-                              struct failure *failure)
+enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_t bytes,
+                        struct failure *failure)
 {
     const bool is_text = stream->format->is_text;
     struct chunk_buffer *buffer = chunk->buffer;
     const size_t known = chunk->filled;
 
+    stream->taken += bytes;
     chunk->lines += is_text ? text_count_lines(buffer->data + known, bytes) : 0;
     chunk->filled += bytes;
     const size_t cut =
@@ -56,20 +53,13 @@ static enum status stream_add(const struct stream *stream, struct stream_chunk *
     chunk->whole = cut > 0 ? cut : chunk->whole;
     if (!is_text || chunk->whole > 0 || chunk->filled < chunk->limit)
         return STATUS_OK;
-    if (chunk->filled < CHUNK_ROW_BYTES_MAX && buffer->grow) {
+    if (chunk->filled < CHUNK_ROW_BYTES_MAX && buffer->grow) { /* its end is still to come */
         enum status status = buffer->grow(buffer, chunk_grown_bytes(buffer->capacity), failure);
         chunk->limit = buffer->capacity;
         return status;
     }
     return stream_fail_row(&stream->rules, &stream->origin, buffer->data, chunk->filled, true,
                            failure);
-}
-
-enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_t bytes,
-                        struct failure *failure)
-{
-    stream->taken += bytes;
-    return stream_add(stream, chunk, bytes, failure);
 }
 
 enum status stream_take_rest(struct stream *stream, struct stream_chunk *chunk,
@@ -81,7 +71,7 @@ enum status stream_take_rest(struct stream *stream, struct stream_chunk *chunk,
     memcpy(chunk->buffer->data + chunk->filled, stream->rest + stream->rest_begin, bytes);
     stream->rest_begin += bytes;
     stream->rest_bytes -= bytes;
-    return stream_add(stream, chunk, bytes, failure);
+    return stream_take(stream, chunk, bytes, failure);
 }
 
 void stream_skip(struct stream *stream, char *data, size_t *bytes)
@@ -141,6 +131,7 @@ enum status stream_keep(struct stream *stream, const struct stream_chunk *chunk,
     }
     stream->rest_begin -= bytes;
     stream->rest_bytes += bytes;
+    stream->taken -= bytes;
     memcpy(stream->rest + stream->rest_begin, chunk->buffer->data + chunk->whole, bytes);
     return STATUS_OK;
 }

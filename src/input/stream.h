@@ -30,7 +30,7 @@ struct stream {
     size_t rest_bytes;
     uint64_t left_out; /* of the next chunk so far: bytes that were read but are in no chunk */
     uint64_t position; /* of the next chunk */
-    uint64_t taken;    /* bytes, by stream_take so far */
+    uint64_t taken;    /* bytes, so far, without the rest */
 };
 
 /* A chunk under construction. */

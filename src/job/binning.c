@@ -181,11 +181,6 @@ void binning_init_powers(struct binning *binning, const struct element *element,
     };
 }
 
-void binning_destroy(struct binning *binning)
-{
-    free(binning->table);
-}
-
 __int128 binning_edge(const struct binning *binning, uint64_t bin)
 {
     const __int128 low =

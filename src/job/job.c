@@ -19,7 +19,7 @@ void job_destroy(struct job *job)
         predicate_destroy(&job->conditions[i]);
     free(job->conditions);
     free(job->line);
-    binning_destroy(&job->binning);
+    free(job->binning.table);
 }
 
 enum status job_check_values(const struct job *job, bool has_values, struct failure *failure)

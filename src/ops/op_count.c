@@ -12,7 +12,7 @@
 #include "base/cpu_isa.h"
 #include "base/decimal.h"
 #include "count/count.h"
-#include "cpu/cpu_native.h"
+#include "cpu/cpu_keys.h"
 #include "ops/operations.h"
 #include "partial/state.h"
 #include "print/print_values.h"

@@ -8,7 +8,6 @@
 #include "config.h"
 
 #include "base/decimal.h"
-#include "base/text_buffer.h"
 #include "count/count.h"
 #include "count/groups.h"
 #include "count/growing_histogram.h"
@@ -208,7 +207,7 @@ static enum status op_groups_load_texts(struct state_reader *state, struct dicti
         if (status == STATUS_OK)
             status = dictionary_find(cache, text, bytes, &(*ids)[i], failure);
     }
-    dictionary_cache_destroy(cache);
+    free(cache);
     free(text);
     return status;
 }
@@ -488,32 +487,36 @@ static size_t op_groups_read_none(struct rows *rows, struct rows_row *out, size_
     return 0;
 }
 
+/* What begins the lines of a group, at first: more than the longest text, with its escapes. */
+#define OP_GROUPS_PREFIX_BYTES ((size_t)128 << 10)
+_Static_assert(OP_GROUPS_PREFIX_BYTES > TEXT_BYTES_MAX, "a piece is a text at most");
+
 /* Makes what begins the lines of the group of a row. */
 static void op_groups_make_prefix(const struct groups *groups, const uint64_t *row,
                                   const struct print_format *format,
-                                  const struct print_prefixes *prefixes, struct text_buffer *prefix)
+                                  const struct print_prefixes *prefixes, struct writer *prefix)
 {
     const struct job *job = groups->job;
     const bool is_json = format == &print_json || format == &print_jsonl;
     char value[ELEMENT_TEXT_SIZE];
 
-    prefix->length = 0;
-    text_buffer_append(prefix, "{", is_json);
+    writer_restart(prefix);
+    writer_write(prefix, "{", is_json);
     for (size_t i = 0; i < job->group_count; i++) {
         const struct column *of = &job->columns[job_group_column(job) + i];
         if (is_json)
-            print_append_group_member(prefix, job, prefixes, i);
+            print_write_group_member(prefix, job, prefixes, i);
         if (of->element.notation == ELEMENT_TEXT) {
             size_t text_bytes;
             const char *text = groups_text(groups, row[groups->words[i]], &text_bytes);
-            print_append_text(prefix, text, text_bytes, is_json ? '\0' : format->separator);
+            print_write_text(prefix, text, text_bytes, is_json ? '\0' : format->separator);
         } else {
             const size_t bytes =
                 (is_json ? element_write_json : element_write)(value, &of->element,
                                                                groups_value(groups, row, i));
-            text_buffer_append(prefix, value, bytes);
+            writer_write(prefix, value, bytes);
         }
-        text_buffer_append(prefix, is_json ? "," : &format->separator, 1);
+        writer_write(prefix, is_json ? "," : &format->separator, 1);
     }
 }
 
@@ -526,12 +529,14 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     const struct print_format *format = print_groups_format(options, job);
     const bool has_header = format == &print_csv || (format == &print_tsv && options->header_out);
     struct print_options own = *options;
-    struct text_buffer prefix = {.text = NULL};
+    struct writer *prefix = writer_create_memory(OP_GROUPS_PREFIX_BYTES);
     struct print_prefixes prefixes;
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
     uint64_t width; /* of automatic bins */
     enum status status = STATUS_OK;
 
+    if (!prefix)
+        return status_fail(failure, STATUS_DATA, "no memory for printing groups");
     print_find_prefixes(&prefixes, job, format, NULL);
     if (format == &print_json && job->group_count > 0) {
         writer_write_text(writer, "{\"operation\":\"");
@@ -558,16 +563,15 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         struct rows values;
         struct rows rows;
         op_groups_make_prefix(groups, groups_first_row(groups, g, buffer), format, &prefixes,
-                              &prefix);
-        if (prefix.is_lost)
+                              prefix);
+        const char *group = writer_memory(prefix, &own.group_bytes);
+        if (!group)
             status = status_fail(failure, STATUS_DATA, "no memory for printing groups");
-        own.group = job->group_count > 0 ? prefix.text : NULL;
-        own.group_bytes = prefix.length;
+        own.group = job->group_count > 0 ? group : NULL;
         own.is_next_group = g > 0;
         if (format == &print_json && job->group_count > 0) {
             writer_write_text(writer, g > 0 ? "," : "\n");
-            writer_write(writer, prefix.is_lost ? "" : prefix.text,
-                         prefix.is_lost ? 0 : prefix.length);
+            writer_write(writer, group, group ? own.group_bytes : 0);
         }
         if (status == STATUS_OK && job->is_automatic)
             status =
@@ -586,7 +590,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         growing_histogram_destroy(automatic);
         range_histogram_destroy(&range);
     }
-    free(prefix.text);
+    writer_discard(prefix);
     writer_write_text(writer, format == &print_json && job->group_count > 0 ? "]}\n" : "");
     return status == STATUS_OK ? groups_check(groups, failure) : status;
 }

@@ -129,8 +129,8 @@ static enum status op_histogram_save(struct state_writer *state, const struct jo
 
     state_write_number(state, histogram_elements(histogram));
     state_write_number(state, histogram->ignored);
-    state_write_number(state, histogram_below(histogram));
-    state_write_number(state, histogram_above(histogram));
+    state_write_number(state, histogram->below);
+    state_write_number(state, histogram->above);
     for (size_t bin = 0; bin < binning->bins; bin++) {
         uint64_t count = histogram_count(histogram, bin);
         if (count > 0)
@@ -197,16 +197,14 @@ static void op_histogram_report(const struct job *job, const void *partial)
 {
     const struct histogram *histogram = partial;
 
-    op_histogram_report_outside(job, histogram->inside, histogram_below(histogram),
-                                histogram_above(histogram));
+    op_histogram_report_outside(job, histogram->inside, histogram->below, histogram->above);
 }
 
 static enum status op_histogram_check_result(const struct job *job, const void *partial,
                                              struct failure *failure)
 {
     const struct histogram *histogram = partial;
-    bool has_values =
-        histogram->inside > 0 || histogram_below(histogram) > 0 || histogram_above(histogram) > 0;
+    const bool has_values = histogram->inside + histogram->below + histogram->above > 0;
 
     return job_check_values(job, has_values, failure);
 }

@@ -10,7 +10,7 @@
 #include "base/cpu_isa.h"
 #include "count/reduce_words.h"
 #include "count/uniq.h"
-#include "cpu/cpu_native.h"
+#include "cpu/cpu_keys.h"
 #include "ops/operations.h"
 #include "partial/state.h"
 #include "print/print_values.h"

@@ -7,7 +7,7 @@
 #include "base/cpu_isa.h"
 #include "base/memory.h"
 #include "count/stalin_sort.h"
-#include "cpu/cpu_native.h"
+#include "cpu/cpu_keys.h"
 #include "ops/operations.h"
 
 #include <string.h>

@@ -249,16 +249,12 @@ int output_file_complete(struct output_file *const *files, size_t count, size_t 
 {
     const char *names[OUTPUT_FILE_TOGETHER] = {NULL}; /* NULL: it replaces nothing */
     const char *targets[OUTPUT_FILE_TOGETHER] = {NULL};
-    bool replaces = false;
     int error = 0;
 
     for (size_t i = 0; i < count; i++) {
         names[i] = files[i]->replaces ? files[i]->temporary : NULL;
         targets[i] = files[i]->target;
-        replaces = replaces || names[i];
     }
-    if (!replaces)
-        return 0;
     const size_t renamed = temporary_rename(names, targets, count);
     if (renamed < count) {
         error = errno;

@@ -48,12 +48,10 @@ struct writer *writer_create_memory(size_t capacity)
     return created;
 }
 
-void *writer_copy_memory(const struct writer *memory, size_t *bytes)
+const char *writer_memory(const struct writer *memory, size_t *bytes)
 {
-    char *copy = memory->error == 0 ? malloc(memory->used) : NULL;
-
     *bytes = memory->used;
-    return copy ? memcpy(copy, memory->buffer, memory->used) : NULL;
+    return memory->error == 0 ? memory->buffer : NULL;
 }
 
 enum status writer_open(struct writer **writer, const char *name, struct failure *failure)
@@ -127,7 +125,7 @@ void writer_commit(struct writer *writer, size_t bytes)
 
 void writer_write(struct writer *writer, const void *data, size_t bytes)
 {
-    if (bytes >= WRITER_RESERVE_BYTES) {
+    if (bytes >= WRITER_RESERVE_BYTES && writer->file.fd >= 0) {
         writer_empty(writer);
         writer_put(writer, data, bytes);
     } else if (bytes > 0) {
@@ -141,17 +139,13 @@ void writer_write_text(struct writer *writer, const char *text)
     writer_write(writer, text, strlen(text));
 }
 
-void writer_write_memory(struct writer *writer, struct writer *memory)
+bool writer_write_memory(struct writer *writer, struct writer *memory)
 {
     if (writer->error == 0)
         writer->error = memory->error;
     writer_write(writer, memory->buffer, memory->used);
     memory->used = 0;
-}
-
-bool writer_has_failed(const struct writer *writer)
-{
-    return writer->error != 0;
+    return writer->error == 0;
 }
 
 void writer_set_stage(struct writer *writer, struct stage *stage)
@@ -182,12 +176,14 @@ _Static_assert(WRITER_TOGETHER == OUTPUT_FILE_TOGETHER, "each may have a file");
 enum status writer_close_all(struct writer *const *writers, size_t count, struct failure *failure)
 {
     struct output_file *files[WRITER_TOGETHER] = {NULL};
+    bool replaces = false;
     enum status status = STATUS_OK;
     size_t failed = 0;
 
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         struct writer *writer = writers[i];
         files[i] = &writer->file;
+        replaces = replaces || writer->file.replaces;
         writer_empty(writer);
         if (writer->error == 0 && writer->skipped > 0)
             status =
@@ -199,7 +195,7 @@ enum status writer_close_all(struct writer *const *writers, size_t count, struct
         if (writer->error != 0)
             status = writer_fail(writer->name, writer->error, failure);
     }
-    int error = status == STATUS_OK ? output_file_complete(files, count, &failed) : 0;
+    int error = status == STATUS_OK && replaces ? output_file_complete(files, count, &failed) : 0;
     if (error != 0)
         status = writer_fail(writers[failed]->name, error, failure);
     for (size_t i = 0; i < count; i++)

@@ -44,24 +44,24 @@ void writer_set_stage(struct writer *writer, struct stage *stage);
  */
 bool writer_is_stream(const struct writer *writer);
 
-/* Returns whether a write has failed. Later writes are discarded. */
-bool writer_has_failed(const struct writer *writer);
-
 /*
  * Makes a writer that keeps in memory what it is given; its buffer grows. It has `capacity` bytes
- * at first, no less than the longest piece, which must be less than 64 KiB. Returns NULL if there
- * is no memory. The caller frees it with writer_discard.
+ * at first, no less than the longest piece. Returns NULL if there is no memory. The caller frees it
+ * with writer_discard.
  */
 struct writer *writer_create_memory(size_t capacity);
 
 /*
- * Returns a copy of what `memory` keeps, of *bytes bytes, which the caller frees. NULL: there is no
- * memory for it, or there was not enough when it was written.
+ * Returns what `memory` keeps, *bytes bytes, until it is written to. NULL: there was not enough
+ * memory. writer_restart empties it.
  */
-void *writer_copy_memory(const struct writer *memory, size_t *bytes);
+const char *writer_memory(const struct writer *memory, size_t *bytes);
 
-/* Writes what `memory` keeps, and empties it. An error of `memory` becomes one of `writer`. */
-void writer_write_memory(struct writer *writer, struct writer *memory);
+/*
+ * Writes what `memory` keeps, and empties it. An error of `memory` becomes one of `writer`. Returns
+ * whether no write has failed so far; after one, later writes are discarded.
+ */
+bool writer_write_memory(struct writer *writer, struct writer *memory);
 
 /* Writes out what is buffered. Fails with STATUS_DATA if this or any write before it failed. */
 enum status writer_flush(struct writer *writer, struct failure *failure);

@@ -61,11 +61,11 @@ static void writer_parts_run(void *context, size_t thread)
         work->is_writing = true;
         while ((slot = &work->slots[work->written % work->slot_count])->is_complete) {
             pthread_mutex_unlock(&work->lock);
-            writer_write_memory(work->writer, slot->memory);
+            const bool is_written = writer_write_memory(work->writer, slot->memory);
             pthread_mutex_lock(&work->lock);
             slot->is_complete = false;
             work->written++;
-            work->has_failed = writer_has_failed(work->writer);
+            work->has_failed = !is_written;
             pthread_cond_signal(&work->changed);
         }
         work->is_writing = false;
@@ -76,7 +76,12 @@ static void writer_parts_run(void *context, size_t thread)
 
 bool writer_parts_write(struct writer *writer, const struct writer_parts *parts, unsigned threads)
 {
-    struct writer_parts_work work = {.parts = parts, .writer = writer};
+    struct writer_parts_work work = {
+        .parts = parts,
+        .writer = writer,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .changed = PTHREAD_COND_INITIALIZER,
+    };
 
     if (threads > WRITER_PARTS_THREADS_MAX)
         threads = WRITER_PARTS_THREADS_MAX;
@@ -88,11 +93,7 @@ bool writer_parts_write(struct writer *writer, const struct writer_parts *parts,
     }
     if (work.slot_count == 0)
         return false;
-    pthread_mutex_init(&work.lock, NULL);
-    pthread_cond_init(&work.changed, NULL);
     parallel_run(threads, threads, writer_parts_run, &work);
-    pthread_cond_destroy(&work.changed);
-    pthread_mutex_destroy(&work.lock);
     while (work.slot_count > 0)
         writer_discard(work.slots[--work.slot_count].memory);
     return true;

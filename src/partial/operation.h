@@ -16,6 +16,7 @@
 #include "job/chunk.h"
 #include "job/job.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 struct print_options;
@@ -123,5 +124,23 @@ void operation_close_thread(const struct operation *operation, void *thread);
  * `read`. Fails with STATUS_DATA, which means a bug. Thread-safe.
  */
 enum status operation_check_elements(uint64_t read, uint64_t counted, struct failure *failure);
+
+/*
+ * How many values of rows with several columns count, each as many times as its weight says. All
+ * workers add to it.
+ */
+struct row_count {
+    atomic_uint_least64_t sum;
+    atomic_bool is_too_large; /* it would be 2^64 or more */
+};
+
+/* Adds weights[0..n), n <= 2^32, to the row_count of a job; NULL: 1 for each. Thread-safe. */
+void operation_add_rows(const struct job *job, const uint64_t *weights, size_t n);
+
+/*
+ * Stores the sum. Fails with STATUS_DATA if it would be 2^64 or more; if not, no sum of some of the
+ * weights has wrapped. Thread-safe.
+ */
+enum status operation_get_rows(const struct job *job, uint64_t *total, struct failure *failure);
 
 #endif

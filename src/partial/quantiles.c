@@ -64,12 +64,6 @@ void quantiles_note(const struct quantiles *quantiles)
                  meant);
 }
 
-void quantiles_destroy(struct quantiles *quantiles)
-{
-    free(quantiles->percents);
-    *quantiles = (struct quantiles){.percents = NULL};
-}
-
 enum status quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
                            struct quantiles_value *values, struct failure *failure)
 {

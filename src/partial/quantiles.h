@@ -40,9 +40,6 @@ enum status quantiles_parse(struct quantiles *quantiles, const char *text, struc
  */
 void quantiles_note(const struct quantiles *quantiles);
 
-/* Frees the percentages. A zero-initialised struct is allowed. */
-void quantiles_destroy(struct quantiles *quantiles);
-
 /*
  * Finds all quantiles of the values counted, of which there must be some. Ranks count values
  * outside the bins, too; fails with STATUS_DATA if a requested rank falls on one of them. Leaves

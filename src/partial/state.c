@@ -226,7 +226,8 @@ enum status state_reader_open(struct state_reader **state, const char *name,
     if (state_reader_open_memory(&created, shown, failure) != STATUS_OK)
         return failure->status;
     created->names[0] = (char *)name; /* the source does not change it */
-    if (source_open(&created->source, created->names, 1, 1, failure) != STATUS_OK) {
+    const struct source_options options = {.kinds = 0};
+    if (source_open(&created->source, created->names, 1, &options, failure) != STATUS_OK) {
         state_reader_close(created);
         return failure->status;
     }

@@ -70,30 +70,21 @@ enum status print_check_input(const struct print_options *options, const char *i
 enum status print_begin(struct print_output *output, const struct job *job, void *partial,
                         const struct print_options *options, struct failure *failure)
 {
-    const struct operation *operation = operation_of(job);
-
-    *output = (struct print_output){.result = NULL};
-    if (!operation->connect)
-        return STATUS_OK;
     if (writer_open(&output->result, options->output, failure) != STATUS_OK)
         return failure->status;
     if (options->purged &&
         writer_open(&output->purged, print_file(options->purged), failure) != STATUS_OK)
         return failure->status;
-    operation->connect(partial, output->result, output->purged);
+    operation_of(job)->connect(partial, output->result, output->purged);
     return STATUS_OK;
 }
 
 void print_restart(struct print_output *output, const struct job *job, void *partial)
 {
-    const struct operation *operation = operation_of(job);
-
-    if (!operation->connect)
-        return;
     writer_restart(output->result);
     if (output->purged)
         writer_restart(output->purged);
-    operation->connect(partial, output->result, output->purged);
+    operation_of(job)->connect(partial, output->result, output->purged);
 }
 
 /* Writes the result. Opens the output if it is not open. */

@@ -60,7 +60,7 @@ struct print_options {
     struct quantiles quantiles; /* owned; freed by options_destroy */
 };
 
-/* The open outputs, from print_begin to print_end. */
+/* The open outputs, up to print_end. A zero-initialised struct has none. */
 struct print_output {
     struct writer *result; /* NULL: opened for the next result */
     struct writer *purged; /* NULL: not requested */
@@ -109,8 +109,9 @@ enum status print_check_input(const struct print_options *options, const char *i
                               struct failure *failure);
 
 /*
- * Prepares the outputs of a job. Opens them now if the operation writes during the run. Fails with
- * STATUS_DATA. The caller must call print_end, also after a failure.
+ * Opens the outputs of an ordered operation, which writes during the run; others need none.
+ * `output` is zero-initialised. Fails with STATUS_DATA. The caller must call print_end, also after
+ * a failure.
  */
 enum status print_begin(struct print_output *output, const struct job *job, void *partial,
                         const struct print_options *options, struct failure *failure);

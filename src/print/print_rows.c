@@ -5,7 +5,6 @@
 
 #include "base/parallel.h"
 #include "base/printable.h"
-#include "base/text_buffer.h"
 #include "output/writer.h"
 #include "output/writer_parts.h"
 #include "print/rows_list.h"
@@ -298,8 +297,8 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         table.format = &print_tsv;
     struct rows_list list = {.items = NULL};
     struct quantiles_value *quantiles = NULL;
-    struct text_buffer name = {.text = NULL};
-    struct text_buffer member = {.text = NULL};
+    struct writer *name = NULL; /* of the weights, with a NUL */
+    struct writer *member = NULL;
     enum status status = STATUS_OK;
 
     table.count_name = "count";
@@ -307,16 +306,23 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
     if (rows->job->has_weights) {
         const char *prefix = print_count_prefix(rows->job);
         const char *plain = job_count_name(rows->job);
-        text_buffer_append(&name, prefix, strlen(prefix));
-        text_buffer_append(&name, plain, strlen(plain));
-        text_buffer_append(&member, ",", 1);
-        if (!name.is_lost)
-            print_append_text(&member, name.text, name.length, '\0');
-        text_buffer_append(&member, ":", 1);
-        if (name.is_lost || member.is_lost)
+        size_t bytes = strlen(prefix) + strlen(plain) + 1;
+        name = writer_create_memory(bytes);
+        member = writer_create_memory(bytes + 8);
+        table.count_name = table.count_member = NULL;
+        if (name && member) {
+            writer_write_text(name, prefix);
+            writer_write(name, plain, strlen(plain) + 1);
+            table.count_name = writer_memory(name, &bytes);
+        }
+        if (table.count_name) {
+            writer_write_text(member, ",");
+            print_write_text(member, table.count_name, bytes - 1, '\0');
+            writer_write(member, ":", 2);
+            table.count_member = writer_memory(member, &bytes);
+        }
+        if (!table.count_member)
             status = status_fail(failure, STATUS_DATA, "no memory for the name of the weights");
-        table.count_name = name.text;
-        table.count_member = member.text;
     }
     if (status == STATUS_OK && options->quantiles.count > 0 && table.total > 0) {
         quantiles = calloc(options->quantiles.count, sizeof *quantiles);
@@ -331,8 +337,8 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         table.format->rows(writer, &table);
     rows_list_destroy(&list);
     free(quantiles);
-    free(name.text);
-    free(member.text);
+    writer_discard(name);
+    writer_discard(member);
     return status;
 }
 

@@ -5,7 +5,6 @@
 
 #include "base/parallel.h"
 #include "base/printable.h"
-#include "base/text_buffer.h"
 #include "output/writer_parts.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
@@ -243,21 +242,6 @@ static size_t print_text_piece(const char *text, size_t bytes, char separator, c
     return done;
 }
 
-void print_append_text(struct text_buffer *buffer, const char *text, size_t bytes, char separator)
-{
-    const bool is_quoted = print_text_is_quoted(text, bytes, separator);
-    const char *piece;
-    size_t piece_bytes;
-    char out[8];
-
-    text_buffer_append(buffer, "\"", is_quoted);
-    for (size_t i = 0; i < bytes;) {
-        i += print_text_piece(text + i, bytes - i, separator, out, &piece, &piece_bytes);
-        text_buffer_append(buffer, piece, piece_bytes);
-    }
-    text_buffer_append(buffer, "\"", is_quoted);
-}
-
 void print_write_text(struct writer *writer, const char *text, size_t bytes, char separator)
 {
     const bool is_quoted = print_text_is_quoted(text, bytes, separator);
@@ -273,30 +257,13 @@ void print_write_text(struct writer *writer, const char *text, size_t bytes, cha
     writer_write(writer, "\"", is_quoted);
 }
 
-void print_append_group_member(struct text_buffer *text, const struct job *job,
-                               const struct print_prefixes *prefixes, size_t group)
-{
-    text_buffer_append(text, "\"", 1);
-    for (unsigned i = 0; i < prefixes->counts[group]; i++)
-        text_buffer_append(text, "by_", 3);
-    for (const char *c = job_group_name(job, group); *c;) {
-        const size_t bytes = printable_bytes(c);
-        if (*c == '"' || *c == '\\')
-            text_buffer_append(text, "\\", 1);
-        text_buffer_append(text, bytes > 0 ? c : "?", bytes > 0 ? bytes : 1);
-        c += bytes > 0 ? bytes : 1;
-    }
-    text_buffer_append(text, "\":", 2);
-}
-
-/* Writes the name of a column of groups as that of a member of a json object, with its colon. */
-static void print_values_write_group_member(struct writer *writer,
-                                            const struct print_values *values, size_t group)
+void print_write_group_member(struct writer *writer, const struct job *job,
+                              const struct print_prefixes *prefixes, size_t group)
 {
     writer_write_text(writer, "\"");
-    for (unsigned i = 0; i < values->prefixes.counts[group]; i++)
+    for (unsigned i = 0; i < prefixes->counts[group]; i++)
         writer_write_text(writer, "by_");
-    print_values_word(writer, job_group_name(values->job, group), "\"\\", "\\");
+    print_values_word(writer, job_group_name(job, group), "\"\\", "\\");
     writer_write_text(writer, "\":");
 }
 
@@ -343,7 +310,7 @@ static void print_values_groups(struct writer *writer, const struct print_values
                 writer_write(writer, is_json ? "," : &values->separator, 1);
             is_first = false;
             if (is_json)
-                print_values_write_group_member(writer, values, i);
+                print_write_group_member(writer, values->job, &values->prefixes, i);
             values->write_group(values, group, i, writer);
         }
         for (size_t i = 0; i < print_values_count(values->job); i++) {

@@ -15,7 +15,6 @@
 
 #include <stddef.h>
 
-struct text_buffer;
 struct writer;
 
 /* The size of the text of a value. */
@@ -66,16 +65,15 @@ void print_values_field(struct writer *writer, const char *name, char separator)
 void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
                          const struct print_format *format, const char *column);
 
-/* Appends the name of a column of groups as that of a member of a json object, with its colon. */
-void print_append_group_member(struct text_buffer *text, const struct job *job,
-                               const struct print_prefixes *prefixes, size_t group);
+/* Writes the name of a column of groups as that of a member of a json object, with its colon. */
+void print_write_group_member(struct writer *writer, const struct job *job,
+                              const struct print_prefixes *prefixes, size_t group);
 
 /*
- * Appends a text of any bytes: in tsv with its tabs, newlines and backslashes escaped; in csv, and
+ * Writes a text of any bytes: in tsv with its tabs, newlines and backslashes escaped; in csv, and
  * if the separator is 0 in json, in quotes as needed. In json, bytes that are not UTF-8 become
  * U+FFFD.
  */
-void print_append_text(struct text_buffer *buffer, const char *text, size_t bytes, char separator);
 void print_write_text(struct writer *writer, const char *text, size_t bytes, char separator);
 
 /* Whether a text is valid UTF-8 (Unicode 15, table 3-7). Pure. */

@@ -14,6 +14,7 @@
 
 #include "text/dictionary.h"
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
@@ -92,13 +93,6 @@ struct dictionary_cache {
 
 /* --- hashing ---------------------------------------------------------------------------------- */
 
-static inline uint64_t dictionary_word(const char *bytes)
-{
-    uint64_t word;
-    memcpy(&word, bytes, sizeof word);
-    return word;
-}
-
 /* The halves of the product, XORed. */
 static inline uint64_t dictionary_fold(uint64_t a, uint64_t b)
 {
@@ -123,13 +117,13 @@ static uint64_t dictionary_hash(const struct keyed_hash *hash, const char *strin
 
     if (bytes > 16) {
         for (size_t left = bytes; left > 16; left -= 16, string += 16)
-            state = dictionary_fold(dictionary_word(string) ^ hash->seeds[1],
-                                    dictionary_word(string + 8) ^ state);
-        a = dictionary_word(end - 16);
-        b = dictionary_word(end - 8);
+            state = dictionary_fold(bytes_load(string) ^ hash->seeds[1],
+                                    bytes_load(string + 8) ^ state);
+        a = bytes_load(end - 16);
+        b = bytes_load(end - 8);
     } else if (bytes >= 8) {
-        a = dictionary_word(string);
-        b = dictionary_word(end - 8);
+        a = bytes_load(string);
+        b = bytes_load(end - 8);
     } else if (bytes >= 4) {
         a = dictionary_half_word(string);
         b = dictionary_half_word(end - 4);
@@ -307,11 +301,6 @@ struct dictionary_cache *dictionary_cache_create(struct dictionary *dictionary)
     return cache;
 }
 
-void dictionary_cache_destroy(struct dictionary_cache *cache)
-{
-    free(cache);
-}
-
 uint32_t dictionary_count(const struct dictionary *dictionary)
 {
     return (uint32_t)dictionary->count;
@@ -467,11 +456,7 @@ static uint64_t dictionary_order_word(const struct dictionary_entry *entry, size
 
     if (depth < entry->bytes)
         memcpy(word, entry->text + depth, entry->bytes - depth < 8 ? entry->bytes - depth : 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return dictionary_word(word);
-#else
-    return __builtin_bswap64(dictionary_word(word));
-#endif
+    return __builtin_bswap64(bytes_load(word));
 }
 
 /* Whether entry a comes before entry b; both have the same first `depth` bytes. */
@@ -529,13 +514,6 @@ static struct dictionary_part dictionary_sort_ended(struct dictionary_part part)
     return part;
 }
 
-static uint64_t dictionary_median(uint64_t a, uint64_t b, uint64_t c)
-{
-    const uint64_t low = a < b ? a : b;
-    const uint64_t high = a < b ? b : a;
-    return c < low ? low : c > high ? high : c;
-}
-
 /* Sorts items; the smaller parts by recursion, which is therefore not deep. */
 static void dictionary_sort(struct dictionary_part part, uint64_t *random)
 {
@@ -545,7 +523,9 @@ static void dictionary_sort(struct dictionary_part part, uint64_t *random)
             *random = *random * 0x5851f42d4c957f2d + 0x14057b7ef767814f; /* PCG's (O'Neill 2014) */
             samples[i] = part.items[(*random >> 33) % part.count].word;
         }
-        const uint64_t pivot = dictionary_median(samples[0], samples[1], samples[2]);
+        const uint64_t low = samples[0] < samples[1] ? samples[0] : samples[1];
+        const uint64_t high = samples[0] < samples[1] ? samples[1] : samples[0];
+        const uint64_t pivot = samples[2] < low ? low : samples[2] > high ? high : samples[2];
         size_t less = 0, at = 0, greater = part.count;
         while (at < greater) {
             const struct dictionary_item item = part.items[at];

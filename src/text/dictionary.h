@@ -30,11 +30,11 @@ struct dictionary *dictionary_create(uint64_t limit_bytes, struct keyed_hash has
 /* NULL is allowed. */
 void dictionary_destroy(struct dictionary *dictionary);
 
-/* Creates a cache for one thread; NULL if there is no memory. The caller destroys it. */
+/*
+ * Creates a cache for one thread; NULL if there is no memory. The caller frees it with free(); the
+ * strings stay in the dictionary.
+ */
 struct dictionary_cache *dictionary_cache_create(struct dictionary *dictionary);
-
-/* NULL is allowed. The strings stay in the dictionary. */
-void dictionary_cache_destroy(struct dictionary_cache *cache);
 
 /*
  * Sets *id to the number of string[0..bytes), which is added if it is new: the numbers are 0, 1 and

@@ -107,22 +107,6 @@ size_t json_string_decode(const char *string, size_t bytes, char *text)
     return (size_t)(out - text);
 }
 
-/* Whether a string with escapes is key[0..key_bytes). */
-static bool json_string_equals(const char *string, size_t bytes, const char *key, size_t key_bytes)
-{
-    size_t matched = 0;
-
-    for (size_t at = 0; at < bytes;) {
-        char utf8[4] = {string[at]};
-        size_t written = 1;
-        at += string[at] == '\\' ? json_escape_decode(string + at, bytes - at, utf8, &written) : 1;
-        if (key_bytes - matched < written || memcmp(key + matched, utf8, written) != 0)
-            return false;
-        matched += written;
-    }
-    return matched == key_bytes;
-}
-
 bool json_is_number(const char *text, size_t bytes)
 {
     const char *end = text + bytes;
@@ -198,8 +182,6 @@ struct json_columns *json_columns_create(void)
 
 void json_columns_destroy(struct json_columns *columns)
 {
-    if (!columns)
-        return;
     for (size_t i = 0; i < columns->count; i++)
         free((char *)columns->nodes[i].key);
     free(columns->nodes);
@@ -243,9 +225,20 @@ static unsigned json_columns_find_escaped(const struct json_columns *columns, un
     const struct json_node *nodes = columns->nodes;
     unsigned child = nodes[node].child;
 
-    while (child != JSON_NODE_NONE &&
-           !json_string_equals(key, bytes, nodes[child].key, nodes[child].key_bytes))
-        child = nodes[child].sibling;
+    for (; child != JSON_NODE_NONE; child = nodes[child].sibling) {
+        bool is_equal = true;
+        size_t matched = 0; /* bytes of the child's key */
+        for (size_t at = 0; is_equal && at < bytes;) {
+            char utf8[4] = {key[at]};
+            size_t written = 1;
+            at += key[at] == '\\' ? json_escape_decode(key + at, bytes - at, utf8, &written) : 1;
+            is_equal = nodes[child].key_bytes - matched >= written &&
+                       memcmp(nodes[child].key + matched, utf8, written) == 0;
+            matched += written;
+        }
+        if (is_equal && matched == nodes[child].key_bytes)
+            break;
+    }
     return child;
 }
 

@@ -88,27 +88,9 @@ static const struct text_mark text_marks[] = {
     {"UTF-16", {0xfe, 0xff}, 2, true},
 };
 
-/* Loads a code unit. */
-static uint32_t text_detect_unit(const struct text_mark *mark, const unsigned char *text)
-{
-    uint32_t unit = 0;
-    for (size_t i = 0; i < mark->length; i++)
-        unit = unit << 8 | text[mark->is_big_endian ? i : mark->length - 1 - i];
-    return unit;
-}
-
-/* Whether a code point may occur in text: not a control, a surrogate or a noncharacter. */
-static bool text_detect_code(uint32_t code)
-{
-    if (code < 0x80)
-        return text_detect_ascii((unsigned char)code);
-    return code == 0x85 || (code >= 0xa0 && code <= 0x10ffff && (code & 0xfffe) != 0xfffe &&
-                            (code < 0xd800 || code > 0xdfff));
-}
-
 /*
- * Whether only characters of text follow the mark, at least half of them ASCII. A character that
- * the end cuts is ignored.
+ * Whether only characters of text follow the mark, no control, surrogate or noncharacter, at least
+ * half of them ASCII. A character that the end cuts is ignored.
  */
 static bool text_detect_encoded(const struct text_mark *mark, const unsigned char *text,
                                 size_t bytes)
@@ -118,7 +100,9 @@ static bool text_detect_encoded(const struct text_mark *mark, const unsigned cha
     uint32_t high = 0; /* the first surrogate of a pair */
 
     for (size_t i = mark->length; i + mark->length <= bytes; i += mark->length) {
-        uint32_t code = text_detect_unit(mark, text + i);
+        uint32_t code = 0;
+        for (size_t k = 0; k < mark->length; k++)
+            code = code << 8 | text[i + (mark->is_big_endian ? k : mark->length - 1 - k)];
         if (mark->length == 2 && high == 0 && (code & 0xfc00) == 0xd800) {
             high = code;
             continue;
@@ -127,7 +111,9 @@ static bool text_detect_encoded(const struct text_mark *mark, const unsigned cha
             return false;
         code = high != 0 ? 0x10000 + (high - 0xd800) * 0x400 + (code - 0xdc00) : code;
         high = 0;
-        if (!text_detect_code(code))
+        const bool is_wide = code >= 0xa0 && code <= 0x10ffff && (code & 0xfffe) != 0xfffe &&
+                             (code < 0xd800 || code > 0xdfff);
+        if (code < 0x80 ? !text_detect_ascii((unsigned char)code) : !is_wide && code != 0x85)
             return false;
         ascii += code < 0x80;
         others += code >= 0x80;

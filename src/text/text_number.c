@@ -56,56 +56,20 @@ static bool text_number_read_integer(const char *digits, const char *end, uint64
            text_number_append(digits, (size_t)(end - digits), number);
 }
 
-/* Converts hexadecimal digits, of which there are some, with or without 0x. */
-static bool text_number_read_hex(const char *digits, const char *end, uint64_t *number)
-{
-    static const unsigned char values[256] = {
-        /* a digit's value plus one; 0: no digit */
-        ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
-        ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
-        ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
-        ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
-    };
-    bool valid = true;
-
-    if (text_number_has_prefix(digits, (size_t)(end - digits)))
-        digits += 2;
-    while (digits < end && *digits == '0')
-        digits++;
-    if (end - digits > TEXT_NUMBER_HEX_DIGITS_MAX)
-        return false;
-    for (; digits < end; digits++) {
-        unsigned value = values[(unsigned char)*digits];
-        valid &= value > 0;
-        *number = *number << 4 | (value - 1);
-    }
-    return valid;
-}
-
-/* Converts digits with or without a point, of which there are some, to multiples of 10^-decimals.
- */
-static bool text_number_read_fixed(const char *digits, const char *end, unsigned decimals,
-                                   uint64_t *number)
-{
-    const char *point = memchr(digits, '.', (size_t)(end - digits));
-    const char *fraction = point ? point + 1 : end;
-
-    if (point && end - digits == 1)
-        return false;
-    for (; end > fraction && (size_t)(end - fraction) > decimals; end--) {
-        if (end[-1] != '0')
-            return false;
-    }
-    size_t count = (size_t)(end - fraction);
-    return text_number_read_integer(digits, point ? point : end, number) &&
-           text_number_append(fraction, count, number) &&
-           !__builtin_mul_overflow(*number, decimal_powers[decimals - count], number);
-}
+/* The value of a hexadecimal digit plus one; 0: it is none. */
+static const unsigned char text_number_hex[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
 
 bool text_number_read_any(const struct text_rules *rules, const char *token, size_t bytes,
                           struct text_number *number)
 {
     const char *end = token + bytes;
+    const char *point;
+    const char *fraction;
+    bool is_valid = true;
 
     number->is_negative = bytes > 0 && *token == '-';
     number->magnitude = 0;
@@ -115,10 +79,32 @@ bool text_number_read_any(const struct text_rules *rules, const char *token, siz
     switch (rules->notation) {
     case TEXT_INTEGERS:
         return text_number_read_integer(token, end, &number->magnitude);
-    case TEXT_HEX:
-        return text_number_read_hex(token, end, &number->magnitude);
-    case TEXT_FIXED:
-        return text_number_read_fixed(token, end, rules->decimals, &number->magnitude);
+    case TEXT_HEX: /* with or without 0x */
+        token += text_number_has_prefix(token, (size_t)(end - token)) ? 2 : 0;
+        while (token < end && *token == '0')
+            token++;
+        if (end - token > TEXT_NUMBER_HEX_DIGITS_MAX)
+            return false;
+        for (; token < end; token++) {
+            const unsigned value = text_number_hex[(unsigned char)*token];
+            is_valid &= value > 0;
+            number->magnitude = number->magnitude << 4 | (value - 1);
+        }
+        return is_valid;
+    case TEXT_FIXED: /* with or without a point, in multiples of 10^-decimals */
+        point = memchr(token, '.', (size_t)(end - token));
+        fraction = point ? point + 1 : end;
+        if (point && end - token == 1)
+            return false;
+        for (; end > fraction && (size_t)(end - fraction) > rules->decimals; end--) {
+            if (end[-1] != '0')
+                return false;
+        }
+        const size_t count = (size_t)(end - fraction);
+        return text_number_read_integer(token, point ? point : end, &number->magnitude) &&
+               text_number_append(fraction, count, &number->magnitude) &&
+               !__builtin_mul_overflow(number->magnitude, decimal_powers[rules->decimals - count],
+                                       &number->magnitude);
     case TEXT_OPAQUE:
     case TEXT_NOTHING:
     case TEXT_TIME:

@@ -236,7 +236,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     unsigned sizes = data[0];
     unsigned chosen = data[1] % (sizeof formats / sizeof *formats);
     const struct decoder_format *format =
-        decoder_detect(formats[chosen].magic, formats[chosen].bytes, &undecided);
+        decoder_detect(formats[chosen].magic, formats[chosen].bytes, DECODER_COMPRESSED,
+                       &undecided);
     require(format && !undecided, "the format is not known");
     data += 2;
     bytes -= 2;

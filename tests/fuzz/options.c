@@ -5,8 +5,8 @@
  */
 #include "config.h"
 
+#include "app/lists.h"
 #include "app/options_table.h"
-#include "input/number_list.h"
 #include "job/binning_index.h"
 #include "partial/operation.h"
 
@@ -44,22 +44,22 @@ static void set_list(const char *text)
 /* Lets no other file be read. */
 static void replace_files(struct options *options)
 {
-    if (options->edges && number_list_is_file(options->edges))
+    if (options->edges && lists_is_file(options->edges))
         options->edges = list_argument;
     for (size_t i = 0; i < options->predicate_count; i++) {
         struct options_predicate *predicate = &options->predicates[i];
-        if (predicate->relation == PREDICATE_ANY_OF && number_list_is_file(predicate->text))
+        if (predicate->relation == PREDICATE_ANY_OF && lists_is_file(predicate->text))
             predicate->text = list_argument;
     }
 }
 
 static bool names_file(const struct options *options)
 {
-    bool names = options->edges && number_list_is_file(options->edges);
+    bool names = options->edges && lists_is_file(options->edges);
 
     for (size_t i = 0; i < options->predicate_count; i++)
         names = names || (options->predicates[i].relation == PREDICATE_ANY_OF &&
-                          number_list_is_file(options->predicates[i].text));
+                          lists_is_file(options->predicates[i].text));
     return names;
 }
 
@@ -159,7 +159,7 @@ static void check_run(struct options *options)
     replace_files(options);
     for (int is_text = 0; is_text < 2; is_text++) {
         struct job job;
-        enum status status = options_make_job(options, is_text, &job, &failure);
+        enum status status = options_make(options, is_text, true, &job, &failure);
         if (status == STATUS_OK)
             check_job(options, &job);
         else

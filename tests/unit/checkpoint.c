@@ -10,7 +10,7 @@
 #define THREADS     6
 #define CHECKPOINTS 2000
 
-static struct checkpoint checkpoint;
+static struct checkpoint checkpoint = CHECKPOINT_INITIALIZER;
 static atomic_uint at_work;
 static atomic_bool ended;
 
@@ -72,7 +72,6 @@ int main(void)
     uint64_t merged = 0;
     bool still = true;
 
-    checkpoint_init(&checkpoint);
     checkpoint_begin(&checkpoint);
     checkpoint_end(&checkpoint);
     tap_ok(true, "a checkpoint of no threads does not wait");
@@ -92,6 +91,5 @@ int main(void)
     for (int i = 0; i < THREADS; i++)
         merged += workers[i].merged;
     tap_ok(merged == total, "nothing that was done is lost");
-    checkpoint_destroy(&checkpoint);
     return tap_done();
 }

@@ -171,9 +171,9 @@ static bool refuses(uint64_t elements, uint64_t hits, uint64_t read, const char 
 
 static void test_totals(void)
 {
-    tap_ok(refuses(99, 0, 100, "100 elements were read, but 99 examined") &&
-               refuses(101, 0, 100, "101 examined") &&
-               refuses(100 + ((uint64_t)1 << 32), 0, 100, "4294967396 examined"),
+    tap_ok(refuses(99, 0, 100, "100 elements were read, but 99 counted") &&
+               refuses(101, 0, 100, "101 counted") &&
+               refuses(100 + ((uint64_t)1 << 32), 0, 100, "4294967396 counted"),
            "elements that were missed or met twice are an error");
     tap_ok(refuses(100, 101, 100, "100 elements were read, but 101 counted"),
            "more hits than elements are an error");

@@ -458,8 +458,8 @@ static bool check_policy(uint32_t bins, enum outside_policy policy)
         table.wanted[bins] = table.wanted[bins + 1] = 0;
     bool right =
         histogram_finish(table.histogram, &table.job, table.total, &failure) == STATUS_OK &&
-        table_matches(&table) && histogram_below(table.histogram) == table.wanted[bins] &&
-        histogram_above(table.histogram) == table.wanted[bins + 1];
+        table_matches(&table) && histogram_count(table.histogram, bins) == table.wanted[bins] &&
+        histogram_count(table.histogram, bins + 1) == table.wanted[bins + 1];
     table_close(&table);
     return right;
 }

@@ -51,7 +51,7 @@ static void make_job(size_t intervals, bool sets)
 
 static void open_device(struct cuda_shared *shared, struct count *count)
 {
-    size_t bytes = cuda_count.partial_bytes(&job);
+    size_t bytes = cuda_count.bytes(&job, 0).partial;
 
     *shared = (struct cuda_shared){.job = &job, .partial = count};
     must_cuda(

@@ -178,10 +178,10 @@ static void open_slot(const struct bench *bench, struct slot *slot)
     const size_t bytes = bench->chunk_elements * bench->job.element.bytes;
 
     *slot = (struct slot){.busy = false};
-    must(cuda_uniq.result_bytes(&bench->job, bytes) <= sizeof slot->result, "a large result");
+    must(cuda_uniq.bytes(&bench->job, bytes).result <= sizeof slot->result, "a large result");
     slot->chunk.result = slot->result;
     slot->chunk.elements.d_data = device_memory(bytes);
-    slot->chunk.d_scratch = device_memory(cuda_uniq.scratch_bytes(&bench->job, bytes));
+    slot->chunk.d_scratch = device_memory(cuda_uniq.bytes(&bench->job, bytes).scratch);
     slot->d_count = device_memory(sizeof *slot->d_count);
     must_cuda(cudaStreamCreateWithFlags(&slot->chunk.stream, cudaStreamNonBlocking));
 }
@@ -238,7 +238,7 @@ static bool count(struct bench *bench)
     if (cuda_uniq.collect(&bench->shared, staging, bench->told ? 4096 : sizeof staging, &failure) !=
         STATUS_OK)
         return tap_note("%s", failure.message);
-    must_cuda(cudaMemset(bench->shared.d_partial, 0, cuda_uniq.partial_bytes(&bench->job)));
+    must_cuda(cudaMemset(bench->shared.d_partial, 0, cuda_uniq.bytes(&bench->job, 0).partial));
     must_cuda(cudaDeviceSynchronize());
     return true;
 }
@@ -291,8 +291,8 @@ static bool check(struct bench *bench, const struct size *size, enum values valu
     must((partial = op_uniq.create(&bench->job, &failure)) != NULL, "no memory");
     fill(bench, values, elements, find_marked(partial));
     bench->shared.partial = partial;
-    bench->shared.d_partial = device_memory(cuda_uniq.partial_bytes(&bench->job));
-    must_cuda(cudaMemset(bench->shared.d_partial, 0, cuda_uniq.partial_bytes(&bench->job)));
+    bench->shared.d_partial = device_memory(cuda_uniq.bytes(&bench->job, 0).partial);
+    must_cuda(cudaMemset(bench->shared.d_partial, 0, cuda_uniq.bytes(&bench->job, 0).partial));
     bool good =
         (cuda_uniq_open_bits(&bench->shared, size->bits, size->bits_max, &failure) == STATUS_OK ||
          tap_note("%s", failure.message)) &&

@@ -216,7 +216,7 @@ static bool writes(__int128 value, const char *wanted)
     bool right;
 
     memset(out, '#', sizeof out);
-    right = decimal_write_signed(out, value) == length && memcmp(out, wanted, length) == 0 &&
+    right = decimal_write_fixed(out, value, 0) == length && memcmp(out, wanted, length) == 0 &&
             out[length] == '#';
     memset(out, '#', sizeof out);
     decimal_format_fixed(out, value, 0);
@@ -322,7 +322,7 @@ static void test_round_trip(void)
         __int128 value = (__int128)(bits << 32 | tap_random(&state) >> 32) >> i % 96;
         __int128 back = 0;
         value = i % 2 ? -value : value;
-        size_t length = decimal_write_signed(text, value);
+        size_t length = decimal_write_fixed(text, value, 0);
         same = same && decimal_parse(text, length, DECIMAL_UNIT_SI, &back) && back == value;
     }
     tap_ok(same, "what is written is read as the same number");
@@ -348,7 +348,7 @@ static void test_fixed(void)
                                           "1e5",    "",  "+",  " 1",   "1 "};
     char out[DECIMAL_SIZE];
     __int128 value = 4711;
-    __int128 high = 4711;
+
     bool right = true;
 
     tap_ok(is_fixed(0, 3, "0.000", "-0") && is_fixed(7, 3, "0.007", ".007") &&
@@ -367,10 +367,6 @@ static void test_fixed(void)
     tap_ok(strcmp(out, "-170141183460469231731.687303715884105728") == 0 &&
                decimal_write_places(out, -(unsigned __int128)1, 18) == 40,
            "fixed: the limits of 128 bits");
-    tap_ok(decimal_parse_range("-.5:1.25", 2, &value, &high) && value == -50 && high == 125 &&
-               !decimal_parse_range("0:1.255", 2, &value, &high) &&
-               !decimal_parse_range("0.5:1", 0, &value, &high),
-           "fixed: ranges");
 }
 
 int main(void)

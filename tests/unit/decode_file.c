@@ -91,9 +91,10 @@ static const struct decoder_format *find_format(const char *name, FILE *file, bo
     rewind(file);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (strcmp(name, formats[i].name) == 0)
-            return decoder_detect(formats[i].magic, formats[i].bytes, undecided);
+            return decoder_detect(formats[i].magic, formats[i].bytes, DECODER_COMPRESSED,
+                                  undecided);
     }
-    return decoder_detect(head, bytes, undecided);
+    return decoder_detect(head, bytes, DECODER_COMPRESSED, undecided);
 }
 
 /* Decodes the file from its beginning, and prints the message if it is refused. */

@@ -65,13 +65,7 @@ static void frames_add_skippable(struct frames *frames, unsigned char variant,
 /* The format or the refused kind of a file that begins so. */
 static const struct decoder_format *detect(const char *head, size_t bytes, bool *undecided)
 {
-    bool undecided_kind = false;
-    const struct decoder_format *format = decoder_detect(head, bytes, undecided);
-
-    if (!format)
-        format = decoder_detect_refused(head, bytes, &undecided_kind);
-    *undecided = !format && (*undecided || undecided_kind);
-    return format;
+    return decoder_detect(head, bytes, DECODER_COMPRESSED | DECODER_REFUSED, undecided);
 }
 
 /* --- detection -------------------------------------------------------------------------------- */
@@ -236,7 +230,8 @@ static void check_zstd_ends(void)
 {
     static struct frames frames;
     bool undecided;
-    const struct decoder_format *zstd = decoder_detect("\x28\xb5\x2f\xfd", 4, &undecided);
+    const struct decoder_format *zstd =
+        decoder_detect("\x28\xb5\x2f\xfd", 4, DECODER_COMPRESSED, &undecided);
 
     frames_add_skippable(&frames, 0, 4);
     frames_add_compressed(&frames, 5000, true);
@@ -256,7 +251,8 @@ static void check_lz4_ends(void)
 {
     static struct frames frames;
     bool undecided;
-    const struct decoder_format *lz4 = decoder_detect("\x04\x22\x4d\x18", 4, &undecided);
+    const struct decoder_format *lz4 =
+        decoder_detect("\x04\x22\x4d\x18", 4, DECODER_COMPRESSED, &undecided);
 
     /* No block; then two, of which one claims to be compressed, and a checksum of the content. */
     frames_add(&frames, "\x04\x22\x4d\x18\x60\x40\x82\0\0\0\0", 11);
@@ -289,7 +285,8 @@ static void check_gzip_ends(void)
 {
     static struct frames frames;
     bool undecided;
-    const struct decoder_format *gzip = decoder_detect("\x1f\x8b", 2, &undecided);
+    const struct decoder_format *gzip =
+        decoder_detect("\x1f\x8b", 2, DECODER_COMPRESSED, &undecided);
 
     /* The member that ends files of BGZF (the SAM/BAM format specification, 4.1.2). */
     frames_add(&frames, "\x1f\x8b\x08\x04\0\0\0\0\0\xff\6\0BC\2\0\x1b\0\3\0\0\0\0\0\0\0\0\0", 28);
@@ -401,9 +398,9 @@ static void check_empty(void)
     struct failure failure;
     struct decoder *decoder = NULL;
     bool undecided;
-    const struct decoder_format *zstd = decoder_detect("\x28\xb5\x2f\xfd", 4, &undecided);
+    const struct decoder_format *zstd =
+        decoder_detect("\x28\xb5\x2f\xfd", 4, DECODER_COMPRESSED, &undecided);
 
-    decoder_close(NULL);
     if (decoder_open(&decoder, zstd, "name", 0, &failure) != STATUS_OK) {
         tap_ok(false, "opens");
         return;

@@ -72,7 +72,7 @@ static void *find_texts(void *argument)
         finder->is_right &= finder->ids[number] == id && bytes == write_text(number, text) &&
                             memcmp(text, kept, bytes) == 0;
     }
-    dictionary_cache_destroy(cache);
+    free(cache);
     return NULL;
 }
 
@@ -165,7 +165,7 @@ static void test_alike(void)
     tap_ok(is_right, "texts that are alike");
     tap_ok(dictionary_count(dictionary) == 1001, "how many there are");
     tap_ok(is_ordered(dictionary, 1), "their order");
-    dictionary_cache_destroy(cache);
+    free(cache);
     dictionary_destroy(dictionary);
 }
 
@@ -187,7 +187,7 @@ static void test_limit(void)
     tap_ok(status == STATUS_DATA && strstr(failure.message, "more than 3145728 bytes"),
            "a limit, passed after %llu texts", (unsigned long long)number);
     tap_ok(dictionary_memory(dictionary) <= limit && number > 5000, "it is not passed much before");
-    dictionary_cache_destroy(cache);
+    free(cache);
     dictionary_destroy(dictionary);
     dictionary = must(dictionary_create(limit, keys));
     tap_ok(is_ordered(dictionary, 4), "an empty dictionary");
@@ -247,7 +247,7 @@ static void print_figures(unsigned threads)
     dictionary_order_destroy(&order);
     free(texts);
     free(bytes);
-    dictionary_cache_destroy(cache);
+    free(cache);
     dictionary_destroy(dictionary);
 }
 

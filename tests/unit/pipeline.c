@@ -522,8 +522,10 @@ static void scene_run(struct scene *scene)
     struct writer *writer;
 
     element_parse("u32", &job.element);
-    if (source_open(&source, names, 1, 4, &scene->failure) != STATUS_OK)
+    const struct source_options plain = {.kinds = 0};
+    if (source_open(&source, names, 1, &plain, &scene->failure) != STATUS_OK)
         abort();
+    source_set_format(source, &(struct record_format){.element_bytes = 4}, false);
     void *partial = scene_partial(scene, &job, &writer);
     struct pipeline_task task = {
         .job = &job,
@@ -533,7 +535,8 @@ static void scene_run(struct scene *scene)
         .engine = scene->engine,
         .devices = scene->devices,
         .device_count = scene->device_count,
-        .options = {.input_bytes = scene->told_size ? scene->told_size : source_size(source)},
+        .options = {.input_bytes =
+                        scene->told_size ? scene->told_size : source_sizes(source).stream},
         .watcher = &scene->watcher,
     };
     scene->status = pipeline_run(&task, &scene->report, &scene->failure);

@@ -231,13 +231,13 @@ static void test_constants(void)
         struct wide denominator = wide_hex(rows[i].denominator);
         char found[RATIO_SIZE];
         char minus[RATIO_SIZE + 1];
-        size_t length = ratio_write(found, false, &numerator, &denominator);
+        size_t length = ratio_write(found, false, &numerator, &denominator, false);
         quotients = is_text(found, length, rows[i].text) && quotients;
         snprintf(minus, sizeof minus, "%s%s", strcmp(rows[i].text, "0") == 0 ? "" : "-",
                  rows[i].text);
-        length = ratio_write(found, true, &numerator, &denominator);
+        length = ratio_write(found, true, &numerator, &denominator, false);
         negative = is_text(found, length, minus) && negative;
-        length = ratio_write_root(found, &numerator, &denominator);
+        length = ratio_write(found, false, &numerator, &denominator, true);
         roots = is_text(found, length, rows[i].root) && roots;
     }
     tap_ok(quotients, "quotients");
@@ -258,7 +258,7 @@ static void test_doubles(void)
         struct wide denominator = wide_from((unsigned __int128)1 << shift);
         char found[RATIO_SIZE];
         char expected[64];
-        size_t length = ratio_write(found, false, &wide_numerator, &denominator);
+        size_t length = ratio_write(found, false, &wide_numerator, &denominator, false);
         snprintf(expected, sizeof expected, "%.17g",
                  (double)numerator / (double)((unsigned __int128)1 << shift));
         char *exponent = strchr(expected, 'e');
@@ -287,8 +287,8 @@ static void test_squares(void)
         struct wide bb = wide_multiply(&b, &b);
         char quotient[RATIO_SIZE];
         char root[RATIO_SIZE];
-        size_t length = ratio_write(quotient, false, &a, &b);
-        same = same && ratio_write_root(root, &aa, &bb) == length &&
+        size_t length = ratio_write(quotient, false, &a, &b, false);
+        same = same && ratio_write(root, false, &aa, &bb, true) == length &&
                memcmp(root, quotient, length) == 0;
     }
     tap_ok(same, "roots of squares are the quotients that were squared");

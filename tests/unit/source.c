@@ -62,6 +62,8 @@ static void write_all(int fd, const unsigned char *data, size_t bytes)
 
 enum kind { FILE_REGULAR, FILE_FIFO, FILE_STDIN_PIPE };
 
+static const struct source_options plain = {.kinds = 0};
+
 struct scene_file {
     enum kind kind;
     size_t bytes;
@@ -194,10 +196,11 @@ static struct source *scene_open(const struct scene *scene, size_t element_bytes
     struct source *source = NULL;
     struct failure failure;
 
-    if (source_open(&source, scene->names, scene->count, element_bytes, &failure) != STATUS_OK) {
+    if (source_open(&source, scene->names, scene->count, &plain, &failure) != STATUS_OK) {
         printf("Bail out! %s\n", failure.message);
         exit(1);
     }
+    source_set_format(source, &(struct record_format){.element_bytes = element_bytes}, false);
     return source;
 }
 
@@ -400,7 +403,7 @@ static bool check_scene(const struct scene_file *files, size_t count, size_t ele
     scene_make(&scene, files, count);
     struct source *source = scene_open(&scene, element_bytes);
     uint64_t size = scene.has_pipes ? SOURCE_SIZE_UNKNOWN : scene.bytes;
-    bool right = source_size(source) == size || tap_note("source_size is wrong");
+    bool right = source_sizes(source).stream == size || tap_note("source_sizes is wrong");
     size_t whole = scene.bytes - scene.bytes % element_bytes;
 
     pull_all(&pull, source, scene.bytes, element_bytes, capacities, threads);
@@ -699,7 +702,7 @@ static bool check_repeat(const size_t *lengths, size_t count, off_t offset)
     close(fd);
     begun.scene.names[0] = offset > 0 ? standard_input : name;
     begun.source = scene_open(&begun.scene, 1);
-    source_set_format(begun.source, &(struct record_format){.element_bytes = 4});
+    source_set_format(begun.source, &(struct record_format){.element_bytes = 4}, false);
     if (pull_fixed(begun.source, begun.buffer, sizeof begun.buffer, &chunk, &failure) ||
         source_repeat(&begun.source, &failure) != STATUS_OK)
         bail_out(failure.message);
@@ -763,8 +766,9 @@ static struct source *stdin_source(size_t element_bytes)
     struct source *source = NULL;
     struct failure failure;
 
-    if (source_open(&source, names, 1, element_bytes, &failure) != STATUS_OK)
+    if (source_open(&source, names, 1, &plain, &failure) != STATUS_OK)
         bail_out(failure.message);
+    source_set_format(source, &(struct record_format){.element_bytes = element_bytes}, false);
     return source;
 }
 
@@ -861,8 +865,9 @@ static void test_pipe_behind_file(void)
     char *const names[] = {scene.names[0], pipe_name};
     if (truncate(names[0], (off_t)bytes) != 0)
         bail_out("truncate");
-    if (source_open(&source, names, 2, 4, &failure) != STATUS_OK)
+    if (source_open(&source, names, 2, &plain, &failure) != STATUS_OK)
         bail_out(failure.message);
+    source_set_format(source, &(struct record_format){.element_bytes = 4}, false);
     for (size_t i = 0; i < ARRAY_LENGTH(pullers); i++) {
         pullers[i] = (struct counting_puller){.source = source, .bytes = &pulled};
         if (pthread_create(&pullers[i].thread, NULL, counting_puller_run, &pullers[i]) != 0)
@@ -1110,7 +1115,7 @@ static bool check_refused(char *const *names, size_t count, const char *name, co
 {
     struct source *source = NULL;
     struct failure failure = {.status = STATUS_OK};
-    enum status status = source_open(&source, names, count, 4, &failure);
+    enum status status = source_open(&source, names, count, &plain, &failure);
 
     if (status == STATUS_OK)
         source_close(source);
@@ -1162,7 +1167,7 @@ static bool check_offset(size_t bytes, off_t offset)
         bail_out(scene.names[0]);
     close(fd);
     struct source *source = stdin_source(4);
-    bool right = source_size(source) == bytes - from || tap_note("source_size is wrong");
+    bool right = source_sizes(source).stream == bytes - from || tap_note("source_sizes is wrong");
     pull_all(&pull, source, bytes - from, 4, capacities, 2);
     right = right && pull_succeeded(&pull) && pull_is_contiguous(&pull, bytes - from) &&
             memcmp(pull.output, scene.content + from, bytes - from) == 0;
@@ -1189,7 +1194,7 @@ static bool check_proc(void)
         return true;
     size_t bytes = fread(wanted, 1, sizeof wanted, file);
     fclose(file);
-    if (source_open(&source, names, 1, 1, &failure) != STATUS_OK)
+    if (source_open(&source, names, 1, &plain, &failure) != STATUS_OK)
         return tap_note("%s", failure.message);
     enum status status = pull_fixed(source, found, sizeof found, &chunk, &failure);
     source_close(source);
@@ -1275,7 +1280,7 @@ static bool check_capacities(const struct text_rules *rules, const char *first, 
         uint64_t values = 0;
         int64_t total = 0;
 
-        source_set_format(source, &format);
+        source_set_format(source, &format, false);
         for (size_t at = 0; at < LONG_BYTES; at++)
             line[at] = first[at % strlen(first)];
         if (fcntl(fd, F_SETPIPE_SZ, 1 << 20) < 0)

@@ -47,7 +47,8 @@ static size_t xz_parts_decode(const unsigned char *data, size_t begin, size_t by
                               uint64_t part_bytes, unsigned char *out, size_t room, size_t *made)
 {
     bool undecided;
-    const struct decoder_format *xz = decoder_detect("\xfd\x37zXZ", 6, &undecided);
+    const struct decoder_format *xz =
+        decoder_detect("\xfd\x37zXZ", 6, DECODER_COMPRESSED, &undecided);
     const struct decoder_view view = {.bytes = bytes, .look = frame_look, .context = (void *)data};
     struct decoder_index *index = decoder_index_open(xz, &view, begin, 0);
     struct decoder_part part = {.is_last = false};
