@@ -2,8 +2,9 @@
  * Exit statuses and failures.
  *
  * The function that first detects a failure writes its message into the caller's struct failure and
- * returns its status. All functions above it only return that status. main() prints the message;
- * nothing else in the program prints errors.
+ * returns its status. All functions above it only return that status. main() prints the message.
+ * Nothing else prints errors, but for reports of invalid tokens (parse_errors.h), and of a GPU
+ * whose work the CPU does again (run.c).
  */
 #ifndef GPUHIST_STATUS_H
 #define GPUHIST_STATUS_H

@@ -1,10 +1,10 @@
 /*
  * The partial of operation histogram: a counter for each bin, and two for the values outside.
  *
- * All workers of all engines share this table. They count in memory of their own and add their
- * counts from time to time. Adding locks only the *regions* of the table that it touches, so
- * workers seldom contend. A region has as many bins as stay in a core's L2 while partitioned values
- * are counted directly into it (cpu_counter_partitioned.c).
+ * All workers of all engines share this table. They count, or collect bin numbers, in memory of
+ * their own, and add these from time to time. Adding locks only the *regions* of the table that it
+ * touches, so workers seldom contend. A region has as many bins as stay in a core's L2 while
+ * partitioned values are counted directly into it (cpu_counter_partitioned.c).
  *
  * The functions histogram_add_* and histogram_*_region are thread-safe; the others, and
  * histogram_add_unlocked, are not.

@@ -1,7 +1,8 @@
 /*
- * Counters: ways for a CPU thread to count bin numbers in memory of its own, which is merged into
- * the shared histogram at the end. The number of bins decides which of two is faster; a third one
- * adds up weights.
+ * Counters: ways for a CPU thread to count bin numbers. The number of bins decides: few are counted
+ * in a table of the thread's own, which is added to the shared histogram at the end; bin numbers of
+ * many are collected in buffers of the thread's own, and each full buffer is counted into the
+ * shared histogram. A third one adds up weights.
  */
 #ifndef GPUHIST_CPU_COUNTER_H
 #define GPUHIST_CPU_COUNTER_H
@@ -23,7 +24,8 @@ struct cpu_counter {
 /* The thread has a table of its own, for as many bins as stay in its L2. */
 extern const struct cpu_counter cpu_counter_private;
 
-/* Sorts bin numbers by region of the histogram and counts region by region: for any bins. */
+/* Collects bin numbers by region of the histogram, and counts region by region into it: for any
+ * bins. */
 extern const struct cpu_counter cpu_counter_partitioned;
 
 /* Adds up weights, for any bins. The others take none. */
@@ -33,7 +35,7 @@ extern const struct cpu_counter cpu_counter_weighted;
  * Private tables have at most so many entries: 2 MiB a thread, its share of a common L3.
  * Seconds for 64Mi uniform int32 on two cores (1 MiB of L2 each, 32 MiB of L3), private and
  * partitioned: 16,000 bins 0.048 0.078, 128,000 0.056 0.077, 512,000 0.052 0.082,
- * 1,000,000 0.071 0.118.
+ * 1,000,000 0.071 0.118. The limit is lower: more threads share the L3 elsewhere.
  */
 #define CPU_COUNTER_PRIVATE_MAX ((size_t)512 << 10)
 

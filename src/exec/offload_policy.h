@@ -16,7 +16,7 @@ struct offload_policy_view {
     double seconds;       /* since the start */
     unsigned workers;     /* of the CPU, at least 1 */
     unsigned pulling;     /* CPU workers that have begun to pull */
-    bool is_unread;       /* the pipe goes unread (source_is_unread) */
+    bool is_unread;       /* the pipe goes unread (source_progress) */
     unsigned feeders;     /* of devices that have joined */
 };
 
