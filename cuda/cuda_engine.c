@@ -80,16 +80,12 @@ struct cuda_worker {
     unsigned next_slot; /* to be filled */
 };
 
-/* The functions of a job's operation. NULL: it runs on the CPU alone. */
-static const struct cuda_operation *cuda_engine_find_operation(const struct job *job)
-{
-    static const struct cuda_operation *const table[OPERATION_IDS] = {
-        [OPERATION_HISTOGRAM] = &cuda_histogram,     [OPERATION_UNIQ] = &cuda_uniq,
-        [OPERATION_REDUCE] = &cuda_reduce,           [OPERATION_COUNT] = &cuda_count,
-        [OPERATION_STALIN_SORT] = &cuda_stalin_sort,
-    };
-    return table[job->operation];
-}
+/* The functions of each operation. NULL: it runs on the CPU alone. */
+static const struct cuda_operation *const cuda_engine_operations[OPERATION_IDS] = {
+    [OPERATION_HISTOGRAM] = &cuda_histogram,     [OPERATION_UNIQ] = &cuda_uniq,
+    [OPERATION_REDUCE] = &cuda_reduce,           [OPERATION_COUNT] = &cuda_count,
+    [OPERATION_STALIN_SORT] = &cuda_stalin_sort,
+};
 
 static unsigned cuda_engine_devices(void)
 {
@@ -148,7 +144,7 @@ static const char *cuda_engine_unsupported(const struct job *job)
         return "-f 0";
     if (job->is_text && job->text.is_quoted)
         return "--csv";
-    if (!cuda_engine_find_operation(job))
+    if (!cuda_engine_operations[job->operation])
         return operation_of(job)->name;
     return reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);
 }
@@ -262,7 +258,7 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
     device->id = (int)options->device;
     opened->shared.job = job;
     opened->shared.partial = partial;
-    opened->operation = cuda_engine_find_operation(job);
+    opened->operation = cuda_engine_operations[job->operation];
     opened->chunk_bytes = options->chunk_bytes ? options->chunk_bytes : CUDA_ENGINE_CHUNK_BYTES;
     opened->workers = engine_useful_workers(feeders, opened->chunk_bytes, options->input_bytes);
 
