@@ -247,7 +247,8 @@ static void cuda_engine_close(void *session)
 }
 
 static enum status cuda_engine_open(const struct job *job, const struct engine_options *options,
-                                    void *partial, void **session, struct failure *failure)
+                                    void *partial, void **session, unsigned *workers,
+                                    struct failure *failure)
 {
     struct cuda_session *opened = calloc(1, sizeof *opened);
     if (!opened)
@@ -279,12 +280,8 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
         return status;
     }
     *session = opened;
+    *workers = opened->workers;
     return STATUS_OK;
-}
-
-static unsigned cuda_engine_workers(const void *session)
-{
-    return ((const struct cuda_session *)session)->workers;
 }
 
 /*
@@ -581,7 +578,6 @@ const struct engine cuda_engine = {
     .unsupported = cuda_engine_unsupported,
     .prepare = cuda_engine_prepare,
     .open = cuda_engine_open,
-    .workers = cuda_engine_workers,
     .finish = cuda_engine_finish,
     .close = cuda_engine_close,
     .worker_open = cuda_engine_worker_open,
