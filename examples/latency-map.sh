@@ -30,4 +30,5 @@ fi
 
 bucket=$1 time=$2 ms=$3
 shift 3
-"$gpuhist" --log2=3 --field "$ms" --by "$time:time/$bucket" --format svg -- "$@"
+"$gpuhist" --log2=3 --field "$ms" --by "$time:time/$bucket" --format svg --title 'Response times' \
+    --label milliseconds -- "$@"

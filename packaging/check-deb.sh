@@ -6,7 +6,7 @@
 #   packaging/check-deb.sh gpuhist-VERSION.tar.xz [DIRECTORY]
 #
 # Takes root. Installs the tools and the build dependencies that are missing. The packages go to
-# DIRECTORY, if one is given.
+# DIRECTORY, if one is given, as soon as they are made.
 set -euo pipefail
 
 tarball=$(realpath "$1")
@@ -61,7 +61,7 @@ install_tools
 make_root &
 root_maker=$!
 (cd source && dpkg-buildpackage -us -uc)
+[ -z "$keep" ] || cp ./*.{changes,deb,dsc,tar.xz} "$keep" # also if a check fails
 lintian --fail-on error,warning ./*.changes
 wait "$root_maker"
 run_tests
-[ -z "$keep" ] || cp ./*.{changes,deb,dsc,tar.xz} "$keep"

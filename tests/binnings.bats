@@ -146,3 +146,80 @@ load helpers
         [ -z "$output" ] && [ "$(wc -l <<<"$stderr")" -eq 1 ]
     done
 }
+
+@test "--range auto: bins from the least value to the greatest, as Python counts" {
+    cd "$BATS_TEST_TMPDIR"
+    command -v python3 >/dev/null || skip "no python3"
+    # shellcheck disable=SC2086
+    python3 "$srcdir/tests/range_auto.py" "$GPUHIST" 1 120 $ENGINES
+}
+
+@test "--range auto: ten bins of all, one value, the ends of 64 bits, and no values" {
+    cd "$BATS_TEST_TMPDIR"
+    run -0 --separate-stderr gpuhist --range auto --bins 10 < <(seq 5 104)
+    [ "$output" = "$(for ((low = 5; low < 100; low += 10)); do printf '%d\t%d\t10\n' $low $((low + 10)); done)" ]
+    [ -z "$stderr" ]
+    [ "$(gpuhist --range auto --bins 10 < <(printf '7\n7\n'))" = $'7\t2' ]
+    [ "$(gpuhist --range auto --bins 10 < <(printf '7\n9\n'))" = $'7\t1\n9\t1' ]
+    [ "$(gpuhist --range auto --bins 10 --zeros < <(printf '7\n9\n'))" = $'7\t1\n8\t0\n9\t1' ]
+    printf '%s\n' 9223372036854775807 -9223372036854775808 0 >in
+    [ "$(gpuhist --range auto --bins 2 in)" = \
+        $'-9223372036854775808\t0\t1\n0\t9223372036854775808\t2' ]
+    [ "$(gpuhist --range auto --bins 1 in)" = $'-9223372036854775808\t9223372036854775808\t3' ]
+    printf '%s\n' 18446744073709551615 0 1 >in
+    [ "$(gpuhist -t u64 --range auto --bins 2 in)" = \
+        $'0\t9223372036854775808\t2\n9223372036854775808\t18446744073709551616\t1' ]
+    for format in tsv csv json jsonl raw npy svg gnuplot; do
+        gpuhist --range auto --bins 3 --format $format </dev/null >none
+    done
+    [ "$(gpuhist --range auto --bins 3 --zeros --format csv </dev/null)" = value,count ]
+    run --separate-stderr gpuhist --range auto --bins 3 --quantiles 50 </dev/null
+    assert_failed 1 "no values were counted"
+}
+
+@test "--range auto: pictures, and results so far, are those of the range that is typed" {
+    cd "$BATS_TEST_TMPDIR"
+    seq 1 3000 | awk '{ print $1 % 24, $1 * $1 % 977 }' >in # from 0 to 976
+    local options
+    for options in --plot "--format svg" "--format gnuplot" "--format npy" "--format json --quantiles 1,99" \
+        "--sort count --percent --cumulative" "--by 1 --format svg" "--by 1 --plot"; do
+        # shellcheck disable=SC2086
+        {
+            gpuhist -f 2 --bins 9 --range 0:977 $options in >expected
+            gpuhist -f 2 --bins 9 --range auto $options in | cmp expected -
+            gpuhist -f 2 --bins 9 --range auto --outside abort $options < <(cat in) | cmp expected -
+        }
+    done
+    gpuhist -f 2 --bins 9 --range 0:977 in >expected
+    { head -n 99 in; sleep 0.2; tail -n +100 in; } | gpuhist -f 2 --bins 9 --range auto --every 30ms >so_far
+    tail -n 9 so_far | cmp expected -
+    [ "$(grep -c '^$' so_far)" -ge 1 ]
+    # groups have ranges of their own, but in a heat map, and with --where the rows that meet it
+    gpuhist -f 2 --bins 4 --range auto --where '1=5' in >expected
+    gpuhist -f 2 --bins 4 --range auto --by 1 in | awk '$1 == 5' | cut -f 2- | cmp expected -
+}
+
+@test "--range auto: what it does not go with, and where it is named" {
+    run --separate-stderr gpuhist --range auto
+    assert_failed 2 "--range auto needs --bins N (--width W alone covers all values)"
+    run --separate-stderr gpuhist --range auto --width 5
+    assert_failed 2 "--range auto needs --bins N"
+    run --separate-stderr gpuhist --range auto --log2
+    assert_failed 2 "--range can only be combined with --bins or --width"
+    run --separate-stderr gpuhist --range auto --bins 5G
+    assert_failed 2 "--bins is too large"
+    run --separate-stderr gpuhist --range automatic --bins 5
+    assert_failed 2 "invalid --range 'automatic': expected auto, or LO:HI"
+    run --separate-stderr gpuhist --range auto --bins 5 -f 1:text
+    assert_failed 2 "histogram does not take columns of texts"
+    run -0 --separate-stderr gpuhist --bins 10 < <(seq 100)
+    [ "$stderr" = "gpuhist: values outside the bins: 0 below, 91 above; --range auto makes 10 bins of all" ]
+    run -0 --separate-stderr gpuhist --bins 10 --range 1:11 < <(seq 100)
+    [ "$stderr" = "gpuhist: values outside the bins: 0 below, 90 above (see --outside)" ]
+    run -0 --separate-stderr gpuhist --bins 10 -f 1 --by 1 < <(seq 20)
+    [ "$stderr" = "gpuhist: values outside the bins: 0 below, 11 above; --range auto makes 10 bins of all" ]
+    run -0 --separate-stderr gpuhist --bins 10 --range auto --save "$BATS_TEST_TMPDIR/a" < <(seq 20)
+    run -0 --separate-stderr gpuhist --bins 11 --range auto --save "$BATS_TEST_TMPDIR/b" < <(seq 20)
+    run --separate-stderr gpuhist merge "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b"
+    assert_failed 1 "--bins=11, not --bins=10"
+}

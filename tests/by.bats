@@ -276,7 +276,7 @@ make_log() {
     printf '%s\n' '1 2' '3 4' '1 -5' >in
     gpuhist reduce sum,min,max -f 2 --by 1 --save state -o /dev/null in
     zstd -dc state | head -n 2 >options
-    printf 'gpuhist state 3\nreduce sum,min,max --type=i64 --by=1\n' | cmp - options
+    printf 'gpuhist state 4\nreduce sum,min,max --type=i64 --by=1\n' | cmp - options
     # shellcheck disable=SC2059
     damage() { # EXPRESSION TEXT: other options, an error
         zstd -dc state | sed "$1" | zstd -q >damaged

@@ -27,22 +27,78 @@ operations_of_help() {
         # shellcheck disable=SC2086
         [ "$(gpuhist $operation --help | wc -l)" -le 82 ] # one option a line
         for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
-        if [ "${operation:-histogram}" = histogram ]; then
-            [[ ${lines[0]} == 'Usage: gpuhist [OPERATION] '* ]]
-        else
-            [[ ${lines[0]} == "Usage: gpuhist $operation"* ]]
-        fi
+        case $operation in
+        '') [[ ${lines[0]} == 'Usage: gpuhist [OPERATION] '* ]] ;;
+        histogram) [[ ${lines[0]} == 'Usage: gpuhist [histogram] '* ]] ;;
+        *) [[ ${lines[0]} == "Usage: gpuhist $operation"* ]] ;;
+        esac
         # shellcheck disable=SC2086
         [ "$output" = "$(gpuhist $operation -h)" ]
     done
-    [ "$(gpuhist --help)" = "$(gpuhist histogram --help)" ]
+    [ "$(gpuhist --help | wc -l)" -le 40 ]
+    gpuhist --help | grep -A 3 '^Options:' | grep -q -e '--by COLUMN' # among the first
+    [ "$(gpuhist --help | sed -n '/^Options:/,/^$/p' | grep -vxF -f <(gpuhist histogram --help))" = \
+        $'Options: (these are some; all: gpuhist histogram --help)' ]
     [ "$(gpuhist stalin --help)" = "$(gpuhist stalin-sort --help)" ]
     [[ $(gpuhist --help) == *'gpuhist OPERATION --help'* ]]
     [[ $(gpuhist reduce --help) != *Operations:* ]]
 }
 
+# same_as EXPECTED ARG...: both command lines, words in one text, read `in` and print the same.
+same_as() {
+    local expected=$1
+    shift
+    # shellcheck disable=SC2086
+    gpuhist $expected in >expected 2>&1 || true
+    gpuhist "$@" in >found 2>&1 || true
+    [ -s expected ]
+    cmp expected found
+}
+
+@test "options that are given twice: lists go on, conditions are added, of others the last one counts" {
+    seq 1 40 | awk '{ print $1 % 7, $1 % 5, $1, "x" $1 % 3 }' >in
+    # lists
+    same_as "reduce sum,p50 -f 1,2,3" reduce sum,p50 -f 1 -f 2,3
+    same_as "reduce sum,p50 -f 1,2,3" reduce sum,p50 --field 1 --field=2 -f3
+    same_as "uniq -f 3 --by 1,2" uniq -f 3 --by 1 --by 2
+    same_as "uniq -f 3 --by 4:text,1,2" uniq --by 4:text,1 -f 3 --by 2
+    same_as "uniq -f 1 --quantiles 50,1,99.9" uniq -f 1 --quantiles 50 --quantiles 1,99.9
+    same_as "-f 3 --edges 0,10,20,99" -f 3 --edges 0,10 --edges 20,99
+    same_as "uniq -f 1 --gpus 0,1 --engine cpu" uniq -f 1 --gpus 0 --gpus 1 --engine cpu
+    printf '0\n10\n' >edges
+    run --separate-stderr gpuhist -f 3 --edges 0,10 --edges @edges in
+    assert_failed 2 "--edges @FILE must be the only --edges"
+    run --separate-stderr gpuhist -f 3 --edges @edges --edges 20 in
+    assert_failed 2 "--edges @FILE must be the only --edges"
+    run --separate-stderr gpuhist -f 3 --gpus 0,1 --gpus 1 in
+    assert_failed 2 "invalid --gpus '1'"
+    # conditions and predicates
+    awk '$1 > 2 && $2 != 1 && $2 != 3 { print $3 }' in | sort -n | uniq -c | awk '{ print $2 "\t" $1 }' >found
+    gpuhist uniq -f 3 --where '1>2' --where '2!=1' --where '2!=3' in | cmp found -
+    [ "$(gpuhist count -f 3 --ge 10 --ge 30 --eq 5 --eq 5 in)" = $'ge 10\t31\nge 30\t11\neq 5\t1\neq 5\t1' ]
+    # one column, and no more
+    run --separate-stderr gpuhist uniq -f 1 -f 2 in
+    assert_failed 2 "uniq takes one column of values"
+    run --separate-stderr gpuhist -f 1 -f 2 in
+    assert_failed 2 "histogram takes one column of values"
+    run --separate-stderr gpuhist uniq -f 1 --weight 2 --weight 3 in
+    assert_failed 2 "--weight takes at most 1 column"
+    # all others: the last one
+    same_as "-f 3 --bins 20 --range 0:40" -f 3 --bins 10 --range 5:6 --bins 20 --range 0:40
+    same_as "-f 3 --width 5" -f 3 --width 7 --width 5
+    same_as "uniq -f 1 --top 2 --sort bin" uniq -f 1 --top 5 --sort count --top 2 --sort bin
+    same_as "uniq -f 1 --format json" uniq -f 1 --format csv --format json
+    same_as "uniq -f 1 --min-count 6" uniq -f 1 --min-count 1 --min-count 6
+    same_as "uniq -f 4:hex -d x" uniq -f 4:hex -d , -d x
+    same_as "uniq -t u8 -f 1 --invalid ignore --header=3" uniq -t i64 -t u8 -f 1 --invalid fail --invalid ignore \
+        --header=1 --header=3
+    same_as "uniq -f 1 --comment 3" uniq -f 1 --comment '#' --comment 3
+    gpuhist uniq -f 1 -o first -o second in
+    [ ! -e first ] && gpuhist uniq -f 1 in | cmp second -
+}
+
 @test "--help says what the input is by default, what --weight adds up, and where --save goes" {
-    gpuhist --help >help
+    gpuhist histogram --help >help
     for line in \
         '  -t, --type TYPE         i8 u8 i16 u16 i32 u32 i64 u64, plus le or be: u16be' \
         '      --binary            the input is binary, of i32 unless -t is given' \
@@ -93,6 +149,27 @@ operations_of_help() {
     ! reads_gzip || [ "$output" = "$(eval "$(sed -n 2p examples)")" ]
     run -0 eval "$(sed -n 3p examples)"
     [ "$output" = $'50\t20\n99\t30' ]
+}
+
+@test "--help of each operation has examples, which work" {
+    printf '7\n3\n7\n12\n' | tee ids.txt times.txt >monday.txt
+    printf '1\n' | gpuhist uniq --save tuesday.state -o /dev/null
+    printf '\7\0\0\0' >ids.bin
+    for end in '200 30' '200 2000000' '500 700'; do
+        echo "h - - [21/Nov/2026:13:45:02 +0000] \"GET / HTTP/1.1\" $end"
+    done | tee access.log >x.log
+    printf 'ms,bytes\n1.25,10\n3,20\n' >x.csv
+    for operation in $(operations_of_help); do
+        gpuhist "$operation" --help | sed '1,/^Examples:$/d; /^$/,$d; s/^  //; s/   *[^ ].*//' >examples
+        [ -s examples ]
+        while read -r example; do
+            [[ $example == "gpuhist "* ]]
+            [ "$operation" != info ] || example=${example% |*}
+            run -0 --separate-stderr eval "$example"
+            [[ $example == *' -o '* ]] || [ -n "$output" ]
+        done <examples
+    done
+    [ "$(cat late.txt)" = 3 ]
 }
 
 # bats test_tags=plain

@@ -16,15 +16,23 @@ load helpers
         run --separate-stderr gpuhist reduce sum "${@:3}" in
         assert_failed "$1" "$2"
     }
-    kinds="it is 'ms,status' (kinds: int hex .N time ip text; width: /100)"
-    refused 1 "its header has no field 'ms:float': $kinds" --csv -f ms:float
-    refused 1 "its header has no field 'status/100': $kinds" --csv -f ms:.1 --by status/100
-    refused 1 "its header has no field '2:tme': it is 'ms,status' (kinds: int hex" --csv -f 2:tme
+    it="it is 'ms,status'"
+    kinds="is no kind: int hex .N time localtime ip text"
+    refused 1 "its header has no field 'ms:float': $it ('float' $kinds)" --csv -f ms:float
+    refused 1 "its header has no field 'ms:.x': $it ('.x' $kinds)" --csv -f ms:.x
+    refused 1 "its header has no field 'ms:.19': $it ('.19' $kinds)" --csv -f ms:.19
+    refused 1 "its header has no field '2:tme': $it ('tme' is no kind: did you mean time?)" --csv -f 2:tme
+    refused 1 "its header has no field 'ms:Int/5': $it ('Int' is no kind: did you mean int?)" --csv -f ms:Int/5
+    refused 1 "its header has no field 'ms:int/x': $it ('/x' is no width of kind int: /100)" --csv -f ms:int/x
+    refused 1 "('/15x' is no width of kind time.3: /15m /1h)" --csv -f ms:time.3/15x
+    refused 1 "('/200' is no width of kind ip: /24 /24/48)" --csv -f ms --by status:ip/200
+    refused 1 "('/2' is no width of kind text: none)" --csv -f ms --by status:text/2
+    refused 1 "its header has no field 'status/100': $it (a width stands behind a kind: int/100, time/1h)" --csv -f ms:.1 --by status/100
     refused 1 "in:2: invalid address '1.5'" --csv --header -f 2 --where 1:ip=10.0.0.1
     refused 2 "invalid --where 'ms:time>x': 'x' is not a time such as 2026-11-21T13:45:02Z" --csv -f 2 --where 'ms:time>x'
     refused 2 "invalid --where 'ms:ip=10.0': '10.0' is not an address such as" --csv -f 2 --where ms:ip=10.0
     refused 2 "reduce of addresses takes count and distinct alone" --csv -f ms:ip
-    refused 1 "its header has no field 'ms:int/0': $kinds" --csv -f status --where ms:int/0=0
+    refused 1 "its header has no field 'ms:int/0': $it ('/0' is no width of kind int: /100)" --csv -f status --where ms:int/0=0
     refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
     refused 2 "invalid --where 'ms': expected a column, an operator and a value" --csv -f status --where ms
@@ -114,6 +122,13 @@ refused() {
     done
     printf '%s\n' '{"a":1,"b":{"c":"x"},"b":{"d":null}}' >in
     refused 1 "in:1: row has no .b.c" uniq --jsonl -f .b.c:text
+    printf '{"a":1,"http":{"latency_ms":5}}\n{"a":2,"http" : {"l\\"x":"latency_m","latency" :7,"stat us":1}}\n' >near
+    for case in 1:.http.latency_sm:.http.latency_ms 1:latency_ns:latency_ms 1:.http.bytes: 1:.b.a: \
+        2:.http.latncy:.http.latency 2:".x.stat_us:.x.stat us" 2:latency_m:latency; do
+        IFS=: read -r line path meant <<<"$case"
+        run -1 --separate-stderr gpuhist reduce sum --jsonl -f "$path" < <(sed -n "${line}p" near)
+        [ "$stderr" = "gpuhist: standard input:1: row has no $path${meant:+ (did you mean $meant?)}" ]
+    done
     refused 1 "in:1: invalid integer 'null'" uniq --jsonl -f .b.d
     refused 1 "in:1: invalid integer '{\"d\":null}'" uniq --jsonl -f b
     [ "$(gpuhist uniq --jsonl -f b:text --format csv in)" = $'value,count\n"{""d"":null}",1' ]
@@ -220,6 +235,12 @@ refused() {
     [[ $output == *": '-9223372036854775809' is out of range for i64" ]]
     run -1 gpuhist uniq -t i8 -f 1:int/10 < <(echo -128)
     [[ $output == *": the bucket of '-128' begins below the least i8 (try -t i64)" ]]
+    # what skips it does not say that it is out of range
+    run -0 --separate-stderr gpuhist uniq -t i8 -f 1:int/10 --invalid ignore < <(printf '%s\n' 5 -128)
+    [ "$output" = $'0\t1' ]
+    [ "$stderr" = "gpuhist: note: 1 token skipped, a number in a bucket that begins below the least i8" ]
+    run -0 --separate-stderr gpuhist uniq -t i8 -f 1:int/10 --invalid ignore < <(printf '%s\n' 5 -128 -127 x 200)
+    [ "$stderr" = "gpuhist: note: 4 tokens skipped, 3 of them numbers that do not fit: 1 out of range for i8, 2 in a bucket that begins below the least i8; try -t i64" ]
 }
 
 @test "brackets are for dates with a time of the day" {

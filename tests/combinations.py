@@ -223,8 +223,10 @@ class Histogram:
                 counts[(inside - self.low) * self.bins // width] += 1
             elif self.outside == "report":
                 below, above = below + (value < self.low), above + (value > inside)
-        told = [b"values outside the bins: %d below, %d above (%s)" %
-                (below, above, b"see --outside" if any(counts) else b"none inside: try --width or uniq")] \
+        advice = b" (see --outside)" if any(counts) else b" (none inside: try --width or uniq)"
+        if self.low == 0 and self.bins == self.high:
+            advice = b"; --range auto makes %d bin%s of all" % (self.bins, b"s" * (self.bins != 1))
+        told = [b"values outside the bins: %d below, %d above%s" % (below, above, advice)] \
             if below + above > 0 and not self.quiet else []
         if self.raw:
             return struct.pack(f"<{self.bins}Q", *counts), told, None
@@ -270,8 +272,9 @@ class Reduce:
         lines = [b"%s\t%d\n" % (name.encode(), known[name]) for name in self.names if name in known]
         if len(self.names) == 1:
             lines = [line.split(b"\t")[1] for line in lines]
-        lacks = any(name not in known for name in self.names)
-        return b"".join(lines), [], Fault(b"") if lacks else None
+        if any(name not in known for name in self.names): # nothing but the error is printed
+            return b"", [], Fault(b"")
+        return b"".join(lines), [], None
 
 
 class Count:
@@ -426,6 +429,7 @@ class Case:
         else:
             output, told, verdict = self.operation.result(numbers)
             output = output if fault is None else b""
+        self.has_fault = self.has_fault or verdict is not None
         if fault:
             return 1, output, [fault.args[0]]
         if self.policy != "ignore":
@@ -435,7 +439,7 @@ class Case:
             told.append((b"note: %d token%s skipped" if values else
                          b"all input was invalid and ignored: %d token%s") %
                         (len(reports), b"s" * (len(reports) > 1)))
-        if reports and self.policy == "fail":
+        if reports and self.policy == "fail" and verdict is None:
             return 1, output, told + [b"%d invalid integer%s in the input" %
                                       (len(reports), b"s" * (len(reports) > 1))]
         return int(verdict is not None), output, told + [None] * (verdict is not None)

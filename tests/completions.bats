@@ -141,6 +141,49 @@ options_of_specs() {
     [ -z "$(complete --bins rea)" ]
 }
 
+@test "bash: operations come first, and with descriptions where words are listed" {
+    cd "$BATS_TEST_TMPDIR"
+    touch a-file reading
+    [ "$(complete '' | head -n 7)" = "$(gpuhist --help | sed -n '/^Operations:/,/^$/s/^  \([a-z-]*\) .*/\1/p')" ]
+    [ "$(complete '' | tail -n +8 | sort)" = $'a-file\nreading' ]
+    # 63: the list that a second TAB shows
+    COMP_TYPE=63 complete '' | head -n 7 | sed 's/  *(\(.*\))$/ \1/' >listed
+    gpuhist --help | sed -n '/^Operations:/,/^$/s/^  \([a-z-]*\)  */\1 /p' | diff - listed
+    [ "$(COMP_TYPE=63 complete re)" = $'reduce       (print count, sum, min, max, mean, ... or some of them)\nreading' ]
+    [ "$(COMP_TYPE=63 complete me)" = merge ]
+}
+
+@test "columns of the CSV file that is named, after options that take one" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '\xef\xbb\xbfid,"a ""b""","long name",2017,latency_ms,"x,y",größe\r\n1,2,3,4,5,6,7\n' >my.csv
+    gzip -k my.csv
+    zstd -q my.csv
+    printf 'one\ttwo\n' >t.tsv
+    printf 'first;second\n' >s.txt
+    printf 'no header 1\n' >access.log
+    all=$'id\nlong\\ name\nlatency_ms\ngröße'
+    for option in -f --by --where --weight; do
+        for file in my.csv my.csv.gz my.csv.zst; do
+            [ "$(LC_ALL=C.UTF-8 complete --csv "$file" "$option" '')" = "$all" ]
+        done
+        [ "$(complete my.csv "$option" la)" = latency_ms ]
+        [ "$(complete uniq my.csv "$option" = la)" = latency_ms ]
+    done
+    [ "$(complete my.csv -f id,lat)" = id,latency_ms ]
+    [ "$(complete my.csv --where "'long")" = 'long name' ]
+    [ "$(complete t.tsv -f '')" = $'one\ntwo' ]
+    [ "$(complete -d \; s.txt -f '')" = $'first\nsecond' ]
+    [ "$(complete my.csv -o t.tsv -f la)" = latency_ms ]
+    [ -z "$(complete access.log -f '')" ]
+    [ -z "$(complete missing.csv --by '')" ]
+    # zsh: the same names, by the same function
+    header() { sed -n '/^_gpuhist_header()/,/^}/p' "$srcdir/completions/$1"; }
+    diff <(header gpuhist.bash) <(header _gpuhist)
+    ! command -v zsh >/dev/null || [ "$(LC_ALL=C.UTF-8 zsh -fc "$(header _gpuhist)
+        _gpuhist_header --csv my.csv.gz --by ''")" = $'id\nlong name\nlatency_ms\ngröße' ]
+    zsh_specs bash uniq | grep -Fqx -e '*--by=[the result of each group of rows: N, NAME or u32@8]:COLUMN:_gpuhist_columns'
+}
+
 @test "make install puts them where shells look" {
     makefile=${GPUHIST%/*}/Makefile
     [ -e "$makefile" ] || skip "no build directory"

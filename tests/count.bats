@@ -178,6 +178,19 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
     assert_failed 2 "standard input is already used for something else"
     run --separate-stderr gpuhist count --any-of @- --any-of @- in < <(printf '2\n')
     assert_failed 2 "standard input is already used for something else"
+    # and so for the list of a condition
+    printf '1 a\n2 b\n4 c\n' >rows
+    for list in 1 2:text; do
+        [ "$(gpuhist reduce sum -f 1 --where "$list=@-" rows < <(printf '4\nb\n' | sed -n "${list%%:*}p"))" = $((6 - 2 * ${list%%:*})) ]
+        for others in '' 'rows -' "--where $list!=@- rows" '-'; do
+            # shellcheck disable=SC2086
+            run --separate-stderr gpuhist reduce sum -f 1 --where "$list=@-" $others < <(printf '2\n')
+            assert_failed 2 "--where COLUMN=@-: standard input is already used for something else"
+        done
+    done
+    run --separate-stderr gpuhist count --any-of @- -f 1 --where '1=@-' rows < <(printf '2\n')
+    assert_failed 2 "standard input is already used for something else"
+    [ "$(gpuhist count --all --where '2:text^=@-' <<<'1 @-x')" = 1 ]
 }
 
 # bats test_tags=slow

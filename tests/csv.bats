@@ -92,11 +92,51 @@ rows() {
         run -1 --separate-stderr gpuhist uniq --csv -f $column blanks
         [[ $stderr == *": invalid "*" '\"a\",1' (there are blanks before its quote)" ]]
     done
+    # the column is the one that has them
+    printf 'h,s,ms\na,200,5\nb,"20"0,6\nc,200,"7"x\n"d"d,200,8\n' >in
+    run -0 --separate-stderr gpuhist uniq --csv -f ms --by s --where h:text!=x --invalid warn in
+    [ "$output" = $'200\t5\t1' ]
+    [ "$stderr" = "gpuhist: in:3: invalid group '\"20\"0,6' (it goes on after its quotes)
+gpuhist: in:4: invalid integer '\"7\"x' (it goes on after its quotes)
+gpuhist: in:5: invalid text '\"d\"d,200,8' of --where (it goes on after its quotes)" ]
+    # and the line is the one where the wrong quotes begin, whatever lines they swallow
+    printf 'h,s\n1,a\n2,"x y\n3,b\n4,"c",5\n6,d\n' >stray
+    run -1 --separate-stderr gpuhist reduce sum --csv -f 1 --header stray
+    [[ $stderr == "gpuhist: stray:3: invalid integer '\"x y?3,b?4,\"c\",5' (it goes on after its quotes)" ]]
+    printf 'h,s\n1,a\n2,"x y\n3,b\n' >stray
+    run -1 --separate-stderr gpuhist reduce sum --csv -f 1 --header stray
+    [ "$stderr" = "gpuhist: stray:3: a quote is never closed" ]
     { printf '"'; head -c 65537 /dev/zero | tr '\0' a; printf '",1\n'; } >long
     run -1 --separate-stderr gpuhist uniq --csv -f 1:text long
     [[ $stderr == *": text of 65537 bytes, more than 65536" ]]
     run -1 --separate-stderr gpuhist uniq --csv -f 0:text long
     [[ $stderr == *": text of 65541 bytes, more than 65536" ]]
+}
+
+@test "rows are those of Python's csv, whatever newlines are quoted, also with --invalid ignore" {
+    numpy 'import csv, random
+random.seed(11)
+words = ["a", "x\ny", "1\n2\n3", "7", "\n", "5\r\n6", "say \"9\"\n8", ",\n,4", ""]
+with open("in.csv", "w", newline="") as out:
+    writer = csv.writer(out)
+    writer.writerow(["id", "note", "ms"])
+    for i in range(4000):
+        ms = random.choice(["x", "-", "1\n2"]) if random.random() < 0.2 else random.randrange(90)
+        writer.writerow([i, "".join(random.choice(words) for _ in range(random.randrange(4))), ms])
+rows = list(csv.DictReader(open("in.csv", newline="")))
+good = [int(row["ms"]) for row in rows if row["ms"].isdigit()]
+print(len(rows), len(good), sum(good), len(rows) - len(good))' >expected
+    read -r rows good sum bad <expected
+    for options in "--threads 1" "--threads 3 --chunk-size 4096" "--threads 16 --chunk-size 5000"; do
+        # shellcheck disable=SC2086
+        {
+            [ "$(gpuhist count --all --csv -f id --invalid ignore $options in.csv)" = "$rows" ]
+            [ "$(gpuhist count --all --csv -f id --invalid ignore $options < <(cat in.csv))" = "$rows" ]
+            run -0 --separate-stderr gpuhist reduce count,sum --csv -f ms --invalid ignore $options in.csv
+        }
+        [ "$output" = $'count\t'"$good"$'\nsum\t'"$sum" ]
+        [[ $stderr == "gpuhist: note: $bad tokens skipped"* ]]
+    done
 }
 
 # bats test_tags=slow

@@ -18,6 +18,9 @@ import tempfile
 import zlib
 
 THREADS = ("1", "2", "3", "16")
+# Invalid tokens, and the advice that they get.
+INVALID = {"+x": "", "--1": "", "1e5": " (exponents are not read: see NOT READ in the manual)",
+           "12z": r" (units are not read: try sed 's/\([0-9]\)z/\1/g')"}
 
 
 def zstd(data, _):
@@ -75,7 +78,7 @@ def make_text(rng):
     share = rng.choice([0, 0, 1e-5, 1e-4])
     places = sorted(rng.sample(range(count), round(share * count)))
     for place in places:
-        lines[place] = rng.choice(["+x", "1e5", "--1", "12z"])
+        lines[place] = rng.choice(list(INVALID))
     for place in reversed(places):
         del values[place]
     text = "\n".join(lines) + rng.choice(["\n", ""])
@@ -116,7 +119,7 @@ def check_text(gpuhist, rng, formats):
         with open(names[-1], "wb") as file:
             file.write(PACKERS[form](text, rng))
         values += some
-        reports += [f"gpuhist: {names[-1]}:{line}: invalid integer '{token}'\n"
+        reports += [f"gpuhist: {names[-1]}:{line}: invalid integer '{token}'{INVALID[token]}\n"
                     for line, token in invalid]
     policy = rng.choice(["abort", "fail", "warn", "ignore"])
     for threads in THREADS:

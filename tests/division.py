@@ -365,7 +365,7 @@ def run(gpuhist, words, stdin=None):
         done = subprocess.run(command, capture_output=True, timeout=100, check=False, stdin=stdin)
     except subprocess.TimeoutExpired:
         raise Failed(f"{shlex.join(command)[:400]}: hangs") from None
-    errors = re.sub(r" \(try [^)\n]*\)$", "", done.stderr.decode(), flags=re.MULTILINE)  # advice
+    errors = re.sub(r"(invalid integer '[^'\n]*') \(.*\)$", r"\1", done.stderr.decode(), flags=re.MULTILINE)  # advice
     return done.returncode, done.stdout.decode(), errors
 
 

@@ -120,6 +120,28 @@ make_data() (
     [ "$compared" -ge 20 ]
 }
 
+@test "README's tasks are done by its commands, and print what Python works out" {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    reads_gzip || skip "no gzip"
+    "$PYTHON" "$srcdir/tests/tasks.py" "$GPUHIST" "$srcdir/README.md"
+}
+
+@test "README's Python makes of an array what NumPy makes of it" {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    sed -n '/^```python$/,/^```$/{ /^```/d; p; }' "$srcdir/README.md" >shown.py
+    cat >>shown.py <<'END'
+assert (counts == numpy.bincount(ids, minlength=1000)).all() and len(counts) == 1000
+different, times = numpy.unique(ids, return_counts=True)
+for pair in pairs, table:
+    assert (pair["value"] == different).all() and (pair["count"] == times).all()
+assert values["sum"] == int(ids.sum(dtype="u8")) and values["distinct"] == len(different)
+assert values["p99"] == numpy.sort(ids)[-(-99 * len(ids) // 100) - 1]
+print(len(ids))
+END
+    run -0 "$PYTHON" shown.py
+    [ "$output" = 1000000 ]
+}
+
 @test "the manual has no errors of formatting" {
     command -v man >/dev/null || skip "no man"
     run -0 --separate-stderr env MANROFFSEQ='' LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l \
@@ -184,6 +206,48 @@ make_data() (
     done
     diff -r "$srcdir/examples" to/doc/examples
     [ -x to/doc/examples/top-ids.sh ]
+}
+
+@test "make uninstall leaves no directory of gpuhist's own, and no file" {
+    [ -e "${GPUHIST%/*}/Makefile" ] || skip "no build directory"
+    mkdir -p to/kept/examples
+    echo mine >to/kept/examples/mine
+    for doc in doc/gpuhist kept; do
+        make -s -C "${GPUHIST%/*}" install DESTDIR="$PWD/to" prefix=/usr docdir=/$doc >/dev/null 2>&1
+        [ -s to/$doc/examples/slurm/README.md ] && [ -x to/usr/bin/gpuhist ]
+        make -s -C "${GPUHIST%/*}" uninstall DESTDIR="$PWD/to" prefix=/usr docdir=/$doc >/dev/null
+        run -0 find to ! -type d
+        [ "$output" = to/kept/examples/mine ]
+    done
+    [ ! -e to/doc/gpuhist ] && [ ! -e to/kept/examples/slurm ]
+    # Twice is no error.
+    make -s -C "${GPUHIST%/*}" uninstall DESTDIR="$PWD/to" prefix=/usr docdir=/doc/gpuhist >/dev/null
+}
+
+@test "bootstrap without root prints the whole line that installs what is missing" {
+    mkdir tree tools
+    cp "$srcdir/bootstrap" tree
+    for tool in bash dirname uname tr; do ln -s "$(command -v $tool)" tools; done
+    printf '#!/bin/sh\necho 1000\n' >tools/id
+    printf '#!/bin/sh\nexit 1\n' >tools/sudo
+    printf '#!/bin/sh\n' >tools/apt-get
+    chmod +x tools/*
+    gzip=zlib1g-dev
+    [[ $(uname -m) != x86_64 && $(uname -m) != aarch64 ]] || gzip=libisal-dev
+    build="autoconf automake make gcc libc6-dev libzstd-dev"
+    run -1 env PATH="$PWD/tools" bash tree/bootstrap
+    [ "${lines[1]}" = "    sudo apt-get install $build $gzip liblzma-dev libbz2-dev liblz4-dev" ]
+    [ "${#lines[@]}" -eq 2 ]
+    run -1 env PATH="$PWD/tools" bash tree/bootstrap demo --without-isal --with-zlib --without-lzma --without-lz4
+    [ "${lines[1]}" = "    sudo apt-get install $build zlib1g-dev libbz2-dev" ]
+    # What is optional is named, and the rest goes on.
+    for tool in autoconf automake make autoreconf; do printf '#!/bin/sh\necho "$0" >&2\n' >tools/$tool; done
+    printf '#!/bin/sh\n! grep -q "lzma\\|lz4"\n' >tools/cc
+    ln -s "$(command -v grep)" tools
+    chmod +x tools/*
+    run -0 env PATH="$PWD/tools" bash tree/bootstrap
+    [ "${lines[1]}" = "    sudo apt-get install liblzma-dev liblz4-dev" ]
+    [ "${lines[3]}" = "$PWD/tools/autoreconf" ]
 }
 
 @test "make install puts a program without debugging information, unless CFLAGS asks for it" {

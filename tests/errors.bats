@@ -56,7 +56,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         assert_usage "invalid --type '$bad'" --bins 5 --type "$bad"
     done
     assert_usage "invalid --format 'xml'" --bins 5 --format xml
-    assert_usage "unknown engine 'gpu'" --bins 5 --engine gpu
+    assert_usage "unknown engine 'gpu': expected auto, cpu or cuda" --bins 5 --engine gpu
     assert_usage "invalid --outside 'drop'" --bins 5 --outside drop
     assert_usage "invalid --output ''" --bins 5 --output ""
 }
@@ -81,13 +81,13 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "unknown option '--percnt': did you mean --percent?" --percnt
     assert_usage "unknown option '--percentiles': did you mean --quantiles? (see" --percentiles=50
     assert_usage "unknown option '--column': did you mean --field?" --column 2
-    assert_usage "unknown option '--json': did you mean --format json?" --json
+    assert_usage "unknown option '--json': did you mean --format json (or, for input, --jsonl)?" --json
     assert_usage "unknown option '--svg': did you mean --format svg?" --svg
     assert_usage "unknown option '--limit': did you mean --top?" --limit 10
     assert_usage "unknown option '--hex': did you mean --base 16?" --hex
     assert_usage "unknown option '--group-by': did you mean --by?" reduce sum --group-by=2
     assert_usage "unknown option '--group': did you mean --by?" count --group 2
-    assert_usage "unknown option '--reverse' (see" --reverse
+    assert_usage "unknown option '--reverse' (see" count --reverse --all
     assert_usage "unknown option '-n': did you mean --top?" -n 10
     assert_usage "unknown option '-F': did you mean -d?" -F, -f 2
     assert_usage "unknown option '-x' (see" -x
@@ -110,6 +110,77 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "option --bins needs a value" -b
     assert_usage "option --zeros takes no value" --zeros=1
     assert_usage "info takes no file: 'x'" info x
+}
+
+@test "what other programs call an option has a suggestion" {
+    cd "$BATS_TEST_TMPDIR"
+    local mean='did you mean' table typed advice command
+    int32 3 >in
+    # the command and the option typed; the advice
+    table="uniq -k2 => $mean -f? (see
+        uniq -t, => invalid --type ',': $mean -d ','?
+        uniq -t| => invalid --type '|': $mean -d '|'?
+        uniq -t \\t => invalid --type '\\t': $mean -d '\\t'?
+        uniq --head 5 => $mean --top?
+        uniq --head=5 => $mean --top?
+        uniq -c => counts are always printed
+        histogram --count => counts are always printed
+        uniq -r => $mean --sort count?
+        stalin-sort -r => $mean --descending?
+        reduce -s => the input need not be sorted
+        reduce -g 1 => $mean --by?
+        uniq -j 4 => $mean --threads?
+        uniq -p4 => $mean --threads?
+        uniq --parallel=4 => $mean --threads?
+        uniq --cpu => $mean --engine cpu?
+        uniq --cuda => $mean --engine cuda?
+        uniq --skip-header => $mean --header?
+        uniq --skip-lines=2 => $mean --header=N?
+        count --between 1 => $mean --in LO:HI?
+        uniq --between 1 => $mean --where 'COLUMN>=LO' --where 'COLUMN<HI'?
+        uniq --json => $mean --format json (or, for input, --jsonl)?
+        reduce --ojson => $mean --format json (or, for input, --jsonl)?
+        reduce --ijson => $mean --jsonl?
+        uniq --tsv => $mean -d '\\t' (or, for output, --format tsv)?
+        uniq -T0 => expected a directory (threads: --threads N)
+        uniq -T 4 => expected a directory (threads: --threads N)
+        histogram --bins=5m => $mean 5M?
+        histogram --bins=5MB => $mean 5M?
+        histogram --bins=5,000,000 => $mean 5000000?
+        histogram --bins=2gi => $mean 2Gi?
+        uniq --chunk-size=1m => $mean 1M?
+        histogram --range=0-100 => $mean 0:100?
+        histogram --range=0,100 => $mean 0:100?
+        histogram --range=-5..-1 => $mean -5:-1?
+        histogram --decimals 1 --range=0.5-1.5 => $mean 0.5:1.5?
+        histogram --edges 0 => --edges needs at least two edges, such as 0,10,20
+        reduce quantile => quantiles are named by their percentage, as p50 or p99.9
+        reduce sum,percentiles => percentiles are named by their percentage, as p50 or p99.9
+        reduce q1,med,iqr => 'med' is no reduction: $mean median?
+        reduce countunique => $mean distinct?
+        reduce perc:99 => $mean p99?"
+    while read -r typed; do
+        advice=${typed#* => }
+        typed=${typed%% => *}
+        command=${typed%% *}
+        # shellcheck disable=SC2086
+        run -2 --separate-stderr gpuhist $typed in
+        echo "gpuhist $typed: $stderr"
+        [[ -z $output && $stderr == *"$advice"* ]]
+        [[ $stderr == *"(see gpuhist $command --help)" || $command == histogram ]]
+    done <<<"$table"
+    run -1 --separate-stderr gpuhist reduce 'my file' # may be one
+    [ "$stderr" = "gpuhist: my file: No such file or directory" ]
+    # Numbers that are no files: of lists without commas, and of options with an optional value.
+    run -1 --separate-stderr gpuhist --edges 0 10 20 in
+    [ "$stderr" = "gpuhist: 10: No such file or directory (the values of a list have commas between them, as in 0,10,20)" ]
+    run -1 --separate-stderr gpuhist --log2 3 in
+    [ "$stderr" = "gpuhist: 3: No such file or directory (a value that may be left out stands behind a =, as in --log2=3)" ]
+    mkdir 4
+    run -0 gpuhist uniq -T 4 in
+    # a value that has the name of one
+    printf 'unique --head\n5 6\n' >columns
+    [ "$(gpuhist reduce sum --field unique --by --head columns)" = $'6\t5' ]
 }
 
 @test "a long option with one dash has a suggestion, before its letter takes effect" {

@@ -36,12 +36,18 @@ check_formats() {
 
 @test "plots at a terminal: by default, width, colour" { check_formats terminals; }
 
+@test "plots at a terminal: what cannot be drawn is tsv" { check_formats fallbacks; }
+
+@test "plots: titles, labels and logarithmic counts" { check_formats labels; }
+
+@test "plots are as high as the terminal, and groups begin at round values" { check_formats heights; }
+
 # statuses: 200 of 9 in 10 requests, and three others.
 statuses() { seq 0 999 | awk '{ print $1 % 10 ? 200 : $1 % 50 ? 304 : $1 % 100 ? 404 : 500 }'; }
 
 @test "statuses are plotted as values, in bins with one line for many empty ones" {
     # shellcheck disable=SC2030
-    export LC_ALL=C COLUMNS=30
+    export LC_ALL=C COLUMNS=30 LINES=68
     run -0 --separate-stderr gpuhist --plot < <(statuses)
     [ "$output" = "200  900  ####################
 304   80  ##
@@ -76,7 +82,7 @@ statuses() { seq 0 999 | awk '{ print $1 % 10 ? 200 : $1 % 50 ? 304 : $1 % 100 ?
 
 @test "a note if nearly all values are in one automatic bin of a plot" {
     # shellcheck disable=SC2031
-    export LC_ALL=C COLUMNS=40
+    export LC_ALL=C COLUMNS=40 LINES=68
     skewed() { seq 1 1000; echo 639999; }
     note="gpuhist: note: 99% of the values are in one bin; to see more, try --log2 or --range 0:10000"
     run -0 --separate-stderr gpuhist --plot < <(skewed)
@@ -173,6 +179,17 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     gpuhist --log2 --format gnuplot in >powers
     gpuhist --bins 10 --format gnuplot </dev/null >empty
     gpuhist --bins 10 --format gnuplot --zeros </dev/null >zeros
+    gpuhist --bins 10 --range 0:1000 --format gnuplot --percent --log-count in >logarithmic
+    grep -Fqx 'set logscale y' logarithmic
+    gpuhist --bins 10 --format gnuplot --title "it's \`touch x\` @a_b "$'\e\n' --label '$x ^2 "' in >texts
+    grep -Fqx "set title 'it''s \`touch x\` @a_b ??' noenhanced" texts
+    grep -Fqx "set xlabel '\$x ^2 \"' noenhanced" texts
+    [ "$(coloured logarithmic)" -gt 10000 ]
+    [ "$(coloured texts)" -gt 10000 ]
+    [ ! -e x ]
+    gnuplot -e 'set terminal svg; set output "picture"' texts
+    grep -Fq "it's \`touch x\` @a_b ??" picture
+    grep -Fq '$x ^2 "' picture
     [ "$(coloured unit)" -gt 10000 ]
     [ "$(coloured range)" -gt 10000 ]
     [ "$(coloured top)" -gt 1000 ]
@@ -221,6 +238,16 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         run -0 --separate-stderr gpuhist $rules in
         [ -z "$stderr" ] || { echo "$rules: $stderr"; return 1; }
     done
+}
+
+@test "--quantiles takes the names that reduce has for them" {
+    local expected
+    expected=$(seq 1000 | gpuhist --quantiles 50,99.9)
+    [ "$expected" = $'50\t500\n99.9\t999' ]
+    [ "$(seq 1000 | gpuhist --quantiles p50,p99.9)" = "$expected" ]
+    [ "$(seq 1000 | gpuhist --quantiles 'p50, 99.9')" = "$expected" ]
+    run -2 gpuhist --quantiles p,50 </dev/null
+    run -2 gpuhist --quantiles q50 </dev/null
 }
 
 @test "fractions as --quantiles get a note" {
@@ -272,7 +299,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         # shellcheck disable=SC2086
         usage "${option% *} does not go with --format raw" --format raw $option
     done
-    for option in --cumulative --percent "--quantiles 50"; do
+    for option in --cumulative "--quantiles 50"; do
         # shellcheck disable=SC2086
         usage "${option% *} does not go with --format gnuplot" --format gnuplot $option
     done
@@ -288,6 +315,12 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
             --format csv --quantiles 50 $option
     done
     usage "--plot does not go with --format" --plot --format tsv
+    for option in "--title x" "--label x" --log-count; do
+        for format in "" "--format tsv" "--format json" "--format raw"; do
+            # shellcheck disable=SC2086
+            usage "${option% *} needs a picture: --plot, --format svg or --format gnuplot" $format $option
+        done
+    done
     usage "invalid --format 'xml'" --format xml
     usage "invalid --top '0'" --top 0
     usage "invalid --top '-1'" --top -1

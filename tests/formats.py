@@ -12,6 +12,7 @@ import functools
 import io
 import itertools
 import json
+import math
 import os
 import pty
 import random
@@ -20,12 +21,14 @@ import struct
 import subprocess
 import sys
 import termios
+import unicodedata
 
 GPUHIST, TEST = sys.argv[1:3]
 SHARE = int(os.environ.get("SHARE", "1"))  # one in so many tables is made
 # Without what says how wide and how coloured a plot is; PATH and where libraries lie remain.
 PLAIN = {k: v for k, v in os.environ.items()
          if k not in ("COLUMNS", "LINES", "TERM", "NO_COLOR", "LANG") and not k.startswith("LC_")}
+PLAIN["LINES"] = "68"  # 64 lines of bars, and four others
 UNIT = ["--bins", "50"]
 UNEVEN = ["--bins", "13", "--range", "-20:77"]
 UNIQ = ["uniq"]
@@ -171,7 +174,7 @@ def test_outside():
     values = [-5, 1, 1, 3, 60, 70, 80, 90]
     out, err, _ = gpuhist([*UNIT, "--percent"], values)
     expect_equal(out, "1\t2\t25.0000\n3\t1\t12.5000\n")
-    expect_equal(err, "gpuhist: values outside the bins: 1 below, 4 above (see --outside)\n")
+    expect_equal(err, "gpuhist: values outside the bins: 1 below, 4 above; --range auto makes 50 bins of all\n")
     out, err, _ = gpuhist([*UNIT, "--percent", "--outside", "ignore"], values)
     expect_equal((out, err), ("1\t2\t66.6667\n3\t1\t33.3333\n", ""))
     out, err, _ = gpuhist([*UNIT, "--outside", "clamp", "--quantiles", "0,100"], values)
@@ -387,7 +390,7 @@ def test_plots():
     numbers = random.Random(9)
     values = [numbers.randrange(3, 990000) for _ in range(5000)] + [2, 999999]
     lines = check_plot(["--bins", "1M"], values, **utf8)
-    expect_equal([line[:2] for line in lines[:2]], [(2, 20000), (20000, 40000)])
+    expect_equal([line[:2] for line in lines[:2]], [(0, 20000), (20000, 40000)])
     expect_equal(len(lines), 50)
     expect_equal(sum(line[2] for line in lines), len(values))
     values = [v for v in values if not 200000 <= v < 300000]
@@ -398,10 +401,10 @@ def test_plots():
     lines = check_plot(["--bins", "777", "--range", "0:1M"], values)  # of unequal width
     expect_equal(sum(line[2] for line in lines if line), len(values))
     lines = check_plot(["--bins", "100", "--range", "-50:1050"], [v % 1000 for v in values])
-    expect_equal([line[:2] for line in lines[:2]], [(-6, 5), (5, 27)])
+    expect_equal([line[:2] for line in lines[:2]], [(-6, 16), (16, 38)])
     squares = [i * i for i in range(150)]  # widths that differ: neighbours share a line
     lines = check_plot(["--edges", ",".join(map(str, squares)), "--zeros"], values)
-    expect_equal([line[:2] for line in lines], list(zip(squares[::3], squares[3::3] + squares[-1:])))
+    expect_equal([line[:2] for line in lines], list(zip(squares[::5], squares[5::5] + squares[-1:])))
     lines = check_plot(["--bins", "200", "--zeros"], [150])
     expect_equal([(line[:3]) for line in lines if line[2]], [(150, 155, 1)])
     expect_equal((lines[0][:3], len(lines)), ((0, 5, 0), 40))
@@ -462,7 +465,8 @@ def test_sorted_plots():
     expect_equal([line.split()[:3] for line in out.splitlines()],
                  [["99", "99", "2.0000%"], ["98", "98", "1.9798%"], ["other", "4753", "96.0202%"]])
     expect_equal(out.splitlines()[2], "other  4753  96.0202%")
-    out, _, _ = gpuhist(["--bins", "100", "--plot", "--min-count", "20", "--other"], values)
+    out, _, _ = gpuhist(["--bins", "100", "--plot", "--min-count", "20", "--other"], values,
+                        LINES="69")
     expect_equal([line.split()[:2] for line in out.splitlines()[:64]],
                  [[str(v)] * 2 for v in range(36, 100)])
     expect_equal(out.splitlines()[64:], ["... and 16 more", "other  190"])
@@ -503,13 +507,13 @@ def test_pagers():
     os.close(master)
 
 
-def at_terminal(arguments, values, columns, **environment):
-    """What a terminal of that width gets."""
+def at_terminal(arguments, values, columns, lines=24, is_with_notes=False, status=0, **environment):
+    """What a terminal of that size gets."""
     master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     environment = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "COLUMNS": "33", **environment}
-    process = subprocess.Popen([GPUHIST, "--text", *arguments], stdin=subprocess.PIPE, stdout=slave,
-                               env={**PLAIN, **environment})
+    process = subprocess.Popen([GPUHIST, *arguments, "--text"], stdin=subprocess.PIPE, stdout=slave,
+                               stderr=slave if is_with_notes else None, env={**PLAIN, **environment})
     os.close(slave)
     process.stdin.write("".join(f"{v}\n" for v in values).encode())
     process.stdin.close()
@@ -523,7 +527,7 @@ def at_terminal(arguments, values, columns, **environment):
             break
         out += block
     os.close(master)
-    expect_equal(process.wait(), 0)
+    expect_equal(process.wait(), status)
     return out.decode().replace("\r\n", "\n")
 
 
@@ -547,7 +551,95 @@ def test_terminals():
     expect_equal(open("out").read(), "1\t3\n2\t1\n")
     at_terminal([*UNIT, "-o", "out", "--plot"], values, 60)
     expect_equal(open("out").read().splitlines()[0], "1  3  " + "\u2588" * 27)
-    expect_equal(at_terminal(["--bins", "5M", "--zeros"], [], 60).count("\n"), 50)
+    expect_equal(at_terminal(["--bins", "5M", "--zeros"], [], 60).count("\n"), 10)
+
+
+def test_fallbacks():
+    """At a terminal, what no plot can draw is tsv, which has no title."""
+    with open("in", "w") as file:
+        file.write("1 2 3\n")
+    plot = at_terminal(["--bins", "5", "-f", "1", "--by", "2", "--title", "T", "in"], [], 60, TERM="dumb")
+    expect_equal(plot.splitlines()[0], "T")
+    tsv = at_terminal(["--bins", "5", "-f", "1", "--by", "2,3", "in"], [], 60)
+    expect_equal(tsv, "2\t3\t1\t1\n")
+    out = at_terminal(["--bins", "5", "-f", "1", "--by", "2,3", "--title", "T", "in"], [], 90, is_with_notes=True,
+                      status=2)
+    expect("gpuhist: --title needs a picture: --plot, --format svg" in out, out)
+
+
+def test_heights():
+    """Plots fit the terminal; automatic bins are as many as fit, of 1, 2 or 5 times a power of ten."""
+    dice = random.Random(13)
+    values = [int(dice.gauss(500, 120)) for _ in range(3000)]
+    skewed = list(range(1, 1000)) + [639999]
+    for lines in 1, 10, 24, 60, 500:
+        most = min(max(lines - 4, 4), 64)
+        for arguments in [], UNIQ, ["--bins", "1000"], ["--log2"], ["--log2=4"], ["--width", "3"], [
+                "--sort", "count"], ["--edges", ",".join(map(str, range(0, 1000, 7)))]:
+            for data in values, skewed, [v * v * v for v in values]:
+                plot = at_terminal([*arguments, "-q"], data, 80, lines, NO_COLOR="1")
+                rows = [row for row in parse_plot(plot.partition("... and")[0])]
+                expect(len(rows) >= most / 3 or data is not values or arguments == ["--log2"],
+                       len(rows), "lines of", most, arguments, plot)
+                expect(len(rows) <= most, "more than a page", arguments, plot)
+        rows = [row for row in parse_plot(at_terminal([], values, 80, lines, NO_COLOR="1"))]
+        width = rows[0][1] - rows[0][0]
+        expect(str(width).rstrip("0") in ("1", "2", "5"), "a round width", width)
+        expect_equal([row[2] for row in rows],
+                     [sum(row[0] <= v < row[1] for v in values) for row in rows])
+        narrower = {1: width // 2, 2: width // 2, 5: width * 2 // 5}[int(str(width)[0])]
+        bins = {v // narrower for v in values}
+        expect(lines > 60 or max(bins) - min(bins) >= most, "not the smallest width", width, lines)
+    expect_equal(len(list(parse_plot(gpuhist(["--bins", "20", "--plot"], range(20))[0]))), 20)
+    del PLAIN["LINES"]
+    expect_equal(len(list(parse_plot(gpuhist(["--bins", "20", "--plot"], range(20))[0]))), 20)
+    expect_equal(len(list(parse_plot(gpuhist(["--bins", "21", "--plot"], range(21))[0]))), 11)
+    # The first group begins at a round value, whatever the values.
+    rows = list(parse_plot(gpuhist(["--range", "0:1000", "--bins", "1000", "--plot"], values[:200])[0]))
+    expect(all(row[0] % 50 == 0 and row[1] % 50 == 0 for row in rows if row), rows)
+    rows = list(parse_plot(gpuhist(["--log2=4", "--plot"], range(1, 100000))[0]))
+    expect(any(row[0] == 1024 for row in rows), "groups of powers begin at powers", rows)
+    # The note on skewed data comes without --plot.
+    note = "gpuhist: note: 99% of the values are in one bin; to see more, try --log2 or --range 0:50000"
+    for arguments in [], ["--plot"]:
+        expect(note in at_terminal(arguments, skewed, 80, is_with_notes=True).splitlines(), arguments)
+
+
+def columns_of(text):
+    """The columns that a terminal needs for a text (UAX 11)."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+               for c in text)
+
+
+def test_labels():
+    """--title, --label and --log-count of plots: lines above, aligned to the columns below."""
+    values = [3] * 1000 + [4] * 10 + [5]
+    for label in "ms", "\u6642\u9593", "e\u0301te\u0301", "Gr\u00f6\u00dfe \U0001f600", "a longer label", "":
+        out, _, status = gpuhist([*UNIT, "--plot", "--label", label, "--percent"], values, LC_ALL="C.UTF-8")
+        head, *lines = out.splitlines()
+        expect_equal((status, head.split()[-2:]), (0, ["count", "percent"]), out)
+        expect(head.strip().startswith(label), head)
+        ends = {columns_of(head), *(columns_of(line.partition("%")[0]) + 1 for line in lines)}
+        expect_equal(len(ends), 1, "columns are aligned", label, out)
+        expect_equal(max(map(columns_of, lines)), 80, label, out)
+    title = "\x1b[2J a\ttitle\n " + "\u4e2d" * 60
+    out, _, _ = gpuhist([*UNIT, "--plot", "--title", title], values)
+    expect_equal(out.splitlines()[0], "?[2J a?title? " + "\u4e2d" * 33)
+    plain, _, _ = gpuhist([*UNIT, "--plot"], values)
+    expect_equal(out.splitlines()[1:], plain.splitlines())
+    # The bars are logarithms of the counts; half the smallest one would have none.
+    out, _, _ = gpuhist([*UNIT, "--plot", "--log-count"], values, LC_ALL="C")
+    head, *lines = out.splitlines()
+    expect_equal(head.split(), ["value", "count", "(logarithmic)"])
+    bars = [line.count("#") for line in lines]
+    for bar, count in zip(bars, (1000, 10, 1)):
+        expect(abs(bar - bars[0] * math.log2(2 * count) / math.log2(2000)) <= 1, bars)
+    expect_equal(len(lines), 3)
+    out, _, _ = gpuhist([*UNIT, "--plot", "--log-count"], [7], LC_ALL="C")
+    expect("#" * 60 in out, out)
+    # What is left out of a selection: bins, and empty ones.
+    out, _, _ = gpuhist(["--bins", "200", "--plot", "--sort", "count", "--zeros"], range(70))
+    expect_equal(out.splitlines()[64:], ["... and 6 more", "... and 130 empty bins"])
 
 
 globals()["test_" + TEST]()

@@ -57,7 +57,7 @@ check_maps() {
 
 @test "heat maps: what they do not take is a usage error before input is read" {
     local option
-    for option in --top=3 --sort=count --cumulative --percent --quantiles=50 --min-count=2 "--top=2 --other"; do
+    for option in --top=3 --sort=count --cumulative --quantiles=50 --min-count=2 "--top=2 --other"; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist -f 1 --by 2 --plot $option missing
         assert_failed 2 "${option%%[= ]*} does not go with a heat map, which --plot draws with --by"

@@ -15,7 +15,7 @@ import termios
 import xml.etree.ElementTree as ET
 from decimal import Decimal
 
-from pictures import SVG, expect, expect_equal, number
+from pictures import SVG, expect, expect_equal, number, styled
 
 GPUHIST, TEST = sys.argv[1:3]
 
@@ -30,7 +30,7 @@ def gpuhist(arguments, text, **more):
 def side(text):
     """LOW and HIGH (None: a single value) of the name of a side of a cell."""
     low, _, high = text.partition("..")
-    return Decimal(low), Decimal(high) if high else None
+    return number(low), number(high) if high else None
 
 
 def contains(side, value):
@@ -40,7 +40,7 @@ def contains(side, value):
 
 def rows_of(arguments, text):
     """(group, low of the bin, count) of each row of tsv that is not empty."""
-    for line in gpuhist(arguments, text).splitlines():
+    for line in gpuhist([a for a in arguments if a != "--log-count"], text).splitlines():
         cells = line.split("\t")
         if int(cells[-1]):
             yield Decimal(cells[0]), Decimal(cells[1]), int(cells[-1])
@@ -83,8 +83,8 @@ class Map:
             if path.find(SVG + "title") is None:
                 self.ramp.append((level, y, y + h))
                 continue
-            group, bin, count = re.fullmatch(r"(\S+), (\S+): (\d+)", path.find(SVG + "title").text).groups()
-            self.cells.append((side(group), side(bin), int(count), x, y, w, h, level))
+            group, bin, count = re.fullmatch(r"(\S+), (\S+): ([0-9,.]+%?)", path.find(SVG + "title").text).groups()
+            self.cells.append((side(group), side(bin), number(count), x, y, w, h, level))
         # A tick is a path; the text after it is its label.
         self.below, self.left, self.scale = [], [], []
         for path, label in zip(elements, elements[1:]):
@@ -141,7 +141,7 @@ def check(arguments, text, is_power=False):
     levels = [level for _, level in by_count]
     expect_equal(levels, sorted(levels), "levels", arguments)
     expect_equal(levels[-1], 32, arguments)
-    is_log = by_count[-1][0] >= 100 * by_count[0][0]
+    is_log = by_count[-1][0] >= (1 if "--log-count" in arguments else 100) * by_count[0][0]
     expect_equal(picture.legend.endswith(" (logarithmic)"), is_log, picture.legend, arguments)
     # The colour of a count is the one beside it in the legend.
     expect_equal([level for level, _, _ in picture.ramp], list(range(33)))
@@ -183,8 +183,8 @@ def test_cells():
     outside = check(["-f", "2", "--by", "1", "--range", "10:100", "--bins", "9"], text)
     below = sum(row[1] < 10 for row in log(6000, 1))
     above = sum(row[1] >= 100 for row in log(6000, 1))
-    expect_equal(outside.note, f"below the bins: {below:,}; above the bins: {above:,}")
-    expect_equal(outside.title, "6,000 values of 24 groups")
+    expect_equal(outside.note, f"below the bins: {styled(str(below))}; above the bins: {styled(str(above))}")
+    expect_equal(outside.title, "6000 values of 24 groups")
     signed = lines((-h, -ms) for h, ms, *_ in log(3000, 2))
     check(["-f", "2", "--by", "1", "--width", "20"], signed)
     check(["-f", "2", "--by", "1", "--log2"], signed, is_power=True)
@@ -220,7 +220,7 @@ def test_axes():
         expect_equal((picture.title, len(picture.cells)), ("1 value of 1 group", 1))
     fixed = check(["-f", "1:.2", "--by", "2:.1", "--width", "0.5"],
                   lines((f"{ms / 40:.2f}", f"{h / 2:.1f}") for h, ms, *_ in rows))
-    expect_equal([str(value) for _, value in fixed.below[:2]], ["0.0", "1.0"])
+    expect_equal([str(value) for _, value in fixed.below[:2]], ["0", "1"])
 
 
 def test_automatic():
@@ -255,6 +255,24 @@ def test_colours():
     expect_equal(same.legend, "count")
     log = check(["uniq", "-f", "1", "--by", "2"], "1 1\n2 1\n2 1\n" + 100 * "2 2\n")
     expect_equal((log.legend, [int(v) for _, v in log.scale]), ("count (logarithmic)", [1, 10, 100]))
+    log = check(["uniq", "-f", "1", "--by", "2", "--log-count"], "1 1\n2 1\n2 1\n" + 9 * "2 2\n")
+    expect_equal((log.legend, [int(v) for _, v in log.scale]), ("count (logarithmic)", [1, 2, 5]))
+    titled = Map(gpuhist(["-f", "1", "--by", "2", "--title", "<&> \u00e9\x1b", "--label", "\"ms\" <",
+                          "--format", "svg"], "1 1\n2 1\n"))
+    expect_equal((titled.title, titled.note, titled.bins),
+                 ("<&> \u00e9?", "2 values of 1 group", "\"ms\" <"))
+    plot = gpuhist(["-f", "1", "--by", "2", "--title", "<&> \u00e9\x1b", "--label", "\"ms\" <",
+                    "--plot"], "1 1\n2 1\n").splitlines()
+    expect_equal(plot[:2], ["<&> \u00e9?", "\"ms\" < by 2"])
+    # --percent: shares of the columns, also of what lies outside the bins.
+    rows = [(1, 1)] * 2 + [(2, 1), (9, 1)] + [(1, 2)] * 3 + [(8, 2)] * 4
+    share = Map(gpuhist(["--bins", "5", "-f", "1", "--by", "2", "--percent", "--format", "svg"], lines(rows)))
+    expect_equal([(cell[1][0], cell[0][0], str(cell[2])) for cell in share.cells],
+                 [(1, 1, "50"), (1, 2, "42.8571"), (2, 1, "25")])
+    expect_equal((share.legend, [str(v) for _, v in share.scale]),
+                 ("count in percent of its group", ["0", "10", "20", "30", "40", "50"]))
+    plot = gpuhist(["--bins", "5", "-f", "1", "--by", "2", "--percent", "--plot"], lines(rows))
+    expect(re.fullmatch(r"count in percent of its group( +\S+ [0-9.]+%)+", plot.splitlines()[-1]), plot)
     weighted = check(["uniq", "--csv", "-f", "ms", "--by", "hour", "--weight", "bytes"],
                      "hour,ms,bytes\n1,5,70\n1,6,0\n2,5,30\n2,5,3\n")
     expect_equal((weighted.legend, weighted.title, weighted.bins, weighted.groups),
@@ -356,7 +374,7 @@ def test_terminal():
                      ["-f", "4", "--by", "2"], ["uniq", "-f", "5", "--by", "4", "--weight", "2"]]:
             check_terminal([*more, "--plot"], text, columns, height, **utf)
     # What a terminal gets by default that no heat map shows is tsv.
-    for more in ["--top", "2"], ["--percent"], ["--by", "1,3"]:
+    for more in ["--top", "2"], ["--cumulative"], ["--by", "1,3"]:
         by = [] if "--by" in more else ["--by", "3"]
         output = in_terminal(["uniq", "-f", "1", *by, *more], text, 80, 24, **utf)
         expect_equal(output, gpuhist(["uniq", "-f", "1", *by, *more], text), more)

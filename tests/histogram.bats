@@ -137,11 +137,11 @@ assert np.array_equal(np.bincount(a, minlength=5000000), b)' "$in" "$BATS_TEST_T
     for engine in $ENGINES; do
         run -0 --separate-stderr gpuhist --bins 2 --engine "$engine" < <(int32 -1 0 1 2 3 -9 7)
         [ "$output" = $'0\t1\n1\t1' ]
-        [ "$stderr" = "gpuhist: values outside the bins: 2 below, 3 above (see --outside)" ]
+        [ "$stderr" = "gpuhist: values outside the bins: 2 below, 3 above; --range auto makes 2 bins of all" ]
     done
     run -0 --separate-stderr gpuhist --bins 2 < <(int32 -1 2 3)
     [ -z "$output" ]
-    [ "$stderr" = "gpuhist: values outside the bins: 1 below, 2 above (none inside: try --width or uniq)" ]
+    [ "$stderr" = "gpuhist: values outside the bins: 1 below, 2 above; --range auto makes 2 bins of all" ]
     run -0 --separate-stderr gpuhist --bins 2 --quiet < <(int32 -1 0)
     [ "$output" = $'0\t1' ] && [ -z "$stderr" ]
 }

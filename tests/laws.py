@@ -731,8 +731,10 @@ def draw_bins(rng, use, rows):
     keys = [key for key in keys if key is not None] or [0]
     low, high = min(keys), max(keys) + 1
     lowest, limit = limits(use.element)
-    form = rng.randrange(6)
+    form = rng.randrange(7)
     text = use.write
+    if form == 6:
+        return ["--range", "auto", "--bins", rng.choice(("1", "2", "10", "64", "1000"))]
     if not use.is_number():
         width = rng.choice(("15m", "1h", "h", "1d", "90"))
         width = rng.choice((1, 10)) if high - low < 2000 * 10**use.decimals and use.decimals == 0 else width
@@ -816,6 +818,7 @@ def check_where(case):
     use, options = draw_value(rng, table, table.rows, [condition.use for condition in conditions])
     operation = draw_operation(rng, table, [use], table.rows, (*GROUPED, "stalin-sort"))
     options += draw_weight(rng, table, table.rows, operation[0])
+    counted = {use.index, table.uses[-1].index if "--weight" in options else use.index}
     invalid = not table.is_binary and rng.randrange(4) == 0
     for row in table.rows:
         failing = next((i for i, condition in enumerate(conditions) if condition.test(row) is False), None)
@@ -824,7 +827,7 @@ def check_where(case):
         elif invalid and rng.randrange(10) == 0:
             tested = rng.choice(conditions).use
             garbage = rng.choice(GARBAGE[:4])
-            if tested.kind == "text" and tested.index == use.index:
+            if tested.kind == "text" and tested.index in counted:
                 continue  # it may meet the condition, but is no value
             if table.form == "json":
                 table.spoil(row) if rng.randrange(2) else table.garble(row, set(range(len(row.cells))) - {tested.index})

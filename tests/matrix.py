@@ -71,8 +71,10 @@ def main():
                 if not commands:
                     continue
                 counts, below, above = expected(values, bins, low, high)
-                advice = "see --outside" if counts.any() else "none inside: try --width or uniq"
-                report = (f"gpuhist: values outside the bins: {below} below, {above} above ({advice})\n"
+                advice = " (see --outside)" if counts.any() else " (none inside: try --width or uniq)"
+                if low == 0 and bins == high:
+                    advice = f"; --range auto makes {bins} bin{'s' * (bins != 1)} of all"
+                report = (f"gpuhist: values outside the bins: {below} below, {above} above{advice}\n"
                           if below + above else "")
                 for command in commands:
                     done = run(command)

@@ -354,7 +354,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
 @test "a state of more bins than there is memory for is refused at once" {
     skip_under_asan
     command -v zstd >/dev/null || skip "no zstd"
-    printf 'gpuhist state 3\nhistogram --type=i32 --bins=4294967294 --outside=report\n\0\0\0\0\0' |
+    printf 'gpuhist state 4\nhistogram --type=i32 --bins=4294967294 --outside=report\n\0\0\0\0\0' |
         zstd -qc >large
     run --separate-stderr bash -c 'ulimit -v 2000000; "$GPUHIST" merge large'
     assert_failed 1 "4294967294 bins"

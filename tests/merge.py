@@ -168,7 +168,7 @@ def read_leb128(data):
     return numbers
 
 
-def make(options, numbers, version=3):
+def make(options, numbers, version=4):
     """A state with those options and those numbers."""
     content = f"gpuhist state {version}\n{options}\n".encode() + b"".join(leb128(n) for n in numbers)
     return subprocess.run(["zstd", "-q", "-c"], input=content, capture_output=True,
@@ -181,7 +181,7 @@ def decoded(gpuhist, *arguments, stdin):
     content = subprocess.run(["zstd", "-dcq"], input=state.stdout, capture_output=True,
                              check=True).stdout
     version, options, numbers = content.split(b"\n", 2)
-    require(version == b"gpuhist state 3", version)
+    require(version == b"gpuhist state 4", version)
     return options.decode(), read_leb128(numbers)
 
 
@@ -284,9 +284,9 @@ def test_format(gpuhist):
     good = make(UNITS, GOOD)
     require(merged(good).stdout == b"3\t2\n9\t1\n", merged(good))
     for state, words in (
-            (make(UNITS, GOOD, 1), "a state of version 1: this gpuhist reads version 3\n"),
-            (make(UNITS, GOOD, 2), "a state of version 2: this gpuhist reads version 3\n"),
-            (make(UNITS, GOOD, 4), "a state of version 4: this gpuhist reads version 3\n"),
+            (make(UNITS, GOOD, 1), "a state of version 1: this gpuhist reads version 4\n"),
+            (make(UNITS, GOOD, 2), "a state of version 2: this gpuhist reads version 4\n"),
+            (make(UNITS, GOOD, 3), "a state of version 3: this gpuhist reads version 4\n"),
             (good[3::-1] + good[4:], FOREIGN),  # the other byte order
             (make(UNITS, [6] + GOOD[1:]), "the counts exceed"),
             (make(UNITS, [8] + GOOD[1:]), "not all was counted"),
@@ -358,7 +358,7 @@ def test_format(gpuhist):
             (good[:3], FOREIGN),
             (subprocess.run(["zstd", "-qc"], input=b"gpuhist stats", capture_output=True).stdout,
              FOREIGN),
-            (subprocess.run(["zstd", "-qc", "--no-check"], input=b"gpuhist state 3\n",
+            (subprocess.run(["zstd", "-qc", "--no-check"], input=b"gpuhist state 4\n",
                             capture_output=True).stdout, FOREIGN),
             (b"", FOREIGN), (b"3\t2\n9\t1\n", FOREIGN)):
         done = merged(state)

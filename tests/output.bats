@@ -57,7 +57,7 @@ setup() {
 @test "-o to the file that standard error goes to adds the result to the messages" {
     for name in told ./told /dev/stderr; do
         gpuhist --bins 2 -o "$name" in 2>told
-        printf '1\t1\ngpuhist: values outside the bins: 0 below, 2 above (see --outside)\n' | cmp - told
+        printf '1\t1\ngpuhist: values outside the bins: 0 below, 2 above; --range auto makes 2 bins of all\n' | cmp - told
     done
 }
 

@@ -5,8 +5,6 @@ import sys
 from decimal import Decimal
 
 SVG = "{http://www.w3.org/2000/svg}"
-SUFFIXES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18,
-            "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 
 
 def expect(condition, *what):
@@ -18,7 +16,15 @@ def expect_equal(got, wanted, *what):
     expect(got == wanted, *what, "\ngot   ", got, "\nwanted", wanted)
 
 
+def styled(text):
+    """A number, or LOW..HIGH, as pictures write them: no zeros at the end, digits in groups."""
+    parts = [Decimal(part) for part in text.split("..")]
+    return "..".join(f"{p.normalize():,f}" if abs(p) >= 10000 else f"{p.normalize():f}" for p in parts)
+
+
 def number(label):
-    match = re.fullmatch(r"(-?[0-9.]+)([KMGTPE]i?)?", label)
+    match = re.fullmatch(r"(-?[0-9.,]+)%?", label)
     expect(match, "not the label of a tick:", label)
-    return Decimal(match[1]) * SUFFIXES[match[2] or ""]
+    value = Decimal(match[1].replace(",", ""))
+    expect_equal(styled(str(value)), match[1], "the style of a number")
+    return value

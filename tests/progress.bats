@@ -41,6 +41,8 @@ check_signals() { # TEST: likewise, for tests that send SIGUSR1 once it is block
 @test "without --progress: at a terminal, after a second; else nothing" { check_progress default; }
 # bats test_tags=slow
 @test "--progress where there is no terminal: lines" { check_progress lines; }
+# bats test_tags=slow
+@test "--progress goes on while runs are merged and results are printed" { check_progress stages; }
 @test "--progress counts the bytes of compressed files as they are in the files" {
     check_progress compressed
 }

@@ -399,7 +399,8 @@ def test_end(engine):
                 check(process.wait() == -number, f"{arguments}: status {process.returncode}")
                 check(printed == expected if every == "1h" else printed.endswith(expected),
                       f"{arguments} --every {every}: printed {printed!r}")
-                outside = b"gpuhist: values outside the bins: 0 below, 1 above (see --outside)\n"
+                outside = (b"gpuhist: values outside the bins: 0 below, 1 above; "
+                           b"--range auto makes 5 bins of all\n")
                 error = b"".join(line for line in error.splitlines(True) if b"so far" not in line)
                 check(error == (outside if "5" in arguments else b""), f"stderr {error!r}")
                 process.stdin.close()
@@ -574,7 +575,8 @@ def test_terminal(engine):
         check(output == b"1\t2\n", f"the result {output!r}")
         text = terminal.read_to_end()
         *drawings, last = text.replace(b"\r\n", b"\n").split(b"\r\x1b[K")
-        check(last == b"gpuhist: values outside the bins: 0 below, 1 above (see --outside)\n", f"last {last!r}")
+        check(last == b"gpuhist: values outside the bins: 0 below, 1 above; --range auto makes 2 bins of all\n",
+              f"last {last!r}")
         for line in drawings:
             check(line == b"" or SO_FAR.match(line) or len(line) < columns and b"\n" not in line,
                   f"drawn {line!r}")
@@ -622,6 +624,36 @@ def test_lines(engine):
         check(output == b"0\n" and SHOWN.fullmatch(error.splitlines()[-1]) and
               b"gpuhist: 1.05 MB in 0:" in error and b", 100%, 0:00 left" in error,
               f"{output!r}, {error!r}")
+
+
+def test_stages(engine):
+    """Progress goes on while runs are merged, and while the result is printed."""
+    shown = b""
+    for mebibytes in (64, 128, 256):  # until merging takes a moment
+        with tempfile.NamedTemporaryFile() as file:
+            for _ in range(mebibytes):
+                file.write(os.urandom(1 << 20))
+            file.flush()
+            terminal = Terminal()
+            process = start_on(terminal, ["uniq", "-t", "u64", "-S", "8M", "--progress", "--engine", engine,
+                                          file.name])
+            while b"printing" not in terminal.text:  # as nobody reads the result
+                terminal.read()
+            output, _ = finish(process)
+            shown = terminal.read_to_end()
+        check(len(output.splitlines()) == mebibytes << 17, "the result")
+        check(shown.endswith(b"\r\x1b[K"), "the line is not cleared")
+        if b"merging" in shown:
+            break
+    check(re.search(rb"\r\x1b\[Kgpuhist: merging \d+%\r\x1b\[K", shown), f"shown {shown!r}")
+    # A terminal that gets the result is not drawn over.
+    terminal = Terminal()
+    process = subprocess.Popen([GPUHIST, "--progress", "--bins", "9", "--format", "tsv", "--engine", engine],
+                               stdin=subprocess.PIPE, stdout=terminal.slave, stderr=terminal.slave)
+    process.stdin.write(encode([1]))
+    process.stdin.close()
+    check(process.wait() == 0, "the status")
+    check(b"printing" not in terminal.read_to_end(), "drawn over the result")
 
 
 def test_compressed(engine):

@@ -72,6 +72,17 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     [ "$output" = 2 ]
 }
 
+@test "blanks may stand around the commas of a list" {
+    local list
+    for list in 'sum, mean,max' ' sum ,mean , max '; do
+        run -0 --separate-stderr gpuhist reduce "$list" < <(seq 4)
+        [ "$output" = $'sum\t10\nmean\t2.5\nmax\t4' ]
+        [ -z "$stderr" ]
+    done
+    run -2 --separate-stderr gpuhist reduce 'sum max' < <(seq 4)
+    [[ $stderr == *"'sum max' is no reduction: commas separate reductions, as in sum,max (see"* ]]
+}
+
 @test "a reduction named twice, and an option of another operation, are usage errors" {
     run --separate-stderr gpuhist reduce sum,max,sum
     assert_failed 2 "a reduction is named twice: 'sum,max,sum'"
@@ -97,10 +108,20 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     assert_failed 1 "./sum: No such file or directory"
 }
 
-@test "an empty stream has a count and a sum, and no more" {
+@test "an empty stream has a count and a sum; of more, nothing but the error is printed" {
     for engine in $ENGINES; do
+        run -0 --separate-stderr gpuhist reduce count,sum --engine "$engine" </dev/null
+        [ "$output" = $'count\t0\nsum\t0' ] && [ -z "$stderr" ]
+        for format in tsv csv json jsonl; do
+            echo kept >"$BATS_TEST_TMPDIR/out"
+            run -1 gpuhist reduce count,mean --format $format -o "$BATS_TEST_TMPDIR/out" --engine "$engine" </dev/null
+            [ "$output" = "gpuhist: the input is empty: it has no mean" ]
+            [ "$(cat "$BATS_TEST_TMPDIR/out")" = kept ]
+        done
+        run --separate-stderr gpuhist reduce count,svar --engine "$engine" < <(int32 7)
+        assert_failed 1 "one value has no svar"
         run --separate-stderr gpuhist reduce --engine "$engine" </dev/null
-        [ "$status" -eq 1 ] && [ "$output" = $'count\t0\nsum\t0' ]
+        [ "$status" -eq 1 ] && [ -z "$output" ]
         [ "$stderr" = "gpuhist: the input is empty: it has no min, max, mean, variance, stddev,\
  and, or, xor" ]
         run --separate-stderr gpuhist reduce max --engine "$engine" </dev/null
@@ -224,10 +245,13 @@ print(len(a), a.sum(), a.min(), a.max(), np.bitwise_xor.reduce(a), sep="\n")' "$
     run -0 gpuhist reduce sum,max -t u64 --format json < <(printf '\377%.0s' {1..16})
     [ "$output" = '{"operation":"reduce","sum":36893488147419103230,"max":18446744073709551615}' ]
     # what has no value
-    run --separate-stderr gpuhist reduce count,mean,sum --format json </dev/null
-    [ "$status" -eq 1 ] && [ "$output" = '{"operation":"reduce","count":0,"mean":null,"sum":0}' ]
-    run --separate-stderr gpuhist reduce count,mean,sum --format csv </dev/null
-    [ "$status" -eq 1 ] && [ "$output" = $'count,mean,sum\n0,,0' ]
+    printf '1 1\n2 1\n2 3\n' >"$BATS_TEST_TMPDIR/groups"
+    run -0 --separate-stderr gpuhist reduce count,svar,sum -f 2 --by 1 --format json "$BATS_TEST_TMPDIR/groups"
+    [ "$output" = '{"operation":"reduce","groups":[
+{"by":1,"count":1,"svar":null,"sum":1},
+{"by":2,"count":2,"svar":2,"sum":4}]}' ]
+    run -0 --separate-stderr gpuhist reduce count,svar,sum -f 2 --by 1 --format csv "$BATS_TEST_TMPDIR/groups"
+    [ "$output" = $'by,count,svar,sum\n1,1,,1\n2,2,2,4' ]
     for format in raw gnuplot svg; do
         run --separate-stderr gpuhist reduce --format $format </dev/null
         assert_failed 2 "--format $format does not go with reduce: tsv, csv, json or jsonl"

@@ -53,7 +53,7 @@ compare() {
 
 @test "an empty stream has 0 distinct values, and no others" {
     run --separate-stderr gpuhist reduce p99.9,distinct,mode,count,median --engine cpu </dev/null
-    [ "$status" -eq 1 ] && [ "$output" = $'distinct\t0\ncount\t0' ]
+    [ "$status" -eq 1 ] && [ -z "$output" ]
     [ "$stderr" = "gpuhist: the input is empty: it has no p99.9, mode, median" ]
     run -0 --separate-stderr gpuhist reduce distinct </dev/null
     [ "$output" = 0 ] && [ -z "$stderr" ]
@@ -67,6 +67,11 @@ compare() {
     seq 0 3 9000 | gpuhist reduce distinct,mode -t u16 --text --save state -o /dev/null
     run -0 gpuhist merge state state
     [ "$output" = $'distinct\t3001\nmode\t0' ]
+    # the states of several columns, which merge saves again
+    seq 0 3 9000 | awk '{ print $1 % 100 * 9876543, $1 % 77 * 5432197 }' >columns
+    gpuhist reduce distinct,mode -f 1,2 columns --save state >expected
+    gpuhist merge state --save again | cmp expected -
+    gpuhist merge again | cmp expected -
 }
 
 # bats test_tags=later

@@ -17,14 +17,14 @@ check_pictures() {
 
 @test "powers, edges, named values, and bins in the order of their counts" { check_pictures kinds; }
 
-@test "counts are logarithmic if bars would vanish" { check_pictures counts; }
+@test "counts are logarithmic with --log-count alone, and shares with --percent" { check_pictures counts; }
 
 # bats test_tags=later
 @test "many bins share bars, and the file stays small" { check_pictures many; }
 
 @test "no values" { check_pictures empty; }
 
-@test "the name of a field is escaped" { check_pictures escaping; }
+@test "names, titles and labels are escaped" { check_pictures escaping; }
 
 # bats test_tags=slow
 @test "the same picture of a merge, in another locale, and in a file" {
@@ -40,7 +40,7 @@ check_pictures() {
 }
 
 @test "options that pictures do not take" {
-    for option in --cumulative --percent "--quantiles 50"; do
+    for option in --cumulative "--quantiles 50"; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist --bins 5 --format svg $option /dev/zero
         assert_failed 2 "${option% *} does not go with --format svg"

@@ -10,6 +10,9 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from decimal import Decimal
+
+from pictures import SVG, expect, expect_equal, number, styled
 
 from pictures import SVG, expect, expect_equal, number
 
@@ -40,7 +43,7 @@ class Picture:
         self.words = [e.text or "" for e in texts]
         expect_equal(self.words[0], self.title, "the title that is drawn")
         self.note, self.axis = self.words[1], self.words[-1]
-        self.is_logarithmic = "count (logarithmic)" in self.words
+        self.is_logarithmic = any(re.fullmatch(r"\S+( in percent)? \(logarithmic\)", w) for w in self.words[2:-1])
         self.bars = [e for e in elements if e.tag == SVG + "rect" and e.find(SVG + "title") is not None]
         self.tips = [bar.find(SVG + "title").text for bar in self.bars]
         # A tick is a path; the text after it is its label.
@@ -60,6 +63,7 @@ class Picture:
     def place(self, ticks, value):
         """Where a value is on an axis, by its first and last tick."""
         (from_place, low), (to_place, high) = ticks[0], ticks[-1]
+        value, low, high = float(value), float(low), float(high)
         if self.is_logarithmic and ticks is self.counts:
             value, low, high = math.log10(value), math.log10(low), math.log10(high)
         return from_place + (to_place - from_place) * (value - low) / (high - low)
@@ -71,7 +75,7 @@ def draw(arguments, values):
 
 def rows_of(arguments, values):
     """(name, count, percent) of the rows that tsv prints and that are not empty."""
-    for line in gpuhist([*arguments, "--percent"], values).splitlines():
+    for line in gpuhist([*(a for a in arguments if a != "--log-count"), "--percent"], values).splitlines():
         *bin, count, percent = line.split("\t")
         if bin != ["other"] and bin != ["other", ""] and int(count):
             yield "..".join(bin), int(count), percent
@@ -81,11 +85,12 @@ def check(arguments, values, is_linear=False):
     """Tooltips, and the places of the bars by the ticks of both axes."""
     picture = draw(arguments, values)
     rows = list(rows_of(arguments, values))
-    expect_equal(picture.tips, [f"{n}: {c} ({p}%)" for n, c, p in rows], arguments)
+    expect_equal(picture.tips, [f"{styled(n)}: {styled(str(c))} ({styled(p)}%)" for n, c, p in rows], arguments)
+    total = sum(count for _, count, _ in rows) if "--percent" in arguments else 100
     for bar, (name, count, _) in zip(picture.bars, rows):
         top, height = int(bar.get("y")), int(bar.get("height"))
         if len(picture.counts) > 1:
-            wanted = picture.place(picture.counts, count)
+            wanted = picture.place(picture.counts, Decimal(count) * 100 / total)
             expect(abs(top - wanted) < 3 or height == 10, "the top of", name, top, wanted, arguments)
         if is_linear:
             ticks = [(place, float(number(label))) for place, label in picture.values]
@@ -103,17 +108,17 @@ def test_bars():
     picture = check(["--bins", "50", "--zeros"], values, is_linear=True)
     expect_equal([picture.values[0][1], picture.values[-1][1]], ["0", "48"])
     expect_equal(check(["--range", "-50:150", "--bins", "7"], values, is_linear=True).title,
-                 "2,000 values in bins of width 28 or 29")
+                 "2000 values in 7 bins of width 28 or 29, 4 of them empty")
     expect_equal(check(["--width", "4"], values, is_linear=True).title,
-                 "2,000 values in bins of width 4")
+                 "2000 values in 12 bins of width 4")
     check([], values, is_linear=True)
     check([], [v * v * 1000 for v in values], is_linear=True)
     check([], [v * 10**15 + 3 for v in values], is_linear=True)
     late = check(["--width", "100"], [1732000000 + 10 * v for v in values], is_linear=True)
-    expect("1732000200" in [label for _, label in late.values], late.values)
+    expect("1,732,000,200" in [label for _, label in late.values], late.values)
     expect_equal(check(["uniq"], [1, 1, 2, 6], is_linear=True).title, "4 values, 3 different")
     fixed = check(["--decimals", "3", "--width", "2.5"], [f"{v / 3:.2f}" for v in values], is_linear=True)
-    expect_equal(fixed.title, "2,000 values in bins of width 2.500")
+    expect_equal(fixed.title, "2000 values in 6 bins of width 2.5")
     for values in [0], [-7], [2**64 - 1] * 3, [0, 2**64 - 1]:
         for binning in [], ["uniq"], ["--width", "10"], ["--log2"], ["--log10"]:
             check([*binning, "-t", "u64" if values[0] >= 0 else "i64"], values)
@@ -123,19 +128,21 @@ def test_kinds():
     dice = random.Random(4)
     values = [round(dice.lognormvariate(6, 2)) for _ in range(5000)] + [-1, -8, -9]
     powers = check(["--log2"], values)
-    expect_equal((powers.title, powers.axis), ("5,003 values in bins by powers of 2", "value (logarithmic)"))
+    expect_equal((powers.title, powers.axis), ("5003 values in 27 bins by powers of 2, 5 of them empty", "value (logarithmic)"))
     labels = [label for _, label in powers.values]
-    expect({"1", "1Ki"} < set(labels) or {"1", "4Ki"} < set(labels), labels)
+    expect({"1", "1024"} < set(labels) or {"1", "4096"} < set(labels), labels)
     places = [int(bar.get("x")) for bar in powers.bars]
     expect(all(a < b for a, b in zip(places, places[1:])), places)
     labels = [label for _, label in check(["--log10"], values).values]
-    expect({"-100", "-10", "0", "1", "10", "100", "1000", "1K"} >= set(labels[:6]), labels)
+    expect({"-100", "-10", "0", "1", "10", "100", "1000", "10,000", "1,000,000"} >= set(labels[:6]), labels)
+    parts = check(["--log2=3"], values)
+    expect("1024" in [label for _, label in parts.values] and ", each in 8 parts, " in parts.title, parts.title)
     edges = check(["--edges", "0,10,50,100,1000,5000"], values)
     expect_equal([label for _, label in edges.values], ["0", "10", "50", "100", "1000", "5000"])
     expect_equal(edges.axis, "value (bins are drawn equally wide)")
-    expect_equal(edges.title, "5,003 values in bins of different widths")
+    expect_equal(edges.title, "5003 values in 5 bins of different widths")
     below, above = sum(v < 0 for v in values), sum(v >= 5000 for v in values)
-    expect_equal(edges.note, f"below the bins: {below}; above the bins: {above}")
+    expect_equal(edges.note, f"below the bins: {styled(str(below))}; above the bins: {styled(str(above))}")
     # Few single values far apart have a bar each, with the count above it.
     statuses = [200] * 900 + [304] * 60 + [404] * 30 + [500]
     named = check(["--bins", "600"], statuses)
@@ -151,16 +158,41 @@ def test_kinds():
     check(["--log2", "--top", "5", "--sort", "bin"], values)
     other = draw(["--width", "100", "--min-count", "100", "--other"], values)
     left = sum(c for _, c, _ in rows_of(["--width", "100"], values) if c < 100)
-    expect_equal(other.note, f"only counts of 100 or more; other: {left:,}")
+    expect_equal(other.note, f"only counts of 100 or more; other: {styled(str(left))}")
+    # Empty bins are counted as such.
+    expect_equal(check(["--width", "10"], [1, 2, 35]).title, "3 values in 4 bins of width 10, 2 of them empty")
+    expect_equal(check(["--bins", "5", "--range", "0:100"], [1, 2, 35, 200]).title,
+                 "4 values in 5 bins of width 20, 3 of them empty")
+    expect_equal(check(["--bins", "9", "--zeros"], [1, 2, 3, 3]).title, "4 values, 3 different")
+    many = draw(["--bins", "3000", "--zeros", "--sort", "count"], [*range(1500), 7])
+    expect_equal(many.note, "500 bins of lower counts are not drawn; 1500 empty bins are not drawn")
+    many = draw(["--bins", "3000", "--zeros", "--sort", "count"], [7, 7, 8])
+    expect_equal(many.note, "2000 empty bins are not drawn")
+    expect_equal(draw(["--decimals", "4", "--width", "0.02"], ["0.01", "0.05"]).title,
+                 "2 values in 3 bins of width 0.02, 1 of them empty")
+
 
 
 def test_counts():
     expect(not check(["uniq"], [1] * 340 + [2, 3, 4], is_linear=True).is_logarithmic)
-    skewed = check(["uniq"], [1] * 5000 + [2] * 14 + [3] * 2, is_linear=True)
+    few = [1] * 5000 + [2] * 14 + [3] * 2
+    expect(not check(["uniq"], few, is_linear=True).is_logarithmic, "logarithmic unasked")
+    skewed = check(["uniq", "--log-count"], few, is_linear=True)
     expect(skewed.is_logarithmic)
     expect_equal([label for _, label in skewed.counts], [1, 10, 100, 1000])
     tops = [int(bar.get("y")) for bar in skewed.bars]
     expect(tops[0] < tops[1] < tops[2] and min(int(b.get("height")) for b in skewed.bars) > 100, tops)
+    near = check(["uniq", "--log-count"], [1] * 120 + [2] * 330, is_linear=True)
+    expect_equal([label for _, label in near.counts], [100, 200])
+    # Shares instead of counts, on either scale.
+    dice = random.Random(6)
+    values = [round(dice.gauss(25, 6)) for _ in range(2345)]
+    share = check(["--bins", "50", "--percent"], values, is_linear=True)
+    expect("count in percent" in share.words, share.words)
+    expect(re.search(">[1-9]%<", share.text), "the labels of percentages")
+    check(["--bins", "50", "--percent", "--log-count"], values, is_linear=True)
+    named = check(["uniq", "--percent"], [200] * 900 + [304] * 60 + [404] * 30 + [500] * 10)
+    expect_equal([e.text for e in named.root.find(SVG + "g").findall(SVG + "text")], ["90%", "6%", "3%", "1%"])
 
 
 def test_many():
@@ -169,36 +201,51 @@ def test_many():
     values = sorted(dice.randrange(5_000_000) for _ in range(100_000))
     for binning in ["--bins", "5M"], ["uniq"]:
         picture = draw(binning, values)
-        expect_equal(picture.note, "each bar combines 5,000 bins")
+        expect_equal(picture.note, "each bar combines 5000 bins")
+        # Bars of less than two pixels are one outline, and their tooltips lie above it unseen.
+        paths = picture.root.find(SVG + "g").findall(SVG + "path")
+        expect_equal((len(paths), picture.root.find(SVG + "g").get("class")), (1, "bars tips"))
+        outline = re.findall(r"([MVHz])(\d*)(?: (\d+))?", paths[0].get("d"))
+        tops = [int(y) for (c, y, _), after in zip(outline, outline[1:]) if c == "V" and after[0] == "H"]
+        expect_equal(tops, [int(bar.get("y")) for bar in picture.bars], "the outline")
         expect(500 < len(picture.bars) <= 1000 and len(picture.text) < 150_000, len(picture.text))
         total = 0
         for tip in picture.tips:
-            low, high, count = map(int, re.fullmatch(r"(\d+)\.\.(\d+): (\d+) \(\d\.\d{4}%\)", tip).groups())
+            low, high, count = map(int, re.fullmatch(r"(\d+)\.\.(\d+): (\d+) \(\d\.?\d*%\)", tip.replace(",", "")).groups())
             expect_equal(count, sum(low <= v < high for v in values[total:total + 2000]), tip)
             total += count
         expect_equal(total, len(values))
     edges = [i * (i + 1) for i in range(2500)]
     picture = draw(["--edges", ",".join(map(str, edges))], values[:2000])
-    expect_equal(picture.note.partition(";")[0], "each bar combines 3 bins")
+    expect_equal(picture.note.partition(";")[0], "each bar combines 5 bins")
     order = draw(["--bins", "5M", "--sort", "count"], values)
     expect_equal(len(order.bars), 1000)
-    expect_equal(order.note, f"{len(set(values)) - 1000:,} bins of lower counts are not drawn")
-    expect_equal(order.tips, [f"{n}: {c} ({p}%)" for n, c, p in
+    expect_equal(order.note, f"{styled(str(len(set(values)) - 1000))} bins of lower counts are not drawn")
+    expect_equal(order.tips, [f"{styled(n)}: {styled(str(c))} ({styled(p)}%)" for n, c, p in
                               rows_of(["--bins", "5M", "--top", "1000"], values)])
     expect_equal(draw(["--bins", "5M", "--top", "1500"], values).note,
-                 "only the 1,500 highest counts; 500 bins of lower counts are not drawn")
+                 "only the 1500 highest counts; 500 bins of lower counts are not drawn")
 
 
 def test_empty():
     for arguments in ["--bins", "5"], [], ["--log2"], ["uniq"], ["--edges", "0,1,5"]:
-        for more in [], ["--zeros"], ["--top", "3"]:
+        for more in [], ["--zeros"], ["--top", "3"], ["--log-count"], ["--percent", "--log-count"]:
             picture = draw([*arguments, *more], [])
             expect_equal(picture.title.split(" in ")[0], "0 values")
             expect_equal(picture.bars, [])
 
 
 def test_escaping():
-    """The name of a field is the only text that the user gives."""
+    """Texts that the user gives: the name of a field, the title and the label."""
+    for title, shown in [("a & <b> \"c\" 'd'", None), ("]]></title><script>", None), ("\x1b[31m\u4e2d\n", "?[31m\u4e2d?"),
+                         ("\u00e9" * 500, None), ("", None)]:
+        text = gpuhist(["uniq", "--format", "svg", "--title", title, "--label", title], [3, 3, 5])
+        picture = ET.fromstring(text)
+        words = [e.text or "" for e in picture.findall(SVG + "text")]
+        shown = title if shown is None else shown
+        expect_equal((picture.find(SVG + "title").text or "", words[0], words[-1]), (shown,) * 3)
+        expect_equal(words[1], "3 values, 2 different")
+        expect("<script" not in text, text)
     for name, shown in [("ms", "ms"), ("<a & \"b\">'", "<a & \"b\">'"), ("\u00e9\u4e2d\U0001f600", None),
                         ("]]>&amp;<script>", None), ("a\x01b\x7f", "a?b?"), ("\u202ex\ufffe", "???x???")]:
         text = gpuhist(["-d", "|", "-f", name, "--format", "svg"], f"{name}|other\n5|6\n")

@@ -88,7 +88,8 @@ def report(token, command):
     advice = [kind for kind, low, high in (("i64", -2**63, 2**63), ("u64", 0, 2**64)) if low <= value < high]
     end = f"is out of range for {command[command.index('-t') + 1]}"
     end += f" with --decimals {command[command.index('--decimals') + 1]}" if "--decimals" in command else ""
-    end += f" (try -t {advice[0]})" if advice else ""
+    both = "; if others need u64, -f COLUMN:text" if advice == ["i64"] and " u64" in end else ""
+    end += f" (try -t {advice[0]}{both})" if advice else ""
     return b"'" + (shown + b"' " + end.encode() if shown is not None else token[:1])
 
 
@@ -300,6 +301,8 @@ def expect(values, invalid, policy, notation):
     elif values:
         result += b"xor\t%d\n" % functools.reduce(operator.xor, values)
     status = 1 if not values or (invalid and policy == "fail") else 0
+    if not values: # there is no max or xor, so nothing but the error is printed
+        result = b""
     return status, result, [] if policy == "ignore" else invalid[:10]
 
 

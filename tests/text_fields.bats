@@ -169,6 +169,38 @@ make_tables() {
     done
 }
 
+@test "the field that is suggested for a misspelt one is the one that Python finds" {
+    command -v python3 >/dev/null || skip "no python3"
+    python3 "$srcdir/tests/names.py" "$GPUHIST" $((400 / ${GPUHIST_TEST_SHARE:-1})) $RANDOM
+}
+
+@test "empty files among others are skipped, also where a header is wanted" {
+    printf 'id,ms\n1,20\n2,30\n' >a
+    printf 'ms,id\n40,3\n' >b
+    : >none
+    local none=none columns
+    if reads_gzip; then gzip -c none >none.gz && none="none none.gz"; fi
+    for columns in '-f ms' '-f ms --header' '-f ms --where id>0' '-f -1 --by id --header=1'; do
+        # shellcheck disable=SC2086
+        expected=$(gpuhist uniq --csv $columns a b)
+        [ -n "$expected" ]
+        for files in "none a b" "a none b" "a b none" "$none a $none b $none" "a - b"; do
+            # shellcheck disable=SC2086
+            run -0 --separate-stderr gpuhist uniq --csv $columns $files </dev/null
+            [ "$output" = "$expected" ] && [ -z "$stderr" ]
+        done
+    done
+    [ "$(gpuhist reduce sum --csv -f ms a none b)" = $((20 + 30 + 40)) ]
+    run -0 --separate-stderr gpuhist reduce count,sum --csv -f ms none
+    [ "$output" = $'count\t0\nsum\t0' ] && [ -z "$stderr" ]
+    # One with an empty line is not empty, nor is one whose second line would have the names.
+    echo >line
+    run -1 --separate-stderr gpuhist reduce sum --csv -f ms a line b
+    [ "$stderr" = "gpuhist: line: its header has no field 'ms': it is empty" ]
+    run -1 --separate-stderr gpuhist reduce sum --csv -f ms --header=2 line
+    [ "$stderr" = "gpuhist: line: its header has no field 'ms': it is empty" ]
+}
+
 @test "-f NAME: what the header is instead, and the option that would separate it" {
     # missing FILE MESSAGE ARG...
     missing() {
@@ -185,15 +217,26 @@ make_tables() {
     printf 'time|a\033b\n' >bar
     missing bar ": it is 'time|a?b' (try -d '|')" -d ,
     printf 'time,MS\n1,2\n' >case
-    missing case ": it is 'time,MS'" --csv
+    missing case ": it is 'time,MS' (did you mean MS?)" --csv
+    printf 'id,latency_ms,"the status",2017\n1,2,3,4\n' >near
+    for case in latncy_ms:latency_ms latencyms:latency_ms Latency_ms:latency_ms latency:latency_ms \
+        ms:latency_ms 'the staus:the status' statu:'the status' 2071:2017; do
+        run --separate-stderr gpuhist reduce sum --csv --names -f "${case%:*}" near
+        assert_failed 1 "near: its header has no field '${case%:*}': it is 'id,latency_ms,\"the status\",2017' (did you mean ${case#*:}?)"
+        run --separate-stderr gpuhist reduce count --csv --names --where "${case%:*}=1" near
+        assert_failed 1 "(did you mean ${case#*:}?)"
+    done
+    run --separate-stderr gpuhist reduce sum --csv -f bytes near
+    [ "$stderr" = "gpuhist: near: its header has no field 'bytes': it is 'id,latency_ms,\"the status\",2017'" ]
+    [ "$(gpuhist reduce sum --csv --names -f 2017 near)" = 4 ]
+    printf 'id\tms\n1\t2\n' >tabbed
+    missing tabbed ": it is 'id?ms' (try -d '\t')" --csv
     printf 'time MS\n' >blank
-    missing blank ": it is 'time MS'"
+    missing blank ": it is 'time MS' (did you mean MS?)"
     printf '%0100d\n' 0 >long
     missing long ": it is '$(printf '%080d' 0)...'"
     printf '\n1\n' >empty
     missing empty ": it is empty"
-    : >none
-    missing none ": it is empty"
     for name in 2-3 '$9'; do
         run --separate-stderr gpuhist reduce sum -f "$name" blank
         assert_failed 1 "blank: its header has no field '$name': it is 'time MS' (give one field, by its number or name)"
@@ -207,7 +250,7 @@ make_tables() {
     make_tables
     printf 'ms,id, ms\n1,2,3\n' >twice
     printf 'id,MS,ms2\n1,2,3\n' >lacks
-    : >empty
+    echo >empty
     head -c 2000000 /dev/zero >zeros
     if reads zstd zstd; then zstd -qc lacks >packed; else cp lacks packed; fi
     for file in lacks packed empty; do
@@ -246,7 +289,7 @@ make_tables() {
     printf '1,""\n' | assert_report 1 "invalid integer '' (try --invalid ignore)" --csv
     printf '1;"2,";"4"\n' | assert_sum "1 4" --csv -d ';' -f 3
     printf '"GET / 1" 200 "" 5\n' | assert_sum "1 5" -d ' ' --csv -f 4
-    printf '"1,234"\n' | assert_invalid 1 '1,234' --csv
+    printf '"1,23,4"\n' | assert_invalid 1 '1,23,4' --csv
     printf '"5\n' | assert_invalid 1 '"5' -d ,
 }
 
@@ -369,7 +412,9 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     run --separate-stderr gpuhist reduce sum -f ms in
     assert_failed 1 "in:3: invalid integer '' (try --invalid ignore)"
     run --separate-stderr gpuhist reduce sum -f id in
-    assert_failed 1 "in: its header has no field 'id': it is 'user id?ms?x' (tabs separate its fields)"
+    assert_failed 1 "in: its header has no field 'id': it is 'user id?ms?x' (did you mean user id?)"
+    run --separate-stderr gpuhist reduce sum -f user_bytes in
+    assert_failed 1 "in: its header has no field 'user_bytes': it is 'user id?ms?x' (tabs separate its fields)"
     # columns by number are separated as the named ones are
     [ "$(gpuhist uniq -f x --weight 3 in 2>/dev/null)" = $'1\t1\n2\t2' ]
     [ "$(gpuhist reduce sum -f 3 --by x in 2>/dev/null)" = $'1\t1\n2\t2' ]

@@ -6,11 +6,12 @@ load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# make_pairs: lines `VALUE x WEIGHT` with small weights in `pairs`, and each value as often as its
-# weight says in `repeated`.
+# make_pairs: lines `VALUE x WEIGHT` with small weights in `pairs`, of which those of no value add up
+# to 0, and each value as often as its weight says in `repeated`.
 make_pairs() {
-    awk 'BEGIN { srand(5); for (i = 0; i < 4000; i++)
-        print int(rand() * rand() * 800) - 120, "x", int(rand() * 8) }' >pairs
+    awk 'BEGIN { srand(5); for (i = 0; i < 4000; i++) {
+        value = int(rand() * rand() * 800) - 120; weight = int(rand() * 8)
+        print value, "x", weight; if (weight == 0) print value, "x", 1 } }' >pairs
     awk '{ for (i = 0; i < $3; i++) print $1 }' pairs >repeated
 }
 
@@ -19,8 +20,7 @@ sums_of() {
     numpy 'sums = {}
 for line in open(sys.argv[1]):
     value, weight = map(int, line.split())
-    if weight > 0:
-        sums[value] = sums.get(value, 0) + weight
+    sums[value] = sums.get(value, 0) + weight
 for value in sorted(sums):
     print(value, sums[value], sep="\t")' "$1"
 }
@@ -33,8 +33,8 @@ for value in sorted(sums):
         {
             gpuhist $options repeated >expected 2>expected.err
             gpuhist $options -f 1 --weight 3 pairs >found 2>found.err
-            cmp expected found
-            sed 's/^gpuhist: weights outside/gpuhist: values outside/' found.err | cmp expected.err -
+            sed 's/\bweight\b/count/' found | cmp expected -
+            sed 's/^gpuhist: weight outside/gpuhist: values outside/' found.err | cmp expected.err -
         }
     done <<'END'
 --bins 600
@@ -177,6 +177,62 @@ for code in sorted(sums):
     assert_failed 1 "twice: its header has no field 'b'"
 }
 
+@test "--weight NAME: results are called by it" {
+    local name form words
+    printf '%s\n' 'status,bytes,count,value,"by_bytes, ""x"""' 200,5,1,9,4 304,0,2,8,5 404,7,3,7,6 >in.csv
+    jq -cn '{a: {b: 3}, s: 5}, {a: {b: 4}, s: 6}' 2>/dev/null >in.jsonl ||
+        printf '%s\n' '{"a":{"b":3},"s":5}' '{"a":{"b":4},"s":6}' >in.jsonl
+    local words="gpuhist uniq --csv -f status --weight bytes in.csv"
+    [ "$($words --format csv | head -n 1)" = value,bytes ]
+    [ "$($words --header-out --percent | head -n 1)" = $'value\tbytes\tpercent' ]
+    [ "$($words --format jsonl --top 1)" = '{"value":404,"bytes":7}' ]
+    [ "$($words --format json --top 1 --other | tail -n 2)" = $'{"value":404,"bytes":7}],\n"other":{"bytes":5}}' ]
+    [ "$($words --by status --format csv | head -n 2)" = $'status,value,bytes\n200,200,5' ]
+    [ "$(gpuhist --bins 500 --csv -f status --weight bytes in.csv --format csv --outside ignore)" = \
+        $'value,bytes\n200,5\n404,7' ]
+    [ "$(gpuhist --csv -f status --weight bytes in.csv --width 100 --format csv | head -n 1)" = low,high,bytes ]
+    [ "$(gpuhist uniq -f 1 --weight 2 --format csv < <(echo 1 2))" = $'value,weight\n1,2' ]
+    [ "$(gpuhist uniq -t u8 --record 2 --weight u8@1 --format csv < <(printf '\1\2'))" = $'value,weight\n1,2' ]
+    [ "$(gpuhist uniq --jsonl -f s --weight .a.b --format jsonl in.jsonl)" = $'{"value":5,".a.b":3}\n{"value":6,".a.b":4}' ]
+    # names that other columns have, or that need quotes; those of groups differ from them
+    [ "$(gpuhist uniq --csv -f status --weight value --by value --format jsonl in.csv | head -n 1)" = \
+        '{"by_value":7,"value":404,"sum_value":7}' ]
+    [ "$(gpuhist uniq --csv -f status --weight bytes --by bytes --format jsonl in.csv | head -n 1)" = \
+        '{"by_bytes":0,"value":304,"bytes":0}' ]
+    [ "$(gpuhist uniq --csv -f status --weight value in.csv --format csv | head -n 1)" = value,sum_value ]
+    name='by_bytes, "x"'
+    numpy 'import csv, json, subprocess
+name = sys.argv[2]
+words = [sys.argv[1], "uniq", "--csv", "-f", "status", "--weight", name.replace("\"", "\"\"").join("\"\""), "in.csv", "--format"]
+run = lambda form: subprocess.run([*words, form], capture_output=True, check=True).stdout
+rows = [{"value": int(row["status"]), name: int(row[name])} for row in csv.DictReader(open("in.csv"))]
+assert json.loads(run("json"))["bins"] == rows
+assert [json.loads(line) for line in run("jsonl").splitlines()] == rows
+assert [{key: int(cell) for key, cell in row.items()} for row in csv.DictReader(run("csv").decode().splitlines())] == rows' \
+        "$GPUHIST" "$name"
+    name=$(printf 'x%.0s' {1..9000})
+    printf '%s v\n' "$name" >long
+    printf '%s\n' "3 1" "4 2" >>long
+    [ "$(gpuhist uniq -f v --weight "$name" --format jsonl --top 1 --other long)" = \
+        "{\"value\":2,\"$name\":4}"$'\n'"{\"other\":true,\"$name\":3}" ]
+    numpy 'import subprocess, io
+for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value"), (sys.argv[2], "by_bytes, \"x\""):
+    out = subprocess.run([sys.argv[1], "uniq", "--csv", "-f", "status", "--weight", name, "in.csv", "--format", "npy"],
+                         capture_output=True, check=True).stdout
+    assert np.load(io.BytesIO(out)).dtype.names == ("value", wanted), out' "$GPUHIST" '"by_bytes, ""x"""'
+    # what is printed beside the result, and states
+    run -0 --separate-stderr gpuhist --bins 300 --csv -f status --weight bytes in.csv
+    [ "$stderr" = "gpuhist: bytes outside the bins: 0 below, 7 above; --range auto makes 300 bins of all" ]
+    run -0 --separate-stderr gpuhist uniq --csv -f status --weight bytes in.csv --stats --save state
+    [[ ${stderr_lines[0]} == "gpuhist: 3 elements, "* ]]
+    run -0 --separate-stderr gpuhist merge state state --stats --format csv
+    [ "${lines[0]}" = value,bytes ]
+    [ "$stderr" = "gpuhist: 2 states, 24 of bytes" ]
+    gpuhist uniq --csv -f status --weight count in.csv --save other -o /dev/null
+    run --separate-stderr gpuhist merge state other
+    assert_failed 1 'other: --weight="count", not --weight="bytes" as in state'
+}
+
 @test "--weight: invalid weights are invalid tokens of their lines" {
     local bad
     for bad in -1 x 1.5 1e3 0x1 9223372036854775808 18446744073709551616 ''; do
@@ -210,7 +266,7 @@ for code in sorted(sums):
     awk '$2 != "x" { s[$1] += $2; } END { for (i = 0; i < 3; i++) printf "%d\t%d\n", i, s[i] }' in >expected
     gpuhist uniq -f 1 --weight 2 --invalid ignore in | cmp expected -
     awk '{ print $2, $1 }' in >turned
-    awk '$1 != "x" { s[$1] += $2; } END { for (i = 0; i < 60000; i += 50) if (s[i]) printf "%d\t%d\n", i, s[i] }' \
+    awk '$1 != "x" { s[$1] += $2; } END { for (i = 0; i < 60000; i += 50) if (i in s) printf "%d\t%d\n", i, s[i] }' \
         turned >expected
     gpuhist uniq -f 1 --weight 2 --invalid ignore turned | cmp expected -
 }
@@ -242,10 +298,52 @@ for code in sorted(sums):
     gpuhist uniq -f 1 --weight 2 -S 1 in | cmp expected -
 }
 
+@test "uniq --weight: values whose weights add up to 0" {
+    local layout options threads
+    printf '%s\n' '304 0' '200 5' '404 0' '200 6' '404 3' '-5 0' >in
+    [ "$(gpuhist uniq -f 1 --weight 2 in)" = $'-5\t0\n200\t11\n304\t0\n404\t3' ]
+    [ "$(gpuhist uniq -f 1:text --weight 2 in)" = $'-5\t0\n200\t11\n304\t0\n404\t3' ]
+    [ "$(gpuhist uniq -f 1 --weight 2 --by 1 in)" = $'-5\t-5\t0\n200\t200\t11\n304\t304\t0\n404\t404\t3' ]
+    [ "$(gpuhist uniq -f 1 --weight 2 --top 3 --percent in)" = \
+        $'200\t11\t78.5714\n404\t3\t21.4286\n-5\t0\t0.0000' ]
+    [ "$(gpuhist uniq -f 1 --weight 2 --min-count 1 --other in)" = $'200\t11\n404\t3\nother\t0' ]
+    [ "$(gpuhist uniq -f 1 --weight 2 --quantiles 0,100 in)" = $'0\t200\n100\t404' ]
+    [ "$(gpuhist uniq -f 1 --weight 2 < <(echo 7 0))" = $'7\t0' ]
+    [ "$(gpuhist uniq -f 1 --weight 2 --percent --cumulative < <(echo 7 0))" = $'7\t0\t0.0000\t0\t0.0000' ]
+    # bins whose weights add up to 0 are empty
+    [ "$(gpuhist --bins 500 -f 1 --weight 2 --outside ignore in)" = $'200\t11\n404\t3' ]
+    [ "$(gpuhist --width 2 -f 1 --weight 2 in)" = $'200\t202\t11\n404\t406\t3' ]
+    # dense values, which are counted in windows; sparse ones; both; ascending
+    for layout in 'int(rand() * 30000)' 'int(rand() * 3000) * 1234567890123' \
+        '(i % 3 ? int(rand() * 30000) : int(rand() * 3000) * 98765432101)' 'i'; do
+        awk "BEGIN { srand(9); for (i = 0; i < 60000; i++)
+            printf \"%.0f %d\\n\", $layout, rand() < 0.7 ? 0 : rand() * 3 }" >in
+        sums_of in >expected
+        grep -qP '\t0$' expected && grep -qvP '\t0$' expected
+        head -n 20000 in >a
+        tail -n +20001 in >b
+        for options in "--threads 1" "--threads 3 --chunk-size 4096" "--threads 2 -S 1" "--threads 16 --sort bin"; do
+            # shellcheck disable=SC2086
+            {
+                gpuhist uniq -f 1 --weight 2 $options in | cmp expected -
+                gpuhist uniq -f 1 --weight 2 $options --save a.state -o /dev/null < <(cat a)
+                gpuhist uniq -f 1 --weight 2 $options --save b.state -o /dev/null b
+                gpuhist uniq -f 1 --weight 2 --by 1 $options in | cut -f 2- | cmp expected -
+            }
+            gpuhist merge b.state a.state --save both.state | cmp expected -
+            gpuhist merge both.state | cmp expected -
+        done
+        sort -k 2,2nr -k 1,1n -s expected | head -n 29000 >top
+        gpuhist uniq -f 1 --weight 2 --top 29000 in | cmp top -
+        { cat a; sleep 0.2; cat b; } | gpuhist uniq -f 1 --weight 2 --every 30ms >so_far
+        tail -n "$(wc -l <expected)" so_far | cmp expected -
+    done
+}
+
 @test "--weight: many bins, several of which share a counter of a thread" {
     awk 'BEGIN { srand(4); for (i = 0; i < 50000; i++)
         print int(rand() * 500) + 524288 * int(rand() * rand() * 9), int(rand() * 1e6) }' >in
-    sums_of in >expected
+    sums_of in | awk '$2 > 0' >expected # an empty bin, and one whose weights add up to 0, are the same
     gpuhist --bins 5M -f 1 --weight 2 --threads 5 --chunk-size 20000 in | cmp expected -
     gpuhist --width 1 --range 0:20M -f 1 --weight 2 in | cmp expected -
 }

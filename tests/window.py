@@ -43,6 +43,7 @@ OF_TEXT = [
     ["--edges", "-900,0,50,3001", "-f", "3"],
     ["-f", "3", "--by", "2"],
     ["--bins", "1000", "-f", "1", "--quantiles", "0,50,100"],
+    ["--bins", "7", "--range", "auto", "-f", "3"],
     ["uniq", "-f", "3"],
     ["uniq", "-f", "1", "--top", "1000"],
     ["uniq", "-f", "2", "--weight", "1"],
@@ -63,6 +64,15 @@ OF_RECORDS = [
 ]
 
 
+# What a window of no lines prints where a run over none prints nothing but an error.
+OF_NO_LINES = {
+    "-f 3": "count\t0\nsum\t0\n",
+    "count,min,max,p10,median,p99.9,mode,distinct -f 1 -S 1M": "count\t0\ndistinct\t0\n",
+    "count,sum,stddev,q1 -f 1,3 --format csv": "column,count,sum,stddev,q1\n1,0,0,,\n3,0,0,,\n",
+    "sum,p50 -f 1": "sum\t0\n",
+}
+
+
 def encode(is_text, begin, end):
     if is_text:
         return b"".join(b"%d %d %d\n" % row for row in ROWS[begin:end])
@@ -71,7 +81,10 @@ def encode(is_text, begin, end):
 
 @functools.lru_cache(maxsize=None)
 def batch(arguments, is_text, begin, end):
-    """What a run over these lines prints. Of no lines, reduce and quantiles are also an error."""
+    """What a run over these lines prints. Of no lines, reduce and quantiles are an error."""
+    of_none = OF_NO_LINES.get(" ".join(arguments[1:])) if arguments[0] == "reduce" else None
+    if begin == end and of_none:
+        return of_none
     done = subprocess.run([GPUHIST, *arguments, "-q"], input=encode(is_text, begin, end),
                           capture_output=True)
     check(done.returncode == 0 or begin == end, f"{arguments}: {done.stderr!r}")

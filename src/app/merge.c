@@ -120,8 +120,9 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
     if (status != STATUS_OK)
         return status;
     if (options->stats)
-        status_print("%llu state%s, %llu elements", merge->states, merge->states == 1 ? "" : "s",
-                     (unsigned long long)merge->elements);
+        status_print("%llu state%s, %llu %s%.200s", merge->states, merge->states == 1 ? "" : "s",
+                     (unsigned long long)merge->elements, merge->job.has_weights ? "of " : "",
+                     merge->job.has_weights ? job_count_name(&merge->job) : "elements");
     status = print_end(&output, &merge->job, merge->partial, &options->print, status, failure);
     if (status == STATUS_OK && operation->report && !options->quiet)
         operation->report(&merge->job, merge->partial);
@@ -129,8 +130,6 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
     if (status == STATUS_OK && job_has_texts(&merge->job) && operation->note && !options->quiet &&
         !print_is_dropped(&options->print))
         operation->note(&merge->job, merge->partial, &options->print);
-    if (status == STATUS_OK && operation->check_result && !print_is_dropped(&options->print))
-        status = operation->check_result(&merge->job, merge->partial, failure);
     return status;
 }
 
@@ -149,10 +148,13 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
     job->line = line;
     if (status == STATUS_USAGE) /* the file is wrong, not the command line */
         return state_fail_damaged(merge->first, "its options are invalid", failure);
-    job->buffer_bytes = options->buffer_bytes;
-    job->temporary_directory = options->temporary_directory;
+    for (size_t i = 0; i <= (job->singles ? job->value_count : 0); i++) {
+        struct job *of = i == 0 ? job : &job->singles[i - 1];
+        of->buffer_bytes = options->buffer_bytes;
+        of->temporary_directory = options->temporary_directory;
+        of->any_order = false;
+    }
     job->needs_values = options->print.quantiles.count > 0;
-    job->any_order = false;
     return status == STATUS_OK ? options_check_merged(options, job, failure) : status;
 }
 

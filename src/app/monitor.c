@@ -119,6 +119,8 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
     }
     pipeline_look(pipeline, &live); /* the run may have ended since the last look */
     progress_end(&monitor->progress, &live);
+    if (status == STATUS_OK)
+        progress_begin_stage(&monitor->progress, monitor->stage);
     return status;
 }
 

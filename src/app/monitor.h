@@ -18,8 +18,9 @@
 
 struct monitor {
     struct progress progress;
-    size_t element_bytes; /* bytes of a binary element or record; 0: text */
-    double every_seconds; /* interval between results so far; 0: none */
+    const struct stage *stage; /* that follows on the reading */
+    size_t element_bytes;      /* bytes of a binary element or record; 0: text */
+    double every_seconds;      /* interval between results so far; 0: none */
     /* Prints the result so far from the finished partial; is_last: the process ends next. */
     enum status (*print)(void *context, bool is_last, struct failure *failure);
     void *context; /* for print */

@@ -6,12 +6,14 @@
 
 #include "app/options_table.h"
 #include "base/decimal.h"
+#include "app/lists.h"
 #include "text/json_lines.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What getopt_long returns for the first row; a letter if the option was given by its letter. */
 #define OPTIONS_KEY_FIRST 256
@@ -28,8 +30,12 @@ static enum status options_fail_row(const struct options_row *row, const char *v
                                     struct failure *failure)
 {
     char expected[128] = "";
+    char meant[OPTIONS_MEANT_SIZE];
     size_t used = 0;
 
+    if (row->kind == OPTIONS_NUMBER && options_mend_number(row, value, meant))
+        return status_fail(failure, STATUS_USAGE, "invalid --%s '%s': did you mean %s?", row->name,
+                           value, meant);
     if (row->expected)
         return options_fail_value(row->name, value, row->expected, failure);
     for (const char *word = row->words; *word; used = strlen(expected)) {
@@ -59,14 +65,36 @@ static bool options_find_word(const char *words, const char *value, unsigned *in
     return false;
 }
 
-/* Reads a list of different numbers of GPUs. */
+/* Adds a list of integers to the one that was given before, or NULL. Files are no part of lists. */
+static enum status options_add_list(struct options *options, const struct options_row *row,
+                                    const char **list, const char *value, struct failure *failure)
+{
+    if (!*list) {
+        *list = value;
+        return STATUS_OK;
+    }
+    if (lists_is_file(*list) || lists_is_file(value))
+        return status_fail(failure, STATUS_USAGE, "--%s @FILE must be the only --%s", row->name,
+                           row->name);
+    struct options_copy *copy = malloc(sizeof *copy + strlen(*list) + strlen(value) + 2);
+    if (!copy)
+        return status_fail(failure, STATUS_DATA, "no memory for the list of --%s", row->name);
+    stpcpy(stpcpy(stpcpy(copy->text, *list), ","), value);
+    copy->next = options->copies;
+    options->copies = copy;
+    *list = copy->text;
+    return STATUS_OK;
+}
+
+/* Reads a list of different numbers of GPUs, which those before are not in. */
 static bool options_parse_gpus(const char *value, struct options *options)
 {
     bool is_new[OPTIONS_GPUS_MAX];
     __int128 gpu;
 
     memset(is_new, true, sizeof is_new);
-    options->gpu_count = 0;
+    for (size_t i = 0; i < options->gpu_count; i++)
+        is_new[options->gpus[i]] = false;
     for (;; value++) {
         size_t length = strcspn(value, ",");
         if (!decimal_parse(value, length, DECIMAL_UNIT_SI, &gpu) || gpu < 0 ||
@@ -103,15 +131,19 @@ static enum status options_set(struct options *options, const struct options_row
     case OPTIONS_FORMAT:
         is_valid = print_format_find(value, target);
         break;
+    case OPTIONS_DIRECTORY: /* in xz and zstd, -T4 is a number of threads */
+        is_valid = value[strspn(value, "0123456789")] != '\0' || !options_is_no_file(value);
+        *(const char **)target = value;
+        break;
     case OPTIONS_FILE:
-    case OPTIONS_DIRECTORY:
         is_valid = *value != '\0';
         *(const char **)target = value;
         break;
     case OPTIONS_TEXT:
-    case OPTIONS_LIST:
         *(const char **)target = value;
         break;
+    case OPTIONS_LIST:
+        return options_add_list(options, row, target, value, failure);
     case OPTIONS_COLUMNS: {
         struct options_columns *columns = target;
         if (columns->list_count == TEXT_COLUMNS_MAX)
@@ -210,11 +242,12 @@ static enum status options_parse_words(struct options *options, int argc, char *
         if (is_wrong && row)
             return status_fail(failure, STATUS_USAGE, "option --%s %s value", row->name,
                                key == ':' ? "needs a" : "takes no");
-        /* It is short for --jsonl, but hardly meant: the format of the result has that name. */
-        const bool is_json =
-            row && strcmp(row->name, "jsonl") == 0 && strcmp(argv[optind - 1], "--json") == 0;
-        if (is_wrong || is_json)
-            return options_fail_unknown(options, (char)optopt, argv[optind - 1], failure);
+        const bool is_apart = optarg && optarg == argv[optind - 1]; /* a value in its own word */
+        const char *word = argv[optind - 1 - is_apart];
+        /* What is short for an option may mean another: --json the format of the result. */
+        if (is_wrong || (key >= OPTIONS_KEY_FIRST &&
+                         options_is_habit(options->command, word, strcspn(word, "="))))
+            return options_fail_unknown(options, (char)optopt, word, failure);
         /* Does the command take it? Merge, which does not know its states yet, records which do. */
         char takers[128] = "";
         size_t used = 0;
@@ -239,7 +272,7 @@ static enum status options_parse_words(struct options *options, int argc, char *
 /* Reads what depends on other options: --range and --width on --decimals. */
 static enum status options_finish(struct options *options, struct failure *failure)
 {
-    const char *range = options->range_text;
+    const char *range = options_is_range_auto(options) ? NULL : options->range_text;
     const char *text = options->width_text;
     char smallest[DECIMAL_SIZE];
     __int128 width = 0;
@@ -258,13 +291,18 @@ static enum status options_finish(struct options *options, struct failure *failu
     if (is_time)
         bounds.notation = first->kind == OPTIONS_KIND_TIME ? ELEMENT_TIME : ELEMENT_LOCAL_TIME;
     struct kind_time_bucket bucket = {.width = 0};
+    char meant[OPTIONS_MEANT_SIZE];
+    if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high) &&
+        options_mend_range(&bounds, range, meant))
+        return status_fail(failure, STATUS_USAGE, "invalid --range '%s': did you mean %s?", range,
+                           meant);
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
         return options_fail_value(
             "range", range,
-            is_time        ? "LO:HI, two times such as 2026-11-21T13:45:02Z, with no more "
+            is_time        ? "auto, or LO:HI, two times such as 2026-11-21T13:45:02Z, with no more "
                              "decimals than their column (COLUMN:time.3)"
-            : decimals > 0 ? "LO:HI, two numbers with no more decimals than --decimals"
-                           : "LO:HI, two integers, or numbers with --decimals",
+            : decimals > 0 ? "auto, or LO:HI, two numbers with no more decimals than --decimals"
+                           : "auto, or LO:HI, two integers, or numbers with --decimals",
             failure);
     if (text && is_time) {
         if (kind_time_bucket_parse(text, strlen(text), bounds.decimals, &bucket) &&
@@ -292,6 +330,7 @@ static enum status options_finish(struct options *options, struct failure *failu
         options->print.output = NULL;
     if (options->engine && strcmp(options->engine, "auto") == 0)
         options->engine = NULL;
+    options->print.is_terminal = !options->print.output && isatty(STDOUT_FILENO);
     options->print.threads = options->threads;
     options->print.value_name = options->field.count == 1 ? options->field.list[0].name : NULL;
     options->stalin_sort.purged = options->print.purged != NULL;
@@ -322,7 +361,7 @@ static enum status options_set_reductions(struct options *options, const char *o
         return status_fail(failure, STATUS_USAGE, "too many reductions: at most %d",
                            REDUCTIONS_MAX);
     if (parsed == REDUCTIONS_NO_LIST && operand &&
-        options_check_reductions(operand, failure) != STATUS_OK)
+        options_check_reductions(options->command, operand, failure) != STATUS_OK)
         return failure->status;
     if (parsed == REDUCTIONS_LIST)
         optind++;
@@ -352,11 +391,13 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     /* The first word may be a command, or "help" before one. */
     const struct options_command *command = argc > 1 ? options_find_command(argv[1]) : NULL;
     const bool is_named = command != NULL;
+    options->is_named = is_named;
     if (!is_named && argc > 1 && *argv[1] != '-') {
         if (argc > 2 && strcmp(argv[1], "help") == 0 && options_is_no_file(argv[1]))
             command = options_find_command(argv[2]);
         if (command) {
             options->command = command;
+            options->is_named = true;
             options->help = true;
             return STATUS_OK;
         }
@@ -370,8 +411,10 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     if (options_parse_words(options, argc, argv, failure) != STATUS_OK)
         return failure->status;
     if (options->help && !is_named && optind < argc &&
-        (command = options_find_command(argv[optind])))
+        (command = options_find_command(argv[optind]))) {
         options->command = command;
+        options->is_named = true;
+    }
     if (options->help || options->version)
         return STATUS_OK;
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* --gpus: the most GPUs, and the highest number plus one. */
 #define OPTIONS_GPUS_MAX 16
@@ -110,7 +111,8 @@ struct options_predicate {
 struct options {
     char **words; /* of options_read_line: what strings point into, owned; else NULL */
     const struct options_command *command;  /* options_table.h */
-    bool help;                              /* print the help of the command */
+    bool is_named;                          /* the command line names it */
+    bool help;                              /* print the help of the command, or of the program */
     bool version;                           /* print the version */
     const char *unmergeable[OPERATION_IDS]; /* merge: an option that goes with no states of that */
 
@@ -192,6 +194,12 @@ struct options {
  */
 enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure);
 
+/* Whether the range is to be that of the values. Pure. */
+static inline bool options_is_range_auto(const struct options *options)
+{
+    return options->range_text && strcmp(options->range_text, "auto") == 0;
+}
+
 /* Frees what the options own. */
 void options_destroy(struct options *options);
 
@@ -201,7 +209,10 @@ void options_destroy(struct options *options);
  */
 const char *options_help_word(const struct options *options);
 
-/* Returns the --help text of the command, which the caller frees; NULL: there is no memory. */
+/*
+ * Returns the --help text of the command, or if it is not named of the program, which fits 40
+ * lines. The caller frees it; NULL: there is no memory.
+ */
 char *options_help(const struct options *options);
 
 /*

@@ -15,9 +15,19 @@ const char *options_help_word(const struct options *options)
     return options->command == &options_commands[OPERATION_HISTOGRAM] ? "" : options->command->name;
 }
 
+/* Begins the help of the program. */
+static const char options_usage[] =
+    "gpuhist [OPERATION] [OPTION]... [FILE]...\n"
+    "Count integers, text or binary, plain or compressed, on all cores and GPUs.\n";
+static const char options_examples[] =
+    "  gpuhist uniq --top 10 ids.txt                the 10 most frequent values\n"
+    "  gpuhist uniq -f 9 access.log*.gz             how often each HTTP status occurs\n"
+    "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n";
+
 char *options_help(const struct options *options)
 {
     const struct options_command *command = options->command;
+    const bool is_overview = !options->is_named;
     char *text = NULL;
     size_t length;
     FILE *help = open_memstream(&text, &length);
@@ -25,21 +35,24 @@ char *options_help(const struct options *options)
 
     if (!help)
         return NULL;
-    fprintf(help, "Usage: %s", command->usage);
-    if (command == &options_commands[OPERATION_HISTOGRAM]) {
-        fprintf(help, "\nOperations: (options of each: gpuhist OPERATION --help)\n");
-        for (size_t i = 0; i < OPTIONS_COMMANDS; i++)
-            fprintf(help, "  %-23s %s\n", options_commands[i].name, options_commands[i].help);
-    }
+    fprintf(help, "Usage: %s", is_overview ? options_usage : command->usage);
+    fprintf(help, "\nExamples:\n%s", is_overview ? options_examples : command->examples);
+    if (is_overview)
+        fprintf(help,
+                "\nOperations: (all options of each, and examples: gpuhist OPERATION --help)\n");
+    for (size_t i = 0; is_overview && i < OPTIONS_COMMANDS; i++)
+        fprintf(help, "  %-23s %s\n", options_commands[i].name, options_commands[i].help);
+    if (is_overview)
+        fprintf(help, "\nOptions: (these are some; all: gpuhist histogram --help)\n");
     for (size_t i = 0; i < options_row_count; i++) {
         const struct options_row *row = &options_rows[i];
         const char *argument = row->argument ? row->argument : "";
         const char *before = *argument == '\0' ? "" : *argument == '[' ? "[=" : " ";
         const char *of_bins = strstr(row->help, "; of bins: ");
         char names[64] = "      ";
-        if (!(row->traits & command->traits) || row->is_told)
+        if (!(row->traits & command->traits) || row->is_told || (is_overview && !row->is_common))
             continue;
-        if (group != (int)row->group)
+        if (!is_overview && group != (int)row->group)
             fprintf(help, "\n%s:\n", options_groups[row->group]);
         group = (int)row->group;
         if (row->letter)
@@ -54,8 +67,10 @@ char *options_help(const struct options *options)
     if (command->action != OPTIONS_INFO)
         fprintf(
             help,
-            "\nSuffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); as SIZE or BYTES, 5K = 5120.\n"
-            "Exit status: 0 success, 1 data or I/O error, 2 usage error, 3 engine cannot run.\n");
+            "\nSuffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); as SIZE or BYTES, 5K = 5120.\n");
+    if (command->action != OPTIONS_INFO && !is_overview)
+        fprintf(help, "Exit status: 0 success, 1 data or I/O error, 2 usage error, 3 engine "
+                      "cannot run.\n");
     if (fclose(help) == 0)
         return text;
     free(text);

@@ -393,8 +393,8 @@ static enum status options_make_uniq(const struct options *options, uint64_t wid
     job->bin_width = width;
     job->needs_values = print->quantiles.count > 0;
     /* The greatest counts are found in any order. */
-    job->any_order =
-        print->top > 0 && print->quantiles.count == 0 && !print->zeros && !options_saves(options);
+    job->any_order = print->top > 0 && print->quantiles.count == 0 && !print->zeros &&
+                     !options_saves(options) && job->range_bins == 0;
     if (print_check_groups(print, job, failure) != STATUS_OK)
         return failure->status;
     return print_check_format(print, failure);
@@ -417,6 +417,15 @@ static enum status options_make_histogram(const struct options *options, bool wi
     if (has_range && (options->has_log2 || options->log10 || options->edges))
         return status_fail(failure, STATUS_USAGE,
                            "--range can only be combined with --bins or --width");
+    if (options_is_range_auto(options) && options->bins == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "--range auto needs --bins N (--width W alone covers all values)");
+    if (options_is_range_auto(options)) {
+        job->range_bins = options->bins;
+        if (options->bins > BINNING_BINS_MAX)
+            return binning_init(&job->binning, element, 0, 1, options->bins, failure);
+        return options_make_uniq(options, 1, job, failure);
+    }
     if (print_check_groups(&options->print, job, failure) != STATUS_OK ||
         print_check_format(&options->print, failure) != STATUS_OK)
         return failure->status;
@@ -698,7 +707,7 @@ enum status options_check(const struct options *options, enum options_input *inp
         (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
     const bool is_text = has_fields || has_text;
     bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
-    const char *list = "edges"; /* the option that reads a list from standard input */
+    const char *list = "edges "; /* the option that reads a list from standard input */
     unsigned uses = options->edges && lists_is_stdin(options->edges);
     struct job job;
 
@@ -722,14 +731,23 @@ enum status options_check(const struct options *options, enum options_input *inp
     for (size_t i = 0; i < options->predicate_count; i++) {
         if (!options_names_file(&options->predicates[i]))
             continue;
-        list = "any-of";
+        list = "any-of ";
         uses += lists_is_stdin(options->predicates[i].text);
+    }
+    for (size_t i = 0; i < options->condition_count; i++) {
+        const struct options_condition *condition = &options->conditions[i];
+        const bool is_list =
+            condition->relation == PREDICATE_EQ || condition->relation == PREDICATE_NE;
+        if (!is_list || !lists_is_stdin(condition->value))
+            continue;
+        list = "where COLUMN=";
+        uses++;
     }
     for (size_t i = 0; uses == 1 && i < options->name_count; i++)
         uses += strcmp(options->names[i], "-") == 0;
     if (uses > 1) /* standard input can be read only once */
         return status_fail(failure, STATUS_USAGE,
-                           "--%s @-: standard input is already used for something else", list);
+                           "--%s@-: standard input is already used for something else", list);
     *input = has_text     ? OPTIONS_INPUT_TEXT
              : has_fields ? OPTIONS_INPUT_FIELDS
              : is_binary  ? OPTIONS_INPUT_BINARY

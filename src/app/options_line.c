@@ -130,14 +130,18 @@ static void options_append_kind(FILE *line, const struct column *column)
 }
 
 /*
- * Appends the columns: a single value only if it is floored or of another kind than numbers. What
- * stands above results is as it was typed: names, and where several columns without names are.
- * Where the only one is is not part of the meaning.
+ * Appends the columns: the weights, by their name; a single value only if it is floored or of
+ * another kind than numbers. What stands above results is as it was typed: names, and where several
+ * columns without names are. Where the only one is is not part of the meaning.
  */
 static void options_append_columns(FILE *line, const struct job *job)
 {
-    if (job->has_weights)
-        fprintf(line, " --weight=1");
+    if (job->has_weights) {
+        const char *name = job->columns[job_weight_column(job)].name;
+        fprintf(line, name ? " --weight=" : " --weight=1");
+        if (name)
+            options_append_name(line, name);
+    }
     for (size_t i = 0; i < job_condition_column(job); i++) {
         const struct column *column = &job->columns[i];
         const bool is_value = i < job->value_count;
@@ -197,7 +201,8 @@ char *options_write_line(const struct job *job)
         [OUTSIDE_IGNORE] = "ignore",
     };
     const bool has_width = job->operation == OPERATION_UNIQ && job->bin_width > 1;
-    const enum operation_id operation = has_width ? OPERATION_HISTOGRAM : job->operation;
+    const enum operation_id operation =
+        has_width || job->range_bins > 0 ? OPERATION_HISTOGRAM : job->operation;
     const unsigned decimals = job->element.decimals;
     char *text = NULL;
     size_t length;
@@ -219,6 +224,8 @@ char *options_write_line(const struct job *job)
     if (has_width) {
         decimal_format_fixed(width, job->bin_width, decimals);
         fprintf(line, " --width=%s", width);
+    } else if (job->range_bins > 0) {
+        fprintf(line, " --bins=%llu --range=auto", (unsigned long long)job->range_bins);
     } else if (operation == OPERATION_HISTOGRAM && !job->is_automatic) {
         options_append_binning(line, job);
         fprintf(line, " --outside=%s", outside[job->outside]);

@@ -3,6 +3,8 @@
 
 #include "app/options_table.h"
 
+#include "base/nearest.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,67 +12,109 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* No longer words are compared. */
-#define OPTIONS_WORD_MAX 31
+/* Of an option or a reduction that a message shows; a longer one is cut. */
+#define OPTIONS_SHOWN_SIZE 128
 
-/* The search for the word nearest to typed[0..length). */
-struct options_search {
-    const char *typed;
-    size_t length;
-    const char *word;  /* the nearest so far; NULL: none is near */
-    unsigned distance; /* only words nearer than this are near: 1, or from five letters on 2 */
+/* What users of other programs type, and what they mean. */
+struct options_habit {
+    const char *typed;  /* an option with its dashes, or a reduction */
+    unsigned traits;    /* the commands that it is for */
+    const char *meant;  /* or NULL: */
+    const char *advice; /* there is no such thing, for this reason */
 };
 
-static struct options_search options_search_begin(const char *typed, size_t length)
+/* Of the rows for what was typed, the first one for the command is taken. */
+static const struct options_habit options_habits[] = {
+    {"-c", OPTIONS_PRINTS_BINS, NULL, "counts are always printed"},
+    {"-F", OPTIONS_RUNS, "-d", NULL},
+    {"-g", OPTIONS_RUNS, "--by", NULL},
+    {"-H", OPTIONS_RUNS, "--header", NULL},
+    {"-j", OPTIONS_RUNS, "--threads", NULL},
+    {"-k", OPTIONS_RUNS, "-f", NULL},
+    {"-n", OPTIONS_RUNS, "--top", NULL},
+    {"-p", OPTIONS_RUNS, "--threads", NULL},
+    {"-P", OPTIONS_RUNS, "--threads", NULL},
+    {"-r", OPTIONS_PURGES, "--descending", NULL},
+    {"-r", OPTIONS_PRINTS_BINS, "--sort count", NULL},
+    {"-s", OPTIONS_RUNS, NULL, "the input need not be sorted"},
+    {"--between", OPTIONS_TESTS_VALUES, "--in LO:HI", NULL},
+    {"--between", OPTIONS_RUNS, "--where 'COLUMN>=LO' --where 'COLUMN<HI'", NULL},
+    {"--column", OPTIONS_RUNS, "--field", NULL},
+    {"--count", OPTIONS_PRINTS_BINS, NULL, "counts are always printed"},
+    {"--cpu", OPTIONS_RUNS, "--engine cpu", NULL},
+    {"--cuda", OPTIONS_RUNS, "--engine cuda", NULL},
+    {"--group", OPTIONS_RUNS, "--by", NULL},
+    {"--group-by", OPTIONS_RUNS, "--by", NULL},
+    {"--head", OPTIONS_RUNS, "--top", NULL},
+    {"--header-in", OPTIONS_RUNS, "--header", NULL},
+    {"--hex", OPTIONS_RUNS, "--base 16", NULL},
+    {"--ijson", OPTIONS_RUNS, "--jsonl", NULL},
+    {"--itsv", OPTIONS_RUNS, "-d '\\t'", NULL},
+    {"--jobs", OPTIONS_RUNS, "--threads", NULL},
+    {"--json", OPTIONS_RUNS, "--format json (or, for input, --jsonl)", NULL},
+    {"--key", OPTIONS_RUNS, "--field", NULL},
+    {"--limit", OPTIONS_RUNS, "--top", NULL},
+    {"--ocsv", OPTIONS_RUNS, "--format csv", NULL},
+    {"--ojson", OPTIONS_RUNS, "--format json (or, for input, --jsonl)", NULL},
+    {"--ojsonl", OPTIONS_RUNS, "--format jsonl", NULL},
+    {"--parallel", OPTIONS_RUNS, "--threads", NULL},
+    {"--percentile", OPTIONS_RUNS, "--quantiles", NULL},
+    {"--percentiles", OPTIONS_RUNS, "--quantiles", NULL},
+    {"--reverse", OPTIONS_PURGES, "--descending", NULL},
+    {"--reverse", OPTIONS_PRINTS_BINS, "--sort count", NULL},
+    {"--separator", OPTIONS_RUNS, "--delimiter", NULL},
+    {"--skip", OPTIONS_RUNS, "--header=N", NULL},
+    {"--skip-header", OPTIONS_RUNS, "--header", NULL},
+    {"--skip-lines", OPTIONS_RUNS, "--header=N", NULL},
+    {"--svg", OPTIONS_RUNS, "--format svg", NULL},
+    {"--tsv", OPTIONS_RUNS, "-d '\\t' (or, for output, --format tsv)", NULL},
+    {"average", OPTIONS_REDUCES, "mean", NULL},
+    {"total", OPTIONS_REDUCES, "sum", NULL},
+    {"minimum", OPTIONS_REDUCES, "min", NULL},
+    {"maximum", OPTIONS_REDUCES, "max", NULL},
+    {"med", OPTIONS_REDUCES, "median", NULL},
+    {"std", OPTIONS_REDUCES, "stddev", NULL},
+    {"var", OPTIONS_REDUCES, "variance", NULL},
+    {"unique", OPTIONS_REDUCES, "distinct", NULL},
+    {"nunique", OPTIONS_REDUCES, "distinct", NULL},
+    {"countunique", OPTIONS_REDUCES, "distinct", NULL},
+    {"perc", OPTIONS_REDUCES, NULL, "percentiles are named by their percentage, as p50 or p99.9"},
+    {"percentile", OPTIONS_REDUCES, NULL,
+     "percentiles are named by their percentage, as p50 or p99.9"},
+    {"quantile", OPTIONS_REDUCES, NULL, "quantiles are named by their percentage, as p50 or p99.9"},
+};
+#define OPTIONS_HABITS (sizeof options_habits / sizeof *options_habits)
+
+/* Returns what typed[0..length) means to users of other programs, or NULL. */
+static const struct options_habit *options_find_habit(const struct options_command *command,
+                                                      const char *typed, size_t length)
 {
-    return (struct options_search){.typed = typed,
-                                   .length = length,
-                                   .distance = length < 2   ? 0
-                                               : length < 5 ? 2
-                                                            : 3};
+    for (size_t i = 0; i < OPTIONS_HABITS; i++) {
+        const struct options_habit *habit = &options_habits[i];
+        if (habit->traits & command->traits && strlen(habit->typed) == length &&
+            memcmp(habit->typed, typed, length) == 0)
+            return habit;
+    }
+    return NULL;
 }
 
-/*
- * Keeps the word, which has no capitals, if it is nearer than those before.
- *
- * The distance of two words is the smallest number of letters to insert, delete or replace, or of
- * neighbours to exchange, that makes one of the other, where no letter is changed twice: the
- * "optimal string alignment" distance (Damerau, "A Technique for Computer Detection and Correction
- * of Spelling Errors", Communications of the ACM 7(3), 1964). Capitals are the same as small
- * letters.
- */
-static void options_search_try(struct options_search *search, const char *word)
+bool options_is_habit(const struct options_command *command, const char *typed, size_t length)
 {
-    unsigned rows[3][OPTIONS_WORD_MAX + 1]; /* row i % 3: of the first i letters typed */
-    const size_t n = search->length;
-    const size_t m = strlen(word);
-    char typed[OPTIONS_WORD_MAX];
+    return options_find_habit(command, typed, length) != NULL;
+}
 
-    if (n > OPTIONS_WORD_MAX || m > OPTIONS_WORD_MAX)
-        return;
-    for (size_t i = 0; i < n; i++)
-        typed[i] = (char)tolower((unsigned char)search->typed[i]);
-    for (size_t i = 0; i <= n; i++) {
-        unsigned *row = rows[i % 3];
-        const unsigned *last = rows[(i + 2) % 3];
-        const unsigned *before = rows[(i + 1) % 3];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= m; j++) {
-            row[j] = row[j - 1] + 1;
-            if (i == 0)
-                continue;
-            unsigned other[] = {last[j] + 1, last[j - 1] + (typed[i - 1] != word[j - 1]),
-                                UINT32_MAX};
-            if (i > 1 && j > 1 && typed[i - 1] == word[j - 2] && typed[i - 2] == word[j - 1])
-                other[2] = before[j - 2] + 1;
-            for (size_t k = 0; k < 3; k++)
-                row[j] = other[k] < row[j] ? other[k] : row[j];
-        }
-    }
-    if (rows[n % 3][m] < search->distance) {
-        search->distance = rows[n % 3][m];
-        search->word = word;
-    }
+/* Fails: "WHAT: did you mean MEANT?", or "WHAT: ADVICE". */
+static enum status options_fail_habit(const struct options_habit *habit, const char *what,
+                                      struct failure *failure)
+{
+    if (!habit->meant)
+        return status_fail(failure, STATUS_USAGE, "%s: %s", what, habit->advice);
+    return status_fail(failure, STATUS_USAGE, "%s: did you mean %s?", what, habit->meant);
+}
+
+static void options_try(struct nearest *search, const char *word)
+{
+    nearest_try(search, word, strlen(word));
 }
 
 bool options_is_no_file(const char *word)
@@ -91,7 +135,7 @@ static const struct options_row *options_find_row(const char *name, size_t lengt
 
 enum status options_check_first_word(const char *word, struct failure *failure)
 {
-    struct options_search search = options_search_begin(word, strlen(word));
+    struct nearest search = nearest_begin(word, strlen(word));
     struct reductions reductions;
 
     if (!options_is_no_file(word))
@@ -101,12 +145,12 @@ enum status options_check_first_word(const char *word, struct failure *failure)
                            "'%s' is neither an operation nor a file: did you mean reduce %s?", word,
                            word);
     for (unsigned i = 0; i < OPTIONS_COMMANDS; i++) {
-        options_search_try(&search, options_commands[i].name);
+        options_try(&search, options_commands[i].name);
         if (options_commands[i].alias)
-            options_search_try(&search, options_commands[i].alias);
+            options_try(&search, options_commands[i].alias);
     }
-    options_search_try(&search, "help"); /* many try these two options as operations */
-    options_search_try(&search, "version");
+    options_try(&search, "help"); /* many try these two options as operations */
+    options_try(&search, "version");
     if (options_find_row(word, strlen(word)))
         search.word = word;
     if (!search.word)
@@ -123,7 +167,7 @@ enum status options_check_first_word(const char *word, struct failure *failure)
  */
 static bool options_find_percentile(const char *word, size_t length, char meant[PERCENTAGE_SIZE])
 {
-    static const char *const prefixes[] = {"percentile", "quantile", "q", "p", ""};
+    static const char *const prefixes[] = {"percentile", "perc:", "quantile", "q", "p", ""};
     struct reduction found;
     size_t i = 0;
 
@@ -141,56 +185,63 @@ static bool options_find_percentile(const char *word, size_t length, char meant[
     return prefix > 0;
 }
 
-enum status options_check_reductions(const char *list, struct failure *failure)
+enum status options_check_reductions(const struct options_command *command, const char *list,
+                                     struct failure *failure)
 {
-    static const char *const others[][2] = {
-        /* what others call a reduction, and its name */
-        {"average", "mean"}, {"total", "sum"},    {"minimum", "min"},     {"maximum", "max"},
-        {"std", "stddev"},   {"var", "variance"}, {"unique", "distinct"},
-    };
+    const struct options_habit *habit = NULL;
     const char *unknown = NULL;
+    int length = 0; /* of the unknown one */
     bool has_known = false;
     struct reduction found;
     char percentile[PERCENTAGE_SIZE];
+    char what[OPTIONS_SHOWN_SIZE];
 
-    for (const char *part = list;; part++) {
-        size_t part_length = strcspn(part, ",");
-        if (reductions_find(part, part_length, &found))
+    for (const char *next = list, *part; next;) {
+        size_t part_length = reductions_split(&next, &part);
+        if (reductions_find(part, part_length, &found)) {
             has_known = true;
-        else if (!unknown)
+        } else if (!unknown) {
             unknown = part;
-        part += part_length;
-        if (*part == '\0')
-            break;
+            length = (int)part_length;
+        }
     }
-    const int length = (int)strcspn(unknown, ",");
-    struct options_search search = options_search_begin(unknown, (size_t)length);
+    struct nearest search = nearest_begin(unknown, (size_t)length);
     if (options_find_percentile(unknown, (size_t)length, percentile)) {
         search.word = percentile;
     } else {
         for (size_t i = 0; i < REDUCTION_QUANTILE; i++) /* whose name is only a letter */
-            options_search_try(&search, reductions_name((enum reduction_id)i));
-        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-            options_search_try(&search, others[i][0]);
-            if (search.word == others[i][0])
-                search.word = others[i][1];
+            options_try(&search, reductions_name((enum reduction_id)i));
+        for (size_t i = 0; i < OPTIONS_HABITS; i++) {
+            if (options_habits[i].traits == OPTIONS_REDUCES)
+                options_try(&search, options_habits[i].typed);
         }
+        if (search.word)
+            habit = options_find_habit(command, search.word, search.word_length);
     }
-    if ((!has_known && !search.word) || strchr(list, '/') || !options_is_no_file(list))
+    const size_t word = strcspn(unknown, " ");
+    const bool has_blank = word < (size_t)length && reductions_find(unknown, word, &found);
+    if ((!has_known && !search.word && !has_blank) || strchr(list, '/') ||
+        !options_is_no_file(list))
         return STATUS_OK;
-    if (!search.word)
-        return status_fail(failure, STATUS_USAGE, "'%.*s' is no reduction", length, unknown);
-    if (*search.word == '\0')
-        return status_fail(failure, STATUS_USAGE,
-                           "'%.*s' is no reduction: percentiles are p0 to p100", length, unknown);
-    return status_fail(failure, STATUS_USAGE, "'%.*s' is no reduction: did you mean %s?", length,
-                       unknown, search.word);
+    snprintf(what, sizeof what, "'%.*s' is no reduction", length, unknown);
+    if (habit)
+        return options_fail_habit(habit, what, failure);
+    if (search.word && *search.word)
+        return status_fail(failure, STATUS_USAGE, "%s: did you mean %s?", what, search.word);
+    return status_fail(failure, STATUS_USAGE, "%s%s", what,
+                       search.word ? ": percentiles are p0 to p100"
+                       : has_blank ? ": commas separate reductions, as in sum,max"
+                                   : "");
 }
 
 enum status options_check_files(const struct options *options, char *const *names,
                                 struct failure *failure)
 {
+    const bool has_lists = options->print.quantiles.count > 0 || options->predicate_count > 0;
+
     for (; *names && options->command->action == OPTIONS_RUN; names++) {
+        const bool is_number =
+            strpbrk(*names, "0123456789") && (*names)[strspn(*names, "-.0123456789")] == '\0';
         struct reductions reductions;
         const char *advice = NULL;
         if (options_find_command(*names))
@@ -198,6 +249,10 @@ enum status options_check_files(const struct options *options, char *const *name
         else if (options->command == &options_commands[OPERATION_REDUCE] &&
                  reductions_parse(*names, &reductions) == REDUCTIONS_LIST)
             advice = "reductions are the first operand, as in reduce sum,max FILE";
+        else if (is_number && (options->has_log2 || options->header_lines > 0))
+            advice = "a value that may be left out stands behind a =, as in --log2=3";
+        else if (is_number && (options->edges || options->range_text || has_lists))
+            advice = "the values of a list have commas between them, as in 0,10,20";
         if (advice && options_is_no_file(*names))
             return status_fail(failure, STATUS_DATA, STATUS_NAME ": No such file or directory (%s)",
                                *names, advice);
@@ -229,6 +284,10 @@ enum status options_fail_type(const char *typed, struct failure *failure)
                 "--decimals 3",
                 typed);
     }
+    const char *delimiter = strcmp(typed, "\t") == 0 ? "\\t" : typed;
+    if (strcmp(delimiter, "\\t") == 0 || (strlen(typed) == 1 && ispunct((unsigned char)*typed)))
+        return status_fail(failure, STATUS_USAGE, "invalid --type '%s': did you mean -d '%s'?",
+                           delimiter, delimiter); /* as of sort(1) */
     if (strncmp(rest, "int", 3) == 0) {
         const int digits = (int)strspn(rest + 3, "0123456789");
         const char *rest_of_word = rest + 3 + digits;
@@ -245,30 +304,25 @@ enum status options_fail_type(const char *typed, struct failure *failure)
 enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
                                  struct failure *failure)
 {
-    static const char *const others[][2] = {
-        /* what other programs call an option, and its name */
-        {"percentile", "quantiles"},
-        {"percentiles", "quantiles"},
-        {"column", "field"},
-        {"separator", "delimiter"},
-        {"json", "format json"},
-        {"svg", "format svg"},
-        {"limit", "top"},
-        {"hex", "base 16"},
-        {"group", "by"},
-        {"group-by", "by"},
-    };
+    const struct options_habit *habit;
+    char what[OPTIONS_SHOWN_SIZE];
 
-    if (letter)
-        return status_fail(failure, STATUS_USAGE, "unknown option '-%c'%s", letter,
-                           letter == 'n'   ? ": did you mean --top?" /* as of head(1) */
-                           : letter == 'F' ? ": did you mean -d?"    /* as of awk(1) */
-                                           : "");
+    if (letter) {
+        const char word[] = {'-', letter};
+        snprintf(what, sizeof what, "unknown option '-%c'", letter);
+        habit = options_find_habit(options->command, word, sizeof word);
+        return habit ? options_fail_habit(habit, what, failure)
+                     : status_fail(failure, STATUS_USAGE, "%s", what);
+    }
     const char *name = typed + 2; /* after the dashes */
     const size_t length = strcspn(name, "=");
-    struct options_search search = options_search_begin(name, length);
+    struct nearest search = nearest_begin(name, length);
     char candidates[1024] = "";
     unsigned candidate_count = 0;
+    snprintf(what, sizeof what, "unknown option '--%.*s'", (int)length, name);
+    habit = options_find_habit(options->command, typed, length + 2);
+    if (habit)
+        return options_fail_habit(habit, what, failure);
     for (size_t i = 0, used = 0; i < options_row_count && used < sizeof candidates; i++) {
         if (strncmp(options_rows[i].name, name, length) == 0)
             used += (size_t)snprintf(candidates + used, sizeof candidates - used, "%s--%s",
@@ -277,19 +331,50 @@ enum status options_fail_unknown(const struct options *options, char letter, con
     if (length > 0 && candidate_count > 1)
         return status_fail(failure, STATUS_USAGE, "option '--%.*s' is ambiguous: %s", (int)length,
                            name, candidates);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (strlen(others[i][0]) == length && memcmp(others[i][0], name, length) == 0)
-            return status_fail(failure, STATUS_USAGE, "unknown option '--%s': did you mean --%s?",
-                               others[i][0], others[i][1]);
-    }
     for (size_t i = 0; i < options_row_count; i++) {
         if (options_rows[i].traits & options->command->traits)
-            options_search_try(&search, options_rows[i].name);
+            options_try(&search, options_rows[i].name);
     }
     for (size_t i = 0; i < options_row_count && !search.word; i++)
-        options_search_try(&search, options_rows[i].name);
+        options_try(&search, options_rows[i].name);
     if (!search.word)
-        return status_fail(failure, STATUS_USAGE, "unknown option '--%.*s'", (int)length, name);
-    return status_fail(failure, STATUS_USAGE, "unknown option '--%.*s': did you mean --%s?",
-                       (int)length, name, search.word);
+        return status_fail(failure, STATUS_USAGE, "%s", what);
+    return status_fail(failure, STATUS_USAGE, "%s: did you mean --%s?", what, search.word);
+}
+
+bool options_mend_number(const struct options_row *row, const char *typed,
+                         char meant[OPTIONS_MEANT_SIZE])
+{
+    uint64_t number;
+    size_t length = 0;
+
+    for (const char *c = typed; *c && length + 1 < OPTIONS_MEANT_SIZE; c++) {
+        const bool begins_suffix = c > typed && isdigit((unsigned char)c[-1]);
+        if (*c != ',' && *c != '_')
+            meant[length++] = begins_suffix ? (char)toupper((unsigned char)*c) : *c;
+    }
+    length -= length > 1 && (meant[length - 1] == 'B' || meant[length - 1] == 'b');
+    meant[length] = '\0';
+    return row->unit != DECIMAL_UNIT_TIME && decimal_parse_unsigned(meant, row->unit, &number) &&
+           number >= row->minimum && number <= row->maximum;
+}
+
+bool options_mend_range(const struct element *bounds, const char *typed,
+                        char meant[OPTIONS_MEANT_SIZE])
+{
+    static const char *const separators[] = {"..", "-", ",", ";", " ", "_"};
+    __int128 low;
+    __int128 high;
+
+    for (size_t i = 1; i < strlen(typed) && strlen(typed) < OPTIONS_MEANT_SIZE; i++) {
+        for (size_t k = 0; k < sizeof separators / sizeof *separators; k++) {
+            const size_t length = strlen(separators[k]);
+            if (strncmp(typed + i, separators[k], length) != 0)
+                continue;
+            snprintf(meant, OPTIONS_MEANT_SIZE, "%.*s:%s", (int)i, typed, typed + i + length);
+            if (element_read_range(bounds, meant, &low, &high))
+                return true;
+        }
+    }
+    return false;
 }

@@ -11,14 +11,11 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .name = "histogram",
             .alias = "hist",
             .help = "count the values in each bin (the default)",
-            .usage =
-                "gpuhist [OPERATION] [OPTION]... [FILE]...\n"
-                "Count integers, text or binary, plain or compressed, on all cores and GPUs.\n"
-                "\n"
-                "Examples:\n"
-                "  gpuhist uniq --top 10 ids.txt                the 10 most frequent values\n"
-                "  gpuhist uniq -f 9 access.log*.gz             how often each HTTP status occurs\n"
-                "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n",
+            .usage = "gpuhist [histogram] [OPTION]... [FILE]...\n"
+                     "Print how many values lie in each bin: by default in bins that fit them.\n",
+            .examples = "  gpuhist --bins 5M ids.bin                    ids below 5000000\n"
+                        "  gpuhist --width 1h -f 4:time access.log      requests by hour\n"
+                        "  gpuhist --log2=3 -f 10 --by 9 --plot x.log   sizes by status\n",
             .operation = OPERATION_HISTOGRAM,
             .traits = OPTIONS_MAKES_BINS | OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS |
                       OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -30,11 +27,10 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .help = "count each different value",
             .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
                      "Print each different value and how often it occurs, in ascending order, as\n"
-                     "`sort -n | uniq -c` does: any values of the type, any number of them.\n"
-                     "\n"
-                     "Examples:\n"
-                     "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large files\n"
-                     "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
+                     "`sort -n | uniq -c` does: any values of the type, any number of them.\n",
+            .examples =
+                "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large files\n"
+                "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
             .operation = OPERATION_UNIQ,
             .traits = OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS | OPTIONS_HAS_GROUPS |
                       OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -47,12 +43,10 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                      "Print the statistics that OPS names, separated by commas.\n"
                      "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
                      "Also: svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr,\n"
-                     "p99.9 (any quantile, in percent)\n"
-                     "\n"
-                     "Examples:\n"
-                     "  gpuhist reduce count,p50,p99 -f 10 --by 9 access.log   sizes by status\n"
-                     "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      of two columns\n"
-                     "  gpuhist reduce p99 -f 10 --where '9!=200,304' x.log    of failures\n",
+                     "p99.9 (any quantile, in percent)\n",
+            .examples = "  gpuhist reduce count,p50,p99 -f 10 --by 9 access.log   sizes by status\n"
+                        "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      of two columns\n"
+                        "  gpuhist reduce p99 -f 10 --where '9!=200,304' x.log    of failures\n",
             .operation = OPERATION_REDUCE,
             .traits = OPTIONS_REDUCES | OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT |
                       OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -62,11 +56,9 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .name = "count",
             .help = "count the values that meet each predicate",
             .usage = "gpuhist count PREDICATE... [OPTION]... [FILE]...\n"
-                     "Print how many integers meet each predicate, in one pass over the input.\n"
-                     "\n"
-                     "Examples:\n"
-                     "  gpuhist count --all --where '9>=500' access.log       failed requests\n"
-                     "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   sizes by status\n",
+                     "Print how many integers meet each predicate, in one pass over the input.\n",
+            .examples = "  gpuhist count --all --where '9>=500' access.log       failed requests\n"
+                        "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   sizes by status\n",
             .operation = OPERATION_COUNT,
             .traits = OPTIONS_TESTS_VALUES | OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT |
                       OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -78,6 +70,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .help = "drop each element that is less than one before it",
             .usage = "gpuhist stalin-sort [OPTION]... [FILE]...\n"
                      "Copy the integers, in order, except those less than one before them.\n",
+            .examples = "  gpuhist stalin-sort --purged late.txt times.txt   keeps the others\n",
             .operation = OPERATION_STALIN_SORT,
             .traits = OPTIONS_PURGES | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
@@ -88,6 +81,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                  "Add up the states that runs with --save wrote to FILEs, and print the result.\n"
                  "States keep no options of the output: give them to merge, such as --format csv,\n"
                  "or --top 10 and --quantiles 50 for states of histogram and uniq.\n",
+        .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
+                    "  gpuhist merge --top 10 monday.state tuesday.state          of both days\n",
         .action = OPTIONS_MERGE,
         .traits = OPTIONS_PRINTS_BINS | OPTIONS_READS_STATES | OPTIONS_RUNS,
     },
@@ -97,6 +92,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         .usage = "gpuhist info\n"
                  "Print the version and, for each engine, whether it can run here or why not,\n"
                  "and which formats can be decompressed, and by which libraries.\n",
+        .examples = "  gpuhist info | grep '^cuda'   whether the GPU can be used\n",
         .action = OPTIONS_INFO,
         .traits = OPTIONS_RUNS,
     },
@@ -137,6 +133,7 @@ const struct options_command *options_find_command(const char *name)
 #define GIVEN(member)                          .given = offsetof(struct options, member)
 
 const char *const options_groups[OPTIONS_GROUPS] = {
+    [OPTIONS_SELECTION] = "Columns and rows",
     [OPTIONS_BINS] = "Bins (default: automatic, to fit the values)",
     [OPTIONS_PREDICATES] = "Predicates",
     [OPTIONS_STALIN_SORT] = "Purging",
@@ -147,16 +144,39 @@ const char *const options_groups[OPTIONS_GROUPS] = {
 
 /* clang-format off */
 const struct options_row options_rows[] = {
+    OPTION(SELECTION, OPTIONS_READS_INPUT, 'f', "field", "COLUMN",
+           "text: field N (-1: last) or NAME (default: all fields)",
+           TARGET(COLUMNS, field), .maximum = 32,
+           .expected = "1 for the first, -1 for the last, ..., or a name, and a kind such as :.2",
+           .is_common = true)
+    OPTION(SELECTION, OPTIONS_HAS_GROUPS, 0, "by", "COLUMN",
+           "the result of each group of rows: N, NAME or u32@8",
+           TARGET(COLUMNS, by), .maximum = 8,
+           .expected = "a field's number or name, or in records such as u32@8", .is_common = true)
+    OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "where", "CONDITION",
+           "only rows that meet it: \"9>=500\", \"status=200,304\"",
+           .kind = OPTIONS_CONDITIONS, .is_common = true)
+    OPTION(SELECTION, OPTIONS_WEIGHS, 0, "weight", "COLUMN",
+           "instead of counting, add up field N|NAME, or u32@8",
+           TARGET(COLUMNS, weight), .maximum = 1,
+           .expected = "a field's number or name, or in records such as u32@8", .is_common = true)
+    OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "names", NULL,
+           "columns are names, also those that are numbers", FLAG(names_only, true))
+
     OPTION(BINS, OPTIONS_MAKES_BINS, 'b', "bins", "N",
            "N bins: the values 0 to N-1, or equal parts of --range",
-           NUMBER(bins, 1, UINT64_MAX, "a number from 1, such as 256, 5M or 1Mi"))
+           NUMBER(bins, 1, UINT64_MAX, "a number from 1, such as 256, 5M or 1Mi"),
+           .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "range", "LO:HI",
-           "the range LO <= v < HI; alone: bins of a round width", TARGET(TEXT, range_text))
+           "LO <= v < HI, or auto: all; alone: of a round width", TARGET(TEXT, range_text),
+           .words = "auto", .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 'w', "width", "W",
-           "bins of width W, over --range or over all values", TARGET(TEXT, width_text))
+           "bins of width W, over --range or over all values", TARGET(TEXT, width_text),
+           .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log2", "[K]",
            "bins by powers of 2, or by 2^K equal parts of each",
-           NUMBER(log2, 0, BINNING_PARTS_MAX, "a number from 0 to 12"), GIVEN(has_log2))
+           NUMBER(log2, 0, BINNING_PARTS_MAX, "a number from 0 to 12"), GIVEN(has_log2),
+           .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log10", NULL,
            "bins by powers of 10, for values of any sign", FLAG(log10, true))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "edges", "LIST",
@@ -179,7 +199,7 @@ const struct options_row options_rows[] = {
 
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "top", "K",
            "print only the K bins with the highest counts",
-           NUMBER(print.top, 1, UINT64_MAX, "a number of bins, such as 10"))
+           NUMBER(print.top, 1, UINT64_MAX, "a number of bins, such as 10"), .is_common = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "min-count", "N",
            "print only the bins with counts of N and more",
            NUMBER(print.min_count, 1, UINT64_MAX, "a count from 1, such as 2 or 1K"))
@@ -189,53 +209,59 @@ const struct options_row options_rows[] = {
            "order: bin (default), or count (default with --top)",
            CHOICE(print.sort, PRINT_SORT_BIN, "bin count"))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "percent", NULL,
-           "add a column: percentages", FLAG(print.percent, true))
+           "add a column: percentages", FLAG(print.percent, true), .is_common = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "cumulative", NULL,
            "add a column: running totals", FLAG(print.cumulative, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "quantiles", "LIST",
-           "print quantiles, in percent, such as 50,99,99.9", TARGET(QUANTILES, print.quantiles))
+           "print quantiles, in percent, such as 50,99,99.9", TARGET(QUANTILES, print.quantiles),
+           .is_common = true)
     OPTION(OUTPUT, OPTIONS_REDUCES, 0, "interpolate", NULL,
            "quantiles lie between two values, as in numpy",
            FLAG(interpolate, true))
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "format", "FORMAT",
            "tsv, csv, json, jsonl; of bins: raw, npy, gnuplot, svg",
-           TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw npy gnuplot svg")
+           TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw npy gnuplot svg",
+           .is_common = true)
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "plot", NULL,
            "draw bars (default at a terminal), of groups heat maps", FLAG(print.plot, true))
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "title", "TEXT",
+           "of a picture: its title", TARGET(TEXT, print.title))
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "label", "TEXT",
+           "of a picture: the name of the values", TARGET(TEXT, print.label))
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "log-count", NULL,
+           "of a picture: counts on a logarithmic scale", FLAG(print.log_count, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "zeros", NULL,
            "print empty bins, too", FLAG(print.zeros, true))
     OPTION(OUTPUT, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'o', "output", "FILE",
            "write the result to FILE once it is complete",
-           FILENAME(print.output), GIVEN(print.has_output))
+           FILENAME(print.output), GIVEN(print.has_output), .is_common = true)
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "save", "FILE",
            "also save the state for merge (-: print it instead)", FILENAME(print.save))
 
     OPTION(INPUT, OPTIONS_READS_INPUT, 't', "type", "TYPE",
            "i8 u8 i16 u16 i32 u32 i64 u64, plus le or be: u16be",
-           .kind = OPTIONS_TYPE, .words = "{i,u}{8,16,32,64}{,le,be}")
+           .kind = OPTIONS_TYPE, .words = "{i,u}{8,16,32,64}{,le,be}", .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "binary", NULL,
            "the input is binary, of i32 unless -t is given", FLAG(binary, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "text", NULL,
            "the input is text (default: detected)", FLAG(text, true))
-    OPTION(INPUT, OPTIONS_READS_INPUT, 'f', "field", "COLUMN",
-           "text: field N (-1: last) or NAME (default: all fields)",
-           TARGET(COLUMNS, field), .maximum = 32,
-           .expected = "1 for the first, -1 for the last, ..., or a name, and a kind such as :.2")
     OPTION(INPUT, OPTIONS_READS_INPUT, 'd', "delimiter", "C",
            "text: C separates fields (default: blanks)",
            TARGET(CHARACTER, delimiter), .expected = "one character, such as ',' or '\\t'")
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "csv", NULL,
-           "text: commas separate fields, which may be quoted", FLAG(csv, true))
+           "text: commas separate fields, which may be quoted", FLAG(csv, true), .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "jsonl", NULL,
-           "text: a JSON object a line; columns: .a.b or names", FLAG(jsonl, true))
+           "text: a JSON object a line; columns: .a.b or names", FLAG(jsonl, true),
+           .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "base", "N",
            "text: base 10 or 16; all but stalin-sort print base 10",
            CHOICE(base, OPTIONS_BASE_10, "10 16"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "decimals", "N",
            "text: numbers such as 12.34, with at most N decimals",
-           NUMBER(decimals, 0, TEXT_DECIMALS_MAX, "a number from 0 to 18"), GIVEN(has_decimals))
+           NUMBER(decimals, 0, TEXT_DECIMALS_MAX, "a number from 0 to 18"), GIVEN(has_decimals),
+           .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "header", "[N]",
            "text: skip the first line, or N lines, of each file",
            NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"), .value = 1)
@@ -250,25 +276,12 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "offset", "BYTES",
            "binary: where the integer is in its record (default 0)",
            SIZE(record_offset, 0, UINT64_MAX, "bytes, such as 8"), GIVEN(has_offset))
-    OPTION(INPUT, OPTIONS_WEIGHS, 0, "weight", "COLUMN",
-           "instead of counting, add up field N|NAME, or u32@8",
-           TARGET(COLUMNS, weight), .maximum = 1,
-           .expected = "a field's number or name, or in records such as u32@8")
-    OPTION(INPUT, OPTIONS_HAS_GROUPS, 0, "by", "COLUMN",
-           "the result of each group of rows: N, NAME or u32@8",
-           TARGET(COLUMNS, by), .maximum = 8,
-           .expected = "a field's number or name, or in records such as u32@8")
-    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "where", "CONDITION",
-           "only rows that meet it: \"9>=500\", \"status=200,304\"",
-           .kind = OPTIONS_CONDITIONS)
-    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "names", NULL,
-           "columns are names, also those that are numbers", FLAG(names_only, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "time-format", "FORMAT",
            "of kind time, as of strptime: \"%d.%m.%Y %H:%M\"",
            TARGET(TEXT, time_format_text))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "invalid", "HOW",
            "invalid tokens: abort (default), fail, warn, ignore",
-           CHOICE(invalid, INVALID_ABORT, "abort fail warn ignore"))
+           CHOICE(invalid, INVALID_ABORT, "abort fail warn ignore"), .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "decompress", "HOW",
            "auto (default), or none: read files as they are",
            CHOICE(no_decompression, false, "auto none"))
@@ -281,12 +294,12 @@ const struct options_row options_rows[] = {
            SIZE(buffer_bytes, 1, UINT64_MAX, "bytes, such as 512M"))
     OPTION(EXECUTION, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 'T', "temporary-directory", "DIR",
            "temporary files of counts ($TMPDIR or /tmp)",
-           TARGET(DIRECTORY, temporary_directory), .expected = "a directory")
+           TARGET(DIRECTORY, temporary_directory), .expected = "a directory (threads: --threads N)")
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "engine", "NAME",
            "auto (default), cpu or cuda", TARGET(TEXT, engine), .words = "auto cpu cuda")
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "gpus", "LIST",
            "use these GPUs, such as 0,1", .kind = OPTIONS_GPUS,
-           .expected = "numbers from 0 to 15, each once, such as 0 or 0,1")
+           .expected = "numbers from 0 to 15, each once, such as 0 or 0,1 (for all, --engine cuda)")
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 0, "threads", "N",
            "worker threads (default: all processors)",
            NUMBER(threads, 1, 4096, "a number from 1 to 4096"))
@@ -317,7 +330,7 @@ const struct options_row options_rows[] = {
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'q', "quiet", NULL,
            "do not report values outside the bins", FLAG(quiet, true))
     OPTION(EXECUTION, OPTIONS_RUNS, 'h', "help", NULL,
-           "print this help; -V, --version: print the version", FLAG(help, true))
+           "print this help; -V, --version: print the version", FLAG(help, true), .is_common = true)
     OPTION(EXECUTION, OPTIONS_RUNS, 'V', "version", NULL,
            "print the version and exit", FLAG(version, true), .is_told = true)
 };

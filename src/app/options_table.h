@@ -29,9 +29,10 @@ enum options_trait {
 /* A command: what the first word of the command line may be. */
 struct options_command {
     const char *name;
-    const char *alias; /* a shorter name, or NULL */
-    const char *help;  /* in the list of commands */
-    const char *usage; /* begins its own --help: the command line, and a description */
+    const char *alias;    /* a shorter name, or NULL */
+    const char *help;     /* in the list of commands */
+    const char *usage;    /* begins its --help: the command line, and a description */
+    const char *examples; /* lines */
     enum options_action action;
     enum operation_id operation; /* to run */
     unsigned traits;
@@ -46,6 +47,7 @@ const struct options_command *options_find_command(const char *name);
 
 /* The headings of --help and of the man page, in this order. */
 enum options_group {
+    OPTIONS_SELECTION,
     OPTIONS_BINS,
     OPTIONS_PREDICATES,
     OPTIONS_STALIN_SORT,
@@ -64,8 +66,8 @@ enum options_kind {
     OPTIONS_FORMAT,     /* likewise, the format of that name: const struct print_format * */
     OPTIONS_TEXT,       /* const char *, read later */
     OPTIONS_FILE,       /* likewise, not empty */
-    OPTIONS_DIRECTORY,  /* likewise */
-    OPTIONS_LIST,       /* likewise, integers or @FILE */
+    OPTIONS_DIRECTORY,  /* likewise, nor a number */
+    OPTIONS_LIST,       /* likewise, integers, also in several lists, or @FILE */
     OPTIONS_COLUMNS,    /* struct options_columns, at most `maximum` */
     OPTIONS_CONDITIONS, /* appended to those before */
     OPTIONS_CHARACTER,  /* int, a byte */
@@ -92,8 +94,9 @@ struct options_row {
     unsigned value;
     size_t target; /* the offset in struct options of what is set, of that many bytes */
     size_t bytes;
-    size_t given; /* the offset of a bool that is set as well; 0: none */
-    bool is_told; /* the help of the option before it names it; it has no line of its own */
+    size_t given;   /* the offset of a bool that is set as well; 0: none */
+    bool is_common; /* the help of the program lists it, not only that of its operations */
+    bool is_told;   /* the help of the option before it names it; it has no line of its own */
 };
 
 #define OPTIONS_ROWS_MAX 80
@@ -120,7 +123,8 @@ enum status options_check_first_word(const char *word, struct failure *failure);
  * Likewise for the first operand of reduce, which is no list of reductions: fails if it is no file,
  * but has the name of a reduction, or nearly.
  */
-enum status options_check_reductions(const char *list, struct failure *failure);
+enum status options_check_reductions(const struct options_command *command, const char *list,
+                                     struct failure *failure);
 
 /*
  * Fails with STATUS_DATA if one of the files, up to NULL, does not exist, and its name is an
@@ -142,6 +146,23 @@ enum status options_check_dashes(const char *word, struct failure *failure);
  */
 enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
                                  struct failure *failure);
+
+/* Whether typed[0..length), with its dashes, is no option here, but one of other programs. Pure. */
+bool options_is_habit(const struct options_command *command, const char *typed, size_t length);
+
+/* The size of a value that was probably meant. */
+#define OPTIONS_MEANT_SIZE 64
+
+/*
+ * Writes the number that a value means which the option refuses: 5M for 5m, 5MB or 5,000,000.
+ * Returns false if it means none. Pure.
+ */
+bool options_mend_number(const struct options_row *row, const char *typed,
+                         char meant[OPTIONS_MEANT_SIZE]);
+
+/* Likewise the range LO:HI that 0-100, 0,100 or 0..100 mean, in the notation of the bounds. */
+bool options_mend_range(const struct element *bounds, const char *typed,
+                        char meant[OPTIONS_MEANT_SIZE]);
 
 /* Whether a predicate's values are listed in a file. Pure. */
 bool options_names_file(const struct options_predicate *predicate);

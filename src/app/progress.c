@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +102,7 @@ void progress_begin(struct progress *progress, bool is_wanted, bool is_asked, ui
                           (foreground < 0 || foreground == getpgrp());
 
     *progress = (struct progress){.size = size, .due = INFINITY};
+    clock_gettime(CLOCK_MONOTONIC, &progress->start);
     progress->is_of_lines = is_asked && !can_draw;
     if (progress->is_of_lines)
         progress->due = PROGRESS_LINES_SECONDS;
@@ -155,25 +157,14 @@ void progress_format(char *text, size_t size, const struct pipeline_live *live, 
     snprintf(text + length, size - (size_t)length, ", %d%%, %s left", (int)(share * 100), left);
 }
 
-void progress_show(struct progress *progress, const struct pipeline_live *live)
+/* Prints a text, or draws it in place of the one before. */
+static void progress_draw(struct progress *progress, const char *text)
 {
-    const double seconds = live->seconds - progress->last_seconds;
-    const bool is_first = progress->last_seconds <= 0;
-    char text[PROGRESS_TEXT_MAX];
     char line[PROGRESS_TEXT_MAX + 32];
     struct winsize window;
 
-    if (seconds > 0) { /* the rate is a moving average in which older samples count less */
-        double weight = is_first ? 1 : seconds / (seconds + PROGRESS_RATE_SECONDS);
-        double rate = (double)(live->file_bytes - progress->last_bytes) / seconds;
-        progress->rate += weight * (rate - progress->rate);
-        progress->last_bytes = live->file_bytes;
-        progress->last_seconds = live->seconds;
-    }
-    progress_format(text, sizeof text, live, progress->size, progress->rate);
     if (progress->is_of_lines) {
         status_print("%s", text);
-        progress->due = live->seconds + PROGRESS_LINES_SECONDS;
         return;
     }
     snprintf(line, sizeof line, "gpuhist: %s", text);
@@ -184,7 +175,25 @@ void progress_show(struct progress *progress, const struct pipeline_live *live)
         line[columns] = '\0';
     fprintf(stderr, PROGRESS_CLEAR_LINE "%s", line);
     progress->is_drawn = true;
-    progress->due = live->seconds + PROGRESS_DRAWN_SECONDS;
+}
+
+void progress_show(struct progress *progress, const struct pipeline_live *live)
+{
+    const double seconds = live->seconds - progress->last_seconds;
+    const bool is_first = progress->last_seconds <= 0;
+    char text[PROGRESS_TEXT_MAX];
+
+    if (seconds > 0) { /* the rate is a moving average in which older samples count less */
+        double weight = is_first ? 1 : seconds / (seconds + PROGRESS_RATE_SECONDS);
+        double rate = (double)(live->file_bytes - progress->last_bytes) / seconds;
+        progress->rate += weight * (rate - progress->rate);
+        progress->last_bytes = live->file_bytes;
+        progress->last_seconds = live->seconds;
+    }
+    progress_format(text, sizeof text, live, progress->size, progress->rate);
+    progress_draw(progress, text);
+    progress->due =
+        live->seconds + (progress->is_of_lines ? PROGRESS_LINES_SECONDS : PROGRESS_DRAWN_SECONDS);
 }
 
 void progress_clear(struct progress *progress)
@@ -200,4 +209,86 @@ void progress_end(struct progress *progress, const struct pipeline_live *live)
         progress_show(progress, live);
     else if (progress->is_drawn)
         progress_clear(progress);
+}
+
+/* Writes what is done of a stage. */
+static void progress_format_stage(char text[PROGRESS_TEXT_MAX], const struct stage *stage)
+{
+    const uint64_t done = atomic_load(&stage->done);
+    const uint64_t total = atomic_load(&stage->total);
+    const char *name = atomic_load(&stage->name);
+    char bytes[32];
+
+    if (total > 0) {
+        snprintf(text, PROGRESS_TEXT_MAX, "%s %.0f%%", name,
+                 done < total ? (double)done * 100 / (double)total : 100);
+        return;
+    }
+    progress_format_bytes(bytes, sizeof bytes, (double)done);
+    snprintf(text, PROGRESS_TEXT_MAX, done > 0 ? "%s, %s" : "%s", name, bytes);
+}
+
+/* Shows the stage until it is over: first when it is due, or soon. */
+static void *progress_run_stage(void *context)
+{
+    struct progress *progress = context;
+    const double interval = progress->is_of_lines ? PROGRESS_LINES_SECONDS : PROGRESS_DRAWN_SECONDS;
+    struct timespec at = progress->start;
+    double due = progress->due;
+    char text[PROGRESS_TEXT_MAX];
+
+    pthread_mutex_lock(&progress->lock);
+    while (!progress->is_over) {
+        at.tv_sec = progress->start.tv_sec + (time_t)due;
+        at.tv_nsec = progress->start.tv_nsec + (long)((due - (double)(time_t)due) * 1e9);
+        at.tv_sec += at.tv_nsec / 1000000000;
+        at.tv_nsec %= 1000000000;
+        if (pthread_cond_timedwait(&progress->over, &progress->lock, &at) != ETIMEDOUT)
+            continue;
+        if (atomic_load(&progress->stage->name)) {
+            progress_format_stage(text, progress->stage);
+            progress_draw(progress, text);
+        }
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        due = (double)(now.tv_sec - progress->start.tv_sec) +
+              (double)(now.tv_nsec - progress->start.tv_nsec) * 1e-9 + interval;
+    }
+    pthread_mutex_unlock(&progress->lock);
+    return NULL;
+}
+
+void progress_begin_stage(struct progress *progress, const struct stage *stage)
+{
+    pthread_condattr_t attributes;
+
+    if (isinf(progress->due))
+        return;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&progress->over, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&progress->lock, NULL);
+    progress->is_over = false;
+    progress->stage = stage;
+    if (pthread_create(&progress->thread, NULL, progress_run_stage, progress) == 0)
+        return;
+    pthread_cond_destroy(&progress->over);
+    pthread_mutex_destroy(&progress->lock);
+    progress->stage = NULL;
+}
+
+void progress_end_stage(struct progress *progress)
+{
+    if (!progress->stage)
+        return;
+    pthread_mutex_lock(&progress->lock);
+    progress->is_over = true;
+    pthread_cond_signal(&progress->over);
+    pthread_mutex_unlock(&progress->lock);
+    pthread_join(progress->thread, NULL);
+    pthread_cond_destroy(&progress->over);
+    pthread_mutex_destroy(&progress->lock);
+    progress->stage = NULL;
+    progress_clear(progress);
 }

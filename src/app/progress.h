@@ -1,15 +1,19 @@
 /*
- * Writes to standard error how a run proceeds: the lines of --stats and --verbose, and progress.
- * Not thread-safe, except for progress_format.
+ * Writes to standard error how a run proceeds: the lines of --stats and --verbose, and progress:
+ * that of reading, from the thread that looks on, and then that of stages (stage.h), from a thread
+ * of its own. Not thread-safe, except for progress_format.
  */
 #ifndef GPUHIST_PROGRESS_H
 #define GPUHIST_PROGRESS_H
 
+#include "base/stage.h"
 #include "exec/pipeline.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /*
  * Prints the lines of --stats: how much was done, how fast, by which engines, and what limited
@@ -38,6 +42,13 @@ struct progress {
     uint64_t last_bytes;
     double last_seconds;
     double rate; /* recent bytes per second */
+
+    struct timespec start;
+    const struct stage *stage; /* that the thread shows; NULL: there is no thread */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t over; /* is_over is set */
+    bool is_over;        /* guarded by the lock */
 };
 
 /*
@@ -55,6 +66,14 @@ void progress_clear(struct progress *progress);
 
 /* Ends the display: clears a drawn line, or prints a last one. */
 void progress_end(struct progress *progress, const struct pipeline_live *live);
+
+/*
+ * Shows a stage from now on, if progress is wanted and a thread can be started, as in "merging 40%"
+ * or "printing, 120 MB"; until progress_end_stage, which must be called before anything else is
+ * printed, and may be called without a stage.
+ */
+void progress_begin_stage(struct progress *progress, const struct stage *stage);
+void progress_end_stage(struct progress *progress);
 
 /*
  * Writes the text of the line with a terminating NUL; cuts it if `size` bytes are too few.

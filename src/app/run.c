@@ -15,6 +15,7 @@
 #include "print/print.h"
 #include "text/dictionary.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,6 +39,8 @@ struct run {
     struct source *source;
     void *partial;
     struct print_output output;
+    struct progress progress;           /* of the last attempt */
+    struct stage stage;                 /* after the input */
     char quotes_note[SOURCE_NOTE_SIZE]; /* for the end: of quoted fields that a delimiter splits */
     bool is_thread_left;                /* as in struct pipeline_report, of any attempt */
 };
@@ -53,9 +56,12 @@ static enum status run_end(struct run *run, enum status counted, struct failure 
     const struct job *job = &run->job;
     const struct operation *operation = operation_of(job);
     struct failure beside;
+
+    if (counted == STATUS_OK && !options->print.is_terminal) /* else it would be drawn over */
+        progress_begin_stage(&run->progress, &run->stage);
     enum status status =
         print_end(&run->output, job, run->partial, &options->print, counted, failure);
-
+    progress_end_stage(&run->progress);
     if (status != STATUS_OK) {
         if (counted == STATUS_OK && job->is_text)
             parse_errors_report(job->errors, true, &beside);
@@ -96,6 +102,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     size_t chunk_bytes = options->chunk_bytes; /* 0: chosen by the engine */
     struct pipeline_report report;
     struct monitor monitor = {
+        .stage = &run->stage,
         .element_bytes = job->is_text ? 0 : job_value_bytes(job),
         .every_seconds = (double)options->every_ns * 1e-9,
         .print = run_print,
@@ -129,6 +136,8 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .watcher = &watcher,
     };
     enum status status = pipeline_run(&task, &report, failure);
+    progress_end_stage(&monitor.progress);
+    run->progress = monitor.progress;
     if (options->every_ns > 0)
         monitor_release_signals(&monitor);
     run->is_thread_left = run->is_thread_left || report.is_thread_left;
@@ -146,14 +155,17 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
 
     run->rows = (struct row_count){.sum = 0};
     job->rows = &run->rows;
+    job->stage = &run->stage;
     if (job->is_text &&
         parse_errors_create(&job->errors, job, run->options->invalid, failure) != STATUS_OK)
         return failure->status;
     if (job_has_texts(job) &&
         !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_create())))
         return status_fail(failure, STATUS_DATA, "no memory for texts");
-    for (size_t i = 0; job->singles && i < job->value_count; i++)
+    for (size_t i = 0; job->singles && i < job->value_count; i++) {
         job->singles[i].dictionary = job->dictionary;
+        job->singles[i].stage = job->stage;
+    }
     run->partial = operation_of(job)->create(job, failure);
     return run->partial ? STATUS_OK : failure->status;
 }
@@ -215,7 +227,6 @@ static enum status run_operation(struct run *run, struct failure *failure)
     const struct job *job = &run->job;
     const struct text_rules *rules = &job->text;
     const struct operation *operation = operation_of(job);
-    const bool is_dropped = print_is_dropped(&options->print);
     bool is_text;
     struct record_format format = {
         .element_bytes = job_value_bytes(job),
@@ -258,9 +269,6 @@ static enum status run_operation(struct run *run, struct failure *failure)
             status = run_attempts(run, failure);
         status = run_end(run, status, failure);
     }
-    /* A window of time may be empty. */
-    if (status == STATUS_OK && operation->check_result && !is_dropped && job->window_periods == 0)
-        status = operation->check_result(job, run->partial, failure);
     run_destroy_partial(run);
     return status;
 }
@@ -335,7 +343,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
 enum status run_options(const struct options *options, bool *is_thread_left,
                         struct failure *failure)
 {
-    struct run run = {.options = options, .engine = options->engine};
+    struct run run = {.options = options, .engine = options->engine, .progress = {.due = INFINITY}};
 
     *is_thread_left = false;
     sigset_t statistics; /* which the monitor waits for; blocked before any thread is started */

@@ -16,6 +16,16 @@
  */
 size_t printable_bytes(const char *text);
 
+/*
+ * Returns the columns of a terminal that the character takes which a NUL-terminated text begins
+ * with: 2 for wide ones, as of Chinese, 0 for accents and others that combine, else 1, also if it
+ * is not printable.
+ */
+size_t printable_columns(const char *text);
+
+/* Returns the columns of a text, in which what is not printable takes one for each byte. */
+size_t printable_width(const char *text);
+
 /* Replaces each byte that is not part of a printable character by '?'. */
 void printable_mask(char *text);
 

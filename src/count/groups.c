@@ -54,12 +54,19 @@ static enum status groups_create_table(const struct groups *groups, struct table
     const struct table_layout rows = {
         .key_words = groups->layout->count,
         .words = groups->layout->words,
+        .has_zeros = job_keeps_zeros(job),
+        .is_weighted = job->has_weights,
         .merge = groups_are_counted(job) ? NULL : groups_row_merge,
+        .absorb = groups_are_counted(job) ? NULL : groups_row_absorb,
         .context = groups->layout,
         .initial = groups->layout->initial,
     };
 
-    return table_create(table, &rows, job->buffer_bytes, job->temporary_directory, failure);
+    if (table_create(table, &rows, job->buffer_bytes, job->temporary_directory, failure) !=
+        STATUS_OK)
+        return failure->status;
+    table_set_stage(*table, job->stage);
+    return STATUS_OK;
 }
 
 void *groups_create(const struct job *job, struct failure *failure)

@@ -40,9 +40,9 @@ struct groups_layout *groups_layout_create(const struct job *job, bool is_counte
     return layout;
 }
 
-void groups_row_add(const struct groups_layout *layout, uint64_t *const *rows, const uint64_t *keys,
-                    size_t n)
+void groups_row_absorb(const void *context, uint64_t *const *rows, const uint64_t *keys, size_t n)
 {
+    const struct groups_layout *layout = context;
     const struct job *job = layout->job;
     const uint64_t flip = layout->flip;
     const bool is_signed = flip != 0;

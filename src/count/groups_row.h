@@ -46,8 +46,7 @@ struct groups_layout *groups_layout_create(const struct job *job, bool is_counte
  * Adds the values keys[0..n) to the words of rows[0..n), each to its own, but for the number of
  * values; a row may be there more than once.
  */
-void groups_row_add(const struct groups_layout *layout, uint64_t *const *rows, const uint64_t *keys,
-                    size_t n);
+void groups_row_absorb(const void *context, uint64_t *const *rows, const uint64_t *keys, size_t n);
 
 /*
  * Adds a row to another one of the same group, as a table does (table.h); `layout` is a struct

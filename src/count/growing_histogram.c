@@ -114,7 +114,6 @@ enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t 
 static void growing_histogram_find_bins(struct growing_histogram *histogram)
 {
     const uint64_t width = histogram->width;
-    __int128 factor = 1;
     bool is_empty = true;
 
     histogram->first = 0;
@@ -131,10 +130,16 @@ static void growing_histogram_find_bins(struct growing_histogram *histogram)
         histogram->last = is_empty || high > histogram->last ? high : histogram->last;
         is_empty = false;
     }
+}
+
+uint64_t growing_histogram_width(const struct growing_histogram *histogram, uint64_t bins)
+{
+    __int128 factor = 1;
+
     while (binning_floor(histogram->last, factor) - binning_floor(histogram->first, factor) >=
-           GROWING_HISTOGRAM_RESULT_BINS)
+           (__int128)bins)
         factor = binning_next_round(factor);
-    histogram->result_width = width * (uint64_t)factor;
+    return histogram->width * (uint64_t)factor;
 }
 
 enum status growing_histogram_finish(void *partial, const struct job *job, uint64_t elements,
@@ -175,15 +180,16 @@ static size_t growing_histogram_rows_read(struct rows *rows, struct rows_row *ou
 }
 
 void growing_histogram_rows_begin(struct rows *rows, const struct job *job,
-                                  const struct growing_histogram *histogram, bool zeros)
+                                  const struct growing_histogram *histogram, uint64_t width,
+                                  bool zeros)
 {
     *rows = (struct rows){
         .job = job,
         .partial = histogram,
         .zeros = zeros,
-        .is_unit = histogram->result_width == 1,
+        .is_unit = width == 1,
         .inside = histogram->elements,
-        .next = {0, histogram->result_width},
+        .next = {0, width},
         .read = growing_histogram_rows_read,
     };
 }
@@ -191,7 +197,5 @@ void growing_histogram_rows_begin(struct rows *rows, const struct job *job,
 void growing_histogram_fine_rows_begin(struct rows *rows, const struct job *job,
                                        const struct growing_histogram *histogram)
 {
-    growing_histogram_rows_begin(rows, job, histogram, false);
-    rows->is_unit = histogram->width == 1;
-    rows->next[1] = histogram->width;
+    growing_histogram_rows_begin(rows, job, histogram, histogram->width, false);
 }

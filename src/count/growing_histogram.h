@@ -40,7 +40,6 @@ struct growing_histogram {
 
     /* Set by finish. */
     uint64_t elements;
-    uint64_t result_width;
     __int128 first; /* the first and the last bin of `width` that is not empty; */
     __int128 last;  /* less than `first` if all are empty */
 };
@@ -81,9 +80,19 @@ enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t 
 
 struct rows;
 
-/* Starts at the first row (rows.h) of a finished one. The job and it must outlive `rows`. */
+/*
+ * The width of the bins of a finished one: the smallest of 1, 2 or 5 times a power of ten that
+ * makes at most `bins` bins, which is 1 to GROWING_HISTOGRAM_RESULT_BINS. Pure.
+ */
+uint64_t growing_histogram_width(const struct growing_histogram *histogram, uint64_t bins);
+
+/*
+ * Starts at the first row (rows.h) of a finished one, of that width. The job and it must outlive
+ * `rows`.
+ */
 void growing_histogram_rows_begin(struct rows *rows, const struct job *job,
-                                  const struct growing_histogram *histogram, bool zeros);
+                                  const struct growing_histogram *histogram, uint64_t width,
+                                  bool zeros);
 
 /* The same, but with rows of the width of the newest window, of single values if it is 1. */
 void growing_histogram_fine_rows_begin(struct rows *rows, const struct job *job,

@@ -17,11 +17,16 @@ void *uniq_create(const struct job *job, struct failure *failure)
     uniq->job = job;
     uniq->divisor = uniq_divisor_of(job->bin_width);
     uniq->flip = element_flip(&job->element);
-    if (table_create(&uniq->table, NULL, job->buffer_bytes, job->temporary_directory, failure) !=
+    const struct table_layout layout = {.key_words = 1,
+                                        .words = 2,
+                                        .has_zeros = job_keeps_zeros(job),
+                                        .is_weighted = job->has_weights};
+    if (table_create(&uniq->table, &layout, job->buffer_bytes, job->temporary_directory, failure) !=
         STATUS_OK) {
         free(uniq);
         return NULL;
     }
+    table_set_stage(uniq->table, job->stage);
     pthread_mutex_init(&uniq->windows.lock, NULL);
     return uniq;
 }

@@ -9,6 +9,7 @@ void cpu_window_init(struct cpu_window *self, const struct job *job)
 {
     self->element = &job->element;
     self->has_weights = job->has_weights;
+    self->keeps_zeros = job_keeps_zeros(job);
 }
 
 enum status cpu_window_turn(struct cpu_window *self, const struct growing_window *window,
@@ -39,9 +40,10 @@ size_t cpu_window_count(struct cpu_window *self, const void *block, const uint64
         cpu_index_find(&self->index, block, n, self->indexes);
     if (!weights)
         outside = cpu_index_outside(self->indexes, n, limit);
-    for (size_t i = 0; weights && i < n; i++) { /* an element of weight 0 adds nothing to bin 0 */
+    const uint32_t of_zeros = self->keeps_zeros ? limit : 0; /* they add nothing to bin 0 */
+    for (size_t i = 0; weights && i < n; i++) {
         const uint32_t index = self->window ? self->indexes[i] : limit;
-        self->indexes[i] = weights[i] > 0 ? index : 0;
+        self->indexes[i] = weights[i] > 0 ? index : of_zeros;
         self->weights[i - outside] = weights[i];
         self->outside_weights[outside] = weights[i];
         outside += self->indexes[i] >= limit;

@@ -21,10 +21,11 @@ struct cpu_window {
     const struct cpu_counter *counter;
     void *counter_state;
     bool has_weights;
+    bool keeps_zeros; /* elements of weight 0 lie outside */
     uint32_t indexes[CPU_WINDOW_BLOCK];
     uint64_t weights[CPU_WINDOW_BLOCK];         /* of the indexes */
     uint64_t outside[CPU_WINDOW_BLOCK];         /* keys (element.h) */
-    uint64_t outside_weights[CPU_WINDOW_BLOCK]; /* of these; none is 0 */
+    uint64_t outside_weights[CPU_WINDOW_BLOCK]; /* of these */
 };
 
 /* Prepares counting of the elements of a job, which must outlive it, without a window. */
@@ -40,7 +41,8 @@ enum status cpu_window_turn(struct cpu_window *self, const struct growing_window
 /*
  * Counts those of a block of n <= CPU_WINDOW_BLOCK elements that lie in the window. Stores the keys
  * of the others in `outside` and returns their number. Without a window all lie outside. The job
- * has weights: stores those of the others in `outside_weights`; elements of weight 0 lie nowhere.
+ * has weights: stores those of the others in `outside_weights`; elements of weight 0 lie outside if
+ * the job keeps them, else nowhere.
  */
 size_t cpu_window_count(struct cpu_window *self, const void *block, const uint64_t *weights,
                         size_t n);

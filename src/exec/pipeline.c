@@ -413,7 +413,8 @@ static enum status pipeline_open(struct pipeline *pipeline, struct failure *fail
             found++;
         const struct engine *engine = *found;
         if (!engine)
-            return status_fail(failure, STATUS_USAGE, "unknown engine '%s'", task->engine);
+            return status_fail(failure, STATUS_USAGE,
+                               "unknown engine '%s': expected auto, cpu or cuda", task->engine);
         const bool has_devices = task->device_count > 0 && engine->prepare;
         for (size_t i = 0; i == 0 || (has_devices && i < task->device_count); i++) {
             const unsigned device = has_devices ? task->devices[i] : 0;

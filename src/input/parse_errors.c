@@ -122,6 +122,7 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .data = chunk->data,
         .bytes = chunk->bytes,
         .ends_run = errors->policy == INVALID_ABORT,
+        .is_decoded = chunk->origin.decoder != NULL,
         .begins_file = begins_file,
         .begins_run = begins_file && chunk->position == 0,
     };
@@ -149,8 +150,9 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
     const struct text_rules rules = job_column_rules(errors->job, &chunk->rules, token->column);
     size_t max = atomic_load_explicit(&errors->decimals, memory_order_relaxed);
     size_t decimals;
-    unsigned kind = text_find_misfit(&rules, (const char *)chunk->data + token->offset,
-                                     token->bytes, &decimals);
+    unsigned kind =
+        text_find_misfit(&rules, &errors->job->columns[token->column].element,
+                         (const char *)chunk->data + token->offset, token->bytes, &decimals);
     if (token->column >= errors->job->value_count && kind != TEXT_MISFIT_NONE)
         kind = PARSE_ERRORS_OTHER;
     while (kind == TEXT_MISFIT_DECIMAL && decimals > max &&
@@ -226,11 +228,13 @@ static void parse_errors_write_numbers(const struct parse_errors *errors, const 
         kinds[TEXT_MISFIT_RANGE] + kinds[TEXT_MISFIT_I64] + kinds[TEXT_MISFIT_U64];
     char with_decimals[32] = "with decimals";
     char out_of_range[32];
+    char out_of_buckets[64];
     const struct {
         uint64_t count;
         const char *what;
     } reasons[] = {
         {range, out_of_range},
+        {kinds[TEXT_MISFIT_BUCKET], out_of_buckets},
         {kinds[TEXT_MISFIT_DECIMAL], with_decimals},
         {kinds[TEXT_MISFIT_FORM], "in another notation, such as 1e6 or 1,234"},
         {kinds[PARSE_ERRORS_OTHER], job->has_weights       ? "not allowed as a weight"
@@ -246,6 +250,8 @@ static void parse_errors_write_numbers(const struct parse_errors *errors, const 
         snprintf(with_decimals, sizeof with_decimals, "with more than %u decimal%s",
                  job->text.decimals, job->text.decimals == 1 ? "" : "s");
     snprintf(out_of_range, sizeof out_of_range, "out of range for %s", job->element.name);
+    snprintf(out_of_buckets, sizeof out_of_buckets, "in a bucket that begins below the least %s",
+             job->element.name);
     out[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         numbers += reasons[i].count;

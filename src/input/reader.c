@@ -19,7 +19,7 @@
 
 /* How much of a header line a message shows, and the size of its part of the message. */
 #define READER_HEADER_SHOWN ((size_t)80)
-#define READER_HEADER_SIZE  (READER_HEADER_SHOWN + 64)
+#define READER_HEADER_SIZE  (READER_HEADER_SHOWN + TEXT_ADVICE_SIZE + 16)
 
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
                  const struct decoder_format *format)
@@ -516,7 +516,8 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
                 return event;
             if (end == 0 && state == TEXT_SCAN_INSIDE)
                 return reader_fail(reader, "a quote in its header is never closed", failure);
-            if (!is_comment && is_named &&
+            const bool is_empty = line == 0 && reader->header_bytes == 0; /* the whole file */
+            if (!is_comment && is_named && !is_empty &&
                 reader_find_names(reader, data, line, failure) != STATUS_OK)
                 return INPUT_ERROR;
             plain->begin += line;

@@ -107,7 +107,8 @@ enum status binning_init_edges(struct binning *binning, const struct element *el
     uint32_t bin = 0;
 
     if (count < 2)
-        return status_fail(failure, STATUS_USAGE, "--edges needs at least two edges");
+        return status_fail(failure, STATUS_USAGE,
+                           "--edges needs at least two edges, such as 0,10,20");
     if (count - 1 > BINNING_EDGES_BINS_MAX)
         return status_fail(failure, STATUS_USAGE, "--edges has too many edges: at most %u bins",
                            (unsigned)BINNING_EDGES_BINS_MAX);

@@ -57,6 +57,12 @@ const char *job_group_name(const struct job *job, size_t group)
     return column->name ? column->name : job->group_count == 1 ? "by" : column->where;
 }
 
+const char *job_count_name(const struct job *job)
+{
+    const char *name = job->has_weights ? job->columns[job_weight_column(job)].name : "count";
+    return name ? name : "weight";
+}
+
 struct text_rules job_column_rules(const struct job *job, const struct text_rules *rules,
                                    size_t column)
 {

@@ -53,6 +53,7 @@ struct dictionary;
 struct json_columns;
 struct parse_errors;
 struct row_count;
+struct stage;
 
 /*
  * Which elements survive a stalin-sort: by default those not less than every survivor before them.
@@ -129,6 +130,7 @@ struct job {
     size_t condition_count;        /* only rows that meet all of them count */
     struct predicate *conditions;  /* [condition_count], owned */
     struct row_count *rows;        /* what counts of them; thread-safe, not owned */
+    struct stage *stage;           /* after the input; thread-safe, not owned; or NULL */
     struct dictionary *dictionary; /* of columns of texts; thread-safe, not owned; NULL: none */
     const struct json_columns *json; /* rows are JSON objects, with these paths; not owned */
     bool is_text;                    /* text input; otherwise binary */
@@ -139,6 +141,8 @@ struct job {
     enum outside_policy outside;     /* histogram */
     bool needs_values;               /* histogram: a run without values is an error */
     uint64_t bin_width;              /* uniq: the width of every bin, 1 for values */
+    uint64_t range_bins;             /* uniq: of its values, the result is a histogram with so many
+                                        bins from the least to the greatest; 0: it is not */
     bool any_order;                  /* uniq, reduce: the result may be in any order */
     uint64_t buffer_bytes;           /* uniq, reduce: memory for counts */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
@@ -179,6 +183,15 @@ static inline size_t job_column_count(const struct job *job)
 }
 
 /*
+ * Returns whether values whose weights add up to 0 are part of the result: those of uniq are, but
+ * not bins. Pure.
+ */
+static inline bool job_keeps_zeros(const struct job *job)
+{
+    return job->has_weights && job->operation == OPERATION_UNIQ && job->bin_width == 1;
+}
+
+/*
  * Returns the bytes of each key of a column in blocks of rows (chunk.h): of values those of their
  * elements; of others 8 for each word. Pure.
  */
@@ -196,6 +209,9 @@ static inline bool job_has_rows(const struct job *job)
 
 /* Returns what results call the column of groups, the first is 0: its name, else "by". Pure. */
 const char *job_group_name(const struct job *job, size_t group);
+
+/* Returns what results call counts: "count", or with weights their name, else "weight". Pure. */
+const char *job_count_name(const struct job *job);
 
 /* Returns whether values or groups are texts, so that a dictionary is needed. Pure. */
 bool job_has_texts(const struct job *job);

@@ -55,13 +55,23 @@ static void reductions_append(struct reductions *reductions, const struct reduct
     reductions->needs |= reductions_rows[reduction->id].needs;
 }
 
+size_t reductions_split(const char **text, const char **part)
+{
+    *part = *text + strspn(*text, " ");
+    const char *end = *part + strcspn(*part, ",");
+    *text = *end ? end + 1 : NULL;
+    while (end > *part && end[-1] == ' ')
+        end--;
+    return (size_t)(end - *part);
+}
+
 enum reductions_parsed reductions_parse(const char *text, struct reductions *reductions)
 {
     enum reductions_parsed parsed = REDUCTIONS_LIST;
     struct reductions found = {0};
 
-    for (const char *part = text;; part++) {
-        size_t length = strcspn(part, ",");
+    for (const char *part; text;) {
+        const size_t length = reductions_split(&text, &part);
         struct reduction reduction;
         bool is_known = false;
         if (!reductions_find(part, length, &reduction))
@@ -74,9 +84,6 @@ enum reductions_parsed reductions_parse(const char *text, struct reductions *red
             reductions_append(&found, &reduction);
         else if (parsed == REDUCTIONS_LIST)
             parsed = REDUCTIONS_TOO_MANY;
-        part += length;
-        if (*part == '\0')
-            break;
     }
     if (parsed == REDUCTIONS_LIST)
         *reductions = found;

@@ -89,7 +89,13 @@ enum reductions_parsed {
     REDUCTIONS_TOO_MANY, /* all items are names, more than REDUCTIONS_MAX */
 };
 
-/* Parses a list such as "sum,p99.9". Stores nothing unless the result is REDUCTIONS_LIST. */
+/*
+ * Takes the first item of a list off *text: stores where it begins, without the blanks around it,
+ * and the rest of the list, NULL after the last item. Returns its length.
+ */
+size_t reductions_split(const char **text, const char **part);
+
+/* Parses a list such as "sum, p99.9". Stores nothing unless the result is REDUCTIONS_LIST. */
 enum reductions_parsed reductions_parse(const char *text, struct reductions *reductions);
 
 /*

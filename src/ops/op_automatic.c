@@ -15,6 +15,7 @@
 #include "ops/operations.h"
 #include "partial/rows.h"
 #include "partial/state.h"
+#include "print/print_heat.h"
 #include "print/print_rows.h"
 
 struct op_automatic_thread {
@@ -122,7 +123,7 @@ static enum status op_automatic_load(struct state_reader *state, const struct jo
 }
 
 /* So many different values at most are few, if they are one in so many of such a range. */
-#define OP_AUTOMATIC_FEW   64
+#define OP_AUTOMATIC_FEW   GROWING_HISTOGRAM_RESULT_BINS
 #define OP_AUTOMATIC_APART 4
 #define OP_AUTOMATIC_RANGE 500
 _Static_assert(OP_AUTOMATIC_RANGE <= GROWING_HISTOGRAM_BINS / 2,
@@ -131,8 +132,8 @@ _Static_assert(OP_AUTOMATIC_RANGE <= GROWING_HISTOGRAM_BINS / 2,
 /* A bin with so many percent of the values hides them. */
 #define OP_AUTOMATIC_MOST 90
 
-/* Whether the rows are few single values that lie apart. */
-static bool op_automatic_is_sparse(struct rows rows)
+/* Whether the rows are single values that lie apart, `few` at most. */
+static bool op_automatic_is_sparse(struct rows rows, uint64_t few)
 {
     struct rows_row batch[OP_AUTOMATIC_FEW + 1];
     size_t count = 0;
@@ -141,26 +142,31 @@ static bool op_automatic_is_sparse(struct rows rows)
     while (count <= OP_AUTOMATIC_FEW &&
            (n = rows_read(&rows, batch + count, OP_AUTOMATIC_FEW + 1 - count)) > 0)
         count += n;
-    if (!rows.is_unit || count == 0 || count > OP_AUTOMATIC_FEW)
+    if (!rows.is_unit || count == 0 || count > few)
         return false;
     const __int128 range = batch[count - 1].high - batch[0].low;
     return range >= (__int128)count * OP_AUTOMATIC_APART && range <= OP_AUTOMATIC_RANGE;
 }
 
-bool op_automatic_begin_rows(struct rows *rows, const struct job *job,
-                             const struct growing_histogram *histogram,
-                             const struct print_options *options)
+uint64_t op_automatic_begin_rows(struct rows *rows, const struct job *job,
+                                 const struct growing_histogram *histogram,
+                                 const struct print_options *options)
 {
+    const struct print_format *format = print_rows_format(options);
+    const uint64_t bins = format != &print_plot  ? GROWING_HISTOGRAM_RESULT_BINS
+                          : job->group_count > 0 ? print_heat_plot_lines(options)
+                                                 : print_plot_lines(options);
+    const uint64_t width = growing_histogram_width(histogram, bins);
     struct rows values;
 
-    growing_histogram_rows_begin(rows, job, histogram, options->zeros);
+    growing_histogram_rows_begin(rows, job, histogram, width, options->zeros);
     growing_histogram_fine_rows_begin(&values, job, histogram);
-    if (rows->is_unit || options->zeros || !print_rows_format(options)->names_values ||
-        !op_automatic_is_sparse(values))
-        return !rows->is_unit;
+    if (rows->is_unit || options->zeros || !format->names_values ||
+        !op_automatic_is_sparse(values, bins))
+        return width;
     *rows = values;
     rows->is_sparse = true;
-    return false;
+    return 1;
 }
 
 static enum status op_automatic_print(struct writer *writer, const struct job *job,
@@ -183,7 +189,7 @@ static void op_automatic_note(const struct job *job, const void *partial,
     char high[DECIMAL_SIZE];
 
     if (!print_rows_format(options)->names_values ||
-        !op_automatic_begin_rows(&rows, job, partial, options))
+        op_automatic_begin_rows(&rows, job, partial, options) == 1)
         return;
     while (rows_read(&rows, &row, 1) > 0) {
         const unsigned __int128 percent = (unsigned __int128)row.count * 100 / rows.inside;
@@ -191,9 +197,9 @@ static void op_automatic_note(const struct job *job, const void *partial,
             continue;
         decimal_format_fixed(low, row.low, job->element.decimals);
         decimal_format_fixed(high, row.high, job->element.decimals);
-        status_print("note: %u%% of the values are in one bin; to see more, try --log2 or "
-                     "--range %s:%s",
-                     (unsigned)percent, low, high);
+        status_print(
+            "note: %u%% of %.200s are in one bin; to see more, try --log2 or --range %s:%s",
+            (unsigned)percent, job->has_weights ? job_count_name(job) : "the values", low, high);
     }
 }
 

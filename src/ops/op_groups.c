@@ -1,9 +1,9 @@
 /*
  * Operations with --by. A CPU thread adds values to the rows of their groups.
  *
- * The numbers of its states are, for each row of the table in ascending order, its count, how many
- * words of its key are those of the row before, the others of its key, and the words after the
- * count (groups.h). A 0 is the end.
+ * The numbers of its states are, for each row of the table in ascending order, its count, plus 1 if
+ * counts may be 0 (job_keeps_zeros), how many words of its key are those of the row before, the
+ * others of its key, and the words after the count (groups.h). A 0 is the end.
  */
 #include "config.h"
 
@@ -11,6 +11,7 @@
 #include "count/count.h"
 #include "count/groups.h"
 #include "count/growing_histogram.h"
+#include "count/range_histogram.h"
 #include "count/reduce_words.h"
 #include "cpu/cpu_keys.h"
 #include "engine/outside.h"
@@ -60,34 +61,31 @@ static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
     const size_t words = groups->layout->count;
     const size_t elements = chunk->bytes / element->bytes;
     const uint64_t *columns[TEXT_COLUMNS_MAX];
-    uint64_t keys[TABLE_FIND_MAX * OP_GROUPS_WORDS];
-    uint64_t values[TABLE_FIND_MAX];
-    uint64_t weights[TABLE_FIND_MAX];
-    uint64_t *rows[TABLE_FIND_MAX];
+    uint64_t keys[TABLE_ABSORB_MAX * OP_GROUPS_WORDS];
+    uint64_t values[TABLE_ABSORB_MAX];
+    uint64_t weights[TABLE_ABSORB_MAX];
 
     if (job->outside == OUTSIDE_ABORT && outside_check(job, chunk, failure) != STATUS_OK)
         return failure->status;
     for (size_t i = 0, n; i < elements; i += n) {
         const char *block = (const char *)chunk->data + i * element->bytes;
         size_t count = 0;
-        n = elements - i < TABLE_FIND_MAX ? elements - i : TABLE_FIND_MAX;
+        n = elements - i < TABLE_ABSORB_MAX ? elements - i : TABLE_ABSORB_MAX;
         for (size_t c = 0; c < job->group_count; c++)
             columns[c] =
                 chunk->groups[c] + i * column_words(&job->columns[job_group_column(job) + c]);
         groups_make_keys(groups, columns, block, n, keys);
         for (size_t k = 0; chunk->weights && k < n; k++) {
-            if (chunk->weights[i + k] == 0)
+            if (chunk->weights[i + k] == 0 && !job_keeps_zeros(job))
                 continue;
             weights[count] = chunk->weights[i + k];
             memmove(keys + count++ * words, keys + k * words, words * sizeof *keys);
         }
-        if (table_writer_find(self->writer, keys, chunk->weights ? weights : NULL,
-                              chunk->weights ? count : n, rows, failure) != STATUS_OK)
+        if (!is_counted)
+            cpu_keys_widen(element, block, n, values);
+        if (table_writer_absorb(self->writer, keys, values, chunk->weights ? weights : NULL,
+                                chunk->weights ? count : n, failure) != STATUS_OK)
             return failure->status;
-        if (is_counted)
-            continue;
-        cpu_keys_widen(element, block, n, values);
-        groups_row_add(groups->layout, rows, values, n);
     }
     return STATUS_OK;
 }
@@ -234,7 +232,7 @@ static enum status op_groups_save(struct state_writer *state, const struct job *
             key[k] = groups->is_text[k] ? numbers[row[k]] : row[k];
         while (i > 0 && key[same] == before[same])
             same++;
-        state_write_number(state, row[layout->count]);
+        state_write_number(state, (unsigned __int128)row[layout->count] + job_keeps_zeros(job));
         state_write_number(state, same);
         for (size_t k = same; k < layout->count; k++)
             op_groups_save_word(state, key[k], i > 0 && k == same ? &before[k] : NULL,
@@ -287,10 +285,18 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
         status = op_groups_load_texts(state, job->dictionary, &ids, &texts, failure);
     for (bool is_first = true; status == STATUS_OK; is_first = false) {
         uint64_t *added = row + layout->words; /* the same with the numbers of texts */
+        unsigned __int128 count;
         uint64_t same;
-        status = state_read_count(state, &row[layout->count], &elements, failure);
-        if (status != STATUS_OK || row[layout->count] == 0)
+        status = state_read_number_128(state, &count, failure);
+        if (status != STATUS_OK || count == 0)
             break;
+        count -= job_keeps_zeros(job);
+        if (count > elements) {
+            status = state_fail_damaged(state, "the counts exceed the number of elements", failure);
+            break;
+        }
+        row[layout->count] = (uint64_t)count;
+        elements -= (uint64_t)count;
         status = state_read_number(state, &same, failure);
         if (status == STATUS_OK && (same >= layout->count || (is_first && same > 0)))
             status = state_fail_damaged(state, "it has a group that does not exist", failure);
@@ -435,12 +441,13 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
 }
 
 /*
- * Makes the automatic histogram of the values of groups `first` to `last`, and begins its rows. The
- * caller destroys it, also after a failure; then it may be NULL.
+ * Makes the automatic histogram of the values of groups `first` to `last`, and begins its rows, of
+ * that width. The caller destroys it, also after a failure; then it may be NULL.
  */
 static enum status op_groups_make_automatic(const struct groups *groups, uint64_t first,
                                             uint64_t last, const struct print_options *options,
-                                            struct rows *rows, struct growing_histogram **automatic,
+                                            struct rows *rows, uint64_t *width,
+                                            struct growing_histogram **automatic,
                                             struct failure *failure)
 {
     const struct job *job = groups->job;
@@ -467,7 +474,7 @@ static enum status op_groups_make_automatic(const struct groups *groups, uint64_
     }
     if (growing_histogram_finish(*automatic, job, elements, failure) != STATUS_OK)
         return failure->status;
-    op_automatic_begin_rows(rows, job, *automatic, options);
+    *width = op_automatic_begin_rows(rows, job, *automatic, options);
     return STATUS_OK;
 }
 
@@ -525,6 +532,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     struct writer *prefix = writer_create_memory(OP_GROUPS_PREFIX_BYTES);
     struct print_prefixes prefixes;
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
+    uint64_t width; /* of automatic bins */
     enum status status = STATUS_OK;
 
     if (!prefix)
@@ -532,7 +540,8 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     print_find_prefixes(&prefixes, job, format, NULL);
     if (format == &print_json && job->group_count > 0) {
         writer_write_text(writer, "{\"operation\":\"");
-        writer_write_text(writer, operations[job->operation]->name);
+        writer_write_text(
+            writer, operations[job->range_bins > 0 ? OPERATION_HISTOGRAM : job->operation]->name);
         writer_write_text(writer, "\",\"groups\":[");
     }
     for (size_t i = 0; has_header && i < job->group_count; i++) {
@@ -543,12 +552,15 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     own.format = job->group_count > 0 ? format : options->format;
     if (groups->count == 0 && (has_header || job->group_count == 0)) { /* the rest of the header */
         const struct rows none = {.job = job,
-                                  .is_unit = groups_are_unit(job) && !job->is_automatic,
+                                  .is_unit = groups_are_unit(job) && !job->is_automatic &&
+                                             job->range_bins == 0,
                                   .read = op_groups_read_none};
         status = print_rows(writer, &none, &own, failure);
     }
     for (uint64_t g = 0; g < groups->count && status == STATUS_OK; g++) {
         struct growing_histogram *automatic = NULL;
+        struct range_histogram range = {.histogram = NULL};
+        struct rows values;
         struct rows rows;
         op_groups_make_prefix(groups, groups_first_row(groups, g, buffer), format, &prefixes,
                               prefix);
@@ -562,21 +574,28 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
             writer_write(writer, group, group ? own.group_bytes : 0);
         }
         if (status == STATUS_OK && job->is_automatic)
-            status = op_groups_make_automatic(groups, g, g, &own, &rows, &automatic, failure);
+            status =
+                op_groups_make_automatic(groups, g, g, &own, &rows, &width, &automatic, failure);
         else
             groups_rows_begin(&rows, groups, g, options->zeros);
-        if (job->is_automatic && has_header)
+        if (status == STATUS_OK && job->range_bins > 0) {
+            groups_rows_begin(&values, groups, g, false);
+            status = range_histogram_create(&range, job, &values, failure);
+            range_histogram_rows_begin(&rows, &range, &values, options->zeros);
+        }
+        if ((job->is_automatic || job->range_bins > 0) && has_header)
             rows.is_unit = false; /* rows of all groups have its fields */
         if (status == STATUS_OK)
             status = print_rows(writer, &rows, &own, failure);
         growing_histogram_destroy(automatic);
+        range_histogram_destroy(&range);
     }
     writer_discard(prefix);
     writer_write_text(writer, format == &print_json && job->group_count > 0 ? "]}\n" : "");
     return status == STATUS_OK ? groups_check(groups, failure) : status;
 }
 
-/* Prints a heat map. Automatic bins are those of the values of all groups. */
+/* Prints a heat map. Automatic bins, and a range, are those of the values of all groups. */
 static enum status op_groups_print_heat(struct writer *writer, const struct groups *groups,
                                         const struct print_options *options,
                                         struct failure *failure)
@@ -585,15 +604,26 @@ static enum status op_groups_print_heat(struct writer *writer, const struct grou
     struct growing_histogram *automatic = NULL;
     uint64_t width = job->bin_width;
     enum status status = STATUS_OK;
+    struct job ranged = *job;
     struct rows rows;
+    __int128 low;
+    __int128 last;
+    __int128 ends[2] = {0, 0}; /* of all groups */
 
-    if (job->is_automatic && groups->count > 0) {
-        status = op_groups_make_automatic(groups, 0, groups->count - 1, options, &rows, &automatic,
-                                          failure);
-        width = status == STATUS_OK && !rows.is_unit ? automatic->result_width : 1;
+    for (uint64_t g = 0; job->range_bins > 0 && g < groups->count; g++) {
+        groups_rows_begin(&rows, groups, g, false);
+        if (!range_histogram_find_ends(rows, &low, &last))
+            continue; /* it could not be read */
+        ends[0] = g == 0 || low < ends[0] ? low : ends[0];
+        ends[1] = g == 0 || last > ends[1] ? last : ends[1];
     }
+    if (job->range_bins > 0 && groups->count > 0)
+        status = range_histogram_make_job(&ranged, job, ends[0], ends[1], failure);
+    if (job->is_automatic && groups->count > 0)
+        status = op_groups_make_automatic(groups, 0, groups->count - 1, options, &rows, &width,
+                                          &automatic, failure);
     if (status == STATUS_OK)
-        status = print_heat(writer, groups, width, options, failure);
+        status = print_heat(writer, groups, &ranged, width, options, failure);
     growing_histogram_destroy(automatic);
     return status == STATUS_OK ? groups_check(groups, failure) : status;
 }

@@ -21,6 +21,7 @@
 #include "partial/state.h"
 #include "print/print_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,11 +177,20 @@ static enum status op_histogram_print(struct writer *writer, const struct job *j
 void op_histogram_report_outside(const struct job *job, uint64_t inside, uint64_t below,
                                  uint64_t above)
 {
-    if (below > 0 || above > 0)
-        status_print("%s outside the bins: %llu below, %llu above (%s)",
-                     job->has_weights ? "weights" : "values", (unsigned long long)below,
-                     (unsigned long long)above,
-                     inside > 0 ? "see --outside" : "none inside: try --width or uniq");
+    const struct binning *binning = &job->binning;
+    const bool is_of_values = binning_is_unit(binning) && binning_edge(binning, 0) == 0;
+    char advice[80]; /* --bins N alone is often meant to make N bins of all */
+
+    if (below == 0 && above == 0)
+        return;
+    snprintf(advice, sizeof advice, "; --range auto makes %u bin%s of all", binning->bins,
+             binning->bins == 1 ? "" : "s");
+    status_print("%.200s outside the bins: %llu below, %llu above%s",
+                 job->has_weights ? job_count_name(job) : "values", (unsigned long long)below,
+                 (unsigned long long)above,
+                 is_of_values ? advice
+                 : inside > 0 ? " (see --outside)"
+                              : " (none inside: try --width or uniq)");
 }
 
 static void op_histogram_report(const struct job *job, const void *partial)

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "base/decimal.h"
+#include "count/range_histogram.h"
 #include "count/uniq.h"
 #include "cpu/cpu_window.h"
 #include "job/binning_index.h"
@@ -74,15 +75,14 @@ static enum status op_uniq_choose_window(struct op_uniq_thread *self, const stru
 static enum status op_uniq_add(struct op_uniq_thread *self, size_t n, struct failure *failure)
 {
     const struct cpu_window *window = &self->window;
-    uint64_t *rows[TABLE_FIND_MAX];
 
     uniq_make_keys(self->uniq, self->window.outside, n);
     if (!window->has_weights)
         return table_writer_add(self->writer, window->outside, n, failure);
     for (size_t i = 0, some; i < n; i += some) {
-        some = n - i < TABLE_FIND_MAX ? n - i : TABLE_FIND_MAX;
-        if (table_writer_find(self->writer, window->outside + i, window->outside_weights + i, some,
-                              rows, failure) != STATUS_OK)
+        some = n - i < TABLE_ABSORB_MAX ? n - i : TABLE_ABSORB_MAX;
+        if (table_writer_absorb(self->writer, window->outside + i, NULL,
+                                window->outside_weights + i, some, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
@@ -102,6 +102,8 @@ static enum status op_uniq_absorb(void *thread, const struct chunk *chunk, struc
         size_t outside =
             cpu_window_count(&self->window, (const char *)chunk->data + i * bytes, weights, n);
         self->outside += outside;
+        for (size_t k = 0; weights && k < outside; k++) /* no window would have these */
+            self->outside -= self->window.outside_weights[k] == 0;
         if (op_uniq_add(self, outside, failure) != STATUS_OK)
             return failure->status;
     }
@@ -135,13 +137,41 @@ enum status op_uniq_save_rows(struct state_writer *state, const struct uniq *uni
     return uniq_check(uniq, failure);
 }
 
+/*
+ * Writes the values whose weights add up to 0: their number, and rows in which each has a count of
+ * 1.
+ */
+static void op_uniq_save_zeros(struct state_writer *state, const struct uniq *uniq)
+{
+    const __int128 lowest = element_min(&uniq->job->element);
+    struct rows_row batch[OP_UNIQ_BATCH];
+    struct rows all;
+    uint64_t zeros = 0;
+    size_t n;
+
+    uniq_rows_begin(&all, uniq->job, uniq, false);
+    for (struct rows rows = all; (n = rows_read(&rows, batch, OP_UNIQ_BATCH)) > 0;) {
+        for (size_t i = 0; i < n; i++)
+            zeros += batch[i].count == 0;
+    }
+    state_write_number(state, zeros);
+    while (zeros > 0 && (n = rows_read(&all, batch, OP_UNIQ_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            if (batch[i].count == 0)
+                state_write_row(state, (unsigned __int128)(batch[i].low - lowest), 1);
+        }
+    }
+    state_write_rows_end(state);
+}
+
 static enum status op_uniq_save(struct state_writer *state, const struct job *job,
                                 const void *partial, struct failure *failure)
 {
     const struct uniq *uniq = partial;
-    (void)job;
 
     state_write_number(state, uniq->elements);
+    if (job_keeps_zeros(job))
+        op_uniq_save_zeros(state, uniq);
     return op_uniq_save_rows(state, uniq, failure);
 }
 
@@ -188,18 +218,25 @@ static enum status op_uniq_load(struct state_reader *state, const struct job *jo
     struct table_entry entries[OP_UNIQ_BATCH + STATE_RUN_BINS];
     struct table_writer *writer = NULL;
     struct state_run run = {.n = 1};
+    bool are_zeros = job_keeps_zeros(job); /* their rows come first */
+    uint64_t zeros = 0;
     uint64_t seen = 0;
     size_t n = 0;
 
     enum status status = table_writer_open(uniq->table, &writer, failure);
-    while (status == STATUS_OK && run.n > 0) {
-        status = state_read_run(state, (unsigned __int128)last + 1, &elements, &run, failure);
+    if (status == STATUS_OK && are_zeros)
+        status = state_read_number(state, &zeros, failure);
+    while (status == STATUS_OK && (run.n > 0 || are_zeros)) {
+        are_zeros = are_zeros && run.n > 0;
+        status = state_read_run(state, (unsigned __int128)last + 1, are_zeros ? &zeros : &elements,
+                                &run, failure);
         if (status != STATUS_OK)
             break;
         seen += run.n;
-        if (!op_uniq_add_dense(uniq, &run, lowest, seen)) {
+        if (are_zeros || !op_uniq_add_dense(uniq, &run, lowest, seen)) {
             for (size_t i = 0; i < run.n; i++) {
-                entries[n] = (struct table_entry){(uint64_t)run.bin + i + lowest, run.counts[i]};
+                const uint64_t count = are_zeros ? 0 : run.counts[i];
+                entries[n] = (struct table_entry){(uint64_t)run.bin + i + lowest, count};
                 n += run.counts[i] > 0;
             }
         }
@@ -217,8 +254,22 @@ static enum status op_uniq_load(struct state_reader *state, const struct job *jo
 static enum status op_uniq_print(struct writer *writer, const struct job *job, const void *partial,
                                  const struct print_options *options, struct failure *failure)
 {
+    struct range_histogram range = {.histogram = NULL};
+    struct rows values;
     struct rows rows;
 
+    if (job->range_bins > 0) {
+        uniq_rows_begin(&values, job, partial, false);
+        enum status status = range_histogram_create(&range, job, &values, failure);
+        if (uniq_check(partial, failure) != STATUS_OK)
+            status = failure->status;
+        if (status == STATUS_OK) {
+            range_histogram_rows_begin(&rows, &range, &values, options->zeros);
+            status = print_rows(writer, &rows, options, failure);
+        }
+        range_histogram_destroy(&range);
+        return status;
+    }
     if (options->zeros && uniq_span(partial) > BINNING_BINS_MAX)
         return status_fail(failure, STATUS_DATA,
                            "there are too many bins to print the empty ones: at most %u",

@@ -21,10 +21,10 @@ void op_histogram_report_outside(const struct job *job, uint64_t inside, uint64_
                                  uint64_t above);
 
 /*
- * Begins the rows of a finished automatic histogram: its bins, or in pictures the values if they
- * are few, such as statuses. Returns whether they are bins wider than 1.
+ * Begins the rows of a finished automatic histogram: its bins, in plots as few as fit the terminal,
+ * or in pictures the values if they are few, such as statuses. Returns the width of the rows.
  */
-bool op_automatic_begin_rows(struct rows *rows, const struct job *job,
+uint64_t op_automatic_begin_rows(struct rows *rows, const struct job *job,
                              const struct growing_histogram *histogram,
                              const struct print_options *options);
 

@@ -3,6 +3,7 @@
 
 #include "output/writer.h"
 
+#include "base/stage.h"
 #include "output/output_file.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ struct writer {
     int error;               /* errno of the first write that failed */
     uint64_t written;        /* bytes, by the file's end, */
     uint64_t skipped;        /* and those to come that it has already */
+    struct stage *stage;     /* or NULL; not owned */
     size_t used;
     size_t capacity;
     char *buffer; /* [capacity] */
@@ -81,6 +83,7 @@ static void writer_put(struct writer *writer, const char *data, size_t bytes)
         if (n >= 0) {
             done += (size_t)n;
             writer->written += (uint64_t)n;
+            stage_add(writer->stage, (uint64_t)n);
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) { /* somebody made it non-blocking */
             struct pollfd output = {.fd = writer->file.fd, .events = POLLOUT};
             poll(&output, 1, -1);
@@ -143,6 +146,11 @@ bool writer_write_memory(struct writer *writer, struct writer *memory)
     writer_write(writer, memory->buffer, memory->used);
     memory->used = 0;
     return writer->error == 0;
+}
+
+void writer_set_stage(struct writer *writer, struct stage *stage)
+{
+    writer->stage = stage;
 }
 
 bool writer_is_stream(const struct writer *writer)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct stage;
 struct writer;
 
 /*
@@ -33,6 +34,9 @@ void writer_write(struct writer *writer, const void *data, size_t bytes);
 
 /* Writes a NUL-terminated text. */
 void writer_write_text(struct writer *writer, const char *text);
+
+/* Reports the bytes written to a stage (stage.h), which must outlive the writer. */
+void writer_set_stage(struct writer *writer, struct stage *stage);
 
 /*
  * Returns whether successive results are appended: to standard output, a device or a pipe.

@@ -89,7 +89,7 @@ struct operation {
      * note: prints on stderr what other options would show better, or the format cannot show.
      * report: prints on stderr what the partial holds besides the result.
      * stats: prints statistics on stderr, for --stats.
-     * check_result: after printing, fails if a value asked for does not exist.
+     * check_result: before the result is printed, fails if a value asked for does not exist.
      */
     enum status (*print)(struct writer *writer, const struct job *job, const void *partial,
                          const struct print_options *options, struct failure *failure);

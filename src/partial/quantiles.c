@@ -14,15 +14,19 @@ enum status quantiles_parse(struct quantiles *quantiles, const char *text, struc
 
     for (const char *c = text; *c; c++)
         count += *c == ',';
-    free(quantiles->percents);
-    quantiles->percents = calloc(count, sizeof *quantiles->percents);
-    quantiles->count = count;
-    if (!quantiles->percents)
+    struct percentage *percents =
+        realloc(quantiles->percents, (quantiles->count + count) * sizeof *percents);
+    if (!percents)
         return status_fail(failure, STATUS_DATA, "no memory for %zu quantiles", count);
+    quantiles->percents = percents;
+    percents += quantiles->count;
+    quantiles->count += count;
     const char *word = text;
     for (size_t i = 0; i < count; i++) {
+        word += strspn(word, " ");
+        word += *word == 'p'; /* as reduce names them */
         size_t length = strcspn(word, ",");
-        if (!percentage_parse(&quantiles->percents[i], word, length))
+        if (!percentage_parse(&percents[i], word, length))
             return status_fail(failure, STATUS_USAGE,
                                "invalid --quantiles '%s': expected percentages from 0 to 100, with "
                                "at most %d decimals, such as 50,99,99.9",

@@ -28,9 +28,9 @@ struct quantiles_value {
 };
 
 /*
- * Reads a list such as 50,99,99.9 and frees what *quantiles held before. Fails with STATUS_USAGE,
- * or with STATUS_DATA if there is no memory. The caller frees the percentages, also after a
- * failure.
+ * Adds a list such as 50,99,99.9, or p50,p99, to *quantiles, zero-initialised at first. Fails with
+ * STATUS_USAGE, or with STATUS_DATA if there is no memory. The caller destroys *quantiles, also
+ * after a failure.
  */
 enum status quantiles_parse(struct quantiles *quantiles, const char *text, struct failure *failure);
 

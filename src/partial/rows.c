@@ -28,9 +28,12 @@ void rows_save(struct rows *rows, uint64_t width, struct state_writer *state)
     size_t n;
 
     while ((n = rows->read(rows, batch, sizeof batch / sizeof *batch)) > 0) {
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
+            if (batch[i].count == 0)
+                continue;
             state_write_row(state, (unsigned __int128)(binning_floor(batch[i].low, width) - lowest),
                             batch[i].count);
+        }
     }
     state_write_rows_end(state);
 }

@@ -64,8 +64,8 @@ struct rows {
 size_t rows_read(struct rows *rows, struct rows_row *out, size_t capacity);
 
 /*
- * Writes the counts of all rows, which are bins of that width, to a state. Bin 0 is that of the
- * smallest value of the type.
+ * Writes the counts above 0 of all rows, which are bins of that width, to a state. Bin 0 is that of
+ * the smallest value of the type.
  */
 void rows_save(struct rows *rows, uint64_t width, struct state_writer *state);
 

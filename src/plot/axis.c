@@ -7,19 +7,36 @@
 
 #include <string.h>
 
-/* A number needs a suffix from here on, and gets one if it is then below. */
-#define AXIS_SHORT 10000
+/* Digits are in groups from here on. */
+#define AXIS_GROUPED 10000
 
-static const char axis_suffixes[] = "\0KMGTPE";
-
-/* Removes zeros at the end of a fraction. Returns the new length. */
-static size_t axis_trim(const char *text, size_t length)
+size_t axis_write(char out[AXIS_LABEL_SIZE], const struct element *element, __int128 value,
+                  bool is_in_picture)
 {
-    if (!memchr(text, '.', length))
-        return length;
-    while (text[length - 1] == '0')
-        length--;
-    return text[length - 1] == '.' ? length - 1 : length;
+    const struct element plain = {.notation = ELEMENT_DECIMAL};
+    char text[ELEMENT_TEXT_SIZE];
+
+    element = element ? element : &plain;
+    size_t length = element_write(text, element, value);
+    size_t whole = length; /* digits before the point, with the sign */
+    char *c = out;
+
+    if (is_in_picture && element->decimals > 0 && element->notation == ELEMENT_DECIMAL) {
+        whole = length - element->decimals - 1;
+        while (text[length - 1] == '0')
+            length--;
+        length -= text[length - 1] == '.';
+    }
+    const __int128 from = (__int128)AXIS_GROUPED * decimal_powers[element->decimals];
+    const bool is_grouped =
+        is_in_picture && element->notation == ELEMENT_DECIMAL && (value >= from || -value >= from);
+    for (size_t i = 0; i < length; i++) {
+        if (is_grouped && i > (value < 0) && i < whole && (whole - i) % 3 == 0)
+            *c++ = ',';
+        *c++ = text[i];
+    }
+    *c = '\0';
+    return (size_t)(c - out);
 }
 
 bool axis_has_times(const struct axis *axis)
@@ -42,28 +59,7 @@ void axis_label(char out[AXIS_LABEL_SIZE], const struct axis *axis, __int128 tic
             time[axis->step % (24 * 60 * minute) == 0 ? 0 : strlen("T00:00")] = '\0';
         return;
     }
-    size_t length = decimal_write_fixed(out, tick, axis_decimals(axis) + 3 * axis->thousands);
-
-    length = axis_trim(out, length);
-    out[length] = tick == 0 ? '\0' : axis_suffixes[axis->thousands];
-    out[length + 1] = '\0';
-}
-
-void axis_label_power(char out[AXIS_LABEL_SIZE], __int128 edge, unsigned base, unsigned decimals)
-{
-    const unsigned unit = base == 2 ? 1024 : 1000;
-    unsigned units = 0;
-
-    while (decimals == 0 && edge != 0 && edge % unit == 0 && axis_suffixes[units + 1]) {
-        edge /= unit;
-        units++;
-    }
-    char *c = out + axis_trim(out, decimal_write_fixed(out, edge, decimals));
-    if (units > 0) {
-        *c++ = axis_suffixes[units];
-        c = stpcpy(c, base == 2 ? "i" : "");
-    }
-    *c = '\0';
+    axis_write(out, axis->element, tick, true);
 }
 
 __int128 axis_ceiling(const struct axis *axis, __int128 value)
@@ -90,23 +86,9 @@ struct axis axis_make(__int128 low, __int128 high, const struct element *element
                       unsigned each, unsigned wide)
 {
     struct axis axis = {.step = 1, .element = element};
-    const __int128 below = low < 0 ? -low : low;
-    const __int128 above = high < 0 ? -high : high;
-    const __int128 max = below > above ? below : above;
-    const __int128 one =
-        (__int128)1000 * decimal_powers[axis_decimals(&axis)]; /* the first with a suffix */
     char label[AXIS_LABEL_SIZE];
 
     for (;; axis.step = axis_next_step(&axis)) {
-        /* A label has a suffix if it then has at most one decimal more. */
-        __int128 unit = one;
-        axis.thousands = 0;
-        for (; max >= one / 1000 * AXIS_SHORT && max >= unit && axis.step * 10 >= unit &&
-               axis_suffixes[axis.thousands + 1];
-             unit *= 1000)
-            axis.thousands++;
-        if (max >= unit / 1000 * AXIS_SHORT)
-            axis.thousands = 0;
         /* The longest label is at one of the ends, or next to it. */
         const __int128 last = binning_floor(high, axis.step) * axis.step;
         const __int128 ticks[] = {axis_ceiling(&axis, low), last - axis.step, last};

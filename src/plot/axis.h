@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The size of any label and a NUL: a number with up to 36 decimals and a suffix. */
-#define AXIS_LABEL_SIZE ELEMENT_TEXT_SIZE
+/* The size of any label and a NUL: a value, with its digits in groups. */
+#define AXIS_LABEL_SIZE (ELEMENT_TEXT_SIZE + 16)
 
 /* The fraction bits of axis_log2. */
 #define AXIS_LOG2_BITS 16
@@ -24,8 +24,15 @@
 struct axis {
     __int128 step;                 /* ticks are at its multiples */
     const struct element *element; /* the values, or NULL: numbers without decimals */
-    unsigned thousands;            /* labels are multiples of 1000^thousands: K, M, ... */
 };
+
+/*
+ * Writes a value and a NUL, and returns its length. In a picture all numbers are written alike:
+ * without zeros at the end of a fraction, and from 10,000 on in groups of three digits. Elsewhere
+ * they are as in other formats. NULL: a number without decimals.
+ */
+size_t axis_write(char out[AXIS_LABEL_SIZE], const struct element *element, __int128 value,
+                  bool is_in_picture);
 
 /*
  * Chooses the smallest step for an axis from `low` to `high`, low < high, so that all labels fit in
@@ -45,16 +52,9 @@ __int128 axis_next_step(const struct axis *axis);
 __int128 axis_ceiling(const struct axis *axis, __int128 value);
 
 /*
- * Writes the label of a tick: in full, without zeros at the end of a fraction. A time is
- * without the parts that are 0 at all ticks.
+ * Writes the label of a tick, as in a picture. A time is without the parts that are 0 at all ticks.
  */
 void axis_label(char out[AXIS_LABEL_SIZE], const struct axis *axis, __int128 tick);
-
-/*
- * Writes the label of an edge of bins by powers of `base`, 2 or 10: in multiples of 1024^k (Ki, Mi,
- * ...) or 1000^k (K, M, ...) if it is one.
- */
-void axis_label_power(char out[AXIS_LABEL_SIZE], __int128 edge, unsigned base, unsigned decimals);
 
 /* Returns the logarithm of a number that is not 0, rounded down to 2^-AXIS_LOG2_BITS. */
 uint32_t axis_log2(uint64_t number);

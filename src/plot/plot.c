@@ -1,4 +1,4 @@
-/* Implements plot.h: surveys the rows, chooses a layout, and makes lines. */
+/* Implements plot.h: surveys the rows, chooses groups, and makes lines. */
 #include "config.h"
 
 #include "plot/plot.h"
@@ -24,6 +24,7 @@ static struct plot_survey plot_make_survey(struct rows rows)
             const __int128 width = batch[i].high - batch[i].low;
             survey.narrow = before < survey.narrow ? before : survey.narrow;
             survey.wide = width > survey.wide ? width : survey.wide;
+            survey.empty += batch[i].count == 0;
             before = width;
         }
         survey.last = batch[n - 1].low;
@@ -38,36 +39,22 @@ bool plot_is_even(const struct plot *plot)
     return plot->survey.wide - plot->survey.narrow <= 1;
 }
 
-/* Whether each row begins at `start` plus a multiple of `width`. */
-static bool plot_is_aligned(struct rows rows, __int128 start, __int128 width)
+__int128 plot_bins_origin(const struct binning *binning)
 {
-    struct rows_row batch[PLOT_BATCH_ROWS];
-    size_t n;
+    const __int128 low = binning_edge(binning, 0);
+    const __int128 width = binning_edge(binning, 1) - low;
 
-    while ((n = rows_read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
-        for (size_t i = 0; i < n; i++) {
-            if ((batch[i].low - start) % width != 0)
-                return false;
-        }
-    }
-    return true;
+    if (binning_is_of_powers(binning))
+        return binning_index(binning, binning->form, binning->base > 0);
+    if (binning->form == BINNING_EDGES || binning->form == BINNING_EDGES_EQUAL || low % width != 0)
+        return 0;
+    return -(low / width);
 }
 
-/* Chooses the minimum width of groups that makes a page: 1, 2 or 5 times a power of ten bins. */
-static void plot_set_widths(struct plot *plot)
+uint64_t plot_next_step(const struct binning *binning, uint64_t step)
 {
-    const struct plot_survey *survey = &plot->survey;
-    __int128 offset = survey->low - binning_floor(survey->low, survey->wide) * survey->wide;
-
-    plot->layout = PLOT_WIDTHS;
-    for (__int128 bins = 1;; bins = binning_next_round(bins)) {
-        plot->per_group = (uint64_t)bins;
-        plot->width = survey->wide * bins;
-        plot->start = binning_floor(survey->low - offset, plot->width) * plot->width + offset;
-        if ((survey->last - plot->start) / plot->width < (__int128)plot->lines_max)
-            break;
-    }
-    plot->is_aligned = survey->wide == 1 || plot_is_aligned(plot->rows, plot->start, survey->wide);
+    return binning && binning_is_of_powers(binning) ? 2 * step
+                                                    : (uint64_t)binning_next_round((__int128)step);
 }
 
 /* Returns the next row without taking it; NULL if there is none. */
@@ -80,44 +67,79 @@ static const struct rows_row *plot_peek(struct plot *plot)
     return plot->filled > 0 ? &plot->batch[plot->used] : NULL;
 }
 
-/* The number of the bin that contains a value of the type. Bins of uniq have any numbers. */
-static __int128 plot_bin(const struct plot *plot, __int128 value)
+/* The bins of the job; NULL: rows are at any multiples of their width. */
+static const struct binning *plot_binning(const struct plot *plot)
 {
-    const struct job *job = plot->rows.job;
-
-    return job->binning.bins > 0 ? binning_index(&job->binning, job->binning.form, (uint64_t)value)
-                                 : binning_floor(value, plot->survey.wide);
+    return plot->rows.job->binning.bins > 0 ? &plot->rows.job->binning : NULL;
 }
 
+/* The number of the bin that contains a value, which may be below the type's least in its bin. */
+static __int128 plot_bin(const struct plot *plot, __int128 value)
+{
+    const struct binning *binning = plot_binning(plot);
+    const __int128 type_min = element_min(&plot->rows.job->element);
+
+    value = value < type_min ? type_min : value;
+    return binning ? binning_index(binning, binning->form, (uint64_t)value) - plot->origin
+                   : binning_floor(value, plot->survey.wide);
+}
+
+/* Where that bin begins. Bins of the job end where the last one ends. */
+static __int128 plot_edge(const struct plot *plot, __int128 bin)
+{
+    const struct binning *binning = plot_binning(plot);
+
+    if (!binning)
+        return bin * plot->survey.wide;
+    bin += plot->origin;
+    return binning_edge(binning, bin < 0 ? 0 : bin > binning->bins ? binning->bins : (uint64_t)bin);
+}
+
+/* The lines of groups of so many bins, with those for empty ones. */
+static __int128 plot_groups(const struct plot *plot, uint64_t per_group)
+{
+    return binning_floor(plot->last, per_group) - binning_floor(plot->first, per_group) + 1;
+}
+
+/* The number of lines if each row has one; more than `max` are not counted. */
+static uint64_t plot_count_lines(const struct plot *from, uint64_t max)
+{
+    struct plot plot = *from;
+    struct plot_line line;
+    uint64_t lines = 0;
+
+    while (lines <= max && plot_next(&plot, &line))
+        lines++;
+    return lines;
+}
+
+/*
+ * Empty bins have lines while all lines fit: first up to PLOT_RUN_MAX in a row of their own, then
+ * one for each run. Without them, rows of bins still say where they lie.
+ */
 void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_t lines_max)
 {
-    *plot = (struct plot){
-        .rows = *rows,
-        .lines_max = lines_max,
-        .layout = PLOT_ROWS,
-        .per_group = 1,
-        .run_max = PLOT_RUN_MAX,
-    };
+    *plot = (struct plot){.rows = *rows, .per_group = 1};
     if (!by_bin)
         return;
     plot->survey = plot_make_survey(*rows);
     const struct plot_survey *survey = &plot->survey;
-    plot->end = survey->low;
-    if (survey->rows > lines_max && rows->job->binning.base == 0) {
-        if (plot_is_even(plot)) {
-            plot_set_widths(plot);
-        } else {
-            plot->layout = PLOT_NEIGHBOURS;
-            plot->per_group = (survey->rows + lines_max - 1) / lines_max;
-        }
-    } else if (survey->rows > 0 && !(rows->is_unit && rows->is_sparse)) {
-        const __int128 type_min = element_min(&rows->job->element);
-        const __int128 first = survey->low < type_min ? type_min : survey->low;
-        const __int128 last = survey->last < type_min ? type_min : survey->last;
-        plot->layout = PLOT_GAPS;
-        if (plot_bin(plot, last) - plot_bin(plot, first) >= (__int128)lines_max)
-            plot->run_max = 1; /* not all bins fit a page, each with a line of its own */
+    if (survey->rows == 0)
+        return;
+    plot->origin = plot_binning(plot) ? plot_bins_origin(plot_binning(plot)) : 0;
+    plot->first = plot_bin(plot, survey->low);
+    plot->last = plot_bin(plot, survey->last);
+    plot->has_groups = survey->rows > lines_max || !(rows->is_unit && rows->is_sparse);
+    plot->run_max = PLOT_RUN_MAX;
+    if (survey->rows > lines_max) {
+        while (plot_groups(plot, plot->per_group) > (__int128)lines_max)
+            plot->per_group = plot_next_step(plot_binning(plot), plot->per_group);
+    } else if (plot->has_groups && plot_groups(plot, 1) > (__int128)lines_max) {
+        plot->run_max = 1;
+        plot->group = plot->first;
+        plot->has_groups = plot_count_lines(plot, lines_max) <= lines_max;
     }
+    plot->group = binning_floor(plot->first, plot->per_group);
 }
 
 /* Makes a line of the next row, which must exist. */
@@ -134,103 +156,46 @@ static void plot_take_row(struct plot *plot, struct plot_line *line)
     plot->used++;
 }
 
-static void plot_add_row(struct plot *plot, struct plot_line *line, const struct rows_row *row)
-{
-    line->high = row->high;
-    line->count += row->count;
-    line->is_single = false;
-    plot->used++;
-}
-
-/* Makes a line of the empty bins from the line before to `high`, where a bin begins. */
-static void plot_take_gap(struct plot *plot, struct plot_line *line, __int128 high, bool is_gap)
-{
-    *line = (struct plot_line){
-        .is_gap = is_gap,
-        .is_single = plot->rows.is_unit && high - plot->end == 1,
-        .low = plot->end,
-        .high = high,
-        .bins = (uint64_t)(plot_bin(plot, high) - plot_bin(plot, plot->end - 1) - 1),
-    };
-}
-
-static void plot_next_bin(struct plot *plot, struct plot_line *line)
-{
-    const struct rows_row *row = plot_peek(plot);
-    const struct job *job = plot->rows.job;
-
-    if (row->low == plot->end) {
-        plot_take_row(plot, line);
-        return;
-    }
-    const __int128 empty = plot_bin(plot, plot->end - 1) + 1;
-    const bool is_gap = plot_bin(plot, row->low) - empty > plot->run_max;
-    const __int128 edge = job->binning.bins > 0 ? binning_edge(&job->binning, (uint64_t)empty + 1)
-                                                : (empty + 1) * plot->survey.wide;
-    plot_take_gap(plot, line, is_gap ? row->low : edge, is_gap);
-}
-
-/* A group without rows is a line of its own if groups are aligned with bins, else part of a gap. */
-static void plot_next_width(struct plot *plot, struct plot_line *line)
-{
-    const struct rows_row *row = plot_peek(plot);
-    const __int128 group = (row->low - plot->start) / plot->width;
-    const __int128 low = plot->start + plot->width * group;
-    const __int128 high = low + plot->width;
-
-    if (group == plot->group) {
-        plot_take_row(plot, line);
-        while ((row = plot_peek(plot)) != NULL && row->low < high)
-            plot_add_row(plot, line, row);
-        if (plot->is_aligned) { /* the bounds of the group, cut to the range of the rows */
-            line->low = low > plot->survey.low ? low : plot->survey.low;
-            line->high = high < plot->survey.high ? high : plot->survey.high;
-            line->is_single = false;
-        }
-        plot->group++;
-    } else if (plot->is_aligned && group - plot->group <= plot->run_max) {
-        plot_take_gap(plot, line, plot->end + plot->width, false);
-        plot->group++;
-    } else {
-        plot_take_gap(plot, line, plot->is_aligned ? low : row->low, true);
-        plot->group = group;
-    }
-}
-
+/* Groups are as wide as their bins, whichever of them are empty. */
 bool plot_next(struct plot *plot, struct plot_line *line)
 {
-    const struct rows_row *row;
+    const struct rows_row *row = plot_peek(plot);
+    const __int128 per_group = plot->per_group;
 
-    if (!plot_peek(plot))
+    if (!row)
         return false;
-    switch (plot->layout) {
-    case PLOT_ROWS:
+    if (!plot->has_groups) {
         plot_take_row(plot, line);
-        break;
-    case PLOT_GAPS:
-        plot_next_bin(plot, line);
-        break;
-    case PLOT_WIDTHS:
-        plot_next_width(plot, line);
-        break;
-    case PLOT_NEIGHBOURS:
-        plot_take_row(plot, line);
-        for (uint64_t i = 1; i < plot->per_group && (row = plot_peek(plot)) != NULL; i++)
-            plot_add_row(plot, line, row);
-        break;
+        return true;
     }
-    plot->end = line->high;
+    const __int128 group = binning_floor(plot_bin(plot, row->low), per_group);
+    const bool is_gap = group - plot->group > plot->run_max;
+    const __int128 next = is_gap ? group : plot->group + 1;
+    *line = (struct plot_line){
+        .is_gap = is_gap,
+        .low = plot_edge(plot, plot->group * per_group),
+        .high = plot_edge(plot, next * per_group),
+        .bins = (uint64_t)((next - plot->group) * per_group),
+    };
+    line->is_single = plot->rows.is_unit && line->high - line->low == 1;
+    if (group == plot->group && per_group == 1)
+        plot_take_row(plot, line);
+    for (; group == plot->group && per_group > 1 && row && row->low < line->high;
+         row = plot_peek(plot)) {
+        line->count += row->count;
+        plot->used++;
+    }
+    plot->group = next;
     return true;
 }
 
 void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line,
-               const struct element *element)
+               const struct element *element, bool is_in_picture)
 {
-    char *c = out + element_write(out, element, line->low);
+    char *c = out + axis_write(out, element, line->low, is_in_picture);
 
     if (!line->is_single) {
         c = stpcpy(c, "..");
-        c += element_write(c, element, line->high);
+        axis_write(c, element, line->high, is_in_picture);
     }
-    *c = '\0';
 }

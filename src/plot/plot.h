@@ -3,11 +3,11 @@
  * that a histogram of any size fits a page.
  *
  * Up to lines_max rows in the order of the bins have a line each. So have the empty bins between
- * two of them, if they are at most PLOT_RUN_MAX and all bins fit; else one line stands for them.
- * Rows that are values, not bins (is_unit and is_sparse of rows.h), have nothing between them. More
- * rows are grouped: if the bins have equal widths, by intervals of 1, 2 or 5 times a power of ten
- * bins, else by equal numbers of rows. Rows in another order have a line each, and so have bins of
- * powers, of which there are at most 129.
+ * two of them, if they are at most PLOT_RUN_MAX and all bins fit; else one line stands for them, or
+ * none if the page is too small for these. Rows that are values, not bins (is_unit and is_sparse of
+ * rows.h), have nothing between them. More rows are grouped by 2, 5, 10, 20, ... bins, those of
+ * powers by 2, 4, 8, ..., counted from where numbers are round. Rows in another order have a line
+ * each.
  *
  * Lines are made one by one and take no memory but the struct. Thread-safe on distinct plots.
  */
@@ -15,7 +15,9 @@
 #define GPUHIST_PLOT_H
 
 #include "base/decimal.h"
+#include "job/binning.h"
 #include "partial/rows.h"
+#include "plot/axis.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +28,7 @@
 #define PLOT_RUN_MAX 3
 
 /* The size of the name of a line: two edges, ".." and a NUL. */
-#define PLOT_NAME_SIZE (2 * ELEMENT_TEXT_SIZE + 2)
+#define PLOT_NAME_SIZE (2 * AXIS_LABEL_SIZE + 2)
 
 struct plot_line {
     bool is_gap;    /* stands for `bins` empty bins that have no lines of their own */
@@ -37,17 +39,10 @@ struct plot_line {
     uint64_t bins; /* gaps: how many */
 };
 
-/* How rows become lines. */
-enum plot_layout {
-    PLOT_ROWS,       /* a line for each row */
-    PLOT_GAPS,       /* likewise, and for empty bins or gaps between two rows */
-    PLOT_WIDTHS,     /* a line for the rows that begin in each interval of one width */
-    PLOT_NEIGHBOURS, /* a line for so many neighbouring rows */
-};
-
-/* What the choice of a layout depends on. */
+/* What the choice of lines depends on. */
 struct plot_survey {
     uint64_t rows;
+    uint64_t empty;  /* of these */
     __int128 low;    /* where the first row begins */
     __int128 last;   /* where the last row begins */
     __int128 high;   /* where it ends */
@@ -57,20 +52,27 @@ struct plot_survey {
 
 struct plot {
     struct rows rows;          /* still to be read */
-    uint64_t lines_max;        /* in the order of the bins */
     struct plot_survey survey; /* of all rows; zeros if they are not in the order of the bins */
     struct rows_row batch[PLOT_BATCH_ROWS];
     size_t used; /* batch[used..filled) are read and not yet in a line */
     size_t filled;
-    enum plot_layout layout;
-    __int128 end;       /* of the line before; at first of the first row's begin */
-    __int128 run_max;   /* the maximum number of empty lines in a row */
-    __int128 start;     /* widths: where group 0 begins */
-    __int128 width;     /* widths: of a group */
-    bool is_aligned;    /* widths: each group begins where a bin begins */
-    __int128 group;     /* widths: the next group */
-    uint64_t per_group; /* the bins of a group; neighbours: the rows */
+    bool has_groups;    /* else a line is a row */
+    uint64_t per_group; /* the bins of a group, which has a line */
+    __int128 origin;    /* bins of the job are counted from here */
+    __int128 first;     /* the bins of the first and of the last row */
+    __int128 last;
+    __int128 group;   /* the next one */
+    __int128 run_max; /* the maximum number of empty lines in a row */
 };
+
+/*
+ * Returns the bin that bins are counted from, so that groups of several begin at round values: by
+ * powers that of 0 or 1, of one width that of 0, which may be negative. Pure.
+ */
+__int128 plot_bins_origin(const struct binning *binning);
+
+/* The next greater number of bins whose multiples are round. NULL: of one width. Pure. */
+uint64_t plot_next_step(const struct binning *binning, uint64_t step);
 
 /*
  * Begins the lines of `rows`, none of which may have been read. `by_bin`: they are in the order of
@@ -82,9 +84,9 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
 /* Whether the widths of bins differ by at most one, as those of equal parts of a range do. */
 bool plot_is_even(const struct plot *plot);
 
-/* Writes the name of a line: the value, or LOW..HIGH. */
+/* Writes the name of a line, as axis_write does: the value, or LOW..HIGH. */
 void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line,
-               const struct element *element);
+               const struct element *element, bool is_in_picture);
 
 /* Makes the next line. Returns false if there is none. */
 bool plot_next(struct plot *plot, struct plot_line *line);

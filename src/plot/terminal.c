@@ -35,8 +35,9 @@ static unsigned terminal_size(bool is_standard_output, bool is_lines)
 
     if (size == 0 && text && !decimal_parse_unsigned(text, DECIMAL_UNIT_SI, &size))
         size = 0;
-    if (size == 0 && is_standard_output && fstat(STDOUT_FILENO, &status) == 0 &&
-        S_ISFIFO(status.st_mode)) { /* a pipe, perhaps to a pager */
+    /* It is a pipe, perhaps to a pager, or closed after the result. */
+    if (size == 0 && is_standard_output &&
+        (fstat(STDOUT_FILENO, &status) != 0 || S_ISFIFO(status.st_mode))) {
         size = terminal_window(STDERR_FILENO, is_lines);
         size = size > 0 ? size : terminal_window(STDIN_FILENO, is_lines);
     }

@@ -3,6 +3,7 @@
 
 #include "print/print.h"
 
+#include "base/stage.h"
 #include "decoder/decoder.h"
 #include "engine/engine.h"
 #include "output/output_file.h"
@@ -99,6 +100,8 @@ static enum status print_result(struct print_output *output, const struct job *j
         return failure->status;
     if (!operation->print)
         return STATUS_OK;
+    writer_set_stage(output->result, job->stage);
+    stage_begin(job->stage, "printing", 0);
     if (output->redraws)
         writer_write(output->result, PRINT_CLEAR, strlen(PRINT_CLEAR));
     return operation->print(output->result, job, partial, options, failure);
@@ -146,8 +149,14 @@ enum status print_end(struct print_output *output, const struct job *job, const 
                       const struct print_options *options, enum status status,
                       struct failure *failure)
 {
+    const struct operation *operation = operation_of(job);
+
     if (status == STATUS_OK && options->save)
         status = print_state(output, job, partial, options, false, failure);
+    /* A window of time may be empty. */
+    if (status == STATUS_OK && operation->check_result && !print_is_dropped(options) &&
+        job->window_periods == 0)
+        status = operation->check_result(job, partial, failure);
     if (status == STATUS_OK)
         status = print_result(output, job, partial, options, failure);
     if (status == STATUS_OK && output->result) {

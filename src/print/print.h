@@ -30,6 +30,7 @@ enum print_sort {
 struct print_options {
     const char *output; /* the file of the result; NULL: standard output */
     bool has_output;    /* the user gave an output, possibly standard output */
+    bool is_terminal;   /* standard output is one, and the result goes there */
     const char *purged; /* the file of purged elements, or "-"; NULL: none */
     const char *save;   /* the file of the state (state.h), or "-"; NULL: none */
 
@@ -45,6 +46,9 @@ struct print_options {
     bool is_next_group;
 
     /* histogram */
+    const char *title;  /* of a picture; NULL: what it shows */
+    const char *label;  /* of a picture's axis of values; NULL: their name */
+    bool log_count;     /* a picture's counts are logarithmic */
     bool plot;          /* bars, or of groups a heat map, in the terminal */
     bool zeros;         /* print empty bins, too */
     uint64_t top;       /* only the rows with the greatest counts; 0: all */
@@ -133,8 +137,9 @@ void print_restart(struct print_output *output, const struct job *job, void *par
 
 /*
  * Ends the output. `status` is the status of the run. If it is STATUS_OK, writes the finished
- * partial and closes the outputs; fails with STATUS_DATA if not everything could be written.
- * Otherwise discards the outputs and returns `status`.
+ * partial, first its state, and closes the outputs; fails with STATUS_DATA if not everything could
+ * be written, or if a value asked for does not exist: then no result is written. Otherwise discards
+ * the outputs and returns `status`.
  */
 enum status print_end(struct print_output *output, const struct job *job, const void *partial,
                       const struct print_options *options, enum status status,

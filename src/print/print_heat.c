@@ -130,22 +130,6 @@ static __int128 print_heat_value(const struct print_heat_axis *axis, __int128 po
     return binning_edge(axis->binning, position < 0 ? 0 : (uint64_t)position);
 }
 
-/*
- * Bins by powers are counted from 0 or 1, and those of one width from 0, so that cells of several
- * bins begin at round values.
- */
-static __int128 print_heat_bins_origin(const struct binning *binning)
-{
-    const __int128 low = binning_edge(binning, 0);
-    const __int128 width = binning_edge(binning, 1) - low;
-
-    if (binning_is_of_powers(binning))
-        return binning_index(binning, binning->form, binning->base > 0);
-    if (binning->form == BINNING_EDGES || binning->form == BINNING_EDGES_EQUAL || low % width != 0)
-        return 0;
-    return -(low / width);
-}
-
 static void print_heat_survey_bins(struct print_heat *heat)
 {
     const struct job *job = heat->job;
@@ -158,7 +142,7 @@ static void print_heat_survey_bins(struct print_heat *heat)
         .element = &job->element,
         .binning = binning,
         .unit = heat->width,
-        .origin = binning ? print_heat_bins_origin(binning) : 0,
+        .origin = binning ? plot_bins_origin(binning) : 0,
         .is_unit = binning ? binning_is_unit(binning) : heat->width == 1,
     };
     for (uint64_t g = 0; g < heat->groups->count; g++) {
@@ -179,14 +163,6 @@ static void print_heat_survey_bins(struct print_heat *heat)
     }
 }
 
-/* The next greater number of positions whose multiples are round. */
-static uint64_t print_heat_next_step(const struct print_heat_axis *axis, uint64_t step)
-{
-    const bool is_of_powers = axis->binning && binning_is_of_powers(axis->binning);
-
-    return is_of_powers ? 2 * step : (uint64_t)binning_next_round((__int128)step);
-}
-
 void print_heat_divide(struct print_heat_axis *axis, size_t cells_max)
 {
     axis->step = 1;
@@ -196,7 +172,7 @@ void print_heat_divide(struct print_heat_axis *axis, size_t cells_max)
                       axis->high - axis->low >= (__int128)axis->known * PRINT_HEAT_APART;
     if (axis->has_names || axis->known == 0)
         return;
-    for (;; axis->step = print_heat_next_step(axis, axis->step)) {
+    for (;; axis->step = plot_next_step(axis->binning, axis->step)) {
         axis->first = binning_floor(axis->low, axis->step);
         const __int128 count = binning_floor(axis->high, axis->step) - axis->first + 1;
         axis->count = (size_t)count;
@@ -220,34 +196,43 @@ static size_t print_heat_cell(const struct print_heat_axis *axis, __int128 posit
 enum status print_heat_count(struct print_heat *heat, struct failure *failure)
 {
     const struct groups *groups = heat->groups;
-    const size_t cells = heat->x.count * heat->y.count;
+    const size_t columns = heat->x.count;
+    const size_t cells = columns * heat->y.count;
+    uint64_t *totals = calloc(columns + 1, sizeof *totals); /* of columns, also outside the bins */
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
     struct rows_row batch[PRINT_HEAT_BATCH];
     size_t n;
 
-    heat->counts = calloc(cells > 0 ? cells : 1, sizeof *heat->counts);
-    if (!heat->counts)
+    heat->counts = calloc(cells + 1, sizeof *heat->counts);
+    if (!heat->counts || !totals) {
+        free(totals);
         return status_fail(failure, STATUS_DATA, "no memory for a heat map");
+    }
     for (uint64_t g = 0; g < groups->count; g++) {
         const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);
         const size_t x = print_heat_cell(&heat->x, print_heat_position(&heat->x, value));
         struct rows rows;
         groups_rows_begin(&rows, groups, g, false);
+        totals[x] += rows.inside + rows.below + rows.above;
         while ((n = rows_read(&rows, batch, PRINT_HEAT_BATCH)) > 0) {
             for (size_t i = 0; i < n; i++) {
                 const size_t y =
                     print_heat_cell(&heat->y, print_heat_position(&heat->y, batch[i].low));
-                heat->counts[y * heat->x.count + x] += batch[i].count;
+                heat->counts[y * columns + x] += batch[i].count;
             }
         }
     }
     for (size_t i = 0; i < cells; i++) {
-        const uint64_t count = heat->counts[i];
+        const uint64_t count =
+            print_scale_number(heat->options, heat->counts[i], totals[i % columns]);
+        heat->counts[i] = count;
         heat->max = count > heat->max ? count : heat->max;
         if (count > 0 && (heat->min == 0 || count < heat->min))
             heat->min = count;
     }
-    heat->is_logarithmic = heat->min > 0 && heat->max / PRINT_HEAT_FACTOR >= heat->min;
+    free(totals);
+    heat->is_logarithmic = heat->min < heat->max &&
+                           (heat->options->log_count || heat->max / PRINT_HEAT_FACTOR >= heat->min);
     return STATUS_OK;
 }
 
@@ -284,15 +269,6 @@ static __int128 print_heat_start(const struct print_heat_axis *axis, size_t i)
     return axis->has_names ? axis->names[i] : (axis->first + (__int128)i) * (__int128)axis->step;
 }
 
-/* Writes a value as other formats print it, and a NUL. Returns its length. */
-static size_t print_heat_write_value(const struct print_heat_axis *axis, __int128 value, char *out)
-{
-    const size_t length = element_write(out, axis->element, value);
-
-    out[length] = '\0';
-    return length;
-}
-
 bool print_heat_is_single(const struct print_heat_axis *axis)
 {
     return axis->is_unit && axis->step == 1;
@@ -301,12 +277,13 @@ bool print_heat_is_single(const struct print_heat_axis *axis)
 void print_heat_name(const struct print_heat_axis *axis, size_t i, char out[PRINT_HEAT_NAME_SIZE])
 {
     const __int128 start = print_heat_start(axis, i);
-    char *c = out + print_heat_write_value(axis, print_heat_value(axis, start), out);
+    const struct plot_line cell = {
+        .is_single = print_heat_is_single(axis),
+        .low = print_heat_value(axis, start),
+        .high = print_heat_value(axis, start + (__int128)axis->step),
+    };
 
-    if (!print_heat_is_single(axis)) {
-        c = stpcpy(c, "..");
-        print_heat_write_value(axis, print_heat_value(axis, start + (__int128)axis->step), c);
-    }
+    plot_name(out, &cell, axis->element, axis->in_picture);
 }
 
 /* The values of the cells' sides, if they are not of bins that the job gives. */
@@ -325,12 +302,11 @@ void print_heat_label(const struct print_heat_axis *axis, size_t i, char out[AXI
 
     /* Bins of powers below 0 begin after a power. */
     if (axis->binning && binning_is_of_powers(axis->binning))
-        axis_label_power(out, value - (value < 0), axis->binning->base == 10 ? 10 : 2,
-                         axis->element->decimals);
+        axis_write(out, axis->element, value - (value < 0), axis->in_picture);
     else if (axis_has_times(&labels))
         axis_label(out, &labels, value);
     else
-        print_heat_write_value(axis, value, out);
+        axis_write(out, axis->element, value, axis->in_picture);
 }
 
 size_t print_heat_longest(const struct print_heat_axis *axis)
@@ -359,7 +335,7 @@ size_t print_heat_labels(const struct print_heat_axis *axis, size_t cells, size_
         }
     }
     while (each < cells)
-        each = print_heat_next_step(axis, each);
+        each = plot_next_step(axis->binning, each);
     const __int128 aligned = -binning_floor(-axis->first, each) * (__int128)each;
     *first = (size_t)(aligned - axis->first);
     if (!axis->has_names && *first + each < axis->count)
@@ -368,29 +344,24 @@ size_t print_heat_labels(const struct print_heat_axis *axis, size_t cells, size_
     return cells > 0 ? cells : 1;
 }
 
-enum status print_heat(struct writer *writer, const struct groups *groups, uint64_t width,
-                       const struct print_options *options, struct failure *failure)
+enum status print_heat(struct writer *writer, const struct groups *groups, const struct job *job,
+                       uint64_t width, const struct print_options *options, struct failure *failure)
 {
-    const struct job *job = groups->job;
     const struct column *group = &job->columns[job_group_column(job)];
-    const struct column *weight = job->has_weights ? &job->columns[job_weight_column(job)] : NULL;
     const bool is_svg = options->format == &print_svg;
     struct print_heat heat = {
         .job = job,
         .options = options,
         .groups = groups,
         .width = width,
-        .value_name = options->value_name    ? options->value_name
-                      : job->columns[0].name ? job->columns[0].name
-                                             : "value",
+        .value_name = print_value_label(options, job),
         .group_before = !group->name && group->where ? "by " : "",
         .group_name = group->name    ? group->name
                       : group->where ? group->where
                                      : "group",
-        .count_before = weight ? "sum of " : "",
-        .count_name = !weight        ? "count"
-                      : weight->name ? weight->name
-                                     : "weights",
+        .count_before = job->has_weights ? "sum of " : "",
+        .count_name = job_count_name(job),
+        .count_after = options->percent ? " in percent of its group" : "",
     };
 
     print_heat_survey_groups(&heat);

@@ -14,12 +14,16 @@
 
 struct writer;
 
+/* Returns the number of rows of cells that fit the terminal. Reads the environment. */
+uint64_t print_heat_plot_lines(const struct print_options *options);
+
 /*
- * Writes the heat map of a finished partial, whose job has one column of groups. `width` is that of
- * bins that the job does not give. The writer records write errors. Fails with STATUS_DATA if there
- * is no memory.
+ * Writes the heat map of a finished partial, whose job has one column of groups. `job` is that, or
+ * one with other bins for its values. `width` is that of bins that the job does not give. The
+ * writer records write errors. Fails with STATUS_DATA if there is no memory.
  */
-enum status print_heat(struct writer *writer, const struct groups *groups, uint64_t width,
-                       const struct print_options *options, struct failure *failure);
+enum status print_heat(struct writer *writer, const struct groups *groups, const struct job *job,
+                       uint64_t width, const struct print_options *options,
+                       struct failure *failure);
 
 #endif

@@ -18,6 +18,7 @@
 #include "plot/axis.h"
 #include "plot/plot.h"
 #include "print/print.h"
+#include "print/print_heat.h"
 
 struct writer;
 
@@ -32,7 +33,8 @@ struct print_heat_axis {
     const struct binning *binning; /* position p is bin p + origin; NULL: value p * unit + origin */
     __int128 unit;
     __int128 origin;
-    bool is_unit; /* positions are single values */
+    bool is_unit;    /* positions are single values */
+    bool in_picture; /* numbers are written as there (axis_write) */
 
     /* The positions that have counts. */
     __int128 low;
@@ -57,10 +59,13 @@ struct print_heat {
     const char *group_name;
     const char *count_before; /* likewise, of the counts or weights */
     const char *count_name;
+    const char *count_after;
     struct print_heat_axis x; /* the groups */
     struct print_heat_axis y; /* the bins */
-    uint64_t *counts;         /* [y.count * x.count], those of the lowest bin first; owned */
-    uint64_t min;             /* of the counts that are not 0 */
+    /* [y.count * x.count], those of the lowest bin first, on their scale (print_scale_number);
+     * owned */
+    uint64_t *counts;
+    uint64_t min; /* of the counts that are not 0 */
     uint64_t max;
     uint64_t inside; /* the counts in all cells */
     uint64_t below;  /* and outside the bins */

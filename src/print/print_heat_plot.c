@@ -5,10 +5,10 @@
  */
 #include "config.h"
 
-#include "base/printable.h"
 #include "output/writer.h"
 #include "plot/terminal.h"
 #include "print/print_heat_internal.h"
+#include "print/print_rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #define PRINT_HEAT_PLOT_ROWS_MIN    4
 #define PRINT_HEAT_PLOT_COLUMNS_MIN 10
 
-/* Characters of a name of the input in the legend, and colours in the legend. */
+/* Columns of a name of the input in the legend, and colours in the legend. */
 #define PRINT_HEAT_PLOT_NAME  40
 #define PRINT_HEAT_PLOT_SHOWN 9
 
@@ -48,19 +48,6 @@ struct print_heat_plot {
     size_t cell;     /* the characters of a cell */
 };
 
-/* Writes up to `size` characters of a name, what is not printable as '?'. */
-static size_t print_heat_plot_name(struct writer *writer, const char *name, size_t size)
-{
-    size_t n = 0;
-
-    for (; *name && n < size; n++) {
-        const size_t bytes = printable_bytes(name);
-        writer_write(writer, bytes > 0 ? name : "?", bytes > 0 ? bytes : 1);
-        name += bytes > 0 ? bytes : 1;
-    }
-    return n;
-}
-
 /* Writes `size` characters of the colour or shade of a level; of -1: empty. */
 static void print_heat_plot_cell(const struct print_heat_plot *plot, int level, size_t size)
 {
@@ -85,6 +72,16 @@ static void print_heat_plot_cell(const struct print_heat_plot *plot, int level, 
         writer_write_text(plot->writer, shade);
     if (level >= 0 && plot->terminal.has_colour)
         writer_write_text(plot->writer, "\033[0m");
+}
+
+uint64_t print_heat_plot_lines(const struct print_options *options)
+{
+    const unsigned lines = terminal_describe(!options->output).lines;
+    const unsigned others = PRINT_HEAT_PLOT_OTHERS + (options->title != NULL);
+
+    if (lines < others + PRINT_HEAT_PLOT_ROWS_MIN)
+        return PRINT_HEAT_PLOT_ROWS_MIN;
+    return lines - others < PRINT_HEAT_PLOT_ROWS_MAX ? lines - others : PRINT_HEAT_PLOT_ROWS_MAX;
 }
 
 static void print_heat_plot_bin(const struct print_heat_plot *plot, size_t y,
@@ -167,20 +164,22 @@ static void print_heat_plot_legend(const struct print_heat_plot *plot)
 {
     const struct print_heat *heat = plot->heat;
     const char *scale = heat->is_logarithmic ? " (logarithmic)" : "";
-    char number[DECIMAL_SIZE];
-    char max[DECIMAL_SIZE];
+    char number[AXIS_LABEL_SIZE];
+    char max[AXIS_LABEL_SIZE];
     size_t length = plot->terminal.columns;
     unsigned each = (plot->levels + PRINT_HEAT_PLOT_SHOWN - 2) / PRINT_HEAT_PLOT_SHOWN;
 
-    decimal_format_fixed(max, heat->max, 0);
+    print_scale_label(max, heat->options, heat->max, false);
     writer_write_text(plot->writer, heat->count_before);
     size_t used = strlen(heat->count_before) +
-                  print_heat_plot_name(plot->writer, heat->count_name, PRINT_HEAT_PLOT_NAME) +
-                  strlen(" to ") + strlen(max) + strlen(scale);
+                  print_columns(plot->writer, heat->count_name, PRINT_HEAT_PLOT_NAME) +
+                  strlen(heat->count_after) + strlen(" to ") + strlen(max) + strlen(scale);
+    writer_write_text(plot->writer, heat->count_after);
     for (bool is_fit = false; !is_fit && each < plot->levels; each *= is_fit ? 1 : 2) {
         length = used;
         for (unsigned i = 0; i < plot->levels; i += each) {
-            decimal_format_fixed(number, print_heat_level_count(heat, i, plot->levels), 0);
+            print_scale_label(number, heat->options, print_heat_level_count(heat, i, plot->levels),
+                              false);
             length += strlen(number) + 5;
         }
         is_fit = length <= plot->terminal.columns;
@@ -191,7 +190,7 @@ static void print_heat_plot_legend(const struct print_heat_plot *plot)
         if (count == before) /* a scale of few counts */
             continue;
         before = count;
-        decimal_format_fixed(number, count, 0);
+        print_scale_label(number, heat->options, count, false);
         writer_write_text(plot->writer, "  ");
         print_heat_plot_cell(plot, (int)print_heat_level(heat, count, plot->levels), 2);
         writer_write_text(plot->writer, " ");
@@ -214,11 +213,8 @@ enum status print_heat_plot(struct writer *writer, struct print_heat *heat, stru
         .has_ranges = true,
     };
     const unsigned columns = plot.terminal.columns;
-    unsigned rows = PRINT_HEAT_PLOT_ROWS_MIN;
 
-    if (plot.terminal.lines > PRINT_HEAT_PLOT_OTHERS + PRINT_HEAT_PLOT_ROWS_MIN)
-        rows = plot.terminal.lines - PRINT_HEAT_PLOT_OTHERS;
-    print_heat_divide(&heat->y, rows < PRINT_HEAT_PLOT_ROWS_MAX ? rows : PRINT_HEAT_PLOT_ROWS_MAX);
+    print_heat_divide(&heat->y, (size_t)print_heat_plot_lines(heat->options));
     plot.left = print_heat_plot_measure(&plot) + 2;
     if (plot.left > columns / 3) {
         plot.has_ranges = false;
@@ -237,10 +233,14 @@ enum status print_heat_plot(struct writer *writer, struct print_heat *heat, stru
                   : plot.terminal.has_true_colour ? PRINT_HEAT_COLOURS
                                                   : 9;
 
-    print_heat_plot_name(writer, heat->value_name, PRINT_HEAT_PLOT_NAME);
+    if (heat->options->title) {
+        print_columns(writer, heat->options->title, columns);
+        writer_write_text(writer, "\n");
+    }
+    print_columns(writer, heat->value_name, PRINT_HEAT_PLOT_NAME);
     writer_write_text(writer, *heat->group_before ? " " : " by ");
     writer_write_text(writer, heat->group_before);
-    print_heat_plot_name(writer, heat->group_name, PRINT_HEAT_PLOT_NAME);
+    print_columns(writer, heat->group_name, PRINT_HEAT_PLOT_NAME);
     writer_write_text(writer, "\n");
     print_heat_plot_rows(&plot);
     print_heat_plot_groups(&plot);

@@ -5,37 +5,43 @@
  */
 #include "config.h"
 
+#include "job/binning.h"
 #include "print/print_heat_internal.h"
+#include "print/print_rows.h"
 
 #include "print/svg.h"
+
+#include <stdio.h>
 
 /* More groups and bins share cells. */
 #define PRINT_HEAT_SVG_COLUMNS_MAX 200
 #define PRINT_HEAT_SVG_ROWS_MAX    64
 
-#define PRINT_HEAT_SVG_RIGHT  8400
+#define PRINT_HEAT_SVG_RIGHT  8400 /* if the labels of the legend are not longer */
 #define PRINT_HEAT_SVG_BOTTOM 4880
 #define PRINT_HEAT_SVG_HEIGHT (PRINT_HEAT_SVG_BOTTOM - SVG_TOP)
 
 /* Cells of at least this size have a gap of a pixel between them. */
 #define PRINT_HEAT_SVG_GAP_MIN 100
 
-/* The legend, and the distance of its labels. */
-#define PRINT_HEAT_SVG_LEGEND       8660
+/* The legend: how far from the cells, its width with the ticks, and the distance of its labels. */
+#define PRINT_HEAT_SVG_LEGEND       260
 #define PRINT_HEAT_SVG_LEGEND_WIDTH 160
+#define PRINT_HEAT_SVG_LEGEND_TICKS 240
 #define PRINT_HEAT_SVG_TICK         400
 
 struct print_heat_svg {
     struct writer *writer;
     const struct print_heat *heat;
     unsigned left;  /* where the cells begin */
+    unsigned right; /* and end */
     bool is_tilted; /* the labels of the groups */
 };
 
 /* The position of the beginning of column i, and of the lower side of row i. */
 static unsigned print_heat_svg_x(const struct print_heat_svg *svg, size_t i)
 {
-    return svg->left + (unsigned)((PRINT_HEAT_SVG_RIGHT - svg->left) * i / svg->heat->x.count);
+    return svg->left + (unsigned)((svg->right - svg->left) * i / svg->heat->x.count);
 }
 
 static unsigned print_heat_svg_y(const struct print_heat_svg *svg, size_t i)
@@ -64,13 +70,13 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
     const struct print_heat *heat = svg->heat;
     char group[PRINT_HEAT_NAME_SIZE];
     char bin[PRINT_HEAT_NAME_SIZE];
+    char number[AXIS_LABEL_SIZE];
 
     svg_write(svg->writer, "<g class=\"heat\">\n");
-    const unsigned gap =
-        PRINT_HEAT_SVG_HEIGHT >= PRINT_HEAT_SVG_GAP_MIN * heat->y.count &&
-                PRINT_HEAT_SVG_RIGHT - svg->left >= PRINT_HEAT_SVG_GAP_MIN * heat->x.count
-            ? SVG_PIXEL
-            : 0;
+    const unsigned gap = PRINT_HEAT_SVG_HEIGHT >= PRINT_HEAT_SVG_GAP_MIN * heat->y.count &&
+                                 svg->right - svg->left >= PRINT_HEAT_SVG_GAP_MIN * heat->x.count
+                             ? SVG_PIXEL
+                             : 0;
     for (size_t y = 0; y < heat->y.count; y++) {
         const unsigned top = print_heat_svg_y(svg, y + 1);
         const unsigned height = print_heat_svg_y(svg, y) - top - gap;
@@ -82,11 +88,12 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
             if (count == 0)
                 continue;
             print_heat_name(&heat->x, x, group);
+            print_scale_label(number, heat->options, count, true);
             svg_write(svg->writer,
-                      "<path class=\"c%u\" d=\"M%u %uh%uv%uH%uz\"><title>%s, %s: %llu</title>"
+                      "<path class=\"c%u\" d=\"M%u %uh%uv%uH%uz\"><title>%s, %s: %s</title>"
                       "</path>\n",
                       print_heat_level(heat, count, PRINT_HEAT_COLOURS), from, top, width, height,
-                      from, group, bin, (unsigned long long)count);
+                      from, group, bin, number);
         }
     }
     svg_write(svg->writer, "</g>\n");
@@ -102,7 +109,7 @@ static void print_heat_svg_groups(const struct print_heat_svg *svg)
     const bool is_single = print_heat_is_single(axis);
     const size_t longest = print_heat_longest(axis);
     const size_t space = svg->is_tilted ? SVG_LINE : longest * SVG_CHARACTER + SVG_SPACE;
-    const size_t width = PRINT_HEAT_SVG_RIGHT - svg->left;
+    const size_t width = svg->right - svg->left;
     char label[AXIS_LABEL_SIZE];
     size_t first = 0;
     const size_t each = print_heat_labels(axis, (space * axis->count + width - 1) / width, &first);
@@ -140,34 +147,36 @@ static void print_heat_svg_bins(const struct print_heat_svg *svg)
 static void print_heat_svg_legend(const struct print_heat_svg *svg)
 {
     const struct print_heat *heat = svg->heat;
-    const unsigned right = PRINT_HEAT_SVG_LEGEND + PRINT_HEAT_SVG_LEGEND_WIDTH;
-    const struct axis axis = axis_make(0, heat->max > 0 ? heat->max : 1, NULL,
+    const unsigned left = svg->right + PRINT_HEAT_SVG_LEGEND;
+    const unsigned right = left + PRINT_HEAT_SVG_LEGEND_WIDTH;
+    const bool is_log = heat->is_logarithmic;
+    const struct element element = print_scale_element(heat->options);
+    const struct axis axis = axis_make(0, heat->max > 0 ? heat->max : 1, &element,
                                        PRINT_HEAT_SVG_HEIGHT, PRINT_HEAT_SVG_TICK, 0);
-    const __int128 step = heat->is_logarithmic ? 1 : axis.step;
     char label[AXIS_LABEL_SIZE];
 
     svg_write(svg->writer, "<g class=\"heat\">\n");
     for (unsigned i = 0; i < PRINT_HEAT_COLOURS; i++) {
         const unsigned low = PRINT_HEAT_SVG_HEIGHT * i / PRINT_HEAT_COLOURS;
         const unsigned high = PRINT_HEAT_SVG_HEIGHT * (i + 1) / PRINT_HEAT_COLOURS;
-        svg_write(svg->writer, "<path class=\"c%u\" d=\"M%u %uh%uv%uH%uz\"/>\n", i,
-                  PRINT_HEAT_SVG_LEGEND, PRINT_HEAT_SVG_BOTTOM - high, PRINT_HEAT_SVG_LEGEND_WIDTH,
-                  high - low, PRINT_HEAT_SVG_LEGEND);
+        svg_write(svg->writer, "<path class=\"c%u\" d=\"M%u %uh%uv%uH%uz\"/>\n", i, left,
+                  PRINT_HEAT_SVG_BOTTOM - high, PRINT_HEAT_SVG_LEGEND_WIDTH, high - low, left);
     }
     svg_write(svg->writer, "</g>\n");
-    for (__int128 tick = heat->is_logarithmic ? 1 : 0; tick <= heat->max;
-         tick = heat->is_logarithmic ? tick * 10 : tick + step) {
+    /* A logarithmic scale has powers of ten, and if they are few also 2 and 5 times these. */
+    for (__int128 tick = is_log ? 1 : 0, next; tick <= heat->max; tick = next) {
         unsigned __int128 part = (unsigned __int128)tick;
         unsigned __int128 whole = heat->max > 0 ? heat->max : 1;
-        if (tick < heat->min && heat->is_logarithmic)
+        next = !is_log                        ? tick + axis.step
+               : heat->max / 100 >= heat->min ? tick * 10
+                                              : binning_next_round(tick);
+        if (is_log && tick < heat->min)
             continue;
-        if (heat->is_logarithmic) {
+        if (is_log) {
             part = axis_log2((uint64_t)tick) - axis_log2(heat->min);
             whole = axis_log2(heat->max) - axis_log2(heat->min);
-            axis_label_power(label, tick, 10, 0);
-        } else {
-            axis_label(label, &axis, tick);
         }
+        print_scale_label(label, heat->options, tick, true);
         const unsigned y = PRINT_HEAT_SVG_BOTTOM - (unsigned)(PRINT_HEAT_SVG_HEIGHT * part / whole);
         svg_write(svg->writer, "<path class=\"axis\" d=\"M%u %uh40\"/>", right, y);
         svg_write_text(svg->writer, "", right + 80, y + 40, label);
@@ -175,33 +184,20 @@ static void print_heat_svg_legend(const struct print_heat_svg *svg)
     svg_write(svg->writer, "<text class=\"end\" x=\"%u\" y=\"%u\">%s", SVG_WIDTH - 160,
               SVG_TOP - 200, heat->count_before);
     svg_write_escaped(svg->writer, heat->count_name);
-    svg_write(svg->writer, "%s</text>\n", heat->is_logarithmic ? " (logarithmic)" : "");
-}
-
-static void print_heat_svg_title(const struct print_heat_svg *svg)
-{
-    const struct print_heat *heat = svg->heat;
-    const uint64_t total = heat->below + heat->inside + heat->above;
-
-    svg_write_number(svg->writer, total);
-    if (heat->job->has_weights) {
-        svg_write(svg->writer, " (%s", heat->count_before);
-        svg_write_escaped(svg->writer, heat->count_name);
-        svg_write(svg->writer, ")");
-    } else {
-        svg_write(svg->writer, total == 1 ? " value" : " values");
-    }
-    svg_write(svg->writer, " of ");
-    svg_write_number(svg->writer, heat->groups->count);
-    svg_write(svg->writer, heat->groups->count == 1 ? " group" : " groups");
+    svg_write(svg->writer, "%s%s</text>\n", heat->count_after,
+              heat->is_logarithmic ? " (logarithmic)" : "");
 }
 
 enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struct failure *failure)
 {
     const struct binning *binning = &heat->job->binning;
     struct print_heat_svg svg = {.writer = writer, .heat = heat, .left = SVG_LEFT};
-    bool has_notes = false;
+    const char *title = heat->options->title;
+    char summary[SVG_SUMMARY_SIZE];
+    char groups[AXIS_LABEL_SIZE];
+    bool has_notes = title != NULL;
 
+    heat->x.in_picture = heat->y.in_picture = true;
     print_heat_divide(&heat->x, PRINT_HEAT_SVG_COLUMNS_MAX);
     print_heat_divide(&heat->y, PRINT_HEAT_SVG_ROWS_MAX);
     if (print_heat_count(heat, failure) != STATUS_OK)
@@ -209,20 +205,25 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     const size_t labels = print_heat_longest(&heat->y) * SVG_CHARACTER + SVG_SPACE;
     const size_t longest = print_heat_longest(&heat->x);
     svg.left = labels > SVG_LEFT ? (unsigned)labels : SVG_LEFT;
+    svg.right =
+        SVG_WIDTH - PRINT_HEAT_SVG_LEGEND - PRINT_HEAT_SVG_LEGEND_TICKS -
+        (unsigned)print_scale_label(summary, heat->options, heat->max, true) * SVG_CHARACTER;
+    svg.right = svg.right < PRINT_HEAT_SVG_RIGHT ? svg.right : PRINT_HEAT_SVG_RIGHT;
     svg.is_tilted = heat->x.has_names && (longest * SVG_CHARACTER + SVG_SPACE / 2) * heat->x.count >
-                                             PRINT_HEAT_SVG_RIGHT - svg.left;
+                                             svg.right - svg.left;
     const unsigned tilted = svg.is_tilted ? (unsigned)longest * SVG_CHARACTER * 7 / 10 : 0;
     svg.left = tilted > svg.left ? tilted : svg.left;
 
     const unsigned height = PRINT_HEAT_SVG_BOTTOM + SVG_FOOT + tilted;
-    svg_begin(writer, height);
-    print_heat_svg_title(&svg);
-    svg_write(writer, "</title>\n");
-    svg_write_page(writer, height);
+    char *c =
+        summary + svg_format_total(summary, heat->job, heat->below + heat->inside + heat->above);
+    axis_write(groups, NULL, heat->groups->count, true);
+    sprintf(c, " of %s %s", groups, heat->groups->count == 1 ? "group" : "groups");
+    svg_begin(writer, height, svg.left, title ? title : summary);
     print_heat_svg_style(writer);
-    svg_write(writer, "<text class=\"title\" x=\"%u\" y=\"280\">", svg.left);
-    print_heat_svg_title(&svg);
-    svg_write(writer, "</text>\n<text x=\"%u\" y=\"480\">", svg.left);
+    svg_write(writer, "<text x=\"%u\" y=\"480\">", svg.left);
+    if (title)
+        svg_write_escaped(writer, summary);
     svg_write_note(writer, &has_notes, "each column combines ", heat->x.step > 1 ? heat->x.step : 0,
                    heat->x.unit == 1 ? " values of the group" : " neighbouring groups");
     svg_write_note(writer, &has_notes, "each row combines ", heat->y.step > 1 ? heat->y.step : 0,
@@ -241,11 +242,11 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     print_heat_svg_groups(&svg);
     print_heat_svg_bins(&svg);
     svg_write(writer, "<path class=\"axis\" d=\"M%u %uV%uH%u\" fill=\"none\"/>\n", svg.left,
-              SVG_TOP, PRINT_HEAT_SVG_BOTTOM, PRINT_HEAT_SVG_RIGHT);
+              SVG_TOP, PRINT_HEAT_SVG_BOTTOM, svg.right);
     if (heat->max > 0)
         print_heat_svg_legend(&svg);
-    svg_write(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">%s", PRINT_HEAT_SVG_RIGHT,
-              height - 120, heat->group_before);
+    svg_write(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">%s", svg.right, height - 120,
+              heat->group_before);
     svg_write_escaped(writer, heat->group_name);
     svg_write(writer, "</text>\n</svg>\n");
     return STATUS_OK;

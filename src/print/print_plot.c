@@ -1,12 +1,15 @@
 /*
  * --plot: bars in the terminal. A line holds the bin, "value" or "low..high" (exclusive), the
  * count, the optional columns, and a bar. The bar's length is proportional to the count, in steps
- * of an eighth of a character if Unicode is available. The line of --other has no bar, which would
+ * of an eighth of a character if Unicode is available, or with --log-count to its logarithm. With
+ * --title a line is above all, and with --label or --log-count one that names the columns. The line
+ * of --other has no bar, which would
  * mostly make all others short. Quantiles follow after an empty line.
  */
 #include "config.h"
 
 #include "base/decimal.h"
+#include "base/printable.h"
 #include "output/writer.h"
 #include "plot/plot.h"
 #include "plot/terminal.h"
@@ -18,8 +21,15 @@
 /* The minimum width for bars; in a narrower terminal lines wrap. */
 #define PRINT_PLOT_BAR_MIN 10
 
-/* More rows share lines. */
+/* More rows share lines, also if a page has more or fewer. */
 #define PRINT_PLOT_LINES_MAX 64
+#define PRINT_PLOT_LINES_MIN 4
+
+/* Other lines of a page: the command, notes, what is left out, and the next prompt. */
+#define PRINT_PLOT_OTHERS 4
+
+/* The most columns that a name widens one to. */
+#define PRINT_PLOT_NAME_MAX 40
 
 /* The columns before the bar: label, count, percent, cumulative, cumulative percent. */
 #define PRINT_PLOT_CELLS 5
@@ -35,7 +45,30 @@ struct print_plot_style {
     size_t widths[PRINT_PLOT_CELLS];
     unsigned bar_columns;
     uint64_t max; /* the greatest count */
+    uint64_t min; /* the smallest that is not 0, if they are logarithmic; else 0 */
 };
+
+/* Whether a line names the columns. */
+static bool print_plot_has_names(const struct print_options *options)
+{
+    return options->label || options->log_count;
+}
+
+uint64_t print_plot_lines(const struct print_options *options)
+{
+    const size_t quantiles = options->quantiles.count;
+    const uint64_t lines = terminal_describe(!options->output).lines;
+    uint64_t others = PRINT_PLOT_OTHERS;
+
+    others += options->title != NULL;
+    others += print_plot_has_names(options);
+    others += options->other;
+    others += quantiles > 0 ? quantiles + 1 : 0;
+
+    if (lines < others + PRINT_PLOT_LINES_MIN)
+        return PRINT_PLOT_LINES_MIN;
+    return lines - others < PRINT_PLOT_LINES_MAX ? lines - others : PRINT_PLOT_LINES_MAX;
+}
 
 /* Writes the cells of a line, or if it is NULL of what --other counts. */
 static void print_plot_cells(struct print_plot_cells *cells, const struct print_table *table,
@@ -46,7 +79,7 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
 
     *cells = (struct print_plot_cells){.text = {"other"}};
     if (line)
-        plot_name(cells->text[0], line, &table->rows.job->element);
+        plot_name(cells->text[0], line, &table->rows.job->element, false);
     decimal_write(cells->text[1], count);
     if (options->percent)
         strcpy(cells->text[2] + percentage_write_share(cells->text[2], count, table->total), "%");
@@ -55,6 +88,15 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
     if (options->percent && options->cumulative)
         strcpy(cells->text[4] + percentage_write_share(cells->text[4], cumulative, table->total),
                "%");
+}
+
+/* What a column before the bar is called. */
+static const char *print_plot_column(const struct print_table *table, size_t column)
+{
+    return column == 0   ? print_value_label(table->options, table->rows.job)
+           : column == 1 ? job_count_name(table->rows.job)
+           : column == 3 ? "cumulative"
+                         : "percent";
 }
 
 /* Reads all lines to find the widths of the columns and the greatest count. */
@@ -66,22 +108,31 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
     struct plot_line line;
     struct plot plot = *from;
     uint64_t cumulative = 0;
+    const struct print_options *options = table->options;
     size_t columns = 0;
     bool is_other = false;
 
     while (!is_other) {
         is_other = !plot_next(&plot, &line);
-        if (is_other ? !table->options->other : line.is_gap)
+        if (is_other ? !options->other : line.is_gap)
             continue;
         cumulative += is_other ? 0 : line.count;
         if (!is_other && line.count > style.max)
             style.max = line.count;
+        if (!is_other && options->log_count && line.count > 0 &&
+            (style.min == 0 || line.count < style.min))
+            style.min = line.count;
         print_plot_cells(&cells, table, is_other ? NULL : &line,
                          is_other ? table->rows.inside : cumulative);
         for (size_t i = 0; i < PRINT_PLOT_CELLS; i++) {
             size_t length = strlen(cells.text[i]);
             style.widths[i] = length > style.widths[i] ? length : style.widths[i];
         }
+    }
+    for (size_t i = 0; print_plot_has_names(options) && i < PRINT_PLOT_CELLS; i++) {
+        const size_t width = printable_width(print_plot_column(table, i));
+        if (style.widths[i] > 0 && width > style.widths[i])
+            style.widths[i] = width < PRINT_PLOT_NAME_MAX ? width : PRINT_PLOT_NAME_MAX;
     }
     for (size_t i = 0; i < PRINT_PLOT_CELLS; i++)
         columns += style.widths[i] > 0 ? style.widths[i] + 2 : 0;
@@ -100,9 +151,15 @@ static char *print_plot_bar(char *c, const struct print_plot_style *style, uint6
     c = stpcpy(c, "  ");
     if (style->terminal.has_colour)
         c = stpcpy(c, "\033[36m");
-    /* count / greatest count * whole, rounded, and at least 1 */
-    const unsigned __int128 twice = (unsigned __int128)count * whole * 2 + style->max;
-    unsigned share = (unsigned)(twice / ((unsigned __int128)style->max * 2));
+    unsigned __int128 part = count;
+    unsigned __int128 most = style->max;
+    if (style->min > 0) { /* half the smallest count has no bar */
+        const uint32_t bit = 1U << AXIS_LOG2_BITS;
+        part = axis_log2(count) + bit - axis_log2(style->min);
+        most = axis_log2(style->max) + bit - axis_log2(style->min);
+    }
+    /* part / most * whole, rounded, and at least 1 */
+    unsigned share = (unsigned)((part * whole * 2 + most) / (most * 2));
     share = share > 0 ? share : 1;
     if (!style->terminal.has_unicode) {
         memset(c, '#', share);
@@ -133,6 +190,30 @@ static void print_plot_line(struct writer *writer, const struct print_plot_style
     writer_commit(writer, (size_t)(c - line));
 }
 
+/* Writes the title, and the line that names the columns. */
+static void print_plot_head(struct writer *writer, const struct print_table *table,
+                            const struct print_plot_style *style)
+{
+    const struct print_options *options = table->options;
+
+    if (options->title) {
+        print_columns(writer, options->title, style->terminal.columns);
+        writer_write_text(writer, "\n");
+    }
+    if (!print_plot_has_names(options))
+        return;
+    for (size_t i = 0; i < PRINT_PLOT_CELLS; i++) {
+        const char *name = print_plot_column(table, i);
+        if (style->widths[i] == 0)
+            continue;
+        writer_write_text(writer, i > 0 ? "  " : "");
+        for (size_t width = printable_width(name); width < style->widths[i]; width++)
+            writer_write_text(writer, " ");
+        print_columns(writer, name, style->widths[i]);
+    }
+    writer_write_text(writer, options->log_count ? "  (logarithmic)\n" : "\n");
+}
+
 static void print_plot_rows(struct writer *writer, const struct print_table *table)
 {
     const struct quantiles *quantiles = &table->options->quantiles;
@@ -142,8 +223,9 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
     struct plot plot;
     uint64_t cumulative = 0;
 
-    plot_begin(&plot, &table->rows, table->is_complete, PRINT_PLOT_LINES_MAX);
+    plot_begin(&plot, &table->rows, table->is_complete, print_plot_lines(table->options));
     struct print_plot_style style = print_plot_measure(table, &plot);
+    print_plot_head(writer, table, &style);
     while (plot_next(&plot, &line)) {
         if (line.is_gap) {
             sprintf(text, "%*s  %llu empty bins\n", (int)style.widths[0], "...",
@@ -159,6 +241,10 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
         sprintf(text, "... and %llu more\n", (unsigned long long)table->rows_left);
         writer_write_text(writer, text);
     }
+    if (table->empty_left > 0) {
+        sprintf(text, "... and %llu empty bins\n", (unsigned long long)table->empty_left);
+        writer_write_text(writer, text);
+    }
     if (table->options->other) {
         print_plot_cells(&cells, table, NULL, table->rows.inside);
         print_plot_line(writer, &style, &cells, 0);
@@ -169,7 +255,7 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
                                         .high = table->quantiles[i].high};
         char *c = stpcpy(text, i == 0 ? "\n" : "");
         c = stpcpy(c + percentage_write(c, &quantiles->percents[i]), "%  ");
-        plot_name(c, &value, &table->rows.job->element);
+        plot_name(c, &value, &table->rows.job->element, false);
         writer_write_text(writer, text);
         writer_write_text(writer, "\n");
     }
@@ -178,7 +264,8 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
 const struct print_format print_plot = {
     .name = "plot",
     .has_lines = true,
+    .is_picture = true,
     .names_values = true,
-    .list_rows_max = PRINT_PLOT_LINES_MAX,
+    .list_lines = print_plot_lines,
     .rows = print_plot_rows,
 };

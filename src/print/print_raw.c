@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The longest name of a field in a header. */
+#define PRINT_NPY_NAME_MAX 64
+
 /* Puts a number in little-endian order. */
 static uint64_t print_raw_order(uint64_t number)
 {
@@ -71,6 +74,16 @@ static void print_raw_rows(struct writer *writer, const struct print_table *tabl
     print_raw_data(writer, &all, all.rows.is_sparse);
 }
 
+/* Whether a name can stand in the header as it is. */
+static bool print_npy_has_name(const char *name)
+{
+    size_t length = 0;
+
+    while (name[length] >= ' ' && name[length] <= '~' && !strchr("'\\", name[length]))
+        length++;
+    return length > 0 && length <= PRINT_NPY_NAME_MAX && name[length] == '\0';
+}
+
 /* The header says how many rows follow, so they are read twice: those on disk as well. */
 static void print_npy_rows(struct writer *writer, const struct print_table *table)
 {
@@ -79,8 +92,9 @@ static void print_npy_rows(struct writer *writer, const struct print_table *tabl
     struct print_table all = *table;
     struct rows_row batch[PRINT_ROWS_BATCH];
     uint64_t counts[PRINT_ROWS_BATCH];
-    char header[192];
-    char descr[80] = "'<u8'";
+    const char *name = print_npy_has_name(table->count_name) ? table->count_name : "weight";
+    char header[192 + PRINT_NPY_NAME_MAX];
+    char descr[80 + PRINT_NPY_NAME_MAX] = "'<u8'";
     uint64_t count = 0;
     size_t n;
 
@@ -91,8 +105,8 @@ static void print_npy_rows(struct writer *writer, const struct print_table *tabl
                                                 : rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0)
         count += n;
     if (is_records)
-        snprintf(descr, sizeof descr, "[('%s', '<%c8'), ('count', '<u8')]",
-                 all.rows.is_unit ? "value" : "low", element->is_signed ? 'i' : 'u');
+        snprintf(descr, sizeof descr, "[('%s', '<%c8'), ('%s', '<u8')]",
+                 all.rows.is_unit ? "value" : "low", element->is_signed ? 'i' : 'u', name);
     const int length =
         snprintf(header, sizeof header,
                  "\x93NUMPY\1%c..{'descr': %s, 'fortran_order': False, 'shape': (%llu,), }", 0,

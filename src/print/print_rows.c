@@ -4,12 +4,13 @@
 #include "print/print_rows.h"
 
 #include "base/parallel.h"
+#include "base/printable.h"
+#include "output/writer.h"
 #include "output/writer_parts.h"
 #include "print/rows_list.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
  * Bins of a part. Its text is longer than the 64 KiB that a writer copies, and mostly fits in L2.
@@ -38,6 +39,69 @@ bool print_format_find(const char *name, const struct print_format **format)
     return false;
 }
 
+const char *print_value_label(const struct print_options *options, const struct job *job)
+{
+    return options->label         ? options->label
+           : options->value_name  ? options->value_name
+           : job->columns[0].name ? job->columns[0].name
+                                  : "value";
+}
+
+uint64_t print_scale_number(const struct print_options *options, uint64_t count, uint64_t total)
+{
+    const uint64_t whole = 100 * decimal_powers[PRINT_PERCENT_DECIMALS];
+
+    if (!options->percent || count == 0)
+        return count;
+    const uint64_t share = (uint64_t)((unsigned __int128)count * whole / total);
+    return share > 0 ? share : 1;
+}
+
+struct element print_scale_element(const struct print_options *options)
+{
+    struct element element;
+
+    element_parse("u64", &element);
+    element.decimals = options->percent ? PRINT_PERCENT_DECIMALS : 0;
+    return element;
+}
+
+/* The decimals of percentages, as percentage_write_share has. */
+#define PRINT_SHARE_DECIMALS 4
+
+size_t print_scale_label(char out[AXIS_LABEL_SIZE], const struct print_options *options,
+                         __int128 number, bool is_in_picture)
+{
+    const __int128 unit = decimal_powers[PRINT_PERCENT_DECIMALS - PRINT_SHARE_DECIMALS];
+    struct element element = print_scale_element(options);
+
+    if (!options->percent)
+        return axis_write(out, &element, number, is_in_picture);
+    if (number >= unit) {
+        number = (number + unit / 2) / unit;
+        element.decimals = PRINT_SHARE_DECIMALS;
+    }
+    const size_t length = axis_write(out, &element, number, true);
+    strcpy(out + length, "%");
+    return length + 1;
+}
+
+size_t print_columns(struct writer *writer, const char *text, size_t columns)
+{
+    size_t used = 0;
+
+    while (*text) {
+        const size_t bytes = printable_bytes(text);
+        const size_t width = printable_columns(text);
+        if (used + width > columns)
+            break;
+        writer_write(writer, bytes > 0 ? text : "?", bytes > 0 ? bytes : 1);
+        used += width;
+        text += bytes > 0 ? bytes : 1;
+    }
+    return used;
+}
+
 void print_note_suffix(const struct print_options *options, bool has_bins)
 {
     const char *suffix = options->output ? strrchr(options->output, '.') : NULL;
@@ -53,7 +117,7 @@ const struct print_format *print_rows_format(const struct print_options *options
 {
     if (options->format)
         return options->format;
-    if (options->plot || (!options->output && isatty(STDOUT_FILENO)))
+    if (options->plot || options->is_terminal)
         return &print_plot;
     return &print_tsv;
 }
@@ -62,7 +126,8 @@ const struct print_format *print_rows_format(const struct print_options *options
 static const char *print_extra_name(unsigned extras)
 {
     static const char *const names[] = {"--top",       "--sort",      "--cumulative", "--percent",
-                                        "--quantiles", "--min-count", "--other",      "--zeros"};
+                                        "--quantiles", "--min-count", "--other",      "--zeros",
+                                        "--title",     "--label",     "--log-count"};
 
     return names[__builtin_ctz(extras)];
 }
@@ -76,7 +141,25 @@ static unsigned print_extras(const struct print_options *options)
            (options->percent ? PRINT_EXTRA_PERCENT : 0U) |
            (options->quantiles.count > 0 ? PRINT_EXTRA_QUANTILES : 0U) |
            (options->min_count > 0 ? PRINT_EXTRA_MIN_COUNT : 0U) |
-           (options->other ? PRINT_EXTRA_OTHER : 0U) | (options->zeros ? PRINT_EXTRA_ZEROS : 0U);
+           (options->other ? PRINT_EXTRA_OTHER : 0U) | (options->zeros ? PRINT_EXTRA_ZEROS : 0U) |
+           (options->title ? PRINT_EXTRA_TITLE : 0U) | (options->label ? PRINT_EXTRA_LABEL : 0U) |
+           (options->log_count ? PRINT_EXTRA_LOG_COUNT : 0U);
+}
+
+/* Those of pictures alone. */
+#define PRINT_EXTRA_PICTURE \
+    ((unsigned)(PRINT_EXTRA_TITLE | PRINT_EXTRA_LABEL | PRINT_EXTRA_LOG_COUNT))
+
+static enum status print_check_picture(const struct print_options *options,
+                                       const struct print_format *format, struct failure *failure)
+{
+    const unsigned given = print_extras(options) & PRINT_EXTRA_PICTURE;
+
+    if (format->is_picture || given == 0)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       "%s needs a picture: --plot, --format svg or --format gnuplot",
+                       print_extra_name(given));
 }
 
 enum status print_check_format(const struct print_options *options, struct failure *failure)
@@ -91,6 +174,8 @@ enum status print_check_format(const struct print_options *options, struct failu
     if (refused > 0)
         return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
                            print_extra_name(refused), format->name);
+    if (print_check_picture(options, format, failure) != STATUS_OK)
+        return failure->status;
     if (options->quantiles.count > 0 && format->replaces_bins && useless > 0)
         return status_fail(failure, STATUS_USAGE,
                            "%s does not go with --quantiles, which %s prints instead of bins "
@@ -102,8 +187,8 @@ enum status print_check_format(const struct print_options *options, struct failu
     return STATUS_OK;
 }
 
-/* Heat maps support no option but --zeros: what it prints depends on the rows of a group. */
-#define PRINT_HEAT_REFUSED (~(unsigned)PRINT_EXTRA_ZEROS)
+/* Heat maps support no other option that selects rows of a group, or adds to them. */
+#define PRINT_HEAT_REFUSED (~(PRINT_EXTRA_ZEROS | PRINT_EXTRA_PERCENT | PRINT_EXTRA_PICTURE))
 
 /* Whether a job's groups are those of one column, and can be drawn with its values. */
 static bool print_can_draw(const struct job *job)
@@ -134,8 +219,10 @@ enum status print_check_groups(const struct print_options *options, const struct
 
     if (groups == 0 && job_has_texts(job) && format == &print_npy)
         return status_fail(failure, STATUS_USAGE, "uniq of texts does not go with --format npy");
-    if (groups == 0 || format->separator != '\0' || format == &print_json || format == &print_jsonl)
+    if (groups == 0)
         return STATUS_OK;
+    if (format->separator != '\0' || format == &print_json || format == &print_jsonl)
+        return print_check_picture(options, format, failure);
     if (format != &print_svg && format != &print_plot)
         return status_fail(failure, STATUS_USAGE,
                            "--by does not go with --format %s (tsv, csv, json, jsonl, svg, --plot)",
@@ -165,7 +252,9 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
     const struct print_options *options = table->options;
     bool by_count = options->sort == PRINT_SORT_COUNT ||
                     (options->sort == PRINT_SORT_DEFAULT && options->top > 0);
-    uint64_t top = options->top > 0 ? options->top : table->format->list_rows_max;
+    uint64_t top = options->top > 0            ? options->top
+                   : table->format->list_lines ? table->format->list_lines(options)
+                                               : 0;
     bool is_selection = options->top > 0 || options->min_count > 0;
     struct rows_row batch[PRINT_ROWS_BATCH];
     size_t n;
@@ -178,7 +267,10 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
         if (rows_list_make(list, &selected, top, by_count, options->threads, failure) != STATUS_OK)
             return failure->status;
         rows_list_begin(&table->rows, &selected, list);
-        table->rows_left = options->top > 0 ? 0 : list->left;
+        if (options->top == 0) {
+            table->rows_left = list->left - list->empty_left;
+            table->empty_left = list->empty_left;
+        }
     }
     if (!options->other)
         return STATUS_OK;
@@ -205,14 +297,38 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         table.format = &print_tsv;
     struct rows_list list = {.items = NULL};
     struct quantiles_value *quantiles = NULL;
+    struct writer *name = NULL; /* of the weights, with a NUL */
+    struct writer *member = NULL;
     enum status status = STATUS_OK;
 
-    if (options->quantiles.count > 0 && table.total > 0) {
+    table.count_name = "count";
+    table.count_member = ",\"count\":";
+    if (rows->job->has_weights) {
+        const char *prefix = print_count_prefix(rows->job);
+        const char *plain = job_count_name(rows->job);
+        size_t bytes = strlen(prefix) + strlen(plain) + 1;
+        name = writer_create_memory(bytes);
+        member = writer_create_memory(bytes + 8);
+        table.count_name = table.count_member = NULL;
+        if (name && member) {
+            writer_write_text(name, prefix);
+            writer_write(name, plain, strlen(plain) + 1);
+            table.count_name = writer_memory(name, &bytes);
+        }
+        if (table.count_name) {
+            writer_write_text(member, ",");
+            print_write_text(member, table.count_name, bytes - 1, '\0');
+            writer_write(member, ":", 2);
+            table.count_member = writer_memory(member, &bytes);
+        }
+        if (!table.count_member)
+            status = status_fail(failure, STATUS_DATA, "no memory for the name of the weights");
+    }
+    if (status == STATUS_OK && options->quantiles.count > 0 && table.total > 0) {
         quantiles = calloc(options->quantiles.count, sizeof *quantiles);
-        if (!quantiles)
-            return status_fail(failure, STATUS_DATA, "no memory for %zu quantiles",
-                               options->quantiles.count);
-        status = quantiles_find(&options->quantiles, rows, quantiles, failure);
+        status = quantiles ? quantiles_find(&options->quantiles, rows, quantiles, failure)
+                           : status_fail(failure, STATUS_DATA, "no memory for %zu quantiles",
+                                         options->quantiles.count);
         table.quantiles = quantiles;
     }
     if (status == STATUS_OK)
@@ -221,6 +337,8 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         table.format->rows(writer, &table);
     rows_list_destroy(&list);
     free(quantiles);
+    writer_discard(name);
+    writer_discard(member);
     return status;
 }
 

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "partial/quantiles.h"
 #include "partial/rows.h"
+#include "plot/axis.h"
 #include "print/print.h"
 #include "print/print_values.h"
 
@@ -22,11 +23,14 @@ struct print_table {
     struct rows rows; /* no row has been read yet */
     const struct print_options *options;
     const struct print_format *format;
+    const char *count_name;                  /* the name of the counts above the lines */
+    const char *count_member;                /* json: `,"NAME":`, or NULL: it is "count" */
     uint64_t total;                          /* values counted, inside and outside the bins */
     uint64_t other;                          /* only for options->other: those that it stands for */
     bool is_by_bin;                          /* the rows are in bin order */
     bool is_complete;                        /* they are all rows, in bin order */
-    uint64_t rows_left;                      /* rows omitted because of list_rows_max */
+    uint64_t rows_left;                      /* rows omitted because of list_lines, */
+    uint64_t empty_left;                     /* and empty ones, which --zeros asks for */
     __int128 first_low;                      /* the lower limit of the first row; only for json */
     const struct quantiles_value *quantiles; /* NULL: not requested, or there are no values */
 };
@@ -41,17 +45,22 @@ enum print_extra {
     PRINT_EXTRA_MIN_COUNT = 32,
     PRINT_EXTRA_OTHER = 64,
     PRINT_EXTRA_ZEROS = 128,
+    PRINT_EXTRA_TITLE = 256,
+    PRINT_EXTRA_LABEL = 512,
+    PRINT_EXTRA_LOG_COUNT = 1024,
 };
 
 struct print_format {
     const char *name;
-    char separator;         /* tsv and csv: between columns; else NUL */
-    bool has_lines;         /* the format is text */
-    bool has_values;        /* named values can be printed as well (print_values.h) */
-    bool names_values;      /* prints few different values as such, not in automatic bins */
-    bool replaces_bins;     /* prints quantiles instead of bins, not besides */
-    unsigned refused;       /* the options that it does not support: bits of enum print_extra */
-    uint64_t list_rows_max; /* without --top, the maximum number of rows of a selection; 0: all */
+    char separator;     /* tsv and csv: between columns; else NUL */
+    bool has_lines;     /* the format is text */
+    bool is_picture;    /* it can have a title, a label, and logarithmic counts */
+    bool has_values;    /* named values can be printed as well (print_values.h) */
+    bool names_values;  /* prints few different values as such, not in automatic bins */
+    bool replaces_bins; /* prints quantiles instead of bins, not besides */
+    unsigned refused;   /* the options that it does not support: bits of enum print_extra */
+    /* Returns the maximum number of rows of a selection without --top. NULL: all. */
+    uint64_t (*list_lines)(const struct print_options *options);
     /* Writes the table. The writer records write errors. */
     void (*rows)(struct writer *writer, const struct print_table *table);
 };
@@ -65,6 +74,38 @@ extern const struct print_format print_npy;
 extern const struct print_format print_gnuplot;
 extern const struct print_format print_svg;
 extern const struct print_format print_plot;
+
+/*
+ * Returns the number of lines of bars that fit the terminal, beside the other lines of a plot with
+ * these options. Reads the environment.
+ */
+uint64_t print_plot_lines(const struct print_options *options);
+
+/* Returns what a picture calls the values. Pure. */
+const char *print_value_label(const struct print_options *options, const struct job *job);
+
+/*
+ * Returns a count as a number of a picture's scale: as it is, or with --percent as a percentage of
+ * the total, in multiples of 10^-PRINT_PERCENT_DECIMALS; at least 1 if it is not 0. Pure.
+ */
+#define PRINT_PERCENT_DECIMALS 8
+uint64_t print_scale_number(const struct print_options *options, uint64_t count, uint64_t total);
+
+/* Returns the element of these numbers, for their axis. Pure. */
+struct element print_scale_element(const struct print_options *options);
+
+/*
+ * Writes such a number and a NUL, and returns its length: a count as axis_write does, a percentage
+ * with at most four decimals, unless it is smaller than these show.
+ */
+size_t print_scale_label(char out[AXIS_LABEL_SIZE], const struct print_options *options,
+                         __int128 number, bool is_in_picture);
+
+/*
+ * Writes a text of the user, up to so many columns of a terminal, with what is not printable as
+ * '?'. Returns the columns written.
+ */
+size_t print_columns(struct writer *writer, const char *text, size_t columns);
 
 /* Returns the format in the options, or the default for standard output. */
 const struct print_format *print_rows_format(const struct print_options *options);

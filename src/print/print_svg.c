@@ -1,6 +1,7 @@
 /*
  * Format svg: a picture (svg.h) that needs no other file. A bar is a rect with a tooltip, its
- * title: the value or LOW..HIGH, the count and the percentage.
+ * title: the value or LOW..HIGH, the count and the percentage. Many thin bars are one path, which
+ * has no seams between them, below transparent rects for the tooltips.
  *
  * Bins of equal width lie on a linear axis. Bars have equal widths and labels of their own if they
  * stand for bins of powers or other bins of different widths, for few single values that lie far
@@ -13,6 +14,7 @@
 #include "print/print_rows.h"
 #include "print/svg.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* More rows in bin order share bars; of more rows in another order only the first are drawn. */
@@ -26,6 +28,9 @@
 #define PRINT_SVG_BOTTOM 4300
 #define PRINT_SVG_HEIGHT (PRINT_SVG_BOTTOM - SVG_TOP)
 #define PRINT_SVG_TICK   500 /* the distance of the labels of counts */
+
+/* Bars are a path if they are less wide. */
+#define PRINT_SVG_THIN (2 * SVG_PIXEL)
 
 /* The axis of values. */
 enum print_svg_scale {
@@ -41,63 +46,79 @@ struct print_svg {
     struct plot plot;
     struct plot_line bars[PRINT_SVG_BARS_MAX];
     size_t count;
-    uint64_t undrawn;    /* rows without a bar */
-    size_t longest;      /* the characters of the longest name of a bar */
-    bool is_tilted;      /* names: they are too long to lie side by side, */
-    unsigned tilted;     /* and take so much width and height; else 0 */
-    bool has_numbers;    /* the counts fit above the bars */
-    unsigned left;       /* where the bars begin */
-    uint64_t min;        /* the smallest count that is not 0 */
-    uint64_t max;        /* the greatest count */
-    struct axis counts;  /* linear counts */
-    bool is_logarithmic; /* the counts */
-    uint64_t base;       /* logarithmic counts: the first tick, a power of ten */
+    uint64_t undrawn; /* rows without a bar, */
+    uint64_t empty;   /* and empty ones */
+    __int128 low;     /* linear: the axis of values */
+    __int128 high;
+    size_t longest;         /* the characters of the longest name of a bar */
+    bool is_tilted;         /* names: they are too long to lie side by side, */
+    unsigned tilted;        /* and take so much width and height; else 0 */
+    bool has_numbers;       /* the counts fit above the bars */
+    unsigned left;          /* where the bars begin */
+    struct element counted; /* of the numbers on the axis of counts: counts or percentages */
+    uint64_t min;           /* the smallest of them that is not 0 */
+    uint64_t max;           /* the greatest */
+    struct axis counts;     /* linear */
+    uint64_t base;          /* logarithmic: the first tick, a power of ten */
 };
 
-/* Reads the lines of the plot that have bars, and chooses the scale of counts. */
+static uint64_t print_svg_bars_max(const struct print_options *options)
+{
+    (void)options;
+    return PRINT_SVG_BARS_MAX;
+}
+
+/* Returns the tick after one, on a logarithmic axis: powers of ten if there are enough of them. */
+static __int128 print_svg_next_tick(const struct print_svg *svg, __int128 tick)
+{
+    if (!svg->table->options->log_count)
+        return tick + svg->counts.step;
+    return svg->max / 100 >= svg->base ? tick * 10 : binning_next_round(tick);
+}
+
+/* Reads the lines of the plot that have bars, and chooses the axis of counts. */
 static void print_svg_read(struct print_svg *svg)
 {
-    const bool has_empty = svg->table->options->zeros || svg->scale == PRINT_SVG_EDGES;
-    const unsigned pixels = PRINT_SVG_HEIGHT / SVG_PIXEL;
+    const struct print_options *options = svg->table->options;
+    const bool has_empty = options->zeros || svg->scale == PRINT_SVG_EDGES;
     struct plot_line line;
     char text[PLOT_NAME_SIZE];
-    size_t used = 0;
-    size_t low = 0;
 
     while (plot_next(&svg->plot, &line)) {
         if (line.is_gap || (line.count == 0 && !has_empty))
             continue;
         if (svg->count == PRINT_SVG_BARS_MAX) {
-            svg->undrawn++;
+            svg->undrawn += line.count > 0;
+            svg->empty += line.count == 0;
             continue;
         }
+        svg->low = svg->count == 0 ? line.low : svg->low;
+        svg->high = line.high;
         svg->bars[svg->count++] = line;
-        plot_name(text, &line, &svg->table->rows.job->element);
+        plot_name(text, &line, &svg->table->rows.job->element, true);
         svg->longest = strlen(text) > svg->longest ? strlen(text) : svg->longest;
-        svg->max = line.count > svg->max ? line.count : svg->max;
-        if (line.count > 0 && (svg->min == 0 || line.count < svg->min))
-            svg->min = line.count;
+        const uint64_t number = print_scale_number(options, line.count, svg->table->total);
+        svg->max = number > svg->max ? number : svg->max;
+        if (number > 0 && (svg->min == 0 || number < svg->min))
+            svg->min = number;
     }
-    /* Counts are logarithmic if otherwise at least half of the bars were less than a pixel high. */
-    for (size_t i = 0; i < svg->count; i++) {
-        const unsigned __int128 count = svg->bars[i].count;
-        used += count > 0;
-        low += count > 0 && count * pixels < svg->max;
-    }
-    svg->is_logarithmic = low > 0 && low >= used - low;
+    svg->counted = print_scale_element(options);
     for (svg->base = 1; svg->base <= svg->min / 10; svg->base *= 10)
         ;
-    svg->counts =
-        axis_make(0, svg->max > 0 ? svg->max : 1, NULL, PRINT_SVG_HEIGHT, PRINT_SVG_TICK, 0);
+    svg->counts = axis_make(0, svg->max > 0 ? svg->max : 1, &svg->counted, PRINT_SVG_HEIGHT,
+                            PRINT_SVG_TICK, 0);
 
     const size_t space = (PRINT_SVG_RIGHT - SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
-    svg->has_numbers =
-        svg->scale != PRINT_SVG_LINEAR && decimal_write(text, svg->max) * SVG_CHARACTER <= space;
+    const size_t number =
+        print_scale_label(text, options, axis_ceiling(&svg->counts, svg->max), true);
+    svg->has_numbers = svg->scale != PRINT_SVG_LINEAR && number * SVG_CHARACTER <= space;
     svg->is_tilted =
         svg->scale == PRINT_SVG_NAMES && svg->longest * SVG_CHARACTER + SVG_SPACE / 2 > space;
     if (svg->is_tilted) /* as wide and high as the longest name */
         svg->tilted = (unsigned)svg->longest * SVG_CHARACTER * 7 / 10;
-    svg->left = svg->tilted > SVG_LEFT ? svg->tilted : SVG_LEFT;
+    svg->left = (unsigned)number * SVG_CHARACTER + SVG_SPACE;
+    svg->left = svg->left > SVG_LEFT ? svg->left : SVG_LEFT;
+    svg->left = svg->tilted > svg->left ? svg->tilted : svg->left;
 }
 
 /* The position of part / whole of the axis of values. */
@@ -106,88 +127,134 @@ static unsigned print_svg_x(const struct print_svg *svg, __int128 part, __int128
     return svg->left + (unsigned)((PRINT_SVG_RIGHT - svg->left) * part / whole);
 }
 
-/* The position of a count. Logarithmic counts begin at half of the first tick. */
-static unsigned print_svg_y(const struct print_svg *svg, __int128 count)
+/* The position of a number of the axis of counts, which if logarithmic begins at half the base. */
+static unsigned print_svg_y(const struct print_svg *svg, __int128 number)
 {
     __int128 whole = axis_ceiling(&svg->counts, svg->max);
 
-    if (svg->is_logarithmic) {
-        const uint32_t base = axis_log2(svg->base) - (1U << AXIS_LOG2_BITS);
-        count = axis_log2((uint64_t)count) - base;
+    if (svg->table->options->log_count) {
+        const int64_t base = (int64_t)axis_log2(svg->base) - (1 << AXIS_LOG2_BITS);
+        number = number > 0 ? axis_log2((uint64_t)number) - base : 0;
         whole = axis_log2(svg->max) - base;
     }
-    return PRINT_SVG_BOTTOM - (unsigned)(count * PRINT_SVG_HEIGHT / whole);
+    return PRINT_SVG_BOTTOM - (unsigned)(number * PRINT_SVG_HEIGHT / whole);
+}
+
+/* Where a bar lies, and how much of it is free for it. */
+static unsigned print_svg_bar_x(const struct print_svg *svg, size_t i, unsigned *space)
+{
+    const struct plot_line *bar = &svg->bars[i];
+    const bool is_linear = svg->scale == PRINT_SVG_LINEAR;
+    const __int128 low = is_linear ? bar->low - svg->low : (__int128)i;
+    const __int128 high = is_linear ? bar->high - svg->low : low + 1;
+    const __int128 whole = is_linear ? svg->high - svg->low : (__int128)svg->count;
+    const unsigned x = print_svg_x(svg, low, whole);
+
+    *space = print_svg_x(svg, high, whole) - x;
+    return x;
+}
+
+static unsigned print_svg_bar_height(const struct print_svg *svg, const struct plot_line *bar)
+{
+    const unsigned height =
+        PRINT_SVG_BOTTOM -
+        print_svg_y(svg, print_scale_number(svg->table->options, bar->count, svg->table->total));
+
+    return height > SVG_PIXEL ? height : SVG_PIXEL;
+}
+
+/* Draws thin bars as one path, in which neighbours have one outline. */
+static void print_svg_path(const struct print_svg *svg)
+{
+    unsigned end = 0; /* of the bar before */
+    unsigned space;
+
+    svg_write(svg->writer, "<path d=\"");
+    for (size_t i = 0; i < svg->count; i++) {
+        if (svg->bars[i].count == 0)
+            continue;
+        const unsigned x = print_svg_bar_x(svg, i, &space);
+        if (end > 0 && end != x)
+            svg_write(svg->writer, "V%uz", PRINT_SVG_BOTTOM);
+        if (end != x)
+            svg_write(svg->writer, "M%u %u", x, PRINT_SVG_BOTTOM);
+        end = x + (space > SVG_PIXEL / 2 ? space : SVG_PIXEL);
+        svg_write(svg->writer, "V%uH%u",
+                  PRINT_SVG_BOTTOM - print_svg_bar_height(svg, &svg->bars[i]), end);
+    }
+    svg_write(svg->writer, "V%uz\"/>\n", PRINT_SVG_BOTTOM);
 }
 
 static void print_svg_bars(const struct print_svg *svg)
 {
-    const struct plot_survey *survey = &svg->plot.survey;
+    unsigned space = PRINT_SVG_THIN;
     char name[PLOT_NAME_SIZE];
-    char number[DECIMAL_SIZE];
+    char number[AXIS_LABEL_SIZE];
     char percent[PERCENTAGE_SHARE_SIZE];
 
-    svg_write(svg->writer, "<g class=\"bars\">\n");
+    if (svg->count > 0)
+        print_svg_bar_x(svg, 0, &space);
+    const bool is_thin = space < PRINT_SVG_THIN;
+    svg_write(svg->writer, "<g class=\"bars%s\">\n", is_thin ? " tips" : "");
+    if (is_thin)
+        print_svg_path(svg);
     for (size_t i = 0; i < svg->count; i++) {
         const struct plot_line *bar = &svg->bars[i];
-        __int128 low = (__int128)i;
-        __int128 high = low + 1;
-        __int128 whole = (__int128)svg->count;
         if (bar->count == 0)
             continue;
-        if (svg->scale == PRINT_SVG_LINEAR) {
-            low = bar->low - survey->low;
-            high = bar->high - survey->low;
-            whole = survey->high - survey->low;
-        }
-        unsigned x = print_svg_x(svg, low, whole);
-        const unsigned space = print_svg_x(svg, high, whole) - x;
+        unsigned x = print_svg_bar_x(svg, i, &space);
         unsigned width = space > 5 ? space + 5 : SVG_PIXEL; /* thin neighbours touch */
         if (space > 4 * SVG_PIXEL)
             width = svg->scale == PRINT_SVG_NAMES ? space * 3 / 4 : space - SVG_PIXEL;
         x += space > width ? (space - width) / 2 : 0;
-        unsigned height = PRINT_SVG_BOTTOM - print_svg_y(svg, bar->count);
-        height = height > SVG_PIXEL ? height : SVG_PIXEL;
-        plot_name(name, bar, &svg->table->rows.job->element);
-        decimal_format_fixed(number, bar->count, 0);
-        percent[percentage_write_share(percent, bar->count, svg->table->total)] = '\0';
+        const unsigned height = print_svg_bar_height(svg, bar);
+        plot_name(name, bar, &svg->table->rows.job->element, true);
+        axis_write(number, NULL, bar->count, true);
+        size_t length = percentage_write_share(percent, bar->count, svg->table->total);
+        while (percent[length - 1] == '0')
+            length--;
+        percent[length - (percent[length - 1] == '.')] = '\0';
         svg_write(svg->writer,
                   "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">"
                   "<title>%s: %s (%s%%)</title></rect>\n",
                   x, PRINT_SVG_BOTTOM - height, width, height, name, number, percent);
-        if (svg->has_numbers)
-            svg_write_text(svg->writer, "middle", x + width / 2, PRINT_SVG_BOTTOM - height - 50,
-                           number);
+        if (!svg->has_numbers)
+            continue;
+        print_scale_label(number, svg->table->options,
+                          print_scale_number(svg->table->options, bar->count, svg->table->total),
+                          true);
+        svg_write_text(svg->writer, "middle", x + width / 2, PRINT_SVG_BOTTOM - height - 50,
+                       number);
     }
     svg_write(svg->writer, "</g>\n");
 }
 
 static void print_svg_counts(const struct print_svg *svg)
 {
-    const __int128 top = axis_ceiling(&svg->counts, svg->max);
+    const struct print_options *options = svg->table->options;
+    const bool is_log = options->log_count;
+    const __int128 top = is_log ? svg->max : axis_ceiling(&svg->counts, svg->max);
     char label[AXIS_LABEL_SIZE];
 
-    for (__int128 tick = svg->is_logarithmic ? svg->base : 0;
-         svg->is_logarithmic ? tick <= svg->max : tick <= top;
-         tick = svg->is_logarithmic ? tick * 10 : tick + svg->counts.step) {
+    for (__int128 tick = is_log ? svg->base : 0; tick <= top;
+         tick = print_svg_next_tick(svg, tick)) {
         const unsigned y = top > 0 ? print_svg_y(svg, tick) : PRINT_SVG_BOTTOM;
-        if (svg->is_logarithmic)
-            axis_label_power(label, tick, 10, 0);
-        else
-            axis_label(label, &svg->counts, tick);
+        print_scale_label(label, options, tick, true);
         svg_write(svg->writer, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);
         svg_write_text(svg->writer, "end", svg->left - 80, y + 40, label);
     }
-    svg_write_text(svg->writer, "", svg->left, SVG_TOP - 200,
-                   svg->is_logarithmic ? "count (logarithmic)" : "count");
+    svg_write(svg->writer, "<text x=\"%u\" y=\"%u\">", svg->left, SVG_TOP - 200);
+    svg_write_escaped(svg->writer, job_count_name(svg->table->rows.job));
+    svg_write(svg->writer, "%s%s</text>\n", options->percent ? " in percent" : "",
+              is_log ? " (logarithmic)" : "");
 }
 
 /* Round values. The tick of a value that has a bar of its own is in the middle of the bar. */
 static void print_svg_values(const struct print_svg *svg)
 {
-    const struct plot_survey *survey = &svg->plot.survey;
-    const __int128 low = survey->low;
+    const __int128 low = svg->low;
     const bool is_unit = svg->table->rows.is_unit && svg->plot.per_group == 1;
-    const __int128 last = survey->high - is_unit;
+    const __int128 last = svg->high - is_unit;
     const struct axis axis = axis_make(low, last, &svg->table->rows.job->element,
                                        PRINT_SVG_RIGHT - svg->left, SVG_SPACE, SVG_CHARACTER);
     char label[AXIS_LABEL_SIZE];
@@ -195,8 +262,7 @@ static void print_svg_values(const struct print_svg *svg)
     for (__int128 tick = axis_ceiling(&axis, low); tick <= last; tick += axis.step) {
         axis_label(label, &axis, tick);
         svg_write_label(svg->writer, svg->is_tilted, PRINT_SVG_BOTTOM,
-                        print_svg_x(svg, 2 * (tick - low) + is_unit, 2 * (survey->high - low)),
-                        label);
+                        print_svg_x(svg, 2 * (tick - low) + is_unit, 2 * (svg->high - low)), label);
     }
 }
 
@@ -207,27 +273,28 @@ static void print_svg_edge(const struct print_svg *svg, size_t i, char out[AXIS_
     const __int128 edge = i < svg->count ? svg->bars[i].low : svg->bars[i - 1].high;
     const struct axis plain = {.step = 1, .element = &job->element};
 
-    if (job->binning.base > 0)
-        axis_label_power(out, edge - (edge < 0), job->binning.base, job->element.decimals);
-    else
-        axis_label(out, &plain, edge);
+    axis_label(out, &plain, job->binning.base > 0 ? edge - (edge < 0) : edge);
 }
 
-/* Labels every so many edges that they do not touch, among them the first above 0. */
+/* Labels every so many edges that they do not touch, among them that of the origin of the bins. */
 static void print_svg_edges(const struct print_svg *svg)
 {
+    const struct binning *binning = &svg->table->rows.job->binning;
+    const __int128 from = binning_floor(svg->plot.first, svg->plot.per_group);
+    const size_t width = PRINT_SVG_RIGHT - svg->left;
     char label[AXIS_LABEL_SIZE];
     size_t longest = 0;
-    size_t first = 0;
+    uint64_t each = 1;
 
     for (size_t i = 0; i <= svg->count; i++) {
         print_svg_edge(svg, i, label);
         longest = strlen(label) > longest ? strlen(label) : longest;
-        first += i < svg->count && svg->bars[i].low <= 0;
     }
-    const size_t label_width = longest * SVG_CHARACTER + SVG_SPACE;
-    const size_t each = svg->count / ((PRINT_SVG_RIGHT - svg->left) / label_width) + 1;
-    for (size_t i = first % each; i <= svg->count; i += each) {
+    while ((svg->count / each + 1) * (longest * SVG_CHARACTER + SVG_SPACE) > width &&
+           each < svg->count)
+        each = plot_next_step(binning, each);
+    for (size_t i = (size_t)(-binning_floor(-from, each) * (__int128)each - from); i <= svg->count;
+         i += each) {
         print_svg_edge(svg, i, label);
         svg_write_label(svg->writer, svg->is_tilted, PRINT_SVG_BOTTOM,
                         print_svg_x(svg, (__int128)i, (__int128)svg->count), label);
@@ -242,59 +309,79 @@ static void print_svg_names(const struct print_svg *svg)
     char name[PLOT_NAME_SIZE];
 
     for (size_t i = 0; i < svg->count; i += each) {
-        plot_name(name, &svg->bars[i], &svg->table->rows.job->element);
+        plot_name(name, &svg->bars[i], &svg->table->rows.job->element, true);
         svg_write_label(svg->writer, svg->is_tilted, PRINT_SVG_BOTTOM,
                         print_svg_x(svg, 2 * (__int128)i + 1, 2 * (__int128)svg->count), name);
     }
 }
 
 /* Writes the width of bins; of times, in the greatest unit that it is a multiple of. */
-static void print_svg_width(char out[DECIMAL_SIZE], const struct element *element, __int128 width)
+static void print_svg_width(char out[AXIS_LABEL_SIZE], const struct element *element,
+                            __int128 width)
 {
     static const struct {
         uint32_t seconds;
         const char *name;
     } units[] = {{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}};
-    const bool is_time = element_is_time(element);
+    struct element number = *element;
     const __int128 second = (__int128)decimal_powers[element->decimals];
 
-    decimal_format_fixed(out, width, element->decimals);
-    for (size_t i = 0; is_time && i < sizeof units / sizeof *units; i++) {
+    number.notation = ELEMENT_DECIMAL;
+    for (size_t i = 0; element_is_time(element) && i < sizeof units / sizeof *units; i++) {
         const __int128 unit = units[i].seconds * second;
         if (width % unit != 0 && units[i].seconds > 1)
             continue;
-        const unsigned decimals = width % unit == 0 ? 0 : element->decimals;
-        decimal_format_fixed(out, decimals > 0 ? width : width / unit, decimals);
-        strncat(out, units[i].name, 1);
+        const size_t length = axis_write(out, &number, width / units[i].seconds, true);
+        strcpy(out + length, units[i].name);
         return;
     }
+    axis_write(out, &number, width, true);
 }
 
-/* Says how many values there are, and in what bins. */
-static void print_svg_title(const struct print_svg *svg)
+/* Says how many values there are, in what bins, and how many of these are empty. */
+static void print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMARY_SIZE])
 {
     const struct print_table *table = svg->table;
+    const struct binning *binning = &table->rows.job->binning;
     const struct plot_survey *survey = &svg->plot.survey;
     const struct element *element = &table->rows.job->element;
-    char width[DECIMAL_SIZE];
+    const bool is_of_powers = binning_is_of_powers(binning);
+    const uint64_t used = survey->rows - survey->empty;
+    const uint64_t bins = binning->bins > 0 && !is_of_powers
+                              ? binning->bins
+                              : (uint64_t)(svg->plot.last - svg->plot.first + 1);
+    char number[AXIS_LABEL_SIZE];
+    char width[AXIS_LABEL_SIZE];
+    char *c = out + svg_format_total(out, table->rows.job, table->total);
 
-    svg_write_number(svg->writer, table->total);
-    svg_write(svg->writer, table->total == 1 ? " value" : " values");
-    if (table->rows.job->binning.base > 0) {
-        svg_write(svg->writer, " in bins by powers of %u", table->rows.job->binning.base);
+    if (survey->rows == 0)
+        return;
+    axis_write(number, NULL, table->rows.is_unit ? used : bins, true);
+    if (table->rows.is_unit) {
+        if (table->is_complete && used > 0)
+            sprintf(c, ", %s different", number);
+        return;
+    }
+    c += sprintf(c, " in %s%s", table->is_complete ? number : "",
+                 !table->is_complete ? "bins "
+                 : bins == 1         ? " bin "
+                                     : " bins ");
+    print_svg_width(width, element, survey->narrow);
+    if (is_of_powers) {
+        c += sprintf(c, "by powers of %u", binning->base == 10 ? 10 : 2);
+        if (binning->parts > 0)
+            c += sprintf(c, ", each in %u parts", 1U << binning->parts);
     } else if (!plot_is_even(&svg->plot)) {
-        svg_write(svg->writer, " in bins of different widths");
-    } else if (!table->rows.is_unit && survey->rows > 0) {
-        print_svg_width(width, element, survey->narrow);
-        svg_write(svg->writer, " in bins of width %s", width);
+        c = stpcpy(c, "of different widths");
+    } else {
+        c += sprintf(c, "of width %s", width);
         print_svg_width(width, element, survey->wide);
         if (survey->narrow < survey->wide)
-            svg_write(svg->writer, " or %s", width);
-    } else if (table->is_complete && !table->options->zeros && survey->rows > 0) {
-        svg_write(svg->writer, ", ");
-        svg_write_number(svg->writer, survey->rows);
-        svg_write(svg->writer, " different");
+            c += sprintf(c, " or %s", width);
     }
+    axis_write(number, NULL, bins - used, true);
+    if (table->is_complete && used < bins)
+        sprintf(c, ", %s of them empty", number);
 }
 
 static void print_svg_rows(struct writer *writer, const struct print_table *table)
@@ -305,7 +392,8 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     const struct print_options *options = table->options;
     const unsigned bars = (PRINT_SVG_RIGHT - SVG_LEFT) / PRINT_SVG_NAMED_BAR;
     struct rows rows = table->rows;
-    bool has_notes = false;
+    char summary[SVG_SUMMARY_SIZE];
+    bool has_notes;
 
     /* Edges are labelled: with empty bins, each bar begins where the one before it ends. */
     rows.zeros = rows.zeros || binning->base > 0 || binning->form == BINNING_EDGES ||
@@ -322,19 +410,20 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     print_svg_read(&svg);
 
     const unsigned height = PRINT_SVG_BOTTOM + SVG_FOOT + svg.tilted;
-    svg_begin(writer, height);
-    print_svg_title(&svg);
-    svg_write(writer, "</title>\n");
-    svg_write_page(writer, height);
-    svg_write(writer, "<text class=\"title\" x=\"%u\" y=\"280\">", svg.left);
-    print_svg_title(&svg);
-    svg_write(writer, "</text>\n<text x=\"%u\" y=\"480\">", svg.left);
+    print_svg_summary(&svg, summary);
+    svg_begin(writer, height, svg.left, options->title ? options->title : summary);
+    svg_write(writer, "<text x=\"%u\" y=\"480\">", svg.left);
+    if (options->title)
+        svg_write_escaped(writer, summary);
+    has_notes = options->title != NULL;
     svg_write_note(writer, &has_notes, "each bar combines ",
                    svg.plot.per_group > 1 ? svg.plot.per_group : 0, " bins");
     svg_write_note(writer, &has_notes, "only the ", options->top, " highest counts");
     svg_write_note(writer, &has_notes, "only counts of ", options->min_count, " or more");
     svg_write_note(writer, &has_notes, "", table->rows_left + svg.undrawn,
                    " bins of lower counts are not drawn");
+    svg_write_note(writer, &has_notes, "", table->empty_left + svg.empty,
+                   " empty bins are not drawn");
     svg_write_note(writer, &has_notes, "other: ", options->other ? table->other : 0, "");
     svg_write_note(writer, &has_notes, "below the bins: ", rows.below, "");
     svg_write_note(writer, &has_notes, "above the bins: ", rows.above, "");
@@ -351,17 +440,19 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     svg_write(writer, "<path class=\"axis\" d=\"M%u %uH%u\"/>\n", svg.left, PRINT_SVG_BOTTOM,
               PRINT_SVG_RIGHT);
     svg_write(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">", PRINT_SVG_RIGHT, height - 120);
-    svg_write_escaped(writer, options->value_name ? options->value_name : "value");
+    svg_write_escaped(writer, print_value_label(options, table->rows.job));
     if (svg.scale == PRINT_SVG_EDGES)
-        svg_write(writer, binning->base > 0 ? " (logarithmic)" : " (bins are drawn equally wide)");
+        svg_write(writer, binning_is_of_powers(binning) ? " (logarithmic)"
+                                                        : " (bins are drawn equally wide)");
     svg_write(writer, "</text>\n</svg>\n");
 }
 
 const struct print_format print_svg = {
     .name = "svg",
     .has_lines = true,
+    .is_picture = true,
     .names_values = true,
-    .refused = PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_PERCENT | PRINT_EXTRA_QUANTILES,
-    .list_rows_max = PRINT_SVG_BARS_MAX,
+    .refused = PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_QUANTILES,
+    .list_lines = print_svg_bars_max,
     .rows = print_svg_rows,
 };

@@ -3,6 +3,7 @@
  *
  * tsv and csv have a line for each bin: "value, count" for bins of width 1, else "low, high, count"
  * with an exclusive high, and then the optional columns percent, cumulative and cumulative percent.
+ * Sums of weights are called by these instead of "count".
  * The line of --other comes last. csv (RFC 4180, but lines end with a newline alone) begins with a
  * header. Quantiles are printed instead of the bins.
  *
@@ -63,8 +64,8 @@ static const struct {
 /* A line: two edges, two counts, two percentages and the words. Lines of quantiles are shorter. */
 #define PRINT_LINE_MAX (2 * ELEMENT_TEXT_SIZE + 2 * DECIMAL_SIZE + 2 * PERCENTAGE_SHARE_SIZE + 120)
 
-/* Longer groups are not in lines that are written together. */
-#define PRINT_GROUP_MAX 4096
+/* Longer groups and names are not in lines that are written together. */
+#define PRINT_OTHER_MAX 4096
 
 /* Lines that are written together. */
 #define PRINT_LINE_BATCH (PRINT_ROWS_BATCH / 2)
@@ -100,14 +101,13 @@ static inline char *print_bin(char *c, const struct print_table *table, __int128
     return c + write(c, element, high);
 }
 
-/* The columns from the count on, and the end of the line. */
+/* The columns from the count on, after its name, and the end of the line. */
 static inline char *print_counts(char *c, const struct print_table *table, uint64_t count,
                                  uint64_t cumulative)
 {
     const struct print_options *options = table->options;
     const char separator = table->format->separator;
 
-    c = print_word(c, separator, PRINT_WORD_COUNT);
     c += decimal_write(c, count);
     if (options->percent) {
         c = print_word(c, separator, PRINT_WORD_PERCENT);
@@ -122,6 +122,25 @@ static inline char *print_counts(char *c, const struct print_table *table, uint6
         }
     }
     return print_word(c, separator, PRINT_WORD_END);
+}
+
+/* What stands between the bin and its count. */
+static const char *print_count_word(const struct print_table *table)
+{
+    const char separator = table->format->separator;
+
+    return separator == '\t' ? "\t" : separator == ',' ? "," : table->count_member;
+}
+
+/* Writes such a word, which may be of any length, and the columns after it. */
+static void print_write_counts(struct writer *writer, const struct print_table *table,
+                               const char *word, uint64_t count, uint64_t cumulative)
+{
+    char line[PRINT_LINE_MAX];
+
+    writer_write_text(writer, word);
+    const char *end = print_counts(line, table, count, cumulative);
+    writer_write(writer, line, (size_t)(end - line));
 }
 
 /* What begins each line, and its length: of a group its values, and in jsonl a brace. */
@@ -163,12 +182,11 @@ static void print_long_lines(struct writer *writer, const struct print_table *ta
             c = print_word(line, separator, PRINT_WORD_VALUE);
             writer_write(writer, line, (size_t)(c - line));
             print_write_text(writer, data, bytes, is_json ? '\0' : separator);
-            c = line;
         } else {
             c = print_bin(line, table, row.low, row.high);
+            writer_write(writer, line, (size_t)(c - line));
         }
-        c = print_counts(c, table, row.count, cumulative);
-        writer_write(writer, line, (size_t)(c - line));
+        print_write_counts(writer, table, print_count_word(table), row.count, cumulative);
     }
 }
 
@@ -176,7 +194,10 @@ static void print_lines_of(struct writer *writer, const struct print_table *tabl
 {
     size_t group_bytes;
     const char *group = print_group(table, &group_bytes);
-    const size_t line_max = PRINT_LINE_MAX + group_bytes;
+    const char *word = print_count_word(table);
+    const bool has_word = table->rows.job->has_weights; /* else it is that of print_words */
+    const size_t word_bytes = has_word ? strlen(word) : 0;
+    const size_t line_max = PRINT_LINE_MAX + group_bytes + word_bytes;
     const size_t fitting = ((64 << 10) - 1) / line_max;
     const size_t capacity = fitting < PRINT_LINE_BATCH ? fitting : PRINT_LINE_BATCH;
     struct rows_row batch[PRINT_LINE_BATCH];
@@ -194,6 +215,8 @@ static void print_lines_of(struct writer *writer, const struct print_table *tabl
             c = print_word(c, separator, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
             c = mempcpy(c, group, group_bytes);
             c = print_bin(c, table, batch[i].low, batch[i].high);
+            c = has_word ? mempcpy(c, word, word_bytes)
+                         : print_word(c, separator, PRINT_WORD_COUNT);
             c = print_counts(c, table, batch[i].count, cumulative);
         }
         writer_commit(writer, (size_t)(c - lines));
@@ -205,15 +228,16 @@ void print_lines(struct writer *writer, const struct print_table *table)
     struct print_table all = *table;
     struct rows rows = table->rows;
     struct rows_row first;
-    size_t group_bytes;
+    size_t other_bytes;
 
-    print_group(table, &group_bytes);
+    print_group(table, &other_bytes);
+    other_bytes += strlen(print_count_word(table));
     if (table->format == &print_json && rows_read(&rows, &first, 1) > 0)
         all.first_low = first.low; /* in other formats the first line is like all others */
-    if (table->rows.job->element.notation == ELEMENT_TEXT || group_bytes > PRINT_GROUP_MAX)
+    if (table->rows.job->element.notation == ELEMENT_TEXT || other_bytes > PRINT_OTHER_MAX)
         print_long_lines(writer, &all);
     else
-        print_rows_in_parts(writer, &all, PRINT_LINE_MAX + group_bytes, print_lines_of);
+        print_rows_in_parts(writer, &all, PRINT_LINE_MAX + other_bytes, print_lines_of);
 }
 
 static void print_delimited(struct writer *writer, const struct print_table *table)
@@ -229,7 +253,7 @@ static void print_delimited(struct writer *writer, const struct print_table *tab
             quantiles->count > 0 ? "quantile" : NULL,
             table->rows.is_unit ? "value" : "low",
             table->rows.is_unit ? NULL : "high",
-            quantiles->count > 0 ? NULL : "count",
+            quantiles->count > 0 ? NULL : table->count_name,
             quantiles->count == 0 && options->percent ? "percent" : NULL,
             quantiles->count == 0 && options->cumulative ? "cumulative" : NULL,
             quantiles->count == 0 && options->cumulative && options->percent ? "cumulative_percent"
@@ -239,7 +263,8 @@ static void print_delimited(struct writer *writer, const struct print_table *tab
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             if (names[i] && !is_first)
                 writer_write(writer, &separator, 1);
-            writer_write_text(writer, names[i] ? names[i] : "");
+            if (names[i])
+                print_values_field(writer, names[i], separator);
             is_first = is_first && !names[i];
         }
         writer_write_text(writer, "\n");
@@ -262,8 +287,9 @@ static void print_delimited(struct writer *writer, const struct print_table *tab
         char *c = stpcpy(line, is_jsonl ? "\"other\":true" : "other");
         if (!table->rows.is_unit && !is_jsonl)
             *c++ = separator;
-        c = print_counts(c, table, table->other, table->rows.inside);
         writer_commit(writer, (size_t)(c - line));
+        print_write_counts(writer, table, print_count_word(table), table->other,
+                           table->rows.inside);
     }
 }
 
@@ -293,11 +319,8 @@ static void print_object(struct writer *writer, const struct print_table *table)
     print_lines(writer, table);
     writer_write_text(writer, "]");
     if (table->options->other) {
-        line = writer_reserve(writer, PRINT_LINE_MAX);
-        char *brace = stpcpy(line, ",\n\"other\":");
-        c = print_counts(brace, table, table->other, rows->inside);
-        *brace = '{'; /* instead of the comma before the count */
-        writer_commit(writer, (size_t)(c - line));
+        writer_write_text(writer, ",\n\"other\":{");
+        print_write_counts(writer, table, print_count_word(table) + 1, table->other, rows->inside);
     }
     for (size_t i = 0; i < quantiles->count; i++) {
         line = writer_reserve(writer, PRINT_LINE_MAX);

@@ -56,24 +56,42 @@ void print_values_field(struct writer *writer, const char *name, char separator)
     writer_write_text(writer, quote);
 }
 
-/* Whether a name is that of another member of the objects of a format. None begins with "by_". */
+/* The columns of lines of histogram and uniq beside the counts. */
+static const char *const print_line_members[] = {
+    "value", "low", "high", "percent", "cumulative", "other", "cumulative_percent"};
+#define PRINT_LINE_MEMBERS (sizeof print_line_members / sizeof *print_line_members)
+
+static bool print_is_among(const char *name, const char *const *names, size_t count)
+{
+    size_t i = 0;
+
+    while (i < count && strcmp(names[i], name) != 0)
+        i++;
+    return i < count;
+}
+
+const char *print_count_prefix(const struct job *job)
+{
+    return print_is_among(job_count_name(job), print_line_members, PRINT_LINE_MEMBERS) ? "sum_"
+                                                                                       : "";
+}
+
+/* Whether a name is that of another member of the objects of a format. */
 static bool print_values_has_member(const struct job *job, const struct print_format *format,
                                     const char *column, const char *name)
 {
-    static const char *const lines[] = {"value",   "low",        "high",  "count",
-                                        "percent", "cumulative", "other", "cumulative_percent"};
     static const char *const objects[] = {"total", "inside", "below",    "above",
                                           "bins",  "other",  "quantiles"};
     const bool has_lines = format == &print_jsonl;
 
     if (job->operation != OPERATION_REDUCE && job->operation != OPERATION_COUNT) {
-        const char *const *members = has_lines ? lines : objects;
-        const size_t count =
-            has_lines ? sizeof lines / sizeof *lines : sizeof objects / sizeof *objects;
-        bool is_member = false;
-        for (size_t i = 0; i < count && !is_member; i++)
-            is_member = strcmp(members[i], name) == 0;
-        return is_member;
+        const char *prefix = print_count_prefix(job);
+        const size_t length = strlen(prefix);
+        if (!has_lines)
+            return print_is_among(name, objects, sizeof objects / sizeof *objects);
+        return print_is_among(name, print_line_members, PRINT_LINE_MEMBERS) ||
+               (strncmp(name, prefix, length) == 0 &&
+                strcmp(name + length, job_count_name(job)) == 0);
     }
     if (has_lines && column && strcmp(name, "column") == 0)
         return true;
@@ -109,11 +127,12 @@ void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
     for (size_t i = 0; i < job->group_count; i++) {
         const char *name = job_group_name(job, i);
         unsigned count = print_values_has_member(job, format, column, name);
-        for (size_t before = 0; before < i;) {
-            if (print_prefixed_are_equal(name, count, job_group_name(job, before),
-                                         prefixes->counts[before])) {
+        for (size_t before = job->has_weights ? 0 : 1; before <= i;) { /* 0: the sums of weights */
+            const char *other = before == 0 ? job_count_name(job) : job_group_name(job, before - 1);
+            if (print_prefixed_are_equal(name, count, other,
+                                         before == 0 ? 0 : prefixes->counts[before - 1])) {
                 count++;
-                before = 0;
+                before = job->has_weights ? 0 : 1;
             } else {
                 before++;
             }

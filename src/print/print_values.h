@@ -49,6 +49,12 @@ struct print_values {
                     char out[PRINT_VALUE_SIZE]);
 };
 
+/*
+ * Returns what stands before the name of the counts (job_count_name) so that it differs from those
+ * of the other columns of histogram and uniq: "sum_", or mostly nothing. Pure.
+ */
+const char *print_count_prefix(const struct job *job);
+
 /* Writes a name as a field of tsv or csv, whose separator it is. */
 void print_values_field(struct writer *writer, const char *name, char separator);
 

@@ -154,20 +154,22 @@ static inline void rows_list_offer(struct rows_list *list, size_t capacity,
     }
 }
 
-/* Reads rows and keeps the first `capacity` in the order, at least one. Returns how many it read.
+/*
+ * Reads rows and keeps the first `capacity` in the order, at least one. Adds how many it read to
+ * list->left and list->empty_left.
  */
-static uint64_t rows_list_choose(struct rows_list *list, size_t capacity, struct rows rows)
+static void rows_list_choose(struct rows_list *list, size_t capacity, struct rows rows)
 {
     struct rows_row batch[ROWS_LIST_BATCH_ROWS];
-    uint64_t seen = 0;
     size_t n;
 
     while ((n = rows_read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
-        seen += n;
-        for (size_t i = 0; i < n; i++)
+        list->left += n;
+        for (size_t i = 0; i < n; i++) {
+            list->empty_left += batch[i].count == 0;
             rows_list_offer(list, capacity, &batch[i]);
+        }
     }
-    return seen;
 }
 
 /* Chooses rows of parts, on several threads. */
@@ -177,7 +179,6 @@ struct rows_list_choice {
     size_t capacity;
     pthread_mutex_t lock; /* guards what follows */
     struct rows_list *list;
-    uint64_t seen;
 };
 
 /* Chooses rows of a part. Needs no memory that could be missing: it is a list of a few rows. */
@@ -189,9 +190,10 @@ static void rows_list_choose_part(void *context, size_t part)
     struct rows rows = *choice->rows;
 
     rows.narrow(&rows, part, choice->parts);
-    uint64_t seen = rows_list_choose(&list, choice->capacity, rows);
+    rows_list_choose(&list, choice->capacity, rows);
     pthread_mutex_lock(&choice->lock);
-    choice->seen += seen;
+    choice->list->left += list.left;
+    choice->list->empty_left += list.empty_left;
     for (size_t i = 0; i < list.count; i++)
         rows_list_offer(choice->list, choice->capacity, &list.items[i]);
     pthread_mutex_unlock(&choice->lock);
@@ -221,14 +223,17 @@ static enum status rows_list_top(struct rows_list *list, const struct rows *rows
         .capacity = max,
         .list = list,
     };
+    list->left = 0;
     if (threads == 1) {
-        choice.seen = rows_list_choose(list, max, *rows);
+        rows_list_choose(list, max, *rows);
     } else {
         pthread_mutex_init(&choice.lock, NULL);
         parallel_run(threads, threads, rows_list_choose_part, &choice);
         pthread_mutex_destroy(&choice.lock);
     }
-    list->left = choice.seen - list->count;
+    list->left -= list->count;
+    for (size_t i = 0; i < list->count; i++)
+        list->empty_left -= list->items[i].count == 0;
     if (!by_count) {
         qsort(list->items, list->count, sizeof *list->items, rows_list_compare_bins);
         return STATUS_OK;

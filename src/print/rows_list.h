@@ -16,8 +16,9 @@
 struct rows_list {
     struct rows_row *items; /* [count], owned */
     size_t count;
-    size_t bytes;  /* of the memory of items */
-    uint64_t left; /* rows that are not in the list */
+    size_t bytes;        /* of the memory of items */
+    uint64_t left;       /* rows that are not in the list, */
+    uint64_t empty_left; /* and those of them with no count */
 };
 
 /*

@@ -3,9 +3,11 @@
 
 #include "print/svg.h"
 
-#include "base/decimal.h"
 #include "base/printable.h"
+#include "job/job.h"
 #include "output/writer.h"
+#include "plot/axis.h"
+#include "print/print_rows.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,13 +19,18 @@ static const char svg_style[] =
     ".title{font-size:160px;font-weight:bold;fill:#1d2430}\n"
     ".end{text-anchor:end}.middle{text-anchor:middle}\n"
     "path{stroke:#e2e6ec;stroke-width:10}.axis{stroke:#8a93a1}\n"
-    ".page{fill:#ffffff}.bars{fill:#3572b0}.bars rect:hover{fill:#d9822b}\n"
+    ".page{fill:#ffffff}.bars{fill:#3572b0}.bars path{stroke:none}\n"
+    ".tips rect{fill-opacity:0}.bars rect:hover{fill:#d9822b;fill-opacity:1}\n"
     "@media (prefers-color-scheme:dark){\n"
     "text{fill:#aab3c0}.title{fill:#e8ecf2}\n"
     "path{stroke:#2b323c}.axis{stroke:#6c7684}\n"
     ".page{fill:#161b22}.bars{fill:#5fa3e6}.bars rect:hover{fill:#f0a95c}\n"
     "}\n"
     "</style>\n";
+
+/* The size of the title's font, and of a character of it, as SVG_CHARACTER. */
+#define SVG_TITLE_SIZE      160
+#define SVG_TITLE_CHARACTER 100
 
 void svg_write(struct writer *writer, const char *format, ...)
 {
@@ -53,11 +60,20 @@ void svg_write_escaped(struct writer *writer, const char *text)
 
 void svg_write_number(struct writer *writer, uint64_t number)
 {
-    char digits[DECIMAL_SIZE];
-    const size_t length = decimal_write(digits, number);
+    char digits[AXIS_LABEL_SIZE];
 
-    for (size_t i = 0; i < length; i++)
-        svg_write(writer, "%s%c", i > 0 && (length - i) % 3 == 0 ? "," : "", digits[i]);
+    axis_write(digits, NULL, number, true);
+    svg_write(writer, "%s", digits);
+}
+
+size_t svg_format_total(char out[SVG_SUMMARY_SIZE], const struct job *job, uint64_t total)
+{
+    char number[AXIS_LABEL_SIZE];
+
+    axis_write(number, NULL, total, true);
+    if (job->has_weights)
+        return (size_t)sprintf(out, "%s (sum of %.200s)", number, job_count_name(job));
+    return (size_t)sprintf(out, "%s %s", number, total == 1 ? "value" : "values");
 }
 
 void svg_write_note(struct writer *writer, bool *has_notes, const char *before, uint64_t number,
@@ -92,16 +108,23 @@ void svg_write_label(struct writer *writer, bool is_tilted, unsigned y, unsigned
     svg_write_text(writer, "middle", x < last ? x : last, y + 200, label);
 }
 
-void svg_begin(struct writer *writer, unsigned height)
+void svg_begin(struct writer *writer, unsigned height, unsigned left, const char *title)
 {
+    const size_t width = printable_width(title) * SVG_TITLE_CHARACTER;
+    const unsigned space = SVG_WIDTH - SVG_SPACE - left;
+
     svg_write(writer,
               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
               "viewBox=\"0 0 %u %u\">\n<title>",
               SVG_WIDTH / SVG_PIXEL, height / SVG_PIXEL, SVG_WIDTH, height);
-}
-
-void svg_write_page(struct writer *writer, unsigned height)
-{
+    svg_write_escaped(writer, title);
+    svg_write(writer, "</title>\n");
     writer_write_text(writer, svg_style);
     svg_write(writer, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n", SVG_WIDTH, height);
+    svg_write(writer, "<text class=\"title\" x=\"%u\" y=\"280\"", left);
+    if (width > space)
+        svg_write(writer, " style=\"font-size:%upx\"", (unsigned)(SVG_TITLE_SIZE * space / width));
+    svg_write(writer, ">");
+    svg_write_escaped(writer, title);
+    svg_write(writer, "</text>\n");
 }

@@ -8,8 +8,10 @@
 #define GPUHIST_SVG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+struct job;
 struct writer;
 
 #define SVG_PIXEL 10
@@ -30,7 +32,7 @@ __attribute__((format(printf, 2, 3))) void svg_write(struct writer *writer, cons
 /* Writes text of the input as XML. Replaces what is no printable character by '?'. */
 void svg_write_escaped(struct writer *writer, const char *text);
 
-/* Writes a number in groups of three digits. */
+/* Writes a number as axis_write does in a picture. */
 void svg_write_number(struct writer *writer, uint64_t number);
 
 /* Writes a number, if it is not 0, between two texts; "; " precedes all notes but the first. */
@@ -47,10 +49,19 @@ void svg_write_text(struct writer *writer, const char *class, unsigned x, unsign
 void svg_write_label(struct writer *writer, bool is_tilted, unsigned y, unsigned x,
                      const char *label);
 
-/* Begins a picture of that height: its title, which the caller writes, and `</title>` follow. */
-void svg_begin(struct writer *writer, unsigned height);
+/* The size of what a picture shows: a name of the input may be part of it. */
+#define SVG_SUMMARY_SIZE 512
 
-/* Writes the style and the background, after the title. */
-void svg_write_page(struct writer *writer, unsigned height);
+/*
+ * Writes how many values there are, or with weights what they add up to: "5003 values", "12,480
+ * (sum of bytes)". Returns the length, 300 at most.
+ */
+size_t svg_format_total(char out[SVG_SUMMARY_SIZE], const struct job *job, uint64_t total);
+
+/*
+ * Begins a picture of that height: the style, the background and the title, a text of the user, of
+ * which the upper line begins at `left`. Too long a title is made smaller.
+ */
+void svg_begin(struct writer *writer, unsigned height, unsigned left, const char *title);
 
 #endif

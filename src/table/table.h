@@ -28,21 +28,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct stage;
 struct table;
 
-/* The words of rows. The first word after the key must be above 0 in every row. */
+/* The words of rows. */
 struct table_layout {
     size_t key_words; /* compared as unsigned words, the first one first */
     size_t words;     /* of a row, with its key */
+    bool has_zeros;   /* the first word after the key may be 0; else it is above 0 in every row */
+    bool is_weighted; /* keys come with weights, which are added to the first word after them */
     /*
      * Adds the row `from` to another one of the same key. Returns false if something does not fit.
      * Thread-safe on distinct rows. NULL: all words after the key are counts, which are added.
      */
     bool (*merge)(const void *context, uint64_t *into, const uint64_t *from);
+    /*
+     * Keys come with values: adds values[i] to the words after the first one after the key of
+     * rows[i], for n rows, which may be repeated. Thread-safe on distinct rows. NULL: they do not.
+     */
+    void (*absorb)(const void *context, uint64_t *const *rows, const uint64_t *values, size_t n);
     const void *context;
     /*
-     * [words]: the first values of a new row (table_writer_find); those of the key and of the word
-     * after it are not used. NULL: zeros. It must outlive the table.
+     * [words]: the first values of a new row (table_writer_absorb); those of the key and of the
+     * word after it are not used. NULL: zeros. It must outlive the table.
      */
     const uint64_t *initial;
 };
@@ -61,6 +69,9 @@ struct table_entry {
  */
 enum status table_create(struct table **table, const struct table_layout *layout, uint64_t bytes,
                          const char *directory, struct failure *failure);
+
+/* Reports merges to a stage (stage.h), which must outlive the table. NULL: no longer. */
+void table_set_stage(struct table *table, struct stage *stage);
 
 /* The memory that it may take. */
 uint64_t table_bytes_max(const struct table *table);
@@ -86,25 +97,24 @@ enum status table_writer_open(struct table *table, struct table_writer **writer,
 void table_writer_close(struct table_writer *writer);
 
 /*
- * Counts each of keys[0..n) once, in a table of plain counts. Fails with STATUS_DATA if there is no
- * memory, or if runs cannot be written.
+ * Counts each of keys[0..n) once, in a table of plain counts: the quickest way. Fails with
+ * STATUS_DATA if there is no memory, or if runs cannot be written.
  */
 enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, size_t n,
                              struct failure *failure);
 
 /* The maximum of keys of one call. */
-#define TABLE_FIND_MAX ((size_t)256)
+#define TABLE_ABSORB_MAX ((size_t)256)
 
 /*
- * Adds weights[i] > 0, NULL: 1, to the first word after the key of the row of key i, for n <=
- * TABLE_FIND_MAX keys, which follow each other in `keys` and may be repeated. Stores the addresses
- * of the rows in rows[0..n): until the writer's next call, the caller adds to their other words.
- * The rows are the writer's own, in a hash table that fits its L2 cache; when that is full, they
- * move to the partitions, and it begins with new rows. Fails likewise.
+ * Adds weights[i], above 0 unless the layout has zeros, to the first word after the key of the row
+ * of key i, for n <= TABLE_ABSORB_MAX keys, which follow each other in `keys` and may be repeated;
+ * 1 if keys come without weights. If they come with values, these are added to the other words.
+ * Frequent keys are added up in rows of the writer's own. Fails likewise.
  */
-enum status table_writer_find(struct table_writer *writer, const uint64_t *keys,
-                              const uint64_t *weights, size_t n, uint64_t **rows,
-                              struct failure *failure);
+enum status table_writer_absorb(struct table_writer *writer, const uint64_t *keys,
+                                const uint64_t *values, const uint64_t *weights, size_t n,
+                                struct failure *failure);
 
 /*
  * Adds n rows of the layout, whose keys may be repeated. Fails likewise. Rows are added fastest if
@@ -162,7 +172,7 @@ enum table_order {
 enum status table_finalize(struct table *table, enum table_order order, struct failure *failure);
 
 /*
- * Removes the entries whose keys are `first` to `last` from a table of plain counts that was
+ * Removes the entries whose keys are `first` to `last` from a table with rows of two words that was
  * finalized in any order and is in memory, and passes them to `take`. No other thread may use the
  * table meanwhile. It must then be finalized again.
  */

@@ -20,7 +20,7 @@ struct table_list {
 struct table_partition {
     pthread_mutex_t lock;      /* guards what follows */
     struct table_list packed;  /* rows of distinct keys */
-    struct table_list pending; /* keys that came since */
+    struct table_list pending; /* keys that came since, with their values and weights */
     struct table_list added;   /* rows that came since */
     uint64_t total;            /* the sum of the packed counts, modulo 2^64 */
     uint64_t only;             /* the set that all packed rows are of; 0: there is none */
@@ -51,11 +51,13 @@ struct table_cache {
 };
 
 struct table {
-    struct table_layout layout; /* const, like the next six */
-    bool has_counts;            /* the layout is that of plain counts */
+    struct table_layout layout; /* const, like the next seven */
+    bool has_counts;            /* the layout is table_counts */
+    bool has_sums;              /* the layout is table_sums */
     size_t block_rows;          /* of a block */
     uint64_t bytes_max;
     const char *directory;
+    struct stage *stage; /* or NULL; not owned */
     struct keyed_hash hash;
     struct table_blocks blocks;
     _Atomic unsigned writers;     /* open now */
@@ -75,16 +77,27 @@ struct table {
     struct table_cache *cache; /* of spill.runs[0], which has all rows; NULL: they are in memory */
 };
 
+/*
+ * Blocks that a writer fills alone, one for each partition. All full blocks end at the same offset
+ * from a multiple of the bytes of blocks; where a partition has no block, `next` is that offset.
+ */
+struct table_filling {
+    size_t words;                     /* of a row, or of a key with its value and weight */
+    uintptr_t end;                    /* the offset */
+    struct table_block *filled;       /* full blocks, which have yet to go to their partitions */
+    uint64_t *next[TABLE_PARTITIONS]; /* where the next one goes */
+};
+
 struct table_writer {
     struct table *table;
     struct table_packer packer;
-    struct table_slots front; /* the rows that table_writer_find returns */
-    size_t start;             /* the part of the front at which it is emptied first */
-    /* In a table of plain counts: */
-    struct table_hot hot;
-    /* Where the next key of each partition goes, in a block; a multiple of TABLE_BLOCK_BYTES: the
-     * block is full, or there is none. */
-    uint64_t *next[TABLE_PARTITIONS];
+    struct table_slots front;       /* rows of keys that came lately */
+    uint64_t front_look_ups;        /* since the front was empty */
+    uint64_t direct;                /* so many keys do not go to the front next */
+    bool has_rows;                  /* `rows` has had blocks */
+    struct table_filling rows;      /* of the front */
+    struct table_filling input;     /* keys with their values and weights */
+    struct table_hot hot;           /* in a table of plain counts */
     uint64_t cold[TABLE_HOT_BLOCK]; /* keys that the hot table does not have */
 };
 

@@ -133,7 +133,7 @@ static void table_sort_group(void *context, size_t group)
 {
     struct table_sort *sort = context;
 
-    if (sort->table->has_counts)
+    if (sort->table->has_counts || sort->table->has_sums) /* rows of the same words */
         table_sort_scan(table_counts, sort, group);
     else
         table_sort_scan(sort->table->layout, sort, group);

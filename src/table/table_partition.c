@@ -6,8 +6,10 @@
 /* Keys and rows of fewer bytes do not pay for clearing and reading a hash table. */
 #define TABLE_DUE_BYTES ((uint64_t)32 << 10)
 
-/* Where keys are new: as many as have a hash table that fits the L2 cache, */
-#define TABLE_DUE_BYTES_IF_NEW ((uint64_t)128 << 10)
+/* Where keys are new, or fewer than so many times the packed ones: as many as have a hash table
+ * that fits the L2 cache, */
+#define TABLE_DUE_BYTES_MAX ((uint64_t)128 << 10)
+#define TABLE_DUE_TIMES     8
 
 /* but all partitions at most this part of the memory that the table may take. */
 #define TABLE_DUE_SHARE 8
@@ -32,7 +34,11 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
 {
     const struct keyed_hash hash = table->hash;
     const uint64_t came = partition->pending.used + partition->added.used;
+    const size_t words = table_input_words(layout);
+    uint64_t *rows[TABLE_BLOCK_KEYS];
+    uint64_t values[TABLE_BLOCK_KEYS];
     struct table_block *block = NULL;
+    uint64_t total = partition->total; /* no store to rows can change it */
     uint64_t used = 0;
     bool overflows = false;
 
@@ -40,24 +46,28 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
         return failure->status;
     packer->slots.skipped = TABLE_PARTITION_BITS;
     const struct table_slots slots = packer->slots; /* no store to rows can change it */
-    partition->total += partition->pending.used;
     while ((block = table_list_next(table, packer, &partition->pending, block))) {
         for (size_t i = 0; i < block->used; i++) {
-            const uint64_t key = block->words[i];
-            uint64_t *row = table_slots_find(layout, &slots, table_hash(layout, &hash, &key), &key);
-            used += row[1] == 0;
-            row[0] = key;
-            overflows |= ++row[1] == 0;
+            const uint64_t *key = block->words + i * words;
+            const uint64_t weight = layout.is_weighted ? key[words - 1] : 1;
+            const uint64_t key_hash = table_hash(layout, &hash, key);
+            rows[i] = table_slots_add(layout, &slots, key_hash, key, weight, &used, &overflows);
+            values[i] = layout.absorb ? key[layout.key_words] : 0;
+            total += weight;
         }
+        if (layout.absorb)
+            layout.absorb(layout.context, rows, values, block->used);
     }
     while ((block = table_list_next(table, packer, &partition->added, block))) {
         for (size_t i = 0; i < block->used; i++) {
             const uint64_t *added = block->words + i * layout.words;
             uint64_t *row =
                 table_slots_find(layout, &slots, table_hash(layout, &hash, added), added);
-            partition->total += table_row_count(layout, added);
-            if (table_row_count(layout, row) == 0) {
+            total += table_row_count(layout, added);
+            if (table_slots_is_free(layout, &slots, row)) {
                 table_row_copy(layout, row, added);
+                if (layout.has_zeros && table_row_count(layout, row) == 0)
+                    table_slots_mark(layout, &slots, row);
                 used++;
             } else {
                 overflows |= !table_row_merge(layout, row, added);
@@ -65,6 +75,7 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
         }
     }
     packer->slots.used = used;
+    partition->total = total;
     partition->pending.used = 0;
     partition->added.used = 0;
     if (overflows)
@@ -94,7 +105,7 @@ TABLE_INLINE void table_partition_merge(const struct table_layout layout, struct
             uint64_t *packed = block->words + i * layout.words;
             uint64_t *row =
                 table_slots_find(layout, &slots, table_hash(layout, &hash, packed), packed);
-            const bool stays = table_row_count(layout, row) == 0;
+            const bool stays = table_slots_is_free(layout, &slots, row);
             if (!stays)
                 overflows |= !table_row_merge(layout, row, packed);
             if (layout.words == 2 || kept != i)
@@ -125,6 +136,7 @@ TABLE_INLINE enum status table_partition_append(const struct table_layout layout
     struct table_block **link = &partition->packed.blocks;
     const uint64_t *row = packer->slots.rows;
     const uint64_t *end = row + (layout.words << packer->slots.bits);
+    const size_t capacity = table->block_rows; /* no store to rows can change it */
     uint64_t left = packer->slots.used;
 
     /* A count that overflowed to 0, which is an error in the end, is no row. */
@@ -140,8 +152,9 @@ TABLE_INLINE enum status table_partition_append(const struct table_layout layout
             *link = block;
         }
         size_t used = block->used;
-        for (; used < table->block_rows && left > 0 && row < end; row += layout.words) {
-            const bool is_used = table_row_count(layout, row) > 0;
+        for (; used < capacity && left > 0 && row < end; row += layout.words) {
+            const bool is_used = (table_row_count(layout, row) > 0) |
+                                 table_slots_is_marked(layout, &packer->slots, row);
             if (layout.words == 2 || is_used) /* a copy takes less time than a branch */
                 table_row_copy(layout, block->words + used * layout.words, row);
             used += is_used;
@@ -171,6 +184,8 @@ enum status table_partition_pack(struct table *table, struct table_partition *pa
 {
     return table->has_counts
                ? table_partition_pack_layout(table_counts, table, partition, packer, failure)
+           : table->has_sums
+               ? table_partition_pack_layout(table_sums, table, partition, packer, failure)
                : table_partition_pack_layout(table->layout, table, partition, packer, failure);
 }
 
@@ -185,13 +200,14 @@ enum status table_partition_pack_due(struct table *table, struct table_partition
     const uint64_t row_bytes = table_row_bytes(table);
     const uint64_t packed = partition->packed.used * row_bytes;
     const uint64_t came =
-        partition->pending.used * sizeof(uint64_t) + partition->added.used * row_bytes;
+        partition->pending.used * table_input_words(table->layout) * sizeof(uint64_t) +
+        partition->added.used * row_bytes;
 
     if (came < TABLE_DUE_BYTES || came < packed)
         return STATUS_OK;
-    if (atomic_load_explicit(&table->has_new_keys, memory_order_relaxed) &&
-        came < TABLE_DUE_BYTES_IF_NEW &&
-        came < table->bytes_max / TABLE_DUE_SHARE / TABLE_PARTITIONS)
+    if ((came < TABLE_DUE_TIMES * packed ||
+         atomic_load_explicit(&table->has_new_keys, memory_order_relaxed)) &&
+        came < TABLE_DUE_BYTES_MAX && came < table->bytes_max / TABLE_DUE_SHARE / TABLE_PARTITIONS)
         return STATUS_OK;
     return table_partition_pack(table, partition, packer, failure);
 }

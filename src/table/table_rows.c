@@ -10,16 +10,15 @@
 enum status table_slots_clear(struct table_slots *slots, const struct table_layout *layout,
                               uint64_t rows, struct failure *failure)
 {
-    const size_t row_bytes = layout->words * sizeof *slots->rows;
     unsigned bits = TABLE_SLOTS_BITS_MIN;
 
     while ((uint64_t)3 << bits < 4 * rows)
         bits++;
     if (slots->rows && bits <= slots->capacity_bits) {
-        memset(slots->rows, 0, row_bytes << bits);
+        memset(slots->rows, 0, table_slots_bytes(layout, bits));
     } else {
         table_slots_destroy(slots, layout);
-        slots->rows = memory_map(row_bytes << bits);
+        slots->rows = memory_map(table_slots_bytes(layout, bits));
         if (!slots->rows)
             return status_fail(failure, STATUS_DATA, "no memory for a table of 2^%u keys", bits);
         slots->capacity_bits = bits;
@@ -32,6 +31,6 @@ enum status table_slots_clear(struct table_slots *slots, const struct table_layo
 void table_slots_destroy(struct table_slots *slots, const struct table_layout *layout)
 {
     if (slots->rows)
-        memory_unmap(slots->rows, layout->words * sizeof *slots->rows << slots->capacity_bits);
+        memory_unmap(slots->rows, table_slots_bytes(layout, slots->capacity_bits));
     slots->rows = NULL;
 }

@@ -1,8 +1,8 @@
 /*
  * Rows of a table, as words: their keys, merging, and the hash tables in which threads add them up.
  *
- * A function that has a layout as its argument is always inlined: where that is `table_counts`, a
- * constant, the compiler specialises it for rows of two words.
+ * A function that has a layout as its argument is always inlined: where that is `table_counts` or
+ * `table_sums`, a constant, the compiler specialises it for rows of two words.
  */
 #ifndef GPUHIST_TABLE_ROWS_H
 #define GPUHIST_TABLE_ROWS_H
@@ -14,12 +14,17 @@
 
 #define TABLE_INLINE static inline __attribute__((always_inline))
 
-/* The layout of plain counts. */
+/* The layouts of plain counts, and of sums, which may be 0. */
 static const struct table_layout table_counts = {.key_words = 1, .words = 2};
+static const struct table_layout table_sums = {.key_words = 1,
+                                               .words = 2,
+                                               .has_zeros = true,
+                                               .is_weighted = true};
 
-static inline bool table_layout_is_plain(const struct table_layout *layout)
+/* The words of what comes for a row: its key, and a value and a weight, if keys come with these. */
+TABLE_INLINE size_t table_input_words(const struct table_layout layout)
 {
-    return layout->key_words == 1 && layout->words == 2 && !layout->merge;
+    return layout.key_words + (layout.absorb != NULL) + layout.is_weighted;
 }
 
 TABLE_INLINE bool table_keys_are_equal(const struct table_layout layout, const uint64_t *a,
@@ -90,7 +95,8 @@ TABLE_INLINE uint64_t table_row_count(const struct table_layout layout, const ui
  * and all those of one partition follow each other. Zero-initialised, it has no slots.
  */
 struct table_slots {
-    uint64_t *rows;         /* [1 << bits]; one whose first word after the key is 0 is free */
+    uint64_t *rows;         /* [1 << bits]; one whose first word after the key is 0 is free, in a
+                               layout with zeros unless its bit is set in the words after them */
     unsigned bits;          /* above 0 */
     unsigned capacity_bits; /* 1 << capacity_bits rows are mapped */
     unsigned skipped;       /* upper bits of the hash that all rows have in common */
@@ -104,6 +110,31 @@ TABLE_INLINE uint64_t *table_slots_begin(const struct table_layout layout,
     return slots->rows + (hash << slots->skipped >> (64 - slots->bits)) * layout.words;
 }
 
+/* Whether the bit of a row is set, and setting it. */
+TABLE_INLINE bool table_slots_is_marked(const struct table_layout layout,
+                                        const struct table_slots *slots, const uint64_t *row)
+{
+    const size_t slot = (size_t)(row - slots->rows) / layout.words;
+
+    return layout.has_zeros &&
+           (slots->rows[(layout.words << slots->bits) + slot / 64] >> slot % 64 & 1) != 0;
+}
+
+TABLE_INLINE void table_slots_mark(const struct table_layout layout,
+                                   const struct table_slots *slots, const uint64_t *row)
+{
+    const size_t slot = (size_t)(row - slots->rows) / layout.words;
+
+    slots->rows[(layout.words << slots->bits) + slot / 64] |= (uint64_t)1 << slot % 64;
+}
+
+/* Whether a row is free. */
+TABLE_INLINE bool table_slots_is_free(const struct table_layout layout,
+                                      const struct table_slots *slots, const uint64_t *row)
+{
+    return table_row_count(layout, row) == 0 && !table_slots_is_marked(layout, slots, row);
+}
+
 /* The row of a key, or the free one for it: there must be one. */
 TABLE_INLINE uint64_t *table_slots_find(const struct table_layout layout,
                                         const struct table_slots *slots, uint64_t hash,
@@ -114,9 +145,43 @@ TABLE_INLINE uint64_t *table_slots_find(const struct table_layout layout,
 
     for (;; slot = (slot + 1) & mask) {
         uint64_t *row = slots->rows + slot * layout.words;
-        if (table_row_count(layout, row) == 0 || table_keys_are_equal(layout, row, key))
+        if (table_slots_is_free(layout, slots, row) || table_keys_are_equal(layout, row, key))
             return row;
     }
+}
+
+/*
+ * Adds a weight to the count of the row of a key, which begins if it is new: then *used grows. Sets
+ * *overflows if the count does not fit.
+ */
+TABLE_INLINE uint64_t *table_slots_add(const struct table_layout layout,
+                                       const struct table_slots *slots, uint64_t hash,
+                                       const uint64_t *key, uint64_t weight, uint64_t *used,
+                                       bool *overflows)
+{
+    uint64_t *row = table_slots_find(layout, slots, hash, key);
+    uint64_t *count = row + layout.key_words;
+
+    if (layout.words == 2 && !layout.has_zeros) { /* without a branch */
+        row[0] = key[0];
+        *used += *count == 0;
+    } else if (table_slots_is_free(layout, slots, row)) {
+        memcpy(row, key, layout.key_words * sizeof *row);
+        for (size_t w = layout.key_words + 1; w < layout.words; w++)
+            row[w] = layout.initial ? layout.initial[w] : 0;
+        ++*used;
+    }
+    *overflows |= __builtin_add_overflow(*count, weight, count);
+    if (layout.has_zeros && *count == 0)
+        table_slots_mark(layout, slots, row);
+    return row;
+}
+
+/* The bytes of so many slots. */
+static inline size_t table_slots_bytes(const struct table_layout *layout, unsigned bits)
+{
+    const size_t slots = (size_t)1 << bits;
+    return slots * layout->words * sizeof(uint64_t) + (layout->has_zeros ? slots / 8 : 0);
 }
 
 /*

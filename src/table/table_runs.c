@@ -7,6 +7,7 @@
 #include "table/table_runs.h"
 
 #include "base/memory.h"
+#include "base/stage.h"
 #include "input/input.h"
 #include "output/temporary.h"
 #include "table/table_rows.h"
@@ -81,6 +82,7 @@ struct table_merge_input {
 struct table_merge {
     struct table_layout layout;
     size_t capacity; /* rows of a buffer */
+    struct stage *stage;
     struct table_merge_input inputs[TABLE_RUNS_MAX];
     struct table_merge_input *heap[TABLE_RUNS_MAX]; /* [left] */
     size_t left;
@@ -113,6 +115,7 @@ static enum status table_merge_read(const struct table_merge *merge,
 
     if (!table_run_read(input->run, &merge->layout, input->read, input->rows, n))
         return table_run_fail("read", failure);
+    stage_add(merge->stage, n);
     input->read += n;
     input->row = input->rows;
     input->end = input->rows + n * merge->layout.words;
@@ -162,18 +165,22 @@ static enum status table_merge_write(struct table_merge *merge, uint64_t *buffer
 }
 
 enum status table_runs_merge(struct table_run *runs, size_t n, const struct table_layout *layout,
-                             const char *directory, struct table_run *merged,
+                             const char *directory, struct stage *stage, struct table_run *merged,
                              struct failure *failure)
 {
     const size_t row_bytes = layout->words * sizeof(uint64_t);
     const size_t capacity = TABLE_MERGE_BYTES / row_bytes + 1;
     const size_t bytes = (n + 1) * capacity * row_bytes;
-    struct table_merge merge = {.layout = *layout, .capacity = capacity};
+    struct table_merge merge = {.layout = *layout, .capacity = capacity, .stage = stage};
+    uint64_t rows = 0;
     uint64_t *buffers = memory_map(bytes);
     enum status status;
 
     if (!buffers)
         return status_fail(failure, STATUS_DATA, "no memory for merging counts");
+    for (size_t i = 0; i < n; i++)
+        rows += runs[i].rows;
+    stage_begin(stage, "merging", rows);
     status = table_run_create(merged, directory, failure);
     for (size_t i = 0; status == STATUS_OK && i < n; i++) {
         struct table_merge_input *input = &merge.inputs[i];

@@ -9,6 +9,8 @@
 
 #include "table/table.h"
 
+struct stage;
+
 /* A run. The rows have the layout of the table. */
 struct table_run {
     int fd; /* owned; -1: there is no file */
@@ -40,11 +42,12 @@ void table_run_destroy(struct table_run *run);
 
 /*
  * Merges runs[0..n), 0 < n <= TABLE_RUNS_MAX, into one, and rows of equal keys into one. Stores it
- * in *merged, which the caller destroys, and destroys runs[0..n). Fails with STATUS_DATA, also if
- * rows do not fit; the runs then remain, and there is no *merged.
+ * in *merged, which the caller destroys, and destroys runs[0..n). Reports the rows read to the
+ * stage, or NULL. Fails with STATUS_DATA, also if rows do not fit; the runs then remain, and there
+ * is no *merged.
  */
 enum status table_runs_merge(struct table_run *runs, size_t n, const struct table_layout *layout,
-                             const char *directory, struct table_run *merged,
+                             const char *directory, struct stage *stage, struct table_run *merged,
                              struct failure *failure);
 
 #endif

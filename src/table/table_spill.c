@@ -69,7 +69,7 @@ static enum status table_spill_merge(struct table *table, size_t first, struct f
     if (spill->count < first + 2)
         return STATUS_OK;
     if (table_runs_merge(spill->runs + first, spill->count - first, &table->layout,
-                         table->directory, &merged, failure) != STATUS_OK)
+                         table->directory, table->stage, &merged, failure) != STATUS_OK)
         return failure->status;
     spill->runs[first] = merged;
     spill->count = first + 1;

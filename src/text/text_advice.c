@@ -1,19 +1,30 @@
-/* Implements text_advice.h: three lists of rules, of which the first that applies gives the advice.
- */
+/* Implements text_advice.h: lists of rules, of which the first that applies gives the advice. */
 #include "config.h"
 
 #include "text/text_advice.h"
 
 #include "base/kind_ip.h"
 #include "base/kind_time.h"
+#include "base/nearest.h"
 #include "text/text_line.h"
 #include "text/text_number.h"
 #include "text/text_scan.h"
 
+#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 
 #define TEXT_ADVICE_JSON "JSON: try --jsonl -f NAME"
+#define TEXT_ADVICE_WIDE "is it UTF-16? iconv -f UTF-16 -t UTF-8 converts it"
+
+/* The kinds of columns, and widths of theirs. */
+static const struct {
+    const char *name; /* "": .N */
+    const char *widths;
+} text_kinds[] = {
+    {"int", "/100"},      {"hex", "/100"},  {"time", "/15m /1h"}, {"localtime", "/15m /1h"},
+    {"ip", "/24 /24/48"}, {"text", "none"}, {"", "/100 /0.5"},
+};
 
 /* A header may be a word of so many bytes that stands alone on its line. */
 #define TEXT_ADVICE_WORD_MAX 40
@@ -94,13 +105,19 @@ static bool text_advice_is_json(const char *text, size_t bytes)
     return i < bytes && text[i] == '{';
 }
 
-/* The first byte of text[0..length) that may separate fields, or is between digits; 0: none is. */
-static char text_advice_find_separator(const char *text, size_t length, bool between_digits)
+/*
+ * The first byte of text[0..length) that may separate fields, or is between digits; 0: none is. A
+ * tab does so only if blanks do not.
+ */
+static char text_advice_find_separator(const struct text_rules *rules, const char *text,
+                                       size_t length, bool between_digits)
 {
+    const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
+
     for (size_t i = 0; i < length; i++) {
         const bool is_between = i > 0 && i + 1 < length && text_advice_is_digit(text[i - 1]) &&
                                 text_advice_is_digit(text[i + 1]);
-        if (memchr(",;|", text[i], 3) && (!between_digits || is_between))
+        if (memchr(",;|\t", text[i], has_delimiter ? 4 : 3) && (!between_digits || is_between))
             return text[i];
     }
     return '\0';
@@ -109,10 +126,11 @@ static char text_advice_find_separator(const char *text, size_t length, bool bet
 /* The option that names a separator, or "". */
 static const char *text_advice_name_separator(char separator)
 {
-    return separator == ','   ? "try -d ,"
-           : separator == ';' ? "try -d ';'"
-           : separator == '|' ? "try -d '|'"
-                              : "";
+    return separator == ','    ? "try -d ,"
+           : separator == ';'  ? "try -d ';'"
+           : separator == '|'  ? "try -d '|'"
+           : separator == '\t' ? "try -d '\\t'"
+                               : "";
 }
 
 static size_t text_advice_count(const char *text, size_t bytes, bool (*is_it)(char))
@@ -122,6 +140,24 @@ static size_t text_advice_count(const char *text, size_t bytes, bool (*is_it)(ch
     for (size_t i = 0; i < bytes; i++)
         count += is_it(text[i]);
     return count;
+}
+
+/*
+ * Whether text[0..bytes) looks like ASCII in UTF-16 without a byte order mark, of whatever byte
+ * order: every second byte is NUL, and the others are not.
+ */
+static bool text_advice_is_wide(const char *text, size_t bytes)
+{
+    const size_t mark =
+        bytes >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0) ? 2
+                                                                                             : 0;
+    const size_t first = bytes > mark && text[mark] != '\0';
+
+    for (size_t i = mark; i < bytes; i++) {
+        if ((text[i] == '\0') != ((i - mark) % 2 == first))
+            return false;
+    }
+    return bytes > (mark ? 3 : 4);
 }
 
 static bool text_advice_is_quote(char byte)
@@ -192,7 +228,8 @@ static const char *text_advice_choose_kind(const struct text_reading *reading, c
     struct kind_ip address;
     int64_t value;
 
-    if (reading->rules->notation > TEXT_OPAQUE || reading->rules->field == 0 || bytes == 0)
+    if (reading->rules->notation > TEXT_OPAQUE || reading->rules->field == 0 || bytes == 0 ||
+        reading->rules->from_zero)
         return "";
     if (!text_advice_is_decimal(text, bytes) &&
         kind_time_read(&time, text, bytes, bytes, &value) == bytes)
@@ -220,8 +257,85 @@ static const char *text_advice_find_quotes(const struct text_case *c)
     return field.is_wrong ? "it goes on after its quotes" : "";
 }
 
-/* The rules for an invalid token but the one for decimals. */
-static const char *text_advice_choose(const struct text_case *c)
+/* What separates the fields of the lines of a rule. */
+enum text_form_lines {
+    TEXT_FORM_BLANKS = 1, /* blanks: a comma may be a delimiter that is not known yet */
+    TEXT_FORM_COMMAS = 2, /* commas, or the rows are JSON: a comma in a token is in quotes */
+    TEXT_FORM_OTHERS = 4, /* another delimiter */
+    TEXT_FORM_ALL = 7,
+};
+
+/*
+ * Numbers as they are written elsewhere, which are not read: extended regular expressions, in the
+ * locale C, of a token without its sign. The advice has the first group between `before` and
+ * `after`.
+ */
+static const struct text_form {
+    const char *pattern;
+    unsigned lines; /* bits of enum text_form_lines */
+    const char *before;
+    const char *after; /* NULL: the advice is `before` */
+} text_forms[] = {
+#define GROUPS   "^[0-9]{1,3}(,[0-9]{3})+([.][0-9]+)?$"
+#define FRACTION "^[0-9]+,[0-9]+$"
+    {GROUPS, TEXT_FORM_BLANKS, "try -d , or, if it groups digits, tr -d ,", NULL},
+    {GROUPS, TEXT_FORM_COMMAS, "digit groups are not read: see NOT READ in the manual", NULL},
+    {GROUPS, TEXT_FORM_OTHERS, "digit groups are not read: try tr -d ,", NULL},
+    {FRACTION, TEXT_FORM_BLANKS, "try -d , or, if it is a decimal comma, sed 's/,/./'", NULL},
+    {FRACTION, TEXT_FORM_COMMAS, "decimal commas are not read: see NOT READ in the manual", NULL},
+    {FRACTION, TEXT_FORM_OTHERS, "decimal commas are not read: try sed 's/,/./g'", NULL},
+    {"^[0-9]{1,3}([_'])[0-9]{3}([_'][0-9]{3})*$", TEXT_FORM_ALL,
+     "digit groups are not read: try tr -d \"", "\""},
+    {"^[0-9]*[.]?[0-9]+[.]?[eE][-+]?[0-9]+$", TEXT_FORM_ALL,
+     "exponents are not read: see NOT READ in the manual", NULL},
+    {"^[0-9.]+[KMGTPE]i?$", TEXT_FORM_ALL, "suffixes are not read: try numfmt --from=auto", NULL},
+    {"^[0-9.,]*[0-9]([%A-Za-z\x80-\xff]{1,4})$", TEXT_FORM_ALL,
+     "units are not read: try sed 's/\\([0-9]\\)", "/\\1/g'"},
+    {"^([$#~<>]|[\x80-\xff]{2,4})[0-9.][0-9.,]*$", TEXT_FORM_ALL,
+     "units are not read: try sed 's/[", "]//g'"},
+    {"^(NA|N/A|[Nn]a[Nn]|null|NULL|None|[\\]N)$", TEXT_FORM_ALL, "try --invalid ignore", NULL},
+#undef GROUPS
+#undef FRACTION
+};
+
+/* Advice for a number that is written as elsewhere, which may be in `out`; or "". */
+static const char *text_advice_find_form(const struct text_case *c, char out[TEXT_ADVICE_SIZE])
+{
+    const int delimiter = c->rules->delimiter;
+    const unsigned lines = delimiter == ',' || c->reading->is_json ? TEXT_FORM_COMMAS
+                           : delimiter == TEXT_NO_DELIMITER        ? TEXT_FORM_BLANKS
+                                                                   : TEXT_FORM_OTHERS;
+    const size_t bytes = c->bytes - c->sign;
+    char token[TEXT_ADVICE_WORD_MAX + 1];
+    const char *advice = "";
+    regmatch_t groups[2];
+    regex_t regex;
+
+    if (bytes >= sizeof token || c->rules->notation == TEXT_HEX ||
+        text_advice_has_mark(c->text, c->bytes))
+        return "";
+    memcpy(token, c->text + c->sign, bytes);
+    token[bytes] = '\0';
+    for (size_t i = 0; i < sizeof text_forms / sizeof *text_forms && *advice == '\0'; i++) {
+        const struct text_form *form = &text_forms[i];
+        if (!(form->lines & lines) || regcomp(&regex, form->pattern, REG_EXTENDED) != 0)
+            continue;
+        if (strlen(token) == bytes && regexec(&regex, token, 2, groups, 0) == 0) {
+            advice = form->before;
+            if (form->after) {
+                snprintf(out, TEXT_ADVICE_SIZE, "%s%.*s%s", form->before,
+                         (int)(groups[1].rm_eo - groups[1].rm_so), token + groups[1].rm_so,
+                         form->after);
+                advice = out;
+            }
+        }
+        regfree(&regex);
+    }
+    return advice;
+}
+
+/* The rules for an invalid token but the one for decimals. May write the advice to `out`. */
+static const char *text_advice_choose(const struct text_case *c, char out[TEXT_ADVICE_SIZE])
 {
     const struct text_rules *rules = c->rules;
     const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
@@ -233,9 +347,6 @@ static const char *text_advice_choose(const struct text_case *c)
     const size_t quotes = text_advice_count(c->line, c->length, text_advice_is_quote);
     const size_t inner = c->bytes > 2 && (c->text[1] == '-' || c->text[1] == '+') ? 2 : 1;
 
-    const char *wrong = text_advice_find_quotes(c);
-    if (*wrong)
-        return wrong;
     if (is_integer && count > 2 && (digits[1] | 0x20) == 'x' &&
         text_advice_is_number(&hex, digits, count))
         return "try --base 16";
@@ -248,11 +359,17 @@ static const char *text_advice_choose(const struct text_case *c)
     if (c->is_word && c->bytes > inner + 1 && c->text[0] == '"' && c->text[c->bytes - 1] == '"' &&
         text_advice_is_decimal(c->text + inner, c->bytes - inner - 1))
         return "try --csv";
+    if (text_advice_is_wide(c->text, c->bytes))
+        return TEXT_ADVICE_WIDE;
     if (text_advice_is_header(c))
         return rules->field == 0 && has_delimiter ? "try --header, or -f NAME" : "try --header";
+    const char *form = text_advice_find_form(c, out);
+    if (memchr(c->text, ',', c->bytes) && *form)
+        return form;
     if (rules->field != 0 && !has_delimiter &&
-        text_advice_find_separator(c->text, c->bytes, true) != '\0')
-        return text_advice_name_separator(text_advice_find_separator(c->text, c->bytes, true));
+        text_advice_find_separator(rules, c->text, c->bytes, true) != '\0')
+        return text_advice_name_separator(
+            text_advice_find_separator(rules, c->text, c->bytes, true));
     if (!text_is_text(c->text, c->bytes, true))
         return "is it binary?";
     if (c->is_first_word && c->bytes < c->reading->bytes &&
@@ -266,13 +383,19 @@ static const char *text_advice_choose(const struct text_case *c)
         return kind;
     if (c->reading->begins_file && c->text == c->reading->data &&
         text_advice_has_mark(c->text, c->bytes))
-        return "tail -c +4 removes it";
-    return "";
+        return text_advise_mark(c->reading);
+    return form;
 }
 
 static void text_advice_write(const char *advice, char out[TEXT_ADVICE_SIZE])
 {
     snprintf(out, TEXT_ADVICE_SIZE, *advice ? " (%s)" : "%s", advice);
+}
+
+const char *text_advise_mark(const struct text_reading *reading)
+{
+    return reading->is_decoded ? "decompress it, and tail -c +4 removes it"
+                               : "tail -c +4 removes it";
 }
 
 void text_advise_token(const struct text_reading *reading, const struct text_token *token,
@@ -291,23 +414,27 @@ void text_advise_token(const struct text_reading *reading, const struct text_tok
     };
     const char *point = memchr(text, '.', c.bytes);
     const size_t decimals = point ? (size_t)(text + c.bytes - point) - 1 : 0;
+    char form[TEXT_ADVICE_SIZE];
 
     c.line = text_advice_find_line(reading, token->offset, &c.length);
+    const char *quotes = text_advice_find_quotes(&c);
+    const char *kind = text_advice_choose_kind(reading, text, c.bytes);
     if (reading->ends_run && (c.bytes == 0 || (c.bytes == 1 && *text == '-')))
         text_advice_write("try --invalid ignore", out);
-    else if (c.rules->from_zero || c.rules->notation > TEXT_OPAQUE)
-        text_advice_write(text_advice_find_quotes(&c), out);
+    else if (c.rules->notation > TEXT_OPAQUE || *quotes)
+        text_advice_write(quotes, out);
     else if (!reading->is_json &&
              text_advice_is_json(is_word ? text : c.line, is_word ? c.bytes : c.length))
         text_advice_write(TEXT_ADVICE_JSON, out);
-    else if (c.rules->notation != TEXT_HEX && decimals > 0 && decimals <= TEXT_DECIMALS_MAX &&
+    else if (c.rules->notation != TEXT_HEX && !c.rules->from_zero && decimals > 0 &&
+             decimals <= TEXT_DECIMALS_MAX &&
              text_advice_is_decimal(text + c.sign, c.bytes - c.sign))
         snprintf(out, TEXT_ADVICE_SIZE,
                  reading->is_value ? " (try --decimals %zu)" : " (try COLUMN:.%zu)", decimals);
-    else if (reading->is_json)
-        text_advice_write(text_advice_choose_kind(reading, text, c.bytes), out);
+    else if (reading->is_json || c.rules->from_zero)
+        text_advice_write(*kind ? kind : text_advice_find_form(&c, form), out);
     else
-        text_advice_write(text_advice_choose(&c), out);
+        text_advice_write(text_advice_choose(&c, form), out);
 }
 
 void text_advise_missing(const struct text_reading *reading, size_t offset, size_t fields,
@@ -315,34 +442,157 @@ void text_advise_missing(const struct text_reading *reading, size_t offset, size
 {
     size_t length;
     const char *line = text_advice_find_line(reading, offset, &length);
-    const char separator = text_advice_find_separator(line, length, false);
+    const char separator = text_advice_find_separator(reading->rules, line, length, false);
 
     text_advice_write(text_advice_is_json(line, length) ? TEXT_ADVICE_JSON
+                      : reading->rules->field >= 1000   ? "is it a name? add --names"
                       : fields > 1                      ? ""
                                                         : text_advice_name_separator(separator),
                       out);
+}
+
+/* Looks for the key, of whatever object of the row, that the last one of the path probably means.
+ */
+void text_advise_path(const struct text_reading *reading, size_t offset, const char *path,
+                      char out[TEXT_ADVICE_SIZE])
+{
+    const char *last = strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
+    struct nearest search = nearest_begin(last, strlen(last));
+    size_t length;
+    const char *line = text_advice_find_line(reading, offset, &length);
+
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] != '"')
+            continue;
+        const size_t begin = ++i;
+        while (i < length && line[i] != '"')
+            i += (size_t)1 + (line[i] == '\\');
+        size_t next = i + 1;
+        while (next < length && (line[next] == ' ' || line[next] == '\t'))
+            next++;
+        if (next < length && line[next] == ':')
+            nearest_try(&search, line + begin, i - begin);
+    }
+    const bool is_same = search.word && search.word_length == search.length &&
+                         memcmp(search.word, last, search.length) == 0; /* at another path */
+    out[0] = '\0';
+    if (search.word && !is_same)
+        snprintf(out, TEXT_ADVICE_SIZE, " (did you mean %.*s%.*s?)",
+                 last - path < 40 ? (int)(last - path) : 40, path, (int)search.word_length,
+                 search.word);
+}
+
+/* Writes what is wrong with KIND[/WIDTH], of which a part is, and returns it. */
+static const char *text_advise_kind(const char *typed, char out[TEXT_ADVICE_SIZE])
+{
+    const size_t length = strcspn(typed, "/");
+    const size_t stem = strcspn(typed, "./"); /* time.3: digits of a second */
+    const int shown = length < 20 ? (int)length : 20;
+    struct nearest search = nearest_begin(typed, stem);
+    const char *widths = NULL;
+
+    for (size_t i = 0; i < sizeof text_kinds / sizeof *text_kinds; i++) {
+        const char *kind = text_kinds[i].name;
+        if (strlen(kind) == stem && memcmp(kind, typed, stem) == 0)
+            widths = text_kinds[i].widths;
+        if (*kind)
+            nearest_try(&search, kind, strlen(kind));
+    }
+    if (widths && typed[length] == '/')
+        snprintf(out, TEXT_ADVICE_SIZE, "'%.20s' is no width of kind %.*s: %s", typed + length,
+                 shown, typed, widths);
+    else if (search.word && !widths)
+        snprintf(out, TEXT_ADVICE_SIZE, "'%.*s' is no kind: did you mean %s?", shown, typed,
+                 search.word);
+    else
+        snprintf(out, TEXT_ADVICE_SIZE, "'%.*s' is no kind: int hex .N time localtime ip text",
+                 shown, typed);
+    return out;
+}
+
+/*
+ * The field of a header that a name probably means: the nearest one, or the only one that has the
+ * name in it. NULL: there is none. Fields with bytes that may separate others are not looked at.
+ */
+static const char *text_advice_find_field(const struct text_rules *rules, const char *line,
+                                          size_t bytes, const char *name, size_t *length)
+{
+    const size_t wanted = strlen(name);
+    struct nearest search = nearest_begin(name, wanted);
+    struct text_field field = {.begin = 0};
+    const char *part = NULL;
+    size_t part_length = 0;
+    size_t parts = 0;
+
+    for (size_t next = 0; text_line_next(rules, line, bytes, &next, &field);) {
+        const bool is_quoted = rules->is_quoted && field.begin + 1 < field.end &&
+                               line[field.begin] == '"' && line[field.end - 1] == '"';
+        size_t begin = field.begin + is_quoted;
+        size_t end = field.end - is_quoted;
+        text_line_trim(line, &begin, &end);
+        if (!is_quoted && text_advice_find_separator(rules, line + begin, end - begin, false))
+            continue;
+        nearest_try(&search, line + begin, end - begin);
+        if (wanted < 2 || !memmem(line + begin, end - begin, name, wanted))
+            continue;
+        part = line + begin;
+        part_length = end - begin;
+        parts++;
+    }
+    *length = search.word ? search.word_length : part_length;
+    return search.word ? search.word : parts == 1 ? part : NULL;
+}
+
+/* Whether a quote of a header has blanks between a delimiter and itself. */
+static bool text_advice_has_indented_quote(const struct text_rules *rules, const char *line,
+                                           size_t bytes)
+{
+    bool is_begin = true;
+
+    for (size_t i = 0; i < bytes; i++) {
+        if (line[i] == '"' && is_begin && i > 0 && line[i - 1] == ' ')
+            return true;
+        is_begin = line[i] == (char)rules->delimiter || (is_begin && line[i] == ' ');
+    }
+    return false;
 }
 
 void text_advise_name(const struct text_rules *rules, const char *line, size_t bytes,
                       const char *name, char out[TEXT_ADVICE_SIZE])
 {
     const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
-    const bool has_comma = memchr(line, ',', bytes) != NULL;
     const size_t stem = strcspn(name, ":/"); /* what comes before a kind or a width */
+    struct text_rules header = *rules;
+    char found[TEXT_ADVICE_SIZE];
     const char *advice = "";
+    size_t length;
 
-    if (name[strspn(name, "$0123456789-")] == '\0')
+    header.delimiter = !has_delimiter && memchr(line, '\t', bytes) ? '\t' : rules->delimiter;
+    const char *field = text_advice_find_field(&header, line, bytes, name, &length);
+    if (field)
+        snprintf(found, sizeof found, "did you mean %.*s?", length < 64 ? (int)length : 64, field);
+    if (!field && name[strspn(name, "$0123456789-")] == '\0')
         advice = "give one field, by its number or name";
-    else if (name[stem] != '\0' && stem > 0 &&
+    else if (text_advice_is_wide(line, bytes))
+        advice = TEXT_ADVICE_WIDE;
+    else if (rules->is_quoted && text_advice_has_indented_quote(rules, line, bytes))
+        advice = "there are blanks before its quotes";
+    else if (has_delimiter && !rules->is_quoted && memchr(line, '"', bytes))
+        advice = "try --csv";
+    else if (name[stem] == '/' && stem > 0 && memmem(line, bytes, name, stem))
+        advice = "a width stands behind a kind: int/100, time/1h";
+    else if (name[stem] == ':' && stem > 0 &&
              (memmem(line, bytes, name, stem) || strspn(name, "-0123456789") == stem))
-        advice = "kinds: int hex .N time ip text; width: /100";
-    else if (!has_delimiter && memchr(line, '\t', bytes))
+        advice = text_advise_kind(strrchr(name, ':') + 1, found);
+    else if (field)
+        advice = found;
+    else if (!has_delimiter && header.delimiter == '\t')
         advice = "tabs separate its fields";
     else if (has_delimiter && memchr(line, rules->delimiter, bytes))
-        advice = !rules->is_quoted && memchr(line, '"', bytes) ? "try --csv" : "";
-    else if (has_comma)
+        advice = "";
+    else if (memchr(line, ',', bytes))
         advice = rules->is_quoted ? "try -d ," : "try --csv";
     else
-        advice = text_advice_name_separator(text_advice_find_separator(line, bytes, false));
+        advice = text_advice_name_separator(text_advice_find_separator(rules, line, bytes, false));
     text_advice_write(advice, out);
 }

@@ -8,7 +8,7 @@
 #include "text/text_reason.h"
 
 /* Room for advice and a NUL. */
-#define TEXT_ADVICE_SIZE 48
+#define TEXT_ADVICE_SIZE 128
 
 /* Writes advice about an invalid token, such as " (try --decimals 1)", or "". */
 void text_advise_token(const struct text_reading *reading, const struct text_token *token,
@@ -17,6 +17,10 @@ void text_advise_token(const struct text_reading *reading, const struct text_tok
 /* Writes advice about the line around an offset, which has only so many fields, or "". */
 void text_advise_missing(const struct text_reading *reading, size_t offset, size_t fields,
                          char out[TEXT_ADVICE_SIZE]);
+
+/* Writes advice about a JSON path that the row around an offset lacks, or "". */
+void text_advise_path(const struct text_reading *reading, size_t offset, const char *path,
+                      char out[TEXT_ADVICE_SIZE]);
 
 /* Writes advice about a name that the header line[0..bytes) lacks, or "". */
 void text_advise_name(const struct text_rules *rules, const char *line, size_t bytes,
@@ -31,6 +35,9 @@ const char *text_advice_find_line(const struct text_reading *reading, size_t off
  * whatever size.
  */
 bool text_advice_is_number(const struct text_rules *rules, const char *token, size_t bytes);
+
+/* How to remove the byte order mark that the file begins with. */
+const char *text_advise_mark(const struct text_reading *reading);
 
 /* Whether a token begins with a byte order mark in UTF-8, which Windows puts before a text. */
 bool text_advice_has_mark(const char *token, size_t bytes);

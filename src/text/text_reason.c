@@ -84,8 +84,18 @@ static bool text_reason_is_any_number(const char *token, size_t bytes, size_t *d
     return digits > 0 && i == bytes;
 }
 
-enum text_misfit text_find_misfit(const struct text_rules *rules, const char *token, size_t bytes,
-                                  size_t *decimals)
+/* Whether a token that is a number is one of the element type. */
+static bool text_reason_fits(const struct text_rules *rules, const struct element *element,
+                             const char *token, size_t bytes)
+{
+    struct text_number number;
+
+    return text_number_read_any(rules, token, bytes, &number) &&
+           number.magnitude <= text_number_limits(*element).magnitude[number.is_negative];
+}
+
+enum text_misfit text_find_misfit(const struct text_rules *rules, const struct element *element,
+                                  const char *token, size_t bytes, size_t *decimals)
 {
     const bool is_kind = rules->notation > TEXT_OPAQUE;
     const char *type = is_kind ? NULL : text_reason_find_type(rules, token, bytes);
@@ -93,6 +103,8 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const char *to
     bool is_plain;
 
     *decimals = 0;
+    if (type && text_reason_fits(rules, element, token, bytes))
+        return TEXT_MISFIT_BUCKET;
     if (type)
         return *type == 'i' ? TEXT_MISFIT_I64 : *type == 'u' ? TEXT_MISFIT_U64 : TEXT_MISFIT_RANGE;
     token += is_quoted;
@@ -180,14 +192,18 @@ static bool text_reason_is_no_key(const struct text_reading *reading,
                                   const struct text_token *token, char out[TEXT_REASON_SIZE])
 {
     const bool has_mark = text_advice_has_mark(reading->data + token->offset, token->bytes);
+    char advice[TEXT_ADVICE_SIZE];
 
-    if (token->fault)
-        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s", token->fault,
-                 has_mark ? ", but with a byte order mark (tail -c +4 removes it)" : "");
-    else if (reading->is_json && token->is_missing)
-        snprintf(out, TEXT_REASON_SIZE, "row has no %.100s", reading->field_name);
-    else
+    if (token->fault) {
+        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s%s%s", token->fault,
+                 has_mark ? ", but with a byte order mark (" : "",
+                 has_mark ? text_advise_mark(reading) : "", has_mark ? ")" : "");
+        return true;
+    }
+    if (!reading->is_json || !token->is_missing)
         return false;
+    text_advise_path(reading, token->offset, reading->field_name, advice);
+    snprintf(out, TEXT_REASON_SIZE, "row has no %.100s%s", reading->field_name, advice);
     return true;
 }
 
@@ -198,11 +214,12 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     const struct text_rules *rules = reading->rules;
     const bool is_kind = rules->notation > TEXT_OPAQUE;
     const char *type = is_kind ? NULL : text_reason_find_type(rules, begin, token->bytes);
-    struct text_number number;
     bool has_mark = text_advice_has_mark(begin, token->bytes);
     char shown[TEXT_REASON_SHOWN + 4];
     char advice[TEXT_ADVICE_SIZE];
     char decimals[24] = "";
+    const bool has_both = /* perhaps: no type has both -1 and 2^63 */
+        type && *type == 'i' && reading->element->type == ELEMENT_U64;
     const bool is_other = /* that has not been said */
         !reading->is_value && !rules->from_zero && (is_kind || !reading->is_group);
 
@@ -230,16 +247,14 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for times with %u digits of a second",
                  shown, time.digits);
     else if (type && !rules->from_zero &&
-             text_number_read_any(rules, begin, token->bytes, &number) &&
-             number.magnitude <=
-                 text_number_limits(*reading->element).magnitude[number.is_negative])
+             text_reason_fits(rules, reading->element, begin, token->bytes))
         snprintf(out, TEXT_REASON_SIZE, "the bucket of '%s' begins below the least %s%s%s", shown,
                  reading->element->name, decimals,
                  reading->element->bytes < sizeof(int64_t) ? " (try -t i64)" : "");
     else if (type && !rules->from_zero)
-        snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s", shown,
+        snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s%s", shown,
                  reading->element->name, decimals, *type ? " (try -t " : "", type,
-                 *type ? ")" : "");
+                 has_both ? "; if others need u64, -f COLUMN:text" : "", *type ? ")" : "");
     else
         snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'%s%s%s%s", text_reason_noun(reading),
                  has_mark ? "<byte order mark>" : "", shown,

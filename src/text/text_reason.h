@@ -7,7 +7,7 @@
 #include "text/text.h"
 
 /* Room for any reason and a NUL. */
-#define TEXT_REASON_SIZE 256
+#define TEXT_REASON_SIZE 320
 
 /* A text, and how it is read. */
 struct text_reading {
@@ -23,6 +23,7 @@ struct text_reading {
     bool begins_file; /* the text is the beginning of its file */
     bool begins_run;  /* and nothing but empty files was before it */
     bool ends_run;    /* an invalid token is an error */
+    bool is_decoded;  /* its file is compressed */
 };
 
 /* How an invalid token is a number all the same, which would change a sum. */
@@ -31,17 +32,19 @@ enum text_misfit {
     TEXT_MISFIT_RANGE,   /* out of range for the type and every other one */
     TEXT_MISFIT_I64,     /* out of range for the type, but not for i64 */
     TEXT_MISFIT_U64,     /* likewise, for u64 */
+    TEXT_MISFIT_BUCKET,  /* in range, but its bucket begins below the type */
     TEXT_MISFIT_DECIMAL, /* it has more decimals */
     TEXT_MISFIT_FORM,    /* it is written otherwise: 1e6, 1,234 or "36" */
     TEXT_MISFITS,
 };
 
 /*
- * Returns how an invalid token is a number of these rules all the same. For TEXT_MISFIT_DECIMAL it
+ * Returns how an invalid token is a number of these rules all the same, in a column of that element
+ * type. For TEXT_MISFIT_DECIMAL it
  * stores how many decimals it has, at least 1, without zeros at the end.
  */
-enum text_misfit text_find_misfit(const struct text_rules *rules, const char *token, size_t bytes,
-                                  size_t *decimals);
+enum text_misfit text_find_misfit(const struct text_rules *rules, const struct element *element,
+                                  const char *token, size_t bytes, size_t *decimals);
 
 /*
  * Writes why the token, which the parser has found invalid in the text, is none of the type:

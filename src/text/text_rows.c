@@ -299,6 +299,29 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
     return lost == 0 ? TEXT_END : TEXT_INVALID;
 }
 
+/*
+ * The column whose field begins at data[begin], of the line's content data[line..end). 0 also if it
+ * is none of the job's.
+ */
+__attribute__((noinline)) static size_t text_rows_column_at(const struct text_rows_call *call,
+                                                            size_t line, size_t end, size_t begin)
+{
+    const char *data = call->rows->data + line;
+    struct text_field field = {.begin = SIZE_MAX};
+    int64_t number = 0;
+    size_t found = SIZE_MAX;
+
+    for (size_t offset = 0; line + field.begin != begin &&
+                            text_line_next(call->rows->rules, data, end - line, &offset, &field);)
+        number++;
+    for (size_t i = 0; i < call->columns; i++) {
+        const struct text_rows_column *column = &call->column[i];
+        if (column->rules.field == number && column->index < found)
+            found = column->index;
+    }
+    return found == SIZE_MAX ? 0 : found;
+}
+
 /* Ends a line at `newline`. Returns TEXT_END to go on with the next one. */
 TEXT_INLINE enum text_event text_rows_finish(enum cpu_isa isa, bool is_quoted,
                                              struct text_rows_call *call, size_t begin,
@@ -318,9 +341,11 @@ TEXT_INLINE enum text_event text_rows_finish(enum cpu_isa isa, bool is_quoted,
     }
     rows->offset = newline < rows->bytes ? newline + 1 : rows->bytes;
     if (is_wrong) {
+        const size_t line = begin;
         begin = text_line_find_wrong(rows->rules, data, begin, end);
+        const size_t column = text_rows_column_at(call, line, end, begin);
         text_line_trim(data, &begin, &end);
-        text_rows_add_invalid(rows, 0, begin, end, false);
+        text_rows_add_invalid(rows, column, begin, end, false);
         return TEXT_INVALID;
     }
     if (wanted_fields > 0 && fields != (uint64_t)wanted_fields) {

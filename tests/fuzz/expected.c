@@ -640,14 +640,19 @@ static void expected_count_bins(struct expected *expected, const struct trial *t
     while (below + inside < count && values[below + inside].value < bins.high)
         inside++;
     size_t above = count - below - inside;
+    char advice[80];
+    strcpy(advice, inside > 0 ? " (see --outside)" : " (none inside: try --width or uniq)");
+    if (bins.low == 0 && expected_is_unit(&bins))
+        sprintf(advice, "; --range auto makes %llu bin%s of all", (unsigned long long)bins.high,
+                bins.high == 1 ? "" : "s");
     expected_print_bins(expected->result.file, &bins, values + below, inside);
     if (trial->outside == OUTSIDE_REPORT && below + above > 0)
-        fprintf(expected->report.file,
-                "gpuhist: %s outside the bins: %llu below, %llu above (%s)\n",
-                trial->text.more[0] ? "weights" : "values",
+        fprintf(expected->report.file, "gpuhist: %s outside the bins: %llu below, %llu above%s\n",
+                trial->second_name    ? trial->second_name
+                : trial->text.more[0] ? "weight"
+                                      : "values",
                 (unsigned long long)expected_sum_weights(values, below),
-                (unsigned long long)expected_sum_weights(values + below + inside, above),
-                inside > 0 ? "see --outside" : "none inside: try --width or uniq");
+                (unsigned long long)expected_sum_weights(values + below + inside, above), advice);
 }
 
 /* --- uniq ----------------------------------------------------------------------------------------
@@ -792,8 +797,11 @@ static void expected_print_reductions(struct expected *expected, const struct tr
             expected->status = STATUS_DATA;
             fprintf(expected->message.file, "%s%s", missing, reduction->name);
             missing = ", ";
-            continue;
         }
+    }
+    for (unsigned i = 0; i < reductions->count && expected->status == STATUS_OK; i++) {
+        const struct reduction *reduction = &reductions->list[i];
+        enum reduction_id id = reduction->id;
         if (reductions->count > 1)
             fprintf(expected->result.file, "%s\t", reduction->name);
         trial_print_number(expected->result.file,
@@ -1025,15 +1033,22 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
             told == 1 ? "" : "s");
 }
 
-/* The valid values that count, values[0..*count), with their weights. Owned by the caller. */
-static struct expected_value *expected_weigh(const struct expected_items *all, size_t *count)
+/*
+ * The valid values that count, values[0..*count), with their weights: those of weight 0 only as
+ * values, not in bins. Owned by the caller.
+ */
+static struct expected_value *expected_weigh(const struct trial *trial,
+                                             const struct expected_items *all, size_t *count)
 {
+    const bool keeps_zeros =
+        trial->operation == OPERATION_UNIQ || (trial->operation == OPERATION_HISTOGRAM &&
+                                               trial->bins == TRIAL_WIDTH && trial->width == 1);
     struct expected_value *values = reference_must(malloc((all->count + 1) * sizeof *values));
 
     *count = 0;
     for (size_t i = 0; i < all->count; i++) {
         const struct expected_item *item = &all->items[i];
-        if (item->is_valid && item->weight > 0)
+        if (item->is_valid && (item->weight > 0 || keeps_zeros))
             values[(*count)++] = (struct expected_value){item->value, item->group, item->weight};
     }
     return values;
@@ -1090,7 +1105,7 @@ static void expected_print(struct expected *expected, const struct trial *trial,
                            const struct expected_items *all)
 {
     size_t count;
-    struct expected_value *weighed = expected_weigh(all, &count);
+    struct expected_value *weighed = expected_weigh(trial, all, &count);
     __int128 *values = reference_must(malloc((count + 1) * sizeof *values));
 
     for (size_t i = 0; i < count; i++)

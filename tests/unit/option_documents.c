@@ -25,11 +25,13 @@
 static char lines[LINES_MAX][LINE_BYTES];
 static size_t line_count;
 
-/* Writes the names of all commands, with blanks between. */
-static void write_command_names(void)
+/* Writes an array of the names of all commands and what they do, "NAME:HELP". */
+static void write_commands(const char *indent)
 {
+    puts("operations=(");
     for (unsigned i = 0; i < OPTIONS_COMMANDS; i++)
-        printf("%s%s", i > 0 ? " " : "", options_commands[i].name);
+        printf("%s    '%s:%s'\n", indent, options_commands[i].name, options_commands[i].help);
+    printf("%s)\n", indent);
 }
 
 /* Writes the names of the reductions, and a percentile for those. */
@@ -52,9 +54,9 @@ static void write_pattern(const struct options_command *command)
 
 static void write_bash(void)
 {
-    fputs("_gpuhist_operations='", stdout);
-    write_command_names();
-    fputs("'\n_gpuhist_reductions='", stdout);
+    fputs("_gpuhist_", stdout);
+    write_commands("");
+    fputs("_gpuhist_reductions='", stdout);
     write_reduction_names();
     puts("'\n"
          "\n"
@@ -110,6 +112,8 @@ static void write_bash(void)
             printf(" _gpuhist_files");
         else if (row->kind == OPTIONS_DIRECTORY)
             printf(" _gpuhist_directories");
+        else if (row->kind == OPTIONS_COLUMNS || row->kind == OPTIONS_CONDITIONS)
+            printf(" _gpuhist_columns");
         else if (row->kind == OPTIONS_LIST ||
                  (row->kind == OPTIONS_PREDICATE && row->value == PREDICATE_ANY_OF))
             printf(" [[ $cur != @* ]] || _gpuhist_at_files");
@@ -132,7 +136,8 @@ static void write_escaped(const char *text, const char *characters)
 /* Writes the specification of an option for _arguments. */
 static void write_zsh_row(const struct options_row *row)
 {
-    const bool is_repeated = row->kind == OPTIONS_PREDICATE;
+    const bool is_repeated = row->kind == OPTIONS_PREDICATE || row->kind == OPTIONS_CONDITIONS ||
+                             (row->kind == OPTIONS_COLUMNS && row->maximum > 1);
     const char *argument = row->argument ? row->argument : "";
     const char *takes = *argument == '\0' ? "" : *argument == '[' ? "=-" : "=";
 
@@ -168,6 +173,8 @@ static void write_zsh_row(const struct options_row *row)
         fputs("_files", stdout);
     else if (row->kind == OPTIONS_DIRECTORY)
         fputs("_files -/", stdout);
+    else if (row->kind == OPTIONS_COLUMNS || row->kind == OPTIONS_CONDITIONS)
+        fputs("_gpuhist_columns", stdout);
     else if (row->kind == OPTIONS_LIST ||
              (row->kind == OPTIONS_PREDICATE && row->value == PREDICATE_ANY_OF))
         fputs("_gpuhist_list", stdout);
@@ -179,9 +186,9 @@ static void write_zsh(void)
 {
     bool is_written[OPTIONS_ROWS_MAX] = {false};
 
-    fputs("    operations='", stdout);
-    write_command_names();
-    fputs("'\n    reductions='", stdout);
+    fputs("    ", stdout);
+    write_commands("    ");
+    fputs("    reductions='", stdout);
     write_reduction_names();
     puts("'\n    case ${words[2]} in");
     for (unsigned i = 0; i < OPTIONS_COMMANDS; i++) {

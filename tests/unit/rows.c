@@ -383,7 +383,7 @@ static size_t read_sparse(struct rows *rows, struct rows_row *out, size_t room)
 {
     const uint64_t *apart = rows->partial;
     uint64_t step = rows->zeros ? 1 : *apart;
-    __int128 start = -((__int128)1 << 63) - 8;
+    __int128 start = -((__int128)1 << 63) - 2; /* a multiple of 10 */
     size_t n = 0;
 
     for (; n < room && rows->next[0] <= 99 * *apart; rows->next[0] += step, n++) {
@@ -401,6 +401,7 @@ static void test_sparse(uint64_t apart)
 
     make_job(&job, BINNING_UNIT32, true);
     job.operation = OPERATION_UNIQ;
+    job.binning.bins = 0;
     struct rows rows = {.job = &job, .partial = &apart, .read = read_sparse};
     struct rows copy = rows;
     size_t n = read_sparse(&copy, expected, 100);

@@ -568,6 +568,54 @@ static void test_overflow_of_runs(void)
     sample_close(&sample);
 }
 
+/*
+ * Rows of `words` words whose counts may be 0: each key comes three times, as a key that is found
+ * and as a row, with the weight 0, or in the end, for every other key, 5. Key 0 is among them.
+ */
+static void test_zeros(size_t words, size_t count, uint64_t bytes)
+{
+    const struct table_layout layout = {.key_words = 1,
+                                        .words = words,
+                                        .has_zeros = true,
+                                        .is_weighted = true};
+    struct table *table = NULL;
+    struct table_writer *writer;
+    struct failure failure;
+    uint64_t row[4] = {0};
+    bool right = true;
+    uint64_t fives = 0;
+
+    if (table_create(&table, &layout, bytes, NULL, &failure) != STATUS_OK ||
+        table_writer_open(table, &writer, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    for (size_t i = 0; i < 3 * count && right; i++) {
+        const uint64_t key = i % count == 0 ? 0 : key_of(i % count);
+        const uint64_t weight = i >= 2 * count && i % 2 == 1 ? 5 : 0;
+        fives += weight / 5;
+        row[0] = key;
+        row[1] = weight;
+        right = (i % 3 == 0
+                     ? table_writer_add_rows(writer, row, 1, &failure)
+                     : table_writer_absorb(writer, &key, NULL, &weight, 1, &failure)) == STATUS_OK;
+    }
+    right = right && table_writer_flush(writer, &failure) == STATUS_OK;
+    table_writer_close(writer);
+    right = right && table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_OK &&
+            table_distinct(table) == count && table_total(table) == 5 * fives;
+    uint64_t zeros = 0;
+    uint64_t before = 0;
+    for (size_t i = 0; i < count && right; i++) {
+        const uint64_t *read = table_row(table, i, row);
+        zeros += read[1] == 0;
+        right = (read[1] == 0 || read[1] == 5) && (i == 0 ? read[0] == 0 : read[0] > before);
+        before = read[0];
+    }
+    tap_ok(right && zeros == count - fives && table_is_in_memory(table) == (bytes == MUCH),
+           "%zu rows of %zu words, some of count 0, in %s", count, words,
+           bytes == MUCH ? "memory" : "runs");
+    table_destroy(table);
+}
+
 /* --- wide rows -----------------------------------------------------------------------------------
  */
 
@@ -575,6 +623,16 @@ static void test_overflow_of_runs(void)
 enum { WIDE_KEY_WORDS = 3, WIDE_COUNT = 3, WIDE_SUM, WIDE_MIN, WIDE_WORDS };
 
 /* The merge of two rows; fails where the context says so. */
+static void wide_absorb(const void *context, uint64_t *const *rows, const uint64_t *values,
+                        size_t n)
+{
+    (void)context;
+    for (size_t i = 0; i < n; i++) {
+        rows[i][WIDE_SUM] += values[i];
+        rows[i][WIDE_MIN] = values[i] < rows[i][WIDE_MIN] ? values[i] : rows[i][WIDE_MIN];
+    }
+}
+
 static bool wide_merge(const void *context, uint64_t *into, const uint64_t *from)
 {
     into[WIDE_COUNT] += from[WIDE_COUNT];
@@ -614,9 +672,8 @@ static void *wide_adder_run(void *argument)
     struct wide_adder *adder = argument;
     struct failure *failure = &adder->failure;
     struct table_writer *writer = NULL;
-    uint64_t keys[TABLE_FIND_MAX][WIDE_KEY_WORDS];
-    uint64_t values[TABLE_FIND_MAX];
-    uint64_t *rows[TABLE_FIND_MAX];
+    uint64_t keys[TABLE_ABSORB_MAX][WIDE_KEY_WORDS];
+    uint64_t values[TABLE_ABSORB_MAX];
     size_t n = 0;
 
     bool right = table_writer_open(adder->table, &writer, failure) == STATUS_OK;
@@ -629,21 +686,13 @@ static void *wide_adder_run(void *argument)
                 right = table_writer_add_rows(writer, row, 1, failure) == STATUS_OK;
                 continue;
             }
-            if (++n < TABLE_FIND_MAX - i % 2)
+            if (++n < TABLE_ABSORB_MAX - i % 2)
                 continue;
-            right = table_writer_find(writer, keys[0], NULL, n, rows, failure) == STATUS_OK;
-            for (size_t k = 0; k < n && right; k++) {
-                rows[k][WIDE_SUM] += values[k];
-                rows[k][WIDE_MIN] = values[k] < rows[k][WIDE_MIN] ? values[k] : rows[k][WIDE_MIN];
-            }
+            right = table_writer_absorb(writer, keys[0], values, NULL, n, failure) == STATUS_OK;
             n = 0;
         }
     }
-    right = right && table_writer_find(writer, keys[0], NULL, n, rows, failure) == STATUS_OK;
-    for (size_t k = 0; k < n && right; k++) {
-        rows[k][WIDE_SUM] += values[k];
-        rows[k][WIDE_MIN] = values[k] < rows[k][WIDE_MIN] ? values[k] : rows[k][WIDE_MIN];
-    }
+    right = right && table_writer_absorb(writer, keys[0], values, NULL, n, failure) == STATUS_OK;
     adder->failed = !right || table_writer_flush(writer, failure) != STATUS_OK;
     table_writer_close(writer);
     return NULL;
@@ -667,6 +716,7 @@ static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t t
     const struct table_layout layout = {.key_words = WIDE_KEY_WORDS,
                                         .words = WIDE_WORDS,
                                         .merge = wide_merge,
+                                        .absorb = wide_absorb,
                                         .initial = wide_initial};
     uint64_t(*expected)[WIDE_WORDS] = must(calloc(count + 1, sizeof *expected));
     uint64_t(*read)[WIDE_WORDS] = must(calloc(count + 1, sizeof *read));
@@ -722,17 +772,28 @@ static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t t
     free(read);
 }
 
+static void long_absorb(const void *context, uint64_t *const *rows, const uint64_t *values,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        rows[i][*(const size_t *)context - 1] += values[i];
+}
+
 /* Rows that are longer than a block of the least size, of counts. */
 static void test_long_rows(void)
 {
     enum { WORDS = 3000, KEYS = 2000 };
-    const struct table_layout layout = {.key_words = 2, .words = WORDS};
+    static const size_t words = WORDS;
+    const struct table_layout layout = {.key_words = 2,
+                                        .words = WORDS,
+                                        .absorb = long_absorb,
+                                        .context = &words,
+                                        .is_weighted = true};
     const struct table_layout endless = {.key_words = 1, .words = 1 << 20};
     static uint64_t row[WORDS];
     struct table_writer *writer;
     struct failure failure;
     struct table *table;
-    uint64_t *rows[1];
 
     if (table_create(&table, &layout, 1, NULL, &failure) != STATUS_OK ||
         table_writer_open(table, &writer, &failure) != STATUS_OK)
@@ -741,8 +802,8 @@ static void test_long_rows(void)
     for (uint64_t i = 0; i < 2 * KEYS && right; i++) {
         const uint64_t key[2] = {7, KEYS - 1 - i % KEYS};
         const uint64_t weight = i + 1;
-        right = table_writer_find(writer, key, &weight, 1, rows, &failure) == STATUS_OK;
-        rows[0][WORDS - 1] += 3;
+        const uint64_t value = 3;
+        right = table_writer_absorb(writer, key, &value, &weight, 1, &failure) == STATUS_OK;
     }
     right = right && table_writer_flush(writer, &failure) == STATUS_OK &&
             table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_OK &&
@@ -768,12 +829,11 @@ static void test_wide_overflow(void)
     const struct table_layout layouts[] = {
         {.key_words = 1, .words = WIDE_WORDS, .merge = wide_merge, .context = &failing},
         {.key_words = 2, .words = 4},
-        {.key_words = 1, .words = 2},
+        {.key_words = 1, .words = 2, .is_weighted = true},
     };
     const uint64_t row[WIDE_WORDS] = {1, 1, UINT64_MAX, UINT64_MAX};
     const uint64_t key[2] = {1, 1};
     const uint64_t weights[2] = {UINT64_MAX, 1};
-    uint64_t *rows[1];
 
     for (size_t i = 0; i < ARRAY_LENGTH(layouts); i++) {
         struct table_writer *writer;
@@ -785,7 +845,7 @@ static void test_wide_overflow(void)
         for (size_t k = 0; k < 2; k++) {
             enum status status =
                 layouts[i].words == 2
-                    ? table_writer_find(writer, key, &weights[k], 1, rows, &failure)
+                    ? table_writer_absorb(writer, key, NULL, &weights[k], 1, &failure)
                     : table_writer_add_rows(writer, row, 1, &failure);
             if (status != STATUS_OK || table_writer_flush(writer, &failure) != STATUS_OK)
                 bail_out(failure.message);
@@ -886,7 +946,8 @@ static void test_merge(void)
         if (expected[key].count > 0)
             expected[n++] = expected[key];
     }
-    bool right = table_runs_merge(runs, RUNS, &plain, directory(), &merged, &failure) == STATUS_OK;
+    bool right =
+        table_runs_merge(runs, RUNS, &plain, directory(), NULL, &merged, &failure) == STATUS_OK;
     tap_ok(right && run_has(&merged, expected, n), "runs merged, one of them empty");
     table_run_destroy(&merged);
     free(expected);
@@ -902,7 +963,7 @@ static void test_merge_overflow(void)
 
     run_make(&runs[0], halves, 2);
     run_make(&runs[1], halves, 2);
-    tap_ok(table_runs_merge(runs, 2, &plain, directory(), &merged, &failure) == STATUS_DATA &&
+    tap_ok(table_runs_merge(runs, 2, &plain, directory(), NULL, &merged, &failure) == STATUS_DATA &&
                strcmp(failure.message, "a count does not fit in 64 bits") == 0,
            "runs whose counts do not fit together");
     tap_ok(run_has(&runs[0], halves, 2), "which stay as they are");
@@ -925,7 +986,8 @@ static void test_cut(void)
                  memcmp(read, entries, 2 * sizeof *read) == 0 &&
                  !table_run_read(&runs[0], &plain, 0, (uint64_t *)read, 3) && errno == EIO;
     tap_ok(right &&
-               table_runs_merge(runs, 2, &plain, directory(), &merged, &failure) == STATUS_DATA &&
+               table_runs_merge(runs, 2, &plain, directory(), NULL, &merged, &failure) ==
+                   STATUS_DATA &&
                strstr(failure.message, "cannot read a temporary file of counts"),
            "a run that was cut");
     table_run_destroy(&runs[0]);
@@ -992,6 +1054,11 @@ int main(void)
     test_keys();
     test_overflow();
     test_overflow_of_runs();
+    test_zeros(2, 1, MUCH);
+    test_zeros(2, 300001, MUCH);
+    test_zeros(4, 70001, MUCH);
+    test_zeros(2, MANY + 1, 1);
+    test_zeros(3, MANY + 1, 1);
     test_wide(0, MUCH, 1, 1);
     test_wide(1000, MUCH, 1, 1);
     test_wide(100000, MUCH, 3, 2);

@@ -20,6 +20,7 @@ struct reference_item {
     size_t bytes;
     int64_t fields; /* of the line, if the wanted one is missing, or there are others; else 0 */
     bool is_line;   /* the line as a whole is invalid: its quotes, or how many fields it has */
+    int64_t wrong;  /* the number of the part that has wrong quotes; 0: none has */
 };
 
 struct reference {
@@ -250,6 +251,7 @@ static inline int64_t reference_parts(struct reference *all, size_t begin, size_
         if (part.is_wrong) {
             reference_add_part(all, begin, end);
             all->items[all->count - 1].is_line = true;
+            all->items[all->count - 1].wrong = number;
         } else if (wanted == number || wanted == 0) {
             reference_add_part(all, part.begin, part.end);
         }

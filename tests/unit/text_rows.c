@@ -150,8 +150,13 @@ static bool row_make(struct row *row, const struct drawn *drawn,
 
     *row = (struct row){.lost = 0};
     if (items[0]->is_line) {
+        size_t column = 0; /* the first of the wrong part, if one is */
+        while (column < columns && job->columns[column].field != items[0]->wrong)
+            column++;
         row->invalid[row->invalid_count++] =
-            (struct text_token){.offset = items[0]->offset, .bytes = items[0]->bytes};
+            (struct text_token){.offset = items[0]->offset,
+                                .bytes = items[0]->bytes,
+                                .column = column < columns ? column : 0};
         return true;
     }
     for (size_t c = conditions; c < columns; c++) {

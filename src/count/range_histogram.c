@@ -1,0 +1,80 @@
+/* Implements range_histogram.h: two passes over the values. */
+#include "config.h"
+
+#include "count/range_histogram.h"
+
+#include "job/binning_index.h"
+#include "partial/rows.h"
+
+/* Rows that are read at a time. */
+#define RANGE_HISTOGRAM_BATCH 256
+
+enum status range_histogram_make_job(struct job *made, const struct job *job, __int128 low,
+                                     __int128 last, struct failure *failure)
+{
+    const unsigned __int128 integers = (unsigned __int128)(last - low) + 1;
+    const uint64_t bins = integers < job->range_bins ? (uint64_t)integers : job->range_bins;
+
+    *made = *job;
+    made->operation = OPERATION_HISTOGRAM;
+    return binning_init(&made->binning, &job->element, low, last + 1, bins, failure);
+}
+
+bool range_histogram_find_ends(struct rows values, __int128 *low, __int128 *last)
+{
+    struct rows_row batch[RANGE_HISTOGRAM_BATCH];
+    bool has_values = false;
+    size_t n;
+
+    while ((n = rows_read(&values, batch, RANGE_HISTOGRAM_BATCH)) > 0) {
+        *low = has_values ? *low : batch[0].low;
+        *last = batch[n - 1].low;
+        has_values = true;
+    }
+    return has_values;
+}
+
+enum status range_histogram_create(struct range_histogram *range, const struct job *job,
+                                   const struct rows *values, struct failure *failure)
+{
+    const struct binning *binning = &range->job.binning;
+    struct rows rows = *values;
+    struct rows_row batch[RANGE_HISTOGRAM_BATCH];
+    __int128 low;
+    __int128 last;
+    size_t n;
+
+    *range = (struct range_histogram){.job = *job};
+    range->job.operation = OPERATION_HISTOGRAM;
+    if (!range_histogram_find_ends(rows, &low, &last))
+        return STATUS_OK;
+    if (range_histogram_make_job(&range->job, job, low, last, failure) != STATUS_OK)
+        return failure->status;
+    range->histogram = histogram_create(&range->job, failure);
+    if (!range->histogram)
+        return failure->status;
+    while ((n = rows_read(&rows, batch, RANGE_HISTOGRAM_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++)
+            histogram_add_unlocked(range->histogram,
+                                   binning_index(binning, binning->form, (uint64_t)batch[i].low),
+                                   batch[i].count);
+    }
+    return histogram_finish(range->histogram, &range->job, values->inside, failure);
+}
+
+void range_histogram_destroy(struct range_histogram *range)
+{
+    histogram_destroy(range->histogram);
+}
+
+void range_histogram_rows_begin(struct rows *rows, const struct range_histogram *range,
+                                const struct rows *values, bool zeros)
+{
+    if (range->histogram) {
+        histogram_rows_begin(rows, &range->job, range->histogram, zeros);
+        return;
+    }
+    *rows = *values;
+    rows->job = &range->job;
+    rows->is_sparse = false;
+}

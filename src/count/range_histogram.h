@@ -1,0 +1,51 @@
+/*
+ * The bins of --range auto: equal parts, in integers, of the range from the least value to the
+ * greatest, so that the last bin ends after the greatest; fewer bins, each of one integer, if there
+ * are fewer integers. They are made of rows of single values (rows.h), once all are counted, and
+ * are those of a histogram with that range.
+ *
+ * Not thread-safe.
+ */
+#ifndef GPUHIST_RANGE_HISTOGRAM_H
+#define GPUHIST_RANGE_HISTOGRAM_H
+
+#include "count/histogram.h"
+
+struct rows;
+
+struct range_histogram {
+    struct job job; /* of a histogram with these bins; shares what the job of the values owns */
+    struct histogram *histogram; /* NULL: there are no values */
+};
+
+/*
+ * Makes the job of the bins of rows that have values `low` to `last`, for the values of `job`,
+ * whose range_bins says how many. Fails with STATUS_USAGE if there cannot be so many.
+ */
+enum status range_histogram_make_job(struct job *made, const struct job *job, __int128 low,
+                                     __int128 last, struct failure *failure);
+
+/*
+ * Stores the least value and the greatest of rows, of which none has been read. Returns false, and
+ * stores nothing, if there are none.
+ */
+bool range_histogram_find_ends(struct rows values, __int128 *low, __int128 *last);
+
+/*
+ * Creates the bins of rows, of which none has been read. Fails with STATUS_DATA if there is no
+ * memory. The caller destroys it, also after a failure. The job must outlive it.
+ */
+enum status range_histogram_create(struct range_histogram *range, const struct job *job,
+                                   const struct rows *values, struct failure *failure);
+
+/* Frees the counts. A zero-initialised struct is allowed. */
+void range_histogram_destroy(struct range_histogram *range);
+
+/*
+ * Starts at the first row (rows.h) of the bins; without values, `values`, which has no row, stands
+ * for them. Both must outlive `rows`.
+ */
+void range_histogram_rows_begin(struct rows *rows, const struct range_histogram *range,
+                                const struct rows *values, bool zeros);
+
+#endif
