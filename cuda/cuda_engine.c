@@ -80,16 +80,12 @@ struct cuda_worker {
     unsigned next_slot; /* to be filled */
 };
 
-/* The functions of a job's operation. NULL: it runs on the CPU alone. */
-static const struct cuda_operation *cuda_engine_find_operation(const struct job *job)
-{
-    static const struct cuda_operation *const table[OPERATION_IDS] = {
-        [OPERATION_HISTOGRAM] = &cuda_histogram,     [OPERATION_UNIQ] = &cuda_uniq,
-        [OPERATION_REDUCE] = &cuda_reduce,           [OPERATION_COUNT] = &cuda_count,
-        [OPERATION_STALIN_SORT] = &cuda_stalin_sort,
-    };
-    return table[job->operation];
-}
+/* The functions of each operation. NULL: it runs on the CPU alone. */
+static const struct cuda_operation *const cuda_engine_operations[OPERATION_IDS] = {
+    [OPERATION_HISTOGRAM] = &cuda_histogram,     [OPERATION_UNIQ] = &cuda_uniq,
+    [OPERATION_REDUCE] = &cuda_reduce,           [OPERATION_COUNT] = &cuda_count,
+    [OPERATION_STALIN_SORT] = &cuda_stalin_sort,
+};
 
 static unsigned cuda_engine_devices(void)
 {
@@ -148,7 +144,7 @@ static const char *cuda_engine_unsupported(const struct job *job)
         return "-f 0";
     if (job->is_text && job->text.is_quoted)
         return "--csv";
-    if (!cuda_engine_find_operation(job))
+    if (!cuda_engine_operations[job->operation])
         return operation_of(job)->name;
     return reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);
 }
@@ -251,7 +247,8 @@ static void cuda_engine_close(void *session)
 }
 
 static enum status cuda_engine_open(const struct job *job, const struct engine_options *options,
-                                    void *partial, void **session, struct failure *failure)
+                                    void *partial, void **session, unsigned *workers,
+                                    struct failure *failure)
 {
     struct cuda_session *opened = calloc(1, sizeof *opened);
     if (!opened)
@@ -262,7 +259,7 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
     device->id = (int)options->device;
     opened->shared.job = job;
     opened->shared.partial = partial;
-    opened->operation = cuda_engine_find_operation(job);
+    opened->operation = cuda_engine_operations[job->operation];
     opened->chunk_bytes = options->chunk_bytes ? options->chunk_bytes : CUDA_ENGINE_CHUNK_BYTES;
     opened->workers = engine_useful_workers(feeders, opened->chunk_bytes, options->input_bytes);
 
@@ -283,12 +280,8 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
         return status;
     }
     *session = opened;
+    *workers = opened->workers;
     return STATUS_OK;
-}
-
-static unsigned cuda_engine_workers(const void *session)
-{
-    return ((const struct cuda_session *)session)->workers;
 }
 
 /*
@@ -585,7 +578,6 @@ const struct engine cuda_engine = {
     .unsupported = cuda_engine_unsupported,
     .prepare = cuda_engine_prepare,
     .open = cuda_engine_open,
-    .workers = cuda_engine_workers,
     .finish = cuda_engine_finish,
     .close = cuda_engine_close,
     .worker_open = cuda_engine_worker_open,

@@ -5,10 +5,10 @@
 
 #include "base/decimal.h"
 #include "base/memory.h"
-#include "base/text_buffer.h"
 #include "input/source.h"
 #include "job/value_set.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,13 +174,13 @@ enum status lists_read_keys(const char *argument, const char *option, const stru
     return status;
 }
 
-/* Appends the bytes of a file of a list to a text, a struct text_buffer. */
-static enum status lists_append(void *context, const char *data, size_t bytes,
-                                struct failure *failure)
+/* Writes the bytes of a file of a list to `text`, a FILE in memory, which keeps an error. */
+static enum status lists_write_text(void *text, const char *data, size_t bytes,
+                                    struct failure *failure)
 {
-    (void)failure; /* the text is_lost */
+    (void)failure;
 
-    text_buffer_append(context, data, bytes);
+    fwrite(data, 1, bytes, text);
     return STATUS_OK;
 }
 
@@ -189,7 +189,6 @@ enum status lists_read_items(const char *argument, const char *option, struct li
 {
     const bool is_file = lists_is_file(argument);
     const char separator = is_file ? '\n' : ',';
-    struct text_buffer text = {.text = NULL};
     const char *next = argument;
     const char *end = argument + strlen(argument);
     size_t capacity = 1;
@@ -198,15 +197,17 @@ enum status lists_read_items(const char *argument, const char *option, struct li
     if (strcmp(argument, "@") == 0)
         return lists_fail_name(option, failure);
     if (is_file) {
-        enum status status = source_read_file(argument + 1, lists_append, &text, failure);
-        if (status == STATUS_OK && text.is_lost)
+        size_t bytes = 0;
+        FILE *text = open_memstream(&items->file, &bytes);
+        enum status status =
+            text ? source_read_file(argument + 1, lists_write_text, text, failure) : STATUS_OK;
+        if ((!text || fclose(text) != 0) && status == STATUS_OK)
             status = status_fail(failure, STATUS_DATA, "no memory for the list in " STATUS_NAME,
                                  argument + 1);
-        items->file = text.text;
         if (status != STATUS_OK)
             return status;
-        next = text.text;
-        end = text.text + text.length;
+        next = items->file;
+        end = next + bytes;
     }
     for (const char *c = next; c < end; c++)
         capacity += *c == separator;

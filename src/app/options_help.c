@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "app/options_table.h"
-#include "base/text_buffer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,19 +28,22 @@ char *options_help(const struct options *options)
 {
     const struct options_command *command = options->command;
     const bool is_overview = !options->is_named;
-    struct text_buffer help = {.text = NULL};
+    char *text = NULL;
+    size_t length;
+    FILE *help = open_memstream(&text, &length);
     int group = -1;
 
-    text_buffer_print(&help, "Usage: %s", is_overview ? options_usage : command->usage);
-    text_buffer_print(&help, "\nExamples:\n%s", is_overview ? options_examples : command->examples);
+    if (!help)
+        return NULL;
+    fprintf(help, "Usage: %s", is_overview ? options_usage : command->usage);
+    fprintf(help, "\nExamples:\n%s", is_overview ? options_examples : command->examples);
     if (is_overview)
-        text_buffer_print(
-            &help, "\nOperations: (all options of each, and examples: gpuhist OPERATION --help)\n");
+        fprintf(help,
+                "\nOperations: (all options of each, and examples: gpuhist OPERATION --help)\n");
     for (size_t i = 0; is_overview && i < OPTIONS_COMMANDS; i++)
-        text_buffer_print(&help, "  %-23s %s\n", options_commands[i].name,
-                          options_commands[i].help);
+        fprintf(help, "  %-23s %s\n", options_commands[i].name, options_commands[i].help);
     if (is_overview)
-        text_buffer_print(&help, "\nOptions: (these are some; all: gpuhist histogram --help)\n");
+        fprintf(help, "\nOptions: (these are some; all: gpuhist histogram --help)\n");
     for (size_t i = 0; i < options_row_count; i++) {
         const struct options_row *row = &options_rows[i];
         const char *argument = row->argument ? row->argument : "";
@@ -51,7 +53,7 @@ char *options_help(const struct options *options)
         if (!(row->traits & command->traits) || row->is_told || (is_overview && !row->is_common))
             continue;
         if (!is_overview && group != (int)row->group)
-            text_buffer_print(&help, "\n%s:\n", options_groups[row->group]);
+            fprintf(help, "\n%s:\n", options_groups[row->group]);
         group = (int)row->group;
         if (row->letter)
             snprintf(names, sizeof names, "  -%c, ", row->letter);
@@ -59,19 +61,18 @@ char *options_help(const struct options *options)
                  argument + (*argument == '['));
         if (!of_bins || command->traits & OPTIONS_PRINTS_BINS)
             of_bins = row->help + strlen(row->help);
-        text_buffer_print(&help, "%-*s  %.*s\n", OPTIONS_NAMES_WIDTH, names,
-                          (int)(of_bins - row->help), row->help);
+        fprintf(help, "%-*s  %.*s\n", OPTIONS_NAMES_WIDTH, names, (int)(of_bins - row->help),
+                row->help);
     }
     if (command->action != OPTIONS_INFO)
-        text_buffer_print(
-            &help,
+        fprintf(
+            help,
             "\nSuffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); as SIZE or BYTES, 5K = 5120.\n");
     if (command->action != OPTIONS_INFO && !is_overview)
-        text_buffer_print(&help,
-                          "Exit status: 0 success, 1 data or I/O error, 2 usage error, 3 engine "
-                          "cannot run.\n");
-    if (!help.is_lost)
-        return help.text;
-    free(help.text);
+        fprintf(help, "Exit status: 0 success, 1 data or I/O error, 2 usage error, 3 engine "
+                      "cannot run.\n");
+    if (fclose(help) == 0)
+        return text;
+    free(text);
     return NULL;
 }

@@ -6,7 +6,6 @@
 
 #include "app/lists.h"
 #include "app/options_table.h"
-#include "base/text_buffer.h"
 #include "partial/operation.h"
 
 #include <stdio.h>
@@ -17,18 +16,18 @@
 #define OPTIONS_SHOWN_SIZE 72
 
 /* Appends what was typed. Blanks, control characters and backslashes become \ and octal digits. */
-static void options_append_typed(struct text_buffer *line, const char *typed)
+static void options_append_typed(FILE *line, const char *typed)
 {
     for (const char *c = typed; *c; c++) {
         if ((unsigned char)*c <= ' ' || *c == 127 || *c == '\\')
-            text_buffer_print(line, "\\%03o", (unsigned)(unsigned char)*c);
+            fprintf(line, "\\%03o", (unsigned)(unsigned char)*c);
         else
-            text_buffer_append(line, c, 1);
+            fputc(*c, line);
     }
 }
 
 /* Appends the bins of a histogram. Different options that make the same bins give the same text. */
-static void options_append_binning(struct text_buffer *line, const struct job *job)
+static void options_append_binning(FILE *line, const struct job *job)
 {
     const struct binning *binning = &job->binning;
     const unsigned decimals = job->element.decimals;
@@ -38,29 +37,29 @@ static void options_append_binning(struct text_buffer *line, const struct job *j
     char width[DECIMAL_SIZE];
 
     if (binning->base > 0) {
-        text_buffer_print(line, " --log%u", binning->base);
+        fprintf(line, " --log%u", binning->base);
         return;
     }
     if (binning->has_parts) {
-        text_buffer_print(line, " --log2=%u", binning->parts);
+        fprintf(line, " --log2=%u", binning->parts);
         return;
     }
     if (binning->table) {
         for (uint64_t bin = 0; bin <= binning->bins; bin++) {
             decimal_format_fixed(low, binning_edge(binning, bin), decimals);
-            text_buffer_print(line, "%s%s", bin == 0 ? " --edges=" : ",", low);
+            fprintf(line, "%s%s", bin == 0 ? " --edges=" : ",", low);
         }
         return;
     }
     element_format(low, &job->element, first);
     element_format(high, &job->element, first + binning->last + 1);
     if (first == 0 && binning_is_unit(binning)) {
-        text_buffer_print(line, " --bins=%u", binning->bins);
+        fprintf(line, " --bins=%u", binning->bins);
     } else if (binning->numerator == 1 && binning->divisor != 0) { /* not 2^64 */
         decimal_format_fixed(width, binning->divisor, decimals);
-        text_buffer_print(line, " --range=%s:%s --width=%s", low, high, width);
+        fprintf(line, " --range=%s:%s --width=%s", low, high, width);
     } else {
-        text_buffer_print(line, " --bins=%u --range=%s:%s", binning->bins, low, high);
+        fprintf(line, " --bins=%u --range=%s:%s", binning->bins, low, high);
     }
 }
 
@@ -68,30 +67,30 @@ static void options_append_binning(struct text_buffer *line, const struct job *j
  * Appends a predicate. The values of a list in a file are not in the line, but their number and
  * digest, so that lines of other values differ.
  */
-static void options_append_predicate(struct text_buffer *line, const struct predicate *predicate)
+static void options_append_predicate(FILE *line, const struct predicate *predicate)
 {
-    text_buffer_print(line, " --%s%s", predicate->name, predicate->text ? "=" : "");
+    fprintf(line, " --%s%s", predicate->name, predicate->text ? "=" : "");
     if (!predicate->text)
         return;
     options_append_typed(line, predicate->text);
     if (lists_is_file(predicate->text))
-        text_buffer_print(line, ":%llu:%016llx", (unsigned long long)predicate->set_values,
-                          (unsigned long long)predicate->set_digest);
+        fprintf(line, ":%llu:%016llx", (unsigned long long)predicate->set_values,
+                (unsigned long long)predicate->set_digest);
 }
 
 /* Appends the name of a column in quotes, as in CSV, so that it is read as a name. */
-static void options_append_name(struct text_buffer *line, const char *name)
+static void options_append_name(FILE *line, const char *name)
 {
-    text_buffer_print(line, "\"");
+    fprintf(line, "\"");
     for (; *name; name++) {
         const char character[] = {*name, '\0'};
         options_append_typed(line, *name == '"' ? "\"\"" : character);
     }
-    text_buffer_print(line, "\"");
+    fprintf(line, "\"");
 }
 
 /* Appends the kind of a column and the width of its buckets, unless it is integers. */
-static void options_append_kind(struct text_buffer *line, const struct column *column)
+static void options_append_kind(FILE *line, const struct column *column)
 {
     const struct element *element = &column->element;
     const struct kind_time_bucket *bucket = &column->bucket;
@@ -102,31 +101,31 @@ static void options_append_kind(struct text_buffer *line, const struct column *c
     switch (element->notation) {
     case ELEMENT_TIME:
     case ELEMENT_LOCAL_TIME:
-        text_buffer_print(line, element->notation == ELEMENT_TIME ? ":time" : ":localtime");
+        fprintf(line, element->notation == ELEMENT_TIME ? ":time" : ":localtime");
         if (element->decimals > 0)
-            text_buffer_print(line, ".%u", element->decimals);
+            fprintf(line, ".%u", element->decimals);
         if (bucket->months > 0)
-            text_buffer_print(line, "/%umo", bucket->months);
+            fprintf(line, "/%umo", bucket->months);
         else if (bucket->width > 0)
-            text_buffer_print(line, bucket->phase > 0 ? "/%lldw" : "/%llds",
-                              (long long)(bucket->width / (bucket->phase > 0 ? week : second)));
+            fprintf(line, bucket->phase > 0 ? "/%lldw" : "/%llds",
+                    (long long)(bucket->width / (bucket->phase > 0 ? week : second)));
         return;
     case ELEMENT_IP:
-        text_buffer_print(line, ":ip/%u/%u", element->prefix.v4, element->prefix.v6);
+        fprintf(line, ":ip/%u/%u", element->prefix.v4, element->prefix.v6);
         return;
     case ELEMENT_TEXT:
-        text_buffer_print(line, ":text");
+        fprintf(line, ":text");
         return;
     case ELEMENT_DECIMAL:
         break;
     }
     if (element->decimals > 0)
-        text_buffer_print(line, ":.%u", element->decimals);
+        fprintf(line, ":.%u", element->decimals);
     else if (column->width > 1)
-        text_buffer_print(line, ":int");
+        fprintf(line, ":int");
     if (column->width > 1) {
         decimal_format_fixed(width, column->width, element->decimals);
-        text_buffer_print(line, "/%s", width);
+        fprintf(line, "/%s", width);
     }
 }
 
@@ -135,11 +134,11 @@ static void options_append_kind(struct text_buffer *line, const struct column *c
  * another kind than numbers. What stands above results is as it was typed: names, and where several
  * columns without names are. Where the only one is is not part of the meaning.
  */
-static void options_append_columns(struct text_buffer *line, const struct job *job)
+static void options_append_columns(FILE *line, const struct job *job)
 {
     if (job->has_weights) {
         const char *name = job->columns[job_weight_column(job)].name;
-        text_buffer_print(line, name ? " --weight=" : " --weight=1");
+        fprintf(line, name ? " --weight=" : " --weight=1");
         if (name)
             options_append_name(line, name);
     }
@@ -151,17 +150,17 @@ static void options_append_columns(struct text_buffer *line, const struct job *j
         if ((is_only && is_plain) || (job->has_weights && i == job_weight_column(job)))
             continue;
         if (i == 0 || i == job_group_column(job))
-            text_buffer_print(line, is_value ? " --field=" : " --by=");
+            fprintf(line, is_value ? " --field=" : " --by=");
         else
-            text_buffer_print(line, ",");
+            fprintf(line, ",");
         if (column->name && !is_only)
             options_append_name(line, column->name);
         else if (is_value ? !is_only : job->group_count > 1)
             options_append_typed(line, column->where);
         else if (job->is_text || is_value)
-            text_buffer_print(line, "1");
+            fprintf(line, "1");
         else
-            text_buffer_print(line, "%s@0", column->element.name);
+            fprintf(line, "%s@0", column->element.name);
         options_append_kind(line, column);
     }
 }
@@ -205,33 +204,37 @@ char *options_write_line(const struct job *job)
     const enum operation_id operation =
         has_width || job->range_bins > 0 ? OPERATION_HISTOGRAM : job->operation;
     const unsigned decimals = job->element.decimals;
-    struct text_buffer line = {.text = NULL};
+    char *text = NULL;
+    size_t length;
+    FILE *line = open_memstream(&text, &length);
     char width[DECIMAL_SIZE];
 
-    text_buffer_print(&line, "%s", operations[operation]->name);
+    if (!line)
+        return NULL;
+    fprintf(line, "%s", operations[operation]->name);
     for (unsigned i = 0; i < job->reductions.count; i++)
-        text_buffer_print(&line, "%c%s", i == 0 ? ' ' : ',', job->reductions.list[i].name);
-    text_buffer_print(&line, " --type=%s", options_type_name(job));
+        fprintf(line, "%c%s", i == 0 ? ' ' : ',', job->reductions.list[i].name);
+    fprintf(line, " --type=%s", options_type_name(job));
     if (decimals > 0 && job->element.notation == ELEMENT_DECIMAL && job->value_count == 1 &&
         !options_counts_values(job))
-        text_buffer_print(&line, " --decimals=%u", decimals);
+        fprintf(line, " --decimals=%u", decimals);
     if (job->interpolates)
-        text_buffer_print(&line, " --interpolate");
-    options_append_columns(&line, job);
+        fprintf(line, " --interpolate");
+    options_append_columns(line, job);
     if (has_width) {
         decimal_format_fixed(width, job->bin_width, decimals);
-        text_buffer_print(&line, " --width=%s", width);
+        fprintf(line, " --width=%s", width);
     } else if (job->range_bins > 0) {
-        text_buffer_print(&line, " --bins=%llu --range=auto", (unsigned long long)job->range_bins);
+        fprintf(line, " --bins=%llu --range=auto", (unsigned long long)job->range_bins);
     } else if (operation == OPERATION_HISTOGRAM && !job->is_automatic) {
-        options_append_binning(&line, job);
-        text_buffer_print(&line, " --outside=%s", outside[job->outside]);
+        options_append_binning(line, job);
+        fprintf(line, " --outside=%s", outside[job->outside]);
     }
     for (size_t i = 0; i < job->predicate_count; i++)
-        options_append_predicate(&line, &job->predicates[i]);
-    if (!line.is_lost)
-        return line.text;
-    free(line.text);
+        options_append_predicate(line, &job->predicates[i]);
+    if (fclose(line) == 0)
+        return text;
+    free(text);
     return NULL;
 }
 

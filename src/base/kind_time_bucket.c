@@ -57,35 +57,6 @@ bool kind_time_bucket_parse(const char *text, size_t bytes, unsigned digits,
     return false;
 }
 
-/* The number of the month of a value, from that of January of the year 0. */
-static int64_t kind_time_find_month(const struct kind_time_bucket *bucket, int64_t value)
-{
-    int64_t seconds = kind_time_divide(value, (int64_t)decimal_powers[bucket->digits]);
-    struct kind_time_date date = kind_time_find_date(kind_time_divide(seconds, KIND_TIME_DAY));
-    return date.year * 12 + date.month - 1;
-}
-
-/* Stores where a month begins. Returns false if that is no value. */
-static bool kind_time_begin_month(const struct kind_time_bucket *bucket, int64_t month,
-                                  int64_t *value)
-{
-    if (month < 12 || month >= 10000 * 12)
-        return false;
-    unsigned year = (unsigned)month / 12;
-    int64_t days = kind_time_days_before_year(year) +
-                   kind_time_days_before[kind_time_is_leap(year)][month % 12];
-    return kind_time_scale(bucket->digits, days * KIND_TIME_DAY, 0, value);
-}
-
-/* The units from the begin of a bucket, though that may be no value, to a value. */
-static int64_t kind_time_offset_in_bucket(const struct kind_time_bucket *bucket, int64_t value)
-{
-    int64_t rest = value % bucket->width;
-    rest += rest < 0 ? bucket->width : 0;
-    rest -= bucket->phase;
-    return rest + (rest < 0 ? bucket->width : 0);
-}
-
 int64_t kind_time_bucket_floor(const struct kind_time_bucket *bucket, int64_t value)
 {
     int64_t first; /* value of a time */
@@ -94,24 +65,23 @@ int64_t kind_time_bucket_floor(const struct kind_time_bucket *bucket, int64_t va
     if (!kind_time_scale(bucket->digits, KIND_TIME_FIRST_SECOND, 0, &first))
         first = INT64_MIN;
     if (bucket->months > 0) {
-        int64_t month = kind_time_find_month(bucket, value);
+        const int64_t seconds = kind_time_divide(value, (int64_t)decimal_powers[bucket->digits]);
+        const struct kind_time_date date =
+            kind_time_find_date(kind_time_divide(seconds, KIND_TIME_DAY));
+        int64_t month = date.year * 12 + date.month - 1; /* from January of the year 0 */
         month -= month % bucket->months;
-        return kind_time_begin_month(bucket, month, &begin) ? begin : first;
+        if (month < 12)
+            return first;
+        const unsigned year = (unsigned)month / 12;
+        const int64_t days = kind_time_days_before_year(year) +
+                             kind_time_days_before[kind_time_is_leap(year)][month % 12];
+        return kind_time_scale(bucket->digits, days * KIND_TIME_DAY, 0, &begin) ? begin : first;
     }
-    if (__builtin_sub_overflow(value, kind_time_offset_in_bucket(bucket, value), &begin))
+    int64_t offset = value % bucket->width; /* in the bucket */
+    offset += offset < 0 ? bucket->width : 0;
+    offset -= bucket->phase;
+    offset += offset < 0 ? bucket->width : 0;
+    if (__builtin_sub_overflow(value, offset, &begin))
         return first;
     return begin < first ? first : begin;
-}
-
-bool kind_time_bucket_next(const struct kind_time_bucket *bucket, int64_t value, int64_t *next)
-{
-    if (bucket->months > 0) {
-        int64_t month = kind_time_find_month(bucket, value);
-        return kind_time_begin_month(bucket, month - month % bucket->months + bucket->months, next);
-    }
-    int64_t rest = bucket->width - kind_time_offset_in_bucket(bucket, value);
-    int64_t last;
-    if (!kind_time_scale(bucket->digits, KIND_TIME_LAST_SECOND, 999999999, &last))
-        last = INT64_MAX;
-    return !__builtin_add_overflow(value, rest, next) && *next <= last;
 }

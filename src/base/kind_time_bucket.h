@@ -33,7 +33,4 @@ bool kind_time_bucket_parse(const char *text, size_t bytes, unsigned digits,
 /* Returns where the bucket of a value begins. */
 int64_t kind_time_bucket_floor(const struct kind_time_bucket *bucket, int64_t value);
 
-/* Stores where the bucket after that of a value begins. Returns false if no value is in it. */
-bool kind_time_bucket_next(const struct kind_time_bucket *bucket, int64_t value, int64_t *next);
-
 #endif

@@ -31,7 +31,6 @@
 struct cpu_session {
     const struct job *job;
     void *partial;
-    unsigned workers;
     size_t chunk_bytes;
 };
 
@@ -63,7 +62,8 @@ static bool cpu_engine_probe(unsigned device, char *description, size_t size)
 }
 
 static enum status cpu_engine_open(const struct job *job, const struct engine_options *options,
-                                   void *partial, void **session, struct failure *failure)
+                                   void *partial, void **session, unsigned *workers,
+                                   struct failure *failure)
 {
     const bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN && !options->is_compressed;
     const unsigned threads = options->threads ? options->threads : parallel_processors();
@@ -79,21 +79,16 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
     *opened = (struct cpu_session){
         .job = job,
         .partial = partial,
-        .workers = engine_useful_workers(threads, chunk_bytes, options->input_bytes),
         .chunk_bytes = chunk_bytes,
     };
     *session = opened;
+    *workers = engine_useful_workers(threads, chunk_bytes, options->input_bytes);
     return STATUS_OK;
 }
 
 static void cpu_engine_renew(void *session, void *partial)
 {
     ((struct cpu_session *)session)->partial = partial;
-}
-
-static unsigned cpu_engine_workers(const void *session)
-{
-    return ((const struct cpu_session *)session)->workers;
 }
 
 static void cpu_engine_worker_close(void *worker)
@@ -208,7 +203,6 @@ const struct engine cpu_engine = {
     .probe = cpu_engine_probe,
     .open = cpu_engine_open,
     .renew = cpu_engine_renew,
-    .workers = cpu_engine_workers,
     .close = free,
     .worker_open = cpu_engine_worker_open,
     .worker_buffer = cpu_engine_worker_buffer,

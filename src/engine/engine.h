@@ -76,11 +76,12 @@ struct engine {
     enum status (*prepare)(unsigned device, struct failure *failure);
 
     /*
-     * Opens a session that merges into `partial`. The job and the partial must outlive it. The
+     * Opens a session that merges into `partial`, and stores its number of workers; the caller need
+     * not open those for which no input is left. The job and the partial must outlive it. The
      * caller closes the session with close.
      */
     enum status (*open)(const struct job *job, const struct engine_options *options, void *partial,
-                        void **session, struct failure *failure);
+                        void **session, unsigned *workers, struct failure *failure);
     /*
      * Merges what the session holds into the partial; the session then holds nothing. All open
      * workers must be finished. NULL: a session never holds anything. Any thread may call finish
@@ -92,11 +93,6 @@ struct engine {
      * open workers are finished, and the session holds nothing. NULL: such jobs are not supported.
      */
     void (*renew)(void *session, void *partial);
-    /*
-     * Returns the number of workers of the session. The caller need not open workers for which no
-     * input is left.
-     */
-    unsigned (*workers)(const void *session);
     /* Frees the session. All workers must be closed. */
     void (*close)(void *session);
 

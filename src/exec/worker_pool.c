@@ -213,9 +213,9 @@ enum status worker_pool_open(struct worker_pool *pool, const struct engine_optio
     const struct engine *engine = pool->engine;
     const struct crew *crew = pool->crew;
 
-    if (engine->open(crew->job, options, *crew->partial, &pool->session, failure) != STATUS_OK)
+    if (engine->open(crew->job, options, *crew->partial, &pool->session, &pool->count, failure) !=
+        STATUS_OK)
         return failure->status;
-    pool->count = engine->workers(pool->session);
     pool->started = 0;
     pool->workers = calloc(pool->count, sizeof *pool->workers);
     if (!pool->workers) {

@@ -69,30 +69,6 @@ void reader_close(struct reader *reader)
     input_release(reader->input);
 }
 
-/*
- * Provides space after what was read ahead: moves it to the front, or doubles the capacity.
- * Returns false with errno set if there is no memory.
- */
-static bool reader_ahead_reserve(struct reader_ahead *ahead)
-{
-    if (ahead->end == ahead->begin)
-        ahead->begin = ahead->end = 0;
-    if (ahead->begin > 0) {
-        ahead->end -= ahead->begin;
-        memmove(ahead->data, ahead->data + ahead->begin, ahead->end);
-        ahead->begin = 0;
-    }
-    if (ahead->end < ahead->capacity)
-        return true;
-    const size_t capacity = ahead->capacity > 0 ? 2 * ahead->capacity : READER_AHEAD_BYTES;
-    char *data = realloc(ahead->data, capacity);
-    if (data) {
-        ahead->data = data;
-        ahead->capacity = capacity;
-    }
-    return data != NULL;
-}
-
 /* Moves bytes that were read ahead to the piece; false if there are none. */
 static bool reader_ahead_take(struct reader_ahead *ahead, struct input_piece *piece)
 {
@@ -194,8 +170,18 @@ static enum input_event reader_read_ahead(struct reader *reader, struct reader_a
 {
     struct input_piece more = {.wait = piece->wait, .has_waited = piece->has_waited};
 
-    if (!reader_ahead_reserve(ahead))
-        return reader_fail(reader, strerror(errno), failure);
+    ahead->end -= ahead->begin;
+    if (ahead->begin > 0)
+        memmove(ahead->data, ahead->data + ahead->begin, ahead->end);
+    ahead->begin = 0;
+    if (ahead->end == ahead->capacity) {
+        const size_t capacity = ahead->capacity > 0 ? 2 * ahead->capacity : READER_AHEAD_BYTES;
+        char *grown = realloc(ahead->data, capacity);
+        if (!grown)
+            return reader_fail(reader, strerror(errno), failure);
+        ahead->data = grown;
+        ahead->capacity = capacity;
+    }
     more.data = ahead->data + ahead->end;
     more.capacity = ahead->capacity - ahead->end;
     const enum input_event event = ahead == &reader->raw

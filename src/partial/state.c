@@ -3,7 +3,6 @@
 
 #include "partial/state.h"
 
-#include "base/text_buffer.h"
 #include "input/source.h"
 #include "output/writer.h"
 #include "partial/operation.h"
@@ -327,7 +326,6 @@ static enum status state_read_byte(struct state_reader *state, unsigned char *by
 enum status state_read_options(struct state_reader *state, char **line, struct failure *failure)
 {
     char version[STATE_LINE_MAX];
-    struct text_buffer options = {.text = NULL};
     unsigned char byte = 0;
     size_t length = 0;
     size_t bytes;
@@ -368,18 +366,21 @@ enum status state_read_options(struct state_reader *state, char **line, struct f
                            state->name, number, STATE_VERSION);
     state->states++;
 
+    FILE *options = open_memstream(line, &bytes);
     enum status status;
-    while ((status = state_read_byte(state, &byte, failure)) == STATUS_OK && byte != '\n') {
-        if (byte == '\0' || options.length == STATE_OPTIONS_MAX) {
+    if (!options)
+        return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
+    for (length = 0; (status = state_read_byte(state, &byte, failure)) == STATUS_OK && byte != '\n';
+         length++) {
+        if (byte == '\0' || length == STATE_OPTIONS_MAX) {
             status = state_fail_damaged(state, "its options are not text", failure);
             break;
         }
-        text_buffer_append(&options, (const char *)&byte, 1);
+        fputc(byte, options);
     }
-    *line = options.text;
-    if (options.is_lost)
+    if (fclose(options) != 0)
         return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
-    if (status == STATUS_OK && !options.text)
+    if (status == STATUS_OK && length == 0)
         return state_fail_damaged(state, "it has no options", failure);
     return status;
 }

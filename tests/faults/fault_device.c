@@ -51,9 +51,10 @@ enum status fault_device_prepare(unsigned device, struct failure *failure)
 }
 
 enum status fault_device_open(const struct job *job, const struct engine_options *options,
-                              void *partial, void **session, struct failure *failure)
+                              void *partial, void **session, unsigned *workers,
+                              struct failure *failure)
 {
-    return cpu_engine.open(job, options, partial, session, failure);
+    return cpu_engine.open(job, options, partial, session, workers, failure);
 }
 
 enum status fault_device_finish(void *session, struct failure *failure)

@@ -16,7 +16,8 @@
 bool fault_device_probe(unsigned device, char *description, size_t size);
 enum status fault_device_prepare(unsigned device, struct failure *failure);
 enum status fault_device_open(const struct job *job, const struct engine_options *options,
-                              void *partial, void **session, struct failure *failure);
+                              void *partial, void **session, unsigned *workers,
+                              struct failure *failure);
 enum status fault_device_finish(void *session, struct failure *failure);
 enum status fault_device_worker_open(void *session, void **worker, struct failure *failure);
 enum status fault_device_worker_buffer(void *worker, struct chunk_buffer *buffer,

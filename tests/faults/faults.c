@@ -311,7 +311,6 @@ static void faults_make_engines(void)
         return;
     }
     faults_engines[0] = faults_device;
-    faults_engines[0].workers = cpu_engine.workers;
     faults_engines[0].close = cpu_engine.close;
     faults_engines[0].worker_close = cpu_engine.worker_close;
     faults_engines[1] = cpu_engine;

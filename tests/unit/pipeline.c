@@ -118,7 +118,8 @@ static struct {
 } total = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static enum status actor_open(const struct job *job, const struct engine_options *options,
-                              void *partial, void **session, struct failure *failure)
+                              void *partial, void **session, unsigned *workers,
+                              struct failure *failure)
 {
     struct actor *made = calloc(1, sizeof *made);
     (void)options;
@@ -127,6 +128,7 @@ static enum status actor_open(const struct job *job, const struct engine_options
     made->job = job;
     made->partial = partial;
     *session = made;
+    *workers = CPU_WORKERS;
     atomic_fetch_add(&play.sessions, 1);
     return STATUS_OK;
 }
@@ -217,12 +219,6 @@ static bool quick_probe(unsigned device, char *description, size_t size)
     return true;
 }
 
-static unsigned quick_workers(const void *session)
-{
-    (void)session;
-    return CPU_WORKERS;
-}
-
 static enum status quick_worker_open(void *session, void **worker, struct failure *failure)
 {
     (void)failure;
@@ -265,7 +261,6 @@ static const struct engine quick_engine = {
     .name = "quick",
     .probe = quick_probe,
     .open = actor_open,
-    .workers = quick_workers,
     .close = actor_close,
     .worker_open = quick_worker_open,
     .worker_buffer = actor_buffer,
@@ -317,11 +312,14 @@ static enum status slow_prepare(unsigned device, struct failure *failure)
 }
 
 static enum status slow_open(const struct job *job, const struct engine_options *options,
-                             void *partial, void **session, struct failure *failure)
+                             void *partial, void **session, unsigned *workers,
+                             struct failure *failure)
 {
     if (play.fault == AT_OPEN)
         return status_fail(failure, STATUS_ENGINE, "no memory on the device");
-    return actor_open(job, options, partial, session, failure);
+    const enum status status = actor_open(job, options, partial, session, workers, failure);
+    *workers = FEEDERS;
+    return status;
 }
 
 /* Fails, and lets all go on that wait for a device or for the CPU: these may not come any more. */
@@ -336,12 +334,6 @@ static enum status slow_finish(void *session, struct failure *failure)
 {
     (void)session;
     return play.fault == AT_FINISH ? slow_fail(failure) : STATUS_OK;
-}
-
-static unsigned slow_workers(const void *session)
-{
-    (void)session;
-    return FEEDERS;
 }
 
 static enum status slow_worker_open(void *session, void **worker, struct failure *failure)
@@ -407,7 +399,6 @@ static const struct engine slow_engine = {
     .prepare = slow_prepare,
     .open = slow_open,
     .finish = slow_finish,
-    .workers = slow_workers,
     .close = actor_close,
     .worker_open = slow_worker_open,
     .worker_buffer = slow_buffer,

@@ -2,8 +2,8 @@
  * Reads a value of a kind in each line of standard input, for tests/column_kinds.py:
  *
  *     read_kinds time|localtime DIGITS [FORMAT]   prints the value and the time
- *     read_kinds bucket DIGITS WIDTH              of values: where their bucket begins, and the
- * next read_kinds ip                               prints the key in hexadecimal and the address
+ *     read_kinds bucket DIGITS WIDTH              of values: where their bucket begins
+ *     read_kinds ip                               prints the key in hexadecimal and the address
  *     read_kinds prefix LENGTHS                   of addresses: the prefix
  *     read_kinds range                            the addresses of the first and the last key
  *
@@ -43,14 +43,7 @@ static void print_time(const struct reading *reading, const char *line, size_t b
 
 static void print_bucket(const struct reading *reading, const char *line)
 {
-    int64_t value = strtoll(line, NULL, 10);
-    int64_t next;
-
-    printf("%" PRId64 "\t", kind_time_bucket_floor(&reading->bucket, value));
-    if (kind_time_bucket_next(&reading->bucket, value, &next))
-        printf("%" PRId64 "\n", next);
-    else
-        puts("-");
+    printf("%" PRId64 "\n", kind_time_bucket_floor(&reading->bucket, strtoll(line, NULL, 10)));
 }
 
 static void print_address(const struct reading *reading, const char *line, size_t bytes)
