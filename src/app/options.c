@@ -4,9 +4,9 @@
 
 #include "app/options.h"
 
+#include "app/lists.h"
 #include "app/options_table.h"
 #include "base/decimal.h"
-#include "app/lists.h"
 #include "text/json_lines.h"
 
 #include <getopt.h>
@@ -244,9 +244,10 @@ static enum status options_parse_words(struct options *options, int argc, char *
                                key == ':' ? "needs a" : "takes no");
         const bool is_apart = optarg && optarg == argv[optind - 1]; /* a value in its own word */
         const char *word = argv[optind - 1 - is_apart];
+        const size_t typed = strcspn(word, "=");
         /* What is short for an option may mean another: --json the format of the result. */
-        if (is_wrong || (key >= OPTIONS_KEY_FIRST &&
-                         options_is_habit(options->command, word, strcspn(word, "="))))
+        const bool is_short = key >= OPTIONS_KEY_FIRST && typed != strlen("--") + strlen(row->name);
+        if (is_wrong || (is_short && options_is_habit(options->command, word, typed)))
             return options_fail_unknown(options, (char)optopt, word, failure);
         /* Does the command take it? Merge, which does not know its states yet, records which do. */
         char takers[128] = "";
