@@ -25,7 +25,10 @@ struct table_block *table_list_next(struct table *table, struct table_packer *pa
     return block;
 }
 
-/* Adds up what came since in the slots, and its counts to the total. */
+/*
+ * Adds up what came since in the slots, and its counts to the total; a part of it, if the slots are
+ * full. There are slots for twice the keys that are known: fewer are cleared and read again.
+ */
 TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout,
                                                 struct table *table,
                                                 struct table_partition *partition,
@@ -34,7 +37,11 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
 {
     const struct keyed_hash hash = table->hash;
     const uint64_t came = partition->pending.used + partition->added.used;
+    const uint64_t known = 2 * (partition->packed.used + TABLE_BLOCK_KEYS);
+    const uint64_t capacity = partition->packed.used == 0 || came < known ? came : known;
     const size_t words = table_input_words(layout);
+    struct table_list *pending = &partition->pending;
+    struct table_list *new_rows = &partition->added;
     uint64_t *rows[TABLE_BLOCK_KEYS];
     uint64_t values[TABLE_BLOCK_KEYS];
     struct table_block *block = NULL;
@@ -42,11 +49,13 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
     uint64_t used = 0;
     bool overflows = false;
 
-    if (table_slots_clear(&packer->slots, &table->layout, came, failure) != STATUS_OK)
+    if (table_slots_clear(&packer->slots, &table->layout, capacity, failure) != STATUS_OK)
         return failure->status;
     packer->slots.skipped = TABLE_PARTITION_BITS;
     const struct table_slots slots = packer->slots; /* no store to rows can change it */
-    while ((block = table_list_next(table, packer, &partition->pending, block))) {
+    while (pending->blocks && used + pending->blocks->used <= capacity) {
+        block = table_list_next(table, packer, pending, NULL);
+        pending->used -= block->used;
         for (size_t i = 0; i < block->used; i++) {
             const uint64_t *key = block->words + i * words;
             const uint64_t weight = layout.is_weighted ? key[words - 1] : 1;
@@ -57,8 +66,11 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
         }
         if (layout.absorb)
             layout.absorb(layout.context, rows, values, block->used);
+        table_block_return(&table->blocks, &packer->blocks, block);
     }
-    while ((block = table_list_next(table, packer, &partition->added, block))) {
+    while (new_rows->blocks && used + new_rows->blocks->used <= capacity) {
+        block = table_list_next(table, packer, new_rows, NULL);
+        new_rows->used -= block->used;
         for (size_t i = 0; i < block->used; i++) {
             const uint64_t *added = block->words + i * layout.words;
             uint64_t *row =
@@ -73,14 +85,14 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
                 overflows |= !table_row_merge(layout, row, added);
             }
         }
+        table_block_return(&table->blocks, &packer->blocks, block);
     }
+    const uint64_t seen = came - pending->used - new_rows->used;
     packer->slots.used = used;
     partition->total = total;
-    partition->pending.used = 0;
-    partition->added.used = 0;
     if (overflows)
         atomic_store(&table->has_overflowed, true);
-    atomic_store_explicit(&table->has_new_keys, 5 * used > 3 * came, memory_order_relaxed);
+    atomic_store_explicit(&table->has_new_keys, 5 * used > 3 * seen, memory_order_relaxed);
     return STATUS_OK;
 }
 
@@ -173,10 +185,14 @@ TABLE_INLINE enum status table_partition_pack_layout(const struct table_layout l
                                                      struct failure *failure)
 {
     partition->only = 0;
-    if (table_partition_add_up(layout, table, partition, packer, failure) != STATUS_OK)
-        return failure->status;
-    table_partition_merge(layout, table, partition, packer);
-    return table_partition_append(layout, table, partition, packer, failure);
+    do {
+        if (table_partition_add_up(layout, table, partition, packer, failure) != STATUS_OK)
+            return failure->status;
+        table_partition_merge(layout, table, partition, packer);
+        if (table_partition_append(layout, table, partition, packer, failure) != STATUS_OK)
+            return failure->status;
+    } while (partition->pending.blocks || partition->added.blocks);
+    return STATUS_OK;
 }
 
 enum status table_partition_pack(struct table *table, struct table_partition *partition,
