@@ -8,6 +8,9 @@
 #include "app/monitor.h"
 #include "app/options_table.h"
 #include "app/progress.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "exec/memory_plan.h"
 #include "exec/pipeline.h"
 #include "input/parse_errors.h"
 #include "input/source.h"
@@ -39,7 +42,7 @@ static size_t run_chunk_bytes(const struct options *options, const struct job *j
 /* The state of a run. Owns everything except the options. */
 struct run {
     const struct options *options;
-    struct options adapted; /* to an array of NumPy, which then are the options */
+    struct options adapted; /* to an array of NumPy, or to memory, which then are the options */
     struct npy array;
     uint64_t array_column;
     bool has_arrays;
@@ -151,6 +154,34 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     return status;
 }
 
+/*
+ * Plans the memory of the run: the job gets its parts, and the options fewer threads if there is
+ * too little memory for all.
+ */
+static enum status run_plan(struct run *run, struct failure *failure)
+{
+    const struct options *options = run->options;
+    const uint64_t available = memory_available();
+    const unsigned wanted = options->threads > 0 ? options->threads : parallel_processors();
+    const size_t chunk_bytes = run_chunk_bytes(options, &run->job);
+    struct memory_needs needs;
+    struct memory_plan plan;
+
+    memory_plan_needs(&needs, &run->job, wanted, chunk_bytes, source_size(run->source),
+                      source_is_compressed(run->source), options->decoding_memory);
+    if (memory_plan_make(&plan, &needs, available, failure) != STATUS_OK)
+        return failure->status;
+    memory_plan_apply(&plan, &run->job);
+    if (plan.threads < needs.threads) {
+        run->adapted = *options;
+        run->adapted.threads = run->adapted.print.threads = plan.threads;
+        run->options = &run->adapted;
+    }
+    if (!memory_plan_has_devices(available) && options->gpu_count == 0 && !run->engine)
+        run->engine = engine_last(engines)->name;
+    return STATUS_OK;
+}
+
 /* Prepares an attempt: empty parse errors for text, no rows yet, and an empty partial. */
 static enum status run_make_partial(struct run *run, struct failure *failure)
 {
@@ -224,7 +255,7 @@ static enum status run_attempts(struct run *run, struct failure *failure)
 /* Reads the source, which is open, and prints the result. */
 static enum status run_operation(struct run *run, struct failure *failure)
 {
-    const struct options *options = run->options;
+    const struct options *options = run->options; /* until the plan */
     const struct job *job = &run->job;
     const struct text_rules *rules = &job->text;
     const struct operation *operation = operation_of(job);
@@ -263,7 +294,10 @@ static enum status run_operation(struct run *run, struct failure *failure)
         !run->has_arrays)
         source_divide(run->source);
     if (status == STATUS_OK)
+        status = run_plan(run, failure);
+    if (status == STATUS_OK)
         status = run_make_partial(run, failure);
+    options = run->options;
     if (status == STATUS_OK) {
         status = print_begin(&run->output, job, run->partial, &options->print, failure);
         if (status == STATUS_OK)
@@ -280,7 +314,8 @@ static enum status run_open_source(struct run *run, struct failure *failure)
     enum status status = source_open(&run->source, options->names, options->name_count, 1, failure);
 
     if (status == STATUS_OK && !options->no_decompression)
-        source_decode(run->source, options->decoding_memory,
+        source_decode(run->source,
+                      memory_plan_decoding(options->decoding_memory, memory_available()),
                       operations[options->command->operation]->stop);
     if (status == STATUS_OK && !options->binary && !options->has_order)
         source_refuse_kinds(run->source);

@@ -3,6 +3,8 @@
 
 #include "base/parallel.h"
 
+#include "base/control_group.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -53,13 +55,15 @@ unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t min_items)
     return max < useful ? max : (unsigned)useful;
 }
 
-unsigned parallel_processors(void)
+unsigned parallel_processors_under(const char *root)
 {
+    const uint64_t quota = control_group_processors(root);
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned processors = online > 0 ? (unsigned)online : 1;
 #ifdef CPU_COUNT
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return (unsigned)CPU_COUNT(&set);
+        processors = (unsigned)CPU_COUNT(&set);
 #endif
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (unsigned)online : 1;
+    return quota < processors ? (unsigned)quota : processors;
 }

@@ -20,7 +20,15 @@ void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, si
  */
 unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t min_items);
 
-/* Returns the number of processors that this process may use, at least 1. Thread-safe. */
-unsigned parallel_processors(void);
+/*
+ * Returns the number of processors that this process may use, at least 1: those that it may run on,
+ * or fewer by the quota of its control groups (control_group.h, also for `root`). Thread-safe.
+ */
+unsigned parallel_processors_under(const char *root);
+
+static inline unsigned parallel_processors(void)
+{
+    return parallel_processors_under("");
+}
 
 #endif

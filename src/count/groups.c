@@ -62,7 +62,7 @@ static enum status groups_create_table(const struct groups *groups, struct table
         .initial = groups->layout->initial,
     };
 
-    if (table_create(table, &rows, job->buffer_bytes, job->temporary_directory, failure) !=
+    if (table_create(table, &rows, job_table_bytes(job), job->temporary_directory, failure) !=
         STATUS_OK)
         return failure->status;
     table_set_stage(*table, job->stage);
