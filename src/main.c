@@ -4,11 +4,20 @@
 #include "app/monitor.h"
 #include "app/options.h"
 #include "app/run.h"
+#include "base/parallel.h"
 #include "base/status.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#define MAIN_STACK_BYTES ((rlim_t)1 << 20)
 
 /*
  * Makes sure that descriptors 0, 1 and 2 are taken, or the first files opened would become standard
@@ -22,17 +31,23 @@ static void main_occupy_standard_descriptors(void)
     }
 }
 
-int main(int argc, char **argv)
+/* The program, for one of its threads. */
+struct main_run {
+    int argc;
+    char **argv;
+    enum status status;
+    bool is_thread_left; /* of run_options */
+};
+
+static void *main_run(void *argument)
 {
+    struct main_run *self = argument;
     struct failure failure;
     struct options options;
-    bool is_thread_left = false;
 
-    main_occupy_standard_descriptors();
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit is an error like any other */
-    enum status status = options_parse(&options, argc, argv, &failure);
+    enum status status = options_parse(&options, self->argc, self->argv, &failure);
     if (status == STATUS_OK)
-        status = run_options(&options, &is_thread_left, &failure);
+        status = run_options(&options, &self->is_thread_left, &failure);
     const char *word = options_help_word(&options);
     if (status == STATUS_USAGE)
         status_print("%s (see gpuhist%s%s --help)", failure.message, *word ? " " : "", word);
@@ -41,9 +56,35 @@ int main(int argc, char **argv)
     else if (status_has_lost())
         status = STATUS_DATA;
     options_destroy(&options);
+    self->status = status;
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    struct main_run run = {.argc = argc, .argv = argv};
+    struct rlimit limit;
+    pthread_t thread;
+    sigset_t all;
+
+    main_occupy_standard_descriptors();
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit is an error like any other */
+#ifdef M_ARENA_MAX
+    /* Each further arena of the allocator would take 64 MiB of what `ulimit -v` leaves. */
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        mallopt(M_ARENA_MAX, 1);
+#endif
+    /* With a small stack (ulimit -s) the program runs on a thread, which takes all signals. */
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < MAIN_STACK_BYTES &&
+        parallel_start_thread(&thread, main_run, &run) == 0) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, NULL);
+        pthread_join(thread, NULL);
+    } else {
+        main_run(&run);
+    }
     monitor_end_process();
-    if (is_thread_left)
-        _exit(
-            (int)status); /* all is written, and destructors are not for a library that is in use */
-    return (int)status;
+    if (run.is_thread_left)
+        _exit((int)run.status); /* all is written, and destructors are not for a library in use */
+    return (int)run.status;
 }

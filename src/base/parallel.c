@@ -5,12 +5,20 @@
 
 #include "base/control_group.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define PARALLEL_THREADS_MAX 256
+
+/*
+ * Stacks: the libraries of devices compile code on ours. Where `ulimit -v` counts what is never
+ * touched, as much as our own functions need ten times over.
+ */
+#define PARALLEL_STACK_BYTES         ((size_t)8 << 20)
+#define PARALLEL_STACK_BYTES_LIMITED ((size_t)1 << 20)
 
 struct parallel {
     void (*work)(void *context, size_t part);
@@ -18,6 +26,22 @@ struct parallel {
     size_t parts;
     _Atomic size_t taken; /* parts that a thread has taken */
 };
+
+int parallel_start_thread(pthread_t *thread, void *(*run)(void *argument), void *argument)
+{
+    struct rlimit limit;
+    pthread_attr_t attributes;
+    const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    int error = pthread_attr_init(&attributes);
+
+    if (error != 0)
+        return error;
+    pthread_attr_setstacksize(&attributes,
+                              is_limited ? PARALLEL_STACK_BYTES_LIMITED : PARALLEL_STACK_BYTES);
+    error = pthread_create(thread, &attributes, run, argument);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
 
 static void *parallel_take_parts(void *argument)
 {
@@ -38,7 +62,7 @@ void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, si
     size_t started = 0;
 
     while (started + 1 < max && started < PARALLEL_THREADS_MAX &&
-           pthread_create(&others[started], NULL, parallel_take_parts, &parallel) == 0)
+           parallel_start_thread(&others[started], parallel_take_parts, &parallel) == 0)
         started++;
     parallel_take_parts(&parallel);
     while (started > 0)

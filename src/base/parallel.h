@@ -2,8 +2,14 @@
 #ifndef GPUHIST_PARALLEL_H
 #define GPUHIST_PARALLEL_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * pthread_create, for a thread whose stack does not depend on `ulimit -s`. Thread-safe.
+ */
+int parallel_start_thread(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
 /*
  * Calls work(context, part) once for each part from 0 to parts - 1, and returns when all calls have

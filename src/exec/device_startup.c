@@ -3,6 +3,8 @@
 
 #include "exec/device_startup.h"
 
+#include "base/parallel.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -86,7 +88,7 @@ struct device_startup *device_startup_start(const struct device_startup_plan *pl
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&startup->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    int error = pthread_create(&startup->thread, NULL, device_startup_run, startup);
+    int error = parallel_start_thread(&startup->thread, device_startup_run, startup);
     if (error == 0)
         return startup;
     device_startup_free(startup);

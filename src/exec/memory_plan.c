@@ -86,10 +86,10 @@ enum status memory_plan_make(struct memory_plan *plan, const struct memory_needs
             more < needs->buffers_max - needs->buffers ? needs->buffers + more : needs->buffers_max;
         return STATUS_OK;
     }
-    if (needs->shared > available)
+    if (needs->shared > available || total + MEMORY_PLAN_PROGRAM <= available)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "%llu MiB of memory are needed: %llu are free",
-                       (unsigned long long)((total + taken) / MEMORY_PLAN_MIB),
+                       (unsigned long long)((total + MEMORY_PLAN_PROGRAM) / MEMORY_PLAN_MIB),
                        (unsigned long long)(available / MEMORY_PLAN_MIB));
 }
 

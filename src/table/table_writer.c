@@ -153,7 +153,7 @@ static __attribute__((noinline)) uint64_t *table_writer_begin_block(struct table
     struct table_block *block = table_block_take(&table->blocks, &writer->packer.blocks);
     if (block)
         return filling->next[index] = block->words;
-    status_fail(failure, STATUS_DATA, "no memory for counts");
+    status_fail(failure, STATUS_DATA, TABLE_NO_MEMORY);
     return NULL;
 }
 
@@ -242,7 +242,7 @@ TABLE_INLINE enum status table_writer_scatter(const struct table_layout layout,
         if (!block || block->used == table->block_rows) {
             block = table_block_take(&table->blocks, &writer->packer.blocks);
             if (!block) {
-                status = status_fail(failure, STATUS_DATA, "no memory for counts");
+                status = status_fail(failure, STATUS_DATA, TABLE_NO_MEMORY);
                 break;
             }
             block->used = 0;
