@@ -54,6 +54,7 @@ struct run {
     struct print_output output;
     struct progress progress;           /* of the last attempt */
     struct stage stage;                 /* after the input */
+    uint64_t available;                 /* memory, before the run has taken any; 0: not read yet */
     char quotes_note[SOURCE_NOTE_SIZE]; /* for the end: of quoted fields that a delimiter splits */
     bool is_thread_left;                /* as in struct pipeline_report, of any attempt */
 };
@@ -154,6 +155,13 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     return status;
 }
 
+static uint64_t run_available(struct run *run)
+{
+    if (run->available == 0)
+        run->available = memory_available();
+    return run->available;
+}
+
 /*
  * Plans the memory of the run: the job gets its parts, and the options fewer threads if there is
  * too little memory for all.
@@ -161,7 +169,6 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
 static enum status run_plan(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
-    const uint64_t available = memory_available();
     const unsigned wanted = options->threads > 0 ? options->threads : parallel_processors();
     const size_t chunk_bytes = run_chunk_bytes(options, &run->job);
     struct memory_needs needs;
@@ -169,6 +176,9 @@ static enum status run_plan(struct run *run, struct failure *failure)
 
     memory_plan_needs(&needs, &run->job, wanted, chunk_bytes, source_size(run->source),
                       source_is_compressed(run->source), options->decoding_memory);
+    if (memory_plan_is_small(&needs, source_size(run->source)))
+        return STATUS_OK;
+    const uint64_t available = run_available(run);
     if (memory_plan_make(&plan, &needs, available, failure) != STATUS_OK)
         return failure->status;
     memory_plan_apply(&plan, &run->job);
@@ -314,9 +324,11 @@ static enum status run_open_source(struct run *run, struct failure *failure)
     enum status status = source_open(&run->source, options->names, options->name_count, 1, failure);
 
     if (status == STATUS_OK && !options->no_decompression)
-        source_decode(run->source,
-                      memory_plan_decoding(options->decoding_memory, memory_available()),
+        source_decode(run->source, options->decoding_memory,
                       operations[options->command->operation]->stop);
+    if (status == STATUS_OK && options->decoding_memory == 0 &&
+        (source_is_compressed(run->source) || source_size(run->source) == SOURCE_SIZE_UNKNOWN))
+        source_limit_decoding(run->source, memory_plan_decoding(run_available(run)));
     if (status == STATUS_OK && !options->binary && !options->has_order)
         source_refuse_kinds(run->source);
     if (status == STATUS_OK && options->ends_with_nul)

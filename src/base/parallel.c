@@ -91,3 +91,18 @@ unsigned parallel_processors_under(const char *root)
 #endif
     return quota < processors ? (unsigned)quota : processors;
 }
+
+static unsigned parallel_found; /* set once */
+
+static void parallel_find_processors(void)
+{
+    parallel_found = parallel_processors_under("");
+}
+
+unsigned parallel_processors(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, parallel_find_processors);
+    return parallel_found;
+}

@@ -32,9 +32,7 @@ unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t min_items);
  */
 unsigned parallel_processors_under(const char *root);
 
-static inline unsigned parallel_processors(void)
-{
-    return parallel_processors_under("");
-}
+/* Likewise of the system, as it was at the first call: reading of groups takes time. */
+unsigned parallel_processors(void);
 
 #endif

@@ -38,9 +38,9 @@ struct histogram {
     size_t entries;   /* counters: N + 2 */
     struct histogram_region *regions;
     uint64_t counter_bytes; /* as in struct job */
-    uint32_t staged_limit; /* of increments of a region's 32-bit part; smaller in tests */
-    uint64_t inside;       /* values in bins; set by histogram_finish */
-    uint64_t ignored;      /* values outside that histogram_finish has dropped */
+    uint32_t staged_limit;  /* of increments of a region's 32-bit part; smaller in tests */
+    uint64_t inside;        /* values in bins; set by histogram_finish */
+    uint64_t ignored;       /* values outside that histogram_finish has dropped */
 };
 
 /*

@@ -20,9 +20,9 @@
 #include <string.h>
 
 /*
- * All buffers of a thread together, if there is memory, and the largest one. Large ones spread the cost of fetching a
- * region over more values: with 5M bins, 8 MiB reach 240 and 16 MiB 306 million values a
- * second and core on two cores.
+ * All buffers of a thread together, if there is memory, and the largest one. Large ones spread the
+ * cost of fetching a region over more values: with 5M bins, 8 MiB reach 240 and 16 MiB 306 million
+ * values a second and core on two cores.
  */
 #define CPU_COUNTER_BUFFERS_BYTES    ((size_t)20 << 20)
 #define CPU_COUNTER_BUFFER_BYTES_MAX ((size_t)128 << 10)

@@ -50,6 +50,9 @@
 /* Frames that an ordered operation holds back (reader.h). */
 #define MEMORY_PLAN_HELD (17 * MEMORY_PLAN_MIB)
 
+/* What takes less does not look: each of the few chunks has a thread. */
+#define MEMORY_PLAN_SMALL (4 * MEMORY_PLAN_MIB)
+
 /* The context of a device takes 0.3 GB, and its feeders' buffers as much. */
 #define MEMORY_PLAN_DEVICES (1024 * MEMORY_PLAN_MIB)
 
@@ -145,14 +148,18 @@ void memory_plan_apply(const struct memory_plan *plan, struct job *job)
     }
 }
 
-uint64_t memory_plan_decoding(uint64_t wanted, uint64_t available)
+bool memory_plan_is_small(const struct memory_needs *needs, uint64_t input_bytes)
+{
+    return needs->table_per_thread == 0 && needs->shared < MEMORY_PLAN_SMALL &&
+           input_bytes < MEMORY_PLAN_SMALL && needs->thread < MEMORY_PLAN_SMALL;
+}
+
+uint64_t memory_plan_decoding(uint64_t available)
 {
     const uint64_t part = available / MEMORY_PLAN_WINDOW_PART;
+    const uint64_t limit = part < MEMORY_PLAN_WINDOW_MAX ? part : MEMORY_PLAN_WINDOW_MAX;
 
-    return wanted > 0                      ? wanted
-           : part > MEMORY_PLAN_WINDOW_MAX ? MEMORY_PLAN_WINDOW_MAX
-           : part < MEMORY_PLAN_WINDOW     ? MEMORY_PLAN_WINDOW
-                                           : part;
+    return limit > MEMORY_PLAN_WINDOW ? limit : MEMORY_PLAN_WINDOW;
 }
 
 bool memory_plan_has_devices(uint64_t available)

@@ -51,10 +51,16 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
 void memory_plan_apply(const struct memory_plan *plan, struct job *job);
 
 /*
- * Returns the limit of a decoder's window or dictionary: `wanted`, or if that is 0 a part of what
- * is available, up to the default of decoder_open.
+ * Returns whether input of this size and these needs take so little that it is not worth reading
+ * what is available.
  */
-uint64_t memory_plan_decoding(uint64_t wanted, uint64_t available);
+bool memory_plan_is_small(const struct memory_needs *needs, uint64_t input_bytes);
+
+/*
+ * Returns the limit of a decoder's window or dictionary: a part of what is available, up to the
+ * default of decoder_open.
+ */
+uint64_t memory_plan_decoding(uint64_t available);
 
 /* Returns whether what is available is enough for the libraries of devices. */
 bool memory_plan_has_devices(uint64_t available);

@@ -210,6 +210,11 @@ static bool source_has_input(const struct source *source)
     return source->is_reading || source->file || source->opened < source->count;
 }
 
+void source_limit_decoding(struct source *source, uint64_t memory_limit)
+{
+    source->reading.memory_limit = memory_limit;
+}
+
 void source_decode(struct source *source, uint64_t memory_limit, bool holds_frames)
 {
     const struct reader_options decoding = {.decodes = true};

@@ -46,13 +46,16 @@ enum status source_open(struct source **source, char *const *names, size_t count
                         size_t element_bytes, struct failure *failure);
 
 /*
- * The next six functions may only be called before the first pull.
+ * The next seven functions may only be called before the first pull.
  *
  * Enables decoding of files whose first bytes show that they are compressed. memory_limit is that
  * of decoder_open. With `holds_frames`, the contents of a frame of up to 16 MiB are held back until
  * its checksum is verified; the contents of a larger frame until 16 MiB are decoded.
  */
 void source_decode(struct source *source, uint64_t memory_limit, bool holds_frames);
+
+/* Sets another memory_limit, before anything is read. */
+void source_limit_decoding(struct source *source, uint64_t memory_limit);
 
 /* Makes NUL the end of rows, and newlines blanks. */
 void source_end_with_nul(struct source *source);
