@@ -52,7 +52,7 @@ static enum status merge_begin_next(const struct merge *merge, struct state_read
     *found = line != NULL;
     if (status == STATUS_OK && line && !options_compare_lines(merge->job.line, line, difference))
         status =
-            status_fail(failure, STATUS_DATA, STATUS_NAME ": %s as in " STATUS_NAME,
+            status_fail(failure, STATUS_DATA, STATUS_NAME ": %s " STATUS_NAME,
                         state_reader_name(reader), difference, state_reader_name(merge->first));
     free(line);
     return status;

@@ -254,5 +254,5 @@ const uint64_t *table_row(const struct table *table, uint64_t index, uint64_t *r
 enum status table_check(const struct table *table, struct failure *failure)
 {
     errno = table->cache ? table->cache->read_errno : 0;
-    return errno == 0 ? STATUS_OK : table_run_fail("read", failure);
+    return errno == 0 ? STATUS_OK : table_run_fail(&table->spill.runs[0], "read", failure);
 }
