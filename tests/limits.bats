@@ -24,6 +24,22 @@ check_groups() {
     check_groups 64,128,256 4,16,64,128
 }
 
+@test "hostile files in a small group: long rows, deep JSON, open quotes, many columns and members" {
+    check_groups hostile 128 2,64
+}
+
+# bats test_tags=slow
+@test "hostile files: 100,000 files, and 10M groups by three columns" {
+    cd "$BATS_TEST_TMPDIR"
+    seq 0 9999999 | awk '{ print $1 % 1000 "," int($1 / 1000) % 1000 "," int($1 / 1000000) ",1" }' >groups
+    gpuhist reduce sum -d , -f 4 --by 1,2,3 -S 64M groups | cksum >sums
+    sort -t , -k 1n,1 -k 2n,2 -k 3n,3 groups | tr , '\t' | cksum | cmp - sums
+    mkdir files
+    (cd files && seq 100000 | xargs -n 1000 sh -c 'for name; do echo 1 >$name; done' sh)
+    # shellcheck disable=SC2046
+    [ "$(cd files && gpuhist reduce sum $(seq 100000))" = 100000 ]
+}
+
 @test "the default number of threads is that of the group's quota" {
     command -v unshare >/dev/null || skip "no unshare"
     [ "$(nproc)" -gt 1 ] || skip "one processor"
