@@ -74,7 +74,8 @@ static uint64_t control_group_processors_of(const char *directory, bool is_v2)
             fclose(file);
     } else {
         quota = control_group_read(directory, "cpu.cfs_quota_us", control_group_plain, quota);
-        period = control_group_read(directory, "cpu.cfs_period_us", control_group_plain, 0);
+        if (quota < CONTROL_GROUP_NONE)
+            period = control_group_read(directory, "cpu.cfs_period_us", control_group_plain, 0);
     }
     if (quota >= CONTROL_GROUP_NONE || period == 0)
         return UINT64_MAX;
