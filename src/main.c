@@ -4,31 +4,38 @@
 #include "app/monitor.h"
 #include "app/options.h"
 #include "app/run.h"
+#include "base/parallel.h"
 #include "base/status.h"
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-int main(int argc, char **argv)
+#define MAIN_STACK_BYTES ((rlim_t)1 << 20)
+
+/* The program, for one of its threads. */
+struct main_run {
+    int argc;
+    char **argv;
+    enum status status;
+    bool is_thread_left; /* of run_options */
+};
+
+static void *main_run(void *argument)
 {
+    struct main_run *self = argument;
     struct failure failure;
     struct options options;
-    bool is_thread_left = false;
 
-    /*
-     * Descriptors 0, 1 and 2 must be taken, or the first files opened would become standard output.
-     * Each gets /dev/null in the direction that it is not used in, so that using it fails.
-     */
-    for (int fd = 0; fd <= 2; fd++) {
-        if (fcntl(fd, F_GETFD) < 0)
-            open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
-    }
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit is an error like any other */
-    enum status status = options_parse(&options, argc, argv, &failure);
+    enum status status = options_parse(&options, self->argc, self->argv, &failure);
     if (status == STATUS_OK)
-        status = run_options(&options, &is_thread_left, &failure);
+        status = run_options(&options, &self->is_thread_left, &failure);
     if (status == STATUS_USAGE) {
         const char *word = options_help_word(&options);
         status_print("%s (see gpuhist%s%s --help)", failure.message, *word ? " " : "", word);
@@ -40,8 +47,42 @@ int main(int argc, char **argv)
             status = STATUS_DATA;
     }
     options_destroy(&options);
+    self->status = status;
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    struct main_run run = {.argc = argc, .argv = argv};
+    struct rlimit limit;
+    pthread_t thread;
+    sigset_t all;
+
+    /*
+     * Descriptors 0, 1 and 2 must be taken, or the first files opened would become standard output.
+     * Each gets /dev/null in the direction that it is not used in, so that using it fails.
+     */
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    }
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit is an error like any other */
+#ifdef M_ARENA_MAX
+    /* Each further arena of the allocator would take 64 MiB of what `ulimit -v` leaves. */
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        mallopt(M_ARENA_MAX, 1);
+#endif
+    /* With a small stack (ulimit -s) the program runs on a thread, which takes all signals. */
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < MAIN_STACK_BYTES &&
+        parallel_start_thread(&thread, main_run, &run) == 0) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, NULL);
+        pthread_join(thread, NULL);
+    } else {
+        main_run(&run);
+    }
     monitor_end_process();
-    if (is_thread_left) /* all is written, and destructors are not for a library that is in use */
-        _exit((int)status);
-    return (int)status;
+    if (run.is_thread_left) /* all is written, and destructors are not for a library in use */
+        _exit((int)run.status);
+    return (int)run.status;
 }

@@ -216,7 +216,7 @@ assert_no_number() {
     run --separate-stderr gpuhist merge a.state c.state
     assert_failed 1 "c.state: no --decimals=2 as in a.state"
     run --separate-stderr gpuhist merge c.state a.state
-    assert_failed 1 "a.state: also --decimals=2, not as in c.state"
+    assert_failed 1 "a.state: has --decimals=2, unlike c.state"
 }
 
 @test "--decimals: options" {

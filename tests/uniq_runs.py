@@ -217,7 +217,7 @@ def test_full():
     for threads in 1, 3:
         for command in words, merge:
             done = run(*command, threads, preexec_fn=limit)
-            require_failed(done, b"cannot write a temporary file of counts: File too large")
+            require_failed(done, b"cannot write a temporary file of counts in runs: File too large")
             require(not os.path.exists("out") and not os.path.exists("saved"), "a result is left")
     disk = 'mount -t tmpfs -o size=2M none runs && "$@"; status=$?; ls -A runs >left; exit $status'
     spaces = ["unshare", "-m", "bash", "-c", disk, "-", GPUHIST]
@@ -225,7 +225,7 @@ def test_full():
         print("no mounts without root's rights")
         return
     done = subprocess.run([*spaces, *words, "2"], capture_output=True, timeout=120)
-    require_failed(done, b"cannot write a temporary file of counts: No space left on device")
+    require_failed(done, b"cannot write a temporary file of counts in runs: No space left on device")
     require(open("left").read() == "" and not os.path.exists("out"), "something is left")
 
 

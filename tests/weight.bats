@@ -248,7 +248,10 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
     # The first column is told of a line that is invalid in both.
     [ "${stderr_lines[2]}" = "gpuhist: in:4: invalid integer 'x'" ]
     [ "${stderr_lines[3]}" = "gpuhist: in:6: invalid weight 'z', no integer from 0 to 2^63 - 1" ]
-    [ "${stderr_lines[4]}" = "gpuhist: 4 invalid integers in the input" ]
+    [ "${stderr_lines[4]}" = "gpuhist: 4 invalid tokens in the input" ]
+    run -1 --separate-stderr gpuhist uniq -f 1 --weight 2 --invalid fail < <(seq -f '7 x%g' 12)
+    [ "${stderr_lines[10]}" = "gpuhist: 2 more invalid weights" ]
+    [ "${stderr_lines[11]}" = "gpuhist: 12 invalid weights in the input" ]
     run -0 --separate-stderr gpuhist --width 1 -f 1 --weight 2 --invalid ignore --threads 1 in
     [ "$output" = $'5\t1\n6\t2' ] && [ "$stderr" = "gpuhist: note: 4 tokens skipped, 1 of them a number not allowed as a weight" ]
     # Whether a value outside the bins or an invalid weight comes first.
@@ -365,7 +368,7 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
             run --separate-stderr gpuhist merge a.state counts.state
             assert_failed 1 "counts.state: no --weight"
             run --separate-stderr gpuhist merge counts.state a.state
-            assert_failed 1 "a.state: also --weight"
+            assert_failed 1 "a.state: has --weight=1, unlike counts.state"
         }
     done
     printf '1 9223372036854775807\n' >large

@@ -3,7 +3,10 @@
 
 #include "app/merge.h"
 
+#include "base/memory.h"
 #include "base/parallel.h"
+#include "engine/engine.h"
+#include "exec/memory_plan.h"
 #include "partial/operation.h"
 #include "partial/state.h"
 #include "print/print.h"
@@ -16,6 +19,9 @@
 
 #define MERGE_NONE SIZE_MAX
 
+/* What a thread reads of a state at a time (state.c). */
+#define MERGE_CHUNK_BYTES ((size_t)128 << 10)
+
 /*
  * The sum of the states. Once the first state has been begun, the threads take one file after the
  * other and add its states to the partial, which they share.
@@ -26,6 +32,7 @@ struct merge {
     struct options of_state;    /* the options of that state */
     struct job job;             /* and their job */
     void *partial;              /* NULL: the first state has not been begun */
+    unsigned threads;           /* that take files, as many as there is memory for */
 
     pthread_mutex_t lock;       /* guards what follows */
     unsigned __int128 elements; /* elements in the partial */
@@ -45,7 +52,7 @@ static enum status merge_begin_next(const struct merge *merge, struct state_read
     *found = line != NULL;
     if (status == STATUS_OK && line && !options_compare_lines(merge->job.line, line, difference))
         status =
-            status_fail(failure, STATUS_DATA, STATUS_NAME ": %s as in " STATUS_NAME,
+            status_fail(failure, STATUS_DATA, STATUS_NAME ": %s " STATUS_NAME,
                         state_reader_name(reader), difference, state_reader_name(merge->first));
     free(line);
     return status;
@@ -94,7 +101,7 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
 {
     const struct options *options = merge->options;
     const struct operation *operation = operation_of(&merge->job);
-    unsigned threads = parallel_threads(options->threads, options->name_count, 1);
+    unsigned threads = merge->threads;
     struct print_output output = {.result = NULL}; /* ordered operations have no states */
     struct stat info;
 
@@ -158,6 +165,23 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
     return status == STATUS_OK ? options_check_merged(options, job, failure) : status;
 }
 
+/* Plans the memory of the merge: sets the threads, and gives the job its parts. */
+static enum status merge_plan(struct merge *merge, struct failure *failure)
+{
+    const struct options *options = merge->options;
+    const unsigned wanted = parallel_threads(options->threads, options->name_count, 1);
+    struct memory_needs needs;
+    struct memory_plan plan;
+
+    memory_plan_needs(&needs, &merge->job, wanted, MERGE_CHUNK_BYTES, ENGINE_INPUT_UNKNOWN, true,
+                      0);
+    if (memory_plan_make(&plan, &needs, memory_available(), failure) != STATUS_OK)
+        return failure->status;
+    memory_plan_apply(&plan, &merge->job);
+    merge->threads = plan.threads;
+    return STATUS_OK;
+}
+
 enum status merge_run(const struct options *options, struct failure *failure)
 {
     struct merge merge = {.options = options};
@@ -168,6 +192,8 @@ enum status merge_run(const struct options *options, struct failure *failure)
         status = print_check(&options->print, failure);
     if (status == STATUS_OK)
         status = merge_begin(&merge, failure);
+    if (status == STATUS_OK)
+        status = merge_plan(&merge, failure);
     if (status == STATUS_OK && job_has_texts(job) &&
         !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_create())))
         status = status_fail(failure, STATUS_DATA, "no memory for texts");

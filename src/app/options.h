@@ -241,7 +241,7 @@ enum status options_read_line(struct options *options, const char *line, struct 
 
 /*
  * Whether two lines are equal; the first is of options_write_line. If not, writes how `b` first
- * differs from `a`, such as "--type=i16, not --type=i32". Thread-safe.
+ * differs from `a`, for a name behind it, such as "--type=i16, not --type=i32 as in". Thread-safe.
  */
 #define OPTIONS_DIFFERENCE_SIZE 192
 bool options_compare_lines(const char *a, const char *b, char difference[OPTIONS_DIFFERENCE_SIZE]);

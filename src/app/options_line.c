@@ -378,10 +378,10 @@ bool options_compare_lines(const char *a, const char *b, char difference[OPTIONS
     const bool has_a = *a == '\0' || options_line_has(b, a); /* b has that option */
     const bool has_b = *b == '\0' || options_line_has(a, b);
     if (has_a && !has_b)
-        snprintf(difference, OPTIONS_DIFFERENCE_SIZE, "also %s, not", of_b);
+        snprintf(difference, OPTIONS_DIFFERENCE_SIZE, "has %s, unlike", of_b);
     else if (has_b && !has_a)
-        snprintf(difference, OPTIONS_DIFFERENCE_SIZE, "no %s", of_a);
+        snprintf(difference, OPTIONS_DIFFERENCE_SIZE, "no %s as in", of_a);
     else
-        snprintf(difference, OPTIONS_DIFFERENCE_SIZE, "%s, not %s", of_b, of_a);
+        snprintf(difference, OPTIONS_DIFFERENCE_SIZE, "%s, not %s as in", of_b, of_a);
     return false;
 }

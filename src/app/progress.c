@@ -3,6 +3,7 @@
 
 #include "app/progress.h"
 
+#include "base/parallel.h"
 #include "base/status.h"
 
 #include <errno.h>
@@ -271,7 +272,7 @@ void progress_begin_stage(struct progress *progress, const struct stage *stage)
     pthread_mutex_init(&progress->lock, NULL);
     progress->is_over = false;
     progress->stage = stage;
-    if (pthread_create(&progress->thread, NULL, progress_run_stage, progress) == 0)
+    if (parallel_start_thread(&progress->thread, progress_run_stage, progress) == 0)
         return;
     pthread_cond_destroy(&progress->over);
     pthread_mutex_destroy(&progress->lock);

@@ -8,6 +8,9 @@
 #include "app/monitor.h"
 #include "app/options_table.h"
 #include "app/progress.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "exec/memory_plan.h"
 #include "exec/pipeline.h"
 #include "input/parse_errors.h"
 #include "input/source.h"
@@ -26,10 +29,20 @@ _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed a
 
 _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each");
 
+/* The bytes of a chunk; 0: chosen by the engine. */
+static size_t run_chunk_bytes(const struct options *options, const struct job *job)
+{
+    const size_t min = job->is_text ? SOURCE_TEXT_CAPACITY_MIN : job->record_bytes;
+
+    if (options->chunk_bytes == 0 && min <= RUN_RECORD_BYTES)
+        return 0;
+    return options->chunk_bytes < min ? min : options->chunk_bytes;
+}
+
 /* The state of a run. Owns everything except the options. */
 struct run {
     const struct options *options;
-    struct options adapted; /* to an array of NumPy, which then are the options */
+    struct options adapted; /* to an array of NumPy, or to memory, which then are the options */
     struct npy array;
     uint64_t array_column;
     bool has_arrays;
@@ -41,6 +54,7 @@ struct run {
     struct print_output output;
     struct progress progress;           /* of the last attempt */
     struct stage stage;                 /* after the input */
+    uint64_t available;                 /* memory, before the run has taken any; 0: not read yet */
     char quotes_note[SOURCE_NOTE_SIZE]; /* for the end: of quoted fields that a delimiter splits */
     bool is_thread_left;                /* as in struct pipeline_report, of any attempt */
 };
@@ -98,8 +112,6 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     const struct options *options = run->options;
     const struct job *job = &run->job;
     const bool streams = operation_of(job)->stop && isatty(STDOUT_FILENO);
-    const size_t chunk_min = job->is_text ? SOURCE_TEXT_CAPACITY_MIN : job->record_bytes;
-    size_t chunk_bytes = options->chunk_bytes; /* 0: chosen by the engine */
     struct pipeline_report report;
     struct monitor monitor = {
         .stage = &run->stage,
@@ -109,8 +121,6 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .context = run,
     };
 
-    if (chunk_bytes < chunk_min && (chunk_bytes > 0 || chunk_min > RUN_RECORD_BYTES))
-        chunk_bytes = chunk_min;
     /* Without a request there is no progress on a terminal to which results are written. */
     const bool is_asked = options->progress == OPTIONS_PROGRESS_ON;
     const bool is_wanted =
@@ -129,7 +139,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .options =
             {
                 .threads = options->threads,
-                .chunk_bytes = chunk_bytes,
+                .chunk_bytes = run_chunk_bytes(options, job),
                 .input_bytes = sizes.stream,
                 .is_compressed = sizes.stream != sizes.files,
             },
@@ -146,6 +156,46 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     if (status == STATUS_OK && options->stats)
         progress_print_stats(&report);
     return status;
+}
+
+static uint64_t run_available(struct run *run)
+{
+    if (run->available == 0)
+        run->available = memory_available();
+    return run->available;
+}
+
+/*
+ * Plans the memory of the run: the job gets its parts, and the options fewer threads if there is
+ * too little memory for all.
+ */
+static enum status run_plan(struct run *run, struct failure *failure)
+{
+    const struct options *options = run->options;
+    const unsigned wanted = options->threads > 0 ? options->threads : parallel_processors();
+    const size_t chunk_bytes = run_chunk_bytes(options, &run->job);
+    struct memory_needs needs;
+    struct memory_plan plan;
+
+    const struct source_sizes sizes = source_sizes(run->source);
+    const bool is_compressed =
+        sizes.stream == SOURCE_SIZE_UNKNOWN && sizes.files != SOURCE_SIZE_UNKNOWN;
+    memory_plan_needs(&needs, &run->job, wanted, chunk_bytes, sizes.stream, is_compressed,
+                      options->decoding_memory);
+    if (memory_plan_is_small(&needs, sizes.stream))
+        return STATUS_OK;
+    const uint64_t available = run_available(run);
+    if (memory_plan_make(&plan, &needs, available, failure) != STATUS_OK)
+        return failure->status;
+    memory_plan_apply(&plan, &run->job);
+    if (plan.threads < needs.threads) {
+        run->adapted = *options;
+        run->adapted.threads = run->adapted.print.threads = plan.threads;
+        run->options = &run->adapted;
+    }
+    if (!memory_plan_has_devices(available) && options->gpu_count == 0 && !run->engine)
+        run->engine = engine_last(engines)->name;
+    return STATUS_OK;
 }
 
 /* Prepares an attempt: empty parse errors for text, no rows yet, and an empty partial. */
@@ -223,7 +273,7 @@ static enum status run_attempts(struct run *run, struct failure *failure)
 /* Reads the source, which is open, and prints the result. */
 static enum status run_operation(struct run *run, struct failure *failure)
 {
-    const struct options *options = run->options;
+    const struct options *options = run->options; /* until the plan */
     const struct job *job = &run->job;
     const struct text_rules *rules = &job->text;
     const struct operation *operation = operation_of(job);
@@ -261,7 +311,10 @@ static enum status run_operation(struct run *run, struct failure *failure)
         rules->delimiter != ' ' && rules->delimiter != '"' && !options->quiet)
         status = source_look(run->source, &is_text, run->quotes_note, failure);
     if (status == STATUS_OK)
+        status = run_plan(run, failure);
+    if (status == STATUS_OK)
         status = run_make_partial(run, failure);
+    options = run->options;
     if (status == STATUS_OK) {
         if (operation->connect)
             status = print_begin(&run->output, job, run->partial, &options->print, failure);
@@ -270,6 +323,19 @@ static enum status run_operation(struct run *run, struct failure *failure)
         status = run_end(run, status, failure);
     }
     run_destroy_partial(run);
+    return status;
+}
+
+static enum status run_open_source(struct run *run, const struct source_options *reading,
+                                   struct failure *failure)
+{
+    const struct options *options = run->options;
+    enum status status =
+        source_open(&run->source, options->names, options->name_count, reading, failure);
+
+    if (status == STATUS_OK && options->decoding_memory == 0 &&
+        source_sizes(run->source).stream == SOURCE_SIZE_UNKNOWN)
+        source_limit_decoding(run->source, memory_plan_decoding(run_available(run)));
     return status;
 }
 
@@ -311,8 +377,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     bool is_text = input == OPTIONS_INPUT_TEXT || input == OPTIONS_INPUT_FIELDS;
     if (input == OPTIONS_INPUT_ANY || input == OPTIONS_INPUT_FIELDS) {
         const char *name = "";
-        if (source_open(&run->source, options->names, options->name_count, &reading, failure) !=
-            STATUS_OK)
+        if (run_open_source(run, &reading, failure) != STATUS_OK)
             return failure->status;
         /* The first results of --every do not wait for columns of a pipe. */
         const bool looks = input == OPTIONS_INPUT_ANY || !is_early ||
@@ -337,7 +402,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     const enum status status = options_make(run->options, is_text, true, &run->job, failure);
     if (status != STATUS_OK || run->source)
         return status;
-    return source_open(&run->source, options->names, options->name_count, &reading, failure);
+    return run_open_source(run, &reading, failure);
 }
 
 enum status run_options(const struct options *options, bool *is_thread_left,

@@ -34,14 +34,11 @@ void memory_touch(void *memory, size_t bytes);
  * say. It is the minimum of
  *
  *     MemAvailable of /proc/meminfo
- *     for the process's control group and each of its ancestors: the limit minus the memory in use,
- *     where file cache, which is freed on demand, does not count as in use
+ *     what the control groups of the process leave (control_group.h)
+ *     RLIMIT_AS (ulimit -v) minus what is mapped
  *
- * The groups are those of /proc/self/cgroup, at the paths where systems mount them: version 2 at
- * /sys/fs/cgroup or beside version 1 at /sys/fs/cgroup/unified, version 1 at
- * /sys/fs/cgroup/memory (cgroups(7)). A container may only see the
- * group that limits it, at the top. `root` is put before the name of each file that is read: "" for
- * the system, a directory for tests.
+ * `root` is put before the name of each file that is read: "" for the system, a directory for
+ * tests.
  */
 uint64_t memory_available_under(const char *root);
 

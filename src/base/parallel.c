@@ -3,12 +3,22 @@
 
 #include "base/parallel.h"
 
-#include <pthread.h>
+#include "base/control_group.h"
+
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define PARALLEL_THREADS_MAX 256
+
+/*
+ * Stacks: the libraries of devices compile code on ours. Where `ulimit -v` counts what is never
+ * touched, as much as our own functions need ten times over.
+ */
+#define PARALLEL_STACK_BYTES         ((size_t)8 << 20)
+#define PARALLEL_STACK_BYTES_LIMITED ((size_t)1 << 20)
 
 struct parallel {
     void (*work)(void *context, size_t part);
@@ -16,6 +26,22 @@ struct parallel {
     size_t parts;
     _Atomic size_t taken; /* parts that a thread has taken */
 };
+
+int parallel_start_thread(pthread_t *thread, void *(*run)(void *argument), void *argument)
+{
+    struct rlimit limit;
+    pthread_attr_t attributes;
+    const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    int error = pthread_attr_init(&attributes);
+
+    if (error != 0)
+        return error;
+    pthread_attr_setstacksize(&attributes,
+                              is_limited ? PARALLEL_STACK_BYTES_LIMITED : PARALLEL_STACK_BYTES);
+    error = pthread_create(thread, &attributes, run, argument);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
 
 static void *parallel_take_parts(void *argument)
 {
@@ -36,7 +62,7 @@ void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, si
     size_t started = 0;
 
     while (started + 1 < max && started < PARALLEL_THREADS_MAX &&
-           pthread_create(&others[started], NULL, parallel_take_parts, &parallel) == 0)
+           parallel_start_thread(&others[started], parallel_take_parts, &parallel) == 0)
         started++;
     parallel_take_parts(&parallel);
     while (started > 0)
@@ -53,13 +79,30 @@ unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t min_items)
     return max < useful ? max : (unsigned)useful;
 }
 
-unsigned parallel_processors(void)
+unsigned parallel_processors_under(const char *root)
 {
+    const uint64_t quota = control_group_processors(root);
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned processors = online > 0 ? (unsigned)online : 1;
 #ifdef CPU_COUNT
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return (unsigned)CPU_COUNT(&set);
+        processors = (unsigned)CPU_COUNT(&set);
 #endif
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (unsigned)online : 1;
+    return quota < processors ? (unsigned)quota : processors;
+}
+
+static unsigned parallel_found; /* set once */
+
+static void parallel_find_processors(void)
+{
+    parallel_found = parallel_processors_under("");
+}
+
+unsigned parallel_processors(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, parallel_find_processors);
+    return parallel_found;
 }

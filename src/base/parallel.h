@@ -2,8 +2,14 @@
 #ifndef GPUHIST_PARALLEL_H
 #define GPUHIST_PARALLEL_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * pthread_create, for a thread whose stack does not depend on `ulimit -s`. Thread-safe.
+ */
+int parallel_start_thread(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
 /*
  * Calls work(context, part) once for each part from 0 to parts - 1, and returns when all calls have
@@ -20,7 +26,13 @@ void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, si
  */
 unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t min_items);
 
-/* Returns the number of processors that this process may use, at least 1. Thread-safe. */
+/*
+ * Returns the number of processors that this process may use, at least 1: those that it may run on,
+ * or fewer by the quota of its control groups (control_group.h, also for `root`). Thread-safe.
+ */
+unsigned parallel_processors_under(const char *root);
+
+/* Likewise of the system, as it was at the first call: reading of groups takes time. */
 unsigned parallel_processors(void);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "count/groups.h"
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "job/binning_index.h"
 #include "partial/operation.h"
@@ -13,6 +14,9 @@
 
 /* Rows that are read at a time. */
 #define GROUPS_BATCH 64
+
+/* Starts of groups that take more may be too many for the memory that is left. */
+#define GROUPS_STARTS_BYTES ((uint64_t)1 << 20)
 
 bool groups_are_counted(const struct job *job)
 {
@@ -62,7 +66,7 @@ static enum status groups_create_table(const struct groups *groups, struct table
         .initial = groups->layout->initial,
     };
 
-    if (table_create(table, &rows, job->buffer_bytes, job->temporary_directory, failure) !=
+    if (table_create(table, &rows, job_table_bytes(job), job->temporary_directory, failure) !=
         STATUS_OK)
         return failure->status;
     table_set_stage(*table, job->stage);
@@ -176,7 +180,10 @@ static enum status groups_find_starts(struct groups *groups, struct failure *fai
                 continue;
             if (groups->count + 1 >= capacity) {
                 capacity = capacity > 0 ? 2 * capacity : GROUPS_BATCH;
-                uint64_t *grown = realloc(groups->starts, capacity * sizeof *grown);
+                const uint64_t more = capacity / 2 * sizeof *groups->starts;
+                const bool has_memory = more < GROUPS_STARTS_BYTES || more <= memory_available();
+                uint64_t *grown =
+                    has_memory ? realloc(groups->starts, capacity * sizeof *grown) : NULL;
                 if (!grown) {
                     free(batch);
                     return status_fail(failure, STATUS_DATA, "no memory for %llu groups",

@@ -60,8 +60,8 @@ enum status growing_histogram_widen(struct growing_histogram *histogram,
             histogram->width *= 10;
         const __int128 first =
             binning_floor(low, histogram->width) - (GROWING_HISTOGRAM_BINS - used) / 2;
-        status = growing_windows_add(&histogram->windows, element, first, GROWING_HISTOGRAM_BINS,
-                                     histogram->width, failure);
+        status = growing_windows_add(&histogram->windows, histogram->job, first,
+                                     GROWING_HISTOGRAM_BINS, histogram->width, failure);
         if (status == STATUS_OK) {
             histogram->low = low;
             histogram->high = high;

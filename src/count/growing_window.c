@@ -13,14 +13,15 @@ bool growing_window_find_ends(const struct growing_window *window, __int128 *fir
     return start < end;
 }
 
-enum status growing_windows_add(struct growing_windows *windows, const struct element *element,
+enum status growing_windows_add(struct growing_windows *windows, const struct job *of,
                                 __int128 first, uint64_t bins, uint64_t width,
                                 struct failure *failure)
 {
+    const struct element *element = &of->element;
     const __int128 lowest = binning_floor(element_min(element), width);
     const __int128 end = binning_floor(element_limit(element) - 1, width) + 1;
     struct growing_window *window = &windows->list[windows->count];
-    struct job job = {.element = *element};
+    struct job job = {.element = *element, .counter_bytes = of->counter_bytes};
 
     if ((__int128)bins > end - lowest)
         bins = (uint64_t)(end - lowest);

@@ -50,11 +50,11 @@ static inline const struct growing_window *growing_windows_newest(
 }
 
 /*
- * Adds an empty window, the newest, of `bins` bins from bin `first` on, for elements of a type. It
+ * Adds an empty window, the newest, of `bins` bins from bin `first` on, for elements of a job. It
  * is moved, or has fewer bins, so that it stays within the values of the type. The caller has the
  * lock, and there are fewer than GROWING_WINDOWS_MAX. Fails with STATUS_DATA if there is no memory.
  */
-enum status growing_windows_add(struct growing_windows *windows, const struct element *element,
+enum status growing_windows_add(struct growing_windows *windows, const struct job *of,
                                 __int128 first, uint64_t bins, uint64_t width,
                                 struct failure *failure);
 

@@ -21,8 +21,8 @@ void *uniq_create(const struct job *job, struct failure *failure)
                                         .words = 2,
                                         .has_zeros = job_keeps_zeros(job),
                                         .is_weighted = job->has_weights};
-    if (table_create(&uniq->table, &layout, job->buffer_bytes, job->temporary_directory, failure) !=
-        STATUS_OK) {
+    if (table_create(&uniq->table, &layout, job_table_bytes(job), job->temporary_directory,
+                     failure) != STATUS_OK) {
         free(uniq);
         return NULL;
     }

@@ -17,7 +17,7 @@
 /* The bins that a window may have for each value seen. Reading a bin at the end takes some 2 ns. */
 #define UNIQ_WINDOW_BINS_PER_VALUE 128
 
-/* The part of the memory for counts that a window may take, with both parts of each counter. */
+/* The part of the memory for counts that all windows may take, with both parts of each counter. */
 #define UNIQ_WINDOW_SHARE 4
 
 /* Counts that are moved together. */
@@ -54,7 +54,7 @@ static int uniq_compare_keys(const void *a, const void *b)
 void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, uint64_t *keys,
                           size_t n, uint64_t values)
 {
-    const uint64_t affordable =
+    uint64_t affordable =
         table_bytes_max(uniq->table) / UNIQ_WINDOW_SHARE / (sizeof(uint64_t) + sizeof(uint32_t));
     uint64_t bins_max = UNIQ_WINDOW_BINS_MAX;
     size_t outliers = n / UNIQ_WINDOW_FEW;
@@ -64,6 +64,11 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
         bins_max = UNIQ_WINDOW_BINS_PER_VALUE * values;
     if (bins_max < UNIQ_WINDOW_BINS_MIN)
         bins_max = UNIQ_WINDOW_BINS_MIN;
+    pthread_mutex_lock(&uniq->windows.lock);
+    for (size_t i = 0; i < uniq->windows.count; i++)
+        affordable -=
+            affordable < uniq->windows.list[i].bins ? affordable : uniq->windows.list[i].bins;
+    pthread_mutex_unlock(&uniq->windows.lock);
     if (bins_max > affordable)
         bins_max = affordable;
     qsort(keys, n, sizeof *keys, uniq_compare_keys);
@@ -91,8 +96,8 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
         }
         first = first > before ? first - before : 0;
         last = last < UINT64_MAX - after ? last + after : UINT64_MAX;
-        growing_windows_add(&uniq->windows, &uniq->job->element, uniq_bin(uniq, first),
-                            last - first + 1, uniq->job->bin_width,
+        growing_windows_add(&uniq->windows, uniq->job, uniq_bin(uniq, first), last - first + 1,
+                            uniq->job->bin_width,
                             &no_memory); /* values are then counted in the table */
     }
     pthread_mutex_unlock(&uniq->windows.lock);

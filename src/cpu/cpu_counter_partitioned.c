@@ -20,9 +20,9 @@
 #include <string.h>
 
 /*
- * All buffers of a thread together, and the largest one. Large ones spread the cost of fetching a
- * region over more values: with 5M bins, 8 MiB reach 240 and 16 MiB 306 million values a
- * second and core on two cores.
+ * All buffers of a thread together, if there is memory, and the largest one. Large ones spread the
+ * cost of fetching a region over more values: with 5M bins, 8 MiB reach 240 and 16 MiB 306 million
+ * values a second and core on two cores.
  */
 #define CPU_COUNTER_BUFFERS_BYTES    ((size_t)20 << 20)
 #define CPU_COUNTER_BUFFER_BYTES_MAX ((size_t)128 << 10)
@@ -77,7 +77,10 @@ static enum status cpu_counter_partitioned_open(struct histogram *histogram, voi
      * A buffer has whole cache lines, and an odd number of them: buffers at a power of two from
      * each other would all map to the same few sets of the cache.
      */
-    size_t bytes = CPU_COUNTER_BUFFERS_BYTES / regions;
+    size_t bytes = CPU_COUNTER_BUFFERS_BYTES;
+    if (histogram->counter_bytes > 0 && histogram->counter_bytes < bytes)
+        bytes = histogram->counter_bytes;
+    bytes /= regions;
     bytes = bytes < CPU_COUNTER_BUFFER_BYTES_MAX ? bytes : CPU_COUNTER_BUFFER_BYTES_MAX;
     bytes = (bytes / CPU_COUNTER_LINE | 1) * CPU_COUNTER_LINE;
     self->histogram = histogram;

@@ -28,6 +28,9 @@
 #define CPU_ENGINE_PIPE_CHUNK_BYTES   ((size_t)128 << 10)
 #define CPU_ENGINE_PIPE_CHUNK_THREADS 3
 
+/* A buffer that has grown to more bytes may take too much memory. */
+#define CPU_ENGINE_LONG_BYTES ((size_t)4 << 20)
+
 struct cpu_session {
     const struct job *job;
     void *partial;
@@ -121,7 +124,9 @@ static enum status cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity,
 {
     struct cpu_worker *self = buffer->owner;
 
-    if (capacity > self->buffer_bytes && !cpu_engine_resize(self, capacity))
+    /* Old and new memory, and other threads, share what is available. */
+    const bool has_memory = capacity <= CPU_ENGINE_LONG_BYTES || capacity <= memory_available() / 2;
+    if (capacity > self->buffer_bytes && (!has_memory || !cpu_engine_resize(self, capacity)))
         return status_fail(failure, STATUS_DATA, "no memory for a line of more than %zu bytes",
                            buffer->capacity);
     buffer->data = self->buffer.data;

@@ -4,6 +4,7 @@
 #include "exec/pipeline.h"
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "exec/offload_policy.h"
 #include "exec/time_window.h"
 #include "input/parse_errors.h"
@@ -267,7 +268,7 @@ static void pipeline_prepare_device(struct pipeline *pipeline, struct worker_poo
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
         pthread_cond_init(&startup->changed, &attributes);
         pthread_condattr_destroy(&attributes);
-        error = pthread_create(&startup->thread, NULL, pipeline_run_startup, startup);
+        error = parallel_start_thread(&startup->thread, pipeline_run_startup, startup);
         if (error != 0)
             pipeline_free_startup(startup);
     }

@@ -4,6 +4,7 @@
 #include "exec/worker_pool.h"
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "exec/offload_policy.h"
 
 #include <pthread.h>
@@ -236,7 +237,7 @@ enum status worker_pool_start(struct worker_pool *pool, struct failure *failure)
 
     while (pool->started < pool->count) {
         struct worker *worker = &pool->workers[pool->started];
-        error = pthread_create(&worker->thread, NULL, worker_run, worker);
+        error = parallel_start_thread(&worker->thread, worker_run, worker);
         if (error != 0)
             break;
         pool->started++;

@@ -40,7 +40,8 @@ struct parse_errors {
 
     pthread_mutex_t lock; /* guards what follows */
     uint64_t invalid;
-    uint64_t groups; /* of these */
+    uint64_t groups;  /* of these */
+    uint64_t weights; /* likewise */
     size_t first_count;
     struct parse_errors_invalid first[PARSE_ERRORS_REPORTED]; /* of the stream, in its order */
 };
@@ -165,6 +166,7 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
     pthread_mutex_lock(&errors->lock);
     errors->invalid++;
     errors->groups += parse_errors_is_group(errors->job, token);
+    errors->weights += errors->job->has_weights && token->column == job_weight_column(errors->job);
     /* Only one of the first so far is described, at most so many of a chunk: to describe each would
      * take the square of the chunk's length, if it has nothing else. */
     const uint64_t position = parse_errors_position(chunk, token);
@@ -290,11 +292,12 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
     bool has_kinds = job->json != NULL; /* tokens that are no numbers */
     for (size_t i = 0; i < job_column_count(job); i++)
         has_kinds = has_kinds || job->columns[i].notation > TEXT_OPAQUE;
-    const char *kind = has_kinds                           ? "token"
-                       : errors->groups == errors->invalid ? "group"
-                       : errors->groups > 0                ? "token"
-                       : job->text.notation == TEXT_FIXED  ? "number"
-                                                           : "integer";
+    const char *kind = has_kinds                              ? "token"
+                       : errors->groups == errors->invalid    ? "group"
+                       : errors->weights == errors->invalid   ? "weight"
+                       : errors->groups + errors->weights > 0 ? "token"
+                       : job->text.notation == TEXT_FIXED     ? "number"
+                                                              : "integer";
     uint64_t kinds[PARSE_ERRORS_KINDS];
     char numbers[PARSE_ERRORS_NUMBERS_SIZE];
     unsigned long long skipped = 0;

@@ -231,6 +231,11 @@ static bool source_has_input(const struct source *source)
     return source->is_reading || source->file || source->opened < source->count;
 }
 
+void source_limit_decoding(struct source *source, uint64_t memory_limit)
+{
+    source->reading.memory_limit = memory_limit;
+}
+
 struct source_sizes source_sizes(const struct source *source)
 {
     return (struct source_sizes){.stream = source->size, .files = source->origin.size};

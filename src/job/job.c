@@ -51,6 +51,12 @@ uint64_t job_dictionary_bytes(const struct job *job)
     return (job->buffer_bytes > 0 ? job->buffer_bytes : memory_available() / 2) / 2;
 }
 
+uint64_t job_table_bytes(const struct job *job)
+{
+    const uint64_t half = job->buffer_bytes - job->buffer_bytes / 2;
+    return job_has_texts(job) ? half : job->buffer_bytes;
+}
+
 const char *job_group_name(const struct job *job, size_t group)
 {
     const struct column *column = &job->columns[job_group_column(job) + group];

@@ -144,7 +144,10 @@ struct job {
     uint64_t range_bins;             /* uniq: of its values, the result is a histogram with so many
                                         bins from the least to the greatest; 0: it is not */
     bool any_order;                  /* uniq, reduce: the result may be in any order */
-    uint64_t buffer_bytes;           /* uniq, reduce: memory for counts */
+    uint64_t buffer_bytes;           /* memory for counts by value or group, and texts; 0: half of
+                                        what is available */
+    uint64_t counter_bytes;          /* memory of each thread for its counts in bins; 0: that with
+                                        which it is fastest */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
     struct reductions reductions;    /* reduce, and groups of it */
     bool interpolates;               /* reduce: quantiles lie between values */
@@ -216,8 +219,12 @@ const char *job_count_name(const struct job *job);
 /* Returns whether values or groups are texts, so that a dictionary is needed. Pure. */
 bool job_has_texts(const struct job *job);
 
-/* Returns the memory that the dictionary may take: a half of that for counts. */
+/*
+ * Return the memory that the dictionary may take, a half of that for counts, and the bytes for
+ * table_create.
+ */
 uint64_t job_dictionary_bytes(const struct job *job);
+uint64_t job_table_bytes(const struct job *job);
 
 /* Returns the option that names a column, for messages. Pure. */
 const char *job_column_option(const struct job *job, size_t column);

@@ -38,7 +38,7 @@ enum status table_create(struct table **table, const struct table_layout *layout
         created->directory = "/tmp";
     pthread_mutex_init(&created->spill.lock, NULL);
     created->hash = keyed_hash_create();
-    table_blocks_init(&created->blocks, block_bytes);
+    table_blocks_init(&created->blocks, block_bytes, created->bytes_max);
     for (size_t i = 0; i < TABLE_PARTITIONS; i++)
         pthread_mutex_init(&created->partitions[i].lock, NULL);
     *table = created;

@@ -11,11 +11,16 @@
  */
 #define TABLE_REGION_BYTES ((size_t)2 << 20)
 
+/*
+ * A mapping is a part of what the table may take: untouched pages take no memory, but count for
+ * `ulimit -v`.
+ */
+#define TABLE_EXTENT_BYTES_MIN (2 * TABLE_REGION_BYTES)
+#define TABLE_EXTENT_BYTES_MAX ((size_t)64 << 20)
+#define TABLE_EXTENT_PART      16
+
 /* Bytes that a cache holds at most. */
 #define TABLE_CACHE_BYTES (2 * TABLE_REGION_BYTES)
-
-/* A mapping. Untouched pages take no memory. */
-#define TABLE_EXTENT_BYTES ((size_t)64 << 20)
 
 _Static_assert(TABLE_REGION_BYTES % TABLE_BLOCK_BYTES_MAX == 0, "regions are whole blocks");
 
@@ -24,9 +29,16 @@ struct table_extent {
     struct table_extent *next;
 };
 
-void table_blocks_init(struct table_blocks *blocks, size_t block_bytes)
+void table_blocks_init(struct table_blocks *blocks, size_t block_bytes, uint64_t bytes_max)
 {
-    *blocks = (struct table_blocks){.block_bytes = block_bytes};
+    const uint64_t part = bytes_max / TABLE_EXTENT_PART / TABLE_REGION_BYTES * TABLE_REGION_BYTES;
+
+    *blocks = (struct table_blocks){
+        .block_bytes = block_bytes,
+        .extent_bytes = part > TABLE_EXTENT_BYTES_MAX   ? TABLE_EXTENT_BYTES_MAX
+                        : part < TABLE_EXTENT_BYTES_MIN ? TABLE_EXTENT_BYTES_MIN
+                                                        : (size_t)part,
+    };
     pthread_mutex_init(&blocks->lock, NULL);
 }
 
@@ -35,7 +47,7 @@ void table_blocks_destroy(struct table_blocks *blocks)
     while (blocks->extents) {
         struct table_extent *extent = blocks->extents;
         blocks->extents = extent->next;
-        memory_unmap(extent, TABLE_EXTENT_BYTES);
+        memory_unmap(extent, blocks->extent_bytes);
     }
     pthread_mutex_destroy(&blocks->lock);
 }
@@ -68,12 +80,12 @@ static void table_blocks_fill(struct table_blocks *blocks, struct table_block_ca
         table_block_push(cache, block);
     }
     if (!cache->free && blocks->at == blocks->end) {
-        struct table_extent *extent = memory_map(TABLE_EXTENT_BYTES);
+        struct table_extent *extent = memory_map(blocks->extent_bytes);
         if (extent) {
             extent->next = blocks->extents;
             blocks->extents = extent;
             blocks->at = (char *)extent + bytes;
-            blocks->end = (char *)extent + TABLE_EXTENT_BYTES;
+            blocks->end = (char *)extent + blocks->extent_bytes;
         }
     }
     if (!cache->free && blocks->at < blocks->end) {

@@ -33,7 +33,8 @@ struct table_block {
 struct table_extent;
 
 struct table_blocks {
-    size_t block_bytes;           /* constant */
+    size_t block_bytes;           /* constant, as the next one */
+    size_t extent_bytes;          /* of a mapping */
     pthread_mutex_t lock;         /* guards what follows */
     struct table_extent *extents; /* the mappings, the newest first */
     char *at;                     /* the unused part of the newest */
@@ -48,8 +49,9 @@ struct table_block_cache {
     size_t count; /* their number */
 };
 
-/* Prepares an empty pool. The owner frees all of its memory with table_blocks_destroy. */
-void table_blocks_init(struct table_blocks *blocks, size_t block_bytes);
+/* Prepares an empty pool, for some `bytes_max` of blocks: it may have more. The owner frees all of
+ * its memory with table_blocks_destroy. */
+void table_blocks_init(struct table_blocks *blocks, size_t block_bytes, uint64_t bytes_max);
 void table_blocks_destroy(struct table_blocks *blocks);
 
 /* Bytes of the blocks that are not free, about. Thread-safe. */

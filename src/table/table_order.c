@@ -225,6 +225,7 @@ enum status table_sort(struct table *table, unsigned threads, struct failure *fa
     table->sorted = sort.sorted;
     if (sort.sorted && !atomic_load(&sort.has_failed))
         return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "no memory to put %llu values in order",
+    return status_fail(failure, STATUS_DATA,
+                       "no memory to put %llu values in order: try a smaller -S",
                        (unsigned long long)table->distinct);
 }

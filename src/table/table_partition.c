@@ -158,7 +158,7 @@ TABLE_INLINE enum status table_partition_append(const struct table_layout layout
         if (!block) {
             block = table_block_take(&table->blocks, &packer->blocks);
             if (!block)
-                return status_fail(failure, STATUS_DATA, "no memory for counts");
+                return status_fail(failure, STATUS_DATA, TABLE_NO_MEMORY);
             block->next = NULL;
             block->used = 0;
             *link = block;

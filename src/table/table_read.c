@@ -80,7 +80,7 @@ enum status table_finalize(struct table *table, enum table_order order, struct f
         table->total += table->partitions[i].total;
     }
     if (atomic_load(&packing.has_failed))
-        return status_fail(failure, STATUS_DATA, "no memory for counts");
+        return status_fail(failure, STATUS_DATA, TABLE_NO_MEMORY);
     if (atomic_load(&table->has_overflowed))
         return status_fail(failure, STATUS_DATA, "a count does not fit in 64 bits");
     if (table->spill.count > 0 || (order == TABLE_ASCENDING && table_is_too_large(table))) {
@@ -254,5 +254,5 @@ const uint64_t *table_row(const struct table *table, uint64_t index, uint64_t *r
 enum status table_check(const struct table *table, struct failure *failure)
 {
     errno = table->cache ? table->cache->read_errno : 0;
-    return errno == 0 ? STATUS_OK : table_run_fail("read", failure);
+    return errno == 0 ? STATUS_OK : table_run_fail(&table->spill.runs[0], "read", failure);
 }

@@ -18,20 +18,17 @@
 /* Bytes of a run that are read at once, or written, when runs are merged: at least a row. */
 #define TABLE_MERGE_BYTES ((size_t)64 << 10)
 
-enum status table_run_fail(const char *what, struct failure *failure)
+enum status table_run_fail(const struct table_run *run, const char *what, struct failure *failure)
 {
-    return status_fail(failure, STATUS_DATA, "cannot %s a temporary file of counts: %s", what,
-                       strerror(errno));
+    return status_fail(failure, STATUS_DATA,
+                       "cannot %s a temporary file of counts in " STATUS_NAME ": %s", what,
+                       run->directory, strerror(errno));
 }
 
 enum status table_run_create(struct table_run *run, const char *directory, struct failure *failure)
 {
-    *run = (struct table_run){.fd = temporary_open_nameless(directory)};
-    if (run->fd >= 0)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA,
-                       "cannot make a temporary file of counts in " STATUS_NAME ": %s", directory,
-                       strerror(errno));
+    *run = (struct table_run){.fd = temporary_open_nameless(directory), .directory = directory};
+    return run->fd >= 0 ? STATUS_OK : table_run_fail(run, "make", failure);
 }
 
 enum status table_run_append(struct table_run *run, const struct table_layout *layout,
@@ -45,7 +42,7 @@ enum status table_run_append(struct table_run *run, const struct table_layout *l
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return table_run_fail("write", failure);
+            return table_run_fail(run, "write", failure);
         data += written;
         left -= (size_t)written;
     }
@@ -114,7 +111,7 @@ static enum status table_merge_read(const struct table_merge *merge,
     const size_t n = left < merge->capacity ? (size_t)left : merge->capacity;
 
     if (!table_run_read(input->run, &merge->layout, input->read, input->rows, n))
-        return table_run_fail("read", failure);
+        return table_run_fail(input->run, "read", failure);
     stage_add(merge->stage, n);
     input->read += n;
     input->row = input->rows;

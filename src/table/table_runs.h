@@ -15,6 +15,7 @@ struct stage;
 struct table_run {
     int fd; /* owned; -1: there is no file */
     uint64_t rows;
+    const char *directory; /* not owned */
 };
 
 /*
@@ -31,8 +32,11 @@ enum status table_run_append(struct table_run *run, const struct table_layout *l
 bool table_run_read(const struct table_run *run, const struct table_layout *layout, uint64_t first,
                     uint64_t *rows, size_t n);
 
-/* Fails with STATUS_DATA: "cannot WHAT a temporary file of counts", and why, which errno says. */
-enum status table_run_fail(const char *what, struct failure *failure);
+/*
+ * Fails with STATUS_DATA: "cannot WHAT a temporary file of counts in DIRECTORY", and why, which
+ * errno says.
+ */
+enum status table_run_fail(const struct table_run *run, const char *what, struct failure *failure);
 
 /* Closes the file. */
 void table_run_destroy(struct table_run *run);

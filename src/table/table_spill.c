@@ -117,7 +117,7 @@ static enum status table_spill_run(struct table *table, struct table_packer *pac
     if (*n > 0)
         spare = memory_map(*n * spare_bytes);
     if (status == STATUS_OK && (!rows || (*n > 0 && !spare)))
-        status = status_fail(failure, STATUS_DATA, "no memory for moving counts to a file");
+        status = status_fail(failure, STATUS_DATA, TABLE_NO_MEMORY);
     if (status == STATUS_OK && *n > 0 && spill->count == TABLE_RUNS_MAX) {
         qsort(spill->runs, spill->count, sizeof *spill->runs, table_spill_compare);
         status = table_spill_merge(table, TABLE_RUNS_MAX / 2, failure);

@@ -17,13 +17,13 @@
 
 /*
  * The front of a writer begins with so many bytes, or slots for TABLE_ABSORB_MAX rows, and grows
- * once, if that is a small part of what the table may take. 153,000 pairs of a million rows: 2 MiB
- * 0.083 s, 4 MiB 0.079, 8 MiB 0.073, 16 MiB 0.076. A front that begins smaller costs more than it
- * saves.
+ * once, if those of all writers are a small part of what the table may take. 153,000 pairs of a
+ * million rows: 2 MiB 0.083 s, 4 MiB 0.079, 8 MiB 0.073, 16 MiB 0.076. A front that begins smaller
+ * costs more than it saves.
  */
 #define TABLE_FRONT_BYTES     ((size_t)2 << 20)
 #define TABLE_FRONT_BYTES_MAX ((size_t)8 << 20)
-#define TABLE_FRONT_SHARE     32
+#define TABLE_FRONT_SHARE     16
 #define TABLE_FRONT_BITS_MIN  9
 #define TABLE_FRONT_BITS_MORE 2
 
@@ -153,7 +153,7 @@ static __attribute__((noinline)) uint64_t *table_writer_begin_block(struct table
     struct table_block *block = table_block_take(&table->blocks, &writer->packer.blocks);
     if (block)
         return filling->next[index] = block->words;
-    status_fail(failure, STATUS_DATA, "no memory for counts");
+    status_fail(failure, STATUS_DATA, TABLE_NO_MEMORY);
     return NULL;
 }
 
@@ -242,7 +242,7 @@ TABLE_INLINE enum status table_writer_scatter(const struct table_layout layout,
         if (!block || block->used == table->block_rows) {
             block = table_block_take(&table->blocks, &writer->packer.blocks);
             if (!block) {
-                status = status_fail(failure, STATUS_DATA, "no memory for counts");
+                status = status_fail(failure, STATUS_DATA, TABLE_NO_MEMORY);
                 break;
             }
             block->used = 0;
@@ -334,7 +334,8 @@ static enum status table_writer_make_slots(struct table_writer *writer, struct f
         bits++;
     const size_t bytes = row_bytes << bits;
     if (!old.rows ||
-        (bytes <= TABLE_FRONT_BYTES_MAX && bytes <= table->bytes_max / TABLE_FRONT_SHARE &&
+        (bytes <= TABLE_FRONT_BYTES_MAX &&
+         bytes * atomic_load(&table->writers_max) <= table->bytes_max / TABLE_FRONT_SHARE &&
          TABLE_FRONT_GROWS(writer->front_look_ups, old.used))) {
         *front = (struct table_slots){.rows = NULL};
         if (table_slots_clear(front, &layout, ((uint64_t)3 << bits) / 4, failure) != STATUS_OK) {

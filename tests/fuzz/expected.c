@@ -996,7 +996,7 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
 {
     FILE *report = expected->report.file;
     size_t told = 0;
-    size_t groups = 0;
+    size_t seconds = 0; /* weights or groups */
 
     if (all->quoted_name)
         fprintf(report, "gpuhist: note: %s has quoted fields, which -d splits; try --csv\n",
@@ -1005,7 +1005,7 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
         fprintf(report, "gpuhist: note: the header of %s has tabs, so tabs separate its fields\n",
                 all->tabbed_name);
     for (size_t i = 0; i < all->count; i++)
-        groups += !all->items[i].is_valid && all->items[i].is_second && trial_has_groups(trial);
+        seconds += !all->items[i].is_valid && all->items[i].is_second;
     for (size_t i = 0; i < all->count && trial->invalid != INVALID_IGNORE; i++) {
         if (all->items[i].is_valid || told++ >= EXPECTED_REPORTED)
             continue;
@@ -1022,7 +1022,8 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
     if (trial->invalid == INVALID_IGNORE && valid == 0 && all->count > 0)
         fprintf(report, "gpuhist: all input was invalid and ignored: %zu token%s\n", all->count,
                 all->count == 1 ? "" : "s");
-    const char *kind = groups == 0 ? "integer" : groups == told ? "group" : "token";
+    const char *second = trial_has_groups(trial) ? "group" : "weight";
+    const char *kind = seconds == 0 ? "integer" : seconds == told ? second : "token";
     if (told > EXPECTED_REPORTED)
         fprintf(report, "gpuhist: %zu more invalid %ss\n", told - EXPECTED_REPORTED, kind);
     if (told == 0 || trial->invalid != INVALID_FAIL)

@@ -119,8 +119,8 @@ static void test_below(void)
 
     element_parse("i64", &element);
     pthread_mutex_init(&windows.lock, NULL);
-    const bool is_added = growing_windows_add(&windows, &element, -((__int128)1 << 63), 100, 10,
-                                              &failure) == STATUS_OK;
+    const bool is_added = growing_windows_add(&windows, &(struct job){.element = element},
+                                              -((__int128)1 << 63), 100, 10, &failure) == STATUS_OK;
     tap_ok(is_added && window == growing_windows_newest(&windows) &&
                window->first == binning_floor(-((__int128)1 << 63), 10) && window->bins == 100,
            "a window at the smallest value");

@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "config.h"
 
+#include "base/control_group.h"
 #include "base/memory.h"
 #include "tap.h"
 
@@ -10,6 +11,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -125,6 +127,38 @@ static const struct tree trees[] = {
     {"lines that make no sense", 1024000, {MEMINFO, {"proc/self/cgroup", "\n0\n0:\n0::\n:::\n"}}},
 };
 
+/* Quotas of processor time: `available` is the number of processors. */
+static const struct tree quotas[] = {
+    {"no group", UINT64_MAX, {{"proc/empty", ""}}},
+    {"version 2: two and a half processors",
+     3,
+     {{"proc/self/cgroup", "0::/a/b\n"},
+      {"sys/fs/cgroup/a/b/cpu.max", "max 100000\n"},
+      {"sys/fs/cgroup/a/cpu.max", "250000 100000\n"},
+      {"sys/fs/cgroup/cpu.max", "400000 100000\n"}}},
+    {"version 2: a small part of one",
+     1,
+     {{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", "1000 100000\n"}}},
+    {"version 2: no quota",
+     UINT64_MAX,
+     {{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", "max 100000\n"}}},
+    {"version 2: a file that makes no sense",
+     UINT64_MAX,
+     {{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", "100000\n"}}},
+    {"version 1: exactly two",
+     2,
+     {{"proc/self/cgroup", V1_GROUP},
+      {"sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "100000\n"},
+      {"sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "50000\n"},
+      {"sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"},
+      {"sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"}}},
+    {"version 1: no quota",
+     UINT64_MAX,
+     {{"proc/self/cgroup", V1_GROUP},
+      {"sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "-1\n"},
+      {"sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "100000\n"}}},
+};
+
 static char root[PATH_MAX];
 
 /* Makes a file of the tree, and the directories that it is in. */
@@ -152,15 +186,33 @@ static int remove_entry(const char *name, const struct stat *info, int type, str
     return place->level > 0 ? remove(name) : 0;
 }
 
-static void test_tree(const struct tree *tree)
+static void test_tree(const struct tree *tree, uint64_t (*read)(const char *root))
 {
     bool is_made = true;
 
     for (size_t i = 0; i < FILES_MAX && tree->files[i].name; i++)
         is_made = is_made && make_file(&tree->files[i]);
-    uint64_t available = memory_available_under(root);
+    uint64_t available = read(root);
     tap_ok(is_made && available == tree->available, "%s: %" PRIu64 ", expected %" PRIu64,
            tree->what, available, tree->available);
+    nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ulimit -v: what it leaves. No mapping comes near it. */
+static void test_address_space(void)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const struct tree_file pages = {"proc/self/statm", "1000 2 3 4 5 6 7\n"};
+    struct rlimit before;
+    const bool is_read = getrlimit(RLIMIT_AS, &before) == 0;
+    struct rlimit limit = {.rlim_cur = (rlim_t)1 << 46, .rlim_max = before.rlim_max};
+
+    if (!is_read || before.rlim_cur != RLIM_INFINITY || !make_file(&pages) ||
+        setrlimit(RLIMIT_AS, &limit) != 0)
+        return;
+    const uint64_t available = memory_available_under(root);
+    setrlimit(RLIMIT_AS, &before);
+    tap_ok(available == ((uint64_t)1 << 46) - 1000 * page, "the limit of the address space");
     nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -172,7 +224,10 @@ int main(void)
         return 1;
     }
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
-        test_tree(&trees[i]);
+        test_tree(&trees[i], memory_available_under);
+    for (size_t i = 0; i < sizeof quotas / sizeof *quotas; i++)
+        test_tree(&quotas[i], control_group_processors);
+    test_address_space();
     rmdir(root);
     return tap_done();
 }

@@ -1,0 +1,168 @@
+/*
+ * Implements memory_plan.h: the numbers of each kind of job, measured as peaks of resident memory
+ * with 1 to 128 threads.
+ */
+#include "config.h"
+
+#include "exec/memory_plan.h"
+
+#include "engine/engine.h"
+#include "partial/operation.h"
+
+#define MEMORY_PLAN_MIB ((uint64_t)1 << 20)
+
+/* The program itself: code, libraries, the buffers of the source and of output. */
+#define MEMORY_PLAN_PROGRAM (8 * MEMORY_PLAN_MIB)
+
+/* The part of what is available that stays free: the kernel's pages for threads and pipes. */
+#define MEMORY_PLAN_RESERVE 8
+
+/* Beside the table, as parts of it: windows of uniq, the order of texts. */
+#define MEMORY_PLAN_BESIDE 4
+
+/* The chunk of a CPU thread, if the user gives no size (cpu_engine.c). */
+#define MEMORY_PLAN_CHUNK ((size_t)512 << 10)
+
+/* A thread: its stack, tables of the allocator, the keys of a block. */
+#define MEMORY_PLAN_THREAD MEMORY_PLAN_MIB
+
+/* Likewise, that adds to a table: the front, and the hash table for packing a partition. */
+#define MEMORY_PLAN_WRITER (3 * MEMORY_PLAN_MIB)
+
+/* The blocks of a writer: of its front and of its input, one for each partition. */
+#define MEMORY_PLAN_BLOCKS (8 * MEMORY_PLAN_MIB)
+
+/*
+ * Buffers of a thread that counts in bins (cpu_counter_*.c): of many bins, which are partitioned;
+ * private tables; slots for weights. The minimum of the first costs a third of the speed.
+ */
+#define MEMORY_PLAN_PARTITIONED     MEMORY_PLAN_MIB
+#define MEMORY_PLAN_PARTITIONED_MAX (20 * MEMORY_PLAN_MIB)
+#define MEMORY_PLAN_PRIVATE         (2 * MEMORY_PLAN_MIB)
+#define MEMORY_PLAN_WEIGHTED        (6 * MEMORY_PLAN_MIB)
+
+/* A decoder beside its window, and the windows that it always may have (RFC 8878, 3.1.1.1.2). */
+#define MEMORY_PLAN_DECODER     MEMORY_PLAN_MIB
+#define MEMORY_PLAN_WINDOW      (8 * MEMORY_PLAN_MIB)
+#define MEMORY_PLAN_WINDOW_MAX  (128 * MEMORY_PLAN_MIB)
+#define MEMORY_PLAN_WINDOW_PART 8
+
+/* Frames that an ordered operation holds back (reader.h). */
+#define MEMORY_PLAN_HELD (17 * MEMORY_PLAN_MIB)
+
+/* What takes less does not look: each of the few chunks has a thread. */
+#define MEMORY_PLAN_SMALL (4 * MEMORY_PLAN_MIB)
+
+/* The context of a device takes 0.3 GB, and its feeders' buffers as much. */
+#define MEMORY_PLAN_DEVICES (1024 * MEMORY_PLAN_MIB)
+
+/* What so many threads take with the smallest buffers. */
+static uint64_t memory_plan_total(const struct memory_needs *needs, uint64_t table,
+                                  uint64_t threads)
+{
+    const uint64_t blocks = (threads + 1) * needs->table_per_thread;
+    const uint64_t counts = table > blocks ? table : blocks;
+
+    return needs->shared + counts + counts / MEMORY_PLAN_BESIDE +
+           threads * (needs->thread + needs->buffers);
+}
+
+enum status memory_plan_make(struct memory_plan *plan, const struct memory_needs *needs,
+                             uint64_t available, struct failure *failure)
+{
+    const uint64_t taken = available / MEMORY_PLAN_RESERVE + MEMORY_PLAN_PROGRAM;
+    const uint64_t free = available > taken ? available - taken : 0;
+    uint64_t table = needs->table;
+    unsigned threads = needs->threads;
+
+    if (table == 0 || table > free - free / MEMORY_PLAN_BESIDE)
+        table = available / 2;
+    if (needs->table_per_thread == 0)
+        table = 0;
+    while (threads > 1 && memory_plan_total(needs, table, threads) > free)
+        threads--;
+    const uint64_t total = memory_plan_total(needs, table, threads);
+    *plan = (struct memory_plan){.threads = threads, .buffers = needs->buffers, .table = table};
+    if (total <= free) {
+        const uint64_t more = (free - total) / threads;
+        plan->buffers =
+            more < needs->buffers_max - needs->buffers ? needs->buffers + more : needs->buffers_max;
+        return STATUS_OK;
+    }
+    if (needs->shared > available || total + MEMORY_PLAN_PROGRAM <= available)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA, "%llu MiB of memory are needed: %llu are free",
+                       (unsigned long long)((total + MEMORY_PLAN_PROGRAM) / MEMORY_PLAN_MIB),
+                       (unsigned long long)(available / MEMORY_PLAN_MIB));
+}
+
+void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsigned threads,
+                       size_t chunk_bytes, uint64_t input_bytes, bool is_decoded,
+                       uint64_t decoding_bytes)
+{
+    const struct operation *operation = operation_of(job);
+    const bool has_table = job->operation == OPERATION_UNIQ || job->group_count > 0 ||
+                           job->reductions.needs & REDUCTIONS_NEED_TABLE;
+    const bool has_bins = job->operation == OPERATION_HISTOGRAM && job->group_count == 0;
+    const uint64_t entries = has_bins && !job->is_automatic ? job->binning.bins : 0;
+    const uint64_t values = job->value_count > 0 ? job->value_count : 1;
+    uint64_t buffers_max = 0;
+
+    if (chunk_bytes == 0)
+        chunk_bytes = MEMORY_PLAN_CHUNK;
+    *needs = (struct memory_needs){
+        .threads = engine_useful_workers(threads, chunk_bytes, input_bytes),
+        .shared = entries * sizeof(uint64_t) * values,
+        .thread = chunk_bytes + MEMORY_PLAN_THREAD,
+        .table = job->buffer_bytes,
+    };
+    if (operation->stop) { /* beside the chunk, what survives and what is purged of it */
+        needs->thread += 2 * chunk_bytes;
+        needs->shared += MEMORY_PLAN_HELD;
+    }
+    if (is_decoded)
+        needs->thread +=
+            MEMORY_PLAN_DECODER + (decoding_bytes > 0 ? decoding_bytes : MEMORY_PLAN_WINDOW);
+    if (has_table) {
+        needs->thread += values * MEMORY_PLAN_WRITER;
+        needs->table_per_thread = values * MEMORY_PLAN_BLOCKS * (job_has_texts(job) ? 2 : 1);
+    }
+    if (has_bins || (has_table && job->group_count == 0)) { /* bins, or windows of uniq */
+        const bool is_private = has_bins && entries * sizeof(uint32_t) <= MEMORY_PLAN_PRIVATE;
+        needs->buffers = job->has_weights ? MEMORY_PLAN_WEIGHTED
+                         : is_private     ? MEMORY_PLAN_PRIVATE
+                                          : MEMORY_PLAN_PARTITIONED;
+        buffers_max = is_private || job->has_weights ? needs->buffers : MEMORY_PLAN_PARTITIONED_MAX;
+    }
+    needs->buffers *= values;
+    needs->buffers_max = buffers_max * values;
+}
+
+void memory_plan_apply(const struct memory_plan *plan, struct job *job)
+{
+    job->buffer_bytes = plan->table;
+    job->counter_bytes = plan->buffers;
+    for (size_t i = 0; job->singles && i < job->value_count; i++) {
+        job->singles[i].buffer_bytes = plan->table / job->value_count;
+        job->singles[i].counter_bytes = plan->buffers / job->value_count;
+    }
+}
+
+bool memory_plan_is_small(const struct memory_needs *needs, uint64_t input_bytes)
+{
+    return needs->table_per_thread == 0 && needs->shared < MEMORY_PLAN_SMALL &&
+           input_bytes < MEMORY_PLAN_SMALL && needs->thread < MEMORY_PLAN_SMALL;
+}
+
+uint64_t memory_plan_decoding(uint64_t available)
+{
+    const uint64_t part = available / MEMORY_PLAN_WINDOW_PART;
+    const uint64_t limit = part < MEMORY_PLAN_WINDOW_MAX ? part : MEMORY_PLAN_WINDOW_MAX;
+
+    return limit > MEMORY_PLAN_WINDOW ? limit : MEMORY_PLAN_WINDOW;
+}
+
+bool memory_plan_has_devices(uint64_t available)
+{
+    return available >= MEMORY_PLAN_DEVICES;
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# Little memory: control groups, ulimit -v, ulimit -s; and many threads.
+
+load helpers
+
+# check_groups MIB[,MIB]... THREADS[,THREADS]...: limits.py
+check_groups() {
+    skip_under_asan
+    command -v python3 >/dev/null || skip "no python3"
+    command -v unshare >/dev/null || skip "no unshare"
+    cd "$BATS_TEST_TMPDIR"
+    run timeout 300 python3 "$srcdir/tests/limits.py" "$GPUHIST" "$@"
+    [ "$status" -ne 77 ] || skip "no mounts of our own here"
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
+@test "a small group and many threads: a result or one line, within the limit" {
+    SHARE=4 check_groups 64,128 64
+}
+
+# bats test_tags=slow
+@test "groups of 64, 128 and 256 MiB, 4 to 128 threads" {
+    check_groups 64,128,256 4,16,64,128
+}
+
+@test "hostile files in a small group: long rows, deep JSON, open quotes, many columns and members" {
+    check_groups hostile 128 2,64
+}
+
+# bats test_tags=slow
+@test "hostile files: 100,000 files, and 10M groups by three columns" {
+    cd "$BATS_TEST_TMPDIR"
+    seq 0 9999999 | awk '{ print $1 % 1000 "," int($1 / 1000) % 1000 "," int($1 / 1000000) ",1" }' >groups
+    gpuhist reduce sum -d , -f 4 --by 1,2,3 -S 64M groups | cksum >sums
+    sort -t , -k 1n,1 -k 2n,2 -k 3n,3 groups | tr , '\t' | cksum | cmp - sums
+    mkdir files
+    (cd files && seq 100000 | xargs -n 1000 sh -c 'for name; do echo 1 >$name; done' sh)
+    # shellcheck disable=SC2046
+    [ "$(cd files && gpuhist reduce sum $(seq 100000))" = 100000 ]
+}
+
+@test "the default number of threads is that of the group's quota" {
+    command -v unshare >/dev/null || skip "no unshare"
+    [ "$(nproc)" -gt 1 ] || skip "one processor"
+    threads() { # COMMAND...: which makes the group
+        unshare -rm bash -c 'mount -t tmpfs none /sys/fs/cgroup && mkdir /sys/fs/cgroup/cpu || exit 9
+            eval "$1"; "$GPUHIST" info' bash "$1" 2>/dev/null
+    }
+    run threads :
+    [ "$status" -ne 9 ] && [[ $output = *"$(nproc) processors"* ]] || skip "no mounts of our own here"
+    # one of the two is the version of the system
+    run -0 threads 'echo 100000 | tee /sys/fs/cgroup/cpu/cpu.cfs_{quota,period}_us
+        echo 100000 100000 >/sys/fs/cgroup/cpu.max'
+    [[ $output = *" 1 processor,"* ]]
+}
+
+@test "ulimit -v: a result, or a line that says what to do" {
+    skip_under_asan
+    skip_under_emulator "ulimit counts its memory, too"
+    cd "$BATS_TEST_TMPDIR"
+    seq 1 7 3000000 >values
+    "$GPUHIST" uniq values >expected
+    for kib in 100000 150000 200000 400000; do
+        for threads in 1 4 64; do
+            (ulimit -v $kib; "$GPUHIST" uniq --engine cpu --threads $threads values >out)
+            cmp out expected
+        done
+    done
+    run -1 --separate-stderr bash -c 'ulimit -v 100000; "$GPUHIST" uniq --engine cpu -S 1G \
+        --chunk-size 90M values'
+    [ "$(wc -l <<<"$stderr")" -eq 1 ]
+    [[ $stderr = *" MiB of memory are needed: "* ]]
+}
+
+@test "ulimit -s: threads and the program have stacks of their own" {
+    skip_under_asan
+    cd "$BATS_TEST_TMPDIR"
+    seq 100000 >values
+    seq -f 'name %g' 20000 >texts
+    for operation in "uniq" "--bins 1M" "reduce median" "uniq --format svg" "stalin-sort" "-w 10 --sort count"; do
+        # shellcheck disable=SC2086
+        "$GPUHIST" $operation values >expected
+        # shellcheck disable=SC2086
+        (ulimit -s 64; "$GPUHIST" $operation values >out)
+        cmp out expected
+    done
+    "$GPUHIST" uniq -f 2:text texts >expected
+    (ulimit -s 64; "$GPUHIST" uniq -f 2:text --threads 4 texts >out)
+    cmp out expected
+    # signals come to the thread that waits for them
+    mkfifo pipe
+    bash -c 'ulimit -s 64; exec "$GPUHIST" reduce sum --text pipe' 2>err 3>&- &
+    exec 4>pipe
+    echo 5 >&4
+    for _ in {1..100}; do ! grep -q "^SigBlk:.*2..$" /proc/$!/task/*/status || break; sleep 0.1; done
+    kill -USR1 $!
+    for _ in {1..100}; do ! [ -s err ] || break; sleep 0.1; done
+    exec 4>&-
+    wait $!
+    grep -q 'so far' err
+}

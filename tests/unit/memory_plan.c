@@ -1,0 +1,170 @@
+/*
+ * Plans of memory in made-up control groups of both versions: whatever the job and the threads,
+ * what the plan adds up to fits the group, or it is an error.
+ */
+#define _XOPEN_SOURCE 700
+#include "config.h"
+
+#include "exec/memory_plan.h"
+
+#include "base/memory.h"
+#include "engine/engine.h"
+#include "tap.h"
+
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MIB ((uint64_t)1 << 20)
+
+static char root[PATH_MAX - 64];
+
+/* Writes a file of the tree, whose directory exists. */
+static bool write_file(const char *name, uint64_t number, const char *text)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return false;
+    const bool is_written = text ? fputs(text, file) >= 0 : fprintf(file, "%" PRIu64, number) > 0;
+    return fclose(file) == 0 && is_written;
+}
+
+/* Makes a group with a limit and memory in use, and returns what is available there. */
+static uint64_t make_group(bool is_v2, uint64_t limit, uint64_t used)
+{
+    static const char *const directories[] = {"proc",   "proc/self",     "sys",
+                                              "sys/fs", "sys/fs/cgroup", "sys/fs/cgroup/memory"};
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, directories[i]);
+        mkdir(path, 0700);
+    }
+    const bool is_made = write_file("proc/self/cgroup", 0, is_v2 ? "0::/\n" : "1:memory:/\n") &&
+                         write_file(is_v2 ? "sys/fs/cgroup/memory.max"
+                                          : "sys/fs/cgroup/memory/memory.limit_in_bytes",
+                                    limit, NULL) &&
+                         write_file(is_v2 ? "sys/fs/cgroup/memory.current"
+                                          : "sys/fs/cgroup/memory/memory.usage_in_bytes",
+                                    used, NULL);
+    return is_made ? memory_available_under(root) : 0;
+}
+
+static int remove_entry(const char *name, const struct stat *info, int type, struct FTW *at)
+{
+    (void)info;
+    (void)type;
+    return at->level >= 0 ? remove(name) : 0;
+}
+
+/* What the plan adds up to, by the words of memory_plan.h. */
+static uint64_t add_up(const struct memory_plan *plan, const struct memory_needs *needs)
+{
+    const uint64_t blocks = (plan->threads + 1) * needs->table_per_thread;
+
+    return needs->shared + (plan->table > blocks ? plan->table : blocks) +
+           plan->threads * (needs->thread + plan->buffers);
+}
+
+static const unsigned thread_counts[] = {1, 2, 4, 16, 64, 128, 4096};
+
+/* All numbers of threads with a job, in a group. */
+static void test_job(const char *what, const struct job *job, uint64_t available)
+{
+    bool fits = true;
+    bool falls = true;
+    unsigned planned = 0;
+    uint64_t buffers = UINT64_MAX;
+
+    for (size_t i = 0; i < sizeof thread_counts / sizeof *thread_counts; i++) {
+        struct memory_needs needs;
+        struct memory_plan plan;
+        struct failure failure;
+        memory_plan_needs(&needs, job, thread_counts[i], 0, ENGINE_INPUT_UNKNOWN, i % 2 == 1, 0);
+        if (memory_plan_make(&plan, &needs, available, &failure) != STATUS_OK) {
+            fits = fits && strstr(failure.message, "MiB of memory are needed");
+            continue;
+        }
+        fits = fits && plan.threads >= 1 && plan.threads <= thread_counts[i] &&
+               (needs.shared > available || add_up(&plan, &needs) <= available);
+        falls = falls && (i % 2 == 1 || (plan.threads >= planned && plan.buffers <= buffers));
+        planned = i % 2 == 1 ? planned : plan.threads;
+        buffers = i % 2 == 1 ? buffers : plan.buffers;
+    }
+    tap_ok(fits, "%s in %" PRIu64 " MiB: plans fit", what, available / MIB);
+    tap_ok(falls, "%s in %" PRIu64 " MiB: more threads have less each, and are not fewer", what,
+           available / MIB);
+}
+
+static void test_plenty(const char *what, const struct job *job)
+{
+    struct memory_needs needs;
+    struct memory_plan plan;
+    struct failure failure;
+
+    memory_plan_needs(&needs, job, 16, 0, ENGINE_INPUT_UNKNOWN, false, 0);
+    const bool is_made = memory_plan_make(&plan, &needs, (uint64_t)64 << 30, &failure) == STATUS_OK;
+    tap_ok(is_made && plan.threads == 16 && plan.buffers == needs.buffers_max &&
+               plan.table == (needs.table_per_thread > 0 ? (uint64_t)32 << 30 : 0),
+           "%s with plenty: all threads, the best buffers, half for the table", what);
+}
+
+int main(void)
+{
+    static const struct job jobs[] = {
+        {.operation = OPERATION_HISTOGRAM, .binning.bins = 100},
+        {.operation = OPERATION_HISTOGRAM, .binning.bins = 5000000},
+        {.operation = OPERATION_HISTOGRAM, .binning.bins = 5000000, .has_weights = true},
+        {.operation = OPERATION_UNIQ},
+        {.operation = OPERATION_UNIQ,
+         .value_count = 1,
+         .columns[0].element.notation = ELEMENT_TEXT},
+        {.operation = OPERATION_REDUCE, .reductions.needs = REDUCTIONS_NEED_TABLE},
+        {.operation = OPERATION_REDUCE},
+        {.operation = OPERATION_REDUCE, .value_count = 1, .group_count = 1},
+        {.operation = OPERATION_COUNT},
+        {.operation = OPERATION_STALIN_SORT},
+    };
+    static const char *const names[] = {"100 bins",   "5M bins",       "5M weighted bins",
+                                        "uniq",       "uniq of texts", "reduce median",
+                                        "reduce",     "groups",        "count",
+                                        "stalin-sort"};
+    static const uint64_t limits[] = {16, 64, 128, 256, 1024};
+
+    tap_write_template(root, sizeof root, "plan");
+    if (!mkdtemp(root)) {
+        printf("Bail out! no directory\n");
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        const uint64_t available = make_group(i % 2 == 0, limits[i] * MIB, MIB);
+        tap_ok(available == (limits[i] - 1) * MIB, "the group's current use counts");
+        for (size_t k = 0; k < sizeof jobs / sizeof *jobs; k++)
+            test_job(names[k], &jobs[k], available);
+        nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+        mkdir(root, 0700);
+    }
+    rmdir(root);
+    for (size_t k = 0; k < sizeof jobs / sizeof *jobs; k++)
+        test_plenty(names[k], &jobs[k]);
+
+    struct job two = {.operation = OPERATION_UNIQ, .value_count = 2};
+    struct job singles[2] = {{.value_count = 1}, {.value_count = 1}};
+    two.singles = singles;
+    memory_plan_apply(&(struct memory_plan){.threads = 1, .buffers = 10, .table = 100}, &two);
+    tap_ok(two.buffer_bytes == 100 && singles[1].buffer_bytes == 50 &&
+               singles[1].counter_bytes == 5,
+           "columns share");
+    tap_ok(memory_plan_decoding(128 * MIB) == 16 * MIB &&
+               memory_plan_decoding(16 * MIB) == 8 * MIB &&
+               memory_plan_decoding(UINT64_MAX) == 128 * MIB,
+           "windows of decoders");
+    tap_ok(!memory_plan_has_devices(256 * MIB) && memory_plan_has_devices(4096 * MIB), "devices");
+    return tap_done();
+}
