@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 #define POWER2(n)           ((__int128)1 << (n))
@@ -448,6 +449,118 @@ static void test_wrap(void)
     }
 }
 
+/* Sums of squares at both bounds, and beyond: three elements of i16 whose sum is 9. */
+static void test_squares(void)
+{
+    static const uint64_t extreme = (uint64_t)3 << 30;
+    static const struct {
+        uint64_t squares;
+        bool is_possible;
+    } cases[] = {{26, false}, {27, true}, {extreme, true}, {extreme + 1, false}};
+    unsigned char data[1024];
+    struct failure failure;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct job job = {.operation = OPERATION_REDUCE};
+        struct job found;
+        struct options options;
+        uint64_t elements;
+        element_parse("i16", &job.element);
+        reductions_parse("variance", &job.reductions);
+        void *partial = op_reduce.create(&job, &failure);
+        require(partial ? STATUS_OK : failure.status, &failure);
+        reduce_share(partial,
+                     &(const struct reduce){.count = 3, .sum = 9, .squares = {{cases[i].squares}}});
+        save(&job, partial);
+        op_reduce.destroy(partial);
+        void *loaded = load(data, read_file(data, sizeof data), &options, &found, &elements);
+        tap_ok((loaded != NULL) == cases[i].is_possible, "a state with the sum of squares %llu",
+               (unsigned long long)cases[i].squares);
+        if (loaded)
+            op_reduce.destroy(loaded);
+        job_destroy(&found);
+        options_destroy(&options);
+        job_destroy(&job);
+    }
+}
+
+/* Rows after the end of others begin at bin 0 again. */
+static void test_rows_again(void)
+{
+    static const unsigned bins[] = {5, 3};
+    struct failure failure;
+    struct writer *writer;
+    struct state_writer *state;
+    struct state_reader *reader;
+    struct state_run run;
+    uint64_t left = ARRAY_LENGTH(bins);
+    char *line;
+    bool is_same = true;
+
+    require(writer_open(&writer, file, &failure), &failure);
+    require(state_writer_open(&state, writer, "any text", &failure), &failure);
+    for (size_t i = 0; i < ARRAY_LENGTH(bins); i++) {
+        state_write_row(state, bins[i], 1);
+        state_write_rows_end(state);
+    }
+    require(state_writer_close(state, STATUS_OK, &failure), &failure);
+    require(writer_close(writer, &failure), &failure);
+    require(state_reader_open(&reader, file, &failure), &failure);
+    require(state_read_options(reader, &line, &failure), &failure);
+    for (size_t i = 0; i < ARRAY_LENGTH(bins) && is_same; i++) {
+        uint64_t one = 1;
+        is_same = state_read_run(reader, 10, &one, &run, &failure) == STATUS_OK && run.n == 1 &&
+                  run.bin == bins[i] &&
+                  state_read_run(reader, 10, &one, &run, &failure) == STATUS_OK && run.n == 0;
+        left -= is_same;
+    }
+    tap_ok(is_same && left == 0 && state_read_end(reader, &failure) == STATUS_OK,
+           "rows, and rows after them");
+    free(line);
+    state_reader_close(reader);
+}
+
+/* Bytes after the two lines of a state, read as a number and the end. */
+static bool reads_number(const char *bytes, size_t count, uint64_t *number)
+{
+    static const char lines[] = "gpuhist state 4\nany text\n";
+    char text[sizeof lines + 32];
+    char frame[256];
+    struct failure failure;
+    struct state_reader *reader;
+    char *line;
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+
+    memcpy(text, lines, sizeof lines - 1);
+    memcpy(text + sizeof lines - 1, bytes, count);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    const size_t frame_bytes =
+        ZSTD_compress2(context, frame, sizeof frame, text, sizeof lines - 1 + count);
+    ZSTD_freeCCtx(context);
+    require(state_reader_open_memory(&reader, "memory", &failure), &failure);
+    state_reader_feed(reader, frame, frame_bytes);
+    require(state_read_options(reader, &line, &failure), &failure);
+    const bool is_read = state_read_number(reader, number, &failure) == STATUS_OK &&
+                         state_read_end(reader, &failure) == STATUS_OK;
+    free(line);
+    state_reader_close(reader);
+    return is_read;
+}
+
+/* A number has one form. */
+static void test_numbers(void)
+{
+    uint64_t number = 0;
+
+    tap_ok(reads_number("\x81\x01", 2, &number) && number == 129, "a number of two bytes");
+    tap_ok(!reads_number("\x81\x00", 2, &number), "a number with an empty byte at its end");
+    tap_ok(reads_number("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10, &number) &&
+               number == UINT64_MAX,
+           "the greatest number");
+    tap_ok(!reads_number("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x03", 10, &number),
+           "a number of 65 bits");
+}
+
 int main(void)
 {
     tap_write_template(directory, sizeof directory, "state");
@@ -462,6 +575,9 @@ int main(void)
     test_damages();
     test_damage_table();
     test_wrap();
+    test_squares();
+    test_rows_again();
+    test_numbers();
     unlink(file);
     rmdir(directory);
     return tap_done();

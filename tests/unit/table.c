@@ -349,6 +349,71 @@ static void test_sets(uint64_t bytes, const char *what)
     sample_close(&sample);
 }
 
+/* Rows of a set, then others, which are packed beside them, then again rows of that set. */
+static void test_set_again(void)
+{
+    const size_t half = 5000;
+    struct sample sample = sample_open(2 * half, MUCH);
+    const uint64_t set = table_new_set(sample.table);
+    const struct table_entry *others = sample.entries + half;
+    struct table_writer *writer;
+    struct failure failure;
+    bool right = table_writer_open(sample.table, &writer, &failure) == STATUS_OK;
+
+    for (unsigned round = 0; round < 2 && right; round++)
+        right =
+            (round > 0 ||
+             table_writer_add_distinct(writer, set, sample.entries, half, &failure) == STATUS_OK) &&
+            table_writer_add_distinct(writer, round > 0 ? set : 0, others, half, &failure) ==
+                STATUS_OK &&
+            table_writer_flush(writer, &failure) == STATUS_OK && finalize(&sample, TABLE_ANY_ORDER);
+    table_writer_close(writer);
+    for (size_t i = half; i < 2 * half; i++)
+        sample.entries[i].count *= 2;
+    tap_ok(right && has_sample(&sample, 1, false), "a set after other rows were packed beside it");
+    sample_close(&sample);
+}
+
+/* The blocks leave the memory for making a run: twice an eighth of what the table may take. */
+static void test_memory_of_runs(void)
+{
+    const uint64_t bytes = (uint64_t)16 << 20;
+    struct sample sample = sample_open(0, bytes);
+    struct table_writer *writer;
+    struct failure failure;
+    uint64_t keys[1024];
+    uint64_t used_max = 0;
+    bool right = table_writer_open(sample.table, &writer, &failure) == STATUS_OK;
+
+    for (uint64_t i = 0; i < 4 * MANY && right; i += ARRAY_LENGTH(keys)) {
+        for (size_t k = 0; k < ARRAY_LENGTH(keys); k++)
+            keys[k] = key_of(i + k);
+        right = table_writer_add(writer, keys, ARRAY_LENGTH(keys), &failure) == STATUS_OK;
+        const uint64_t used = table_blocks_used(&sample.table->blocks);
+        used_max = used > used_max ? used : used_max;
+    }
+    table_writer_close(writer);
+    tap_ok(right && sample.table->spill.count > 0 && used_max < bytes,
+           "blocks of %llu of %llu bytes at most", (unsigned long long)used_max,
+           (unsigned long long)bytes);
+    sample_close(&sample);
+}
+
+/* A frequent key is counted beyond 32 bits. */
+static void test_hot(void)
+{
+    static struct table_hot hot = {.seed = 1, .state = TABLE_HOT_COUNTS};
+    static struct table_entry entries[TABLE_HOT_SLOTS];
+    uint64_t cold[TABLE_HOT_BLOCK];
+    const uint64_t *keys = &(const uint64_t){0};
+
+    hot.slots[0] = (struct table_entry){.key = 0, .count = UINT32_MAX};
+    const size_t left = table_hot_count(&hot, &keys, 1, cold);
+    tap_ok(left == 0 && table_hot_empty(&hot, entries) == 1 &&
+               entries[0].count == (uint64_t)UINT32_MAX + 1,
+           "a frequent key, 2^32 times");
+}
+
 /* Where drained entries go. */
 struct drain {
     struct table_writer *writer; /* back to the table; NULL: away */
@@ -1048,6 +1113,9 @@ int main(void)
     test_later();
     test_sets(MUCH, "in memory");
     test_sets(1, "in runs");
+    test_set_again();
+    test_memory_of_runs();
+    test_hot();
     test_drain();
     test_extract();
     test_flush();
