@@ -520,12 +520,40 @@ static void test_rows_again(void)
     state_reader_close(reader);
 }
 
-/* Bytes after the two lines of a state, read as a number and the end. */
-static bool reads_number(const char *bytes, size_t count, uint64_t *number)
+/* Rows of as many bins as a run has, and one more. */
+static void test_full_run(void)
+{
+    struct failure failure;
+    struct writer *writer;
+    struct state_writer *state;
+    struct state_reader *reader;
+    struct state_run run;
+    uint64_t left = STATE_RUN_BINS + 1;
+    char *line;
+
+    require(writer_open(&writer, file, &failure), &failure);
+    require(state_writer_open(&state, writer, "any text", &failure), &failure);
+    for (size_t bin = 0; bin <= STATE_RUN_BINS; bin++)
+        state_write_row(state, bin, 1);
+    state_write_rows_end(state);
+    require(state_writer_close(state, STATUS_OK, &failure), &failure);
+    require(writer_close(writer, &failure), &failure);
+    require(state_reader_open(&reader, file, &failure), &failure);
+    require(state_read_options(reader, &line, &failure), &failure);
+    bool is_right = state_read_run(reader, 2000, &left, &run, &failure) == STATUS_OK &&
+                    run.n == STATE_RUN_BINS && run.bin == 0;
+    is_right = is_right && state_read_run(reader, 2000, &left, &run, &failure) == STATUS_OK &&
+               run.n == 1 && run.bin == STATE_RUN_BINS && left == 0;
+    tap_ok(is_right, "a full run, and one bin after it");
+    free(line);
+    state_reader_close(reader);
+}
+
+/* Makes a state of two lines and these bytes in frame[0..256), and begins to read behind them. */
+static struct state_reader *read_bytes(const char *bytes, size_t count, char *frame)
 {
     static const char lines[] = "gpuhist state 4\nany text\n";
     char text[sizeof lines + 32];
-    char frame[256];
     struct failure failure;
     struct state_reader *reader;
     char *line;
@@ -534,15 +562,37 @@ static bool reads_number(const char *bytes, size_t count, uint64_t *number)
     memcpy(text, lines, sizeof lines - 1);
     memcpy(text + sizeof lines - 1, bytes, count);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-    const size_t frame_bytes =
-        ZSTD_compress2(context, frame, sizeof frame, text, sizeof lines - 1 + count);
+    const size_t frame_bytes = ZSTD_compress2(context, frame, 256, text, sizeof lines - 1 + count);
     ZSTD_freeCCtx(context);
     require(state_reader_open_memory(&reader, "memory", &failure), &failure);
     state_reader_feed(reader, frame, frame_bytes);
     require(state_read_options(reader, &line, &failure), &failure);
+    free(line);
+    return reader;
+}
+
+static bool reads_number(const char *bytes, size_t count, uint64_t *number)
+{
+    char frame[256];
+    struct failure failure;
+    struct state_reader *reader = read_bytes(bytes, count, frame);
     const bool is_read = state_read_number(reader, number, &failure) == STATUS_OK &&
                          state_read_end(reader, &failure) == STATUS_OK;
-    free(line);
+
+    state_reader_close(reader);
+    return is_read;
+}
+
+/* Two bins of ten, one after the other. */
+static bool reads_run(const char *bytes, size_t count)
+{
+    char frame[256];
+    struct failure failure;
+    struct state_run run;
+    uint64_t left = 2;
+    struct state_reader *reader = read_bytes(bytes, count, frame);
+    const bool is_read = state_read_run(reader, 10, &left, &run, &failure) == STATUS_OK;
+
     state_reader_close(reader);
     return is_read;
 }
@@ -559,6 +609,9 @@ static void test_numbers(void)
            "the greatest number");
     tap_ok(!reads_number("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x03", 10, &number),
            "a number of 65 bits");
+    tap_ok(reads_run("\2\10\1\1", 4), "a run of the last two bins");
+    tap_ok(!reads_run("\2\11\1\1", 4), "a run that goes on after the last bin");
+    tap_ok(!reads_run("\2\12\1\1", 4), "a run after the last bin");
 }
 
 int main(void)
@@ -577,6 +630,7 @@ int main(void)
     test_wrap();
     test_squares();
     test_rows_again();
+    test_full_run();
     test_numbers();
     unlink(file);
     rmdir(directory);

@@ -681,6 +681,68 @@ static void test_zeros(size_t words, size_t count, uint64_t bytes)
     table_destroy(table);
 }
 
+/*
+ * The front is as full as it may be, with half of the sums 0, and grows at a call that brings known
+ * keys alone; nothing comes after it.
+ */
+static void test_growth(void)
+{
+    enum { CALL = 256, CALLS = 384 }; /* together 3/4 of 2^17 rows of two words */
+    struct table *table = NULL;
+    struct table_writer *writer;
+    struct failure failure;
+    uint64_t keys[CALL];
+    uint64_t weights[CALL];
+    bool right = true;
+
+    if (table_create(&table, &table_sums, MUCH, NULL, &failure) != STATUS_OK ||
+        table_writer_open(table, &writer, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    for (uint64_t call = 0; call < 2 * CALLS + 1 && right; call++) {
+        for (uint64_t k = 0; k < CALL; k++) {
+            keys[k] = call == 2 * CALLS ? key_of(k) : key_of(call / 2 * CALL + k);
+            weights[k] = k % 2;
+        }
+        right = table_writer_absorb(writer, keys, NULL, weights, CALL, &failure) == STATUS_OK;
+    }
+    right = right && table_writer_flush(writer, &failure) == STATUS_OK;
+    table_writer_close(writer);
+    right = right && table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_OK;
+    tap_ok(right && table_distinct(table) == CALL * CALLS &&
+               table_total(table) == CALL * CALLS + CALL / 2,
+           "a full front grows where no new key follows");
+    table_destroy(table);
+}
+
+/* Blocks of partitions that others have locked stay with the writer, and are not lost. */
+static void test_locked(void)
+{
+    const size_t count = 8 * TABLE_BLOCK_KEYS;
+    struct sample sample = sample_open(0, MUCH);
+    struct table *table = sample.table;
+    struct table_partition *partition = &table->partitions[7];
+    struct table_writer *writer;
+    struct failure failure;
+    bool right = table_writer_open(table, &writer, &failure) == STATUS_OK;
+
+    pthread_mutex_lock(&partition->lock);
+    for (uint64_t i = 0, added = 0; added < count && right; i++) {
+        const uint64_t key = key_of(i);
+        if (table_hash_partition(keyed_hash_of(&table->hash, key)) != 7)
+            continue;
+        right = table_writer_add(writer, &key, 1, &failure) == STATUS_OK;
+        added++;
+    }
+    const bool is_empty = partition->pending.used == 0;
+    pthread_mutex_unlock(&partition->lock);
+    right = right && table_writer_flush(writer, &failure) == STATUS_OK;
+    table_writer_close(writer);
+    right = right && finalize(&sample, TABLE_ANY_ORDER);
+    tap_ok(right && is_empty && table_distinct(table) == count,
+           "%zu keys of a locked partition wait", count);
+    sample_close(&sample);
+}
+
 /* --- wide rows -----------------------------------------------------------------------------------
  */
 
@@ -1127,6 +1189,8 @@ int main(void)
     test_zeros(4, 70001, MUCH);
     test_zeros(2, MANY + 1, 1);
     test_zeros(3, MANY + 1, 1);
+    test_growth();
+    test_locked();
     test_wide(0, MUCH, 1, 1);
     test_wide(1000, MUCH, 1, 1);
     test_wide(100000, MUCH, 3, 2);
