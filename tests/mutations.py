@@ -22,7 +22,7 @@ import tempfile
 SURVIVORS_MAX = 2
 
 # A test that takes longer hangs: the mutation is killed.
-SECONDS = 120
+SECONDS = 40
 
 # (file, a text that is there once, what replaces it, tests)
 MUTATIONS = [
@@ -46,7 +46,8 @@ MUTATIONS = [
      "temporary"),
     ("src/output/temporary.c", "number == SIGTTOU || number == SIGURG ||", "number == SIGTTOU ||",
      "temporary"),
-    ("src/partial/quantiles.c", "    rest.zeros = false;\n", "", "formats.bats:quantiles"),
+    ("src/partial/quantiles.c", "} else if (value->rank > before) {",
+     "} else if (value->rank >= before) {", "formats.bats:quantiles"),
     ("src/partial/state.c", "    state_write_number(state, 0);\n    state->start = 0;\n",
      "    state_write_number(state, 0);\n", "state"),
     ("src/partial/state.c", " ||\n            (shift > 0 && byte == 0))", ")", "state"),
