@@ -28,6 +28,7 @@ compare_json() {
         # keys of so many bytes, which differ in the last one alone, or in the first
         key=$(printf "%$((bytes - 1))s" '' | tr ' ' k)
         printf '{"%s1":1,"%s2":2,"x%s":4}\n' "$key" "$key" "$key" >in
+        [ "$(gpuhist reduce sum --jsonl -f "${key}1" in)" = 1 ]
         [ "$(gpuhist reduce sum --jsonl -f "${key}2" in)" = 2 ]
         [ "$(gpuhist reduce sum --jsonl -f "x$key" in)" = 4 ]
     done

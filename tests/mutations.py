@@ -3,9 +3,9 @@
 
     mutations.py [--only PATTERN] [--wide] [--list] [--keep DIRECTORY]
 
-The tree is copied to a scratch directory and built there. Then each mutation is applied, the program
-is built, and the tests of its row run until one fails: the mutation is killed. It has survived if
-all pass; with --wide, all unit tests then run. Ends with status 1 if more than two have survived.
+The tree is copied to a scratch directory and built there. Then each mutation is applied, the
+program is built, and the tests of its row run until one fails: the mutation is killed. It has
+survived if all pass; with --wide, all unit tests then run. Ends with status 1 if more than two have survived.
 
 A test is a file of tests/unit, without the machine's types of tests, or of Bats: NAME.bats, or
 NAME.bats:PATTERN for those tests alone whose names have the pattern.
@@ -40,7 +40,8 @@ MUTATIONS = [
     ("src/input/parts.c", "turn.is_cut || (turn.is_corrupt && is_divided)", "turn.is_cut",
      "division.bats compressed_damage.bats compressed_frames.bats"),
     ("src/output/temporary.c", "    temporary_begin(&before);\n    unlink(name);\n",
-     "    temporary_begin(&before);\n    pthread_sigmask(SIG_SETMASK, &before, NULL);\n    unlink(name);\n",
+     "    temporary_begin(&before);\n    pthread_sigmask(SIG_SETMASK, &before, NULL);\n"
+     "    unlink(name);\n",
      "temporary"),
     ("src/output/temporary.c", "number == SIGTTOU || number == SIGURG ||", "number == SIGTTOU ||",
      "temporary"),
@@ -60,7 +61,8 @@ MUTATIONS = [
     ("src/job/predicate.c", "holds = text->bytes <= bytes && memcmp(data, text->data, text->bytes)",
      "holds = text->bytes < bytes && memcmp(data, text->data, text->bytes)",
      "column_kinds.bats:--where of"),
-    ("src/job/predicate.c", "return order != 0 ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);",
+    ("src/job/predicate.c",
+     "return order != 0 ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);",
      "return order;", "column_kinds.bats:--where of"),
 
     # Groups in the table.
@@ -122,7 +124,8 @@ MUTATIONS = [
      "if (gap < none ? false : count != 8)", "kind_ip"),
 
     # JSON lines.
-    ("src/text/json_lines.c", "if (*code >= 0xdc00 || bytes < 12", "if (bytes < 12", "json_lines.bats:surrogate"),
+    ("src/text/json_lines.c", "if (*code >= 0xdc00 || bytes < 12", "if (bytes < 12",
+     "json_lines.bats:surrogate"),
     ("src/text/json_lines.c", "continue; /* the second half of a surrogate pair */", ";",
      "json_lines"),
     ("src/text/json_lines.c", "|= (uint64_t)1 << (bytes < 63 ? bytes : 63);",
@@ -132,9 +135,14 @@ MUTATIONS = [
     ("src/text/json_lines.c", "(bytes > 8 && memcmp(nodes[child].key + 8,",
      "(bytes > 9 && memcmp(nodes[child].key + 8,", "json_lines.bats:keys of many"),
 
+    # When another thread reads a pipe.
+    ("src/input/source.c", "if (++source->pulls <= SOURCE_UNREAD_PULLS)",
+     "if (++source->pulls > SOURCE_UNREAD_PULLS)", "source"),
+    ("src/input/source.c", "source->was_awaited ? 0 : gap;", "gap;", "source"),
+
     # Windows, automatic ranges, states.
-    ("src/exec/time_window.c", "window->moves++ % window->capacity", "window->moves % window->capacity",
-     "window.bats"),
+    ("src/exec/time_window.c", "window->moves++ % window->capacity",
+     "window->moves % window->capacity", "window.bats"),
     ("src/exec/time_window.c", "    free(oldest->data);\n    *oldest = newest;",
      "    if (newest.data)\n        *oldest = newest;", "window.bats"),
     ("src/count/range_histogram.c", "*low = has_values ? *low : batch[0].low;",
@@ -234,7 +242,8 @@ def split_tests(text):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default="", metavar="PATTERN", help="rows of which FILE: TEXT has this")
+    parser.add_argument("--only", default="", metavar="PATTERN",
+                        help="rows of which FILE: TEXT has this")
     parser.add_argument("--wide", action="store_true", help="survivors: all unit tests")
     parser.add_argument("--list", action="store_true", help="checks the rows, and ends")
     parser.add_argument("--keep", help="a scratch directory that is used, and stays")
