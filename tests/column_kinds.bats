@@ -291,3 +291,33 @@ refused() {
     run -1 gpuhist uniq -f 1 in
     [[ $output == *"<byte order mark>a"* ]]
 }
+
+@test "--where of texts: as awk compares bytes, with texts that others begin with" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '%s,1\n' a ab abc abd b ba '' AB zab z >in
+    meets() { # meets CONDITION AWK
+        LC_ALL=C awk -F , "$2" in | cut -d , -f 1 | LC_ALL=C sort >expected
+        gpuhist uniq --csv -f 1:text --where "$1" in | cut -f 1 | cmp expected -
+    }
+    meets '1:text=ab' '$1 "" == "ab"'
+    meets '1:text!=ab' '$1 "" != "ab"'
+    meets '1:text<ab' '$1 "" < "ab"'
+    meets '1:text<=ab' '$1 "" <= "ab"'
+    meets '1:text>ab' '$1 "" > "ab"'
+    meets '1:text>=ab' '$1 "" >= "ab"'
+    meets '1:text^=ab' 'index($1, "ab") == 1'
+    meets '1:text*=ab' 'index($1, "ab") > 0'
+    meets '1:text=abc,z,ab,b' '$1 == "abc" || $1 == "z" || $1 == "ab" || $1 == "b"'
+    meets '1:text!=abc,z,ab,b' '!($1 == "abc" || $1 == "z" || $1 == "ab" || $1 == "b")'
+}
+
+@test "--where of addresses: prefixes within others, and beside them" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '%s\n' 9.255.255.255 10.0.0.0 10.1.2.3 10.200.0.1 10.255.255.255 11.0.0.0 11.0.0.1 ::1 >in
+    run -0 gpuhist reduce count -f 1:ip --where 1:ip=10.0.0.0/8,10.1.0.0/16 in
+    [ "$output" = 4 ]
+    run -0 gpuhist reduce count -f 1:ip --where 1:ip=10.1.0.0/16,10.0.0.0/8,11.0.0.0/32 in
+    [ "$output" = 5 ]
+    run -0 gpuhist reduce count -f 1:ip --where 1:ip!=10.0.0.0/8,10.1.0.0/16 in
+    [ "$output" = 4 ]
+}

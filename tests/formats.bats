@@ -364,3 +364,11 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         [ "$output" = $'10000000000000000000\t100000000000000000000\t1' ]
     done
 }
+
+@test "quantiles in JSON are of all values, whatever --min-count leaves" {
+    run -0 --separate-stderr bash -c 'seq 10 | "$GPUHIST" uniq --format json --quantiles 50 --min-count 2'
+    [[ $output == *'{"percent":50,"value":5}]}' ]] || {
+        echo "$output"
+        false
+    }
+}

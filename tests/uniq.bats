@@ -163,3 +163,19 @@ counts_of_lines() {
     # all of them have come once; in memory they take more than 100 MB
     FLAT_KIB=70000 assert_flat "$(gpuhist uniq -t u64le --top 3 ids)" uniq -t u64le --top 3 -S 32M ids
 }
+
+@test "values at both ends of the type" {
+    cd "$BATS_TEST_TMPDIR"
+    # all but a few are near the greatest value: no window goes on at the least one
+    local type
+    for type in u8:u64 i8:i64; do
+        numpy 'info = np.iinfo(sys.argv[1])
+values = info.max - np.random.default_rng(7).integers(0, 1000, 2000000).astype(sys.argv[1])
+values[::40000] = info.min + np.arange(50).astype(sys.argv[1]) % 10
+values.tofile("in")' "${type%:*}"
+        numpy 'values, counts = np.unique(np.fromfile("in", sys.argv[1]), return_counts=True)
+for value, count in zip(values, counts):
+    print(value, count, sep="\t")' "${type%:*}" >expected
+        gpuhist uniq -t "${type#*:}" in | cmp expected -
+    done
+}

@@ -95,7 +95,7 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
             }
         }
         first = first > before ? first - before : 0;
-        last = last < UINT64_MAX - after ? last + after : UINT64_MAX;
+        last += after; /* modulo 2^64: windows stay within the type */
         growing_windows_add(&uniq->windows, uniq->job, uniq_bin(uniq, first), last - first + 1,
                             uniq->job->bin_width,
                             &no_memory); /* values are then counted in the table */

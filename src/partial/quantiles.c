@@ -91,7 +91,6 @@ enum status quantiles_find(const struct quantiles *quantiles, const struct rows 
             (unsigned long long)rows->below, (unsigned long long)rows->above, text);
     }
     rest.zeros = false;
-    rest.min_count = 0;
     while (found < count && (n = rows_read(&rest, batch, QUANTILES_BATCH_ROWS)) > 0) {
         for (size_t i = 0; i < n; i++) {
             const uint64_t before = seen;

@@ -43,8 +43,8 @@ void quantiles_note(const struct quantiles *quantiles);
 /*
  * Finds all quantiles of the values counted, of which there must be some. Ranks count values
  * outside the bins, too; fails with STATUS_DATA if a requested rank falls on one of them. Leaves
- * `rows`, of which none may have been read, unchanged. Stores values[quantiles->count] in the order
- * of the percentages.
+ * `rows` unchanged, of which none may have been read, or be left out for its count. Stores
+ * values[quantiles->count] in the order of the percentages.
  */
 enum status quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
                            struct quantiles_value *values, struct failure *failure);

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 #define POWER2(n)           ((__int128)1 << (n))
@@ -448,6 +449,171 @@ static void test_wrap(void)
     }
 }
 
+/* Sums of squares at both bounds, and beyond: three elements of i16 whose sum is 9. */
+static void test_squares(void)
+{
+    static const uint64_t extreme = (uint64_t)3 << 30;
+    static const struct {
+        uint64_t squares;
+        bool is_possible;
+    } cases[] = {{26, false}, {27, true}, {extreme, true}, {extreme + 1, false}};
+    unsigned char data[1024];
+    struct failure failure;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct job job = {.operation = OPERATION_REDUCE};
+        struct job found;
+        struct options options;
+        uint64_t elements;
+        element_parse("i16", &job.element);
+        reductions_parse("variance", &job.reductions);
+        void *partial = op_reduce.create(&job, &failure);
+        require(partial ? STATUS_OK : failure.status, &failure);
+        reduce_share(partial,
+                     &(const struct reduce){.count = 3, .sum = 9, .squares = {{cases[i].squares}}});
+        save(&job, partial);
+        op_reduce.destroy(partial);
+        void *loaded = load(data, read_file(data, sizeof data), &options, &found, &elements);
+        tap_ok((loaded != NULL) == cases[i].is_possible, "a state with the sum of squares %llu",
+               (unsigned long long)cases[i].squares);
+        if (loaded)
+            op_reduce.destroy(loaded);
+        job_destroy(&found);
+        options_destroy(&options);
+        job_destroy(&job);
+    }
+}
+
+/* Rows after the end of others begin at bin 0 again. */
+static void test_rows_again(void)
+{
+    static const unsigned bins[] = {5, 3};
+    struct failure failure;
+    struct writer *writer;
+    struct state_writer *state;
+    struct state_reader *reader;
+    struct state_run run;
+    uint64_t left = ARRAY_LENGTH(bins);
+    char *line;
+    bool is_same = true;
+
+    require(writer_open(&writer, file, &failure), &failure);
+    require(state_writer_open(&state, writer, "any text", &failure), &failure);
+    for (size_t i = 0; i < ARRAY_LENGTH(bins); i++) {
+        state_write_row(state, bins[i], 1);
+        state_write_rows_end(state);
+    }
+    require(state_writer_close(state, STATUS_OK, &failure), &failure);
+    require(writer_close(writer, &failure), &failure);
+    require(state_reader_open(&reader, file, &failure), &failure);
+    require(state_read_options(reader, &line, &failure), &failure);
+    for (size_t i = 0; i < ARRAY_LENGTH(bins) && is_same; i++) {
+        uint64_t one = 1;
+        is_same = state_read_run(reader, 10, &one, &run, &failure) == STATUS_OK && run.n == 1 &&
+                  run.bin == bins[i] &&
+                  state_read_run(reader, 10, &one, &run, &failure) == STATUS_OK && run.n == 0;
+        left -= is_same;
+    }
+    tap_ok(is_same && left == 0 && state_read_end(reader, &failure) == STATUS_OK,
+           "rows, and rows after them");
+    free(line);
+    state_reader_close(reader);
+}
+
+/* Rows of as many bins as a run has, and one more. */
+static void test_full_run(void)
+{
+    struct failure failure;
+    struct writer *writer;
+    struct state_writer *state;
+    struct state_reader *reader;
+    struct state_run run;
+    uint64_t left = STATE_RUN_BINS + 1;
+    char *line;
+
+    require(writer_open(&writer, file, &failure), &failure);
+    require(state_writer_open(&state, writer, "any text", &failure), &failure);
+    for (size_t bin = 0; bin <= STATE_RUN_BINS; bin++)
+        state_write_row(state, bin, 1);
+    state_write_rows_end(state);
+    require(state_writer_close(state, STATUS_OK, &failure), &failure);
+    require(writer_close(writer, &failure), &failure);
+    require(state_reader_open(&reader, file, &failure), &failure);
+    require(state_read_options(reader, &line, &failure), &failure);
+    bool is_right = state_read_run(reader, 2000, &left, &run, &failure) == STATUS_OK &&
+                    run.n == STATE_RUN_BINS && run.bin == 0;
+    is_right = is_right && state_read_run(reader, 2000, &left, &run, &failure) == STATUS_OK &&
+               run.n == 1 && run.bin == STATE_RUN_BINS && left == 0;
+    tap_ok(is_right, "a full run, and one bin after it");
+    free(line);
+    state_reader_close(reader);
+}
+
+/* Makes a state of two lines and these bytes in frame[0..256), and begins to read behind them. */
+static struct state_reader *read_bytes(const char *bytes, size_t count, char *frame)
+{
+    static const char lines[] = "gpuhist state 4\nany text\n";
+    char text[sizeof lines + 32];
+    struct failure failure;
+    struct state_reader *reader;
+    char *line;
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+
+    memcpy(text, lines, sizeof lines - 1);
+    memcpy(text + sizeof lines - 1, bytes, count);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    const size_t frame_bytes = ZSTD_compress2(context, frame, 256, text, sizeof lines - 1 + count);
+    ZSTD_freeCCtx(context);
+    require(state_reader_open_memory(&reader, "memory", &failure), &failure);
+    state_reader_feed(reader, frame, frame_bytes);
+    require(state_read_options(reader, &line, &failure), &failure);
+    free(line);
+    return reader;
+}
+
+static bool reads_number(const char *bytes, size_t count, uint64_t *number)
+{
+    char frame[256];
+    struct failure failure;
+    struct state_reader *reader = read_bytes(bytes, count, frame);
+    const bool is_read = state_read_number(reader, number, &failure) == STATUS_OK &&
+                         state_read_end(reader, &failure) == STATUS_OK;
+
+    state_reader_close(reader);
+    return is_read;
+}
+
+/* Two bins of ten, one after the other. */
+static bool reads_run(const char *bytes, size_t count)
+{
+    char frame[256];
+    struct failure failure;
+    struct state_run run;
+    uint64_t left = 2;
+    struct state_reader *reader = read_bytes(bytes, count, frame);
+    const bool is_read = state_read_run(reader, 10, &left, &run, &failure) == STATUS_OK;
+
+    state_reader_close(reader);
+    return is_read;
+}
+
+/* A number has one form. */
+static void test_numbers(void)
+{
+    uint64_t number = 0;
+
+    tap_ok(reads_number("\x81\x01", 2, &number) && number == 129, "a number of two bytes");
+    tap_ok(!reads_number("\x81\x00", 2, &number), "a number with an empty byte at its end");
+    tap_ok(reads_number("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10, &number) &&
+               number == UINT64_MAX,
+           "the greatest number");
+    tap_ok(!reads_number("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x03", 10, &number),
+           "a number of 65 bits");
+    tap_ok(reads_run("\2\10\1\1", 4), "a run of the last two bins");
+    tap_ok(!reads_run("\2\11\1\1", 4), "a run that goes on after the last bin");
+    tap_ok(!reads_run("\2\12\1\1", 4), "a run after the last bin");
+}
+
 int main(void)
 {
     tap_write_template(directory, sizeof directory, "state");
@@ -462,6 +628,10 @@ int main(void)
     test_damages();
     test_damage_table();
     test_wrap();
+    test_squares();
+    test_rows_again();
+    test_full_run();
+    test_numbers();
     unlink(file);
     rmdir(directory);
     return tap_done();

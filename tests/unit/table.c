@@ -349,6 +349,71 @@ static void test_sets(uint64_t bytes, const char *what)
     sample_close(&sample);
 }
 
+/* Rows of a set, then others, which are packed beside them, then again rows of that set. */
+static void test_set_again(void)
+{
+    const size_t half = 5000;
+    struct sample sample = sample_open(2 * half, MUCH);
+    const uint64_t set = table_new_set(sample.table);
+    const struct table_entry *others = sample.entries + half;
+    struct table_writer *writer;
+    struct failure failure;
+    bool right = table_writer_open(sample.table, &writer, &failure) == STATUS_OK;
+
+    for (unsigned round = 0; round < 2 && right; round++)
+        right =
+            (round > 0 ||
+             table_writer_add_distinct(writer, set, sample.entries, half, &failure) == STATUS_OK) &&
+            table_writer_add_distinct(writer, round > 0 ? set : 0, others, half, &failure) ==
+                STATUS_OK &&
+            table_writer_flush(writer, &failure) == STATUS_OK && finalize(&sample, TABLE_ANY_ORDER);
+    table_writer_close(writer);
+    for (size_t i = half; i < 2 * half; i++)
+        sample.entries[i].count *= 2;
+    tap_ok(right && has_sample(&sample, 1, false), "a set after other rows were packed beside it");
+    sample_close(&sample);
+}
+
+/* The blocks leave the memory for making a run: twice an eighth of what the table may take. */
+static void test_memory_of_runs(void)
+{
+    const uint64_t bytes = (uint64_t)16 << 20;
+    struct sample sample = sample_open(0, bytes);
+    struct table_writer *writer;
+    struct failure failure;
+    uint64_t keys[1024];
+    uint64_t used_max = 0;
+    bool right = table_writer_open(sample.table, &writer, &failure) == STATUS_OK;
+
+    for (uint64_t i = 0; i < 4 * MANY && right; i += ARRAY_LENGTH(keys)) {
+        for (size_t k = 0; k < ARRAY_LENGTH(keys); k++)
+            keys[k] = key_of(i + k);
+        right = table_writer_add(writer, keys, ARRAY_LENGTH(keys), &failure) == STATUS_OK;
+        const uint64_t used = table_blocks_used(&sample.table->blocks);
+        used_max = used > used_max ? used : used_max;
+    }
+    table_writer_close(writer);
+    tap_ok(right && sample.table->spill.count > 0 && used_max < bytes,
+           "blocks of %llu of %llu bytes at most", (unsigned long long)used_max,
+           (unsigned long long)bytes);
+    sample_close(&sample);
+}
+
+/* A frequent key is counted beyond 32 bits. */
+static void test_hot(void)
+{
+    static struct table_hot hot = {.seed = 1, .state = TABLE_HOT_COUNTS};
+    static struct table_entry entries[TABLE_HOT_SLOTS];
+    uint64_t cold[TABLE_HOT_BLOCK];
+    const uint64_t *keys = &(const uint64_t){0};
+
+    hot.slots[0] = (struct table_entry){.key = 0, .count = UINT32_MAX};
+    const size_t left = table_hot_count(&hot, &keys, 1, cold);
+    tap_ok(left == 0 && table_hot_empty(&hot, entries) == 1 &&
+               entries[0].count == (uint64_t)UINT32_MAX + 1,
+           "a frequent key, 2^32 times");
+}
+
 /* Where drained entries go. */
 struct drain {
     struct table_writer *writer; /* back to the table; NULL: away */
@@ -614,6 +679,68 @@ static void test_zeros(size_t words, size_t count, uint64_t bytes)
            "%zu rows of %zu words, some of count 0, in %s", count, words,
            bytes == MUCH ? "memory" : "runs");
     table_destroy(table);
+}
+
+/*
+ * The front is as full as it may be, with half of the sums 0, and grows at a call that brings known
+ * keys alone; nothing comes after it.
+ */
+static void test_growth(void)
+{
+    enum { CALL = 256, CALLS = 384 }; /* together 3/4 of 2^17 rows of two words */
+    struct table *table = NULL;
+    struct table_writer *writer;
+    struct failure failure;
+    uint64_t keys[CALL];
+    uint64_t weights[CALL];
+    bool right = true;
+
+    if (table_create(&table, &table_sums, MUCH, NULL, &failure) != STATUS_OK ||
+        table_writer_open(table, &writer, &failure) != STATUS_OK)
+        bail_out(failure.message);
+    for (uint64_t call = 0; call < 2 * CALLS + 1 && right; call++) {
+        for (uint64_t k = 0; k < CALL; k++) {
+            keys[k] = call == 2 * CALLS ? key_of(k) : key_of(call / 2 * CALL + k);
+            weights[k] = k % 2;
+        }
+        right = table_writer_absorb(writer, keys, NULL, weights, CALL, &failure) == STATUS_OK;
+    }
+    right = right && table_writer_flush(writer, &failure) == STATUS_OK;
+    table_writer_close(writer);
+    right = right && table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_OK;
+    tap_ok(right && table_distinct(table) == CALL * CALLS &&
+               table_total(table) == CALL * CALLS + CALL / 2,
+           "a full front grows where no new key follows");
+    table_destroy(table);
+}
+
+/* Blocks of partitions that others have locked stay with the writer, and are not lost. */
+static void test_locked(void)
+{
+    const size_t count = 8 * TABLE_BLOCK_KEYS;
+    struct sample sample = sample_open(0, MUCH);
+    struct table *table = sample.table;
+    struct table_partition *partition = &table->partitions[7];
+    struct table_writer *writer;
+    struct failure failure;
+    bool right = table_writer_open(table, &writer, &failure) == STATUS_OK;
+
+    pthread_mutex_lock(&partition->lock);
+    for (uint64_t i = 0, added = 0; added < count && right; i++) {
+        const uint64_t key = key_of(i);
+        if (table_hash_partition(keyed_hash_of(&table->hash, key)) != 7)
+            continue;
+        right = table_writer_add(writer, &key, 1, &failure) == STATUS_OK;
+        added++;
+    }
+    const bool is_empty = partition->pending.used == 0;
+    pthread_mutex_unlock(&partition->lock);
+    right = right && table_writer_flush(writer, &failure) == STATUS_OK;
+    table_writer_close(writer);
+    right = right && finalize(&sample, TABLE_ANY_ORDER);
+    tap_ok(right && is_empty && table_distinct(table) == count,
+           "%zu keys of a locked partition wait", count);
+    sample_close(&sample);
 }
 
 /* --- wide rows -----------------------------------------------------------------------------------
@@ -1048,6 +1175,9 @@ int main(void)
     test_later();
     test_sets(MUCH, "in memory");
     test_sets(1, "in runs");
+    test_set_again();
+    test_memory_of_runs();
+    test_hot();
     test_drain();
     test_extract();
     test_flush();
@@ -1059,6 +1189,8 @@ int main(void)
     test_zeros(4, 70001, MUCH);
     test_zeros(2, MANY + 1, 1);
     test_zeros(3, MANY + 1, 1);
+    test_growth();
+    test_locked();
     test_wide(0, MUCH, 1, 1);
     test_wide(1000, MUCH, 1, 1);
     test_wide(100000, MUCH, 3, 2);

@@ -175,6 +175,26 @@ static bool hands_back(void)
            unlinkat(AT_FDCWD, target, 0) == 0;
 }
 
+/* Whether signals that end no process leave a temporary file alone. */
+static bool keeps_name(void)
+{
+    static const int harmless[] = {SIGCHLD, SIGCONT, SIGURG, SIGWINCH};
+    char name[PATH_MAX + 20];
+
+    scene = (struct scene){.call = CALL_NONE};
+    snprintf(name, sizeof name, "%s/temporary.XXXXXX", directory);
+    int fd = temporary_create(name);
+    if (fd < 0 || close(fd) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+        raise(harmless[i]);
+        if (access(name, F_OK) != 0)
+            return tap_note("signal %d removed it", harmless[i]);
+    }
+    temporary_remove(name);
+    return access(name, F_OK) != 0;
+}
+
 /* Whether a file without a name can get one here. */
 static bool can_link(void)
 {
@@ -209,6 +229,7 @@ int main(void)
     if (is_right && can_link())
         test_call(CALL_LINK);
     tap_ok(hands_back(), "signals are handled while there is a temporary name, and then no more");
+    tap_ok(keeps_name(), "a temporary file stays when a signal comes that ends no process");
     rmdir(directory);
     return tap_done();
 }

@@ -184,6 +184,34 @@ static void test_odd(void)
            "odd quotes of the wrong state");
 }
 
+/*
+ * A quote that opens or closes, or neither, in the last rows of a text that is long: the end of the
+ * last row and the state are those of the whole text.
+ */
+static void test_last_quotes(void)
+{
+    static const char *const ends[] = {
+        "3,\"opened\n4,5\n", "\"opened\n4,5\n",   "3,\"a\"\n4,5",  "3,\"a\n\",5\n6",
+        "3,\"a\"\"b\n4,5\n", "3,\"\"\n4,\"\n5\n", "3,a\"b\n4,5\n",
+    };
+    static char text[3 * 4096 + 64];
+
+    for (size_t i = 0; i < ARRAY_LENGTH(ends); i++) {
+        enum text_scan_state state = TEXT_SCAN_ROW;
+        enum text_scan_state last_state = TEXT_SCAN_ROW;
+        size_t bytes = 0;
+        while (bytes < sizeof text - 64) {
+            memcpy(text + bytes, "1,2\n", 4);
+            bytes += 4;
+        }
+        memcpy(text + bytes, ends[i], strlen(ends[i]));
+        bytes += strlen(ends[i]);
+        const size_t whole = text_scan(&every_rules[0], text, bytes, &state).last;
+        const size_t last = text_scan_last(&every_rules[0], text, bytes, &last_state);
+        tap_ok(last == whole && last_state == state, "the last row of a long text, end %zu", i);
+    }
+}
+
 int main(void)
 {
     static const char *const names[ARRAY_LENGTH(every_rules)] = {"CSV", "CSV with comments",
@@ -196,6 +224,7 @@ int main(void)
             test_random(&every_rules[i], names[i]);
         for (size_t i = 0; i < ARRAY_LENGTH(every_rules); i++)
             test_long(&every_rules[i], names[i]);
+        test_last_quotes();
     }
     test_comments();
     test_odd();

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""What tests let pass: mutations of one place each, of which the tests named are to find all.
+
+    mutations.py [--only PATTERN] [--wide] [--list] [--keep DIRECTORY]
+
+The tree is copied to a scratch directory and built there. Then each mutation is applied, the
+program is built, and the tests of its row run until one fails: the mutation is killed. It has
+survived if all pass; with --wide, all unit tests then run. Ends with status 1 if more than two have survived.
+
+A test is a file of tests/unit, without the machine's types of tests, or of Bats: NAME.bats, or
+NAME.bats:PATTERN for those tests alone whose names have the pattern.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SURVIVORS_MAX = 2
+
+# A test that takes longer hangs: the mutation is killed.
+SECONDS = 40
+
+# Not here is what changes time alone, which no test asserts: when another thread reads a pipe, when
+# a partition is packed.
+# (file, a text that is there once, what replaces it, tests)
+MUTATIONS = [
+    # What once passed all tests.
+    ("src/table/table_spill.c", "max - 2 * (max / TABLE_SPILL_SHARE);", "max;", "table"),
+    ("src/table/table_partition.c", "    partition->only = 0;\n", "", "table"),
+    ("src/table/table_hot.c", "slot->count += is_found;",
+     "slot->count = (uint32_t)(slot->count + is_found);", "table"),
+    ("src/count/reduce_words.c", "return wide_compare(&scaled, &min) >= 0 &&",
+     "return wide_compare(&scaled, &min) >= -1 &&", "state"),
+    ("src/count/reduce_words.c", "wide_compare(&reduce->squares, &max) <= 0;",
+     "wide_compare(&reduce->squares, &max) <= 1;", "state"),
+    ("src/count/growing_window.c", "    if (first > end - bins)\n        first = end - bins;\n", "",
+     "growing_histogram uniq.bats:ends of the type"),
+    ("src/input/parts.c", "turn.is_cut || (turn.is_corrupt && is_divided)", "turn.is_cut",
+     "division.bats compressed_damage.bats compressed_frames.bats"),
+    ("src/output/temporary.c", "    temporary_begin(&before);\n    unlink(name);\n",
+     "    temporary_begin(&before);\n    pthread_sigmask(SIG_SETMASK, &before, NULL);\n"
+     "    unlink(name);\n",
+     "temporary"),
+    ("src/output/temporary.c", "number == SIGTTOU || number == SIGURG ||", "number == SIGTTOU ||",
+     "temporary"),
+    ("src/partial/quantiles.c", "} else if (value->rank > before) {",
+     "} else if (value->rank >= before) {", "formats.bats:quantiles"),
+    ("src/partial/state.c", "    state_write_number(state, 0);\n    state->start = 0;\n",
+     "    state_write_number(state, 0);\n", "state"),
+    ("src/partial/state.c", " ||\n            (shift > 0 && byte == 0))", ")", "state"),
+
+    # Conditions.
+    ("src/job/predicate.c", "(relation == PREDICATE_EQ || relation == PREDICATE_NE)",
+     "(relation == PREDICATE_EQ)", "count.bats"),
+    ("src/job/predicate.c", "keys[count - 1] - keys[0] == count - 1",
+     "keys[count - 1] - keys[0] <= count", "count.bats"),
+    ("src/job/predicate.c", "else if (sorted[i].high > sorted[joined - 1].high)", "else",
+     "column_kinds.bats:--where of"),
+    ("src/job/predicate.c", "holds = text->bytes <= bytes && memcmp(data, text->data, text->bytes)",
+     "holds = text->bytes < bytes && memcmp(data, text->data, text->bytes)",
+     "column_kinds.bats:--where of"),
+    ("src/job/predicate.c",
+     "return order != 0 ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);",
+     "return order;", "column_kinds.bats:--where of"),
+
+    # Groups in the table.
+    ("src/table/table_writer.c", "if (layout.has_zeros && table_row_count(layout, row) == 0)\n"
+     "                table_slots_mark(layout, front, copy);", "", "table"),
+    ("src/table/table_writer.c", "        front->used = old.used;\n", "", "table"),
+    ("src/table/table_writer.c", "if (is_end || kept == TABLE_FILLED_MAX)", "if (is_end)",
+     "table"),
+    ("src/table/table_writer.c", "            block->next = filling->filled;\n"
+     "            filling->filled = block;\n            kept++;", "            kept++;", "table"),
+    ("src/table/table_writer.c", "to[input_words - 1] = weights[i];",
+     "to[input_words - 1] = weights[0];", "table weight.bats"),
+    ("src/table/table_writer.c", "to[layout.key_words] = values[i];",
+     "to[layout.key_words] = values[0];", "table"),
+    ("src/table/table_writer.c", "memset(front->rows, 0, table_slots_bytes(&layout, front->bits));",
+     ";", "table"),
+    ("src/table/table_partition.c", "    partition->total = total;\n", "", "table"),
+    ("src/table/table_partition.c", "if (layout.has_zeros && table_row_count(layout, row) == 0)\n"
+     "                    table_slots_mark(layout, &slots, row);", "", "table"),
+    ("src/table/table_partition.c", "            total += weight;\n", "            total++;\n",
+     "table weight.bats"),
+    ("src/table/table_rows.h", "(layout->has_zeros ? slots / 8 : 0)",
+     "(layout->has_zeros ? slots / 128 : 0)", "table"),
+    ("src/table/table_rows.h", "if (layout.has_zeros && *count == 0)", "if (false)", "table"),
+
+    # The dictionary.
+    ("src/text/dictionary.c", "if (!table || shard->entries >= table->count / 4 * 3)",
+     "if (!table || shard->entries >= table->count)", "dictionary"),
+    ("src/text/dictionary.c", "    if (!status && !*entry) {", "    if (!status) {", "dictionary"),
+    ("src/text/dictionary.c", "    table->older = old;\n", "    free(old);\n", "dictionary"),
+    ("src/text/dictionary.c", "return bits - DICTIONARY_SEGMENT_BITS + 1;",
+     "return bits - DICTIONARY_SEGMENT_BITS;", "dictionary"),
+    ("src/text/dictionary.c", "    atomic_fetch_sub(&dictionary->memory, bytes);\n", "",
+     "dictionary"),
+
+    # Quotes and the states of the scanner.
+    ("src/text/text_scan.c", "if (c == '\"' && state != TEXT_SCAN_PLAIN)",
+     "if (c == '\"' && state != TEXT_SCAN_FIELD)", "text_scan"),
+    ("src/text/text_scan.c", ".closed = state == TEXT_SCAN_CLOSED,", ".closed = false,",
+     "text_scan"),
+    ("src/text/text_scan.c", "call->data[at - 1] == '\\n' ? TEXT_SCAN_ROW",
+     "call->data[at - 1] == '\\n' ? TEXT_SCAN_FIELD", "text_scan"),
+    ("src/text/text_scan.c", "quote[-1] == (char)rules->delimiter ||\n", "false ||\n", "text_scan"),
+    ("src/text/text_scan.c", "(rules->has_comments || *state == TEXT_SCAN_INSIDE ||",
+     "(rules->has_comments ||", "text_scan"),
+
+    # Times and addresses.
+    ("src/base/kind_time.c", "nanoseconds += parts->has_rest; /* up to 10^9 */", "", "kind_time"),
+    ("src/base/kind_time.c", "hours > 23 || minutes > 59 ?", "hours > 24 || minutes > 59 ?",
+     "kind_time"),
+    ("src/base/kind_time.c", "(stop - at == 4 /* +HH */ ||", "(false ||", "kind_time"),
+    ("src/base/kind_time.c", "parts->second > 60)", "parts->second > 59)", "kind_time"),
+    ("src/base/kind_ip.c", "key.high == 0 && key.low <= KIND_IP_MAPPED_LAST;",
+     "key.high == 0 && key.low < KIND_IP_MAPPED_LAST;", "kind_ip"),
+    ("src/base/kind_ip.c", "if (run > longest)", "if (run >= longest)", "kind_ip"),
+    ("src/base/kind_ip.c", "!address.is_v4 && bits >= 96 &&", "!address.is_v4 && bits > 96 &&",
+     "kind_ip"),
+    ("src/base/kind_ip.c", "if (gap < none ? count == 8 : count != 8)",
+     "if (gap < none ? false : count != 8)", "kind_ip"),
+
+    # JSON lines.
+    ("src/text/json_lines.c", "if (*code >= 0xdc00 || bytes < 12", "if (bytes < 12",
+     "json_lines.bats:surrogate"),
+    ("src/text/json_lines.c", "continue; /* the second half of a surrogate pair */", ";",
+     "json_lines"),
+    ("src/text/json_lines.c", "|= (uint64_t)1 << (bytes < 63 ? bytes : 63);",
+     "|= (uint64_t)1 << (bytes & 63);", "json_lines.bats:keys of many"),
+    ("src/text/json_lines.c", "if (is_equal && matched == nodes[child].key_bytes)",
+     "if (is_equal)", "json_lines"),
+    ("src/text/json_lines.c", "(bytes > 8 && memcmp(nodes[child].key + 8,",
+     "(bytes > 9 && memcmp(nodes[child].key + 8,", "json_lines.bats:keys of many"),
+
+    # Windows, automatic ranges, states.
+    ("src/exec/time_window.c", "window->moves++ % window->capacity",
+     "window->moves % window->capacity", "window.bats"),
+    ("src/exec/time_window.c", "    free(oldest->data);\n    *oldest = newest;",
+     "    if (newest.data)\n        *oldest = newest;", "window.bats"),
+    ("src/count/range_histogram.c", "*low = has_values ? *low : batch[0].low;",
+     "*low = batch[0].low;", "histogram.bats binnings.bats"),
+    ("src/partial/state.c", "gap > STATE_GAP_MAX || run->n + gap >= STATE_RUN_BINS",
+     "gap > STATE_GAP_MAX || run->n + gap > STATE_RUN_BINS", "state"),
+    ("src/partial/state.c", "n > bins - state->start - skipped)", "n > bins - state->start)",
+     "state"),
+]
+
+
+def run(command, directory, seconds=None, environment=None):
+    """Whether the command succeeds, and what it wrote."""
+    process = subprocess.Popen(command, cwd=directory, env=environment, text=True, errors="replace",
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        output, _ = process.communicate()
+        return False, output + f"takes more than {seconds} s\n"
+    return process.returncode == 0, output
+
+
+def must(command, directory):
+    fine, output = run(command, directory)
+    if not fine:
+        sys.exit(f"mutations.py: {' '.join(command)}: {output[-2000:]}")
+
+
+class Tree:
+    """A copy of the tree, and what is built of it."""
+
+    def __init__(self, source, scratch):
+        self.source = os.path.join(scratch, "source")
+        self.build = os.path.join(scratch, "build")
+        os.makedirs(self.build)
+        names = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=source,
+                               check=True, capture_output=True, text=True).stdout
+        for name in filter(None, names.split("\0")):
+            target = os.path.join(self.source, name)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy2(os.path.join(source, name), target, follow_symlinks=False)
+        must(["./bootstrap"], self.source)
+        compiler = "ccache gcc" if shutil.which("ccache") else "gcc"
+        must([os.path.join(self.source, "configure"), "--with-cuda=no", "-q", "CC=" + compiler,
+              "CFLAGS=-O1 -w"], self.build)
+
+    def write(self, name, text):
+        with open(os.path.join(self.source, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def read(self, name):
+        with open(os.path.join(self.source, name), encoding="utf-8") as file:
+            return file.read()
+
+    def make(self, tests):
+        """Builds what the tests take. Returns what was wrong, or None."""
+        targets = {"tests/unit/" + test for test in tests if ".bats" not in test}
+        for test in tests:
+            if ".bats" in test: # with the programs that it runs
+                script = self.read("tests/" + test.partition(":")[0])
+                targets.update(re.findall(r"tests/unit/\w+", script))
+        jobs = f"-j{os.cpu_count()}"
+        fine, output = run(["make", "-s", jobs, "gpuhist", *targets], self.build)
+        return None if fine else output
+
+    def fails(self, test):
+        """Runs a test. Returns its first line of a failure, or None."""
+        environment = dict(os.environ, GPUHIST=os.path.join(self.build, "gpuhist"),
+                           srcdir=self.source, GPUHIST_TEST_SHARE="8")
+        if ".bats" in test:
+            name, _, pattern = test.partition(":")
+            command = ["bats", "--tap", "--filter-tags", "!slow,!plain,!later"]
+            command += ["-f", pattern] if pattern else []
+            command.append(os.path.join(self.source, "tests", name))
+        else:
+            command = [os.path.join("tests/unit", test)]
+        fine, output = run(command, self.build, SECONDS, environment)
+        wrong = [line for line in output.splitlines() if line.startswith(("not ok", "Bail out!"))]
+        if fine and not wrong:
+            return None
+        return f"{test}: {wrong[0] if wrong else output.strip()[-60:] or 'ends by a signal'}"
+
+
+def split_tests(text):
+    """The tests of a row: a pattern may have blanks."""
+    tests = []
+    for word in text.split():
+        if tests and ":" in tests[-1] and ".bats" not in word:
+            tests[-1] += " " + word
+        else:
+            tests.append(word)
+    return tests
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", default="", metavar="PATTERN",
+                        help="rows of which FILE: TEXT has this")
+    parser.add_argument("--wide", action="store_true", help="survivors: all unit tests")
+    parser.add_argument("--list", action="store_true", help="checks the rows, and ends")
+    parser.add_argument("--keep", help="a scratch directory that is used, and stays")
+    options = parser.parse_args()
+    source = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+    rows = [row for row in MUTATIONS if re.search(options.only, row[0] + ": " + row[1])]
+    for name, text, _, _ in rows:
+        with open(os.path.join(source, name), encoding="utf-8") as file:
+            found = file.read().count(text)
+        if found != 1:
+            sys.exit(f"mutations.py: {name} has {found} times, not once: {text}")
+    if options.list:
+        return 0
+
+    scratch = options.keep or tempfile.mkdtemp(prefix="mutations.")
+    survivors = []
+    try:
+        tree = Tree(source, scratch)
+        tests = sorted({test for row in rows for test in split_tests(row[3])})
+        wide = sorted(name[:-2] for name in os.listdir(os.path.join(source, "tests/unit"))
+                      if name.endswith(".c") and not name.startswith("cuda"))
+        broken = tree.make(tests)
+        if broken:
+            sys.exit(f"mutations.py: {broken[-2000:]}")
+        for test in tests:
+            wrong = tree.fails(test)
+            if wrong:
+                sys.exit(f"mutations.py: without a mutation: {wrong}")
+        for number, (name, text, other, row_tests) in enumerate(rows, 1):
+            original = tree.read(name)
+            tree.write(name, original.replace(text, other))
+            tests = split_tests(row_tests)
+            killer = None
+            if tree.make(tests):
+                killer = "it does not compile"
+            for test in tests:
+                killer = killer or tree.fails(test)
+            if not killer and options.wide:
+                tree.make(wide)
+                for test in wide:
+                    killer = killer or tree.fails(test)
+            tree.write(name, original)
+            if not killer or killer == "it does not compile":
+                survivors.append(number)
+            first = " ".join(text.split())
+            print(f"{number:2} {'killed  ' if killer else 'SURVIVED'} {name}: {first[:60]}"
+                  f"{'  | ' + killer[:90] if killer else ''}", flush=True)
+    finally:
+        if not options.keep:
+            shutil.rmtree(scratch)
+    print(f"{len(rows)} mutations, {len(survivors)} survived: {survivors}")
+    return 1 if len(survivors) > SURVIVORS_MAX else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
