@@ -38,8 +38,8 @@ struct histogram {
     size_t entries;   /* counters: N + 2 */
     struct histogram_region *regions;
     uint64_t counter_bytes; /* as in struct job */
-    uint32_t staged_limit; /* of increments of a region's 32-bit part; smaller in tests */
-    uint64_t inside;       /* values in bins; set by histogram_finish, as the next two */
+    uint32_t staged_limit;  /* of increments of a region's 32-bit part; smaller in tests */
+    uint64_t inside;        /* values in bins; set by histogram_finish, as the next two */
     uint64_t below;
     uint64_t above;
     uint64_t ignored; /* values outside that histogram_finish has dropped */

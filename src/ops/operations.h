@@ -25,8 +25,8 @@ void op_histogram_report_outside(const struct job *job, uint64_t inside, uint64_
  * or in pictures the values if they are few, such as statuses. Returns the width of the rows.
  */
 uint64_t op_automatic_begin_rows(struct rows *rows, const struct job *job,
-                             const struct growing_histogram *histogram,
-                             const struct print_options *options);
+                                 const struct growing_histogram *histogram,
+                                 const struct print_options *options);
 
 /*
  * Writes the rows of a finished struct uniq, as a state of uniq and one of reduce have them. Fails
