@@ -36,7 +36,7 @@ load helpers
     refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
     refused 2 "invalid --where 'ms': expected a column, an operator and a value" --csv -f status --where ms
-    refused 2 "invalid --where 'ms=x': 'x' is neither @FILE nor integers such as 200,304 (with decimals: COLUMN:.2)" \
+    refused 2 "invalid --where 'ms=x': 'x' is neither @FILE nor integers such as 200,304 (try 'ms:text=x')" \
         --csv -f status --where ms=x
     refused 2 "invalid --where 'ms:.1=0.25': '0.25' is neither @FILE nor numbers with no more decimals than their" \
         --csv -f status --where ms:.1=0.25
@@ -95,6 +95,38 @@ refused() {
     [ "$output" = $'1970-01-01T00:00:07Z\t1' ] && [ "$stderr" = "gpuhist: in:1: invalid time 'x'" ]
     run -0 --separate-stderr gpuhist uniq -f 1:time --invalid ignore in
     [ "$stderr" = "gpuhist: note: 1 token skipped" ]
+}
+
+@test "a value of a condition that is no integer names the kind that reads it" {
+    cd "$BATS_TEST_TMPDIR"
+    echo 7 >in
+    while read -r condition meant; do
+        refused 2 "invalid --where '${condition//_/ }': " uniq -f 1 --where "${condition//_/ }"
+        [[ $stderr == *"${meant:+ ($meant)} (see gpuhist uniq --help)" ]]
+        [[ -n $meant || $stderr != *'try '* ]]
+        [[ $meant != try* ]] || gpuhist count --all --invalid ignore --where "$(eval "echo ${meant#try }")" in # it is one
+    done <<'END'
+1=/api/cart try '1:text=/api/cart'
+1!=GET,PUT try '1:text!=GET,PUT'
+1=200,x try '1:text=200,x'
+1=10.3.183.229 try '1:ip=10.3.183.229'
+1=10.3.0.0/16,::1 try '1:ip=10.3.0.0/16,::1'
+1>=2026-11-21 try '1:time>=2026-11-21'
+1<2026-11-21T10:00:00Z try '1:time<2026-11-21T10:00:00Z'
+1=5xx try '1:int/100=500'
+1!=4XX try '1:int/100!=400'
+1>=500_&&_11>100 repeat --where: all must hold
+1=500&&11=100 repeat --where: all must hold
+1:time>=2026-11-21_and_11>100 repeat --where: all must hold
+1>0.5 with decimals: COLUMN:.2
+1=5,0.5 with decimals: COLUMN:.2
+1=200,
+1:int=x
+1:.2=x
+1:time=x
+END
+    printf '{"path":"/"}\n' >in
+    refused 2 "(try '.path:text=/')" uniq --jsonl -f .path:text --where .path=/
 }
 
 @test "an invalid integer names the kind that reads it" {

@@ -172,7 +172,7 @@ const struct options_row options_rows[] = {
            .words = "auto", .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 'w', "width", "W",
            "bins of width W, over --range or over all values", TARGET(TEXT, width_text),
-           .is_common = true)
+           .instead = "a column can have a width: 4:time/1m, 10:int/100", .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log2", "[K]",
            "bins by powers of 2, or by 2^K equal parts of each",
            NUMBER(log2, 0, BINNING_PARTS_MAX, "a number from 0 to 12"), GIVEN(has_log2),
@@ -187,7 +187,8 @@ const struct options_row options_rows[] = {
 
 #define OPTION_PREDICATE(id, label, name, argument, help)  \
     OPTION(PREDICATES, OPTIONS_TESTS_VALUES, 0, name, argument, help,     \
-           .kind = OPTIONS_PREDICATE, .value = PREDICATE_##id)
+           .kind = OPTIONS_PREDICATE, .value = PREDICATE_##id,            \
+           .instead = "for conditions, --where 'COLUMN>=V'")
     PREDICATE_RELATIONS(OPTION_PREDICATE)
 
     OPTION(STALIN_SORT, OPTIONS_PURGES, 0, "strict", NULL,
@@ -207,13 +208,15 @@ const struct options_row options_rows[] = {
            "add a line for what --top and --min-count leave out", FLAG(print.other, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "sort", "ORDER",
            "order: bin (default), or count (default with --top)",
-           CHOICE(print.sort, PRINT_SORT_BIN, "bin count"))
+           CHOICE(print.sort, PRINT_SORT_BIN, "bin count"),
+           .expected = "bin, or count (the greatest first)")
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "percent", NULL,
            "add a column: percentages", FLAG(print.percent, true), .is_common = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "cumulative", NULL,
            "add a column: running totals", FLAG(print.cumulative, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "quantiles", "LIST",
            "print quantiles, in percent, such as 50,99,99.9", TARGET(QUANTILES, print.quantiles),
+           .instead = "reduce has p50,p99,p99.9",
            .is_common = true)
     OPTION(OUTPUT, OPTIONS_REDUCES, 0, "interpolate", NULL,
            "quantiles lie between two values, as in numpy",
@@ -221,6 +224,7 @@ const struct options_row options_rows[] = {
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "format", "FORMAT",
            "tsv, csv, json, jsonl; of bins: raw, npy, gnuplot, svg",
            TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw npy gnuplot svg",
+           .expected = "tsv, csv, json, jsonl, raw, npy, gnuplot or svg (rsvg-convert makes png)",
            .is_common = true)
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
