@@ -295,8 +295,16 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     }
     if (!options->has_names && !options->quiet && isatty(STDIN_FILENO))
         status_print("reading standard input, up to Ctrl-D (see gpuhist --help)");
-    if (!options->quiet && options->print.quantiles.count > 0)
-        quantiles_note(&options->print.quantiles);
+    if (!options->quiet) {
+        struct percentage percents[REDUCTIONS_MAX];
+        struct quantiles reduced = {.percents = percents};
+        for (unsigned i = 0; i < options->reductions.count; i++) {
+            if (options->reductions.list[i].id == REDUCTION_QUANTILE)
+                percents[reduced.count++] = options->reductions.list[i].percentage;
+        }
+        quantiles_note(&options->print.quantiles, "");
+        quantiles_note(&reduced, "p");
+    }
     if (!options->quiet && !is_ordered &&
         options->print.output) /* what is ordered has no formats */
         print_note_suffix(&options->print, options->command->traits & OPTIONS_PRINTS_BINS);
