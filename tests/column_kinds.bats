@@ -219,7 +219,13 @@ END
     refused 2 "reduce of addresses takes count and distinct alone" reduce min -f 1:ip
     refused 2 "reduce of texts takes count and distinct alone" reduce distinct,mode -f 1:text
     refused 2 "count does not take columns of texts" count --all -f 1:text
-    refused 2 "uniq of texts does not go with" uniq -f 1:text --zeros
+    refused 2 "uniq of texts does not go with --zeros (see" uniq -f 1:text --zeros
+    refused 2 "uniq of addresses does not go with --quantiles (see" uniq -f 1:ip --quantiles 50
+    refused 2 "uniq of texts does not go with --plot (--percent prints shares)" uniq -f 1:text --plot
+    refused 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl)" uniq -f 1:text --format npy
+    refused 2 "uniq of texts does not go with --format svg (tsv, csv, json, jsonl)" uniq -f 1:text --format svg --zeros
+    refused 2 "uniq of addresses does not go with --format raw (tsv, csv, json, jsonl)" uniq -f 1:ip --format raw
+    run -0 gpuhist uniq -f 1:text --percent --format jsonl in
     refused 2 "can be of kind int or hex alone" uniq -f 1 --weight 1:time
     refused 2 "^= and *= are for texts" uniq -f 1 --where '1^=7'
     refused 2 "is not a time" uniq -f 1 --where '1:time=x'

@@ -63,9 +63,17 @@ char *options_help(const struct options *options)
                           (int)(of_bins - row->help), row->help);
     }
     if (command->action != OPTIONS_INFO)
+        text_buffer_print(&help, "\n");
+    if (command->traits & OPTIONS_READS_INPUT)
+        text_buffer_print(&help, "COLUMN: N or NAME, then :int :hex :.2 :time :localtime :ip or "
+                                 ":text, then /WIDTH\n");
+    if (command->traits & OPTIONS_READS_INPUT && !is_overview)
+        text_buffer_print(&help, "CONDITION: \"4:time>=2026-11-21T13:00\", \"1:ip=10.0.0.0/8\", "
+                                 "\"s=200,304\"\n");
+    if (command->action != OPTIONS_INFO)
         text_buffer_print(
             &help,
-            "\nSuffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); as SIZE or BYTES, 5K = 5120.\n");
+            "Suffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); as SIZE or BYTES, 5K = 5120.\n");
     if (command->action != OPTIONS_INFO && !is_overview)
         text_buffer_print(&help,
                           "Exit status: 0 success, 1 data or I/O error, 2 usage error, 3 engine "

@@ -606,12 +606,18 @@ static enum status options_check_kinds(const struct options *options, struct fai
                                "%s does not take columns of %s: uniq, reduce distinct, --by and "
                                "--where do",
                                operations[operation]->name, is_text ? "texts" : "addresses");
-        if (print->zeros || print->quantiles.count > 0 || (is_text && print->plot) ||
-            (print->format && !print->format->has_values))
+        const char *const noun = is_text ? "texts" : "addresses";
+        if (print->format && !print->format->has_values)
             return status_fail(failure, STATUS_USAGE,
-                               "uniq of %s does not go with --zeros, --quantiles, --plot and "
-                               "formats of numbers",
-                               is_text ? "texts" : "addresses");
+                               "uniq of %s does not go with --format %s (tsv, csv, json, jsonl)",
+                               noun, print->format->name);
+        if (is_text && print->plot)
+            return status_fail(failure, STATUS_USAGE,
+                               "uniq of %s does not go with --plot (--percent prints shares)",
+                               noun);
+        if (print->zeros || print->quantiles.count > 0)
+            return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s", noun,
+                               print->zeros ? "zeros" : "quantiles");
     }
     return STATUS_OK;
 }

@@ -154,7 +154,7 @@ const struct options_row options_rows[] = {
            TARGET(COLUMNS, by), .maximum = 8,
            .expected = "a field's number or name, or in records such as u32@8", .is_common = true)
     OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "where", "CONDITION",
-           "only rows that meet it: \"9>=500\", \"status=200,304\"",
+           "only rows with \"9>=500\", \"7:text=/\"; repeated: and",
            .kind = OPTIONS_CONDITIONS, .is_common = true)
     OPTION(SELECTION, OPTIONS_WEIGHS, 0, "weight", "COLUMN",
            "instead of counting, add up field N|NAME, or u32@8",
@@ -168,7 +168,7 @@ const struct options_row options_rows[] = {
            NUMBER(bins, 1, UINT64_MAX, "a number from 1, such as 256, 5M or 1Mi"),
            .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "range", "LO:HI",
-           "LO <= v < HI, or auto: all; alone: of a round width", TARGET(TEXT, range_text),
+           "only values from LO to below HI; auto: all values", TARGET(TEXT, range_text),
            .words = "auto", .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 'w', "width", "W",
            "bins of width W, over --range or over all values", TARGET(TEXT, width_text),
@@ -199,10 +199,10 @@ const struct options_row options_rows[] = {
            "write the purged elements to FILE", FILENAME(print.purged))
 
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "top", "K",
-           "print only the K bins with the highest counts",
+           "print only the K lines with the highest counts",
            NUMBER(print.top, 1, UINT64_MAX, "a number of bins, such as 10"), .is_common = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "min-count", "N",
-           "print only the bins with counts of N and more",
+           "print only the lines with counts of N and more",
            NUMBER(print.min_count, 1, UINT64_MAX, "a count from 1, such as 2 or 1K"))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "other", NULL,
            "add a line for what --top and --min-count leave out", FLAG(print.other, true))

@@ -77,6 +77,10 @@ static enum status run_end(struct run *run, enum status counted, struct failure 
     if (tabbed && !options->quiet)
         status_print("note: the header of %s has tabs, so tabs separate its fields (-d '\\t')",
                      tabbed);
+    const bool is_listed = options->command->traits & OPTIONS_PRINTS_BINS || job->group_count > 0;
+    if (job->condition_count > 0 && is_listed && !job->has_weights && !options->quiet &&
+        atomic_load(&job->rows->sum) == 0)
+        status_print("note: no row with a value meets --where");
     if (operation->note && !options->quiet && !print_is_dropped(&options->print))
         operation->note(job, run->partial, &options->print);
     return job->is_text ? parse_errors_report(job->errors, options->quiet, failure) : STATUS_OK;
