@@ -163,7 +163,7 @@ END
         # shellcheck disable=SC2086
         gpuhist $command -f 2:text in
     done
-    for options in 'reduce sum' '--width 5' '--bins 5 --range auto' '--quantiles 50' 'stalin-sort'; do # no texts
+    for options in 'reduce sum' 'reduce count' 'reduce mean,distinct' '--width 5' '--bins 5 --range auto' '--quantiles 50' 'stalin-sort'; do # no texts
         # shellcheck disable=SC2086
         run -1 --separate-stderr gpuhist $options -f 2 in
         [ "$stderr" = "gpuhist: in:1: invalid integer 'GET'" ]

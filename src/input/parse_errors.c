@@ -101,14 +101,16 @@ static bool parse_errors_is_group(const struct job *job, const struct text_token
 /* Whether the result could be of texts: each value is counted, or how many differ. */
 static bool parse_errors_takes_texts(const struct job *job)
 {
+    bool has_distinct = false;
+
     for (unsigned i = 0; i < job->reductions.count; i++) {
         const enum reduction_id id = job->reductions.list[i].id;
         if (id != REDUCTION_COUNT && id != REDUCTION_DISTINCT)
             return false;
+        has_distinct = has_distinct || id == REDUCTION_DISTINCT;
     }
-    return job->operation == OPERATION_REDUCE ||
-           (job->operation == OPERATION_UNIQ && job->bin_width == 1 && job->range_bins == 0 &&
-            !job->needs_values);
+    return has_distinct || (job->operation == OPERATION_UNIQ && job->bin_width == 1 &&
+                            job->range_bins == 0 && !job->needs_values);
 }
 
 static struct parse_errors_invalid parse_errors_describe(const struct parse_errors *errors,
