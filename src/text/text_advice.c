@@ -461,7 +461,7 @@ void text_advise_token(const struct text_reading *reading, const struct text_tok
         text_advice_write(*kind ? kind : text_advice_find_form(&c, form), out);
     else
         text_advice_write(text_advice_choose(&c, form), out);
-    if (*out == '\0' && reading->takes_texts && c.rules->field != 0 &&
+    if (*out == '\0' && reading->takes_texts && reading->is_value && c.rules->field != 0 &&
         c.rules->notation <= TEXT_OPAQUE && text_is_text(text, c.bytes, true) &&
         text_advice_count(text, c.bytes, text_advice_is_letter) > 0)
         text_advice_write("try COLUMN:text", out);
@@ -581,10 +581,10 @@ bool text_explain_kind(const char *line, size_t bytes, const char *name, char ou
     else if (kind < TEXT_KINDS && *width == '/') {
         const bool is_time = strstr(text_kinds[kind].name, "time") != NULL;
         if (is_time && (is_number || meant))
-            snprintf(out, TEXT_ADVICE_SIZE, "'%.20s' is no width of kind %.*s: did you mean %s%s?",
+            snprintf(out, TEXT_ADVICE_SIZE, "'%.30s' is no width of kind %.*s: did you mean %s%s?",
                      width, shown, typed, meant ? meant : width, meant ? "" : "s");
         else
-            snprintf(out, TEXT_ADVICE_SIZE, "'%.20s' is no width of kind %.*s: %s", width, shown,
+            snprintf(out, TEXT_ADVICE_SIZE, "'%.30s' is no width of kind %.*s: %s", width, shown,
                      typed, text_kinds[kind].widths);
     } else {
         struct nearest search = nearest_begin(typed, stem);
