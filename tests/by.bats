@@ -348,3 +348,25 @@ make_log() {
         `'"groups":[{"by_total":4,"value":5,"total":1,"inside":1,"below":0,"above":0,"bins":[{"value":7,"count":1}]}]}' ]
     [ "$(gpuhist uniq --csv -f column --by total,value --format csv in)" = $'total,value,value,count\n4,5,7,1' ]
 }
+
+@test "no row meets --where: a note where nothing is printed" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '200 5\n304 -\n' >in
+    for options in 'uniq -f 1 --where 1>=500' '-f 1 --where 1>=500' '-f 1 --bins 600 --where 1>=500' \
+        'reduce sum -f 1 --by 1 --where 1>=500' 'uniq -f 2 --where 1=304 --invalid ignore'; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist $options in
+        [ -z "$output" ]
+        [ "${stderr_lines[0]}" = 'gpuhist: note: no row with a value meets --where' ]
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist $options -q in
+        [[ $stderr != *where* ]]
+    done
+    # some rows do, or the result says it
+    for options in 'uniq -f 1 --where 1>=300' '--bins 5 -f 1 --outside ignore --where 1>=300' \
+        'reduce sum -f 1 --where 1>=500' 'count --all --where 1>=500'; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist $options in
+        [ -z "$stderr" ]
+    done
+}

@@ -98,6 +98,7 @@ same_as() {
 }
 
 @test "--help says what the input is by default, what --weight adds up, and where --save goes" {
+    cd "$BATS_TEST_TMPDIR"
     gpuhist histogram --help >help
     for line in \
         '  -t, --type TYPE         i8 u8 i16 u16 i32 u32 i64 u64, plus le or be: u16be' \
@@ -108,7 +109,24 @@ same_as() {
         '      --save FILE         also save the state for merge (-: print it instead)'; do
         grep -qxF -e "$line" help
     done
+    # the kinds and conditions that it names are read
+    printf '1a 4 5 2026-11-21T13:00:00Z 10.0.0.7\n' >in
+    kinds=$(gpuhist --help | sed -n 's/^COLUMN: .*then \(:int.*\), then .WIDTH$/\1/p')
+    [ "$(wc -w <<<"$kinds")" -eq 8 ]
+    for kind in ${kinds/ or/}; do
+        case $kind in :*time) field=4 ;; :ip) field=5 ;; :hex | :text) field=1 ;; *) field=2 ;; esac
+        gpuhist uniq -f "$field$kind" in
+    done
+    gpuhist uniq --help | sed -n 's/^CONDITION: "\(.*\)"$/\1/p' | sed 's/", "/\n/g' >conditions
+    [ "$(wc -l <conditions)" -eq 3 ]
+    while read -r condition; do
+        printf 's a b 4\n200 a b 2026-11-21T13:00:01Z\n' >rows
+        [[ $condition != 1:* ]] || printf '10.1.2.3\n' >rows
+        [[ $condition != 4:* ]] || sed -i 1d rows
+        [ "$(gpuhist count --all --where "$condition" rows)" = 1 ]
+    done <conditions
     run -0 gpuhist merge --help
+    [[ $output != *COLUMN:* ]]
     [ "${lines[2]}" = "States keep no options of the output: give them to merge, such as --format csv," ]
     [ "${lines[3]}" = "or --top 10 and --quantiles 50 for states of histogram and uniq." ]
     run -0 gpuhist reduce --help
@@ -272,7 +290,7 @@ same_as() {
 
 # bats test_tags=slow
 @test "it does not depend on the locale" {
-    int32 1 1 >"$BATS_TEST_TMPDIR/in"
+    int32 1 1 >in
     use_comma_locale
     run -0 gpuhist --bins 1.5K "$BATS_TEST_TMPDIR/in"
     [ "$output" = $'1\t2' ]

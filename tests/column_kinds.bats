@@ -18,25 +18,45 @@ load helpers
     }
     it="it is 'ms,status'"
     kinds="is no kind: int hex .N time localtime ip text"
-    refused 1 "its header has no field 'ms:float': $it ('float' $kinds)" --csv -f ms:float
-    refused 1 "its header has no field 'ms:.x': $it ('.x' $kinds)" --csv -f ms:.x
-    refused 1 "its header has no field 'ms:.19': $it ('.19' $kinds)" --csv -f ms:.19
-    refused 1 "its header has no field '2:tme': $it ('tme' is no kind: did you mean time?)" --csv -f 2:tme
-    refused 1 "its header has no field 'ms:Int/5': $it ('Int' is no kind: did you mean int?)" --csv -f ms:Int/5
-    refused 1 "its header has no field 'ms:int/x': $it ('/x' is no width of kind int: /100)" --csv -f ms:int/x
-    refused 1 "('/15x' is no width of kind time.3: /15m /1h)" --csv -f ms:time.3/15x
-    refused 1 "('/200' is no width of kind ip: /24 /24/48)" --csv -f ms --by status:ip/200
-    refused 1 "('/2' is no width of kind text: none)" --csv -f ms --by status:text/2
+    times="/1s /15m /1h /1d /1w /1mo /1y"
+    while IFS='|' read -r column meant; do
+        refused 1 "in: $meant (its header has no field '$column')" --csv -f "$column"
+        refused 1 "in: $meant (its header has no field '$column')" --csv -f 1 --by "$column"
+    done <<END
+ms:blob|'blob' $kinds
+ms:.x|'.x' $kinds
+ms:.19|'.19' $kinds
+ms:float|'float' is no kind: did you mean .2?
+2:tme|'tme' is no kind: did you mean time?
+2:date|'date' is no kind: did you mean time?
+2:String|'String' is no kind: did you mean text?
+ms:Int/5|'Int' is no kind: did you mean int?
+ms:date/day|'date' is no kind: did you mean time?
+ms:time:1m|'1m' is no kind: did you mean time/1m?
+1:localtime.3:1h|'1h' is no kind: did you mean localtime.3/1h?
+1:text:1|'1' $kinds
+ms:int/x|'/x' is no width of kind int: /100
+ms:int/0|'/0' is no width of kind int: /100
+ms:time.3/15x|'/15x' is no width of kind time.3: $times
+1:time/day|'/day' is no width of kind time: did you mean /1d?
+1:localtime/months|'/months' is no width of kind localtime: did you mean /1mo?
+1:time/60|'/60' is no width of kind time: did you mean /60s?
+status:ip/200|'/200' is no width of kind ip: /24 /24/48
+status:text/2|kind text has no widths
+END
+    for width in $times 60s; do # are some
+        printf '2026-11-21T13:45:02Z\n' | gpuhist uniq -f "1:time/${width#/}" >/dev/null
+    done
     refused 1 "its header has no field 'status/100': $it (a width stands behind a kind: int/100, time/1h)" --csv -f ms:.1 --by status/100
     refused 1 "in:2: invalid address '1.5'" --csv --header -f 2 --where 1:ip=10.0.0.1
     refused 2 "invalid --where 'ms:time>x': 'x' is not a time such as 2026-11-21T13:45:02Z" --csv -f 2 --where 'ms:time>x'
     refused 2 "invalid --where 'ms:ip=10.0': '10.0' is not an address such as" --csv -f 2 --where ms:ip=10.0
     refused 2 "reduce of addresses takes count and distinct alone" --csv -f ms:ip
-    refused 1 "its header has no field 'ms:int/0': $it ('/0' is no width of kind int: /100)" --csv -f status --where ms:int/0=0
+    refused 1 "in: '/0' is no width of kind int: /100 (its header has no field 'ms:int/0')" --csv -f status --where ms:int/0=0
     refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
     refused 2 "invalid --where 'ms': expected a column, an operator and a value" --csv -f status --where ms
-    refused 2 "invalid --where 'ms=x': 'x' is neither @FILE nor integers such as 200,304 (with decimals: COLUMN:.2)" \
+    refused 2 "invalid --where 'ms=x': 'x' is neither @FILE nor integers such as 200,304 (try 'ms:text=x')" \
         --csv -f status --where ms=x
     refused 2 "invalid --where 'ms:.1=0.25': '0.25' is neither @FILE nor numbers with no more decimals than their" \
         --csv -f status --where ms:.1=0.25
@@ -97,6 +117,38 @@ refused() {
     [ "$stderr" = "gpuhist: note: 1 token skipped" ]
 }
 
+@test "a value of a condition that is no integer names the kind that reads it" {
+    cd "$BATS_TEST_TMPDIR"
+    echo 7 >in
+    while read -r condition meant; do
+        refused 2 "invalid --where '${condition//_/ }': " uniq -f 1 --where "${condition//_/ }"
+        [[ $stderr == *"${meant:+ ($meant)} (see gpuhist uniq --help)" ]]
+        [[ -n $meant || $stderr != *'try '* ]]
+        [[ $meant != try* ]] || gpuhist count --all --invalid ignore --where "$(eval "echo ${meant#try }")" in # it is one
+    done <<'END'
+1=/api/cart try '1:text=/api/cart'
+1!=GET,PUT try '1:text!=GET,PUT'
+1=200,x try '1:text=200,x'
+1=10.3.183.229 try '1:ip=10.3.183.229'
+1=10.3.0.0/16,::1 try '1:ip=10.3.0.0/16,::1'
+1>=2026-11-21 try '1:time>=2026-11-21'
+1<2026-11-21T10:00:00Z try '1:time<2026-11-21T10:00:00Z'
+1=5xx try '1:int/100=500'
+1!=4XX try '1:int/100!=400'
+1>=500_&&_11>100 repeat --where: all must hold
+1=500&&11=100 repeat --where: all must hold
+1:time>=2026-11-21_and_11>100 repeat --where: all must hold
+1>0.5 with decimals: COLUMN:.2
+1=5,0.5 with decimals: COLUMN:.2
+1=200,
+1:int=x
+1:.2=x
+1:time=x
+END
+    printf '{"path":"/"}\n' >in
+    refused 2 "(try '.path:text=/')" uniq --jsonl -f .path:text --where .path=/
+}
+
 @test "an invalid integer names the kind that reads it" {
     cd "$BATS_TEST_TMPDIR"
     for case in '2026-11-21T13:45:02Z time' '21/Nov/2026:13:45:02 time' '10.0.0.7 ip' '::1 ip' '[::1]:80 ip'; do
@@ -105,10 +157,29 @@ refused() {
         refused 1 "in:1: invalid group '${case% *}' (try COLUMN:${case#* })" uniq -f 1:text --by 2
     done
     printf '7 GET\n' >in
+    for command in uniq 'reduce distinct' 'reduce count,distinct'; do
+        # shellcheck disable=SC2086
+        refused 1 "in:1: invalid integer 'GET' (try COLUMN:text)" $command -f 2
+        # shellcheck disable=SC2086
+        gpuhist $command -f 2:text in
+    done
+    for options in 'reduce sum' 'reduce count' 'reduce mean,distinct' '--width 5' '--bins 5 --range auto' '--quantiles 50' 'stalin-sort'; do # no texts
+        # shellcheck disable=SC2086
+        run -1 --separate-stderr gpuhist $options -f 2 in
+        [ "$stderr" = "gpuhist: in:1: invalid integer 'GET'" ]
+    done
     refused 1 "in:1: invalid group 'GET' (try COLUMN:text)" reduce sum -f 1 --by 2
     refused 1 "in:1: invalid integer 'GET' of --where (try COLUMN:text)" reduce sum -f 1 --where 2=5
     printf '{"ms":5}\n' >in
     refused 1 "(JSON: try --jsonl -f NAME)" reduce sum
+    refused 1 "(JSON: try --jsonl -f .ms)" reduce sum -f ms
+    refused 1 "(JSON: try --jsonl -f .http.ms)" reduce sum -f .http.ms
+    printf '{"ms":"/a"}\n' >in
+    refused 1 "in:1: invalid integer '/a' (try COLUMN:text)" uniq --jsonl -f .ms
+    refused 1 "row has no 4 (columns of JSON have names, such as .a.b)" uniq --jsonl -f 4
+    printf '/a 5\n' >in
+    refused 1 "(did you mean 2?)" uniq -f '$2'
+    refused 1 "(did you mean 2?)" uniq -f 2 --where '$2>=5'
 }
 
 @test "--jsonl: what is no object, and members that are missing or of another kind" {
@@ -123,8 +194,10 @@ refused() {
     printf '%s\n' '{"a":1,"b":{"c":"x"},"b":{"d":null}}' >in
     refused 1 "in:1: row has no .b.c" uniq --jsonl -f .b.c:text
     printf '{"a":1,"http":{"latency_ms":5}}\n{"a":2,"http" : {"l\\"x":"latency_m","latency" :7,"stat us":1}}\n' >near
-    for case in 1:.http.latency_sm:.http.latency_ms 1:latency_ns:latency_ms 1:.http.bytes: 1:.b.a: \
-        2:.http.latncy:.http.latency 2:".x.stat_us:.x.stat us" 2:latency_m:latency; do
+    printf '{"f":[{"ms":1}],"b":{"c":{"ms":2}},"d.e":3,"at":4}\n' >>near
+    for case in 1:.http.latency_sm:.http.latency_ms 1:latency_ns:.http.latency_ms 1:.http.bytes: 1:.b.a:.a \
+        2:.http.latncy:.http.latency 2:".x.stat_us:.http.stat us" 2:latency_m:.http.latency 1:http.a:a \
+        3:b.c.ms:.b.c.ms 3:ms:.b.c.ms 3:.f.ms:.b.c.ms 3:att:at 3:.x.at:.at 3:e: 3:t:; do
         IFS=: read -r line path meant <<<"$case"
         run -1 --separate-stderr gpuhist reduce sum --jsonl -f "$path" < <(sed -n "${line}p" near)
         [ "$stderr" = "gpuhist: standard input:1: row has no $path${meant:+ (did you mean $meant?)}" ]
@@ -146,7 +219,13 @@ refused() {
     refused 2 "reduce of addresses takes count and distinct alone" reduce min -f 1:ip
     refused 2 "reduce of texts takes count and distinct alone" reduce distinct,mode -f 1:text
     refused 2 "count does not take columns of texts" count --all -f 1:text
-    refused 2 "uniq of texts does not go with" uniq -f 1:text --zeros
+    refused 2 "uniq of texts does not go with --zeros (see" uniq -f 1:text --zeros
+    refused 2 "uniq of addresses does not go with --quantiles (see" uniq -f 1:ip --quantiles 50
+    refused 2 "uniq of texts does not go with --plot (--percent prints shares)" uniq -f 1:text --plot
+    refused 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl)" uniq -f 1:text --format npy
+    refused 2 "uniq of texts does not go with --format svg (tsv, csv, json, jsonl)" uniq -f 1:text --format svg --zeros
+    refused 2 "uniq of addresses does not go with --format raw (tsv, csv, json, jsonl)" uniq -f 1:ip --format raw
+    run -0 gpuhist uniq -f 1:text --percent --format jsonl in
     refused 2 "can be of kind int or hex alone" uniq -f 1 --weight 1:time
     refused 2 "^= and *= are for texts" uniq -f 1 --where '1^=7'
     refused 2 "is not a time" uniq -f 1 --where '1:time=x'

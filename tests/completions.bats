@@ -116,7 +116,7 @@ options_of_specs() {
     for option in --format --invalid --outside --decompress --sort; do
         run gpuhist --bins 9 "$option" '?'
         # shellcheck disable=SC2001
-        listed=$(sed 's/.*expected \(.*\) (see.*/\1/; s/,\| or//g' <<<"$output")
+        listed=$(sed 's/.*expected \([^(]*\) (.*/\1/; s/,\| or//g' <<<"$output")
         [ "$(complete "$option" '' | sort)" = "$(tr ' ' '\n' <<<"$listed" | sort)" ]
     done
 }

@@ -9,7 +9,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     run --separate-stderr gpuhist "$@" </dev/null
     assert_failed 2 "$text" || { echo "arguments: $*"; return 1; }
     case $1 in
-        reduce | count | merge | info) [[ $stderr == *" (see gpuhist $1 --help)" ]] ;;
+        uniq | reduce | count | merge | info) [[ $stderr == *" (see gpuhist $1 --help)" ]] ;;
         stalin | stalin-sort) [[ $stderr == *" (see gpuhist stalin-sort --help)" ]] ;;
         *) [[ $stderr == *" (see gpuhist --help)" ]] ;;
     esac
@@ -138,6 +138,12 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         uniq --skip-lines=2 => $mean --header=N?
         count --between 1 => $mean --in LO:HI?
         uniq --between 1 => $mean --where 'COLUMN>=LO' --where 'COLUMN<HI'?
+        count --gte 500 => $mean --ge?
+        count --lte=500 => $mean --le?
+        count --neq 500 => $mean --ne?
+        uniq --gte 500 => $mean --where 'COLUMN>=V'?
+        reduce --lte 500 => $mean --where 'COLUMN<=V'?
+        uniq --neq 500 => $mean --where 'COLUMN!=V'?
         uniq --json => $mean --format json (or, for input, --jsonl)?
         reduce --ojson => $mean --format json (or, for input, --jsonl)?
         reduce --ijson => $mean --jsonl?
@@ -153,6 +159,11 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         histogram --range=0,100 => $mean 0:100?
         histogram --range=-5..-1 => $mean -5:-1?
         histogram --decimals 1 --range=0.5-1.5 => $mean 0.5:1.5?
+        uniq --sort desc => invalid --sort 'desc': expected bin, or count (the greatest first)
+        uniq --sort -count => expected bin, or count (the greatest first)
+        histogram --format png => json, jsonl, raw, npy, gnuplot or svg (rsvg-convert makes png)
+        reduce rate => 'rate' is neither a reduction nor a file
+        reduce rate,ratio => 'rate' is neither a reduction nor a file
         histogram --edges 0 => --edges needs at least two edges, such as 0,10,20
         reduce quantile => quantiles are named by their percentage, as p50 or p99.9
         reduce sum,percentiles => percentiles are named by their percentage, as p50 or p99.9
@@ -176,6 +187,32 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     [ "$stderr" = "gpuhist: 10: No such file or directory (the values of a list have commas between them, as in 0,10,20)" ]
     run -1 --separate-stderr gpuhist --log2 3 in
     [ "$stderr" = "gpuhist: 3: No such file or directory (a value that may be left out stands behind a =, as in --log2=3)" ]
+    # Words that are no files, but mean an operation, a reduction, a field or a condition.
+    table="reduce count distinct in => distinct => $mean reduce count,distinct?
+        reduce -f 1 sum max => max => $mean reduce sum,max?
+        reduce sum 11 in => 11 => $mean -f 11?
+        uniq 9 in => 9 => $mean -f 9?
+        reduce sum -f 10 11 in => 11 => $mean -f 10,11?
+        reduce sum -f 10,x 11 in => 11 => $mean -f 10,x,11?
+        histogram 2024 => 2024 =>
+        uniq -f 10 11 in => 11 =>
+        count --lt 100 >500 in => >500 => $mean --gt 500?
+        count --lt 100 !=5 in => !=5 => $mean --ne 5?
+        count --all in <=5 => <=5 => $mean --le 5?
+        uniq -f 9 in 9>=500 => 9>=500 => $mean --where '9>=500'?
+        uniq a=1/b => a=1/b =>
+        uniq help => help => $mean --help?"
+    while read -r typed; do
+        advice=${typed##*=>}
+        typed=${typed% =>*}
+        # shellcheck disable=SC2086
+        run -1 --separate-stderr gpuhist ${typed% => *} </dev/null
+        advice="${typed##* => }: No such file or directory${advice:+ (${advice# })}"
+        echo "gpuhist $typed: $stderr, not $advice"
+        [ "$stderr" = "gpuhist: $advice" ]
+    done <<<"$table"
+    echo 7 >'>500'
+    [ "$(gpuhist count --lt 100 '>500')" = 1 ]
     mkdir 4
     run -0 gpuhist uniq -T 4 in
     # a value that has the name of one
@@ -209,6 +246,10 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "option --bins does not go with info (but with histogram) $see" info --bins 3
     assert_usage "option --strict does not go with merge (but with stalin-sort) $see" merge --strict x
     assert_usage "option --field does not go with merge $see" merge -f 2 x
+    assert_usage "option --width does not go with uniq (but with histogram; a column can have a width: 4:time/1m, 10:int/100) $see" uniq --width 1m
+    assert_usage "option --width does not go with merge (but with histogram) $see" merge --width 1m x
+    assert_usage "option --ge does not go with reduce (but with count; for conditions, --where 'COLUMN>=V') $see" reduce --ge 5
+    assert_usage "option --quantiles does not go with reduce (but with histogram, uniq; reduce has p50,p99,p99.9) $see" reduce --quantiles 5
 }
 
 @test "a mistyped operation has a suggestion, unless there is such a file" {
@@ -249,11 +290,10 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     int32 3 >in
     run --separate-stderr gpuhist in reduce sum
     assert_failed 1 "reduce: No such file or directory (an operation is the first word)"
-    for words in 'in sum' 'sum max in'; do
-        # shellcheck disable=SC2086
-        run --separate-stderr gpuhist reduce $words
-        assert_failed 1 ": No such file or directory (reductions are the first operand, as in reduce sum,max FILE)"
-    done
+    run --separate-stderr gpuhist reduce in sum
+    assert_failed 1 ": No such file or directory (reductions are the first operand, as in reduce sum,max FILE)"
+    run --separate-stderr gpuhist reduce sum max in
+    assert_failed 1 "max: No such file or directory (did you mean reduce sum,max?)"
     cp in sum
     run -0 gpuhist reduce sum in sum
     [ "$output" = 6 ]

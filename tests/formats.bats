@@ -257,6 +257,14 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     run --separate-stderr -0 gpuhist --quantiles 0.5,0.99 in
     [ "$output" = $'0.5\t5\n0.99\t10' ]
     [ "$stderr" = "$note 0.5 is less than 1%; did you mean 50?" ]
+    run --separate-stderr -0 gpuhist reduce p0.99,sum,p1 in
+    [ "$stderr" = "gpuhist: note: quantiles are percentages: p0.99 is less than 1%; did you mean p99?" ]
+    for list in p0.99,p5 p0,p0.5 median,sum p1; do
+        run --separate-stderr -0 gpuhist reduce "$list" in
+        [ -z "$stderr" ]
+    done
+    run --separate-stderr -0 gpuhist reduce p0.99 -q in
+    [ -z "$stderr" ]
     run --separate-stderr -0 gpuhist uniq --save state --quantiles 1,0.999 in
     [ "$stderr" = "$note 0.999 is less than 1%; did you mean 99.9?" ]
     run --separate-stderr -0 gpuhist merge --quantiles 0.075 state

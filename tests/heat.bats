@@ -74,3 +74,16 @@ check_maps() {
     run --separate-stderr gpuhist uniq -f 1 --by 2,3,4 --format svg missing
     assert_failed 2 "--format svg draws the groups of one --by column, not of 3"
 }
+
+@test "the axis of groups without a name has that of their kind" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '2026-11-21T13:45:02Z 10.0.0.7 5 6\n' >in
+    for case in 1:time/1m:time 1:localtime:time '3:by 3'; do
+        COLUMNS=80 run -0 gpuhist -f 4 --by "${case%:*}" --log2 --plot in
+        name=${case##*:}
+        [ "${lines[0]}" = "value by ${name#by }" ]
+        gpuhist -f 4 --by "${case%:*}" --log2 --format svg in | grep -c ">$name</text>"
+    done
+    printf 'at ms\n2026-11-21T13:45:02Z 6\n' >named
+    gpuhist -f ms --by at:time/1m --log2 --format svg named | grep '>at</text>'
+}

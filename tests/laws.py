@@ -677,8 +677,8 @@ class Case:
         command = [self.gpuhist, *words]
         done = subprocess.run(command, input=data, stdin=subprocess.DEVNULL if data is None else None,
                               capture_output=True, timeout=120, check=False)
-        self.empty = b"input is empty" in done.stderr or b"no row with a value meets" in done.stderr or b"no values" in done.stderr or \
-            b"it has no value" in done.stderr
+        self.empty = b"input is empty" in done.stderr or b"no row with a value meets --where: there" in done.stderr or \
+            b"no values" in done.stderr or b"it has no value" in done.stderr
         if done.returncode != (1 if self.empty else status):
             if data is not None:
                 words = [*words, "<", self.save(data)]

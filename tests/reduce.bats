@@ -103,7 +103,7 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     run --separate-stderr gpuhist reduce sum,kurtosis
     assert_failed 2 "'kurtosis' is no reduction (see"
     run --separate-stderr gpuhist reduce kurtosis
-    assert_failed 1 "kurtosis: No such file or directory"
+    assert_failed 2 "'kurtosis' is neither a reduction nor a file"
     run --separate-stderr gpuhist reduce ./sum # which a file is, whether it exists or not
     assert_failed 1 "./sum: No such file or directory"
 }

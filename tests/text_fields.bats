@@ -234,13 +234,14 @@ make_tables() {
     printf 'time MS\n' >blank
     missing blank ": it is 'time MS' (did you mean MS?)"
     printf '%0100d\n' 0 >long
-    missing long ": it is '$(printf '%080d' 0)...'"
+    missing long ": it is '$(printf '%080d' 0)...' (no header? give the field's number)"
+    printf '10.0.0.7 - [21/Nov/2026] "GET /ms, 5" 200, "x"\n' >log
+    missing log ": it is '$(cat log)' (no header? give the field's number)"
+    missing log ": it is '$(cat log)' (no header? give the field's number)" -d ' '
     printf '\n1\n' >empty
     missing empty ": it is empty"
-    for name in 2-3 '$9'; do
-        run --separate-stderr gpuhist reduce sum -f "$name" blank
-        assert_failed 1 "blank: its header has no field '$name': it is 'time MS' (give one field, by its number or name)"
-    done
+    run --separate-stderr gpuhist reduce sum -f 2-3 blank
+    assert_failed 1 "blank: its header has no field '2-3': it is 'time MS' (give one field, by its number or name)"
     run --separate-stderr gpuhist reduce sum -f '"1,ms"' blank
     assert_failed 1 "blank: its header has no field '1,ms': it is 'time MS'"
 }

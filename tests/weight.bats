@@ -246,7 +246,7 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
     [ "$output" = $'5\t1\n6\t2' ]
     [ "${stderr_lines[1]}" = "gpuhist: in:3: invalid weight '-4', no integer from 0 to 2^63 - 1" ]
     # The first column is told of a line that is invalid in both.
-    [ "${stderr_lines[2]}" = "gpuhist: in:4: invalid integer 'x'" ]
+    [ "${stderr_lines[2]}" = "gpuhist: in:4: invalid integer 'x' (try COLUMN:text)" ]
     [ "${stderr_lines[3]}" = "gpuhist: in:6: invalid weight 'z', no integer from 0 to 2^63 - 1" ]
     [ "${stderr_lines[4]}" = "gpuhist: 4 invalid tokens in the input" ]
     run -1 --separate-stderr gpuhist uniq -f 1 --weight 2 --invalid fail < <(seq -f '7 x%g' 12)

@@ -202,7 +202,7 @@ enum status merge_run(const struct options *options, struct failure *failure)
     if (status == STATUS_OK && !(merge.partial = operation_of(job)->create(job, failure)))
         status = failure->status;
     if (status == STATUS_OK && !options->quiet && options->print.quantiles.count > 0)
-        quantiles_note(&options->print.quantiles);
+        quantiles_note(&options->print.quantiles, "");
     if (status == STATUS_OK)
         status = merge_states(&merge, failure);
     if (merge.partial)

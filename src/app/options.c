@@ -250,6 +250,7 @@ static enum status options_parse_words(struct options *options, int argc, char *
         if (is_wrong || (is_short && options_is_habit(options->command, word, typed)))
             return options_fail_unknown(options, (char)optopt, word, failure);
         /* Does the command take it? Merge, which does not know its states yet, records which do. */
+        const bool has_instead = row->instead && options->command->traits & OPTIONS_READS_INPUT;
         char takers[128] = "";
         size_t used = 0;
         for (unsigned i = 0; i < OPERATION_IDS; i++) {
@@ -260,8 +261,9 @@ static enum status options_parse_words(struct options *options, int argc, char *
                                          used == 0 ? " (but with" : ",", options_commands[i].name);
         }
         if (!(row->traits & options->command->traits))
-            return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s%s%s",
-                               row->name, options->command->name, takers, used > 0 ? ")" : "");
+            return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s%s%s%s%s",
+                               row->name, options->command->name, takers, has_instead ? "; " : "",
+                               has_instead ? row->instead : "", used > 0 ? ")" : "");
         if (options_set(options, row, optarg, failure) != STATUS_OK)
             return failure->status;
         if (options->help || options->version)

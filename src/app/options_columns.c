@@ -4,8 +4,13 @@
 #include "app/options_table.h"
 #include "text/json_lines.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+/* Of a condition that advice shows; there is none for a longer one. */
+#define OPTIONS_SHOWN_MAX 100
 
 /* The greatest number of a field, from either end. */
 #define OPTIONS_FIELD_MAX INT32_MAX
@@ -34,6 +39,18 @@ static const struct {
     {"text", OPTIONS_KIND_TEXT, 0},
     {"", OPTIONS_KIND_FIXED, TEXT_DECIMALS_MAX},
 };
+
+size_t options_find_operator(const char *text, enum predicate_relation *relation)
+{
+    for (size_t i = 0; i < sizeof options_operators / sizeof *options_operators; i++) {
+        const size_t length = strlen(options_operators[i].text);
+        if (strncmp(text, options_operators[i].text, length) == 0) {
+            *relation = options_operators[i].relation;
+            return length;
+        }
+    }
+    return 0;
+}
 
 /* Reads the width of a kind. */
 static bool options_parse_width(const char *text, size_t length, struct options_column *column)
@@ -227,25 +244,26 @@ static enum status options_parse_columns(struct options *options, const struct o
     return STATUS_OK;
 }
 
+/* Returns the length of the column that a condition begins with. */
+static size_t options_where_length(const char *typed)
+{
+    const size_t where = options_column_length(typed, "=!<>");
+    return where - (where > 0 && typed[where] == '=' && strchr("^*", typed[where - 1]));
+}
+
 /* Reads a condition: COLUMN OP VALUE. */
 static enum status options_parse_condition(struct options *options,
                                            struct options_condition *condition,
                                            struct failure *failure)
 {
     const char *typed = condition->typed + strspn(condition->typed, " ");
-    const size_t operators = sizeof options_operators / sizeof *options_operators;
-    size_t where = options_column_length(typed, "=!<>");
-    size_t found = 0;
-
-    where -= where > 0 && typed[where] == '=' && strchr("^*", typed[where - 1]); /* ^= or *= */
-    while (found < operators && strncmp(typed + where, options_operators[found].text,
-                                        strlen(options_operators[found].text)) != 0)
-        found++;
+    const size_t where = options_where_length(typed);
+    const size_t length = options_find_operator(typed + where, &condition->relation);
     char *text = options_copy(options, typed);
     if (!text)
         return status_fail(failure, STATUS_DATA, "no memory for a condition");
-    if (where > 0 && found < operators) {
-        char *value = text + where + strlen(options_operators[found].text);
+    if (where > 0 && length > 0) {
+        char *value = text + where + length;
         size_t end = where;
         while (end > 0 && text[end - 1] == ' ')
             end--;
@@ -253,7 +271,6 @@ static enum status options_parse_condition(struct options *options,
         value += strspn(value, " ");
         for (end = strlen(value); end > 0 && value[end - 1] == ' '; end--)
             value[end - 1] = '\0';
-        condition->relation = options_operators[found].relation;
         condition->value = value;
         if (*value != '\0' && options_parse_column(options, text, &condition->column))
             return options_name_column(options, &condition->column, failure);
@@ -262,6 +279,38 @@ static enum status options_parse_condition(struct options *options,
                               "a column, an operator and a value, such as '9>=500' or "
                               "'status=200,304' (= != < <= > >=)",
                               failure);
+}
+
+void options_advise_condition(const struct options_condition *condition, const char *value,
+                              size_t length, const struct element *element,
+                              char out[OPTIONS_ADVICE_SIZE])
+{
+    const struct kind_time_rules time = {.digits = KIND_TIME_DIGITS_MAX};
+    const char *typed = condition->typed + strspn(condition->typed, " ");
+    const int where = (int)options_where_length(typed);
+    const char *rest = typed + where; /* the operator and the value */
+    struct kind_ip first;
+    struct kind_ip last;
+    int64_t instant;
+    __int128 number;
+
+    *out = '\0';
+    if (memmem(value, length, "&&", 2) || memmem(value, length, " and ", 5))
+        strcpy(out, " (repeat --where: all must hold)");
+    else if (element->notation != ELEMENT_DECIMAL || element->decimals > 0 || length == 0 ||
+             condition->column.kind != OPTIONS_KIND_DEFAULT || strlen(typed) > OPTIONS_SHOWN_MAX)
+        return;
+    else if (decimal_parse_fixed(value, length, TEXT_DECIMALS_MAX, &number))
+        strcpy(out, " (with decimals: COLUMN:.2)");
+    else if (kind_time_read(&time, value, length, length, &instant) == length)
+        snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:time%s')", where, typed, rest);
+    else if (kind_ip_read_range(value, length, &first, &last))
+        snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:ip%s')", where, typed, rest);
+    else if (length == 3 && *value >= '1' && *value <= '9' && strncasecmp(value + 1, "xx", 2) == 0)
+        snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:int/100%.*s%c00')", where, typed,
+                 (int)(strlen(rest) - length), rest, *value);
+    else
+        snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:text%s')", where, typed, rest);
 }
 
 enum status options_finish_columns(struct options *options, struct failure *failure)

@@ -65,9 +65,16 @@ char *options_help(const struct options *options)
                 row->help);
     }
     if (command->action != OPTIONS_INFO)
-        fprintf(
-            help,
-            "\nSuffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); as SIZE or BYTES, 5K = 5120.\n");
+        fprintf(help, "\n");
+    if (command->traits & OPTIONS_READS_INPUT)
+        fprintf(help, "COLUMN: N or NAME, then :int :hex :.2 :time :localtime :ip or "
+                      ":text, then /WIDTH\n");
+    if (command->traits & OPTIONS_READS_INPUT && !is_overview)
+        fprintf(help, "CONDITION: \"4:time>=2026-11-21T13:00\", \"1:ip=10.0.0.0/8\", "
+                      "\"s=200,304\"\n");
+    if (command->action != OPTIONS_INFO)
+        fprintf(help,
+                "Suffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); as SIZE or BYTES, 5K = 5120.\n");
     if (command->action != OPTIONS_INFO && !is_overview)
         fprintf(help, "Exit status: 0 success, 1 data or I/O error, 2 usage error, 3 engine "
                       "cannot run.\n");

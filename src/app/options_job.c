@@ -125,14 +125,16 @@ static enum status options_fail_condition(const struct options_condition *typed,
             ? "an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8"
         : element->notation != ELEMENT_DECIMAL ? "a time such as 2026-11-21T13:45:02Z"
         : element->decimals > 0                ? "a number with no more decimals than its column"
-                                : "an integer such as 500, -3 or 5M (with decimals: COLUMN:.2)";
+                                               : "an integer such as 500, -3 or 5M";
+    char advice[OPTIONS_ADVICE_SIZE];
 
     if (line > 0)
         return status_fail(failure, STATUS_DATA, STATUS_NAME ":%zu: '%.*s' is not %s",
                            lists_is_stdin(typed->value) ? "standard input" : typed->value + 1, line,
                            shown, value, expected);
-    return status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%.*s' is not %s",
-                       typed->typed, shown, value, expected);
+    options_advise_condition(typed, value, length, element, advice);
+    return status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%.*s' is not %s%s",
+                       typed->typed, shown, value, expected, advice);
 }
 
 /* An item of a list without the blanks around it. */
@@ -227,6 +229,7 @@ static enum status options_make_numbers(const struct options_condition *typed,
                                         const struct element *element, struct predicate *condition,
                                         struct failure *failure)
 {
+    char advice[OPTIONS_ADVICE_SIZE];
     uint64_t *keys = NULL;
     size_t count = 0;
     enum status status = lists_read_keys(typed->value, "where", element, &keys, &count, failure);
@@ -240,11 +243,18 @@ static enum status options_make_numbers(const struct options_condition *typed,
         if (*next++ == '\0')
             break;
     }
-    if (status == STATUS_USAGE)
-        status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%s' is neither @FILE nor %s",
+    if (status == STATUS_USAGE) {
+        const char *item = typed->value; /* the first one that is wrong */
+        __int128 number;
+        while (element_read(element, item, strcspn(item, ","), &number) && strchr(item, ','))
+            item = strchr(item, ',') + 1;
+        options_advise_condition(typed, item, strcspn(item, ","), element, advice);
+        status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%s' is neither @FILE nor %s%s",
                     typed->typed, typed->value,
                     element->decimals > 0 ? "numbers with no more decimals than their column"
-                                          : "integers such as 200,304 (with decimals: COLUMN:.2)");
+                                          : "integers such as 200,304",
+                    advice);
+    }
     if (status == STATUS_OK)
         status = predicate_init_any_of(condition, typed->value, element, keys, count, failure);
     condition->negated ^= typed->relation == PREDICATE_NE;
@@ -596,12 +606,18 @@ static enum status options_check_kinds(const struct options *options, struct fai
                                "%s does not take columns of %s: uniq, reduce distinct, --by and "
                                "--where do",
                                operations[operation]->name, is_text ? "texts" : "addresses");
-        if (print->zeros || print->quantiles.count > 0 || (is_text && print->plot) ||
-            (print->format && !print->format->has_values))
+        const char *const noun = is_text ? "texts" : "addresses";
+        if (print->format && !print->format->has_values)
             return status_fail(failure, STATUS_USAGE,
-                               "uniq of %s does not go with --zeros, --quantiles, --plot and "
-                               "formats of numbers",
-                               is_text ? "texts" : "addresses");
+                               "uniq of %s does not go with --format %s (tsv, csv, json, jsonl)",
+                               noun, print->format->name);
+        if (is_text && print->plot)
+            return status_fail(failure, STATUS_USAGE,
+                               "uniq of %s does not go with --plot (--percent prints shares)",
+                               noun);
+        if (print->zeros || print->quantiles.count > 0)
+            return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s", noun,
+                               print->zeros ? "zeros" : "quantiles");
     }
     return STATUS_OK;
 }

@@ -45,6 +45,8 @@ static const struct options_habit options_habits[] = {
     {"--cuda", OPTIONS_RUNS, "--engine cuda", NULL},
     {"--group", OPTIONS_RUNS, "--by", NULL},
     {"--group-by", OPTIONS_RUNS, "--by", NULL},
+    {"--gte", OPTIONS_TESTS_VALUES, "--ge", NULL},
+    {"--gte", OPTIONS_RUNS, "--where 'COLUMN>=V'", NULL},
     {"--head", OPTIONS_RUNS, "--top", NULL},
     {"--header-in", OPTIONS_RUNS, "--header", NULL},
     {"--hex", OPTIONS_RUNS, "--base 16", NULL},
@@ -54,6 +56,10 @@ static const struct options_habit options_habits[] = {
     {"--json", OPTIONS_RUNS, "--format json (or, for input, --jsonl)", NULL},
     {"--key", OPTIONS_RUNS, "--field", NULL},
     {"--limit", OPTIONS_RUNS, "--top", NULL},
+    {"--lte", OPTIONS_TESTS_VALUES, "--le", NULL},
+    {"--lte", OPTIONS_RUNS, "--where 'COLUMN<=V'", NULL},
+    {"--neq", OPTIONS_TESTS_VALUES, "--ne", NULL},
+    {"--neq", OPTIONS_RUNS, "--where 'COLUMN!=V'", NULL},
     {"--ocsv", OPTIONS_RUNS, "--format csv", NULL},
     {"--ojson", OPTIONS_RUNS, "--format json (or, for input, --jsonl)", NULL},
     {"--ojsonl", OPTIONS_RUNS, "--format jsonl", NULL},
@@ -220,9 +226,13 @@ enum status options_check_reductions(const struct options_command *command, cons
     }
     const size_t word = strcspn(unknown, " ");
     const bool has_blank = word < (size_t)length && reductions_find(unknown, word, &found);
-    if ((!has_known && !search.word && !has_blank) || strchr(list, '/') ||
+    const bool is_word = isalpha((unsigned char)*list) && !strpbrk(list, "./ ");
+    if ((!has_known && !search.word && !has_blank && !is_word) || strchr(list, '/') ||
         !options_is_no_file(list))
         return STATUS_OK;
+    if (!has_known && !search.word && !has_blank)
+        return status_fail(failure, STATUS_USAGE, "'%.*s' is neither a reduction nor a file",
+                           length, unknown);
     snprintf(what, sizeof what, "'%.*s' is no reduction", length, unknown);
     if (habit)
         return options_fail_habit(habit, what, failure);
@@ -234,26 +244,74 @@ enum status options_check_reductions(const struct options_command *command, cons
                                    : "");
 }
 
+/* The option of the predicate with that relation. */
+static const char *options_name_predicate(enum predicate_relation relation)
+{
+    size_t i = 0;
+
+    while (options_rows[i].kind != OPTIONS_PREDICATE || options_rows[i].value != relation)
+        i++;
+    return options_rows[i].name;
+}
+
+/*
+ * Writes what the name of a file that does not exist probably means, or "". names[-1] is the word
+ * before it.
+ */
+static void options_advise_file(const struct options *options, char *const *names,
+                                char advice[OPTIONS_SHOWN_SIZE])
+{
+    const struct options_command *command = options->command;
+    const bool has_lists = options->print.quantiles.count > 0 || options->predicate_count > 0;
+    const bool is_number =
+        strpbrk(*names, "0123456789") && (*names)[strspn(*names, "-.0123456789")] == '\0';
+    const bool is_field = is_number && !strchr(*names, '.') && strlen(*names) < 4; /* no year */
+    const size_t column = strcspn(*names, "=!<>");
+    const char *text = "";
+    struct reductions reductions;
+    enum predicate_relation relation;
+    const char *value = *names + column;
+
+    value += options_find_operator(value, &relation);
+    const bool is_condition = value > *names + column && *value != '\0' && !strchr(*names, '/');
+    *advice = '\0';
+    if (command == &options_commands[OPERATION_REDUCE] &&
+        reductions_parse(*names, &reductions) == REDUCTIONS_LIST) {
+        if (reductions_parse(names[-1], &reductions) == REDUCTIONS_LIST)
+            snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean reduce %s,%s?", names[-1], *names);
+        else
+            text = "reductions are the first operand, as in reduce sum,max FILE";
+    } else if (options_find_command(*names)) {
+        text = "an operation is the first word";
+    } else if (strcmp(*names, "help") == 0) {
+        text = "did you mean --help?";
+    } else if (is_condition && column == 0 && command->traits & OPTIONS_TESTS_VALUES) {
+        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean --%s %s?",
+                 options_name_predicate(relation), value);
+    } else if (is_condition && column > 0) {
+        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean --where '%s'?", *names);
+    } else if (is_number && (options->has_log2 || options->header_lines > 0)) {
+        text = "a value that may be left out stands behind a =, as in --log2=3";
+    } else if (is_number && (options->edges || options->range_text || has_lists)) {
+        text = "the values of a list have commas between them, as in 0,10,20";
+    } else if (is_field && options->field.list_count == 0) {
+        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean -f %s?", *names);
+    } else if (is_field && options->field.list_count == 1 && command->traits & OPTIONS_REDUCES) {
+        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean -f %s,%s?", options->field.lists[0],
+                 *names);
+    }
+    if (*text)
+        snprintf(advice, OPTIONS_SHOWN_SIZE, "%s", text);
+}
+
 enum status options_check_files(const struct options *options, char *const *names,
                                 struct failure *failure)
 {
-    const bool has_lists = options->print.quantiles.count > 0 || options->predicate_count > 0;
+    char advice[OPTIONS_SHOWN_SIZE];
 
     for (; *names && options->command->action == OPTIONS_RUN; names++) {
-        const bool is_number =
-            strpbrk(*names, "0123456789") && (*names)[strspn(*names, "-.0123456789")] == '\0';
-        struct reductions reductions;
-        const char *advice = NULL;
-        if (options_find_command(*names))
-            advice = "an operation is the first word";
-        else if (options->command == &options_commands[OPERATION_REDUCE] &&
-                 reductions_parse(*names, &reductions) == REDUCTIONS_LIST)
-            advice = "reductions are the first operand, as in reduce sum,max FILE";
-        else if (is_number && (options->has_log2 || options->header_lines > 0))
-            advice = "a value that may be left out stands behind a =, as in --log2=3";
-        else if (is_number && (options->edges || options->range_text || has_lists))
-            advice = "the values of a list have commas between them, as in 0,10,20";
-        if (advice && options_is_no_file(*names))
+        options_advise_file(options, names, advice);
+        if (*advice && options_is_no_file(*names))
             return status_fail(failure, STATUS_DATA, STATUS_NAME ": No such file or directory (%s)",
                                *names, advice);
     }

@@ -154,7 +154,7 @@ const struct options_row options_rows[] = {
            TARGET(COLUMNS, by), .maximum = 8,
            .expected = "a field's number or name, or in records such as u32@8", .is_common = true)
     OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "where", "CONDITION",
-           "only rows that meet it: \"9>=500\", \"status=200,304\"",
+           "only rows with \"9>=500\", \"7:text=/\"; repeated: and",
            .kind = OPTIONS_CONDITIONS, .is_common = true)
     OPTION(SELECTION, OPTIONS_WEIGHS, 0, "weight", "COLUMN",
            "instead of counting, add up field N|NAME, or u32@8",
@@ -168,11 +168,11 @@ const struct options_row options_rows[] = {
            NUMBER(bins, 1, UINT64_MAX, "a number from 1, such as 256, 5M or 1Mi"),
            .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "range", "LO:HI",
-           "LO <= v < HI, or auto: all; alone: of a round width", TARGET(TEXT, range_text),
+           "only values from LO to below HI; auto: all values", TARGET(TEXT, range_text),
            .words = "auto", .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 'w', "width", "W",
            "bins of width W, over --range or over all values", TARGET(TEXT, width_text),
-           .is_common = true)
+           .instead = "a column can have a width: 4:time/1m, 10:int/100", .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log2", "[K]",
            "bins by powers of 2, or by 2^K equal parts of each",
            NUMBER(log2, 0, BINNING_PARTS_MAX, "a number from 0 to 12"), GIVEN(has_log2),
@@ -187,7 +187,8 @@ const struct options_row options_rows[] = {
 
 #define OPTION_PREDICATE(id, label, name, argument, help)  \
     OPTION(PREDICATES, OPTIONS_TESTS_VALUES, 0, name, argument, help,     \
-           .kind = OPTIONS_PREDICATE, .value = PREDICATE_##id)
+           .kind = OPTIONS_PREDICATE, .value = PREDICATE_##id,            \
+           .instead = "for conditions, --where 'COLUMN>=V'")
     PREDICATE_RELATIONS(OPTION_PREDICATE)
 
     OPTION(STALIN_SORT, OPTIONS_PURGES, 0, "strict", NULL,
@@ -198,22 +199,24 @@ const struct options_row options_rows[] = {
            "write the purged elements to FILE", FILENAME(print.purged))
 
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "top", "K",
-           "print only the K bins with the highest counts",
+           "print only the K lines with the highest counts",
            NUMBER(print.top, 1, UINT64_MAX, "a number of bins, such as 10"), .is_common = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "min-count", "N",
-           "print only the bins with counts of N and more",
+           "print only the lines with counts of N and more",
            NUMBER(print.min_count, 1, UINT64_MAX, "a count from 1, such as 2 or 1K"))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "other", NULL,
            "add a line for what --top and --min-count leave out", FLAG(print.other, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "sort", "ORDER",
            "order: bin (default), or count (default with --top)",
-           CHOICE(print.sort, PRINT_SORT_BIN, "bin count"))
+           CHOICE(print.sort, PRINT_SORT_BIN, "bin count"),
+           .expected = "bin, or count (the greatest first)")
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "percent", NULL,
            "add a column: percentages", FLAG(print.percent, true), .is_common = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "cumulative", NULL,
            "add a column: running totals", FLAG(print.cumulative, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "quantiles", "LIST",
            "print quantiles, in percent, such as 50,99,99.9", TARGET(QUANTILES, print.quantiles),
+           .instead = "reduce has p50,p99,p99.9",
            .is_common = true)
     OPTION(OUTPUT, OPTIONS_REDUCES, 0, "interpolate", NULL,
            "quantiles lie between two values, as in numpy",
@@ -221,6 +224,7 @@ const struct options_row options_rows[] = {
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "format", "FORMAT",
            "tsv, csv, json, jsonl; of bins: raw, npy, gnuplot, svg",
            TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw npy gnuplot svg",
+           .expected = "tsv, csv, json, jsonl, raw, npy, gnuplot or svg (rsvg-convert makes png)",
            .is_common = true)
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))

@@ -84,6 +84,7 @@ struct options_row {
     const char *help;     /* what follows "; of bins: " is only for operations with bins */
     const char *words;    /* a choice: all values; else values that completions offer; or NULL */
     const char *expected; /* what a value is, for messages; NULL: its words */
+    const char *instead;  /* what does the same for commands that do not take it, or NULL */
     enum options_group group;
     unsigned traits; /* commands with one of these take it: bits of enum options_trait */
     enum options_kind kind;
@@ -109,6 +110,23 @@ extern const size_t options_row_count;
  */
 enum status options_finish_columns(struct options *options, struct failure *failure);
 
+/*
+ * Returns the length of the operator of a condition that the text begins with, and stores its
+ * relation; 0: it begins with none. Pure.
+ */
+size_t options_find_operator(const char *text, enum predicate_relation *relation);
+
+/* Room for advice about a condition and a NUL. */
+#define OPTIONS_ADVICE_SIZE 160
+
+/*
+ * Writes what a condition means whose value is none of its column, of that element, such as
+ * " (try '4:time>=2026-11-21')", or "". The column is known. Pure.
+ */
+void options_advise_condition(const struct options_condition *condition, const char *value,
+                              size_t length, const struct element *element,
+                              char out[OPTIONS_ADVICE_SIZE]);
+
 /* Fails with STATUS_USAGE: "invalid --NAME 'VALUE': expected EXPECTED". */
 enum status options_fail_value(const char *name, const char *value, const char *expected,
                                struct failure *failure);
@@ -127,8 +145,9 @@ enum status options_check_reductions(const struct options_command *command, cons
                                      struct failure *failure);
 
 /*
- * Fails with STATUS_DATA if one of the files, up to NULL, does not exist, and its name is an
- * operation, which would have to be the first word, or a reduction after others or a file.
+ * Fails with STATUS_DATA if one of the files, up to NULL, does not exist, and its name probably
+ * means something else: an operation, a reduction, a condition or the number of a field. names[-1]
+ * is the word before the first one.
  */
 enum status options_check_files(const struct options *options, char *const *names,
                                 struct failure *failure);

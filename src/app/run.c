@@ -91,6 +91,10 @@ static enum status run_end(struct run *run, enum status counted, struct failure 
     if (tabbed && !options->quiet)
         status_print("note: the header of %s has tabs, so tabs separate its fields (-d '\\t')",
                      tabbed);
+    const bool is_listed = options->command->traits & OPTIONS_PRINTS_BINS || job->group_count > 0;
+    if (job->condition_count > 0 && is_listed && !job->has_weights && !options->quiet &&
+        atomic_load(&job->rows->sum) == 0)
+        status_print("note: no row with a value meets --where");
     if (operation->note && !options->quiet && !print_is_dropped(&options->print))
         operation->note(job, run->partial, &options->print);
     return job->is_text ? parse_errors_report(job->errors, options->quiet, failure) : STATUS_OK;
@@ -361,8 +365,16 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     }
     if (!options->has_names && !options->quiet && isatty(STDIN_FILENO))
         status_print("reading standard input, up to Ctrl-D (see gpuhist --help)");
-    if (!options->quiet && options->print.quantiles.count > 0)
-        quantiles_note(&options->print.quantiles);
+    if (!options->quiet) {
+        struct percentage percents[REDUCTIONS_MAX];
+        struct quantiles reduced = {.percents = percents};
+        for (unsigned i = 0; i < options->reductions.count; i++) {
+            if (options->reductions.list[i].id == REDUCTION_QUANTILE)
+                percents[reduced.count++] = options->reductions.list[i].percentage;
+        }
+        quantiles_note(&options->print.quantiles, "");
+        quantiles_note(&reduced, "p");
+    }
     if (!options->quiet && !is_ordered &&
         options->print.output) /* what is ordered has no formats */
         print_note_suffix(&options->print, options->command->traits & OPTIONS_PRINTS_BINS);

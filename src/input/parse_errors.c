@@ -99,6 +99,21 @@ static bool parse_errors_is_group(const struct job *job, const struct text_token
     return token->column >= job_group_column(job) && token->column < job_condition_column(job);
 }
 
+/* Whether the result could be of texts: each value is counted, or how many differ. */
+static bool parse_errors_takes_texts(const struct job *job)
+{
+    bool has_distinct = false;
+
+    for (unsigned i = 0; i < job->reductions.count; i++) {
+        const enum reduction_id id = job->reductions.list[i].id;
+        if (id != REDUCTION_COUNT && id != REDUCTION_DISTINCT)
+            return false;
+        has_distinct = has_distinct || id == REDUCTION_DISTINCT;
+    }
+    return has_distinct || (job->operation == OPERATION_UNIQ && job->bin_width == 1 &&
+                            job->range_bins == 0 && !job->needs_values);
+}
+
 static struct parse_errors_invalid parse_errors_describe(const struct parse_errors *errors,
                                                          const struct chunk *chunk,
                                                          const struct text_token *token)
@@ -116,6 +131,7 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .rules = &rules,
         .is_value = column < job->value_count,
         .is_group = parse_errors_is_group(job, token),
+        .takes_texts = parse_errors_takes_texts(job),
         .is_json = job->json != NULL,
         .option = job_column_option(job, column),
         .field_name = job->columns[column].name,

@@ -343,6 +343,10 @@ static enum status reader_find_names(const struct reader *reader, const char *li
             strcpy(shown, ": it is empty");
         } else if (number == 0) {
             const bool is_cut = bytes > READER_HEADER_SHOWN;
+            if (text_explain_kind(line, bytes, names[i], advice))
+                return status_fail(failure, STATUS_DATA,
+                                   STATUS_NAME ": %s (its header has no field '%.1000s')",
+                                   reader->input->name, advice, names[i]);
             text_advise_name(rules, line, bytes, names[i], advice);
             snprintf(shown, sizeof shown, ": it is '%.*s%s'%s",
                      (int)(is_cut ? READER_HEADER_SHOWN : bytes), line, is_cut ? "..." : "",

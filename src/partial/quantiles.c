@@ -36,7 +36,7 @@ enum status quantiles_parse(struct quantiles *quantiles, const char *text, struc
     return STATUS_OK;
 }
 
-void quantiles_note(const struct quantiles *quantiles)
+void quantiles_note(const struct quantiles *quantiles, const char *prefix)
 {
     const struct percentage *fraction = NULL; /* the first below 1 */
     char typed[PERCENTAGE_SIZE];
@@ -60,8 +60,8 @@ void quantiles_note(const struct quantiles *quantiles)
     }
     typed[percentage_write(typed, fraction)] = '\0';
     meant[percentage_write(meant, &hundredfold)] = '\0';
-    status_print("note: --quantiles are percentages: %s is less than 1%%; did you mean %s?", typed,
-                 meant);
+    status_print("note: %s are percentages: %s%s is less than 1%%; did you mean %s%s?",
+                 *prefix ? "quantiles" : "--quantiles", prefix, typed, prefix, meant);
 }
 
 enum status quantiles_find(const struct quantiles *quantiles, const struct rows *rows,

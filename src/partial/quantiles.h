@@ -36,9 +36,10 @@ enum status quantiles_parse(struct quantiles *quantiles, const char *text, struc
 
 /*
  * Prints a note on standard error if the percentages look like fractions of 1, as 0.5,0.99: all are
- * above 0 and at most 1, and one is below 1. None is allowed.
+ * above 0 and at most 1, and one is below 1. None is allowed. `prefix`: before a percentage where
+ * it was typed: "p" of reductions, "" of --quantiles.
  */
-void quantiles_note(const struct quantiles *quantiles);
+void quantiles_note(const struct quantiles *quantiles, const char *prefix);
 
 /*
  * Finds all quantiles of the values counted, of which there must be some. Ranks count values

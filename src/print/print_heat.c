@@ -349,14 +349,17 @@ enum status print_heat(struct writer *writer, const struct groups *groups, const
 {
     const struct column *group = &job->columns[job_group_column(job)];
     const bool is_svg = options->format == &print_svg;
+    const enum element_notation notation = group->element.notation;
+    const bool is_time = notation == ELEMENT_TIME || notation == ELEMENT_LOCAL_TIME;
     struct print_heat heat = {
         .job = job,
         .options = options,
         .groups = groups,
         .width = width,
         .value_name = print_value_label(options, job),
-        .group_before = !group->name && group->where ? "by " : "",
+        .group_before = !group->name && !is_time && group->where ? "by " : "",
         .group_name = group->name    ? group->name
+                      : is_time      ? "time"
                       : group->where ? group->where
                                      : "group",
         .count_before = job->has_weights ? "sum of " : "",

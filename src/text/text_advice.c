@@ -13,6 +13,7 @@
 #include <regex.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define TEXT_ADVICE_JSON "JSON: try --jsonl -f NAME"
 #define TEXT_ADVICE_WIDE "is it UTF-16? iconv -f UTF-16 -t UTF-8 converts it"
@@ -22,12 +23,37 @@ static const struct {
     const char *name; /* "": .N */
     const char *widths;
 } text_kinds[] = {
-    {"int", "/100"},      {"hex", "/100"},  {"time", "/15m /1h"}, {"localtime", "/15m /1h"},
-    {"ip", "/24 /24/48"}, {"text", "none"}, {"", "/100 /0.5"},
+    {"int", "/100"},
+    {"hex", "/100"},
+    {"time", "/1s /15m /1h /1d /1w /1mo /1y"},
+    {"localtime", "/1s /15m /1h /1d /1w /1mo /1y"},
+    {"ip", "/24 /24/48"},
+    {"text", NULL},
+    {"", "/100 /0.5"},
 };
+
+/* What other programs call kinds, and units of time as widths, and what they mean. */
+static const struct text_habit {
+    const char *typed;
+    const char *meant;
+} text_habits[] = {
+    {"date", "time"},   {"datetime", "time"}, {"timestamp", "time"}, {"str", "text"},
+    {"string", "text"}, {"varchar", "text"},  {"integer", "int"},    {"number", "int"},
+    {"float", ".2"},    {"double", ".2"},     {"decimal", ".2"},     {"addr", "ip"},
+    {"address", "ip"},  {"ipv4", "ip"},       {"ipv6", "ip"},        {"inet", "ip"},
+    {"/s", "/1s"},      {"/sec", "/1s"},      {"/second", "/1s"},    {"/m", "/1m"},
+    {"/min", "/1m"},    {"/minute", "/1m"},   {"/h", "/1h"},         {"/hour", "/1h"},
+    {"/d", "/1d"},      {"/day", "/1d"},      {"/w", "/1w"},         {"/week", "/1w"},
+    {"/mo", "/1mo"},    {"/month", "/1mo"},   {"/y", "/1y"},         {"/year", "/1y"},
+};
+
+#define TEXT_KINDS (sizeof text_kinds / sizeof *text_kinds)
 
 /* A header may be a word of so many bytes that stands alone on its line. */
 #define TEXT_ADVICE_WORD_MAX 40
+
+/* Keys of JSON objects are looked at that are in fewer objects than this. */
+#define TEXT_ADVICE_DEPTH 16
 
 /* An invalid token, its line, and how they are read. */
 struct text_case {
@@ -435,6 +461,10 @@ void text_advise_token(const struct text_reading *reading, const struct text_tok
         text_advice_write(*kind ? kind : text_advice_find_form(&c, form), out);
     else
         text_advice_write(text_advice_choose(&c, form), out);
+    if (*out == '\0' && reading->takes_texts && reading->is_value && c.rules->field != 0 &&
+        c.rules->notation <= TEXT_OPAQUE && text_is_text(text, c.bytes, true) &&
+        text_advice_count(text, c.bytes, text_advice_is_letter) > 0)
+        text_advice_write("try COLUMN:text", out);
 }
 
 void text_advise_missing(const struct text_reading *reading, size_t offset, size_t fields,
@@ -451,17 +481,26 @@ void text_advise_missing(const struct text_reading *reading, size_t offset, size
                       out);
 }
 
-/* Looks for the key, of whatever object of the row, that the last one of the path probably means.
- */
 void text_advise_path(const struct text_reading *reading, size_t offset, const char *path,
                       char out[TEXT_ADVICE_SIZE])
 {
     const char *last = strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
     struct nearest search = nearest_begin(last, strlen(last));
+    char found[TEXT_ADVICE_SIZE] = ""; /* the path of a key */
+    char best[TEXT_ADVICE_SIZE] = "";
+    size_t ends[TEXT_ADVICE_DEPTH] = {0}; /* of the paths of the objects that it is in */
+    size_t depth = 0;
+    size_t arrays = 0; /* no path leads into them */
     size_t length;
     const char *line = text_advice_find_line(reading, offset, &length);
 
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length && depth < TEXT_ADVICE_DEPTH; i++) {
+        arrays += line[i] == '[';
+        arrays -= line[i] == ']' && arrays > 0;
+        if (line[i] == '{' && arrays == 0)
+            ends[depth++] = strlen(found);
+        else if (line[i] == '}' && arrays == 0 && depth > 0)
+            depth--;
         if (line[i] != '"')
             continue;
         const size_t begin = ++i;
@@ -470,44 +509,96 @@ void text_advise_path(const struct text_reading *reading, size_t offset, const c
         size_t next = i + 1;
         while (next < length && (line[next] == ' ' || line[next] == '\t'))
             next++;
-        if (next < length && line[next] == ':')
-            nearest_try(&search, line + begin, i - begin);
+        if (next >= length || line[next] != ':' || arrays > 0 || depth == 0)
+            continue;
+        const size_t end = ends[depth - 1];
+        const size_t key = i - begin;
+        if (end + key + 2 > sizeof found || memchr(line + begin, '.', key))
+            continue;
+        const bool has_path = depth > 1 || *path == '.';
+        snprintf(found + end, sizeof found - end, ".%.*s", (int)key, line + begin);
+        const unsigned distance = search.distance;
+        if (strcmp(found + !has_path, path) != 0)
+            nearest_try(&search, line + begin, key);
+        if (search.distance < distance)
+            strcpy(best, found + !has_path);
     }
-    const bool is_same = search.word && search.word_length == search.length &&
-                         memcmp(search.word, last, search.length) == 0; /* at another path */
     out[0] = '\0';
-    if (search.word && !is_same)
-        snprintf(out, TEXT_ADVICE_SIZE, " (did you mean %.*s%.*s?)",
-                 last - path < 40 ? (int)(last - path) : 40, path, (int)search.word_length,
-                 search.word);
+    if (*best)
+        snprintf(out, TEXT_ADVICE_SIZE, " (did you mean %.*s?)", TEXT_ADVICE_SIZE - 24, best);
+    else if (path[strspn(path, "0123456789")] == '\0')
+        snprintf(out, TEXT_ADVICE_SIZE, " (columns of JSON have names, such as .a.b)");
 }
 
-/* Writes what is wrong with KIND[/WIDTH], of which a part is, and returns it. */
-static const char *text_advise_kind(const char *typed, char out[TEXT_ADVICE_SIZE])
+/* What typed[0..length) means to users of other programs, or NULL. */
+static const char *text_advice_find_habit(const char *typed, size_t length)
 {
+    for (size_t i = 0; i < sizeof text_habits / sizeof *text_habits; i++) {
+        if (strlen(text_habits[i].typed) == length &&
+            strncasecmp(text_habits[i].typed, typed, length) == 0)
+            return text_habits[i].meant;
+    }
+    return NULL;
+}
+
+/* The index of the kind typed[0..length), which is that of .N if it is empty. */
+static size_t text_advice_find_kind(const char *typed, size_t length)
+{
+    size_t i = 0;
+
+    while (i < TEXT_KINDS &&
+           (strlen(text_kinds[i].name) != length || memcmp(text_kinds[i].name, typed, length) != 0))
+        i++;
+    return i;
+}
+
+bool text_explain_kind(const char *line, size_t bytes, const char *name, char out[TEXT_ADVICE_SIZE])
+{
+    const size_t where = strcspn(name, ":");
+    const char *colon = strrchr(name, ':');
+    if (where == 0 || !colon ||
+        (!memmem(line, bytes, name, where) && strspn(name, "-0123456789") != where))
+        return false;
+    const char *typed = colon + 1; /* KIND[/WIDTH], of which a part is wrong */
     const size_t length = strcspn(typed, "/");
     const size_t stem = strcspn(typed, "./"); /* time.3: digits of a second */
     const int shown = length < 20 ? (int)length : 20;
-    struct nearest search = nearest_begin(typed, stem);
-    const char *widths = NULL;
+    const char *width = typed + length;
+    const bool is_number =
+        *width == '/' && width[1] != '\0' && width[1 + strspn(width + 1, "0123456789")] == '\0';
+    const size_t kind = text_advice_find_kind(typed, stem);
+    const size_t plural = strlen(width) > 2 && width[strlen(width) - 1] == 's';
+    const char *meant = text_advice_find_habit(width, strlen(width) - plural);
+    const char *before = name + where + 1; /* perhaps a kind before a width: 4:time:1m */
 
-    for (size_t i = 0; i < sizeof text_kinds / sizeof *text_kinds; i++) {
-        const char *kind = text_kinds[i].name;
-        if (strlen(kind) == stem && memcmp(kind, typed, stem) == 0)
-            widths = text_kinds[i].widths;
-        if (*kind)
-            nearest_try(&search, kind, strlen(kind));
+    const size_t other = text_advice_find_kind(before, strcspn(before, "./:"));
+
+    if (before < typed && other < TEXT_KINDS && text_kinds[other].widths)
+        snprintf(out, TEXT_ADVICE_SIZE, "'%.20s' is no kind: did you mean %.*s/%.20s?", typed,
+                 (int)(colon - before), before, typed);
+    else if (kind < TEXT_KINDS && *width == '/' && !text_kinds[kind].widths)
+        snprintf(out, TEXT_ADVICE_SIZE, "kind %.*s has no widths", shown, typed);
+    else if (kind < TEXT_KINDS && *width == '/') {
+        const bool is_time = strstr(text_kinds[kind].name, "time") != NULL;
+        if (is_time && (is_number || meant))
+            snprintf(out, TEXT_ADVICE_SIZE, "'%.30s' is no width of kind %.*s: did you mean %s%s?",
+                     width, shown, typed, meant ? meant : width, meant ? "" : "s");
+        else
+            snprintf(out, TEXT_ADVICE_SIZE, "'%.30s' is no width of kind %.*s: %s", width, shown,
+                     typed, text_kinds[kind].widths);
+    } else {
+        struct nearest search = nearest_begin(typed, stem);
+        for (size_t i = 0; i < TEXT_KINDS; i++) {
+            if (*text_kinds[i].name)
+                nearest_try(&search, text_kinds[i].name, strlen(text_kinds[i].name));
+        }
+        meant = text_advice_find_habit(typed, stem);
+        meant = meant ? meant : kind < TEXT_KINDS ? NULL : search.word;
+        snprintf(out, TEXT_ADVICE_SIZE, "'%.*s' is no kind: %s%s%s", shown, typed,
+                 meant ? "did you mean " : "int hex .N time localtime ip text", meant ? meant : "",
+                 meant ? "?" : "");
     }
-    if (widths && typed[length] == '/')
-        snprintf(out, TEXT_ADVICE_SIZE, "'%.20s' is no width of kind %.*s: %s", typed + length,
-                 shown, typed, widths);
-    else if (search.word && !widths)
-        snprintf(out, TEXT_ADVICE_SIZE, "'%.*s' is no kind: did you mean %s?", shown, typed,
-                 search.word);
-    else
-        snprintf(out, TEXT_ADVICE_SIZE, "'%.*s' is no kind: int hex .N time localtime ip text",
-                 shown, typed);
-    return out;
+    return true;
 }
 
 /*
@@ -561,7 +652,7 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
                       const char *name, char out[TEXT_ADVICE_SIZE])
 {
     const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
-    const size_t stem = strcspn(name, ":/"); /* what comes before a kind or a width */
+    const size_t stem = strcspn(name, "/"); /* what comes before a width */
     struct text_rules header = *rules;
     char found[TEXT_ADVICE_SIZE];
     const char *advice = "";
@@ -571,19 +662,29 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
     const char *field = text_advice_find_field(&header, line, bytes, name, &length);
     if (field)
         snprintf(found, sizeof found, "did you mean %.*s?", length < 64 ? (int)length : 64, field);
-    if (!field && name[strspn(name, "$0123456789-")] == '\0')
+    const bool
+        is_data = /* it begins as no name does, and the name could be in it by chance alone */
+        (text_advice_is_digit(*line) || *line == '[') && !text_advice_is_digit(*name);
+    if (text_advice_is_json(line, bytes)) {
+        snprintf(found, sizeof found, "JSON: try --jsonl -f %s%.64s", *name == '.' ? "" : ".",
+                 name);
+        advice = found;
+    } else if (*name == '$' && name[1] != '\0' &&
+               name[1 + strspn(name + 1, "0123456789")] == '\0') {
+        snprintf(found, sizeof found, "did you mean %.64s?", name + 1);
+        advice = found;
+    } else if (!field && name[strspn(name, "$0123456789-")] == '\0')
         advice = "give one field, by its number or name";
     else if (text_advice_is_wide(line, bytes))
         advice = TEXT_ADVICE_WIDE;
+    else if (is_data)
+        advice = "no header? give the field's number";
     else if (rules->is_quoted && text_advice_has_indented_quote(rules, line, bytes))
         advice = "there are blanks before its quotes";
     else if (has_delimiter && !rules->is_quoted && memchr(line, '"', bytes))
         advice = "try --csv";
     else if (name[stem] == '/' && stem > 0 && memmem(line, bytes, name, stem))
         advice = "a width stands behind a kind: int/100, time/1h";
-    else if (name[stem] == ':' && stem > 0 &&
-             (memmem(line, bytes, name, stem) || strspn(name, "-0123456789") == stem))
-        advice = text_advise_kind(strrchr(name, ':') + 1, found);
     else if (field)
         advice = found;
     else if (!has_delimiter && header.delimiter == '\t')

@@ -22,6 +22,13 @@ void text_advise_missing(const struct text_reading *reading, size_t offset, size
 void text_advise_path(const struct text_reading *reading, size_t offset, const char *path,
                       char out[TEXT_ADVICE_SIZE]);
 
+/*
+ * Writes what is wrong with the kind or the width of a name WHERE:KIND/WIDTH that the header
+ * line[0..bytes) lacks. Returns false if it has none: WHERE is neither a number nor in the header.
+ */
+bool text_explain_kind(const char *line, size_t bytes, const char *name,
+                       char out[TEXT_ADVICE_SIZE]);
+
 /* Writes advice about a name that the header line[0..bytes) lacks, or "". */
 void text_advise_name(const struct text_rules *rules, const char *line, size_t bytes,
                       const char *name, char out[TEXT_ADVICE_SIZE]);

@@ -14,6 +14,7 @@ struct text_reading {
     const struct text_rules *rules;
     bool is_value;          /* the column is one of the values */
     bool is_group;          /* or one of the groups */
+    bool takes_texts;       /* values of kind text would do as well */
     bool is_json;           /* the rows are JSON objects */
     const char *option;     /* that names rules->field: -f */
     const char *field_name; /* of rules->field; NULL: it has none */
