@@ -46,10 +46,10 @@ operations_of_help() {
 
 # same_as EXPECTED ARG...: both command lines, words in one text, read `in` and print the same.
 same_as() {
-    local expected=$1
+    local words=$1
     shift
     # shellcheck disable=SC2086
-    gpuhist $expected in >expected 2>&1 || true
+    gpuhist $words in >expected 2>&1 || true
     gpuhist "$@" in >found 2>&1 || true
     [ -s expected ]
     cmp expected found

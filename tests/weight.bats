@@ -178,7 +178,7 @@ for code in sorted(sums):
 }
 
 @test "--weight NAME: results are called by it" {
-    local name form words
+    local name words
     printf '%s\n' 'status,bytes,count,value,"by_bytes, ""x"""' 200,5,1,9,4 304,0,2,8,5 404,7,3,7,6 >in.csv
     jq -cn '{a: {b: 3}, s: 5}, {a: {b: 4}, s: 6}' 2>/dev/null >in.jsonl ||
         printf '%s\n' '{"a":{"b":3},"s":5}' '{"a":{"b":4},"s":6}' >in.jsonl
