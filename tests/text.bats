@@ -153,6 +153,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     { printf '7\n'; cat token; printf '\n8\n'; } >in
     for engine in $ENGINES; do
         for arguments in '' '-f 1' '-d , -f 1' '--csv -f -1' '--threads 1' '--chunk-size 4096'; do
+            if [[ $engine == cuda && $arguments == --csv* ]]; then continue; fi
             # shellcheck disable=SC2086
             run --separate-stderr gpuhist reduce sum --text --engine "$engine" $arguments in
             assert_failed 1 "in:2: $shown"
@@ -162,8 +163,10 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
         done
         run --separate-stderr gpuhist reduce sum --engine "$engine" --invalid fail < <(head -c 3 in; sleep 0.1; tail -c +4 in)
         [ "$output" = 15 ] && [ "${stderr_lines[0]}" = "gpuhist: standard input:2: $shown" ]
-        run --separate-stderr gpuhist reduce sum --jsonl -f ms --engine "$engine" < <(printf '{"ms":"'; cat token; echo '"}')
-        assert_failed 1 "standard input:1: $shown"
+        if [ "$engine" != cuda ]; then
+            run --separate-stderr gpuhist reduce sum --jsonl -f ms --engine "$engine" < <(printf '{"ms":"'; cat token; echo '"}')
+            assert_failed 1 "standard input:1: $shown"
+        fi
         if reads_gzip; then # in members, of which the first ends after the token's first byte
             { head -c 3 in | gzip; tail -c +4 in | gzip -1; } >in.gz
             run --separate-stderr gpuhist reduce sum --text --engine "$engine" in.gz

@@ -124,8 +124,9 @@ static enum status cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity,
 {
     struct cpu_worker *self = buffer->owner;
 
-    /* Old and new memory, and other threads, share what is available. */
-    const bool has_memory = capacity <= CPU_ENGINE_LONG_BYTES || capacity <= memory_available() / 2;
+    /* What is available, which the old memory is no part of, is for other threads, too. */
+    const bool has_memory =
+        capacity <= CPU_ENGINE_LONG_BYTES || capacity <= memory_available() / 4 * 3;
     if (capacity > self->buffer_bytes && (!has_memory || !cpu_engine_resize(self, capacity)))
         return status_fail(failure, STATUS_DATA, "no memory for a line of more than %zu bytes",
                            buffer->capacity);
