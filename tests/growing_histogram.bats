@@ -182,16 +182,16 @@ r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
 }
 
 # bats test_tags=slow
-@test "bins that need more memory than there is are an error, and with less memory go to files" {
+@test "bins that need more memory than there is go to files" {
     skip_under_asan
     random_file "$BATS_TEST_TMPDIR/in" '<i8' 0 9223372036854775807 6000000
     limited() {
         bash -c 'ulimit -v 230000; "$GPUHIST" -t i64le -w 1 --engine cpu --threads 1 "$@"' - \
             "$@" "$BATS_TEST_TMPDIR/in"
     }
-    run --separate-stderr limited
-    assert_failed 1 "no memory "
-    limited -S 20M | cmp <(gpuhist -t i64le -w 1 "$BATS_TEST_TMPDIR/in") -
+    gpuhist -t i64le -w 1 "$BATS_TEST_TMPDIR/in" >"$BATS_TEST_TMPDIR/expected"
+    limited | cmp "$BATS_TEST_TMPDIR/expected" -
+    limited -S 20M | cmp "$BATS_TEST_TMPDIR/expected" -
 }
 
 @test "histogram is one operation to users" {

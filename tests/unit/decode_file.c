@@ -102,14 +102,15 @@ static enum status decode_file(const struct decoder_format *format, const char *
                                uint64_t memory_limit, const struct pieces *pieces)
 {
     struct failure failure = {.status = STATUS_OK};
-    struct decoder *decoder = NULL;
+    struct decoder *decoder;
 
     rewind(pieces->file);
-    if (decoder_open(&decoder, format, name, memory_limit, &failure) == STATUS_OK)
+    if (decoder_open(&decoder, format, name, memory_limit, &failure) == STATUS_OK) {
         decode_all(decoder, pieces, &failure);
+        decoder_close(decoder);
+    }
     if (failure.status != STATUS_OK)
         status_print("%s", failure.message);
-    decoder_close(decoder);
     return failure.status;
 }
 
