@@ -21,7 +21,7 @@ check_groups() {
 
 # bats test_tags=slow
 @test "groups of 64, 128 and 256 MiB, 4 to 128 threads" {
-    check_groups 64,128,256 4,16,64,128
+    SHARE=4 check_groups 64,128,256 4,16,64,128
 }
 
 @test "hostile files in a small group: long rows, deep JSON, open quotes, many columns and members" {
