@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed as the other");
+
 /* The chunks of every engine hold so much. */
 #define RUN_RECORD_BYTES ((size_t)64 << 10)
 

@@ -157,6 +157,25 @@ static __attribute__((noinline)) uint64_t *table_writer_begin_block(struct table
     return NULL;
 }
 
+/*
+ * Where the next key or row of a partition goes, of so many words; `end` is that of the filling.
+ * NULL on a failure.
+ */
+TABLE_INLINE uint64_t *table_writer_next(struct table_writer *writer, struct table_filling *filling,
+                                         size_t index, size_t words, uintptr_t end,
+                                         struct failure *failure)
+{
+    uint64_t *next = filling->next[index];
+
+    if ((uintptr_t)next % TABLE_BLOCK_BYTES == end) { /* full, or none */
+        next = table_writer_begin_block(writer, filling, index, failure);
+        if (!next)
+            return NULL;
+    }
+    filling->next[index] = next + words;
+    return next;
+}
+
 /* Moves the counts of the hot table to the partitions. */
 static enum status table_writer_empty_hot(struct table_writer *writer, struct failure *failure)
 {
@@ -178,14 +197,10 @@ enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, 
         for (size_t k = 0; k < left; k++) {
             const uint64_t key = cold[k];
             const size_t index = table_hash_partition(keyed_hash_of(&table->hash, key));
-            uint64_t *next = writer->input.next[index];
-            if ((uintptr_t)next % TABLE_BLOCK_BYTES == 0) { /* full, or none */
-                next = table_writer_begin_block(writer, &writer->input, index, failure);
-                if (!next)
-                    return failure->status;
-            }
+            uint64_t *next = table_writer_next(writer, &writer->input, index, 1, 0, failure);
+            if (!next)
+                return failure->status;
             *next = key;
-            writer->input.next[index] = next + 1;
         }
         if (table_hot_is_stale(&writer->hot) &&
             table_writer_empty_hot(writer, failure) != STATUS_OK)
@@ -300,13 +315,9 @@ static enum status table_writer_empty_front(struct table_writer *writer, bool sh
         if (!shares) {
             const size_t index =
                 table_hash_partition(table_hash(layout, &writer->table->hash, row));
-            copy = own->next[index];
-            if ((uintptr_t)copy % TABLE_BLOCK_BYTES == own->end) { /* full, or none */
-                copy = table_writer_begin_block(writer, own, index, failure);
-                if (!copy)
-                    return failure->status;
-            }
-            own->next[index] = copy + layout.words;
+            copy = table_writer_next(writer, own, index, layout.words, own->end, failure);
+            if (!copy)
+                return failure->status;
         }
         table_row_copy(layout, copy, row);
     }
@@ -384,13 +395,10 @@ TABLE_INLINE enum status table_writer_absorb_layout(const struct table_layout la
         writer->direct -= n < writer->direct ? n : writer->direct;
         for (size_t i = 0; i < n; i++) {
             const size_t index = table_hash_partition(hashes[i]);
-            uint64_t *to = writer->input.next[index];
-            if ((uintptr_t)to % TABLE_BLOCK_BYTES == writer->input.end) { /* full, or none */
-                to = table_writer_begin_block(writer, &writer->input, index, failure);
-                if (!to)
-                    return failure->status;
-            }
-            writer->input.next[index] = to + input_words;
+            uint64_t *to = table_writer_next(writer, &writer->input, index, input_words,
+                                             writer->input.end, failure);
+            if (!to)
+                return failure->status;
             for (size_t w = 0; w < layout.key_words; w++)
                 to[w] = keys[i * layout.key_words + w];
             if (layout.absorb)
