@@ -60,6 +60,13 @@ MUTATIONS = [
      "    state_write_number(state, 0);\n", "state"),
     ("src/partial/state.c", " ||\n            (shift > 0 && byte == 0))", ")", "state"),
 
+    # A pipe: when a chunk is handed over, and who is let in.
+    ("src/input/source.c", ".wait = pull->wait && chunk->whole == 0,", ".wait = pull->wait,",
+     "source"),
+    ("src/input/source.c", "    if (is_unread)\n        source_let_join(source, 1);\n", "",
+     "source"),
+    ("src/input/source.c", "source->was_awaited ? 0 : gap;", "now - source->pull_ends;", "source"),
+
     # Conditions.
     ("src/job/predicate.c", "(relation == PREDICATE_EQ || relation == PREDICATE_NE)",
      "(relation == PREDICATE_EQ)", "count.bats"),
