@@ -317,14 +317,16 @@ static enum status options_finish(struct options *options, struct failure *failu
                                       "a time such as 15m, 1h or 1d, or a number of seconds (of "
                                       "weeks, months and years: -f COLUMN:time/1mo)",
                                       failure);
-    } else if (text && (!decimal_parse_fixed(text, strlen(text), decimals, &width) || width < 0 ||
-                        width > UINT64_MAX))
+    } else if (text && (!decimal_parse_fixed(text, strlen(text), decimals, &width) || width < 0))
         return options_fail_value("width", text,
                                   decimals > 0
                                       ? "a number with no more decimals than --decimals"
                                       : "a number such as 10, 500 or 1Mi, or 0.5 with --decimals 1",
                                   failure);
-    options->width = (uint64_t)width;
+    if (width > UINT64_MAX && !range)
+        return status_fail(failure, STATUS_USAGE, "--width %s without --range must be below 2^64",
+                           text);
+    options->width = width;
     if (text && width == 0) {
         decimal_format_fixed(smallest, 1, bounds.decimals);
         return status_fail(failure, STATUS_USAGE, "--width must be at least %s", smallest);

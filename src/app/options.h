@@ -122,7 +122,7 @@ struct options {
     struct element element;
     uint64_t bins;
     const char *width_text; /* read once the decimals are known, as range_text */
-    uint64_t width;
+    __int128 width;         /* 0: none; 2^64 and more only with a range */
     bool has_log2;
     unsigned log2; /* each power is divided in 2^log2 bins */
     bool log10;

@@ -464,10 +464,11 @@ static enum status options_make_histogram(const struct options *options, bool wi
     if (has_range) /* without a width, one is chosen as for automatic bins */
         return binning_init_width(&job->binning, element, low, high,
                                   options->width > 0 ? options->width
-                                                     : binning_round_width(low, high),
+                                                     : (__int128)binning_round_width(low, high),
                                   failure);
     if (options->width > 0 || job->needs_values)
-        return options_make_uniq(options, options->width > 0 ? options->width : 1, job, failure);
+        return options_make_uniq(options, options->width > 0 ? (uint64_t)options->width : 1, job,
+                                 failure);
     job->is_automatic = true;
     return STATUS_OK;
 }

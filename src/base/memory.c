@@ -72,12 +72,24 @@ void memory_touch(void *memory, size_t bytes)
         ((volatile char *)memory)[i] = 0;
 }
 
+/* Returns RLIMIT_AS, or RLIM_INFINITY. */
+static rlim_t memory_limit(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+bool memory_is_limited(void)
+{
+    return memory_limit() != RLIM_INFINITY;
+}
+
 uint64_t memory_available_under(const char *root)
 {
     static const char *const available_label[2] = {"MemAvailable:"};
     static const char *const pages_label[2] = {""};
+    const rlim_t limit = memory_limit();
     char path[PATH_MAX];
-    struct rlimit limit;
 
     snprintf(path, sizeof path, "%s/proc", root);
     const uint64_t kib = control_group_read(path, "meminfo", available_label, UINT64_MAX);
@@ -86,10 +98,10 @@ uint64_t memory_available_under(const char *root)
 
     if (of_groups < available)
         available = of_groups;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    if (limit != RLIM_INFINITY) {
         const uint64_t mapped = control_group_read(path, "self/statm", pages_label, 0) *
                                 (uint64_t)sysconf(_SC_PAGESIZE);
-        const uint64_t left = limit.rlim_cur > mapped ? limit.rlim_cur - mapped : 0;
+        const uint64_t left = limit > mapped ? limit - mapped : 0;
         available = left < available ? left : available;
     }
     return available;

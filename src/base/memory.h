@@ -6,6 +6,7 @@
 #ifndef GPUHIST_MEMORY_H
 #define GPUHIST_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,9 @@ void *memory_remap(void *memory, size_t bytes, size_t new_bytes);
 
 /* Touches each page of a mapping and sets its first byte to 0: later use takes no page faults. */
 void memory_touch(void *memory, size_t bytes);
+
+/* Whether RLIMIT_AS (ulimit -v) is set: all that is mapped then counts, in use or not. */
+bool memory_is_limited(void);
 
 /*
  * Returns the bytes that can still be used without swapping, or UINT64_MAX if the system does not

@@ -4,11 +4,10 @@
 #include "base/parallel.h"
 
 #include "base/control_group.h"
+#include "base/memory.h"
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define PARALLEL_THREADS_MAX 256
@@ -29,15 +28,13 @@ struct parallel {
 
 int parallel_start_thread(pthread_t *thread, void *(*run)(void *argument), void *argument)
 {
-    struct rlimit limit;
     pthread_attr_t attributes;
-    const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
     int error = pthread_attr_init(&attributes);
 
     if (error != 0)
         return error;
-    pthread_attr_setstacksize(&attributes,
-                              is_limited ? PARALLEL_STACK_BYTES_LIMITED : PARALLEL_STACK_BYTES);
+    pthread_attr_setstacksize(&attributes, memory_is_limited() ? PARALLEL_STACK_BYTES_LIMITED
+                                                               : PARALLEL_STACK_BYTES);
     error = pthread_create(thread, &attributes, run, argument);
     pthread_attr_destroy(&attributes);
     return error;

@@ -20,7 +20,9 @@ void *histogram_create(const struct job *job, struct failure *failure)
 {
     const size_t entries = (size_t)job->binning.bins + BINNING_OUTSIDE;
     const size_t regions = (entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
-    const size_t mebibytes = entries * sizeof(uint64_t) >> 20; /* mostly only one part is in use */
+    /* Mostly only one part is in use. */
+    const size_t staged_bytes = memory_is_limited() ? sizeof(uint32_t) : 0;
+    const size_t mebibytes = entries * (sizeof(uint64_t) + staged_bytes) >> 20;
     const uint64_t available = mebibytes > 0 ? memory_available() >> 20 : 0;
 
     if (mebibytes > available) {

@@ -128,8 +128,7 @@ static enum status cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity,
     const bool has_memory =
         capacity <= CPU_ENGINE_LONG_BYTES || capacity <= memory_available() / 4 * 3;
     if (capacity > self->buffer_bytes && (!has_memory || !cpu_engine_resize(self, capacity)))
-        return status_fail(failure, STATUS_DATA, "no memory for a line of more than %zu bytes",
-                           buffer->capacity);
+        return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes", capacity);
     buffer->data = self->buffer.data;
     buffer->capacity = capacity;
     return STATUS_OK;

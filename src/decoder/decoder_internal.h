@@ -115,6 +115,23 @@ const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offs
 #define DECODER_SKIPPABLE_HEAD_BYTES 8
 uint64_t decoder_frame_skippable(const struct decoder_view *view, uint64_t offset);
 
+/*
+ * How much of the input the next call of libzstd or liblz4 gets. A call that fails does not say
+ * what it has written before. So each takes pending output, or reads up to the end of a block, or
+ * what stands between blocks: what precedes a fault, and its message, then do not depend on the
+ * sizes of buffers. `wanted` is what the last call has asked for, which may include the `between`
+ * bytes that follow a block. At the beginning of a frame a call may get all there is, which is
+ * quicker; if it fails, the frame is decoded again.
+ */
+static inline size_t decoder_next_bytes(const struct decoder *decoder, const struct decoder_io *io,
+                                        size_t wanted, size_t between)
+{
+    const size_t bytes = wanted > between ? wanted - between : wanted;
+    const size_t left = io->in_bytes - io->in_used;
+
+    return decoder->is_pending ? 0 : bytes < left ? bytes : left;
+}
+
 /* The libraries of gzip and bzip2 count in unsigned int. */
 static inline unsigned decoder_limit(size_t bytes)
 {

@@ -33,6 +33,7 @@ struct decoder_zstd {
     uint64_t window_limit;
     uint64_t content_bytes; /* of the current frame, or ZSTD_CONTENTSIZE_UNKNOWN */
     uint64_t out_bytes;     /* bytes of the frame decoded so far */
+    size_t wanted;          /* what the library wants to read of the frame next; 0: it begins */
 };
 
 static bool decoder_zstd_is_skippable(unsigned char first)
@@ -133,10 +134,19 @@ static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io 
         io->in_used = io->in_bytes; /* the library would reject an incomplete magic */
         return STATUS_OK;
     }
-    ZSTD_inBuffer in = {.src = io->in, .size = io->in_bytes, .pos = io->in_used};
+    const bool begins = zstd->wanted == 0;
+    const size_t bytes =
+        begins ? io->in_bytes - io->in_used
+               : decoder_next_bytes(decoder, io, zstd->wanted, DECODER_ZSTD_BLOCK_HEADER_BYTES);
     ZSTD_outBuffer out = {.dst = io->out, .size = io->out_bytes, .pos = io->out_used};
+    ZSTD_inBuffer in = {.src = io->in, .size = io->in_used + bytes, .pos = io->in_used};
     size_t result = ZSTD_decompressStream(zstd->context, &out, &in);
-
+    if (begins && ZSTD_isError(result)) {
+        ZSTD_DCtx_reset(zstd->context, ZSTD_reset_session_only);
+        zstd->wanted = DECODER_ZSTD_MAGIC_BYTES + 1;
+        return STATUS_OK;
+    }
+    zstd->wanted = ZSTD_isError(result) ? 0 : result;
     zstd->out_bytes += out.pos - io->out_used;
     io->in_used = in.pos;
     io->out_used = out.pos;

@@ -6,6 +6,7 @@
 
 #include "exec/memory_plan.h"
 
+#include "base/memory.h"
 #include "engine/engine.h"
 #include "partial/operation.h"
 
@@ -40,6 +41,10 @@
 #define MEMORY_PLAN_PARTITIONED_MAX (20 * MEMORY_PLAN_MIB)
 #define MEMORY_PLAN_PRIVATE         (2 * MEMORY_PLAN_MIB)
 #define MEMORY_PLAN_WEIGHTED        (6 * MEMORY_PLAN_MIB)
+
+/* A bin: a 64-bit and a 32-bit part, of which mostly one is in use (histogram.c). */
+#define MEMORY_PLAN_BIN        8
+#define MEMORY_PLAN_BIN_MAPPED 12
 
 /* A decoder beside its window, and the windows that it always may have (RFC 8878, 3.1.1.1.2). */
 #define MEMORY_PLAN_DECODER     MEMORY_PLAN_MIB
@@ -112,7 +117,8 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
         chunk_bytes = MEMORY_PLAN_CHUNK;
     *needs = (struct memory_needs){
         .threads = engine_useful_workers(threads, chunk_bytes, input_bytes),
-        .shared = entries * sizeof(uint64_t) * values,
+        .shared =
+            entries * values * (memory_is_limited() ? MEMORY_PLAN_BIN_MAPPED : MEMORY_PLAN_BIN),
         .thread = chunk_bytes + MEMORY_PLAN_THREAD,
         .table = job->buffer_bytes,
     };

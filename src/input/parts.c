@@ -104,7 +104,7 @@ struct parts {
     struct parts_file **last;
     struct parts_part *taken;
     bool needs_order; /* see parts_needs_order */
-    uint64_t stop;    /* nothing after this position is needed */
+    uint64_t stop;    /* nothing from this position on is needed */
     uint64_t bytes;   /* of the parts that were read to their ends */
 };
 
@@ -408,7 +408,7 @@ static struct parts_part *parts_find_free(const struct parts *parts, bool anybod
 {
     struct parts_part *part = parts->taken;
 
-    while (part && (part->is_busy || part->stream.position > parts->stop ||
+    while (part && (part->is_busy || part->stream.position >= parts->stop ||
                     (!anybody && !pthread_equal(part->puller, pthread_self()))))
         part = part->next;
     return part;
@@ -479,7 +479,7 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
     struct parts_file *file;
 
     *taken = NULL;
-    while ((file = parts_next_file(parts)) != NULL && file->position <= parts->stop) {
+    while ((file = parts_next_file(parts)) != NULL && file->position < parts->stop) {
         struct parts_part *part = calloc(1, sizeof *part);
         const bool has_link = !parts->format->text.is_quoted || parts_add_link(file);
         enum parts_found result = part && has_link ? PARTS_FOUND : PARTS_NO_MEMORY;
@@ -505,7 +505,7 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
         }
         const uint64_t offset = part->found.begin - (uint64_t)file->begin;
         const uint64_t position = file->position + (offset << PARTS_EXPANSION_BITS);
-        if (result == PARTS_NO_MORE || position > parts->stop) {
+        if (result == PARTS_NO_MORE || position >= parts->stop) {
             file->is_taken = true;
             parts_drop(parts, part);
             pthread_cond_broadcast(&parts->freed);
@@ -623,7 +623,7 @@ enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bo
             continue; /* no row begins in it */
         }
         const struct parts_part *left = parts->taken; /* that is busy or still needed */
-        while (left && !left->is_busy && left->stream.position > parts->stop)
+        while (left && !left->is_busy && left->stream.position >= parts->stop)
             left = left->next;
         event = left ? PARTS_NONE : PARTS_ENDED;
         if (event == PARTS_ENDED)

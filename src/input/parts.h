@@ -69,7 +69,7 @@ enum parts_event {
 enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bool wait,
                             struct chunk *chunk, bool *has_several, struct failure *failure);
 
-/* Ends the stream at a position: what follows it is no longer read. */
+/* Ends the stream at a position: nothing from there on is read any more. */
 void parts_stop(struct parts *parts, uint64_t position);
 
 /*

@@ -596,8 +596,8 @@ static size_t source_cut_range(const struct source *source, size_t bytes)
 /*
  * Claims a range that ends with a whole record when it is read after the filled bytes of the
  * buffer; *is_claimed is false if there is none. What remains then has to be read in order: part of
- * an element, a line that is too long, or bytes by which the file has grown. Fails as the buffer's
- * `grow`.
+ * an element, a line that is too long, or for which there is no memory, or bytes by which the file
+ * has grown. Fails with STATUS_ENGINE as the buffer's `grow`.
  */
 static enum status source_claim(struct source *source, struct source_pull *pull, bool *is_claimed,
                                 struct failure *failure)
@@ -611,8 +611,11 @@ static enum status source_claim(struct source *source, struct source_pull *pull,
     if (format->is_text) { /* even at its end: the last line may still be growing */
         bytes = source_cut_range(source, bytes);
         while (bytes == 0 && left > capacity && capacity < CHUNK_ROW_BYTES_MAX && buffer->grow) {
-            if (buffer->grow(buffer, chunk_grown_bytes(capacity), failure) != STATUS_OK)
-                return failure->status;
+            const enum status status = buffer->grow(buffer, chunk_grown_bytes(capacity), failure);
+            if (status == STATUS_ENGINE)
+                return status;
+            if (status != STATUS_OK)
+                break;
             pull->chunk.limit = capacity = buffer->capacity;
             bytes = source_cut_range(source, left < capacity ? (size_t)left : capacity);
         }
@@ -810,26 +813,24 @@ static enum status source_take_rows(struct source *source, const struct source_p
         end = row > begin ? row : begin;
     bool is_open = state == TEXT_SCAN_INSIDE && !is_empty && !is_short;
     for (size_t wanted = SOURCE_FINISH_BYTES; is_open && status == STATUS_OK; wanted *= 2) {
-        if (end == buffer->capacity && end < CHUNK_ROW_BYTES_MAX && buffer->grow)
-            status = buffer->grow(buffer, chunk_grown_bytes(end), failure);
+        const struct chunk_origin origin = {
+            .name = range->input->name,
+            .offset = (uint64_t)range->offset + row,
+            .start = (uint64_t)range->input->start,
+            .row_end = range->row_end,
+        };
+        if (end == buffer->capacity)
+            status = stream_grow(rules, &origin, buffer, row, end, failure);
         const size_t space = buffer->capacity - end;
         char *next = buffer->data + end;
         ssize_t n = 0;
-        if (status == STATUS_OK && space > 0)
+        if (status == STATUS_OK)
             n = input_read_at(range->input->fd, next, space < wanted ? space : wanted,
                               range->offset + (off_t)end);
         if (n < 0)
             status = input_fail(failure, range->input->name, strerror(errno));
-        if (status == STATUS_OK && n == 0 && (space == 0 || state == TEXT_SCAN_INSIDE)) {
-            const struct chunk_origin origin = {
-                .name = range->input->name,
-                .offset = (uint64_t)range->offset + row,
-                .start = (uint64_t)range->input->start,
-                .row_end = range->row_end,
-            };
-            status =
-                stream_fail_row(rules, &origin, buffer->data + row, end - row, space == 0, failure);
-        }
+        if (status == STATUS_OK && n == 0 && state == TEXT_SCAN_INSIDE)
+            status = stream_fail_row(rules, &origin, buffer->data + row, end - row, NULL, failure);
         if (status != STATUS_OK || n == 0)
             break; /* the end of the file is that of the row */
         reader_end_rows(range->row_end, next, (size_t)n);
