@@ -3,8 +3,8 @@
 
 #include "app/merge.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/resources.h"
 #include "engine/engine.h"
 #include "exec/memory_plan.h"
 #include "partial/operation.h"
@@ -171,15 +171,11 @@ static enum status merge_plan(struct merge *merge, struct failure *failure)
     const struct options *options = merge->options;
     const unsigned wanted = parallel_threads(options->threads, options->name_count, 1);
     struct memory_needs needs;
-    struct memory_plan plan;
 
     memory_plan_needs(&needs, &merge->job, wanted, MERGE_CHUNK_BYTES, ENGINE_INPUT_UNKNOWN, true,
                       0);
-    if (memory_plan_make(&plan, &needs, memory_available(), failure) != STATUS_OK)
-        return failure->status;
-    memory_plan_apply(&plan, &merge->job);
-    merge->threads = plan.threads;
-    return STATUS_OK;
+    return memory_plan_make(&needs, resources_at_start()->memory, &merge->job, &merge->threads,
+                            failure);
 }
 
 enum status merge_run(const struct options *options, struct failure *failure)

@@ -8,8 +8,7 @@
 #include "app/monitor.h"
 #include "app/options_table.h"
 #include "app/progress.h"
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "base/resources.h"
 #include "exec/memory_plan.h"
 #include "exec/pipeline.h"
 #include "input/parse_errors.h"
@@ -55,7 +54,6 @@ struct run {
     struct print_output output;
     struct progress progress;           /* of the last attempt */
     struct stage stage;                 /* after the input */
-    uint64_t available;                 /* memory, before the run has taken any; 0: not read yet */
     char quotes_note[SOURCE_NOTE_SIZE]; /* for the end: of quoted fields that a delimiter splits */
     bool is_thread_left;                /* as in struct pipeline_report, of any attempt */
 };
@@ -163,13 +161,6 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     return status;
 }
 
-static uint64_t run_available(struct run *run)
-{
-    if (run->available == 0)
-        run->available = memory_available();
-    return run->available;
-}
-
 /*
  * Plans the memory of the run: the job gets its parts, and the options fewer threads if there is
  * too little memory for all.
@@ -177,28 +168,25 @@ static uint64_t run_available(struct run *run)
 static enum status run_plan(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
-    const unsigned wanted = options->threads > 0 ? options->threads : parallel_processors();
+    const struct resources *resources = resources_at_start();
+    const unsigned wanted = options->threads > 0 ? options->threads : resources->processors;
     const size_t chunk_bytes = run_chunk_bytes(options, &run->job);
     struct memory_needs needs;
-    struct memory_plan plan;
+    unsigned threads;
 
     const struct source_sizes sizes = source_sizes(run->source);
     const bool is_compressed =
         sizes.stream == SOURCE_SIZE_UNKNOWN && sizes.files != SOURCE_SIZE_UNKNOWN;
     memory_plan_needs(&needs, &run->job, wanted, chunk_bytes, sizes.stream, is_compressed,
                       options->decoding_memory);
-    if (memory_plan_is_small(&needs, sizes.stream))
-        return STATUS_OK;
-    const uint64_t available = run_available(run);
-    if (memory_plan_make(&plan, &needs, available, failure) != STATUS_OK)
+    if (memory_plan_make(&needs, resources->memory, &run->job, &threads, failure) != STATUS_OK)
         return failure->status;
-    memory_plan_apply(&plan, &run->job);
-    if (plan.threads < needs.threads) {
+    if (threads < needs.threads) {
         run->adapted = *options;
-        run->adapted.threads = run->adapted.print.threads = plan.threads;
+        run->adapted.threads = run->adapted.print.threads = threads;
         run->options = &run->adapted;
     }
-    if (!memory_plan_has_devices(available) && options->gpu_count == 0 && !run->engine)
+    if (resources->memory < MEMORY_PLAN_DEVICES && options->gpu_count == 0 && !run->engine)
         run->engine = engine_last(engines)->name;
     return STATUS_OK;
 }
@@ -340,7 +328,7 @@ static enum status run_open_source(struct run *run, const struct source_options 
 
     if (status == STATUS_OK && options->decoding_memory == 0 &&
         source_sizes(run->source).stream == SOURCE_SIZE_UNKNOWN)
-        source_limit_decoding(run->source, memory_plan_decoding(run_available(run)));
+        source_limit_decoding(run->source, memory_plan_decoding(resources_at_start()->memory));
     return status;
 }
 

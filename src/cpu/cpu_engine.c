@@ -5,7 +5,7 @@
 
 #include "base/cpu_isa.h"
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "base/resources.h"
 #include "cpu/cpu_rows.h"
 #include "partial/operation.h"
 
@@ -27,9 +27,6 @@
  */
 #define CPU_ENGINE_PIPE_CHUNK_BYTES   ((size_t)128 << 10)
 #define CPU_ENGINE_PIPE_CHUNK_THREADS 3
-
-/* A buffer that has grown to more bytes may take too much memory. */
-#define CPU_ENGINE_LONG_BYTES ((size_t)4 << 20)
 
 struct cpu_session {
     const struct job *job;
@@ -56,7 +53,7 @@ struct cpu_worker {
 static bool cpu_engine_probe(unsigned device, char *description, size_t size)
 {
     (void)device;
-    unsigned processors = parallel_processors();
+    unsigned processors = resources_at_start()->processors;
     const enum cpu_isa isa = cpu_isa_best();
 
     snprintf(description, size, "%u processor%s, %s code%s", processors, processors == 1 ? "" : "s",
@@ -69,7 +66,7 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
                                    struct failure *failure)
 {
     const bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN && !options->is_compressed;
-    const unsigned threads = options->threads ? options->threads : parallel_processors();
+    const unsigned threads = options->threads ? options->threads : resources_at_start()->processors;
     struct cpu_session *opened = malloc(sizeof *opened);
     if (!opened)
         return status_fail(failure, STATUS_DATA, "no memory for the CPU engine");
@@ -125,8 +122,7 @@ static enum status cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity,
     struct cpu_worker *self = buffer->owner;
 
     /* What is available, which the old memory is no part of, is for other threads, too. */
-    const bool has_memory =
-        capacity <= CPU_ENGINE_LONG_BYTES || capacity <= memory_available() / 4 * 3;
+    const bool has_memory = resources_have_memory(capacity + capacity / 3);
     if (capacity > self->buffer_bytes && (!has_memory || !cpu_engine_resize(self, capacity)))
         return status_fail(failure, STATUS_DATA, "no memory for a line of more than %zu bytes",
                            buffer->capacity);

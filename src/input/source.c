@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
-#include "base/parallel.h"
+#include "base/resources.h"
 #include "input/first_block.h"
 #include "input/parts.h"
 #include "input/reader.h"
@@ -178,7 +178,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
     }
     new->names = names;
     new->count = count;
-    new->processors = parallel_processors();
+    new->processors = resources_at_start()->processors;
     new->format.element_bytes = 1;
     new->stop = UINT64_MAX;
     new->stream.format = &new->format;

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/resources.h"
 #include "table/table_internal.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ static void table_pack_some(void *context, size_t part)
 static unsigned table_threads(const struct table *table)
 {
     const unsigned writers = atomic_load(&table->writers_max);
-    const unsigned processors = parallel_processors();
+    const unsigned processors = resources_at_start()->processors;
     return writers == 0 || writers > processors ? processors : writers;
 }
 

@@ -20,8 +20,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define BINS_MAX  (1u << 20)
-#define FRAME_MAX ((size_t)4 << 20)
+#define BINS_MAX     (1u << 20)
+#define FRAME_MAX    ((size_t)4 << 20)
+#define BUFFER_BYTES ((uint64_t)1 << 30) /* for tables */
 
 /* States in memory, as files that have names. */
 static int input = -1;
@@ -106,6 +107,7 @@ static bool merge(const char *name, struct sum *sum)
                       sum->job.binning.bins <= BINS_MAX;
             sum->job.line = line;
             sum->job.any_order = false; /* as with --save */
+            sum->job.buffer_bytes = BUFFER_BYTES;
             is_fine =
                 is_fine && (sum->partial = operation_of(&sum->job)->create(&sum->job, &failure));
         }

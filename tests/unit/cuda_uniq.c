@@ -362,6 +362,7 @@ static bool open_bench(struct bench *bench)
                                cudaDevAttrMultiProcessorCount, 0) != cudaSuccess)
         return false;
     bench->job.operation = OPERATION_UNIQ;
+    bench->job.buffer_bytes = (uint64_t)1 << 32;
     bench->shared.job = &bench->job;
     bench->data = malloc(ELEMENTS_MAX * sizeof(uint64_t));
     bench->keys = malloc(ELEMENTS_MAX * sizeof *bench->keys);

@@ -454,7 +454,9 @@ static void counted_begin(struct counted *counted, const char *type, uint64_t wi
     struct failure failure;
     void *partial = NULL;
 
-    *counted = (struct counted){.job = {.operation = OPERATION_UNIQ, .bin_width = width}};
+    *counted = (struct counted){
+        .job = {.operation = OPERATION_UNIQ, .bin_width = width, .buffer_bytes = (uint64_t)1 << 30},
+    };
     counted->rows = malloc(COUNTED_ROWS_MAX * sizeof *counted->rows);
     must(counted->rows && element_parse(type, &counted->job.element) &&
              (partial = op_uniq.create(&counted->job, &failure)) != NULL,

@@ -1,0 +1,207 @@
+/* Implements resources.h: one walk over the control groups, and the files of the system. */
+#include "config.h"
+
+#include "base/resources.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* From here on a limit is none: version 1 writes 2^63 less a page, or -1. */
+#define RESOURCES_NONE ((uint64_t)1 << 62)
+
+/* Less memory is used without looking whether it is there. */
+#define RESOURCES_FEW_BYTES ((uint64_t)4 << 20)
+
+#define RESOURCES_PATH_SIZE (2 * PATH_MAX)
+
+/* Where a hierarchy of groups is mounted, and the names of its files, NULL if it has none. */
+struct resources_hierarchy {
+    const char *controller; /* in /proc/self/cgroup, between commas */
+    const char *mount;
+    const char *memory_limit;
+    const char *memory_used;
+    const char *caches[2]; /* labels in memory.stat: of the group and those below it */
+    const char *quota;     /* of processor time */
+    const char *period;    /* NULL: it follows the quota */
+};
+
+#define RESOURCES_V2                                                                   \
+    .controller = ",,", .memory_limit = "memory.max", .memory_used = "memory.current", \
+    .caches = {"inactive_file ", "active_file "}, .quota = "cpu.max"
+
+static const struct resources_hierarchy resources_hierarchies[] = {
+    {
+        .controller = ",memory,",
+        .mount = "/sys/fs/cgroup/memory",
+        .memory_limit = "memory.limit_in_bytes",
+        .memory_used = "memory.usage_in_bytes",
+        .caches = {"total_inactive_file ", "total_active_file "},
+    },
+    {
+        .controller = ",cpu,",
+        .mount = "/sys/fs/cgroup/cpu",
+        .quota = "cpu.cfs_quota_us",
+        .period = "cpu.cfs_period_us",
+    },
+    {.mount = "/sys/fs/cgroup", RESOURCES_V2},
+    {.mount = "/sys/fs/cgroup/unified", RESOURCES_V2},
+};
+
+static const char *const resources_plain[2] = {""};
+
+/*
+ * Returns the sum of the numbers after up to two labels, each at the beginning of a line of a file
+ * of a directory; `otherwise`: there is none. NULL ends the labels.
+ */
+static uint64_t resources_read(const char *directory, const char *name, const char *const labels[2],
+                               uint64_t otherwise)
+{
+    char line[RESOURCES_PATH_SIZE];
+    uint64_t sum = otherwise;
+    uint64_t found = 0;
+    uint64_t number;
+
+    snprintf(line, sizeof line, "%s/%s", directory, name);
+    FILE *file = fopen(line, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        for (size_t i = 0; i < 2 && labels[i]; i++) {
+            const size_t length = strlen(labels[i]);
+            if (strncmp(line, labels[i], length) == 0 &&
+                sscanf(line + length, "%" SCNu64, &number) == 1)
+                sum = found += number;
+        }
+    }
+    if (file)
+        fclose(file);
+    return sum;
+}
+
+/* Lowers the numbers to what the group of a directory leaves. */
+static void resources_apply_group(struct resources *resources, const char *directory,
+                                  const struct resources_hierarchy *files)
+{
+    char path[RESOURCES_PATH_SIZE];
+    uint64_t limit = UINT64_MAX;
+    uint64_t quota = UINT64_MAX;
+    uint64_t period = 0;
+
+    if (files->memory_limit)
+        limit = resources_read(directory, files->memory_limit, resources_plain, limit);
+    if (limit < RESOURCES_NONE) {
+        const uint64_t cache = resources_read(directory, "memory.stat", files->caches, 0);
+        uint64_t used = resources_read(directory, files->memory_used, resources_plain, 0);
+        used = used > cache ? used - cache : 0;
+        const uint64_t left = limit > used ? limit - used : 0;
+        resources->memory = left < resources->memory ? left : resources->memory;
+    }
+    if (!files->quota)
+        return;
+    snprintf(path, sizeof path, "%s/%s", directory, files->quota);
+    FILE *file = fopen(path, "re"); /* version 2: QUOTA PERIOD, or max PERIOD */
+    if (file) {
+        const int numbers = fscanf(file, "%" SCNu64 " %" SCNu64, &quota, &period);
+        fclose(file);
+        if (numbers == 1 && files->period && quota < RESOURCES_NONE)
+            period = resources_read(directory, files->period, resources_plain, 0);
+    }
+    if (quota < RESOURCES_NONE && period > 0) {
+        const uint64_t processors = quota > period ? (quota - 1) / period + 1 : 1;
+        if (processors < resources->processors)
+            resources->processors = (unsigned)processors;
+    }
+}
+
+struct resources resources_of_groups(const char *root)
+{
+    struct resources resources = {.processors = UINT_MAX, .memory = UINT64_MAX};
+    char path[RESOURCES_PATH_SIZE - NAME_MAX];
+    char line[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    FILE *groups = fopen(path, "re");
+    while (groups && fgets(line, sizeof line, groups)) { /* NUMBER:CONTROLLERS:GROUP */
+        char *controllers = strchr(line, ':');
+        char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group)
+            continue;
+        *controllers = *group = ',';
+        const size_t bytes = (size_t)(group++ - controllers) + 1;
+        group[strcspn(group, "\n")] = '\0';
+        if (strcmp(group, "/") == 0)
+            *group = '\0';
+        for (size_t i = 0; i < sizeof resources_hierarchies / sizeof *resources_hierarchies; i++) {
+            const struct resources_hierarchy *hierarchy = &resources_hierarchies[i];
+            if (!memmem(controllers, bytes, hierarchy->controller, strlen(hierarchy->controller)))
+                continue;
+            const int top = snprintf(path, sizeof path, "%s%s", root, hierarchy->mount);
+            snprintf(path + top, sizeof path - (size_t)top, "%s", group);
+            for (char *end = path + strlen(path); end >= path + top; end = strrchr(path, '/')) {
+                *end = '\0'; /* the group, then its ancestors */
+                resources_apply_group(&resources, path, hierarchy);
+            }
+        }
+    }
+    if (groups)
+        fclose(groups);
+    return resources;
+}
+
+struct resources resources_look(const char *root)
+{
+    static const char *const available[2] = {"MemAvailable:"};
+    struct resources resources = resources_of_groups(root);
+    char path[PATH_MAX];
+    struct rlimit limit;
+    unsigned processors = 0;
+
+#ifdef CPU_COUNT
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        processors = (unsigned)CPU_COUNT(&set);
+#endif
+    if (processors == 0) {
+        const long online = sysconf(_SC_NPROCESSORS_ONLN);
+        processors = online > 0 ? (unsigned)online : 1;
+    }
+    if (processors < resources.processors)
+        resources.processors = processors;
+
+    snprintf(path, sizeof path, "%s/proc", root);
+    const uint64_t kib = resources_read(path, "meminfo", available, UINT64_MAX);
+    if (kib <= resources.memory / 1024)
+        resources.memory = kib * 1024;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        const uint64_t mapped = resources_read(path, "self/statm", resources_plain, 0) *
+                                (uint64_t)sysconf(_SC_PAGESIZE);
+        const uint64_t left = limit.rlim_cur > mapped ? limit.rlim_cur - mapped : 0;
+        resources.memory = left < resources.memory ? left : resources.memory;
+    }
+    return resources;
+}
+
+static struct resources resources_first; /* set once */
+
+static void resources_look_first(void)
+{
+    resources_first = resources_look("");
+}
+
+const struct resources *resources_at_start(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, resources_look_first);
+    return &resources_first;
+}
+
+bool resources_have_memory(uint64_t bytes)
+{
+    return bytes < RESOURCES_FEW_BYTES || bytes <= resources_look("").memory;
+}
