@@ -3,6 +3,7 @@
 
 #include "base/resources.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 /* From here on a limit is none: version 1 writes 2^63 less a page, or -1. */
@@ -19,7 +21,8 @@
 /* Less memory is used without looking whether it is there. */
 #define RESOURCES_FEW_BYTES ((uint64_t)4 << 20)
 
-#define RESOURCES_PATH_SIZE (2 * PATH_MAX)
+/* Of a file that is read, and of its path. */
+#define RESOURCES_TEXT_SIZE 8192
 
 /* Where a hierarchy of groups is mounted, and the names of its files, NULL if it has none. */
 struct resources_hierarchy {
@@ -34,7 +37,7 @@ struct resources_hierarchy {
 
 #define RESOURCES_V2                                                                   \
     .controller = ",,", .memory_limit = "memory.max", .memory_used = "memory.current", \
-    .caches = {"inactive_file ", "active_file "}, .quota = "cpu.max"
+    .caches = {"\ninactive_file ", "\nactive_file "}, .quota = "cpu.max"
 
 static const struct resources_hierarchy resources_hierarchies[] = {
     {
@@ -42,7 +45,7 @@ static const struct resources_hierarchy resources_hierarchies[] = {
         .mount = "/sys/fs/cgroup/memory",
         .memory_limit = "memory.limit_in_bytes",
         .memory_used = "memory.usage_in_bytes",
-        .caches = {"total_inactive_file ", "total_active_file "},
+        .caches = {"\ntotal_inactive_file ", "\ntotal_active_file "},
     },
     {
         .controller = ",cpu,",
@@ -54,63 +57,61 @@ static const struct resources_hierarchy resources_hierarchies[] = {
     {.mount = "/sys/fs/cgroup/unified", RESOURCES_V2},
 };
 
-static const char *const resources_plain[2] = {""};
-
 /*
- * Returns the sum of the numbers after up to two labels, each at the beginning of a line of a file
- * of a directory; `otherwise`: there is none. NULL ends the labels.
+ * Reads a file of a directory into `text`, after a newline: so a newline is before each line.
+ * Returns false, and an empty text, if it cannot be read.
  */
-static uint64_t resources_read(const char *directory, const char *name, const char *const labels[2],
-                               uint64_t otherwise)
+static bool resources_read(char text[RESOURCES_TEXT_SIZE], const char *directory, const char *name)
 {
-    char line[RESOURCES_PATH_SIZE];
-    uint64_t sum = otherwise;
-    uint64_t found = 0;
+    size_t length = 0;
+    ssize_t n = -1;
+
+    snprintf(text, RESOURCES_TEXT_SIZE, "%s/%s", directory, name);
+    const int fd = open(text, O_RDONLY | O_CLOEXEC);
+    text[length++] = '\n';
+    while (fd >= 0 && (n = read(fd, text + length, RESOURCES_TEXT_SIZE - 1 - length)) > 0)
+        length += (size_t)n;
+    text[length] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return length > 1;
+}
+
+/* Returns the number after a label in a text, or `otherwise`. */
+static uint64_t resources_number(const char *text, const char *label, uint64_t otherwise)
+{
+    const char *found = strstr(text, label);
     uint64_t number;
 
-    snprintf(line, sizeof line, "%s/%s", directory, name);
-    FILE *file = fopen(line, "re");
-    while (file && fgets(line, sizeof line, file)) {
-        for (size_t i = 0; i < 2 && labels[i]; i++) {
-            const size_t length = strlen(labels[i]);
-            if (strncmp(line, labels[i], length) == 0 &&
-                sscanf(line + length, "%" SCNu64, &number) == 1)
-                sum = found += number;
-        }
-    }
-    if (file)
-        fclose(file);
-    return sum;
+    return found && sscanf(found + strlen(label), "%" SCNu64, &number) == 1 ? number : otherwise;
 }
 
 /* Lowers the numbers to what the group of a directory leaves. */
 static void resources_apply_group(struct resources *resources, const char *directory,
                                   const struct resources_hierarchy *files)
 {
-    char path[RESOURCES_PATH_SIZE];
+    char text[RESOURCES_TEXT_SIZE];
     uint64_t limit = UINT64_MAX;
     uint64_t quota = UINT64_MAX;
     uint64_t period = 0;
 
-    if (files->memory_limit)
-        limit = resources_read(directory, files->memory_limit, resources_plain, limit);
+    if (files->memory_limit && resources_read(text, directory, files->memory_limit))
+        limit = resources_number(text, "\n", limit);
     if (limit < RESOURCES_NONE) {
-        const uint64_t cache = resources_read(directory, "memory.stat", files->caches, 0);
-        uint64_t used = resources_read(directory, files->memory_used, resources_plain, 0);
+        resources_read(text, directory, "memory.stat");
+        const uint64_t cache = resources_number(text, files->caches[0], 0) +
+                               resources_number(text, files->caches[1], 0);
+        resources_read(text, directory, files->memory_used);
+        uint64_t used = resources_number(text, "\n", 0);
         used = used > cache ? used - cache : 0;
         const uint64_t left = limit > used ? limit - used : 0;
         resources->memory = left < resources->memory ? left : resources->memory;
     }
-    if (!files->quota)
+    if (!files->quota || !resources_read(text, directory, files->quota))
         return;
-    snprintf(path, sizeof path, "%s/%s", directory, files->quota);
-    FILE *file = fopen(path, "re"); /* version 2: QUOTA PERIOD, or max PERIOD */
-    if (file) {
-        const int numbers = fscanf(file, "%" SCNu64 " %" SCNu64, &quota, &period);
-        fclose(file);
-        if (numbers == 1 && files->period && quota < RESOURCES_NONE)
-            period = resources_read(directory, files->period, resources_plain, 0);
-    }
+    if (sscanf(text, "%" SCNu64 " %" SCNu64, &quota, &period) == 1 && files->period &&
+        resources_read(text, directory, files->period))
+        period = resources_number(text, "\n", 0);
     if (quota < RESOURCES_NONE && period > 0) {
         const uint64_t processors = quota > period ? (quota - 1) / period + 1 : 1;
         if (processors < resources->processors)
@@ -121,19 +122,19 @@ static void resources_apply_group(struct resources *resources, const char *direc
 struct resources resources_of_groups(const char *root)
 {
     struct resources resources = {.processors = UINT_MAX, .memory = UINT64_MAX};
-    char path[RESOURCES_PATH_SIZE - NAME_MAX];
-    char line[PATH_MAX];
+    char path[RESOURCES_TEXT_SIZE];
+    char text[RESOURCES_TEXT_SIZE];
+    char *rest = text;
+    char *line;
 
-    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    FILE *groups = fopen(path, "re");
-    while (groups && fgets(line, sizeof line, groups)) { /* NUMBER:CONTROLLERS:GROUP */
+    resources_read(text, root, "proc/self/cgroup");
+    while ((line = strsep(&rest, "\n")) != NULL) { /* NUMBER:CONTROLLERS:GROUP */
         char *controllers = strchr(line, ':');
         char *group = controllers ? strchr(controllers + 1, ':') : NULL;
         if (!group)
             continue;
         *controllers = *group = ',';
         const size_t bytes = (size_t)(group++ - controllers) + 1;
-        group[strcspn(group, "\n")] = '\0';
         if (strcmp(group, "/") == 0)
             *group = '\0';
         for (size_t i = 0; i < sizeof resources_hierarchies / sizeof *resources_hierarchies; i++) {
@@ -148,16 +149,13 @@ struct resources resources_of_groups(const char *root)
             }
         }
     }
-    if (groups)
-        fclose(groups);
     return resources;
 }
 
 struct resources resources_look(const char *root)
 {
-    static const char *const available[2] = {"MemAvailable:"};
     struct resources resources = resources_of_groups(root);
-    char path[PATH_MAX];
+    char text[RESOURCES_TEXT_SIZE];
     struct rlimit limit;
     unsigned processors = 0;
 
@@ -173,13 +171,13 @@ struct resources resources_look(const char *root)
     if (processors < resources.processors)
         resources.processors = processors;
 
-    snprintf(path, sizeof path, "%s/proc", root);
-    const uint64_t kib = resources_read(path, "meminfo", available, UINT64_MAX);
+    resources_read(text, root, "proc/meminfo");
+    const uint64_t kib = resources_number(text, "\nMemAvailable:", UINT64_MAX);
     if (kib <= resources.memory / 1024)
         resources.memory = kib * 1024;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-        const uint64_t mapped = resources_read(path, "self/statm", resources_plain, 0) *
-                                (uint64_t)sysconf(_SC_PAGESIZE);
+        resources_read(text, root, "proc/self/statm");
+        const uint64_t mapped = resources_number(text, "\n", 0) * (uint64_t)sysconf(_SC_PAGESIZE);
         const uint64_t left = limit.rlim_cur > mapped ? limit.rlim_cur - mapped : 0;
         resources.memory = left < resources.memory ? left : resources.memory;
     }
