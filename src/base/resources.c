@@ -58,62 +58,58 @@ static const struct resources_hierarchy resources_hierarchies[] = {
 };
 
 /*
- * Reads a file of a directory into `text`, after a newline: so a newline is before each line.
- * Returns false, and an empty text, if it cannot be read.
+ * Reads up to two numbers after a label in a file of a directory, as scanf does. Returns how many
+ * there are; the others are 0.
  */
-static bool resources_read(char text[RESOURCES_TEXT_SIZE], const char *directory, const char *name)
+static int resources_read(const char *directory, const char *name, const char *label,
+                          uint64_t numbers[2])
 {
+    char text[RESOURCES_TEXT_SIZE]; /* the path, and then the file */
     size_t length = 0;
-    ssize_t n = -1;
+    ssize_t n;
 
-    snprintf(text, RESOURCES_TEXT_SIZE, "%s/%s", directory, name);
+    numbers[0] = numbers[1] = 0;
+    snprintf(text, sizeof text, "%s/%s", directory, name);
     const int fd = open(text, O_RDONLY | O_CLOEXEC);
-    text[length++] = '\n';
-    while (fd >= 0 && (n = read(fd, text + length, RESOURCES_TEXT_SIZE - 1 - length)) > 0)
+    if (fd < 0)
+        return 0;
+    text[length++] = '\n'; /* before each line */
+    while ((n = read(fd, text + length, sizeof text - 1 - length)) > 0)
         length += (size_t)n;
+    close(fd);
     text[length] = '\0';
-    if (fd >= 0)
-        close(fd);
-    return length > 1;
-}
-
-/* Returns the number after a label in a text, or `otherwise`. */
-static uint64_t resources_number(const char *text, const char *label, uint64_t otherwise)
-{
     const char *found = strstr(text, label);
-    uint64_t number;
-
-    return found && sscanf(found + strlen(label), "%" SCNu64, &number) == 1 ? number : otherwise;
+    const int count =
+        found ? sscanf(found + strlen(label), "%" SCNu64 " %" SCNu64, &numbers[0], &numbers[1]) : 0;
+    return count > 0 ? count : 0;
 }
 
 /* Lowers the numbers to what the group of a directory leaves. */
 static void resources_apply_group(struct resources *resources, const char *directory,
                                   const struct resources_hierarchy *files)
 {
-    char text[RESOURCES_TEXT_SIZE];
-    uint64_t limit = UINT64_MAX;
-    uint64_t quota = UINT64_MAX;
-    uint64_t period = 0;
+    uint64_t limit[2];
+    uint64_t used[2];
+    uint64_t cache[2];
+    uint64_t quota[2]; /* and period */
 
-    if (files->memory_limit && resources_read(text, directory, files->memory_limit))
-        limit = resources_number(text, "\n", limit);
-    if (limit < RESOURCES_NONE) {
-        resources_read(text, directory, "memory.stat");
-        const uint64_t cache = resources_number(text, files->caches[0], 0) +
-                               resources_number(text, files->caches[1], 0);
-        resources_read(text, directory, files->memory_used);
-        uint64_t used = resources_number(text, "\n", 0);
-        used = used > cache ? used - cache : 0;
-        const uint64_t left = limit > used ? limit - used : 0;
+    if (files->memory_limit && resources_read(directory, files->memory_limit, "\n", limit) > 0 &&
+        limit[0] < RESOURCES_NONE) {
+        resources_read(directory, files->memory_used, "\n", used);
+        for (size_t i = 0; i < 2; i++) {
+            resources_read(directory, "memory.stat", files->caches[i], cache);
+            used[0] = used[0] > cache[0] ? used[0] - cache[0] : 0;
+        }
+        const uint64_t left = limit[0] > used[0] ? limit[0] - used[0] : 0;
         resources->memory = left < resources->memory ? left : resources->memory;
     }
-    if (!files->quota || !resources_read(text, directory, files->quota))
-        return;
-    if (sscanf(text, "%" SCNu64 " %" SCNu64, &quota, &period) == 1 && files->period &&
-        resources_read(text, directory, files->period))
-        period = resources_number(text, "\n", 0);
-    if (quota < RESOURCES_NONE && period > 0) {
-        const uint64_t processors = quota > period ? (quota - 1) / period + 1 : 1;
+    if (files->quota && resources_read(directory, files->quota, "\n", quota) > 0 &&
+        quota[0] < RESOURCES_NONE) {
+        if (files->period && resources_read(directory, files->period, "\n", used) > 0)
+            quota[1] = used[0];
+        const uint64_t processors = quota[1] == 0         ? UINT64_MAX
+                                    : quota[0] > quota[1] ? (quota[0] - 1) / quota[1] + 1
+                                                          : 1;
         if (processors < resources->processors)
             resources->processors = (unsigned)processors;
     }
@@ -123,18 +119,18 @@ struct resources resources_of_groups(const char *root)
 {
     struct resources resources = {.processors = UINT_MAX, .memory = UINT64_MAX};
     char path[RESOURCES_TEXT_SIZE];
-    char text[RESOURCES_TEXT_SIZE];
-    char *rest = text;
-    char *line;
+    char line[PATH_MAX];
 
-    resources_read(text, root, "proc/self/cgroup");
-    while ((line = strsep(&rest, "\n")) != NULL) { /* NUMBER:CONTROLLERS:GROUP */
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    FILE *groups = fopen(path, "re");
+    while (groups && fgets(line, sizeof line, groups)) { /* NUMBER:CONTROLLERS:GROUP */
         char *controllers = strchr(line, ':');
         char *group = controllers ? strchr(controllers + 1, ':') : NULL;
         if (!group)
             continue;
         *controllers = *group = ',';
         const size_t bytes = (size_t)(group++ - controllers) + 1;
+        group[strcspn(group, "\n")] = '\0';
         if (strcmp(group, "/") == 0)
             *group = '\0';
         for (size_t i = 0; i < sizeof resources_hierarchies / sizeof *resources_hierarchies; i++) {
@@ -149,13 +145,15 @@ struct resources resources_of_groups(const char *root)
             }
         }
     }
+    if (groups)
+        fclose(groups);
     return resources;
 }
 
 struct resources resources_look(const char *root)
 {
     struct resources resources = resources_of_groups(root);
-    char text[RESOURCES_TEXT_SIZE];
+    uint64_t numbers[2];
     struct rlimit limit;
     unsigned processors = 0;
 
@@ -171,13 +169,12 @@ struct resources resources_look(const char *root)
     if (processors < resources.processors)
         resources.processors = processors;
 
-    resources_read(text, root, "proc/meminfo");
-    const uint64_t kib = resources_number(text, "\nMemAvailable:", UINT64_MAX);
-    if (kib <= resources.memory / 1024)
-        resources.memory = kib * 1024;
+    if (resources_read(root, "proc/meminfo", "\nMemAvailable:", numbers) > 0 &&
+        numbers[0] <= resources.memory / 1024)
+        resources.memory = numbers[0] * 1024;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-        resources_read(text, root, "proc/self/statm");
-        const uint64_t mapped = resources_number(text, "\n", 0) * (uint64_t)sysconf(_SC_PAGESIZE);
+        resources_read(root, "proc/self/statm", "\n", numbers);
+        const uint64_t mapped = numbers[0] * (uint64_t)sysconf(_SC_PAGESIZE);
         const uint64_t left = limit.rlim_cur > mapped ? limit.rlim_cur - mapped : 0;
         resources.memory = left < resources.memory ? left : resources.memory;
     }
