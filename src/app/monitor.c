@@ -93,7 +93,7 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
 
     sigaddset(&awaited, SIGUSR1);
     pipeline_look(pipeline, &live);
-    while (status == STATUS_OK && !pipeline_has_ended(pipeline)) {
+    while (status == STATUS_OK && !live.has_ended) {
         const double due = print_due < monitor->progress.due ? print_due : monitor->progress.due;
         double wait = monitor_ending != 0 ? MONITOR_ENDING_SECONDS : due - live.seconds;
         wait = wait < 0 ? 0 : wait > MONITOR_WAIT_SECONDS_MAX ? MONITOR_WAIT_SECONDS_MAX : wait;
@@ -111,13 +111,12 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
         if (live.seconds >= monitor->progress.due)
             progress_show(&monitor->progress, &live);
         bool is_due = live.seconds >= print_due || monitor_ending != 0;
-        if (is_due && every > 0 && !pipeline_has_ended(pipeline)) {
+        if (is_due && every > 0 && !live.has_ended) {
             status = monitor_print(monitor, pipeline, failure);
             pipeline_look(pipeline, &live);
             print_due = ((double)(uint64_t)(live.seconds / every) + 1) * every;
         }
     }
-    pipeline_look(pipeline, &live); /* the run may have ended since the last look */
     progress_end(&monitor->progress, &live);
     if (status == STATUS_OK)
         progress_begin_stage(&monitor->progress, monitor->stage);

@@ -76,16 +76,6 @@ static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const st
     return pool;
 }
 
-bool pipeline_has_ended(struct pipeline *pipeline)
-{
-    struct crew *crew = &pipeline->crew;
-
-    pthread_mutex_lock(&crew->lock);
-    const bool has_ended = crew->ended;
-    pthread_mutex_unlock(&crew->lock);
-    return has_ended;
-}
-
 /* The sums over all pools. */
 static struct worker_pool_counts pipeline_counts(const struct pipeline *pipeline)
 {
@@ -119,17 +109,22 @@ static uint64_t pipeline_elements(const struct pipeline *pipeline)
                         : pipeline_counts(pipeline).counted / job_value_bytes(job);
 }
 
-void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
+void pipeline_look(struct pipeline *pipeline, struct pipeline_live *live)
 {
-    const struct worker_pool_counts counts = pipeline_counts(pipeline);
+    struct crew *crew = &pipeline->crew;
 
+    pthread_mutex_lock(&crew->lock);
+    const bool has_ended = crew->ended;
+    pthread_mutex_unlock(&crew->lock);
+    const struct worker_pool_counts counts = pipeline_counts(pipeline); /* all, if it has ended */
     *live = (struct pipeline_live){
         .bytes = counts.bytes,
         .counted = counts.counted,
         .file_bytes = pipeline->task->options.is_compressed
                           ? source_progress(pipeline->task->source).file_bytes
                           : counts.bytes,
-        .seconds = clock_seconds() - pipeline->crew.start,
+        .seconds = clock_seconds() - crew->start,
+        .has_ended = has_ended,
     };
 }
 

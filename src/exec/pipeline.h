@@ -27,7 +27,7 @@ struct pipeline_watcher {
     void *context;
     bool checkpoints; /* `watch` may call pipeline_checkpoint */
     /*
-     * Called once the workers run. Must return when pipeline_has_ended; a failure ends the run.
+     * Called once the workers run. Must return when the pipeline has ended; a failure ends the run.
      * NULL: nothing is called.
      */
     enum status (*watch)(void *context, struct pipeline *pipeline, struct failure *failure);
@@ -41,6 +41,7 @@ struct pipeline_live {
     uint64_t counted;    /* of these, what is in chunks */
     uint64_t file_bytes; /* of compressed files, what was read of them as they are; else as above */
     double seconds;      /* since the start */
+    bool has_ended;      /* every worker has */
 };
 
 /* Room for a pool for each device, and for each engine without devices. */
@@ -87,11 +88,8 @@ struct pipeline_task {
 enum status pipeline_run(const struct pipeline_task *task, struct pipeline_report *report,
                          struct failure *failure);
 
-/* Returns whether every worker has ended. Thread-safe, as are the next two. */
-bool pipeline_has_ended(struct pipeline *pipeline);
-
-/* Stores the progress of the run. */
-void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live);
+/* Stores the progress of the run. Thread-safe, as is the next one. */
+void pipeline_look(struct pipeline *pipeline, struct pipeline_live *live);
 
 /* Writes the names of the engines at work, joined by " and ". */
 #define PIPELINE_ENGINES_SIZE (3 * ENGINE_NAME_MAX)

@@ -807,12 +807,11 @@ static enum status watch_checkpoints(void *context, struct pipeline *pipeline,
                                      struct failure *failure)
 {
     enum status status = STATUS_OK;
-    struct pipeline_live live = {.bytes = 0};
+    struct pipeline_live live;
 
-    while (status == STATUS_OK && !pipeline_has_ended(pipeline)) {
-        pipeline_look(pipeline, &live);
+    for (pipeline_look(pipeline, &live); status == STATUS_OK && !live.has_ended;
+         pipeline_look(pipeline, &live))
         status = pipeline_checkpoint(pipeline, use_checkpoint, context, failure);
-    }
     if (status == STATUS_OK && live.bytes > 4 * ELEMENTS)
         return status_fail(failure, STATUS_DATA, "%llu bytes", (unsigned long long)live.bytes);
     return status;
