@@ -319,19 +319,6 @@ static enum status run_operation(struct run *run, struct failure *failure)
     return status;
 }
 
-static enum status run_open_source(struct run *run, const struct source_options *reading,
-                                   struct failure *failure)
-{
-    const struct options *options = run->options;
-    enum status status =
-        source_open(&run->source, options->names, options->name_count, reading, failure);
-
-    if (status == STATUS_OK && options->decoding_memory == 0 &&
-        source_sizes(run->source).stream == SOURCE_SIZE_UNKNOWN)
-        source_limit_decoding(run->source, memory_plan_decoding(resources_at_start()->memory));
-    return status;
-}
-
 /*
  * Checks the options, the job and the outputs, opens the source, and creates the job. Looks at the
  * source if no option states its kind.
@@ -370,15 +357,18 @@ static enum status run_prepare(struct run *run, struct failure *failure)
 
     const struct source_options reading = {
         .kinds = (options->no_decompression ? 0u : DECODER_COMPRESSED) |
-                 (options->binary || options->has_order ? 0u : DECODER_REFUSED),
-        .memory_limit = options->decoding_memory,
+                 (options->binary || options->has_order ? 0u : DECODER_REFUSED | DECODER_ARRAY),
+        .memory_limit = options->decoding_memory > 0
+                            ? options->decoding_memory
+                            : memory_plan_decoding(resources_at_start()->memory),
         .holds_frames = is_ordered,
         .ends_with_nul = options->ends_with_nul,
     };
     bool is_text = input == OPTIONS_INPUT_TEXT || input == OPTIONS_INPUT_FIELDS;
     if (input == OPTIONS_INPUT_ANY || input == OPTIONS_INPUT_FIELDS) {
         const char *name = "";
-        if (run_open_source(run, &reading, failure) != STATUS_OK)
+        if (source_open(&run->source, options->names, options->name_count, &reading, failure) !=
+            STATUS_OK)
             return failure->status;
         /* The first results of --every do not wait for columns of a pipe. */
         const bool looks = input == OPTIONS_INPUT_ANY || !is_early ||
@@ -403,7 +393,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     const enum status status = options_make(run->options, is_text, true, &run->job, failure);
     if (status != STATUS_OK || run->source)
         return status;
-    return run_open_source(run, &reading, failure);
+    return source_open(&run->source, options->names, options->name_count, &reading, failure);
 }
 
 enum status run_options(const struct options *options, bool *is_thread_left,

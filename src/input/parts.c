@@ -118,7 +118,7 @@ struct parts *parts_create(const struct record_format *format, const struct read
     parts->options = options;
     parts->join_options = *options;
     parts->join_options.bytes_read = NULL; /* they are read again */
-    parts->join_options.kinds &= ~(unsigned)DECODER_REFUSED;
+    parts->join_options.kinds &= DECODER_COMPRESSED;
     parts->stop = UINT64_MAX;
     parts->last = &parts->files;
     pthread_mutex_init(&parts->lock, NULL);

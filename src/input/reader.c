@@ -192,18 +192,6 @@ static enum input_event reader_read_ahead(struct reader *reader, struct reader_a
     return event;
 }
 
-/* As decoder_detect; arrays of NumPy have no format if the options take them. */
-static const struct decoder_format *reader_match(const struct reader_options *options,
-                                                 const void *head, size_t bytes, unsigned kinds,
-                                                 bool *undecided)
-{
-    const struct decoder_format *format = decoder_detect(head, bytes, kinds, undecided);
-    const bool is_taken =
-        format && options->takes_arrays && strcmp(decoder_format_name(format), "NumPy") == 0;
-
-    return is_taken ? NULL : format;
-}
-
 /*
  * Decodes the next piece of a compressed input. The piece may be empty. If bytes precede a fault,
  * the fault is kept for later.
@@ -290,8 +278,7 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
         event = reader_read_ahead(reader, raw, piece, failure);
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
-        reader->format =
-            reader_match(reader->options, raw->data, raw->end, reader->options->kinds, &undecided);
+        reader->format = decoder_detect(raw->data, raw->end, reader->options->kinds, &undecided);
         reader->is_detected = !undecided || reader->has_ended;
     }
     event = INPUT_DATA;
@@ -303,7 +290,8 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
         event = reader_decode_piece(reader, piece, failure);
     if (reader->format && event == INPUT_DATA && reader->checks_content) {
         const struct decoder_format *kind =
-            reader_match(reader->options, piece->data, piece->bytes, DECODER_REFUSED, &undecided);
+            decoder_detect(piece->data, piece->bytes,
+                           reader->options->kinds & ~(unsigned)DECODER_COMPRESSED, &undecided);
         struct decoder *none;
         reader->checks_content = false;
         if (kind) { /* as in an archive x.tar.gz */
@@ -608,7 +596,7 @@ enum status reader_detect(const struct reader_options *options, const struct inp
     ssize_t n = input_read_at(input->fd, head, sizeof head, input->start);
     if (n < 0)
         return input_fail(failure, input->name, strerror(errno));
-    *format = reader_match(options, head, (size_t)n, options->kinds, &undecided);
+    *format = decoder_detect(head, (size_t)n, options->kinds, &undecided);
     return STATUS_OK;
 }
 

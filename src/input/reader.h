@@ -47,8 +47,7 @@ struct input_piece {
 
 /* Shared by all readers of a source. */
 struct reader_options {
-    unsigned kinds;    /* of decoder_detect: compressed inputs are decoded, refused ones an error */
-    bool takes_arrays; /* files of NumPy are not refused */
+    unsigned kinds; /* of decoder_detect: compressed inputs are decoded, refused ones an error */
     bool ends_with_nul;    /* rows end with NUL */
     uint64_t memory_limit; /* of decoder_open */
     bool holds_frames;     /* return a frame only after its checksum is verified (see below) */

@@ -231,11 +231,6 @@ static bool source_has_input(const struct source *source)
     return source->is_reading || source->file || source->opened < source->count;
 }
 
-void source_limit_decoding(struct source *source, uint64_t memory_limit)
-{
-    source->reading.memory_limit = memory_limit;
-}
-
 struct source_sizes source_sizes(const struct source *source)
 {
     return (struct source_sizes){.stream = source->size, .files = source->origin.size};
@@ -280,14 +275,15 @@ enum status source_look_array(struct source *source, struct npy *array, bool *is
     enum input_event event = INPUT_END;
 
     *is_array = false;
-    source->reading.takes_arrays = true;
+    source->reading.kinds &= ~(unsigned)DECODER_ARRAY;
     if (source_has_input(source) && source_open_next(source, failure) != STATUS_OK)
         return failure->status;
     if (source->is_reading) {
         *name = source->reader.input->name;
         event = reader_look_array(&source->reader, &piece, array, is_array, failure);
     }
-    source->reading.takes_arrays = *is_array;
+    if (!*is_array)
+        source->reading.kinds = source->options.kinds;
     return event == INPUT_ERROR ? failure->status : STATUS_OK;
 }
 
@@ -353,7 +349,8 @@ void source_set_format(struct source *source, const struct record_format *format
     source->format = *format;
     if (divides && source->origin.size != SOURCE_SIZE_UNKNOWN) /* it can be repeated */
         source->parts = parts_create(&source->format, &source->reading);
-    source->reading.takes_arrays = format->has_arrays;
+    if (format->has_arrays)
+        source->reading.kinds &= ~(unsigned)DECODER_ARRAY;
     source->stream.rules = format->text;
     if (source->is_reading) /* it was opened to be looked at */
         reader_set_records(&source->reader, &source->format, &source->stream.rules);
