@@ -37,7 +37,7 @@ struct cpu_session {
 struct cpu_worker {
     const struct cpu_session *session;
     const struct operation *operation;
-    void *thread; /* of the operation; NULL: none, since nothing is absorbed */
+    void *local; /* state of the operation; NULL: none, since nothing is absorbed */
     struct chunk_buffer buffer;
     size_t buffer_bytes;   /* its memory: more than the usual capacity if it has grown */
     struct cpu_rows *rows; /* NULL: chunks are elements */
@@ -96,7 +96,7 @@ static void cpu_engine_worker_close(void *worker)
     struct cpu_worker *self = worker;
     if (!self)
         return;
-    operation_close_thread(self->operation, self->thread);
+    operation_close_local(self->operation, self->local);
     if (self->rows)
         cpu_rows_destroy(self->rows);
     memory_unmap(self->buffer.data, self->buffer_bytes);
@@ -178,12 +178,12 @@ static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *ch
     struct cpu_worker *self = worker;
     const struct cpu_session *session = self->session;
 
-    if (!self->thread && operation_open_thread(self->operation, session->job, session->partial,
-                                               &self->thread, failure) != STATUS_OK)
+    if (!self->local && operation_open_local(self->operation, session->job, session->partial,
+                                             &self->local, failure) != STATUS_OK)
         return failure->status;
     if (self->rows)
-        return cpu_rows_absorb(self->rows, self->thread, chunk, failure);
-    return self->operation->thread_absorb(self->thread, chunk, failure);
+        return cpu_rows_absorb(self->rows, self->local, chunk, failure);
+    return self->operation->local_absorb(self->local, chunk, failure);
 }
 
 static enum status cpu_engine_worker_finish(void *worker, struct failure *failure)
@@ -191,11 +191,11 @@ static enum status cpu_engine_worker_finish(void *worker, struct failure *failur
     struct cpu_worker *self = worker;
     enum status status = STATUS_OK;
 
-    if (self->thread && self->operation->thread_finish)
-        status = self->operation->thread_finish(self->thread, failure);
+    if (self->local && self->operation->local_merge)
+        status = self->operation->local_merge(self->local, failure);
     if (status == STATUS_OK && self->session->job->window_periods > 0) {
-        operation_close_thread(self->operation, self->thread);
-        self->thread = NULL;
+        operation_close_local(self->operation, self->local);
+        self->local = NULL;
     }
     return status;
 }

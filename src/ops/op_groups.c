@@ -35,25 +35,24 @@
 /* Rows that are read at a time. */
 #define OP_GROUPS_BATCH 256
 
-struct op_groups_thread {
+struct op_groups_local {
     const struct groups *groups;
     struct table_writer *writer;
 };
 
-static enum status op_groups_open(void *thread, const struct job *job, void *partial,
+static enum status op_groups_open(void *local, const struct job *job, void *partial,
                                   struct failure *failure)
 {
-    struct op_groups_thread *self = thread;
+    struct op_groups_local *self = local;
     (void)job;
 
     self->groups = partial;
     return table_writer_open(self->groups->table, &self->writer, failure);
 }
 
-static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
-                                    struct failure *failure)
+static enum status op_groups_absorb(void *local, const struct chunk *chunk, struct failure *failure)
 {
-    struct op_groups_thread *self = thread;
+    struct op_groups_local *self = local;
     const struct groups *groups = self->groups;
     const struct job *job = groups->job;
     const struct element *element = &job->element;
@@ -90,14 +89,14 @@ static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
     return STATUS_OK;
 }
 
-static enum status op_groups_flush(void *thread, struct failure *failure)
+static enum status op_groups_merge(void *local, struct failure *failure)
 {
-    return table_writer_flush(((struct op_groups_thread *)thread)->writer, failure);
+    return table_writer_flush(((struct op_groups_local *)local)->writer, failure);
 }
 
-static void op_groups_close(void *thread)
+static void op_groups_close(void *local)
 {
-    table_writer_close(((struct op_groups_thread *)thread)->writer);
+    table_writer_close(((struct op_groups_local *)local)->writer);
 }
 
 /*
@@ -698,11 +697,11 @@ const struct operation op_groups = {
     .create = groups_create,
     .finish = groups_finish,
     .destroy = groups_destroy,
-    .thread_bytes = sizeof(struct op_groups_thread),
-    .thread_open = op_groups_open,
-    .thread_absorb = op_groups_absorb,
-    .thread_finish = op_groups_flush,
-    .thread_close = op_groups_close,
+    .local_bytes = sizeof(struct op_groups_local),
+    .local_open = op_groups_open,
+    .local_absorb = op_groups_absorb,
+    .local_merge = op_groups_merge,
+    .local_close = op_groups_close,
     .save = op_groups_save,
     .load = op_groups_load,
     .print = op_groups_print,

@@ -26,11 +26,11 @@
 typedef void op_reduce_function(unsigned needs, const void *elements, size_t count,
                                 struct reduce *into);
 
-struct op_reduce_thread {
+struct op_reduce_local {
     const struct job *job;
     struct reduce_shared *shared;
     op_reduce_function *absorb;
-    void *uniq; /* a thread of op_uniq; NULL: no table is needed */
+    void *uniq; /* a local state of op_uniq; NULL: no table is needed */
     struct reduce reduce;
     struct cpu_native swapped;
 };
@@ -161,12 +161,12 @@ ELEMENT_TYPES(OP_REDUCE_DEFINE)
 
 #define OP_REDUCE_ROW(id, name, ctype) [ELEMENT_##id] = {CPU_ISA_VARIANTS(OP_REDUCE_ENTRY, name)},
 
-static enum status op_reduce_open(void *thread, const struct job *job, void *partial,
+static enum status op_reduce_open(void *local, const struct job *job, void *partial,
                                   struct failure *failure)
 {
     static op_reduce_function *const functions[ELEMENT_TYPE_COUNT][CPU_ISA_COUNT] = {
         ELEMENT_TYPES(OP_REDUCE_ROW)};
-    struct op_reduce_thread *self = thread;
+    struct op_reduce_local *self = local;
 
     self->job = job;
     self->shared = partial;
@@ -174,13 +174,12 @@ static enum status op_reduce_open(void *thread, const struct job *job, void *par
     self->reduce = reduce_empty;
     if (!reduce_uniq(partial))
         return STATUS_OK;
-    return operation_open_thread(&op_uniq, job, reduce_uniq(partial), &self->uniq, failure);
+    return operation_open_local(&op_uniq, job, reduce_uniq(partial), &self->uniq, failure);
 }
 
-static enum status op_reduce_absorb(void *thread, const struct chunk *chunk,
-                                    struct failure *failure)
+static enum status op_reduce_absorb(void *local, const struct chunk *chunk, struct failure *failure)
 {
-    struct op_reduce_thread *self = thread;
+    struct op_reduce_local *self = local;
     size_t bytes = self->job->element.bytes;
     size_t elements = chunk->bytes / bytes;
 
@@ -191,20 +190,20 @@ static enum status op_reduce_absorb(void *thread, const struct chunk *chunk,
                      cpu_native_block(&self->job->element, block, n, &self->swapped), n,
                      &self->reduce);
     }
-    return self->uniq ? op_uniq.thread_absorb(self->uniq, chunk, failure) : STATUS_OK;
+    return self->uniq ? op_uniq.local_absorb(self->uniq, chunk, failure) : STATUS_OK;
 }
 
-static enum status op_reduce_flush(void *thread, struct failure *failure)
+static enum status op_reduce_merge(void *local, struct failure *failure)
 {
-    struct op_reduce_thread *self = thread;
+    struct op_reduce_local *self = local;
     reduce_share(self->shared, &self->reduce);
     self->reduce = reduce_empty;
-    return self->uniq ? op_uniq.thread_finish(self->uniq, failure) : STATUS_OK;
+    return self->uniq ? op_uniq.local_merge(self->uniq, failure) : STATUS_OK;
 }
 
-static void op_reduce_close(void *thread)
+static void op_reduce_close(void *local)
 {
-    operation_close_thread(&op_uniq, ((struct op_reduce_thread *)thread)->uniq);
+    operation_close_local(&op_uniq, ((struct op_reduce_local *)local)->uniq);
 }
 
 static enum status op_reduce_save(struct state_writer *state, const struct job *job,
@@ -303,11 +302,11 @@ const struct operation op_reduce = {
     .create = reduce_create,
     .finish = reduce_finish,
     .destroy = reduce_destroy,
-    .thread_bytes = sizeof(struct op_reduce_thread),
-    .thread_open = op_reduce_open,
-    .thread_absorb = op_reduce_absorb,
-    .thread_finish = op_reduce_flush,
-    .thread_close = op_reduce_close,
+    .local_bytes = sizeof(struct op_reduce_local),
+    .local_open = op_reduce_open,
+    .local_absorb = op_reduce_absorb,
+    .local_merge = op_reduce_merge,
+    .local_close = op_reduce_close,
     .save = op_reduce_save,
     .load = op_reduce_load,
     .print = op_reduce_print,

@@ -53,21 +53,21 @@ struct operation {
     void (*stop)(void *partial);
 
     /*
-     * A CPU thread, by operation_open_thread. All operations have thread_bytes, thread_open and
-     * thread_absorb. A thread's memory, of thread_bytes, belongs to it, so calls for distinct
-     * threads may run at the same time.
+     * A local state: what one CPU thread has counted and not yet merged into the partial. All
+     * operations have local_bytes, local_open and local_absorb. Calls for distinct local states may
+     * run at the same time.
      *
-     * thread_open: initialises the memory, which is all zeros, of a thread that adds to `partial`.
-     * thread_absorb: counts the elements of a chunk. The caller may then reuse the chunk's memory.
-     * thread_finish: merges what the thread has counted into the partial. It may then absorb more.
-     * thread_close: frees what the thread holds, also after a failure of thread_open.
+     * local_open: initialises its memory, of local_bytes, all zeros; it adds to `partial`.
+     * local_absorb: counts the elements of a chunk. The caller may then reuse the chunk's memory.
+     * local_merge: merges it into the partial; it may then absorb more.
+     * local_close: frees what it holds, also after a failure of local_open.
      */
-    size_t thread_bytes;
-    enum status (*thread_open)(void *thread, const struct job *job, void *partial,
-                               struct failure *failure);
-    enum status (*thread_absorb)(void *thread, const struct chunk *chunk, struct failure *failure);
-    enum status (*thread_finish)(void *thread, struct failure *failure);
-    void (*thread_close)(void *thread);
+    size_t local_bytes;
+    enum status (*local_open)(void *local, const struct job *job, void *partial,
+                              struct failure *failure);
+    enum status (*local_absorb)(void *local, const struct chunk *chunk, struct failure *failure);
+    enum status (*local_merge)(void *local, struct failure *failure);
+    void (*local_close)(void *local);
 
     /*
      * States (state.h). NULL, both of them: the operation has no --save and no merge.
@@ -110,14 +110,14 @@ extern const struct operation *const operations[];
 const struct operation *operation_of(const struct job *job);
 
 /*
- * Opens a CPU thread that adds to the partial. The caller closes *thread, also after a failure,
+ * Opens a local state that adds to the partial. The caller closes *local, also after a failure,
  * when it may be NULL. The job and the partial must outlive it. Thread-safe.
  */
-enum status operation_open_thread(const struct operation *operation, const struct job *job,
-                                  void *partial, void **thread, struct failure *failure);
+enum status operation_open_local(const struct operation *operation, const struct job *job,
+                                 void *partial, void **local, struct failure *failure);
 
-/* Closes a CPU thread; NULL is allowed. What it has not merged is lost. */
-void operation_close_thread(const struct operation *operation, void *thread);
+/* Closes a local state; NULL is allowed. What is not merged is lost. */
+void operation_close_local(const struct operation *operation, void *local);
 
 /*
  * Checks that as many elements, or with weights as high a sum of them, were `counted` as were

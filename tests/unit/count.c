@@ -67,12 +67,12 @@ static void count_hundred(struct count *count, int times)
     for (int i = 0; i < 100; i++)
         values[i] = i;
     struct chunk chunk = {.data = values, .bytes = sizeof values};
-    if (operation_open_thread(&op_count, &job, count, &state, &failure) != STATUS_OK)
+    if (operation_open_local(&op_count, &job, count, &state, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (int i = 0; i < times; i++)
-        op_count.thread_absorb(state, &chunk, &failure);
-    op_count.thread_finish(state, &failure);
-    operation_close_thread(&op_count, state);
+        op_count.local_absorb(state, &chunk, &failure);
+    op_count.local_merge(state, &failure);
+    operation_close_local(&op_count, state);
 }
 
 static bool equals(const struct count *count, const uint64_t wanted[PREDICATES])
@@ -184,7 +184,7 @@ static void test_null(void)
     struct job none = {.predicates = NULL};
 
     count_destroy(NULL);
-    operation_close_thread(&op_count, NULL);
+    operation_close_local(&op_count, NULL);
     job_destroy(&none);
     tap_ok(true, "nothing can be freed");
 }

@@ -156,10 +156,10 @@ static bool absorb(const struct job *job, uint64_t key, struct reduce_shared *sh
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     key <<= 64 - 8 * job->element.bytes;
 #endif
-    bool done = operation_open_thread(&op_reduce, job, shared, &state, &failure) == STATUS_OK &&
-                op_reduce.thread_absorb(state, &chunk, &failure) == STATUS_OK &&
-                op_reduce.thread_finish(state, &failure) == STATUS_OK;
-    operation_close_thread(&op_reduce, state);
+    bool done = operation_open_local(&op_reduce, job, shared, &state, &failure) == STATUS_OK &&
+                op_reduce.local_absorb(state, &chunk, &failure) == STATUS_OK &&
+                op_reduce.local_merge(state, &failure) == STATUS_OK;
+    operation_close_local(&op_reduce, state);
     return done;
 }
 
