@@ -123,7 +123,7 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
         return status_fail(failure, STATUS_DATA, "the states have more than 2^64 - 1 elements");
 
     enum status status =
-        operation->finish(merge->partial, &merge->job, (uint64_t)merge->elements, failure);
+        operation->finalize(merge->partial, &merge->job, (uint64_t)merge->elements, failure);
     if (status != STATUS_OK)
         return status;
     if (options->stats)

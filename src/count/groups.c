@@ -197,7 +197,7 @@ static enum status groups_find_starts(struct groups *groups, struct failure *fai
     return table_check(groups->table, failure);
 }
 
-/* Makes the table of ranks from the finished one, in which texts have their numbers. */
+/* Makes the table of ranks from the finalized one, in which texts have their numbers. */
 static enum status groups_rank(struct groups *groups, struct failure *failure)
 {
     const struct job *job = groups->job;
@@ -245,8 +245,8 @@ static enum status groups_rank(struct groups *groups, struct failure *failure)
     return status;
 }
 
-enum status groups_finish(void *partial, const struct job *job, uint64_t elements,
-                          struct failure *failure)
+enum status groups_finalize(void *partial, const struct job *job, uint64_t elements,
+                            struct failure *failure)
 {
     struct groups *groups = partial;
 

@@ -142,8 +142,8 @@ uint64_t growing_histogram_width(const struct growing_histogram *histogram, uint
     return histogram->width * (uint64_t)factor;
 }
 
-enum status growing_histogram_finish(void *partial, const struct job *job, uint64_t elements,
-                                     struct failure *failure)
+enum status growing_histogram_finalize(void *partial, const struct job *job, uint64_t elements,
+                                       struct failure *failure)
 {
     struct growing_histogram *self = partial;
 

@@ -216,8 +216,8 @@ size_t histogram_trim_empty(const struct histogram *histogram, size_t first, siz
     return end;
 }
 
-enum status histogram_finish(void *partial, const struct job *job, uint64_t elements,
-                             struct failure *failure)
+enum status histogram_finalize(void *partial, const struct job *job, uint64_t elements,
+                               struct failure *failure)
 {
     struct histogram *histogram = partial;
     size_t below = histogram->entries - 2;

@@ -25,7 +25,7 @@ struct reduce_shared {
     struct reduce reduce;
     struct uniq *uniq; /* the distinct elements and their counts; NULL: the job needs none */
     /*
-     * Set by finish, by number of the reduction, of those that take the table: for distinct a
+     * Set by finalize, by number of the reduction, of those that take the table: for distinct a
      * number, else a key (element.h), which is undefined if there are no elements.
      */
     struct reduce_found found[REDUCTIONS_MAX];
@@ -377,8 +377,8 @@ void reduce_add_rows(struct reduce *into, struct rows rows)
     }
 }
 
-enum status reduce_finish(void *partial, const struct job *job, uint64_t elements,
-                          struct failure *failure)
+enum status reduce_finalize(void *partial, const struct job *job, uint64_t elements,
+                            struct failure *failure)
 {
     struct reduce_shared *shared = partial;
     const struct reduce *reduce = &shared->reduce;
@@ -388,7 +388,7 @@ enum status reduce_finish(void *partial, const struct job *job, uint64_t element
         return failure->status;
     if (!shared->uniq)
         return STATUS_OK;
-    if (uniq_finish(shared->uniq, job, elements, failure) != STATUS_OK)
+    if (uniq_finalize(shared->uniq, job, elements, failure) != STATUS_OK)
         return failure->status;
     struct rows rows;
     uniq_rows_begin(&rows, job, shared->uniq, false); /* for quantiles, in ascending order */

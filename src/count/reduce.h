@@ -41,11 +41,11 @@ void reduce_merge(struct reduce *into, const struct reduce *from);
 enum status reduce_check(const struct reduce *reduce, const struct job *job,
                          struct failure *failure);
 
-/* The partial, shared by all workers. Created, finished and destroyed as operation.h says. */
+/* The partial, shared by all workers. Created, finalized and destroyed as operation.h says. */
 struct reduce_shared;
 void *reduce_create(const struct job *job, struct failure *failure);
-enum status reduce_finish(void *shared, const struct job *job, uint64_t elements,
-                          struct failure *failure);
+enum status reduce_finalize(void *shared, const struct job *job, uint64_t elements,
+                            struct failure *failure);
 void reduce_destroy(void *shared);
 
 /* Adds `from` to the shared partial. Thread-safe. */
@@ -96,7 +96,7 @@ void reduce_add_rows(struct reduce *into, struct rows rows);
 size_t reduce_write_found(char out[REDUCE_SIZE], const struct reduce *reduce,
                           const struct reduce_found *found, const struct job *job, unsigned i);
 
-/* Likewise of a finished partial. */
+/* Likewise of a finalized partial. */
 size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
                     const struct job *job, unsigned i);
 

@@ -94,8 +94,8 @@ unsigned __int128 uniq_span(const struct uniq *uniq)
     return (unsigned __int128)(uniq->last - uniq->first + 1);
 }
 
-enum status uniq_finish(void *partial, const struct job *job, uint64_t elements,
-                        struct failure *failure)
+enum status uniq_finalize(void *partial, const struct job *job, uint64_t elements,
+                          struct failure *failure)
 {
     const enum table_order order = job->any_order ? TABLE_ANY_ORDER : TABLE_ASCENDING;
     struct uniq *uniq = partial;

@@ -147,10 +147,10 @@ void pipeline_write_engines(const struct pipeline *pipeline, char engines[PIPELI
 }
 
 /*
- * Merges all that was absorbed and finishes the partial; with a window of time, moves it on. No
+ * Merges all that was absorbed and finalizes the partial; with a window of time, moves it on. No
  * pool may be at work. An element of a weight counts that many times.
  */
-static enum status pipeline_finish_partial(struct pipeline *pipeline, struct failure *failure)
+static enum status pipeline_finalize(struct pipeline *pipeline, struct failure *failure)
 {
     const struct pipeline_task *task = pipeline->task;
     const struct job *job = task->job;
@@ -166,7 +166,7 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
         status = operation_get_rows(job, &elements, failure);
     if (status != STATUS_OK)
         return status;
-    status = pipeline->crew.operation->finish(*task->partial, job, elements, failure);
+    status = pipeline->crew.operation->finalize(*task->partial, job, elements, failure);
     if (status == STATUS_OK && pipeline->window)
         status = time_window_move(pipeline->window, *task->partial, elements, failure);
     return status;
@@ -186,7 +186,7 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
     for (size_t i = 0; i < pipeline->pool_count; i++)
         workers = worker_pool_collect(&pipeline->pools[i], workers, failure);
     if (workers == STATUS_OK) {
-        status = pipeline_finish_partial(pipeline, failure);
+        status = pipeline_finalize(pipeline, failure);
         if (status == STATUS_OK)
             status = use(context, failure);
         if (status == STATUS_OK && pipeline->window &&
@@ -510,7 +510,7 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
         status = worker_pool_collect(&pipeline->pools[i], status, failure);
     if (status == STATUS_OK)
         status = source_check(source, pipeline_counts(pipeline).counted, failure);
-    return status == STATUS_OK ? pipeline_finish_partial(pipeline, failure) : status;
+    return status == STATUS_OK ? pipeline_finalize(pipeline, failure) : status;
 }
 
 enum status pipeline_run(const struct pipeline_task *task, struct pipeline_report *report,

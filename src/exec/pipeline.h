@@ -76,7 +76,7 @@ struct pipeline_task {
 };
 
 /*
- * Absorbs the whole source into the partial and finishes it. Fills in the report, also after a
+ * Absorbs the whole source into the partial and finalizes it. Fills in the report, also after a
  * failure. Blocks until all workers have ended. Not thread-safe on one task.
  *
  * If several workers fail, the failure that is first in the stream is returned. STATUS_ENGINE means
@@ -96,11 +96,11 @@ void pipeline_look(struct pipeline *pipeline, struct pipeline_live *live);
 void pipeline_write_engines(const struct pipeline *pipeline, char engines[PIPELINE_ENGINES_SIZE]);
 
 /*
- * For a watcher: stops the workers, merges all that was absorbed so far into the partial, finishes
+ * For a watcher: stops the workers, merges all that was absorbed so far into the partial, finalizes
  * it, calls `use`, and lets the workers continue. With a window of time (time_window.h), the
  * partial is then that of the window, and the workers continue with an empty one. Does nothing if a
- * worker has failed, since there will be no result. Fails as `use` does, or if merging or finishing
- * fails.
+ * worker has failed, since there will be no result. Fails as `use` does, or if merging or
+ * finalizing fails.
  */
 enum status pipeline_checkpoint(struct pipeline *pipeline,
                                 enum status (*use)(void *context, struct failure *failure),

@@ -212,7 +212,7 @@ static enum status op_automatic_check_result(const struct job *job, const void *
 
 const struct operation op_automatic = {
     .create = growing_histogram_create,
-    .finish = growing_histogram_finish,
+    .finalize = growing_histogram_finalize,
     .destroy = growing_histogram_destroy,
     .local_bytes = sizeof(struct op_automatic_local),
     .local_open = op_automatic_open,

@@ -63,8 +63,8 @@ static void *op_columns_create(const struct job *job, struct failure *failure)
     return self;
 }
 
-static enum status op_columns_finish(void *partial, const struct job *job, uint64_t elements,
-                                     struct failure *failure)
+static enum status op_columns_finalize(void *partial, const struct job *job, uint64_t elements,
+                                       struct failure *failure)
 {
     struct op_columns_partial *self = partial;
     uint64_t all = 0;
@@ -73,7 +73,7 @@ static enum status op_columns_finish(void *partial, const struct job *job, uint6
     for (size_t i = 0; i < self->count; i++) {
         struct op_columns_run *run = &self->runs[i];
         const uint64_t own = atomic_load(&run->elements);
-        if (run->operation->finish(run->partial, run->job, own, failure) != STATUS_OK)
+        if (run->operation->finalize(run->partial, run->job, own, failure) != STATUS_OK)
             return failure->status;
         all += own;
     }
@@ -231,7 +231,7 @@ static enum status op_columns_check_result(const struct job *job, const void *pa
 
 const struct operation op_columns = {
     .create = op_columns_create,
-    .finish = op_columns_finish,
+    .finalize = op_columns_finalize,
     .destroy = op_columns_destroy,
     .local_bytes = sizeof(struct op_columns_local),
     .local_open = op_columns_open,

@@ -249,7 +249,7 @@ static enum status op_count_print(struct writer *writer, const struct job *job, 
 const struct operation op_count = {
     .name = "count",
     .create = count_create,
-    .finish = count_finish,
+    .finalize = count_finalize,
     .destroy = count_destroy,
     .local_bytes = sizeof(struct op_count_local),
     .local_open = op_count_open,

@@ -471,7 +471,7 @@ static enum status op_groups_make_automatic(const struct groups *groups, uint64_
                 return failure->status;
         }
     }
-    if (growing_histogram_finish(*automatic, job, elements, failure) != STATUS_OK)
+    if (growing_histogram_finalize(*automatic, job, elements, failure) != STATUS_OK)
         return failure->status;
     *width = op_automatic_begin_rows(rows, job, *automatic, options);
     return STATUS_OK;
@@ -695,7 +695,7 @@ static enum status op_groups_check_result(const struct job *job, const void *par
 
 const struct operation op_groups = {
     .create = groups_create,
-    .finish = groups_finish,
+    .finalize = groups_finalize,
     .destroy = groups_destroy,
     .local_bytes = sizeof(struct op_groups_local),
     .local_open = op_groups_open,

@@ -212,7 +212,7 @@ static enum status op_histogram_check_result(const struct job *job, const void *
 const struct operation op_histogram = {
     .name = "histogram",
     .create = histogram_create,
-    .finish = histogram_finish,
+    .finalize = histogram_finalize,
     .destroy = histogram_destroy,
     .local_bytes = sizeof(struct op_histogram_local),
     .local_open = op_histogram_open,

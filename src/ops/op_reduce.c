@@ -300,7 +300,7 @@ static enum status op_reduce_check_result(const struct job *job, const void *par
 const struct operation op_reduce = {
     .name = "reduce",
     .create = reduce_create,
-    .finish = reduce_finish,
+    .finalize = reduce_finalize,
     .destroy = reduce_destroy,
     .local_bytes = sizeof(struct op_reduce_local),
     .local_open = op_reduce_open,

@@ -251,7 +251,7 @@ static void op_stalin_sort_close(void *local)
 const struct operation op_stalin_sort = {
     .name = "stalin-sort",
     .create = stalin_sort_create,
-    .finish = stalin_sort_finish,
+    .finalize = stalin_sort_finalize,
     .destroy = stalin_sort_destroy,
     .connect = stalin_sort_connect,
     .stop = stalin_sort_stop,

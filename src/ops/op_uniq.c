@@ -288,7 +288,7 @@ static enum status op_uniq_check_result(const struct job *job, const void *parti
 const struct operation op_uniq = {
     .name = "uniq",
     .create = uniq_create,
-    .finish = uniq_finish,
+    .finalize = uniq_finalize,
     .destroy = uniq_destroy,
     .local_bytes = sizeof(struct op_uniq_local),
     .local_open = op_uniq_open,

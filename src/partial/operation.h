@@ -1,7 +1,7 @@
 /*
  * An operation: what users name on the command line, as one struct of functions. An operation is a
  * commutative monoid: its *partial* begins empty, the workers of all engines absorb chunks and
- * merge them into it, and at the end it is finished and printed. Each is a file,
+ * merge them into it, and at the end it is finalized and printed. Each is a file,
  * src/ops/op_<name>.c, and a row of OPERATIONS (job.h). What the CUDA engine does for it is in
  * cuda/, which has a table of its own: it is missing in a build without CUDA, and an operation need
  * not have it.
@@ -33,15 +33,15 @@ struct operation {
      * create: creates an empty partial, which all workers share. Returns NULL if there is not
      * enough memory. The caller destroys it; the job must outlive it.
      *
-     * finish: checks that the partial holds `elements` elements, the number read, and prepares it
-     * for printing and saving: it is then *finished*. More may be added later, and then it is
-     * finished again. No thread may add meanwhile.
+     * finalize: checks that the partial holds `elements` elements, the number read, and prepares it
+     * for printing and saving: it is then *finalized*. More may be added later, and then it is
+     * finalized again. No thread may add meanwhile.
      *
      * destroy: frees a partial; NULL is allowed.
      */
     void *(*create)(const struct job *job, struct failure *failure);
-    enum status (*finish)(void *partial, const struct job *job, uint64_t elements,
-                          struct failure *failure);
+    enum status (*finalize)(void *partial, const struct job *job, uint64_t elements,
+                            struct failure *failure);
     void (*destroy)(void *partial);
     /*
      * Makes an operation *ordered*: it writes results in stream order while it runs. connect: gives
@@ -72,7 +72,7 @@ struct operation {
     /*
      * States (state.h). NULL, both of them: the operation has no --save and no merge.
      *
-     * save: writes a finished partial: the number of elements, and what `load` reads.
+     * save: writes a finalized partial: the number of elements, and what `load` reads.
      *
      * load: reads what follows the number of elements, and adds it to the partial. Must reject
      * counts above `elements`. After a failure, part of the state may have been added. Thread-safe.
@@ -83,7 +83,7 @@ struct operation {
                         uint64_t elements, struct failure *failure);
 
     /*
-     * A finished partial.
+     * A finalized partial.
      *
      * print: writes the result. The writer records write errors. NULL: the run has written it.
      * note: prints on stderr what other options would show better, or the format cannot show.

@@ -120,7 +120,7 @@ enum status print_begin(struct print_output *output, const struct job *job, void
 bool print_is_dropped(const struct print_options *options);
 
 /*
- * Writes the result so far from the finished partial, and flushes it. On a stream, results follow
+ * Writes the result so far from the finalized partial, and flushes it. On a stream, results follow
  * each other and an empty line ends each but the last; the format raw has no empty lines. A
  * terminal is cleared before each but raw ones. A file is replaced. A state is saved only if it
  * replaces the one before: on a stream, a reader would add up successive states. Fails with
@@ -136,7 +136,7 @@ enum status print_so_far(struct print_output *output, const struct job *job, con
 void print_restart(struct print_output *output, const struct job *job, void *partial);
 
 /*
- * Ends the output. `status` is the status of the run. If it is STATUS_OK, writes the finished
+ * Ends the output. `status` is the status of the run. If it is STATUS_OK, writes the finalized
  * partial, first its state, and closes the outputs; fails with STATUS_DATA if not everything could
  * be written, or if a value asked for does not exist: then no result is written. Otherwise discards
  * the outputs and returns `status`.

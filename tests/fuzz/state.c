@@ -157,7 +157,7 @@ static void check(struct sum *sum)
     struct failure failure;
     struct sum again;
 
-    require(operation_of(&sum->job)->finish(sum->partial, &sum->job, sum->elements, &failure) ==
+    require(operation_of(&sum->job)->finalize(sum->partial, &sum->job, sum->elements, &failure) ==
                 STATUS_OK,
             "a state that makes no result was taken");
     write_reductions(&sum->job, sum->partial);

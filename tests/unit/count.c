@@ -111,7 +111,7 @@ static void test_large(void)
     uint64_t elements = 3 * LARGE + 500;
     const uint64_t wanted[PREDICATES] = {LARGE + 53, elements - LARGE - 53, elements, 0,
                                          (uint64_t)UINT32_MAX + 20};
-    tap_ok(count_finish(count, &job, elements, &failure) == STATUS_OK && equals(count, wanted),
+    tap_ok(count_finalize(count, &job, elements, &failure) == STATUS_OK && equals(count, wanted),
            "counts beyond 2^32 and 2^40 are kept and added to");
     count_destroy(count);
 }
@@ -125,7 +125,7 @@ static void test_largest(void)
 
     count_add(count, UINT64_MAX - 100, 0, preloaded, PREDICATES);
     count_hundred(count, 1);
-    tap_ok(count_finish(count, &job, UINT64_MAX, &failure) == STATUS_OK && equals(count, wanted),
+    tap_ok(count_finalize(count, &job, UINT64_MAX, &failure) == STATUS_OK && equals(count, wanted),
            "counts up to 2^64 - 1");
     count_destroy(count);
 }
@@ -151,7 +151,8 @@ static void test_threads(void)
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    tap_ok(count_finish(count, &job, 100 * ROUNDS, &failure) == STATUS_OK && equals(count, wanted),
+    tap_ok(count_finalize(count, &job, 100 * ROUNDS, &failure) == STATUS_OK &&
+               equals(count, wanted),
            "threads merge into one partial");
     count_destroy(count);
 }
@@ -163,7 +164,7 @@ static bool refuses(uint64_t elements, uint64_t hits, uint64_t read, const char 
     struct failure failure = {.status = STATUS_OK};
 
     count_add(count, elements, LESS, preloaded, 1);
-    bool right = count_finish(count, &job, read, &failure) == STATUS_DATA &&
+    bool right = count_finalize(count, &job, read, &failure) == STATUS_DATA &&
                  failure.status == STATUS_DATA && strstr(failure.message, message);
     count_destroy(count);
     return right;

@@ -274,7 +274,7 @@ static bool check_uniq(struct bench *bench, struct uniq *uniq)
     for (uint64_t times = 1; times <= 2; times++) {
         if (!count(bench))
             return false;
-        if (op_uniq.finish(uniq, &bench->job, times * bench->elements, &failure) != STATUS_OK)
+        if (op_uniq.finalize(uniq, &bench->job, times * bench->elements, &failure) != STATUS_OK)
             return tap_note("%s", failure.message);
         if (!equal(bench, uniq, times))
             return false;

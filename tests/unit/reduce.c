@@ -212,7 +212,7 @@ static bool check_row(const struct stream *row)
     bool good =
         absorb_many(&job, row->a, row->a_count, shared) &&
         absorb_many(&job, row->b, row->b_count, shared) &&
-        op_reduce.finish(shared, &job, row->a_count + row->b_count, &failure) == STATUS_OK &&
+        op_reduce.finalize(shared, &job, row->a_count + row->b_count, &failure) == STATUS_OK &&
         op_reduce.check_result(&job, shared, &failure) == STATUS_OK &&
         is_expected(&job, row, shared);
     op_reduce.destroy(shared);
@@ -229,8 +229,8 @@ static void test_lost_element(void)
     reductions_default(&job.reductions, 0);
     bool good =
         (shared = op_reduce.create(&job, &failure)) != NULL && absorb_many(&job, "3", 5, shared);
-    tap_ok(good && op_reduce.finish(shared, &job, 5, &failure) == STATUS_OK &&
-               op_reduce.finish(shared, &job, 6, &failure) == STATUS_DATA &&
+    tap_ok(good && op_reduce.finalize(shared, &job, 5, &failure) == STATUS_OK &&
+               op_reduce.finalize(shared, &job, 6, &failure) == STATUS_DATA &&
                strstr(failure.message, "6 elements were read, but 5 counted"),
            "an element that was read and not counted is an error");
     op_reduce.destroy(shared);
@@ -250,10 +250,10 @@ static void test_lost_square(void)
     reductions_default(&job.reductions, 0);
     bool good = (shared = op_reduce.create(&job, &failure)) != NULL;
     reduce_share(shared, &reduce);
-    good = good && op_reduce.finish(shared, &job, 2, &failure) == STATUS_OK;
+    good = good && op_reduce.finalize(shared, &job, 2, &failure) == STATUS_OK;
     reduce.squares = wide_from(17);
     reduce_share(shared, &reduce);
-    tap_ok(good && op_reduce.finish(shared, &job, 4, &failure) == STATUS_DATA &&
+    tap_ok(good && op_reduce.finalize(shared, &job, 4, &failure) == STATUS_DATA &&
                strstr(failure.message, "a negative variance"),
            "a sum of squares that is too small is an error");
     op_reduce.destroy(shared);
