@@ -886,12 +886,12 @@ static enum status source_read_range(struct source *source, const struct source_
 }
 
 /*
- * Pulls from the inputs outside the parts: reads or claims, completes the chunk, and advances the
- * stream. The caller holds the lock, and this function releases it. Unless *ended is set, *chunk is
- * empty only if nothing can be read at present. Fails also if the input has ended within an
- * element.
+ * Pulls from the inputs outside the parts. With the lock: reads or claims, completes the chunk, and
+ * advances the stream; then without it, reads what was claimed. Unless *ended is set, *chunk is
+ * empty only if nothing can be read at present, or without `wait` if another thread has the lock.
+ * Fails also if the input has ended within an element.
  */
-static enum status source_pull_locked(struct source *source, struct chunk_buffer *buffer, bool wait,
+static enum status source_pull_inputs(struct source *source, struct chunk_buffer *buffer, bool wait,
                                       struct chunk *chunk, bool *ended, struct failure *failure)
 {
     const struct record_format *format = &source->format;
@@ -899,6 +899,15 @@ static enum status source_pull_locked(struct source *source, struct chunk_buffer
     struct source_pull pull = {.chunk = stream_begin(stream, buffer), .wait = wait};
     const struct source_range *range = &pull.range;
 
+    *chunk = (struct chunk){.bytes = 0};
+    *ended = false;
+    if (wait) {
+        atomic_fetch_add(&source->waiting, 1);
+        pthread_mutex_lock(&source->lock);
+        atomic_fetch_sub(&source->waiting, 1);
+    } else if (pthread_mutex_trylock(&source->lock) != 0) {
+        return STATUS_OK;
+    }
     source->pull_begins = clock_seconds();
     source->waited = false;
     enum status status = source_fill(source, &pull, failure);
@@ -990,10 +999,7 @@ enum status source_pull(struct source *source, struct chunk_buffer *buffer, stru
                 break;
             }
         }
-        atomic_fetch_add(&source->waiting, 1);
-        pthread_mutex_lock(&source->lock);
-        atomic_fetch_sub(&source->waiting, 1);
-        status = source_pull_locked(source, buffer, true, chunk, &ended, failure);
+        status = source_pull_inputs(source, buffer, true, chunk, &ended, failure);
         ended = ended && !atomic_load(&source->is_divided);
     } while (status == STATUS_OK && chunk->bytes == 0 && !ended);
     if (source->format.text.has_comments)
@@ -1005,11 +1011,8 @@ enum status source_try_pull(struct source *source, struct chunk_buffer *buffer, 
                             bool *pulled, struct failure *failure)
 {
     bool ended;
+    enum status status = source_pull_inputs(source, buffer, false, chunk, &ended, failure);
 
-    *pulled = false;
-    if (pthread_mutex_trylock(&source->lock) != 0)
-        return STATUS_OK;
-    enum status status = source_pull_locked(source, buffer, false, chunk, &ended, failure);
     if (source->format.text.has_comments)
         source_blank_comments(source, buffer, chunk);
     *pulled = status != STATUS_OK || chunk->bytes > 0 || ended;
