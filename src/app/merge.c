@@ -130,7 +130,7 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
         status_print("%llu state%s, %llu %s%.200s", merge->states, merge->states == 1 ? "" : "s",
                      (unsigned long long)merge->elements, merge->job.has_weights ? "of " : "",
                      merge->job.has_weights ? job_count_name(&merge->job) : "elements");
-    status = print_end(&output, &merge->job, merge->partial, &options->print, status, failure);
+    status = print_final(&output, &merge->job, merge->partial, &options->print, status, failure);
     if (status == STATUS_OK && operation->report && !options->quiet)
         operation->report(&merge->job, merge->partial);
     /* The notes of other jobs name options that merge does not have. */

@@ -63,7 +63,7 @@ struct run {
  * stderr values outside the bins and invalid tokens. If counting succeeded and printing fails,
  * reports invalid tokens alone.
  */
-static enum status run_end(struct run *run, enum status counted, struct failure *failure)
+static enum status run_print_final(struct run *run, enum status counted, struct failure *failure)
 {
     const struct options *options = run->options;
     const struct job *job = &run->job;
@@ -73,7 +73,7 @@ static enum status run_end(struct run *run, enum status counted, struct failure 
     if (counted == STATUS_OK && !options->print.is_terminal) /* else it would be drawn over */
         progress_begin_stage(&run->progress, &run->stage);
     enum status status =
-        print_end(&run->output, job, run->partial, &options->print, counted, failure);
+        print_final(&run->output, job, run->partial, &options->print, counted, failure);
     progress_end_stage(&run->progress);
     if (status != STATUS_OK) {
         if (counted == STATUS_OK && job->is_text)
@@ -99,18 +99,18 @@ static enum status run_end(struct run *run, enum status counted, struct failure 
     return job->is_text ? parse_errors_report(job->errors, options->quiet, failure) : STATUS_OK;
 }
 
-/* Prints the result so far, or if a signal ends the run, the last one. */
+/* Prints the result so far, or if a signal ends the run, the final one. */
 static enum status run_print(void *context, bool is_last, struct failure *failure)
 {
     struct run *run = context;
 
     if (is_last)
-        return run_end(run, STATUS_OK, failure);
+        return run_print_final(run, STATUS_OK, failure);
     return print_so_far(&run->output, &run->job, run->partial, &run->options->print, failure);
 }
 
 /* Makes an attempt to read the whole source into the partial. */
-static enum status run_pipeline(struct run *run, struct failure *failure)
+static enum status run_attempt(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
     const struct job *job = &run->job;
@@ -234,7 +234,7 @@ static void run_destroy_partial(struct run *run)
  */
 static enum status run_attempts(struct run *run, struct failure *failure)
 {
-    enum status status = run_pipeline(run, failure);
+    enum status status = run_attempt(run, failure);
 
     while (status != STATUS_OK) {
         bool is_lost = status == STATUS_ENGINE && !run->engine;
@@ -256,9 +256,9 @@ static enum status run_attempts(struct run *run, struct failure *failure)
         run_destroy_partial(run);
         status = run_make_partial(run, failure);
         if (status == STATUS_OK && operation_of(&run->job)->connect)
-            print_restart(&run->output, &run->job, run->partial);
+            print_reconnect(&run->output, &run->job, run->partial);
         if (status == STATUS_OK)
-            status = run_pipeline(run, failure);
+            status = run_attempt(run, failure);
     }
     return status;
 }
@@ -310,10 +310,10 @@ static enum status run_operation(struct run *run, struct failure *failure)
     options = run->options;
     if (status == STATUS_OK) {
         if (operation->connect)
-            status = print_begin(&run->output, job, run->partial, &options->print, failure);
+            status = print_connect(&run->output, job, run->partial, &options->print, failure);
         if (status == STATUS_OK)
             status = run_attempts(run, failure);
-        status = run_end(run, status, failure);
+        status = run_print_final(run, status, failure);
     }
     run_destroy_partial(run);
     return status;
