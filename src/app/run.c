@@ -29,16 +29,6 @@ _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed a
 
 _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each");
 
-/* The bytes of a chunk; 0: chosen by the engine. */
-static size_t run_chunk_bytes(const struct options *options, const struct job *job)
-{
-    const size_t min = job->is_text ? SOURCE_TEXT_CAPACITY_MIN : job->record_bytes;
-
-    if (options->chunk_bytes == 0 && min <= RUN_RECORD_BYTES)
-        return 0;
-    return options->chunk_bytes < min ? min : options->chunk_bytes;
-}
-
 /* The state of a run. Owns everything except the options. */
 struct run {
     const struct options *options;
@@ -47,6 +37,7 @@ struct run {
     uint64_t array_column;
     bool has_arrays;
     const char *engine; /* the only engine to use; NULL: all that pay */
+    size_t chunk_bytes; /* as in struct engine_options */
     struct job job;
     struct row_count rows; /* of the job */
     struct source *source;
@@ -142,7 +133,7 @@ static enum status run_attempt(struct run *run, struct failure *failure)
         .options =
             {
                 .threads = options->threads,
-                .chunk_bytes = run_chunk_bytes(options, job),
+                .chunk_bytes = run->chunk_bytes,
                 .input_bytes = sizes.stream,
                 .is_compressed = sizes.stream != sizes.files,
             },
@@ -162,22 +153,25 @@ static enum status run_attempt(struct run *run, struct failure *failure)
 }
 
 /*
- * Plans the memory of the run: the job gets its parts, and the options fewer threads if there is
- * too little memory for all.
+ * Plans the memory of the run: the size of chunks, the parts of the job, and in the options fewer
+ * threads if there is too little memory for all.
  */
 static enum status run_plan(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
     const struct resources *resources = resources_at_start();
     const unsigned wanted = options->threads > 0 ? options->threads : resources->processors;
-    const size_t chunk_bytes = run_chunk_bytes(options, &run->job);
+    const size_t min_bytes = run->job.is_text ? SOURCE_TEXT_CAPACITY_MIN : run->job.record_bytes;
     struct memory_needs needs;
     unsigned threads;
 
     const struct source_sizes sizes = source_sizes(run->source);
     const bool is_compressed =
         sizes.stream == SOURCE_SIZE_UNKNOWN && sizes.files != SOURCE_SIZE_UNKNOWN;
-    memory_plan_needs(&needs, &run->job, wanted, chunk_bytes, sizes.stream, is_compressed,
+    run->chunk_bytes = options->chunk_bytes;
+    if (run->chunk_bytes < min_bytes && (run->chunk_bytes > 0 || min_bytes > RUN_RECORD_BYTES))
+        run->chunk_bytes = min_bytes;
+    memory_plan_needs(&needs, &run->job, wanted, run->chunk_bytes, sizes.stream, is_compressed,
                       options->decoding_memory);
     if (memory_plan_make(&needs, resources->memory, &run->job, &threads, failure) != STATUS_OK)
         return failure->status;

@@ -193,9 +193,3 @@ void growing_histogram_rows_begin(struct rows *rows, const struct job *job,
         .read = growing_histogram_rows_read,
     };
 }
-
-void growing_histogram_fine_rows_begin(struct rows *rows, const struct job *job,
-                                       const struct growing_histogram *histogram)
-{
-    growing_histogram_rows_begin(rows, job, histogram, histogram->width, false);
-}

@@ -87,15 +87,11 @@ struct rows;
 uint64_t growing_histogram_width(const struct growing_histogram *histogram, uint64_t bins);
 
 /*
- * Starts at the first row (rows.h) of a finalized one, of that width. The job and it must outlive
- * `rows`.
+ * Starts at the first row (rows.h) of a finalized one, of that width: histogram->width, or as
+ * growing_histogram_width says. The job and it must outlive `rows`.
  */
 void growing_histogram_rows_begin(struct rows *rows, const struct job *job,
                                   const struct growing_histogram *histogram, uint64_t width,
                                   bool zeros);
-
-/* The same, but with rows of the width of the newest window, of single values if it is 1. */
-void growing_histogram_fine_rows_begin(struct rows *rows, const struct job *job,
-                                       const struct growing_histogram *histogram);
 
 #endif

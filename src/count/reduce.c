@@ -393,5 +393,5 @@ enum status reduce_finalize(void *partial, const struct job *job, uint64_t eleme
     struct rows rows;
     uniq_rows_begin(&rows, job, shared->uniq, false); /* for quantiles, in ascending order */
     reduce_find(job, rows, elements, shared->found);
-    return uniq_check(shared->uniq, failure);
+    return table_check(shared->uniq->table, failure);
 }

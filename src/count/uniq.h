@@ -75,20 +75,12 @@ static inline __int128 uniq_bin(const struct uniq *uniq, uint64_t key)
     return uniq->flip != 0 ? (__int128)(int64_t)bin : (__int128)bin;
 }
 
-/* The number of bins from the first to the last that is not empty. It must be finalized. */
-unsigned __int128 uniq_span(const struct uniq *uniq);
-
-/*
- * Fails with STATUS_DATA if something could not be read of a finalized one, whose rows then ended
- * too early.
- */
-enum status uniq_check(const struct uniq *uniq, struct failure *failure);
-
 struct rows;
 
 /*
  * Starts at the first row (rows.h) of a finalized one; in any order if the job allows that. The job
- * and the partial must outlive `rows`.
+ * and the partial must outlive `rows`. If something cannot be read, the rows end too early, and
+ * table_check fails.
  */
 void uniq_rows_begin(struct rows *rows, const struct job *job, const struct uniq *uniq, bool zeros);
 

@@ -101,12 +101,6 @@ void reader_end_rows(enum text_row_end row_end, char *data, size_t bytes)
     }
 }
 
-void reader_count(const struct reader_options *options, uint64_t bytes)
-{
-    if (options->bytes_read)
-        atomic_fetch_add_explicit(options->bytes_read, bytes, memory_order_relaxed);
-}
-
 /* Waits up to `milliseconds` (-1: without limit) until `fd` can be read; false if it cannot. */
 static bool reader_wait(int fd, int wake, int milliseconds)
 {
@@ -156,7 +150,8 @@ static enum input_event reader_read_file(struct reader *reader, struct input_pie
     if (n < 0)
         return reader_fail(reader, strerror(errno), failure);
     piece->bytes = (size_t)n;
-    reader_count(reader->options, piece->bytes);
+    if (reader->options->bytes_read)
+        atomic_fetch_add_explicit(reader->options->bytes_read, piece->bytes, memory_order_relaxed);
     reader->has_ended = n == 0;
     return n == 0 ? INPUT_END : INPUT_DATA;
 }

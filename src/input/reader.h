@@ -144,9 +144,6 @@ void reader_close(struct reader *reader);
 /* Puts newlines where rows end, in text that no reader has read. */
 void reader_end_rows(enum text_row_end row_end, char *data, size_t bytes);
 
-/* Adds bytes of a file that no reader reads to options->bytes_read. Thread-safe. */
-void reader_count(const struct reader_options *options, uint64_t bytes);
-
 /*
  * Reads ahead until the beginning of the text is known: how its first line ends, and the header,
  * which it removes, and a byte order mark; reader_read does the same. Of the piece, it uses `wait`

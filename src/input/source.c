@@ -552,7 +552,7 @@ static enum status source_divide_input(struct source *source, const struct sourc
         source->turn_sequence = source->sequence;
         pthread_mutex_unlock(&source->turn_lock);
         stream->left_out += reader->header_bytes + skipped;
-        reader_count(&source->reading, skipped);
+        atomic_fetch_add(&source->bytes_read, skipped);
     }
     /* What was read ahead will be read again, but the header. */
     const uint64_t read = (uint64_t)(lseek(input->fd, 0, SEEK_CUR) - input->start);
@@ -866,7 +866,7 @@ static enum status source_read_range(struct source *source, const struct source_
                           range->offset + (off_t)(good - pull->chunk.whole));
         good += n > 0 ? (size_t)n : 0;
     }
-    reader_count(&source->reading, range->bytes);
+    atomic_fetch_add_explicit(&source->bytes_read, range->bytes, memory_order_relaxed);
     if (range->row_end != TEXT_ENDS_LF)
         reader_end_rows(range->row_end, data, good);
     if (source->format.is_text && source->format.text.is_quoted)

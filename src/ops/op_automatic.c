@@ -81,7 +81,7 @@ static enum status op_automatic_save(struct state_writer *state, const struct jo
 
     state_write_number(state, histogram->elements);
     state_write_number(state, histogram->width);
-    growing_histogram_fine_rows_begin(&rows, job, histogram);
+    growing_histogram_rows_begin(&rows, job, histogram, histogram->width, false);
     rows_save(&rows, histogram->width, state);
     return STATUS_OK;
 }
@@ -160,7 +160,7 @@ uint64_t op_automatic_begin_rows(struct rows *rows, const struct job *job,
     struct rows values;
 
     growing_histogram_rows_begin(rows, job, histogram, width, options->zeros);
-    growing_histogram_fine_rows_begin(&values, job, histogram);
+    growing_histogram_rows_begin(&values, job, histogram, histogram->width, false);
     if (rows->is_unit || options->zeros || !format->names_values ||
         !op_automatic_is_sparse(values, bins))
         return width;

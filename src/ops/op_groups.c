@@ -640,29 +640,22 @@ static enum status op_groups_print(struct writer *writer, const struct job *job,
     return op_groups_print_rows(writer, partial, options, failure);
 }
 
-/* Adds up the values of all groups, of histogram or uniq, by where they lie. */
-static void op_groups_add_up(const struct groups *groups, uint64_t *inside, uint64_t *below,
-                             uint64_t *above)
-{
-    *inside = *below = *above = 0;
-    for (uint64_t g = 0; groups->starts && g < groups->count; g++) {
-        struct rows rows;
-        groups_rows_begin(&rows, groups, g, false);
-        *inside += rows.inside;
-        *below += rows.below;
-        *above += rows.above;
-    }
-}
-
 static void op_groups_report(const struct job *job, const void *partial)
 {
-    uint64_t inside;
-    uint64_t below;
-    uint64_t above;
+    const struct groups *groups = partial;
+    uint64_t inside = 0;
+    uint64_t below = 0;
+    uint64_t above = 0;
 
     if (job->operation != OPERATION_HISTOGRAM || job->outside != OUTSIDE_REPORT)
         return;
-    op_groups_add_up(partial, &inside, &below, &above);
+    for (uint64_t g = 0; groups->starts && g < groups->count; g++) {
+        struct rows rows;
+        groups_rows_begin(&rows, groups, g, false);
+        inside += rows.inside;
+        below += rows.below;
+        above += rows.above;
+    }
     op_histogram_report_outside(job, inside, below, above);
 }
 

@@ -134,7 +134,7 @@ enum status op_uniq_save_rows(struct state_writer *state, const struct uniq *uni
 
     uniq_rows_begin(&rows, uniq->job, uniq, false);
     rows_save(&rows, uniq->job->bin_width, state);
-    return uniq_check(uniq, failure);
+    return table_check(uniq->table, failure);
 }
 
 /*
@@ -254,14 +254,15 @@ static enum status op_uniq_load(struct state_reader *state, const struct job *jo
 static enum status op_uniq_print(struct writer *writer, const struct job *job, const void *partial,
                                  const struct print_options *options, struct failure *failure)
 {
+    const struct uniq *uniq = partial;
     struct range_histogram range = {.histogram = NULL};
     struct rows values;
     struct rows rows;
 
     if (job->range_bins > 0) {
-        uniq_rows_begin(&values, job, partial, false);
+        uniq_rows_begin(&values, job, uniq, false);
         enum status status = range_histogram_create(&range, job, &values, failure);
-        if (uniq_check(partial, failure) != STATUS_OK)
+        if (table_check(uniq->table, failure) != STATUS_OK)
             status = failure->status;
         if (status == STATUS_OK) {
             range_histogram_rows_begin(&rows, &range, &values, options->zeros);
@@ -270,13 +271,13 @@ static enum status op_uniq_print(struct writer *writer, const struct job *job, c
         range_histogram_destroy(&range);
         return status;
     }
-    if (options->zeros && uniq_span(partial) > BINNING_BINS_MAX)
+    if (options->zeros && uniq->last - uniq->first >= BINNING_BINS_MAX)
         return status_fail(failure, STATUS_DATA,
                            "there are too many bins to print the empty ones: at most %u",
                            (unsigned)BINNING_BINS_MAX);
-    uniq_rows_begin(&rows, job, partial, options->zeros);
+    uniq_rows_begin(&rows, job, uniq, options->zeros);
     enum status status = print_rows(writer, &rows, options, failure);
-    return status == STATUS_OK ? uniq_check(partial, failure) : status;
+    return status == STATUS_OK ? table_check(uniq->table, failure) : status;
 }
 
 static enum status op_uniq_check_result(const struct job *job, const void *partial,
