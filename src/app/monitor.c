@@ -87,12 +87,11 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
     double every = monitor->every_seconds;
     double print_due = every > 0 ? every : INFINITY;
     enum status status = STATUS_OK;
-    struct pipeline_live live;
     sigset_t awaited = monitor->handled;
     siginfo_t info;
 
     sigaddset(&awaited, SIGUSR1);
-    pipeline_look(pipeline, &live);
+    struct pipeline_live live = pipeline_look(pipeline);
     while (status == STATUS_OK && !live.has_ended) {
         const double due = print_due < monitor->progress.due ? print_due : monitor->progress.due;
         double wait = monitor_ending != 0 ? MONITOR_ENDING_SECONDS : due - live.seconds;
@@ -103,7 +102,7 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
         if (number > 0 && number != SIGUSR1)
             monitor_ending = number;
         const bool asked = number == SIGUSR1 && info.si_pid != getpid(); /* not monitor_wake */
-        pipeline_look(pipeline, &live);
+        live = pipeline_look(pipeline);
         if (asked) {
             progress_clear(&monitor->progress);
             progress_print_so_far(pipeline, &live, monitor->element_bytes);
@@ -113,7 +112,7 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
         bool is_due = live.seconds >= print_due || monitor_ending != 0;
         if (is_due && every > 0 && !live.has_ended) {
             status = monitor_print(monitor, pipeline, failure);
-            pipeline_look(pipeline, &live);
+            live = pipeline_look(pipeline);
             print_due = ((double)(uint64_t)(live.seconds / every) + 1) * every;
         }
     }

@@ -88,8 +88,8 @@ struct pipeline_task {
 enum status pipeline_run(const struct pipeline_task *task, struct pipeline_report *report,
                          struct failure *failure);
 
-/* Stores the progress of the run. Thread-safe, as is the next one. */
-void pipeline_look(struct pipeline *pipeline, struct pipeline_live *live);
+/* Returns the progress of the run. Thread-safe, as is the next one. */
+struct pipeline_live pipeline_look(struct pipeline *pipeline);
 
 /* Writes the names of the engines at work, joined by " and ". */
 #define PIPELINE_ENGINES_SIZE (3 * ENGINE_NAME_MAX)
