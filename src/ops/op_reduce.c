@@ -172,9 +172,9 @@ static enum status op_reduce_open(void *local, const struct job *job, void *part
     self->shared = partial;
     self->absorb = functions[job->element.type][cpu_isa_best()];
     self->reduce = reduce_empty;
-    if (!reduce_uniq(partial))
+    if (!self->shared->uniq)
         return STATUS_OK;
-    return operation_open_local(&op_uniq, job, reduce_uniq(partial), &self->uniq, failure);
+    return operation_open_local(&op_uniq, job, self->shared->uniq, &self->uniq, failure);
 }
 
 static enum status op_reduce_absorb(void *local, const struct chunk *chunk, struct failure *failure)
@@ -209,8 +209,8 @@ static void op_reduce_close(void *local)
 static enum status op_reduce_save(struct state_writer *state, const struct job *job,
                                   const void *partial, struct failure *failure)
 {
-    const struct reduce *reduce = reduce_result(partial);
-    const struct uniq *uniq = reduce_uniq(partial);
+    const struct reduce_shared *shared = partial;
+    const struct reduce *reduce = &shared->reduce;
     const unsigned needs = job->reductions.needs;
     uint64_t words[REDUCE_WORDS_MAX];
 
@@ -220,12 +220,13 @@ static enum status op_reduce_save(struct state_writer *state, const struct job *
     reduce_words_pack(needs, reduce, words);
     for (unsigned i = 0; i < reduce_words_count(needs); i++)
         state_write_number(state, words[i]);
-    return uniq ? op_uniq_save_rows(state, uniq, failure) : STATUS_OK;
+    return shared->uniq ? op_uniq_save_rows(state, shared->uniq, failure) : STATUS_OK;
 }
 
 static enum status op_reduce_load(struct state_reader *state, const struct job *job, void *partial,
                                   uint64_t elements, struct failure *failure)
 {
+    struct reduce_shared *shared = partial;
     uint64_t words[REDUCE_WORDS_MAX];
     struct reduce reduce;
 
@@ -237,10 +238,8 @@ static enum status op_reduce_load(struct state_reader *state, const struct job *
     }
     if (!reduce_words_check(job, elements, words, &reduce))
         return state_fail_damaged(state, "its reductions contradict each other", failure);
-    reduce_share(partial, &reduce);
-    if (!reduce_uniq(partial))
-        return STATUS_OK;
-    return op_uniq.load(state, job, reduce_uniq(partial), elements, failure);
+    reduce_share(shared, &reduce);
+    return shared->uniq ? op_uniq.load(state, job, shared->uniq, elements, failure) : STATUS_OK;
 }
 
 _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "any reduction fits");
@@ -248,12 +247,13 @@ _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "any reduction fits");
 static size_t op_reduce_write(const struct print_values *values, size_t group, size_t i,
                               char out[PRINT_VALUE_SIZE])
 {
-    (void)group;
+    const struct reduce_shared *shared = values->partial;
     const struct job *job = values->job;
+    (void)group;
 
-    if (!reduce_has(reduce_result(values->partial), job->reductions.list[i].id))
+    if (!reduce_has(&shared->reduce, job->reductions.list[i].id))
         return 0;
-    return reduce_write(out, values->partial, job, (unsigned)i);
+    return reduce_write_found(out, &shared->reduce, shared->found, job, (unsigned)i);
 }
 
 static enum status op_reduce_print(struct writer *writer, const struct job *job,
@@ -278,19 +278,20 @@ static enum status op_reduce_print(struct writer *writer, const struct job *job,
 static enum status op_reduce_check_result(const struct job *job, const void *partial,
                                           struct failure *failure)
 {
+    const struct reduce *reduce = &((const struct reduce_shared *)partial)->reduce;
     char names[REDUCTIONS_TEXT_SIZE] = "";
     size_t length = 0;
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
         const struct reduction *reduction = &job->reductions.list[i];
-        if (!reduce_has(reduce_result(partial), reduction->id))
+        if (!reduce_has(reduce, reduction->id))
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                        length > 0 ? ", " : "", reduction->name);
     }
     if (length == 0)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA,
-                       reduce_result(partial)->count > 0 ? "one value has no %s"
+                       reduce->count > 0 ? "one value has no %s"
                        : job->condition_count > 0
                            ? "no row with a value meets --where: there is no %s"
                            : "the input is empty: it has no %s",

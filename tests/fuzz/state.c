@@ -130,16 +130,17 @@ static void save(const struct job *job, const void *partial)
     require(writer_close(writer, &failure) == STATUS_OK, "writer_close");
 }
 
-/* Writes the reductions of a finished partial to nowhere. */
+/* Writes the reductions of a finalized partial to nowhere. */
 static void write_reductions(const struct job *job, const void *partial)
 {
+    const struct reduce_shared *shared = partial; /* if there are no groups */
     char text[REDUCE_SIZE];
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
         const enum reduction_id id = job->reductions.list[i].id;
         if (job->group_count == 0 && job->operation == OPERATION_REDUCE &&
-            reduce_has(reduce_result(partial), id))
-            reduce_write(text, partial, job, i);
+            reduce_has(&shared->reduce, id))
+            reduce_write_found(text, &shared->reduce, shared->found, job, i);
         const struct groups *groups = partial;
         const bool has_groups = job->group_count > 0;
         for (size_t k = 0; has_groups && k < table_distinct(groups->table); k++) {

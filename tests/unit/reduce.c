@@ -172,7 +172,7 @@ static bool absorb_many(const struct job *job, const char *value, uint64_t count
 
     if (!(one = op_reduce.create(job, &failure)) || !absorb(job, key_of(value), one))
         return false;
-    struct reduce power = *reduce_result(one);
+    struct reduce power = ((const struct reduce_shared *)one)->reduce;
     op_reduce.destroy(one);
     for (; count > 0; count >>= 1) {
         if (count & 1)
@@ -190,7 +190,7 @@ static bool is_expected(const struct job *job, const struct stream *row,
     char *c = text;
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
-        c += reduce_write(c, shared, job, i);
+        c += reduce_write_found(c, &shared->reduce, shared->found, job, i);
         *c++ = ' ';
     }
     c[-1] = '\0';

@@ -364,7 +364,8 @@ static void test_damage_table(void)
     reductions_parse("mode,p99.9,count", &job.reductions);
     partial = op_reduce.create(&job, &failure);
     require(partial ? STATUS_OK : failure.status, &failure);
-    put_entry(reduce_uniq(partial)->table, &(const struct table_entry){.key = 7, .count = 3});
+    put_entry(((struct reduce_shared *)partial)->uniq->table,
+              &(const struct table_entry){.key = 7, .count = 3});
     reduce_share(partial, &(const struct reduce){.count = 3});
     require(op_reduce.finalize(partial, &job, 3, &failure), &failure);
     test_damage("reductions with a table", &job, partial);
