@@ -116,7 +116,9 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
             print_due = ((double)(uint64_t)(live.seconds / every) + 1) * every;
         }
     }
-    progress_end(&monitor->progress, &live);
+    if (monitor->progress.is_of_lines) /* the last line says what was read in all */
+        progress_show(&monitor->progress, &live);
+    progress_clear(&monitor->progress);
     if (status == STATUS_OK)
         progress_begin_stage(&monitor->progress, monitor->stage);
     return status;
