@@ -4,7 +4,7 @@
 #include "app/lists.h"
 
 #include "base/decimal.h"
-#include "base/memory.h"
+#include "base/resources.h"
 #include "input/source.h"
 #include "job/value_set.h"
 
@@ -95,7 +95,7 @@ static enum status lists_end_word(struct lists_numbers *list, struct failure *fa
         if (list->count >= list->capacity / 2) {
             const size_t capacity = list->capacity > 0 ? list->capacity * 2 : LISTS_CAPACITY_MIN;
             const size_t bytes = capacity * item_bytes;
-            void *grown = bytes <= memory_available() ? realloc(list->items, bytes) : NULL;
+            void *grown = resources_have_memory(bytes) ? realloc(list->items, bytes) : NULL;
             if (!grown)
                 return status_fail(failure, STATUS_DATA,
                                    "no memory for more than %zu values of --%s", list->count,

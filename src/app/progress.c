@@ -204,14 +204,6 @@ void progress_clear(struct progress *progress)
     progress->is_drawn = false;
 }
 
-void progress_end(struct progress *progress, const struct pipeline_live *live)
-{
-    if (progress->is_of_lines)
-        progress_show(progress, live);
-    else if (progress->is_drawn)
-        progress_clear(progress);
-}
-
 /* Writes what is done of a stage. */
 static void progress_format_stage(char text[PROGRESS_TEXT_MAX], const struct stage *stage)
 {

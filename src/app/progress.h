@@ -64,9 +64,6 @@ void progress_show(struct progress *progress, const struct pipeline_live *live);
 /* Clears a drawn line until progress_show draws it again. */
 void progress_clear(struct progress *progress);
 
-/* Ends the display: clears a drawn line, or prints a last one. */
-void progress_end(struct progress *progress, const struct pipeline_live *live);
-
 /*
  * Shows a stage from now on, if progress is wanted and a thread can be started, as in "merging 40%"
  * or "printing, 120 MB"; until progress_end_stage, which must be called before anything else is

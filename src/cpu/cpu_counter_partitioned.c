@@ -114,22 +114,6 @@ static void cpu_counter_hot_flush(struct cpu_counter_partitioned *self, struct c
     hot->counted = 0;
 }
 
-/* Gives a region the copy of the one that is hot for longest; NULL if there is no memory. */
-static struct cpu_counter_hot *cpu_counter_hot_take(struct cpu_counter_partitioned *self,
-                                                    size_t region)
-{
-    struct cpu_counter_hot *hot = &self->hot[self->coldest];
-
-    if (!hot->counts)
-        hot->counts = calloc(HISTOGRAM_REGION_BINS, sizeof *hot->counts);
-    if (!hot->counts)
-        return NULL;
-    self->coldest = (self->coldest + 1) % CPU_COUNTER_HOT_REGIONS;
-    cpu_counter_hot_flush(self, hot);
-    hot->region = region;
-    return hot;
-}
-
 /*
  * The loop that counts: increments counts[residual] for each residual. It reads four at a time, and
  * counts four equal ones in one step. Otherwise each increment of the same counter waits for the
@@ -170,9 +154,20 @@ static void cpu_counter_buffer_flush(struct cpu_counter_partitioned *self, size_
         if (self->hot[i].counts && self->hot[i].region == region)
             hot = &self->hot[i];
     }
-    if (!hot && !(shared = histogram_lock_region(self->histogram, region, n, false)) &&
-        !(hot = cpu_counter_hot_take(self, region)))
-        shared = histogram_lock_region(self->histogram, region, n, true);
+    if (!hot)
+        shared = histogram_lock_region(self->histogram, region, n, false);
+    if (!hot && !shared) { /* takes the copy of the region that is hot for longest */
+        hot = &self->hot[self->coldest];
+        if (!hot->counts)
+            hot->counts = calloc(HISTOGRAM_REGION_BINS, sizeof *hot->counts);
+        if (hot->counts) {
+            self->coldest = (self->coldest + 1) % CPU_COUNTER_HOT_REGIONS;
+            cpu_counter_hot_flush(self, hot);
+            hot->region = region;
+        } else { /* no memory */
+            shared = histogram_lock_region(self->histogram, region, n, true);
+        }
+    }
     if (shared) {
         cpu_counter_count_residuals(shared, residuals, n);
         histogram_unlock_region(self->histogram, region);

@@ -5,7 +5,7 @@
 
 #include "base/cpu_isa.h"
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "base/resources.h"
 #include "cpu/cpu_rows.h"
 #include "partial/operation.h"
 
@@ -28,9 +28,6 @@
 #define CPU_ENGINE_PIPE_CHUNK_BYTES   ((size_t)128 << 10)
 #define CPU_ENGINE_PIPE_CHUNK_THREADS 3
 
-/* A buffer that has grown to more bytes may take too much memory. */
-#define CPU_ENGINE_LONG_BYTES ((size_t)4 << 20)
-
 struct cpu_session {
     const struct job *job;
     void *partial;
@@ -40,7 +37,7 @@ struct cpu_session {
 struct cpu_worker {
     const struct cpu_session *session;
     const struct operation *operation;
-    void *thread; /* of the operation; NULL: none, since nothing is absorbed */
+    void *local; /* state of the operation; NULL: none, since nothing is absorbed */
     struct chunk_buffer buffer;
     size_t buffer_bytes;   /* its memory: more than the usual capacity if it has grown */
     struct cpu_rows *rows; /* NULL: chunks are elements */
@@ -56,7 +53,7 @@ struct cpu_worker {
 static bool cpu_engine_probe(unsigned device, char *description, size_t size)
 {
     (void)device;
-    unsigned processors = parallel_processors();
+    unsigned processors = resources_at_start()->processors;
     const enum cpu_isa isa = cpu_isa_best();
 
     snprintf(description, size, "%u processor%s, %s code%s", processors, processors == 1 ? "" : "s",
@@ -69,7 +66,7 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
                                    struct failure *failure)
 {
     const bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN && !options->is_compressed;
-    const unsigned threads = options->threads ? options->threads : parallel_processors();
+    const unsigned threads = options->threads ? options->threads : resources_at_start()->processors;
     struct cpu_session *opened = malloc(sizeof *opened);
     if (!opened)
         return status_fail(failure, STATUS_DATA, "no memory for the CPU engine");
@@ -99,7 +96,7 @@ static void cpu_engine_worker_close(void *worker)
     struct cpu_worker *self = worker;
     if (!self)
         return;
-    operation_close_thread(self->operation, self->thread);
+    operation_close_local(self->operation, self->local);
     if (self->rows)
         cpu_rows_destroy(self->rows);
     memory_unmap(self->buffer.data, self->buffer_bytes);
@@ -125,8 +122,7 @@ static enum status cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity,
     struct cpu_worker *self = buffer->owner;
 
     /* What is available, which the old memory is no part of, is for other threads, too. */
-    const bool has_memory =
-        capacity <= CPU_ENGINE_LONG_BYTES || capacity <= memory_available() / 4 * 3;
+    const bool has_memory = resources_have_memory(capacity + capacity / 3);
     if (capacity > self->buffer_bytes && (!has_memory || !cpu_engine_resize(self, capacity)))
         return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes", capacity);
     buffer->data = self->buffer.data;
@@ -181,12 +177,12 @@ static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *ch
     struct cpu_worker *self = worker;
     const struct cpu_session *session = self->session;
 
-    if (!self->thread && operation_open_thread(self->operation, session->job, session->partial,
-                                               &self->thread, failure) != STATUS_OK)
+    if (!self->local && operation_open_local(self->operation, session->job, session->partial,
+                                             &self->local, failure) != STATUS_OK)
         return failure->status;
     if (self->rows)
-        return cpu_rows_absorb(self->rows, self->thread, chunk, failure);
-    return self->operation->thread_absorb(self->thread, chunk, failure);
+        return cpu_rows_absorb(self->rows, self->local, chunk, failure);
+    return self->operation->local_absorb(self->local, chunk, failure);
 }
 
 static enum status cpu_engine_worker_finish(void *worker, struct failure *failure)
@@ -194,11 +190,11 @@ static enum status cpu_engine_worker_finish(void *worker, struct failure *failur
     struct cpu_worker *self = worker;
     enum status status = STATUS_OK;
 
-    if (self->thread && self->operation->thread_finish)
-        status = self->operation->thread_finish(self->thread, failure);
+    if (self->local && self->operation->local_merge)
+        status = self->operation->local_merge(self->local, failure);
     if (status == STATUS_OK && self->session->job->window_periods > 0) {
-        operation_close_thread(self->operation, self->thread);
-        self->thread = NULL;
+        operation_close_local(self->operation, self->local);
+        self->local = NULL;
     }
     return status;
 }

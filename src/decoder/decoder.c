@@ -43,7 +43,10 @@ const struct decoder_format *decoder_detect(const void *head, size_t bytes, unsi
         const bool is_refused = i >= DECODER_FORMATS;
         const struct decoder_format *format =
             is_refused ? &decoder_refused[i - DECODER_FORMATS] : decoder_formats[i];
-        if (!(kinds & (is_refused ? DECODER_REFUSED : DECODER_COMPRESSED)))
+        const enum decoder_kind kind = !is_refused        ? DECODER_COMPRESSED
+                                       : format->is_array ? DECODER_ARRAY
+                                                          : DECODER_REFUSED;
+        if (!(kinds & kind))
             continue;
         const enum decoder_match match = decoder_match(format, head, bytes);
         if (match == DECODER_YES)

@@ -28,6 +28,7 @@ struct decoder_format;
 enum decoder_kind {
     DECODER_COMPRESSED = 1,
     DECODER_REFUSED = 2, /* what gpuhist does not read: archives, images, databases and so on */
+    DECODER_ARRAY = 4,   /* of NumPy, where it is not read */
 };
 
 /*

@@ -69,6 +69,7 @@ struct decoder_format {
     const char *needs;   /* libraries that decode it, for messages; NULL: never decoded */
     const char *instead; /* how to decompress it otherwise; never decoded: or what to do, or NULL */
     const char *kind;    /* never decoded: what such files are called, plural */
+    bool is_array;       /* never decoded: it is DECODER_ARRAY */
     enum decoder_padding padding;
     bool has_small_window;                 /* see decoder_has_small_window */
     const struct decoder_library *library; /* NULL: this build has none */

@@ -76,35 +76,31 @@ static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const st
     return pool;
 }
 
-bool pipeline_has_ended(struct pipeline *pipeline)
+struct pipeline_live pipeline_look(struct pipeline *pipeline)
 {
+    const struct pipeline_task *task = pipeline->task;
     struct crew *crew = &pipeline->crew;
+    struct pipeline_live live = {.bytes = 0};
 
     pthread_mutex_lock(&crew->lock);
-    const bool has_ended = crew->ended;
+    live.has_ended = crew->ended;
     pthread_mutex_unlock(&crew->lock);
-    return has_ended;
-}
-
-/* The sums over all pools. */
-static struct worker_pool_counts pipeline_counts(const struct pipeline *pipeline)
-{
-    struct worker_pool_counts counts = {.bytes = 0};
-
-    for (size_t i = 0; i < pipeline->pool_count; i++) {
+    for (size_t i = 0; i < pipeline->pool_count; i++) { /* the sums of all, if it has ended */
         const struct worker_pool_counts own = worker_pool_counts(&pipeline->pools[i]);
-        counts.bytes += own.bytes;
-        counts.counted += own.counted;
-        counts.pulling += own.pulling;
+        live.bytes += own.bytes;
+        live.counted += own.counted;
     }
-    return counts;
+    live.file_bytes =
+        task->options.is_compressed ? source_progress(task->source).file_bytes : live.bytes;
+    live.seconds = clock_seconds() - crew->start;
+    return live;
 }
 
 /* The bytes of input that are left, or ENGINE_INPUT_UNKNOWN. */
-static uint64_t pipeline_bytes_left(const struct pipeline *pipeline)
+static uint64_t pipeline_bytes_left(struct pipeline *pipeline)
 {
     uint64_t size = pipeline->task->options.input_bytes;
-    uint64_t bytes = pipeline_counts(pipeline).bytes;
+    uint64_t bytes = pipeline_look(pipeline).bytes;
 
     if (size == ENGINE_INPUT_UNKNOWN)
         return size;
@@ -112,25 +108,11 @@ static uint64_t pipeline_bytes_left(const struct pipeline *pipeline)
 }
 
 /* The number of elements that the workers have pulled, or of values found in text. */
-static uint64_t pipeline_elements(const struct pipeline *pipeline)
+static uint64_t pipeline_elements(struct pipeline *pipeline)
 {
     const struct job *job = pipeline->task->job;
     return job->is_text ? parse_errors_values(job->errors)
-                        : pipeline_counts(pipeline).counted / job_value_bytes(job);
-}
-
-void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
-{
-    const struct worker_pool_counts counts = pipeline_counts(pipeline);
-
-    *live = (struct pipeline_live){
-        .bytes = counts.bytes,
-        .counted = counts.counted,
-        .file_bytes = pipeline->task->options.is_compressed
-                          ? source_progress(pipeline->task->source).file_bytes
-                          : counts.bytes,
-        .seconds = clock_seconds() - pipeline->crew.start,
-    };
+                        : pipeline_look(pipeline).counted / job_value_bytes(job);
 }
 
 void pipeline_write_engines(const struct pipeline *pipeline, char engines[PIPELINE_ENGINES_SIZE])
@@ -152,10 +134,10 @@ void pipeline_write_engines(const struct pipeline *pipeline, char engines[PIPELI
 }
 
 /*
- * Merges all that was absorbed and finishes the partial; with a window of time, moves it on. No
+ * Merges all that was absorbed and finalizes the partial; with a window of time, moves it on. No
  * pool may be at work. An element of a weight counts that many times.
  */
-static enum status pipeline_finish_partial(struct pipeline *pipeline, struct failure *failure)
+static enum status pipeline_finalize(struct pipeline *pipeline, struct failure *failure)
 {
     const struct pipeline_task *task = pipeline->task;
     const struct job *job = task->job;
@@ -171,7 +153,7 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
         status = operation_get_rows(job, &elements, failure);
     if (status != STATUS_OK)
         return status;
-    status = pipeline->crew.operation->finish(*task->partial, job, elements, failure);
+    status = pipeline->crew.operation->finalize(*task->partial, job, elements, failure);
     if (status == STATUS_OK && pipeline->window)
         status = time_window_move(pipeline->window, *task->partial, elements, failure);
     return status;
@@ -191,7 +173,7 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
     for (size_t i = 0; i < pipeline->pool_count; i++)
         workers = worker_pool_collect(&pipeline->pools[i], workers, failure);
     if (workers == STATUS_OK) {
-        status = pipeline_finish_partial(pipeline, failure);
+        status = pipeline_finalize(pipeline, failure);
         if (status == STATUS_OK)
             status = use(context, failure);
         if (status == STATUS_OK && pipeline->window &&
@@ -220,13 +202,14 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
  * Whether a rule of offload_policy.h holds now. Not asked if the user has chosen devices. The
  * workers that it counts are those of pools that have not joined late.
  */
-static bool pipeline_allows(const struct pipeline *pipeline,
+static bool pipeline_allows(struct pipeline *pipeline,
                             bool (*rule)(const struct offload_policy_view *view))
 {
+    const struct pipeline_live live = pipeline_look(pipeline);
     struct offload_policy_view view = {
         .input_bytes = pipeline->task->options.input_bytes,
-        .bytes = pipeline_counts(pipeline).bytes,
-        .seconds = clock_seconds() - pipeline->crew.start,
+        .bytes = live.bytes,
+        .seconds = live.seconds,
         .is_unread = source_progress(pipeline->task->source).is_unread,
         .feeders = atomic_load_explicit(&pipeline->crew.feeders, memory_order_relaxed),
     };
@@ -514,8 +497,8 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
     for (size_t i = 0; i < pipeline->pool_count; i++)
         status = worker_pool_collect(&pipeline->pools[i], status, failure);
     if (status == STATUS_OK)
-        status = source_check(source, pipeline_counts(pipeline).counted, failure);
-    return status == STATUS_OK ? pipeline_finish_partial(pipeline, failure) : status;
+        status = source_check(source, pipeline_look(pipeline).counted, failure);
+    return status == STATUS_OK ? pipeline_finalize(pipeline, failure) : status;
 }
 
 enum status pipeline_run(const struct pipeline_task *task, struct pipeline_report *report,
@@ -548,7 +531,7 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
     if (status == STATUS_OK)
         status = pipeline_work(&pipeline, report, failure);
 
-    report->bytes = pipeline_counts(&pipeline).bytes;
+    report->bytes = pipeline_look(&pipeline).bytes;
     report->elements = pipeline_elements(&pipeline);
     report->worker_pool_count = pipeline.pool_count;
     for (size_t i = 0; i < report->worker_pool_count; i++)

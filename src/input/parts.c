@@ -118,7 +118,7 @@ struct parts *parts_create(const struct record_format *format, const struct read
     parts->options = options;
     parts->join_options = *options;
     parts->join_options.bytes_read = NULL; /* they are read again */
-    parts->join_options.kinds &= ~(unsigned)DECODER_REFUSED;
+    parts->join_options.kinds &= DECODER_COMPRESSED;
     parts->stop = UINT64_MAX;
     parts->last = &parts->files;
     pthread_mutex_init(&parts->lock, NULL);
@@ -254,8 +254,8 @@ static enum parts_found parts_find(const struct parts *parts, struct parts_file 
             *part = (struct decoder_part){.begin = begin, .end = end, .is_last = end == view.bytes};
         }
         file->found_count++;
-        reader_count(parts->options,
-                     part->begin - begin + (part->is_last ? view.bytes - part->end : 0));
+        atomic_fetch_add(parts->options->bytes_read, /* what no reader reads */
+                         part->begin - begin + (part->is_last ? view.bytes - part->end : 0));
     }
     if (result == PARTS_FOUND)
         *found = file->found[index];

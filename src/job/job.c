@@ -3,8 +3,6 @@
 
 #include "job/job.h"
 
-#include "base/memory.h"
-
 #include <stdlib.h>
 
 void job_destroy(struct job *job)
@@ -48,7 +46,7 @@ bool job_has_texts(const struct job *job)
 
 uint64_t job_dictionary_bytes(const struct job *job)
 {
-    return (job->buffer_bytes > 0 ? job->buffer_bytes : memory_available() / 2) / 2;
+    return job->buffer_bytes / 2;
 }
 
 uint64_t job_table_bytes(const struct job *job)

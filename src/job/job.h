@@ -144,8 +144,8 @@ struct job {
     uint64_t range_bins;             /* uniq: of its values, the result is a histogram with so many
                                         bins from the least to the greatest; 0: it is not */
     bool any_order;                  /* uniq, reduce: the result may be in any order */
-    uint64_t buffer_bytes;           /* memory for counts by value or group, and texts; 0: half of
-                                        what is available */
+    uint64_t buffer_bytes;           /* memory for counts by value or group, and texts; 0: what the
+                                        plan gives (memory_plan.h) */
     uint64_t counter_bytes;          /* memory of each thread for its counts in bins; 0: that with
                                         which it is fastest */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */

@@ -60,7 +60,7 @@ struct print_options {
     struct quantiles quantiles; /* owned; freed by options_destroy */
 };
 
-/* The open outputs, up to print_end. A zero-initialised struct has none. */
+/* The open outputs, up to print_final. A zero-initialised struct has none. */
 struct print_output {
     struct writer *result; /* NULL: opened for the next result */
     struct writer *purged; /* NULL: not requested */
@@ -109,18 +109,18 @@ enum status print_check_input(const struct print_options *options, const char *i
                               struct failure *failure);
 
 /*
- * Opens the outputs of an ordered operation, which writes during the run; others need none.
- * `output` is zero-initialised. Fails with STATUS_DATA. The caller must call print_end, also after
- * a failure.
+ * Opens the outputs of an ordered operation, and connects the partial with them: it writes during
+ * the run. `output` is zero-initialised. Fails with STATUS_DATA. The caller must call print_final,
+ * also after a failure. Other operations have outputs from their first result on.
  */
-enum status print_begin(struct print_output *output, const struct job *job, void *partial,
-                        const struct print_options *options, struct failure *failure);
+enum status print_connect(struct print_output *output, const struct job *job, void *partial,
+                          const struct print_options *options, struct failure *failure);
 
 /* Returns whether the result is not printed because the state goes to standard output instead. */
 bool print_is_dropped(const struct print_options *options);
 
 /*
- * Writes the result so far from the finished partial, and flushes it. On a stream, results follow
+ * Writes the result so far from the finalized partial, and flushes it. On a stream, results follow
  * each other and an empty line ends each but the last; the format raw has no empty lines. A
  * terminal is cleared before each but raw ones. A file is replaced. A state is saved only if it
  * replaces the one before: on a stream, a reader would add up successive states. Fails with
@@ -130,20 +130,20 @@ enum status print_so_far(struct print_output *output, const struct job *job, con
                          const struct print_options *options, struct failure *failure);
 
 /*
- * Prepares for a second attempt at the run, with a new partial. If the operation writes during the
- * run, output that was already written is not written again.
+ * Connects the partial of a second attempt with them. What was already written is not written
+ * again.
  */
-void print_restart(struct print_output *output, const struct job *job, void *partial);
+void print_reconnect(struct print_output *output, const struct job *job, void *partial);
 
 /*
- * Ends the output. `status` is the status of the run. If it is STATUS_OK, writes the finished
- * partial, first its state, and closes the outputs; fails with STATUS_DATA if not everything could
- * be written, or if a value asked for does not exist: then no result is written. Otherwise discards
- * the outputs and returns `status`.
+ * Writes the last result and ends the output. `status` is the status of the run. If it is
+ * STATUS_OK, writes the finalized partial, first its state, and closes the outputs; fails with
+ * STATUS_DATA if not everything could be written, or if a value asked for does not exist: then no
+ * result is written. Otherwise discards the outputs and returns `status`.
  */
-enum status print_end(struct print_output *output, const struct job *job, const void *partial,
-                      const struct print_options *options, enum status status,
-                      struct failure *failure);
+enum status print_final(struct print_output *output, const struct job *job, const void *partial,
+                        const struct print_options *options, enum status status,
+                        struct failure *failure);
 
 /* Writes text to standard output. Fails with STATUS_DATA, as do the functions below. */
 enum status print_text(const char *text, struct failure *failure);

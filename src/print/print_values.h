@@ -28,7 +28,7 @@ struct print_prefixes {
     unsigned counts[TEXT_COLUMNS_MAX]; /* [group_count] of the job */
 };
 
-/* The values of a finished partial: of each reduction or predicate of the job. */
+/* The values of a finalized partial: of each reduction or predicate of the job. */
 struct print_values {
     const struct job *job;
     const void *partial;

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/resources.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -55,18 +56,16 @@ static void rows_list_count(struct rows rows, struct rows_list_digits *digits)
 static enum status rows_list_allocate(struct rows_list *list, size_t items, struct failure *failure)
 {
     const size_t mebibytes = (size_t)((unsigned __int128)items * sizeof *list->items >> 20);
-    uint64_t available = 0;
 
     list->bytes = (items > 0 ? items : 1) * sizeof *list->items;
     if (mebibytes == 0) /* few rows may be those of one of millions of groups */
         list->items = malloc(list->bytes);
-    else if (mebibytes <= (available = memory_available() >> 20))
+    else if (resources_have_memory(list->bytes))
         list->items = memory_map(list->bytes);
     if (list->items)
         return STATUS_OK;
-    return status_fail(failure, STATUS_DATA,
-                       "no memory to sort the bins: %zu MiB are needed, %llu are free", mebibytes,
-                       (unsigned long long)available);
+    return status_fail(failure, STATUS_DATA, "no memory to sort the bins: %zu MiB are needed",
+                       mebibytes);
 }
 
 /* Sorts items by one digit: starts[d] is where the next item goes with the digit d. */

@@ -177,7 +177,7 @@ static bool check_distribution(const struct cpu_counter *counter, uint32_t bins,
     for (size_t i = 0; i < VALUES; i++)
         indexes[i] = distributed(distribution, i, table.histogram->entries, &state);
     bool right = check_counter(counter, &table, indexes, VALUES);
-    if (right && histogram_finish(table.histogram, &table.job, VALUES, &failure) != STATUS_OK)
+    if (right && histogram_finalize(table.histogram, &table.job, VALUES, &failure) != STATUS_OK)
         right = tap_note("%s", failure.message);
     right = right && table_matches(&table);
     table_close(&table);
@@ -457,7 +457,7 @@ static bool check_policy(uint32_t bins, enum outside_policy policy)
     if (policy == OUTSIDE_CLAMP || policy == OUTSIDE_IGNORE)
         table.wanted[bins] = table.wanted[bins + 1] = 0;
     bool right =
-        histogram_finish(table.histogram, &table.job, table.total, &failure) == STATUS_OK &&
+        histogram_finalize(table.histogram, &table.job, table.total, &failure) == STATUS_OK &&
         table_matches(&table) && histogram_count(table.histogram, bins) == table.wanted[bins] &&
         histogram_count(table.histogram, bins + 1) == table.wanted[bins + 1];
     table_close(&table);
@@ -489,7 +489,7 @@ static bool refuses_total(struct table *table, uint64_t elements)
         table->job.outside = (enum outside_policy)policy;
         right =
             right &&
-            histogram_finish(table->histogram, &table->job, elements, &failure) == STATUS_DATA &&
+            histogram_finalize(table->histogram, &table->job, elements, &failure) == STATUS_DATA &&
             failure.status == STATUS_DATA && strstr(failure.message, read) &&
             strstr(failure.message, counted);
     }
@@ -532,7 +532,7 @@ static void test_large(void)
         counters[i]->close(state);
         table_want(&table, indexes, ARRAY_LENGTH(indexes));
     }
-    tap_ok(histogram_finish(table.histogram, &table.job, table.total, &failure) == STATUS_OK &&
+    tap_ok(histogram_finalize(table.histogram, &table.job, table.total, &failure) == STATUS_OK &&
                table_matches(&table),
            "counts beyond 2^32, and up to 2^63, are kept and added to");
     table_close(&table);

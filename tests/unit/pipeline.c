@@ -807,11 +807,11 @@ static enum status watch_checkpoints(void *context, struct pipeline *pipeline,
                                      struct failure *failure)
 {
     enum status status = STATUS_OK;
-    struct pipeline_live live = {.bytes = 0};
+    struct pipeline_live live = pipeline_look(pipeline);
 
-    while (status == STATUS_OK && !pipeline_has_ended(pipeline)) {
-        pipeline_look(pipeline, &live);
+    while (status == STATUS_OK && !live.has_ended) {
         status = pipeline_checkpoint(pipeline, use_checkpoint, context, failure);
+        live = pipeline_look(pipeline);
     }
     if (status == STATUS_OK && live.bytes > 4 * ELEMENTS)
         return status_fail(failure, STATUS_DATA, "%llu bytes", (unsigned long long)live.bytes);
