@@ -56,9 +56,9 @@ END
     refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
     refused 2 "invalid --where 'ms': expected a column, an operator and a value" --csv -f status --where ms
-    refused 2 "invalid --where 'ms=x': 'x' is neither @FILE nor integers such as 200,304 (try 'ms:text=x')" \
+    refused 2 "invalid --where 'ms=x': 'x' is not an integer such as 500, -3 or 5M (try 'ms:text=x')" \
         --csv -f status --where ms=x
-    refused 2 "invalid --where 'ms:.1=0.25': '0.25' is neither @FILE nor numbers with no more decimals than their" \
+    refused 2 "invalid --where 'ms:.1=0.25': '0.25' is not a number with no more decimals than its" \
         --csv -f status --where ms:.1=0.25
     refused 2 "invalid --where 'ms>0.5': '0.5' is not an integer such as 500, -3 or 5M (with decimals: COLUMN:.2)" \
         --csv -f status --where 'ms>0.5'

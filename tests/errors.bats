@@ -150,15 +150,9 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         uniq --tsv => $mean -d '\\t' (or, for output, --format tsv)?
         uniq -T0 => expected a directory (threads: --threads N)
         uniq -T 4 => expected a directory (threads: --threads N)
-        histogram --bins=5m => $mean 5M?
-        histogram --bins=5MB => $mean 5M?
-        histogram --bins=5,000,000 => $mean 5000000?
-        histogram --bins=2gi => $mean 2Gi?
-        uniq --chunk-size=1m => $mean 1M?
-        histogram --range=0-100 => $mean 0:100?
-        histogram --range=0,100 => $mean 0:100?
-        histogram --range=-5..-1 => $mean -5:-1?
-        histogram --decimals 1 --range=0.5-1.5 => $mean 0.5:1.5?
+        histogram --bins=5m => a number from 1, such as 256, 5M or 1Mi
+        uniq --chunk-size=1m => bytes from 8 to 1G, such as 512K or 8M
+        histogram --range=0-100 => expected auto, or LO:HI, two integers
         uniq --sort desc => invalid --sort 'desc': expected bin, or count (the greatest first)
         uniq --sort -count => expected bin, or count (the greatest first)
         histogram --format png => json, jsonl, raw, npy, gnuplot or svg (rsvg-convert makes png)

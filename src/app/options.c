@@ -30,12 +30,8 @@ static enum status options_fail_row(const struct options_row *row, const char *v
                                     struct failure *failure)
 {
     char expected[128] = "";
-    char meant[OPTIONS_MEANT_SIZE];
     size_t used = 0;
 
-    if (row->kind == OPTIONS_NUMBER && options_mend_number(row, value, meant))
-        return status_fail(failure, STATUS_USAGE, "invalid --%s '%s': did you mean %s?", row->name,
-                           value, meant);
     if (row->expected)
         return options_fail_value(row->name, value, row->expected, failure);
     for (const char *word = row->words; *word; used = strlen(expected)) {
@@ -152,10 +148,10 @@ static enum status options_set(struct options *options, const struct options_row
         break;
     }
     case OPTIONS_CONDITIONS:
-        if (options->condition_count == OPTIONS_CONDITIONS_MAX)
+        if (options->where.count == OPTIONS_CONDITIONS_MAX)
             return status_fail(failure, STATUS_USAGE, "--%s can be given at most %d times",
                                row->name, OPTIONS_CONDITIONS_MAX);
-        options->conditions[options->condition_count++].typed = value;
+        options->conditions[options->where.count++].typed = value;
         break;
     case OPTIONS_CHARACTER:
         value = strcmp(value, "\\t") == 0 ? "\t" : value;
@@ -294,11 +290,6 @@ static enum status options_finish(struct options *options, struct failure *failu
     if (is_time)
         bounds.notation = first->kind == OPTIONS_KIND_TIME ? ELEMENT_TIME : ELEMENT_LOCAL_TIME;
     struct kind_time_bucket bucket = {.width = 0};
-    char meant[OPTIONS_MEANT_SIZE];
-    if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high) &&
-        options_mend_range(&bounds, range, meant))
-        return status_fail(failure, STATUS_USAGE, "invalid --range '%s': did you mean %s?", range,
-                           meant);
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
         return options_fail_value(
             "range", range,
