@@ -279,8 +279,6 @@ static enum status options_make_columns(const struct options *options, size_t va
     const struct options_column *only = fields->count > 0 ? &fields->list[0] : NULL;
     struct column *next = job->columns;
 
-    if (options->record_bytes == 0 && options->has_offset)
-        return status_fail(failure, STATUS_USAGE, "--offset needs --record");
     /* What counts rows needs no values: they may be those of any column. */
     const bool is_nothing = !only && job->is_text && has_others && options_counts_rows(options);
     if (is_nothing)
@@ -365,18 +363,7 @@ static enum status options_make_histogram(const struct options *options, bool wi
     const bool has_range = options->range_text != NULL;
     __int128 low = has_range ? options->range_low : 0;
     __int128 high = has_range ? options->range_high : (__int128)options->bins;
-    int given = (options->bins > 0) + (options->width > 0) + options->has_log2 + options->log10 +
-                (options->edges != NULL);
 
-    if (given > 1)
-        return status_fail(failure, STATUS_USAGE,
-                           "only one of --bins, --width, --log2, --log10 and --edges can be given");
-    if (has_range && (options->has_log2 || options->log10 || options->edges))
-        return status_fail(failure, STATUS_USAGE,
-                           "--range can only be combined with --bins or --width");
-    if (options_is_range_auto(options) && options->bins == 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "--range auto needs --bins N (--width W alone covers all values)");
     if (options_is_range_auto(options)) {
         job->range_bins = options->bins;
         if (options->bins > BINNING_BINS_MAX)
@@ -627,21 +614,12 @@ static enum status options_check_columns(const struct options *options, struct f
             return status_fail(failure, STATUS_USAGE, "%s needs -f, the field of the values%s",
                                uses[i].option, i == 1 ? " (of uniq -c lines: -f 2)" : "");
     }
-    if (options->jsonl &&
-        (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0))
-        return status_fail(failure, STATUS_USAGE,
-                           "--jsonl does not go with --csv, --delimiter and --header");
-    if (options->jsonl && !options->json)
-        return status_fail(failure, STATUS_USAGE, "--jsonl needs columns: -f NAME or -f .PATH");
     if (fields->count > 1 && operation != OPERATION_REDUCE && operation != OPERATION_COUNT)
         return status_fail(failure, STATUS_USAGE,
                            "%s takes one column of values (reduce and count take several)",
                            operations[operation]->name);
     return STATUS_OK;
 }
-
-/* Each result of a window adds up its periods; that many take some tenths of a second. */
-#define OPTIONS_PERIODS_MAX 10000
 
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure)
@@ -653,28 +631,48 @@ enum status options_check(const struct options *options, enum options_input *inp
         options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
         (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
     const bool is_text = has_fields || has_text;
-    bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
+    const bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
+    const bool has_range = options->range_text != NULL;
+    const bool has_powers = options->has_log2 || options->log10;
+    const bool has_edges = options->edges != NULL;
+    const uint64_t window = options->window_ns;
+    const uint64_t every = options->every_ns;
+    const struct {
+        bool is_broken;
+        const char *message;
+    } rules[] = {
+        {is_text && is_binary,
+         "the input cannot be text (--text, --field, --delimiter, --csv, --base, --decimals, "
+         "--header, --comment, -z) and binary (--binary, --record, a type with le or be)"},
+        {options->csv && options->delimiter == '"', "with --csv, the delimiter cannot be a quote"},
+        {options->jsonl &&
+             (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0),
+         "--jsonl does not go with --csv, --delimiter and --header"},
+        {options->jsonl && !options->json, "--jsonl needs columns: -f NAME or -f .PATH"},
+        {options->record_bytes == 0 && options->has_offset, "--offset needs --record"},
+        {(options->bins > 0) + (options->width > 0) + options->has_log2 + options->log10 +
+                 has_edges >
+             1,
+         "only one of --bins, --width, --log2, --log10 and --edges can be given"},
+        {has_range && (has_powers || has_edges),
+         "--range can only be combined with --bins or --width"},
+        {options_is_range_auto(options) && options->bins == 0,
+         "--range auto needs --bins N (--width W alone covers all values)"},
+        {window > 0 && every == 0, "--window needs --every, the time between results"},
+        {every > 0 && window % every != 0, "--window must be a multiple of --every"},
+        /* Each result of a window adds up its periods; that many take some tenths of a second. */
+        {every > 0 && window / every > 10000, "--window can be at most 10000 times --every"},
+    };
     const char *list = "edges "; /* the option that reads a list from standard input */
     unsigned uses = options->edges && lists_is_stdin(options->edges);
     struct job job;
 
-    if (is_text && is_binary)
-        return status_fail(
-            failure, STATUS_USAGE,
-            "the input cannot be text (--text, --field, --delimiter, --csv, --base, --decimals, "
-            "--header, --comment, -z) and binary (--binary, --record, a type with le or be)");
-    if (options->csv && options->delimiter == '"')
-        return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].is_broken)
+            return status_fail(failure, STATUS_USAGE, "%s", rules[i].message);
+    }
     if (options_check_columns(options, failure) != STATUS_OK)
         return failure->status;
-    if (options->window_ns > 0 && options->every_ns == 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "--window needs --every, the time between results");
-    if (options->window_ns > 0 && options->window_ns % options->every_ns != 0)
-        return status_fail(failure, STATUS_USAGE, "--window must be a multiple of --every");
-    if (options->window_ns > 0 && options->window_ns / options->every_ns > OPTIONS_PERIODS_MAX)
-        return status_fail(failure, STATUS_USAGE, "--window can be at most %d times --every",
-                           OPTIONS_PERIODS_MAX);
     for (size_t i = 0; i < options->predicate_count; i++) {
         if (!options_names_file(&options->predicates[i]))
             continue;
