@@ -163,7 +163,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         reduce sum,percentiles => percentiles are named by their percentage, as p50 or p99.9
         reduce q1,med,iqr => 'med' is no reduction: $mean median?
         reduce countunique => $mean distinct?
-        reduce perc:99 => $mean p99?"
+        reduce perc:99 => 'perc:99' is neither a reduction nor a file"
     while read -r typed; do
         advice=${typed#* => }
         typed=${typed%% => *}
@@ -252,10 +252,9 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "'UNIQ' is neither an operation nor a file: did you mean uniq?" UNIQ x
     assert_usage "unknown option '--Percent': did you mean --percent?" --Percent
     assert_usage "'SUM' is no reduction: did you mean sum? (see" reduce SUM
-    assert_usage "'50' is no reduction: did you mean p50?" reduce 50,99
-    assert_usage "'percentile99.9' is no reduction: did you mean p99.9?" reduce sum,percentile99.9
-    assert_usage "'q99' is no reduction: did you mean p99?" reduce q99
-    assert_usage "'p101' is no reduction: percentiles are p0 to p100 (see" reduce p101
+    assert_usage "'percentile99.9' is no reduction" reduce sum,percentile99.9
+    assert_usage "'q99' is neither a reduction nor a file" reduce q99
+    assert_usage "'p101' is neither a reduction nor a file" reduce p101
     run -1 --separate-stderr gpuhist reduce 2024
     [ "$stderr" = "gpuhist: 2024: No such file or directory" ]
     echo 7 >./99

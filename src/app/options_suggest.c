@@ -167,30 +167,6 @@ enum status options_check_first_word(const char *word, struct failure *failure)
                        is_option ? "--" : "", search.word);
 }
 
-/*
- * Writes the percentile that word[0..length) means: 50, q99, percentile99.9; if it would be above
- * p100, "". Returns false if it is none.
- */
-static bool options_find_percentile(const char *word, size_t length, char meant[PERCENTAGE_SIZE])
-{
-    static const char *const prefixes[] = {"percentile", "perc:", "quantile", "q", "p", ""};
-    struct reduction found;
-    size_t i = 0;
-
-    while (strncasecmp(word, prefixes[i], strlen(prefixes[i])) != 0)
-        i++;
-    const size_t prefix = strlen(prefixes[i]);
-    const int rest = (int)(length - prefix);
-    if (length <= prefix || rest + 2 > PERCENTAGE_SIZE ||
-        strspn(word + prefix, "0123456789.") < (size_t)rest)
-        return false;
-    const int written = snprintf(meant, PERCENTAGE_SIZE, "p%.*s", rest, word + prefix);
-    if (reductions_find(meant, (size_t)written, &found))
-        return true;
-    meant[0] = '\0';
-    return prefix > 0;
-}
-
 enum status options_check_reductions(const struct options_command *command, const char *list,
                                      struct failure *failure)
 {
@@ -199,7 +175,6 @@ enum status options_check_reductions(const struct options_command *command, cons
     int length = 0; /* of the unknown one */
     bool has_known = false;
     struct reduction found;
-    char percentile[PERCENTAGE_SIZE];
     char what[OPTIONS_SHOWN_SIZE];
 
     for (const char *next = list, *part; next;) {
@@ -212,18 +187,14 @@ enum status options_check_reductions(const struct options_command *command, cons
         }
     }
     struct nearest search = nearest_begin(unknown, (size_t)length);
-    if (options_find_percentile(unknown, (size_t)length, percentile)) {
-        search.word = percentile;
-    } else {
-        for (size_t i = 0; i < REDUCTION_QUANTILE; i++) /* whose name is only a letter */
-            options_try(&search, reductions_name((enum reduction_id)i));
-        for (size_t i = 0; i < OPTIONS_HABITS; i++) {
-            if (options_habits[i].traits == OPTIONS_REDUCES)
-                options_try(&search, options_habits[i].typed);
-        }
-        if (search.word)
-            habit = options_find_habit(command, search.word, search.word_length);
+    for (size_t i = 0; i < REDUCTION_QUANTILE; i++) /* whose name is only a letter */
+        options_try(&search, reductions_name((enum reduction_id)i));
+    for (size_t i = 0; i < OPTIONS_HABITS; i++) {
+        if (options_habits[i].traits == OPTIONS_REDUCES)
+            options_try(&search, options_habits[i].typed);
     }
+    if (search.word)
+        habit = options_find_habit(command, search.word, search.word_length);
     const size_t word = strcspn(unknown, " ");
     const bool has_blank = word < (size_t)length && reductions_find(unknown, word, &found);
     const bool is_word = isalpha((unsigned char)*list) && !strpbrk(list, "./ ");
@@ -236,12 +207,10 @@ enum status options_check_reductions(const struct options_command *command, cons
     snprintf(what, sizeof what, "'%.*s' is no reduction", length, unknown);
     if (habit)
         return options_fail_habit(habit, what, failure);
-    if (search.word && *search.word)
+    if (search.word)
         return status_fail(failure, STATUS_USAGE, "%s: did you mean %s?", what, search.word);
     return status_fail(failure, STATUS_USAGE, "%s%s", what,
-                       search.word ? ": percentiles are p0 to p100"
-                       : has_blank ? ": commas separate reductions, as in sum,max"
-                                   : "");
+                       has_blank ? ": commas separate reductions, as in sum,max" : "");
 }
 
 /* The option of the predicate with that relation. */

@@ -204,28 +204,6 @@ static bool text_advice_is_header(const struct text_case *c)
     return letters > 0;
 }
 
-/*
- * Whether the token looks hexadecimal, such as 7f00: neither a word, with a number behind it or
- * not, nor a number such as 12e5.
- */
-static bool text_advice_is_hex(const char *token, size_t bytes)
-{
-    size_t digits = 0;
-    size_t changes = 0; /* from a digit to a letter */
-    size_t exponents = 0;
-
-    for (size_t i = 0; i < bytes && bytes <= 16; i++) {
-        const char lower = (char)(token[i] | 0x20);
-        const bool is_digit = text_advice_is_digit(token[i]);
-        if (!is_digit && (lower < 'a' || lower > 'f'))
-            return false;
-        changes += !is_digit && i > 0 && text_advice_is_digit(token[i - 1]);
-        digits += is_digit;
-        exponents += lower == 'e' && i > 0 && i + 1 < bytes;
-    }
-    return bytes >= 4 && changes > 0 && (exponents != 1 || digits + 1 < bytes);
-}
-
 /* The kind of the column that the token would be one of, or "". */
 static const char *text_advice_choose_kind(const struct text_reading *reading, const char *text,
                                            size_t bytes)
@@ -393,7 +371,6 @@ static const char *text_advice_find(const struct text_case *c, enum text_turn tu
 static const char *text_advice_choose(const struct text_case *c, char out[TEXT_ADVICE_SIZE])
 {
     const struct text_rules *rules = c->rules;
-    const bool is_integer = rules->notation == TEXT_INTEGERS && c->reading->is_value;
     const char *advice = text_advice_find(c, TEXT_TURN_LINES, out);
 
     if (*advice)
@@ -414,8 +391,6 @@ static const char *text_advice_choose(const struct text_case *c, char out[TEXT_A
         (text_advice_count(c->text, c->bytes, text_advice_is_letter) > 0 ||
          text_advice_count(c->text, c->bytes, text_advice_is_mark) > 1))
         return "try -f N";
-    if (is_integer && text_advice_is_hex(c->text, c->bytes))
-        return "try --base 16";
     advice = text_advice_choose_kind(c->reading, c->text, c->bytes);
     if (*advice)
         return advice;

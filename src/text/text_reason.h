@@ -73,7 +73,6 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const struct e
  *   text of 70000 bytes, more than 65536
  *   invalid integer '10.0.0.7' (try -f N)
  *   invalid integer '170,83' (try -d ,)
- *   invalid integer '7f00' (try --base 16)
  *   invalid integer '{"ms":' (JSON: try --jsonl -f NAME)
  *   invalid integer '2026-11-21' (try COLUMN:time)
  *   invalid integer '\1' (is it binary?)
