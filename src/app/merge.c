@@ -165,35 +165,27 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
     return status == STATUS_OK ? options_check_merged(options, job, failure) : status;
 }
 
-/* Plans the memory of the merge: sets the threads, and gives the job its parts. */
-static enum status merge_plan(struct merge *merge, struct failure *failure)
-{
-    const struct options *options = merge->options;
-    const unsigned wanted = parallel_threads(options->threads, options->name_count, 1);
-    struct memory_needs needs;
-    struct memory_plan plan;
-
-    memory_plan_needs(&needs, &merge->job, wanted, MERGE_CHUNK_BYTES, ENGINE_INPUT_UNKNOWN, true,
-                      0);
-    if (memory_plan_make(&plan, &needs, memory_available(), failure) != STATUS_OK)
-        return failure->status;
-    memory_plan_apply(&plan, &merge->job);
-    merge->threads = plan.threads;
-    return STATUS_OK;
-}
-
 enum status merge_run(const struct options *options, struct failure *failure)
 {
     struct merge merge = {.options = options};
     struct job *job = &merge.job;
+    struct memory_needs needs;
+    struct memory_plan plan;
     enum status status = print_check_format(&options->print, failure);
 
     if (status == STATUS_OK)
         status = print_check(&options->print, failure);
     if (status == STATUS_OK)
         status = merge_begin(&merge, failure);
-    if (status == STATUS_OK)
-        status = merge_plan(&merge, failure);
+    if (status == STATUS_OK) {
+        const unsigned wanted = parallel_threads(options->threads, options->name_count, 1);
+        memory_plan_needs(&needs, job, wanted, MERGE_CHUNK_BYTES, ENGINE_INPUT_UNKNOWN, true, 0);
+        status = memory_plan_make(&plan, &needs, memory_available(), failure);
+    }
+    if (status == STATUS_OK) {
+        memory_plan_apply(&plan, job);
+        merge.threads = plan.threads;
+    }
     if (status == STATUS_OK && job_has_texts(job) &&
         !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_create())))
         status = status_fail(failure, STATUS_DATA, "no memory for texts");

@@ -47,20 +47,6 @@ static enum status options_fail_row(const struct options_row *row, const char *v
     return options_fail_value(row->name, value, expected, failure);
 }
 
-/* Finds a word in a list separated by blanks, and stores its index. Returns false if it is none. */
-static bool options_find_word(const char *words, const char *value, unsigned *index)
-{
-    size_t length = strlen(value);
-
-    for (*index = 0; *words; (*index)++) {
-        size_t word_length = strcspn(words, " ");
-        if (word_length == length && memcmp(words, value, length) == 0)
-            return true;
-        words += word_length + (words[word_length] != '\0');
-    }
-    return false;
-}
-
 /* Adds a list of integers to the one that was given before, or NULL. Files are no part of lists. */
 static enum status options_add_list(struct options *options, const struct options_row *row,
                                     const char **list, const char *value, struct failure *failure)
@@ -110,7 +96,6 @@ static enum status options_set(struct options *options, const struct options_row
 {
     void *target = (char *)options + row->target;
     uint64_t number = row->value;
-    unsigned index = 0;
     bool is_valid = true;
 
     switch (row->kind) {
@@ -121,8 +106,13 @@ static enum status options_set(struct options *options, const struct options_row
                               number >= row->minimum && number <= row->maximum);
         break;
     case OPTIONS_CHOICE:
-        is_valid = options_find_word(row->words, value, &index);
-        number += index;
+        is_valid = false;
+        for (const char *word = row->words; *word && !is_valid;) {
+            const size_t length = strcspn(word, " ");
+            is_valid = length == strlen(value) && memcmp(word, value, length) == 0;
+            number += !is_valid;
+            word += length + (word[length] == ' ');
+        }
         break;
     case OPTIONS_FORMAT:
         is_valid = print_format_find(value, target);

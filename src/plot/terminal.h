@@ -6,6 +6,7 @@
 #define GPUHIST_TERMINAL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The longest line, however wide the terminal is, and the most lines. */
 #define TERMINAL_COLUMNS_MAX 1000
@@ -27,6 +28,13 @@ struct terminal {
  * NO_COLOR (https://no-color.org); 24 bits of it, a COLORTERM that says so.
  */
 struct terminal terminal_describe(bool is_standard_output);
+
+/*
+ * Returns how many lines fit the output's height beside `others`: at least `min`, at most `max`.
+ * Reads the environment, as the functions above and below.
+ */
+uint64_t terminal_lines_beside(bool is_standard_output, uint64_t others, uint64_t min,
+                               uint64_t max);
 
 /* Whether standard output is a terminal on which earlier output can be replaced. */
 bool terminal_can_redraw(void);

@@ -29,6 +29,7 @@
 #include "text/text_internal.h"
 #include "text/text_line.h"
 #include "text/text_number.h"
+#include "text/text_scan.h"
 
 /* A call of the parser: its arguments, and the values stored so far. */
 struct text_call {
@@ -69,23 +70,6 @@ TEXT_INLINE bool text_fields_take(enum cpu_isa isa, bool is_quoted, const struct
     }
     *call->invalid = (struct text_token){.offset = begin, .bytes = end - begin};
     return false;
-}
-
-/* The newline that ends the row of which a part begins at `begin`, or the end of the text. */
-static size_t text_fields_row_end(const struct text_call *call, size_t begin)
-{
-    bool is_inside = false;
-    bool may_open = true;
-
-    for (size_t i = begin; i < call->bytes; i++) {
-        const char c = call->data[i];
-        if (c == '\n' && !is_inside)
-            return i;
-        const bool opens = c == '"' && !is_inside && may_open;
-        may_open = is_inside ? c == '"' : c == (char)call->rules->delimiter;
-        is_inside = opens || (is_inside && c != '"');
-    }
-    return call->bytes;
 }
 
 /*
@@ -274,7 +258,9 @@ TEXT_INLINE enum text_event text_fields_take_block(enum cpu_isa isa, bool is_quo
             return TEXT_FULL;
         }
         if (first_wrong & ends & -ends) {
-            size_t newline = text_fields_row_end(call, *begin);
+            const size_t row = text_scan_first(call->rules, call->data + *begin,
+                                               call->bytes - *begin, TEXT_SCAN_FIELD);
+            const size_t newline = row > 0 ? *begin + row - 1 : call->bytes;
             return text_fields_refuse(call, *begin, newline, newline + 1);
         }
         size_t part_end = is_last ? text_line_content_end(call->data, *begin, end) : end;
