@@ -213,16 +213,6 @@ enum status options_check_reductions(const struct options_command *command, cons
                        has_blank ? ": commas separate reductions, as in sum,max" : "");
 }
 
-/* The option of the predicate with that relation. */
-static const char *options_name_predicate(enum predicate_relation relation)
-{
-    size_t i = 0;
-
-    while (options_rows[i].kind != OPTIONS_PREDICATE || options_rows[i].value != relation)
-        i++;
-    return options_rows[i].name;
-}
-
 /*
  * Writes what the name of a file that does not exist probably means, or "". names[-1] is the word
  * before it.
@@ -255,8 +245,10 @@ static void options_advise_file(const struct options *options, char *const *name
     } else if (strcmp(*names, "help") == 0) {
         text = "did you mean --help?";
     } else if (is_condition && column == 0 && command->traits & OPTIONS_TESTS_VALUES) {
-        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean --%s %s?",
-                 options_name_predicate(relation), value);
+        const struct options_row *row = options_rows; /* of the predicate with that relation */
+        while (row->kind != OPTIONS_PREDICATE || row->value != relation)
+            row++;
+        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean --%s %s?", row->name, value);
     } else if (is_condition && column > 0) {
         snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean --where '%s'?", *names);
     } else if (is_number && (options->has_log2 || options->header_lines > 0)) {
