@@ -159,8 +159,8 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         reduce rate => 'rate' is neither a reduction nor a file
         reduce rate,ratio => 'rate' is neither a reduction nor a file
         histogram --edges 0 => --edges needs at least two edges, such as 0,10,20
-        reduce quantile => quantiles are named by their percentage, as p50 or p99.9
-        reduce sum,percentiles => percentiles are named by their percentage, as p50 or p99.9
+        reduce quantile => quantiles are percentages, as p50 or p99.9
+        reduce sum,percentiles => quantiles are percentages, as p50 or p99.9
         reduce q1,med,iqr => 'med' is no reduction: $mean median?
         reduce countunique => $mean distinct?
         reduce perc:99 => 'perc:99' is neither a reduction nor a file"

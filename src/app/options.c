@@ -233,7 +233,7 @@ static enum status options_parse_words(struct options *options, int argc, char *
         const size_t typed = strcspn(word, "=");
         /* What is short for an option may mean another: --json the format of the result. */
         const bool is_short = key >= OPTIONS_KEY_FIRST && typed != strlen("--") + strlen(row->name);
-        if (is_wrong || (is_short && options_is_habit(options->command, word, typed)))
+        if (is_wrong || (is_short && options_find_habit(options->command, word, typed)))
             return options_fail_unknown(options, (char)optopt, word, failure);
         /* Does the command take it? Merge, which does not know its states yet, records which do. */
         const bool has_instead = row->instead && options->command->traits & OPTIONS_READS_INPUT;

@@ -166,8 +166,12 @@ enum status options_check_dashes(const char *word, struct failure *failure);
 enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
                                  struct failure *failure);
 
-/* Whether typed[0..length), with its dashes, is no option here, but one of other programs. Pure. */
-bool options_is_habit(const struct options_command *command, const char *typed, size_t length);
+/*
+ * Returns advice on typed[0..length), an option with its dashes or a reduction, that other programs
+ * have and this one has not; else NULL. Pure.
+ */
+const char *options_find_habit(const struct options_command *command, const char *typed,
+                               size_t length);
 
 /* Whether a predicate's values are listed in a file. Pure. */
 bool options_names_file(const struct options_predicate *predicate);
