@@ -21,11 +21,10 @@ struct terminal {
 };
 
 /*
- * Describes standard output, or if the plot goes elsewhere, an output that is not a terminal. The
- * width is that of the terminal, else COLUMNS, else for a pipe, which may lead to a pager, or if it
- * is closed, that of the terminal of standard error or standard input, else 80; the height is found
- * likewise, with LINES and 24. Colour requires a terminal, a TERM other than "dumb", and no
- * NO_COLOR (https://no-color.org); 24 bits of it, a COLORTERM that says so.
+ * Describes standard output, or an output that is not a terminal. The width is that of the
+ * terminal, else COLUMNS, else for a pipe, which may lead to a pager, that of the terminal of
+ * standard error or input, else 80; the height likewise, with LINES and 24. Colour requires a
+ * terminal, a TERM other than "dumb", and no NO_COLOR (https://no-color.org).
  */
 struct terminal terminal_describe(bool is_standard_output);
 
