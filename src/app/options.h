@@ -89,7 +89,6 @@ struct options_columns {
 /* A condition of --where. */
 struct options_condition {
     const char *typed;
-    struct options_column column;
     enum predicate_relation relation;
     const char *value; /* a number; with = and != a list */
 };
@@ -146,8 +145,8 @@ struct options {
     struct options_columns field;
     struct options_columns weight;
     struct options_columns by;
-    struct options_condition conditions[OPTIONS_CONDITIONS_MAX]; /* [condition_count] */
-    size_t condition_count;
+    struct options_columns where;                                /* of the conditions */
+    struct options_condition conditions[OPTIONS_CONDITIONS_MAX]; /* [where.count] */
     bool names_only; /* columns are names, also those that are numbers */
     const char *time_format_text;
     bool jsonl;                          /* rows are JSON objects, */

@@ -254,7 +254,7 @@ static size_t options_where_length(const char *typed)
 /* Reads a condition: COLUMN OP VALUE. */
 static enum status options_parse_condition(struct options *options,
                                            struct options_condition *condition,
-                                           struct failure *failure)
+                                           struct options_column *column, struct failure *failure)
 {
     const char *typed = condition->typed + strspn(condition->typed, " ");
     const size_t where = options_where_length(typed);
@@ -272,8 +272,8 @@ static enum status options_parse_condition(struct options *options,
         for (end = strlen(value); end > 0 && value[end - 1] == ' '; end--)
             value[end - 1] = '\0';
         condition->value = value;
-        if (*value != '\0' && options_parse_column(options, text, &condition->column))
-            return options_name_column(options, &condition->column, failure);
+        if (*value != '\0' && options_parse_column(options, text, column))
+            return options_name_column(options, column, failure);
     }
     return options_fail_value("where", typed,
                               "a column, an operator and a value, such as '9>=500' or "
@@ -283,7 +283,7 @@ static enum status options_parse_condition(struct options *options,
 
 void options_advise_condition(const struct options_condition *condition, const char *value,
                               size_t length, const struct element *element,
-                              char out[OPTIONS_ADVICE_SIZE])
+                              enum options_kind_of_column kind, char out[OPTIONS_ADVICE_SIZE])
 {
     const struct kind_time_rules time = {.digits = KIND_TIME_DIGITS_MAX};
     const char *typed = condition->typed + strspn(condition->typed, " ");
@@ -298,7 +298,7 @@ void options_advise_condition(const struct options_condition *condition, const c
     if (memmem(value, length, "&&", 2) || memmem(value, length, " and ", 5))
         strcpy(out, " (repeat --where: all must hold)");
     else if (element->notation != ELEMENT_DECIMAL || element->decimals > 0 || length == 0 ||
-             condition->column.kind != OPTIONS_KIND_DEFAULT || strlen(typed) > OPTIONS_SHOWN_MAX)
+             kind != OPTIONS_KIND_DEFAULT || strlen(typed) > OPTIONS_SHOWN_MAX)
         return;
     else if (decimal_parse_fixed(value, length, TEXT_DECIMALS_MAX, &number))
         strcpy(out, " (with decimals: COLUMN:.2)");
@@ -322,8 +322,9 @@ enum status options_finish_columns(struct options *options, struct failure *fail
             options_parse_columns(options, row, failure) != STATUS_OK)
             return failure->status;
     }
-    for (size_t i = 0; i < options->condition_count; i++) {
-        if (options_parse_condition(options, &options->conditions[i], failure) != STATUS_OK)
+    for (size_t i = 0; i < options->where.count; i++) {
+        if (options_parse_condition(options, &options->conditions[i], &options->where.list[i],
+                                    failure) != STATUS_OK)
             return failure->status;
     }
     /* A kind of the first value is also that of bounds, but not of the other values. */

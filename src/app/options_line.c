@@ -63,21 +63,6 @@ static void options_append_binning(FILE *line, const struct job *job)
     }
 }
 
-/*
- * Appends a predicate. The values of a list in a file are not in the line, but their number and
- * digest, so that lines of other values differ.
- */
-static void options_append_predicate(FILE *line, const struct predicate *predicate)
-{
-    fprintf(line, " --%s%s", predicate->name, predicate->text ? "=" : "");
-    if (!predicate->text)
-        return;
-    options_append_typed(line, predicate->text);
-    if (lists_is_file(predicate->text))
-        fprintf(line, ":%llu:%016llx", (unsigned long long)predicate->set_values,
-                (unsigned long long)predicate->set_digest);
-}
-
 /* Appends the name of a column in quotes, as in CSV, so that it is read as a name. */
 static void options_append_name(FILE *line, const char *name)
 {
@@ -230,8 +215,14 @@ char *options_write_line(const struct job *job)
         options_append_binning(line, job);
         fprintf(line, " --outside=%s", outside[job->outside]);
     }
-    for (size_t i = 0; i < job->predicate_count; i++)
-        options_append_predicate(line, &job->predicates[i]);
+    for (size_t i = 0; i < job->predicate_count; i++) {
+        const struct predicate *predicate = &job->predicates[i];
+        fprintf(line, " --%s%s", predicate->name, predicate->text ? "=" : "");
+        options_append_typed(line, predicate->text ? predicate->text : "");
+        if (predicate->text && lists_is_file(predicate->text)) /* so that other values differ */
+            fprintf(line, ":%llu:%016llx", (unsigned long long)predicate->set_values,
+                    (unsigned long long)predicate->set_digest);
+    }
     if (fclose(line) == 0)
         return text;
     free(text);

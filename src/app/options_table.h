@@ -121,11 +121,11 @@ size_t options_find_operator(const char *text, enum predicate_relation *relation
 
 /*
  * Writes what a condition means whose value is none of its column, of that element, such as
- * " (try '4:time>=2026-11-21')", or "". The column is known. Pure.
+ * " (try '4:time>=2026-11-21')", or "". `kind` is that of the column. Pure.
  */
 void options_advise_condition(const struct options_condition *condition, const char *value,
                               size_t length, const struct element *element,
-                              char out[OPTIONS_ADVICE_SIZE]);
+                              enum options_kind_of_column kind, char out[OPTIONS_ADVICE_SIZE]);
 
 /* Fails with STATUS_USAGE: "invalid --NAME 'VALUE': expected EXPECTED". */
 enum status options_fail_value(const char *name, const char *value, const char *expected,
@@ -166,22 +166,12 @@ enum status options_check_dashes(const char *word, struct failure *failure);
 enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
                                  struct failure *failure);
 
-/* Whether typed[0..length), with its dashes, is no option here, but one of other programs. Pure. */
-bool options_is_habit(const struct options_command *command, const char *typed, size_t length);
-
-/* The size of a value that was probably meant. */
-#define OPTIONS_MEANT_SIZE 64
-
 /*
- * Writes the number that a value means which the option refuses: 5M for 5m, 5MB or 5,000,000.
- * Returns false if it means none. Pure.
+ * Returns advice on typed[0..length), an option with its dashes or a reduction, that other programs
+ * have and this one has not; else NULL. Pure.
  */
-bool options_mend_number(const struct options_row *row, const char *typed,
-                         char meant[OPTIONS_MEANT_SIZE]);
-
-/* Likewise the range LO:HI that 0-100, 0,100 or 0..100 mean, in the notation of the bounds. */
-bool options_mend_range(const struct element *bounds, const char *typed,
-                        char meant[OPTIONS_MEANT_SIZE]);
+const char *options_find_habit(const struct options_command *command, const char *typed,
+                               size_t length);
 
 /* Whether a predicate's values are listed in a file. Pure. */
 bool options_names_file(const struct options_predicate *predicate);

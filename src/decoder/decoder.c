@@ -3,6 +3,7 @@
 
 #include "decoder/decoder_internal.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,10 +81,17 @@ bool decoder_has_small_window(const struct decoder_format *format)
     return format->has_small_window;
 }
 
-enum status decoder_fail(const struct decoder *decoder, const char *reason, struct failure *failure)
+enum status decoder_fail(const struct decoder *decoder, struct failure *failure, const char *reason,
+                         ...)
 {
+    char text[256];
+    va_list arguments;
+
+    va_start(arguments, reason);
+    vsnprintf(text, sizeof text, reason, arguments);
+    va_end(arguments);
     return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s: %s", decoder->name,
-                       decoder->format->name, reason);
+                       decoder->format->name, text);
 }
 
 enum status decoder_open(struct decoder **decoder, const struct decoder_format *format,
@@ -108,7 +116,7 @@ enum status decoder_open(struct decoder **decoder, const struct decoder_format *
         .state = format->library->open(memory_limit),
     };
     if (!new->state) {
-        decoder_fail(new, "no memory to decompress it", failure);
+        decoder_fail(new, failure, "no memory to decompress it");
         free(new);
         return failure->status;
     }
@@ -124,11 +132,8 @@ void decoder_close(struct decoder *decoder)
 
 static enum status decoder_fail_start(const struct decoder *decoder, struct failure *failure)
 {
-    char reason[80];
-
-    snprintf(reason, sizeof reason, "junk where a %s or the end of the input is expected",
-             decoder->format->unit);
-    return decoder_fail(decoder, reason, failure);
+    return decoder_fail(decoder, failure, "junk where a %s or the end of the input is expected",
+                        decoder->format->unit);
 }
 
 enum status decoder_run(struct decoder *decoder, struct decoder_io *io, bool ends_with_frame,
@@ -183,15 +188,12 @@ bool decoder_is_between(const struct decoder *decoder)
 
 enum status decoder_finish(struct decoder *decoder, struct failure *failure)
 {
-    char reason[80];
-
     if (decoder->format->padding == DECODER_PADDED_BY_FOURS && decoder->padding_bytes % 4 != 0)
         return decoder_fail_start(decoder, failure);
     if (decoder_is_between(decoder))
         return STATUS_OK;
-    snprintf(reason, sizeof reason, "unexpected end of the input within a %s",
-             decoder->format->unit);
-    return decoder_fail(decoder, reason, failure);
+    return decoder_fail(decoder, failure, "unexpected end of the input within a %s",
+                        decoder->format->unit);
 }
 
 const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offset, size_t bytes)

@@ -46,9 +46,8 @@ static enum status decoder_bzip2_step(struct decoder *decoder, struct decoder_io
     }
     if (result == BZ_OK)
         return STATUS_OK;
-    return decoder_fail(decoder,
-                        result == BZ_MEM_ERROR ? "no memory to decompress it" : "corrupt data",
-                        failure);
+    return decoder_fail(decoder, failure, "%s",
+                        result == BZ_MEM_ERROR ? "no memory to decompress it" : "corrupt data");
 }
 
 static const struct decoder_library decoder_bzip2_library = {

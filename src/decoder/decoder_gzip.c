@@ -32,10 +32,10 @@ static enum status decoder_gzip_check_head(struct decoder *decoder, struct failu
 {
     if (decoder->head_bytes > DECODER_GZIP_METHOD &&
         decoder->head[DECODER_GZIP_METHOD] != DECODER_GZIP_DEFLATE)
-        return decoder_fail(decoder, "unknown compression method", failure);
+        return decoder_fail(decoder, failure, "unknown compression method");
     decoder->head_is_done = decoder->head_bytes > DECODER_GZIP_FLAGS;
     if (decoder->head_is_done && decoder->head[DECODER_GZIP_FLAGS] & DECODER_GZIP_FLAGS_UNKNOWN)
-        return decoder_fail(decoder, "unknown header flags set", failure);
+        return decoder_fail(decoder, failure, "unknown header flags set");
     return STATUS_OK;
 }
 
@@ -149,15 +149,14 @@ static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io 
             io->out_used += bytes;
             if (bytes < held)
                 return STATUS_OK;
-            return decoder_fail(decoder,
+            return decoder_fail(decoder, failure, "%s",
                                 isal->result == ISAL_INVALID_BLOCK    ? "invalid block"
                                 : isal->result == ISAL_INVALID_SYMBOL ? "invalid code"
                                 : isal->result == ISAL_INVALID_LOOKBACK
                                     ? "invalid distance too far back"
                                 /* of a header; this file compares those of the data */
                                 : isal->result == ISAL_INCORRECT_CHECKSUM ? "header crc mismatch"
-                                                                          : "invalid header",
-                                failure);
+                                                                          : "invalid header");
         }
         if (inflate->block_state != ISAL_BLOCK_FINISH)
             return STATUS_OK;
@@ -171,9 +170,9 @@ static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io 
     if (isal->trailer_bytes < sizeof isal->trailer)
         return STATUS_OK;
     if (decoder_read_32(isal->trailer) != inflate->crc)
-        return decoder_fail(decoder, "incorrect data check", failure);
+        return decoder_fail(decoder, failure, "incorrect data check");
     if (decoder_read_32(isal->trailer + 4) != inflate->total_out)
-        return decoder_fail(decoder, "incorrect length check", failure);
+        return decoder_fail(decoder, failure, "incorrect length check");
     decoder_gzip_reset(isal);
     *ended = true;
     return STATUS_OK;
@@ -250,7 +249,7 @@ static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io 
         result = Z_OK;
     if (result == Z_OK)
         return STATUS_OK;
-    return decoder_fail(decoder, stream->msg ? stream->msg : zError(result), failure);
+    return decoder_fail(decoder, failure, "%s", stream->msg ? stream->msg : zError(result));
 }
 
 static const struct decoder_library decoder_gzip_library = {

@@ -150,8 +150,8 @@ static inline uint32_t decoder_read_32(const unsigned char *data)
     return decoder_read_16(data) | decoder_read_16(data + 2) << 16;
 }
 
-/* Writes "FILE: FORMAT: reason" and returns STATUS_DATA. */
-enum status decoder_fail(const struct decoder *decoder, const char *reason,
-                         struct failure *failure);
+/* Writes "FILE: FORMAT: REASON" and returns STATUS_DATA. */
+enum status decoder_fail(const struct decoder *decoder, struct failure *failure, const char *reason,
+                         ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -33,14 +33,13 @@ static enum status decoder_lz4_check_head(struct decoder *decoder, struct failur
     bool is_skippable = decoder_lz4_is_skippable(decoder->head);
 
     if (decoder->head[0] == DECODER_LZ4_LEGACY)
-        return decoder_fail(decoder,
+        return decoder_fail(decoder, failure,
                             "a frame of the legacy format, which is not supported: decompress it "
-                            "first, for example with lz4 -dc",
-                            failure);
+                            "first, for example with lz4 -dc");
     decoder->head_is_done = is_skippable || decoder->head_bytes > DECODER_LZ4_MAGIC_BYTES;
     if (!is_skippable && decoder->head_is_done &&
         decoder->head[DECODER_LZ4_MAGIC_BYTES] & DECODER_LZ4_DICTIONARY)
-        return decoder_fail(decoder, "a frame needs a dictionary, which is not supported", failure);
+        return decoder_fail(decoder, failure, "a frame needs a dictionary, which is not supported");
     return STATUS_OK;
 }
 
@@ -128,7 +127,7 @@ static enum status decoder_lz4_step(struct decoder *decoder, struct decoder_io *
         return STATUS_OK;
     }
     if (LZ4F_isError(result))
-        return decoder_fail(decoder, LZ4F_getErrorName(result), failure);
+        return decoder_fail(decoder, failure, "%s", LZ4F_getErrorName(result));
     lz4->wanted = result;
     io->in_used += in_bytes;
     io->out_used += out_bytes;

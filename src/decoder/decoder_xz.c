@@ -59,7 +59,6 @@ static enum status decoder_xz_step(struct decoder *decoder, struct decoder_io *i
 {
     struct decoder_xz *xz = decoder->state;
     lzma_stream *stream = &xz->stream;
-    char limit[128];
 
     stream->next_in = io->in + io->in_used;
     stream->avail_in = io->in_bytes - io->in_used;
@@ -76,19 +75,18 @@ static enum status decoder_xz_step(struct decoder *decoder, struct decoder_io *i
         result = LZMA_OK;
     if (result == LZMA_OK)
         return STATUS_OK;
-    snprintf(limit, sizeof limit,
-             "a block needs %" PRIu64 " bytes of memory, the limit is %" PRIu64
-             ": --memory raises it",
-             lzma_memusage(stream), xz->dictionary_limit);
-    return decoder_fail(decoder,
-                        result == LZMA_MEMLIMIT_ERROR ? limit
-                        : result == LZMA_MEM_ERROR    ? "no memory to decompress it"
+    if (result == LZMA_MEMLIMIT_ERROR)
+        return decoder_fail(decoder, failure,
+                            "a block needs %" PRIu64 " bytes of memory, the limit is %" PRIu64
+                            ": --memory raises it",
+                            lzma_memusage(stream), xz->dictionary_limit);
+    return decoder_fail(decoder, failure, "%s",
+                        result == LZMA_MEM_ERROR ? "no memory to decompress it"
                         : result == LZMA_OPTIONS_ERROR
                             ? "a stream has options that are not supported"
                         : result == LZMA_UNSUPPORTED_CHECK
                             ? "a stream has a check that is not supported"
-                            : "corrupt data",
-                        failure);
+                            : "corrupt data");
 }
 
 static const struct decoder_library decoder_xz_library = {

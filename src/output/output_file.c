@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -285,22 +284,6 @@ void output_file_close(struct output_file *file)
         temporary_remove(file->temporary);
 }
 
-/* The device that a character device is; /dev/tty is the terminal of the process. */
-static dev_t output_file_device(const struct stat *info)
-{
-    unsigned number;
-    dev_t device = info->st_rdev;
-
-    if (device != makedev(5, 0))
-        return device;
-    int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
-    if (fd >= 0 && ioctl(fd, TIOCGDEV, &number) == 0)
-        device = makedev(number >> 8 & 0xfff, (number & 0xff) | (number >> 12 & 0xfff00));
-    if (fd >= 0)
-        close(fd);
-    return device;
-}
-
 bool output_file_is_same(const char *a, const char *b)
 {
     struct output_file_name names[2];
@@ -320,8 +303,8 @@ bool output_file_is_same(const char *a, const char *b)
                output_file_is_inode(&names[0].info, &names[1].info);
     }
     if (S_ISCHR(names[0].info.st_mode) && S_ISCHR(names[1].info.st_mode)) {
-        const dev_t device = output_file_device(&names[0].info);
-        return device == output_file_device(&names[1].info) && device != makedev(1, 3);
+        const dev_t device = names[0].info.st_rdev;
+        return device == names[1].info.st_rdev && device != makedev(1, 3);
     }
     return output_file_is_inode(&names[0].info, &names[1].info);
 }

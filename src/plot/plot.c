@@ -101,18 +101,6 @@ static __int128 plot_groups(const struct plot *plot, uint64_t per_group)
     return binning_floor(plot->last, per_group) - binning_floor(plot->first, per_group) + 1;
 }
 
-/* The number of lines if each row has one; more than `max` are not counted. */
-static uint64_t plot_count_lines(const struct plot *from, uint64_t max)
-{
-    struct plot plot = *from;
-    struct plot_line line;
-    uint64_t lines = 0;
-
-    while (lines <= max && plot_next(&plot, &line))
-        lines++;
-    return lines;
-}
-
 /*
  * Empty bins have lines while all lines fit: first up to PLOT_RUN_MAX in a row of their own, then
  * one for each run. Without them, rows of bins still say where they lie.
@@ -137,23 +125,14 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
     } else if (plot->has_groups && plot_groups(plot, 1) > (__int128)lines_max) {
         plot->run_max = 1;
         plot->group = plot->first;
-        plot->has_groups = plot_count_lines(plot, lines_max) <= lines_max;
+        struct plot trial = *plot;
+        struct plot_line line;
+        uint64_t lines = 0;
+        while (lines <= lines_max && plot_next(&trial, &line))
+            lines++;
+        plot->has_groups = lines <= lines_max;
     }
     plot->group = binning_floor(plot->first, plot->per_group);
-}
-
-/* Makes a line of the next row, which must exist. */
-static void plot_take_row(struct plot *plot, struct plot_line *line)
-{
-    const struct rows_row *row = plot_peek(plot);
-
-    *line = (struct plot_line){
-        .is_single = plot->rows.is_unit,
-        .low = row->low,
-        .high = row->high,
-        .count = row->count,
-    };
-    plot->used++;
 }
 
 /* Groups are as wide as their bins, whichever of them are empty. */
@@ -164,11 +143,19 @@ bool plot_next(struct plot *plot, struct plot_line *line)
 
     if (!row)
         return false;
-    if (!plot->has_groups) {
-        plot_take_row(plot, line);
+    const __int128 group =
+        plot->has_groups ? binning_floor(plot_bin(plot, row->low), per_group) : plot->group;
+    if (!plot->has_groups || (group == plot->group && per_group == 1)) { /* the row alone */
+        *line = (struct plot_line){
+            .is_single = plot->rows.is_unit,
+            .low = row->low,
+            .high = row->high,
+            .count = row->count,
+        };
+        plot->used++;
+        plot->group++;
         return true;
     }
-    const __int128 group = binning_floor(plot_bin(plot, row->low), per_group);
     const bool is_gap = group - plot->group > plot->run_max;
     const __int128 next = is_gap ? group : plot->group + 1;
     *line = (struct plot_line){
@@ -178,10 +165,7 @@ bool plot_next(struct plot *plot, struct plot_line *line)
         .bins = (uint64_t)((next - plot->group) * per_group),
     };
     line->is_single = plot->rows.is_unit && line->high - line->low == 1;
-    if (group == plot->group && per_group == 1)
-        plot_take_row(plot, line);
-    for (; group == plot->group && per_group > 1 && row && row->low < line->high;
-         row = plot_peek(plot)) {
+    for (; group == plot->group && row && row->low < line->high; row = plot_peek(plot)) {
         line->count += row->count;
         plot->used++;
     }

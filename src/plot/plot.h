@@ -2,14 +2,11 @@
  * The lines of a plot, or the bars of a picture. Few rows have a line each; more are grouped, so
  * that a histogram of any size fits a page.
  *
- * Up to lines_max rows in the order of the bins have a line each. So have the empty bins between
- * two of them, if they are at most PLOT_RUN_MAX and all bins fit; else one line stands for them, or
- * none if the page is too small for these. Rows that are values, not bins (is_unit and is_sparse of
- * rows.h), have nothing between them. More rows are grouped by 2, 5, 10, 20, ... bins, those of
- * powers by 2, 4, 8, ..., counted from where numbers are round. Rows in another order have a line
- * each.
- *
- * Lines are made one by one and take no memory but the struct. Thread-safe on distinct plots.
+ * Up to lines_max rows in the order of the bins have a line each. So have up to PLOT_RUN_MAX empty
+ * bins between two of them, if all bins fit; else one line stands for them, if it fits. Rows that
+ * are values, not bins (is_unit and is_sparse of rows.h), have nothing between them. More rows are
+ * grouped by 2, 5, 10, 20, ... bins, those of powers by 2, 4, 8, ..., counted from where numbers
+ * are round. Thread-safe on distinct plots.
  */
 #ifndef GPUHIST_PLOT_H
 #define GPUHIST_PLOT_H

@@ -95,15 +95,14 @@ enum status print_check_values(const struct print_options *options, const char *
                                struct failure *failure);
 
 /*
- * Checks, before the work begins, that all outputs can be written. Fails with STATUS_DATA, or with
- * STATUS_USAGE if two outputs are the same file.
+ * Checks that all outputs can be written. Fails with STATUS_DATA, or with STATUS_USAGE if two are
+ * the same file.
  */
 enum status print_check(const struct print_options *options, struct failure *failure);
 
 /*
- * Checks that results can be written while `input`, a file name or "-", is read. Fails with
- * STATUS_USAGE if an output would be appended to the input, or if `is_early`, when results are
- * written before all inputs are read, would replace it (output_file_is_input).
+ * Fails with STATUS_USAGE if an output is `input`, a file name or "-" (output_file_is_input).
+ * `is_early`: results are written before all inputs are read.
  */
 enum status print_check_input(const struct print_options *options, const char *input, bool is_early,
                               struct failure *failure);
@@ -120,26 +119,21 @@ enum status print_connect(struct print_output *output, const struct job *job, vo
 bool print_is_dropped(const struct print_options *options);
 
 /*
- * Writes the result so far from the finalized partial, and flushes it. On a stream, results follow
- * each other and an empty line ends each but the last; the format raw has no empty lines. A
- * terminal is cleared before each but raw ones. A file is replaced. A state is saved only if it
- * replaces the one before: on a stream, a reader would add up successive states. Fails with
+ * Writes the result so far from the finalized partial, and flushes it. On a stream an empty line
+ * ends each text but the last; a terminal is cleared before it; a file is replaced. A state is
+ * saved only if it replaces the one before: a reader would add up successive ones. Fails with
  * STATUS_DATA.
  */
 enum status print_so_far(struct print_output *output, const struct job *job, const void *partial,
                          const struct print_options *options, struct failure *failure);
 
-/*
- * Connects the partial of a second attempt with them. What was already written is not written
- * again.
- */
+/* Prepares for a second attempt at the run: what was already written is not written again. */
 void print_reconnect(struct print_output *output, const struct job *job, void *partial);
 
 /*
- * Writes the last result and ends the output. `status` is the status of the run. If it is
- * STATUS_OK, writes the finalized partial, first its state, and closes the outputs; fails with
- * STATUS_DATA if not everything could be written, or if a value asked for does not exist: then no
- * result is written. Otherwise discards the outputs and returns `status`.
+ * Ends the output. If `status`, that of the run, is STATUS_OK, writes the finalized partial, first
+ * its state, and closes the outputs; fails with STATUS_DATA if not everything could be written, or
+ * if a value asked for does not exist. Otherwise discards the outputs and returns `status`.
  */
 enum status print_final(struct print_output *output, const struct job *job, const void *partial,
                         const struct print_options *options, enum status status,
@@ -148,10 +142,7 @@ enum status print_final(struct print_output *output, const struct job *job, cons
 /* Writes text to standard output. Fails with STATUS_DATA, as do the functions below. */
 enum status print_text(const char *text, struct failure *failure);
 
-/*
- * Writes to standard output the version, a line for each device of each engine in the table with
- * whether it can run here or why not, and a line for each compression format.
- */
+/* Writes the version, and a line for each device of each engine, and each compression format. */
 enum status print_info(const struct engine *const *table, struct failure *failure);
 
 #endif

@@ -100,47 +100,34 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
 }
 
 /*
- * The labels of the groups: of single values in the middle of a column, tilted if names do not lie
- * side by side, else where it begins.
+ * The labels of the groups, below, or of the bins, on the left: of single values in the middle of
+ * their cells, of groups tilted if names do not lie side by side; else where cells begin.
  */
-static void print_heat_svg_groups(const struct print_heat_svg *svg)
+static void print_heat_svg_labels(const struct print_heat_svg *svg, bool is_x)
 {
-    const struct print_heat_axis *axis = &svg->heat->x;
+    const struct print_heat_axis *axis = is_x ? &svg->heat->x : &svg->heat->y;
     const bool is_single = print_heat_is_single(axis);
-    const size_t longest = print_heat_longest(axis);
-    const size_t space = svg->is_tilted ? SVG_LINE : longest * SVG_CHARACTER + SVG_SPACE;
-    const size_t width = svg->right - svg->left;
-    char label[AXIS_LABEL_SIZE];
-    size_t first = 0;
-    const size_t each = print_heat_labels(axis, (space * axis->count + width - 1) / width, &first);
-
-    for (size_t i = first; i < axis->count + !is_single && axis->count > 0; i += each) {
-        const unsigned x = print_heat_svg_x(svg, i);
-        print_heat_label(axis, i, label);
-        svg_write_label(svg->writer, svg->is_tilted, PRINT_HEAT_SVG_BOTTOM,
-                        is_single ? (x + print_heat_svg_x(svg, i + 1)) / 2 : x, label);
-    }
-}
-
-/* The labels of the bins, likewise, on the left. */
-static void print_heat_svg_bins(const struct print_heat_svg *svg)
-{
-    const struct print_heat_axis *axis = &svg->heat->y;
-    const bool is_single = print_heat_is_single(axis);
+    const size_t space = !is_x            ? SVG_LINE + SVG_SPACE / 2
+                         : svg->is_tilted ? SVG_LINE
+                                          : print_heat_longest(axis) * SVG_CHARACTER + SVG_SPACE;
+    const size_t length = is_x ? svg->right - svg->left : PRINT_HEAT_SVG_HEIGHT;
+    unsigned (*const find)(const struct print_heat_svg *, size_t) =
+        is_x ? print_heat_svg_x : print_heat_svg_y;
     char label[AXIS_LABEL_SIZE];
     size_t first = 0;
     const size_t each =
-        print_heat_labels(axis,
-                          ((SVG_LINE + SVG_SPACE / 2) * axis->count + PRINT_HEAT_SVG_HEIGHT - 1) /
-                              PRINT_HEAT_SVG_HEIGHT,
-                          &first);
+        print_heat_labels(axis, (space * axis->count + length - 1) / length, &first);
 
     for (size_t i = first; i < axis->count + !is_single && axis->count > 0; i += each) {
-        unsigned y = print_heat_svg_y(svg, i);
-        y = is_single ? (y + print_heat_svg_y(svg, i + 1)) / 2 : y;
+        const unsigned begin = find(svg, i);
+        const unsigned at = is_single ? (begin + find(svg, i + 1)) / 2 : begin;
         print_heat_label(axis, i, label);
-        svg_write(svg->writer, "<path class=\"axis\" d=\"M%u %uh-40\"/>", svg->left, y);
-        svg_write_text(svg->writer, "end", svg->left - 80, y + 40, label);
+        if (is_x) {
+            svg_write_label(svg->writer, svg->is_tilted, PRINT_HEAT_SVG_BOTTOM, at, label);
+            continue;
+        }
+        svg_write(svg->writer, "<path class=\"axis\" d=\"M%u %uh-40\"/>", svg->left, at);
+        svg_write_text(svg->writer, "end", svg->left - 80, at + 40, label);
     }
 }
 
@@ -239,8 +226,8 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     svg_write(writer, "</text>\n");
 
     print_heat_svg_cells(&svg);
-    print_heat_svg_groups(&svg);
-    print_heat_svg_bins(&svg);
+    print_heat_svg_labels(&svg, true);
+    print_heat_svg_labels(&svg, false);
     svg_write(writer, "<path class=\"axis\" d=\"M%u %uV%uH%u\" fill=\"none\"/>\n", svg.left,
               SVG_TOP, PRINT_HEAT_SVG_BOTTOM, svg.right);
     if (heat->max > 0)

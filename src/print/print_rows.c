@@ -125,25 +125,16 @@ const struct print_format *print_rows_format(const struct print_options *options
 /* The name of the first option of a set: bits of enum print_extra. */
 static const char *print_extra_name(unsigned extras)
 {
-    static const char *const names[] = {"--top",       "--sort",      "--cumulative", "--percent",
-                                        "--quantiles", "--min-count", "--other",      "--zeros",
-                                        "--title",     "--label",     "--log-count"};
-
+#define PRINT_EXTRA_NAME(id, name, is_given) name,
+    static const char *const names[] = {PRINT_EXTRAS(PRINT_EXTRA_NAME)};
     return names[__builtin_ctz(extras)];
 }
 
 /* The options that are given: bits of enum print_extra. */
 static unsigned print_extras(const struct print_options *options)
 {
-    return (options->top > 0 ? PRINT_EXTRA_TOP : 0U) |
-           (options->sort != PRINT_SORT_DEFAULT ? PRINT_EXTRA_SORT : 0U) |
-           (options->cumulative ? PRINT_EXTRA_CUMULATIVE : 0U) |
-           (options->percent ? PRINT_EXTRA_PERCENT : 0U) |
-           (options->quantiles.count > 0 ? PRINT_EXTRA_QUANTILES : 0U) |
-           (options->min_count > 0 ? PRINT_EXTRA_MIN_COUNT : 0U) |
-           (options->other ? PRINT_EXTRA_OTHER : 0U) | (options->zeros ? PRINT_EXTRA_ZEROS : 0U) |
-           (options->title ? PRINT_EXTRA_TITLE : 0U) | (options->label ? PRINT_EXTRA_LABEL : 0U) |
-           (options->log_count ? PRINT_EXTRA_LOG_COUNT : 0U);
+#define PRINT_EXTRA_GIVEN(id, name, is_given) | (is_given ? (unsigned)PRINT_EXTRA_##id : 0U)
+    return 0U PRINT_EXTRAS(PRINT_EXTRA_GIVEN);
 }
 
 /* Those of pictures alone. */

@@ -35,19 +35,28 @@ struct print_table {
     const struct quantiles_value *quantiles; /* NULL: not requested, or there are no values */
 };
 
-/* Options that some formats do not support, as bits. */
+/* Options that some formats do not support: X(id, name, whether the options have it). */
+#define PRINT_EXTRAS(X)                                       \
+    X(TOP, "--top", options->top > 0)                         \
+    X(SORT, "--sort", options->sort != PRINT_SORT_DEFAULT)    \
+    X(CUMULATIVE, "--cumulative", options->cumulative)        \
+    X(PERCENT, "--percent", options->percent)                 \
+    X(QUANTILES, "--quantiles", options->quantiles.count > 0) \
+    X(MIN_COUNT, "--min-count", options->min_count > 0)       \
+    X(OTHER, "--other", options->other)                       \
+    X(ZEROS, "--zeros", options->zeros)                       \
+    X(TITLE, "--title", options->title != NULL)               \
+    X(LABEL, "--label", options->label != NULL)               \
+    X(LOG_COUNT, "--log-count", options->log_count)
+
+/* Their numbers, and bits. */
 enum print_extra {
-    PRINT_EXTRA_TOP = 1,
-    PRINT_EXTRA_SORT = 2,
-    PRINT_EXTRA_CUMULATIVE = 4,
-    PRINT_EXTRA_PERCENT = 8,
-    PRINT_EXTRA_QUANTILES = 16,
-    PRINT_EXTRA_MIN_COUNT = 32,
-    PRINT_EXTRA_OTHER = 64,
-    PRINT_EXTRA_ZEROS = 128,
-    PRINT_EXTRA_TITLE = 256,
-    PRINT_EXTRA_LABEL = 512,
-    PRINT_EXTRA_LOG_COUNT = 1024,
+#define PRINT_EXTRA_NUMBER(id, name, is_given) PRINT_NUMBER_##id,
+    PRINT_EXTRAS(PRINT_EXTRA_NUMBER)
+#undef PRINT_EXTRA_NUMBER
+#define PRINT_EXTRA_BIT(id, name, is_given) PRINT_EXTRA_##id = 1 << PRINT_NUMBER_##id,
+        PRINT_EXTRAS(PRINT_EXTRA_BIT)
+#undef PRINT_EXTRA_BIT
 };
 
 struct print_format {

@@ -163,14 +163,21 @@ static unsigned print_svg_bar_height(const struct print_svg *svg, const struct p
     return height > SVG_PIXEL ? height : SVG_PIXEL;
 }
 
-/* Draws thin bars as one path, in which neighbours have one outline. */
-static void print_svg_path(const struct print_svg *svg)
+static void print_svg_bars(const struct print_svg *svg)
 {
+    unsigned space = PRINT_SVG_THIN;
     unsigned end = 0; /* of the bar before */
-    unsigned space;
+    char name[PLOT_NAME_SIZE];
+    char number[AXIS_LABEL_SIZE];
+    char percent[PERCENTAGE_SHARE_SIZE];
 
-    svg_write(svg->writer, "<path d=\"");
-    for (size_t i = 0; i < svg->count; i++) {
+    if (svg->count > 0)
+        print_svg_bar_x(svg, 0, &space);
+    const bool is_thin = space < PRINT_SVG_THIN;
+    svg_write(svg->writer, "<g class=\"bars%s\">\n", is_thin ? " tips" : "");
+    if (is_thin) /* as one path, in which neighbours have one outline */
+        svg_write(svg->writer, "<path d=\"");
+    for (size_t i = 0; is_thin && i < svg->count; i++) {
         if (svg->bars[i].count == 0)
             continue;
         const unsigned x = print_svg_bar_x(svg, i, &space);
@@ -182,22 +189,8 @@ static void print_svg_path(const struct print_svg *svg)
         svg_write(svg->writer, "V%uH%u",
                   PRINT_SVG_BOTTOM - print_svg_bar_height(svg, &svg->bars[i]), end);
     }
-    svg_write(svg->writer, "V%uz\"/>\n", PRINT_SVG_BOTTOM);
-}
-
-static void print_svg_bars(const struct print_svg *svg)
-{
-    unsigned space = PRINT_SVG_THIN;
-    char name[PLOT_NAME_SIZE];
-    char number[AXIS_LABEL_SIZE];
-    char percent[PERCENTAGE_SHARE_SIZE];
-
-    if (svg->count > 0)
-        print_svg_bar_x(svg, 0, &space);
-    const bool is_thin = space < PRINT_SVG_THIN;
-    svg_write(svg->writer, "<g class=\"bars%s\">\n", is_thin ? " tips" : "");
     if (is_thin)
-        print_svg_path(svg);
+        svg_write(svg->writer, "V%uz\"/>\n", PRINT_SVG_BOTTOM);
     for (size_t i = 0; i < svg->count; i++) {
         const struct plot_line *bar = &svg->bars[i];
         if (bar->count == 0)

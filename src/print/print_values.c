@@ -141,33 +141,12 @@ void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
     }
 }
 
-/* The bytes of the character of UTF-8 that data[0..bytes) begins with; 0: it begins with none. */
-static size_t print_utf8_bytes(const char *data, size_t bytes)
-{
-    const unsigned char *c = (const unsigned char *)data;
-    const size_t length = c[0] < 0x80   ? 1
-                          : c[0] < 0xc2 ? 0
-                          : c[0] < 0xe0 ? 2
-                          : c[0] < 0xf0 ? 3
-                          : c[0] < 0xf5 ? 4
-                                        : 0;
-
-    if (length > bytes)
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    const bool is_overlong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90);
-    const bool is_surrogate = c[0] == 0xed && c[1] > 0x9f;
-    const bool is_beyond = c[0] == 0xf4 && c[1] > 0x8f;
-    return length > 2 && (is_overlong || is_surrogate || is_beyond) ? 0 : length;
-}
-
 bool print_text_is_utf8(const char *text, size_t bytes)
 {
+    uint32_t code;
+
     for (size_t i = 0, n; i < bytes; i += n) {
-        n = print_utf8_bytes(text + i, bytes - i);
+        n = printable_decode(text + i, bytes - i, &code);
         if (n == 0)
             return false;
     }
@@ -182,6 +161,7 @@ static size_t print_escape(const char *text, size_t bytes, char separator, size_
                            char out[8])
 {
     const unsigned char c = (unsigned char)*text;
+    uint32_t code;
 
     *used = 1;
     if (separator == '\t' && (c == '\t' || c == '\n' || c == '\\')) {
@@ -202,7 +182,7 @@ static size_t print_escape(const char *text, size_t bytes, char separator, size_
         out[1] = (char)c;
         return 2;
     }
-    *used = print_utf8_bytes(text, bytes);
+    *used = c < 0x80 ? 1 : printable_decode(text, bytes, &code);
     if (*used > 0)
         return 0;
     *used = 1;
@@ -210,49 +190,23 @@ static size_t print_escape(const char *text, size_t bytes, char separator, size_
     return 3;
 }
 
-/* Whether a text stands in quotes. */
-static bool print_text_is_quoted(const char *text, size_t bytes, char separator)
+void print_write_text(struct writer *writer, const char *text, size_t bytes, char separator)
 {
     bool is_quoted = separator == '\0';
+    size_t escape = 0;
+    size_t used = 0;
+    char out[8];
 
     for (size_t i = 0; separator == ',' && i < bytes && !is_quoted; i++)
         is_quoted = memchr(",\"\r\n", text[i], 4) != NULL;
-    return is_quoted;
-}
-
-/*
- * The next piece of a text in a format: bytes as they stand, or an escape in `out`. Returns how
- * many bytes of the text it is for.
- */
-static size_t print_text_piece(const char *text, size_t bytes, char separator, char out[8],
-                               const char **piece, size_t *piece_bytes)
-{
-    size_t used;
-    size_t done = 0;
-
-    *piece = out;
-    *piece_bytes = print_escape(text, bytes, separator, &used, out);
-    if (*piece_bytes > 0)
-        return used;
-    do
-        done += used;
-    while (done < bytes && print_escape(text + done, bytes - done, separator, &used, out) == 0);
-    *piece = text;
-    *piece_bytes = done;
-    return done;
-}
-
-void print_write_text(struct writer *writer, const char *text, size_t bytes, char separator)
-{
-    const bool is_quoted = print_text_is_quoted(text, bytes, separator);
-    const char *piece;
-    size_t piece_bytes;
-    char out[8];
-
     writer_write(writer, "\"", is_quoted);
-    for (size_t i = 0; i < bytes;) {
-        i += print_text_piece(text + i, bytes - i, separator, out, &piece, &piece_bytes);
-        writer_write(writer, piece, piece_bytes);
+    for (size_t done = 0, next = 0; done < bytes; done = next) {
+        while (next < bytes &&
+               (escape = print_escape(text + next, bytes - next, separator, &used, out)) == 0)
+            next += used;
+        writer_write(writer, text + done, next - done);
+        writer_write(writer, out, next < bytes ? escape : 0);
+        next += next < bytes ? used : 0;
     }
     writer_write(writer, "\"", is_quoted);
 }

@@ -205,6 +205,11 @@ static int rows_list_compare_bins(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static int rows_list_compare_counts(const void *a, const void *b)
+{
+    return rows_list_precedes(b, a) - rows_list_precedes(a, b);
+}
+
 /* Makes the list of the `max` rows with the greatest counts, or of all if they are fewer. */
 static enum status rows_list_top(struct rows_list *list, const struct rows *rows, size_t max,
                                  bool by_count, unsigned threads, struct failure *failure)
@@ -233,17 +238,8 @@ static enum status rows_list_top(struct rows_list *list, const struct rows *rows
     list->left -= list->count;
     for (size_t i = 0; i < list->count; i++)
         list->empty_left -= list->items[i].count == 0;
-    if (!by_count) {
-        qsort(list->items, list->count, sizeof *list->items, rows_list_compare_bins);
-        return STATUS_OK;
-    }
-    for (size_t i = list->count / 2; i-- > 0;) /* fewer than `max` are no heap */
-        rows_list_sift(list->items, list->count, i, list->items[i]);
-    for (size_t n = list->count; n-- > 1;) { /* moves the smallest item of the heap to its end */
-        struct rows_row last = list->items[n];
-        list->items[n] = list->items[0];
-        rows_list_sift(list->items, n, 0, last);
-    }
+    qsort(list->items, list->count, sizeof *list->items,
+          by_count ? rows_list_compare_counts : rows_list_compare_bins);
     return STATUS_OK;
 }
 

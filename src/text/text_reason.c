@@ -127,43 +127,37 @@ static void text_reason_show(const char *token, size_t bytes, char out[TEXT_REAS
     strcpy(out + shown, bytes > shown ? "..." : "");
 }
 
-/* Writes the reason if the line has no such field. Returns whether it has none. */
-static bool text_reason_is_missing(const struct text_reading *reading, size_t offset,
-                                   char out[TEXT_REASON_SIZE])
+/*
+ * Writes the reason if the line has no such field, or another number of them than its header; one
+ * that lacks the wanted field is only said to lack it. Returns whether it is so.
+ */
+static bool text_reason_has_wrong_fields(const struct text_reading *reading, size_t offset,
+                                         char out[TEXT_REASON_SIZE])
 {
+    const int32_t columns = reading->rules->columns;
     const int64_t field = reading->rules->field;
     const size_t wanted = (size_t)(field < 0 ? -field : field);
-    const size_t fields = field == 0 ? 0 : text_reason_count_fields(reading, offset);
-    char advice[TEXT_ADVICE_SIZE];
-    char number[16];
-
-    if (fields >= wanted)
-        return false;
-    text_advise_missing(reading, offset, fields, advice);
-    snprintf(number, sizeof number, "%lld", (long long)field);
-    snprintf(out, TEXT_REASON_SIZE, "line has %zu field%s, %s %.100s wants %zu%s", fields,
-             fields == 1 ? "" : "s", reading->option,
-             reading->field_name ? reading->field_name : number, wanted, advice);
-    return true;
-}
-
-/*
- * Writes the reason if the line has another number of fields than its header. Returns whether it
- * has. One that lacks the wanted field is only said to lack it.
- */
-static bool text_reason_is_miscounted(const struct text_reading *reading, size_t offset,
-                                      char out[TEXT_REASON_SIZE])
-{
-    const struct text_rules *rules = reading->rules;
-    const size_t fields = rules->columns > 0 ? text_reason_count_fields(reading, offset) : 0;
+    const size_t fields = columns > 0 || field != 0 ? text_reason_count_fields(reading, offset) : 0;
+    const bool is_missing = fields < wanted;
     char advice[TEXT_ADVICE_SIZE] = "";
+    char number[24];
 
-    if (rules->columns == 0 || fields == (size_t)rules->columns || (int64_t)fields < rules->field)
+    if (!is_missing && (columns == 0 || fields == (size_t)columns))
         return false;
+    int length =
+        snprintf(out, TEXT_REASON_SIZE, "line has %zu field%s, ", fields, fields == 1 ? "" : "s");
+    out += length;
+    const size_t size = TEXT_REASON_SIZE - (size_t)length;
+    snprintf(number, sizeof number, "%lld", (long long)field);
+    if (is_missing) {
+        text_advise_missing(reading, offset, fields, advice);
+        snprintf(out, size, "%s %.100s wants %zu%s", reading->option,
+                 reading->field_name ? reading->field_name : number, wanted, advice);
+        return true;
+    }
     if (reading->field_name)
-        snprintf(advice, sizeof advice, " (try %s %d)", reading->option, (int)rules->field);
-    snprintf(out, TEXT_REASON_SIZE, "line has %zu field%s, its header has %d%s", fields,
-             fields == 1 ? "" : "s", (int)rules->columns, advice);
+        snprintf(advice, sizeof advice, " (try %s %s)", reading->option, number);
+    snprintf(out, size, "its header has %d%s", (int)columns, advice);
     return true;
 }
 
@@ -226,8 +220,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     if (text_reason_is_no_key(reading, token, out))
         return;
     if (token->bytes == 0 && !reading->is_json &&
-        (text_reason_is_miscounted(reading, token->offset, out) ||
-         text_reason_is_missing(reading, token->offset, out)))
+        text_reason_has_wrong_fields(reading, token->offset, out))
         return;
     text_advise_token(reading, token, advice);
     if (rules->notation == TEXT_BYTES && *advice == '\0') {
