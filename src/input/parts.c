@@ -518,7 +518,9 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
                 {
                     .name = file->name,
                     .start = (uint64_t)file->begin,
-                    .offset = part->index == 0 ? (uint64_t)file->begin : part->found.begin,
+                    /* what precedes may end in the first byte */
+                    .offset = part->index == 0 ? (uint64_t)file->begin
+                                               : part->found.begin + (part->found.shift > 0),
                     .decoder = file->format,
                 },
             .position = position,
