@@ -150,19 +150,20 @@ struct decoder_part {
  *
  * bzip2 has no index, but each block begins with 48 bits that are pi in decimal, and a stream ends
  * with the square root of pi, at any bit (https://en.wikipedia.org/wiki/Bzip2). They are searched
- * for as parts are asked for. Where they are data by chance, a part fails to decode.
+ * for as parts are asked for. Where they are data by chance, a part fails to decode. The plain
+ * bytes of a block have any number, so there is no index unless a part `ends_anywhere`.
  */
 struct decoder_index *decoder_index_open(const struct decoder_format *format,
                                          const struct decoder_view *view, uint64_t begin,
-                                         uint64_t block_bytes);
+                                         uint64_t block_bytes, bool ends_anywhere);
 
 /* Closes an index. NULL is allowed. */
 void decoder_index_close(struct decoder_index *index);
 
 /*
- * Stores the next part in *part. It has at least `bytes` bytes, a quarter of them for bzip2, which
- * is slow to decode, unless it ends a stream. May be called until it has stored the last part.
- * Returns false if there is no memory; the index may then only be closed.
+ * Stores the next part in *part. It has at least `bytes` bytes, or, for bzip2, holds 3.6 MB of
+ * plain ones, unless it ends a stream. May be called until it has stored the last part. Returns
+ * false if there is no memory; the index may then only be closed.
  */
 bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct decoder_part *part);
 

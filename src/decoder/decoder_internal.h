@@ -90,7 +90,7 @@ struct decoder_format {
     uint64_t (*frame_bytes)(const struct decoder_view *view, uint64_t offset);
     /* As the functions decoder_index_*. NULL: the format has no index. */
     struct decoder_index *(*index_open)(const struct decoder_view *view, uint64_t begin,
-                                        uint64_t block_bytes);
+                                        uint64_t block_bytes, bool ends_anywhere);
     bool (*index_next)(struct decoder_index *index, uint64_t bytes, struct decoder_part *part);
     void (*index_close)(struct decoder_index *index);
 };

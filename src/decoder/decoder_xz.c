@@ -130,7 +130,7 @@ struct decoder_xz_index {
  * of a file are, so that several threads can decode them.
  */
 static struct decoder_index *decoder_xz_index_open(const struct decoder_view *view, uint64_t begin,
-                                                   uint64_t block_bytes)
+                                                   uint64_t block_bytes, bool ends_anywhere)
 {
     struct decoder_xz_index *index = NULL;
     lzma_stream stream = LZMA_STREAM_INIT;
@@ -139,6 +139,7 @@ static struct decoder_index *decoder_xz_index_open(const struct decoder_view *vi
     lzma_ret result =
         lzma_file_info_decoder(&stream, &blocks, DECODER_XZ_INDEX_BYTES, view->bytes - begin);
 
+    (void)ends_anywhere; /* the blocks that xz makes hold whole KiB */
     while (result == LZMA_OK) {
         const uint64_t left = view->bytes - at;
         const size_t bytes = left < DECODER_XZ_LOOK_BYTES ? (size_t)left : DECODER_XZ_LOOK_BYTES;
