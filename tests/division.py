@@ -15,7 +15,6 @@ are those of frames.py. If SHARE is above 1, one in so many cases is tried. If i
 divided at every byte in each format, by each operation, which takes minutes for "bytes" and hours for
 many "rows". With DIVISION_ALL set, all failures are told, not the first alone.
 """
-import bz2
 import collections
 import functools
 import gzip
@@ -310,8 +309,8 @@ def operations(layout):
 # --- files ---------------------------------------------------------------------------------------
 
 FORMATS = {"zst": frames.zstd_file, "lz4": frames.lz4_file, "bgzf": frames.bgzf_file,
-           "xz": frames.xz_streams, "xzb": frames.xz_blocks}
-PACKERS = {"gz": gzip.compress, "bz2": bz2.compress}  # files of these are not divided
+           "xz": frames.xz_streams, "xzb": frames.xz_blocks, "bz2": frames.bz2_streams}
+PACKERS = {"gz": gzip.compress}  # files of these are not divided
 NAMES_OF_FORMATS = {"zst": "zstd", "lz4": "lz4", "bgzf": "gzip", "gz": "gzip", "xz": "xz",
                     "xzb": "xz", "bz2": "bzip2"}
 

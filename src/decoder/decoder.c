@@ -228,7 +228,18 @@ uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct d
 
 struct decoder_index *decoder_index_open(const struct decoder_format *format,
                                          const struct decoder_view *view, uint64_t begin,
-                                         uint64_t block_bytes)
+                                         uint64_t block_bytes, bool ends_anywhere)
 {
-    return format->open_index ? format->open_index(view, begin, block_bytes) : NULL;
+    return format->index_open ? format->index_open(view, begin, block_bytes, ends_anywhere) : NULL;
+}
+
+bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct decoder_part *part)
+{
+    return index->format->index_next(index, bytes, part);
+}
+
+void decoder_index_close(struct decoder_index *index)
+{
+    if (index)
+        index->format->index_close(index);
 }

@@ -118,8 +118,8 @@ uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct d
                              uint64_t offset);
 
 /*
- * The index of a compressed file: where parts begin that can be decoded independently. For xz, a
- * part is a group of blocks of one stream; the stream's header and end have to be added.
+ * The index of a compressed file: where parts begin that can be decoded independently. For xz and
+ * bzip2, a part is a group of blocks of one stream; the stream's header and end have to be added.
  */
 struct decoder_index;
 
@@ -127,6 +127,8 @@ struct decoder_index;
 struct decoder_part {
     uint64_t begin;
     uint64_t end;
+    unsigned shift; /* bzip2: the part begins so many bits after `begin`, so each of its bytes has
+                       bits of two of the data: data[i] << shift | data[i + 1] >> (8 - shift) */
     bool is_last;
     char *wrap;        /* [wrap_bytes]; the caller frees it. NULL: the part is whole frames */
     size_t head_bytes; /* length of the head; the rest of `wrap` is the tail */
@@ -134,21 +136,28 @@ struct decoder_part {
 };
 
 /*
- * Reads and verifies the index of the data that begin at an offset; the caller closes it. Returns
- * NULL if there is none, if it is corrupt or cannot be read, if there is only one block, or if the
- * compressed blocks have fewer than block_bytes bytes on average.
+ * Reads and verifies the index of the data that begin at an offset. Whether the blocks are where
+ * the index says is verified by decoding them. Returns NULL if the format has no index, if the
+ * index is corrupt or cannot be read, if there is only one block, or, for xz, if the compressed
+ * blocks have fewer than block_bytes bytes on average. view->context must outlive the index, which
+ * the caller closes.
+ *
+ * bzip2 has no index, but each block begins with 48 bits that are pi in decimal, and a stream ends
+ * with the square root of pi, at any bit (https://en.wikipedia.org/wiki/Bzip2). They are searched
+ * for as parts are asked for. Where they are data by chance, a part fails to decode. The plain
+ * bytes of a block have any number, so there is no index unless a part `ends_anywhere`.
  */
 struct decoder_index *decoder_index_open(const struct decoder_format *format,
                                          const struct decoder_view *view, uint64_t begin,
-                                         uint64_t block_bytes);
+                                         uint64_t block_bytes, bool ends_anywhere);
 
 /* NULL is allowed. */
 void decoder_index_close(struct decoder_index *index);
 
 /*
- * Stores the next part in *part. It has at least `bytes` bytes, unless it ends a stream. May be
- * called until it has stored the last part. Returns false if there is no memory; the index may then
- * only be closed.
+ * Stores the next part in *part. It has at least `bytes` bytes, or, for bzip2, holds 3.6 MB of
+ * plain ones, unless it ends a stream. May be called until it has stored the last part. Returns
+ * false if there is no memory; the index may then only be closed.
  */
 bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct decoder_part *part);
 

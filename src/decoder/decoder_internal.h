@@ -63,6 +63,11 @@ struct decoder_magic {
     }
 #define DECODER_MAGIC(text) DECODER_MAGIC_RANGE(text, text)
 
+/* What the index of each format begins with. */
+struct decoder_index {
+    const struct decoder_format *format;
+};
+
 struct decoder_format {
     const char *name;
     const char *unit;    /* the format's own word for a frame */
@@ -84,9 +89,11 @@ struct decoder_format {
     enum status (*check_head)(struct decoder *decoder, struct failure *failure);
     /* As decoder_frame_bytes, or a length beyond the data. NULL: only decoding shows the end. */
     uint64_t (*frame_bytes)(const struct decoder_view *view, uint64_t offset);
-    /* As decoder_index_open. NULL: the format has no index. */
-    struct decoder_index *(*open_index)(const struct decoder_view *view, uint64_t begin,
-                                        uint64_t block_bytes);
+    /* As the functions decoder_index_*. NULL: the format has no index. */
+    struct decoder_index *(*index_open)(const struct decoder_view *view, uint64_t begin,
+                                        uint64_t block_bytes, bool ends_anywhere);
+    bool (*index_next)(struct decoder_index *index, uint64_t bytes, struct decoder_part *part);
+    void (*index_close)(struct decoder_index *index);
 };
 
 extern const struct decoder_format decoder_zstd;

@@ -55,6 +55,7 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
     reader->goes_on = !part->is_last;
     reader->next = (off_t)part->begin;
     reader->limit = (off_t)part->end;
+    reader->shift = part->shift;
     reader->head = (struct reader_ahead){part->wrap, 0, part->head_bytes, 0};
     reader->tail = (struct reader_ahead){part->wrap, part->head_bytes, part->wrap_bytes, 0};
 }
@@ -129,10 +130,17 @@ static enum input_event reader_read_file(struct reader *reader, struct input_pie
         if (reader_ahead_take(&reader->head, piece) ||
             (left == 0 && reader_ahead_take(&reader->tail, piece)))
             return INPUT_DATA;
-        n = input_read_at(fd, piece->data, left < piece->capacity ? (size_t)left : piece->capacity,
+        /* Shifted bytes have bits of the byte after them, which is read, too. */
+        const size_t more = reader->shift > 0 && left > 0;
+        n = input_read_at(fd, piece->data,
+                          left < piece->capacity - more ? (size_t)left + more : piece->capacity,
                           reader->next);
+        n -= n > 0 ? (ssize_t)more : 0;
         if (n == 0 && left > 0)
             return reader_fail(reader, "the file shrank while it was read", failure);
+        for (ssize_t i = 0; more && i < n; i++)
+            piece->data[i] = (char)((unsigned char)piece->data[i] << reader->shift |
+                                    (unsigned char)piece->data[i + 1] >> (8 - reader->shift));
         reader->next += n > 0 ? n : 0;
     } else {
         /* FIONREAD could tell whether the pipe is full, but blocks while the writer is copying. */
