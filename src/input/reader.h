@@ -80,7 +80,7 @@ struct reader {
     bool is_part;        /* reads input[next..limit) with pread; else from the file offset of fd */
     off_t next;
     off_t limit;
-    unsigned shift; /* see struct decoder_part */
+    unsigned shift;                      /* see struct decoder_part */
     bool goes_on;                        /* another part of the file follows */
     struct reader_ahead head;            /* bytes to read before the part */
     struct reader_ahead tail;            /* and after it; in the memory of the head */
