@@ -146,7 +146,7 @@ static const char *cuda_engine_unsupported(const struct job *job)
         return "--csv";
     if (!cuda_engine_operations[job->operation])
         return operation_of(job)->name;
-    return reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);
+    return NULL;
 }
 
 /* Creates the context unless it exists, which takes 200 ms and more. */
