@@ -15,3 +15,9 @@ compare() {
     skip_without_gpu
     compare reductions
 }
+
+# bats test_tags=gpu
+@test "gpu: weights of records, in bins and of distinct values; sums that do not fit" {
+    skip_without_gpu
+    compare records
+}

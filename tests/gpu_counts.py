@@ -3,6 +3,7 @@
 usage: gpu_counts.py GPUHIST TEST ENGINE...
 
     reductions   those that take a table of the distinct values, with some beside them
+    records      sums of weights, in bins and of distinct values, of records; weights that are none
 """
 
 import os
@@ -106,6 +107,149 @@ def test_reductions(engines):
         file.write("\n".join(lines))
     words = ["reduce", ",".join(names), "--text", "--invalid", "ignore", "-q", "--chunk-size", "100K", "in"]
     check(words, engines, right if len(names) > 1 else right.split(b"\t")[1])
+
+
+def weights_of(count, dtype, rng):
+    """Arrays of weights of a type, whose sum is below 2^64."""
+    most = min(int(np.iinfo(dtype).max), (2**64 - 1) // max(count, 1), 2**63 - 1)
+    yield rng.integers(0, min(most, 7), count, dtype=np.uint64, endpoint=True)
+    yield rng.integers(0, most, count, dtype=np.uint64, endpoint=True)
+    yield np.where(rng.random(count) < 0.999, 0, most).astype(np.uint64)
+    yield np.zeros(count, np.uint64)
+    yield np.full(count, most, np.uint64)
+
+
+def lines(rows):
+    return "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
+
+
+def sums_by(keys, weights):
+    """Each of the keys, which are Python's integers or of a type of numpy, with the sum of its weights."""
+    distinct, indexes = np.unique(keys, return_inverse=True)
+    sums = np.zeros(len(distinct), np.uint64)
+    np.add.at(sums, indexes, weights)
+    return [(int(key), int(total)) for key, total in zip(distinct, sums)]
+
+
+def automatic(values, weights):
+    """The width of automatic bins, and the number of the bin of each value."""
+    held = values[weights > 0]
+    if len(held) == 0:
+        return 1, values
+    least, most = int(held.min()), int(held.max())
+    widths = (factor * 10**power for power in range(20) for factor in (1, 2, 5))
+    width = next(width for width in widths if most // width - least // width < 64)
+    return width, np.floor_divide(values, values.dtype.type(width)) if width <= np.iinfo(
+        values.dtype).max else np.array([value // width for value in map(int, values)], object)
+
+
+def weighted_jobs(values, weights, rng):
+    """Words, and what they print, for jobs with weights."""
+    small = values[np.isin(values, np.arange(0, 100, dtype=values.dtype))]
+    kept = np.isin(values, np.arange(0, 100, dtype=values.dtype))
+    yield ["uniq"], lines(sums_by(values, weights))
+    yield ["--bins", "100", "--outside", "ignore"], lines(
+        row for row in sums_by(small, weights[kept]) if row[1] > 0)
+    width = int(rng.integers(2, 60))
+    if width <= np.iinfo(values.dtype).max:
+        bins = sums_by(np.floor_divide(values, values.dtype.type(width)), weights)
+        yield ["--width", str(width)], lines(
+            (key * width, (key + 1) * width, total) for key, total in bins if total > 0)
+    ranged = sums_by(small // values.dtype.type(4), weights[kept])
+    yield ["--width", "4", "--range", "0:100", "--outside", "ignore"], lines(
+        (4 * key, 4 * key + 4, total) for key, total in ranged if total > 0)
+    edges = np.array([0, 1, 3, 50, 100], values.dtype)
+    between = sums_by(np.searchsorted(edges, small, side="right"), weights[kept])
+    yield ["--edges", "0,1,3,50,100", "--outside", "ignore"], lines(
+        (edges[k - 1], edges[k], total) for k, total in between if total > 0)
+    logs = {}
+    for value, total in sums_by(values, weights):
+        bits = abs(value).bit_length()  # 2^(bits - 1) to 2^bits - 1
+        low, high = (2**bits // 2, 2**bits) if bits > 0 else (0, 1)
+        bounds = (1 - high, 1 - low) if value < 0 else (low, high)
+        logs[bounds] = logs.get(bounds, 0) + total
+    yield ["--log2"], lines((*bounds, total) for bounds, total in sorted(logs.items()) if total > 0)
+    width, keys = automatic(values, weights)
+    rows = [row for row in sums_by(keys, weights) if row[1] > 0]
+    yield ["--format", "tsv"], lines(rows if width == 1 else [
+        (key * width, (key + 1) * width, total) for key, total in rows])
+    if len(values) > 0:
+        total, least = int(weights.sum()), [row for row in sums_by(values, weights) if row[1] > 0]
+        if total > 0:
+            ranks, found = np.cumsum(np.array([row[1] for row in least], object)), []
+            for percent, rank in (0, 1), (50, (total + 1) // 2), (100, total):
+                found.append((percent, least[int(np.searchsorted(ranks, rank))][0]))
+            yield ["uniq", "--quantiles", "0,50,100"], lines(found)
+
+
+def store_records(name, values, stored, weights, weight_type, rng):
+    """Records of values and weights at offsets that are drawn, as --record and the like say."""
+    gap, behind = int(rng.integers(0, 4)), int(rng.integers(0, 5))
+    weight_stored = dtype_of(weight_type)[1]
+    fields = {"names": ["value", "weight"], "formats": [stored, weight_stored],
+              "offsets": [gap, gap + stored.itemsize + behind],
+              "itemsize": gap + stored.itemsize + behind + weight_stored.itemsize}
+    records = np.zeros(len(values), np.dtype(fields))
+    records["value"], records["weight"] = values, weights
+    records.tofile(name)
+    return ["--binary", "--record", str(records.itemsize), "--offset", str(gap), "--weight",
+            f"{weight_type}@{fields['offsets'][1]}"]
+
+
+def test_records(engines):
+    rng = np.random.default_rng(2)
+    for type_name in TYPES:
+        dtype, stored = dtype_of(type_name)
+        for _, values in distributions(dtype, rng, COUNT // 4):
+            weight_type = str(rng.choice(TYPES))
+            several = list(weights_of(len(values), dtype_of(weight_type)[0], rng))
+            weights = several[rng.integers(len(several))]
+            words = store_records("in", values, stored, weights, weight_type, rng)
+            jobs = list(weighted_jobs(values, weights, rng))
+            job, right = jobs[rng.integers(len(jobs))]
+            check([*job, "-t", type_name, *words, *settings(rng), "in"], engines, right)
+    # more distinct values than the first table on the device has slots for, of which many add up to 0
+    values = np.arange(3_000_000, dtype=np.uint64) * np.uint64(0x9e3779b97f4a7c15)
+    weights = rng.integers(0, 3, len(values), dtype=np.uint64)
+    words = store_records("in", values, np.dtype("<u8"), weights, "u8", rng)
+    check(["uniq", "-t", "u64", *words, "in"], engines, lines(sums_by(values, weights)))
+    check_bad_weights(rng, engines)
+
+
+def check_bad_weights(rng, engines):
+    """Sums that do not fit, weights that are none, and values outside that count or do not."""
+    values = rng.integers(0, 100, COUNT // 4).astype("<i4")
+    weights = np.zeros(len(values), np.int64)
+    weights[[5, 70_000]] = 2**63 - 1
+    weights[99_999] = 1
+    jobs = ["uniq"], ["--bins", "100"], ["--width", "7"], ["--format", "tsv"]
+    for job in jobs:
+        words = [*job, "-t", "i32", *store_records("in", values, values.dtype, weights, "i64", rng)]
+        right = lines(row for row in sums_by(values, weights.astype(np.uint64)) if row[1] > 0)
+        if job[0] == "--bins":
+            check([*words, "in"], engines, right)
+        over = weights.copy()
+        over[1] = 1
+        words = [*job, "-t", "i32", *store_records("in", values, values.dtype, over, "i64be", rng)]
+        check([*words, *settings(rng), "in"], engines, b"", 1,
+              b"gpuhist: the weights add up to more than 2^64 - 1\n")
+        over[:60_000] = 0
+        over[60_000:] = -3  # each chunk from there on has some
+        words = [*job, "-t", "i32", *store_records("in", values, values.dtype, over, "i16", rng)]
+        offset = int(words[-1].split("@")[1]) + 60_000 * int(words[words.index("--record") + 1])
+        check([*words, "--threads", "1", "in"], engines, b"", 1,
+              f"gpuhist: weight -3 at byte {offset} of the input is not from 0 to 2^63 - 1\n".encode())
+    values[[7, 50_000, 90_000]] = 100, 100, -1
+    weights[:] = 1
+    weights[7] = 0
+    words = store_records("in", values, values.dtype, weights, "u64", rng)
+    offset = 50_000 * int(words[2]) + int(words[4])
+    check(["--bins", "100", "--outside", "abort", "-t", "i32", *words, "--threads", "1", "in"], engines,
+          b"", 1, f"gpuhist: value 100 at byte {offset} of the input is outside the bins\n".encode())
+    inside = (values >= 0) & (values < 100)
+    check(["--bins", "100", "-t", "i32", *words, *settings(rng), "in"], engines,
+          lines(sums_by(values[inside], weights[inside].astype(np.uint64))), 0,
+          b"gpuhist: weight outside the bins: 1 below, 1 above; --range auto makes 100 bins of all\n")
 
 
 GPUHIST = os.path.abspath(sys.argv[1])

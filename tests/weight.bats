@@ -449,5 +449,5 @@ for name, kind in ("u8", "u1"), ("i16be", ">i2"), ("u32", "<u4"), ("i32", "<i4")
     done
     run --separate-stderr gpuhist uniq -f 1 --weight 2 --engine cuda < <(echo 1 1)
     [ "$status" -eq 3 ] && [ -z "$output" ]
-    ! gpuhist info | grep -q '^cuda: .*CUDA' || [[ $stderr == *"does not support --weight" ]]
+    ! gpuhist info | grep -q '^cuda: .*CUDA' || [[ $stderr == *"does not support --weight of text" ]]
 }
