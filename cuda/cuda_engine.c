@@ -6,8 +6,8 @@
  * elements when the chunk is completed.
  *
  * The device makes the weights of elements, and checks them (weights.cu). A chunk with one that is
- * no weight does not count there: it is counted on the host as the CPU engine does, which reports
- * what is wrong in the order of the stream.
+ * no weight, or in text with a token that is no value, does not count there: it is counted on the
+ * host as the CPU engine does, which reports what is wrong in the order of the stream.
  */
 #include "config.h"
 
@@ -52,6 +52,7 @@ struct cuda_layout {
     size_t d_control; /* text: memory for parsing */
     size_t d_weights; /* if elements have some, as the next two: 64 bits each */
     size_t d_weighed;
+    size_t d_weights_control; /* of text, as d_control */
     size_t d_scratch;
     size_t device_bytes; /* in all */
     size_t parsed;       /* text: what parsing found */
@@ -143,8 +144,6 @@ static const char *cuda_engine_unsupported(const struct job *job)
 
     if (job_column_count(job) > job_group_column(job))
         return job_column_option(job, job_column_count(job) - 1);
-    if (job->has_weights && job->is_text)
-        return "--weight of text";
     if (job->json)
         return "--jsonl";
     if (job->value_count > 1)
@@ -202,6 +201,9 @@ static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session
         layout.d_weighed =
             d_next + cuda_align(elements_bytes / job->element.bytes * sizeof(uint64_t));
         d_next = layout.d_weighed + cuda_align(sizeof(struct cuda_weighed));
+        layout.d_weights_control = d_next;
+        if (job->is_text)
+            d_next += cuda_align(cuda_text_control_bytes(bytes));
         next += cuda_align(sizeof(struct cuda_weighed));
     }
     layout.d_scratch = d_next;
@@ -451,27 +453,40 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
     return STATUS_OK;
 }
 
-/* Queues what makes the weights of the elements of a slot's chunk, which are there. */
+/* Queues what makes the weights of a slot's chunk, after what makes its elements. */
 static cudaError_t cuda_engine_queue_weights(const struct cuda_session *session,
                                              struct cuda_slot *slot)
 {
     const struct cuda_layout *layout = &slot->layout;
+    const struct cuda_device *device = &session->shared.device;
     const struct job *job = session->shared.job;
-    const struct column *column = &job->columns[job_weight_column(job)];
+    const size_t index = job_weight_column(job);
+    const struct column *column = &job->columns[index];
     struct cuda_chunk *chunk = &slot->chunk;
     uint64_t *d_weights = (void *)(slot->d_memory + layout->d_weights);
     struct cuda_weighed *d_weighed = (void *)(slot->d_memory + layout->d_weighed);
-    const struct cuda_weights weights = {
+    struct cuda_weights weights = {
         .element = column->element,
         .d_first = slot->d_memory + column->offset,
         .record_bytes = job->record_bytes,
         .count = chunk->elements.count,
     };
+    cudaError_t error = cudaSuccess;
 
     chunk->elements.d_weights = d_weights;
     chunk->elements.d_count = &d_weighed->count;
-    cudaError_t error =
-        cuda_weights_launch(&session->shared.device, &weights, d_weights, d_weighed, chunk->stream);
+    if (job->is_text) {
+        const struct text_rules rules = job_column_rules(job, &chunk->chunk.rules, index);
+        void *d_control = slot->d_memory + layout->d_weights_control;
+        error = cuda_text_launch(device, &rules, &column->element, slot->d_memory,
+                                 chunk->chunk.bytes, d_weights, d_control, chunk->stream);
+        weights.d_first = d_weights;
+        weights.record_bytes = sizeof *d_weights;
+        weights.d_values = (void *)(slot->d_memory + layout->d_control);
+        weights.d_weights = d_control;
+    }
+    if (error == cudaSuccess)
+        error = cuda_weights_launch(device, &weights, d_weights, d_weighed, chunk->stream);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(slot->host + layout->weighed, d_weighed, sizeof *d_weighed,
                                 cudaMemcpyDeviceToHost, chunk->stream);

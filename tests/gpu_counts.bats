@@ -21,3 +21,9 @@ compare() {
     skip_without_gpu
     compare records
 }
+
+# bats test_tags=gpu
+@test "gpu: weights of text, in fields of any order, with lines that are blank or invalid" {
+    skip_without_gpu
+    compare text
+}

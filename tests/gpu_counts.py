@@ -4,6 +4,7 @@ usage: gpu_counts.py GPUHIST TEST ENGINE...
 
     reductions   those that take a table of the distinct values, with some beside them
     records      sums of weights, in bins and of distinct values, of records; weights that are none
+    text         the same of text, in fields of any order, with lines that are blank or invalid
 """
 
 import os
@@ -250,6 +251,91 @@ def check_bad_weights(rng, engines):
     check(["--bins", "100", "-t", "i32", *words, *settings(rng), "in"], engines,
           lines(sums_by(values[inside], weights[inside].astype(np.uint64))), 0,
           b"gpuhist: weight outside the bins: 1 below, 1 above; --range auto makes 100 bins of all\n")
+
+
+def store_text(name, values, weights, bad, rng):
+    """
+    Lines with the values and weights in fields that are drawn, or named by a header, and what says
+    where they are. bad[] says what is wrong with a line: 0 nothing, 1 its value, 2 its weight, 3 that
+    it has too few fields.
+    """
+    columns = int(rng.integers(2, 6))
+    value_at, weight_at = (int(i) for i in rng.permutation(columns)[:2])
+    delimiter = [None, ",", ";", "\t"][rng.integers(4)]
+    glue = delimiter or "  "
+    newline = ["\n", "\r\n"][rng.integers(2)]
+    beside = ["7", "x-y", "0", "-1"]
+    wrong = "x", "-1", "1.5", str(2**64)
+    text = []
+    has_names = bool(rng.integers(2))
+    names = [f"c{i}" for i in range(columns)]
+    if has_names:
+        text.append(glue.join(names))
+    for value, weight, fault in zip(values.tolist(), weights.tolist(), bad.tolist()):
+        fields = [beside[(value + i) % 4] for i in range(columns)]
+        fields[value_at] = str(value) if fault != 1 else "x" + str(value)
+        fields[weight_at] = str(weight) if fault != 2 else wrong[value % len(wrong)]
+        text.append(glue.join(fields[:max(value_at, weight_at)] if fault == 3 else fields))
+        if value % 97 == 5:
+            text.append("" if value % 2 else " ")
+    with open(name, "w", encoding="ascii", newline="") as file:
+        file.write(newline.join(text) + newline * bool(rng.integers(2)))
+    place = (lambda at: names[at]) if has_names else (
+        lambda at: str(at + 1 if rng.integers(2) or (bad == 3).any() else at - columns))
+    return (["--text", "-f", place(value_at), "--weight", place(weight_at)] +
+            (["-d", delimiter] if delimiter else []))
+
+
+def test_text(engines):
+    rng = np.random.default_rng(3)
+    for turn in range(60):
+        type_name = str(rng.choice([name for name in TYPES if "be" not in name] + ["i64", "i32"]))
+        drawn = list(distributions(dtype_of(type_name)[0], rng, COUNT // 16))
+        values = drawn[rng.integers(len(drawn))][1]
+        several = list(weights_of(len(values), np.dtype(np.int64), rng))
+        weights = several[rng.integers(len(several))]
+        share = [0, 0, 1e-4, 0.3][turn % 4]
+        bad = np.where(rng.random(len(values)) < share, rng.integers(1, 4, len(values)), 0)
+        words = store_text("in", values, weights, bad, rng)
+        jobs = list(weighted_jobs(values[bad == 0], weights[bad == 0], rng))
+        job, right = jobs[rng.integers(len(jobs))]
+        skips = ["--invalid", "ignore", "-q"] if share > 0 else []
+        if bad.all() and len(bad) > 0:
+            continue  # all of it is invalid, which is reported
+        check([*job, "-t", type_name, *words, *skips, *settings(rng), "in"], engines, right)
+    check_bad_text(rng, engines)
+
+
+def check_bad_text(rng, engines):
+    """The first token that is none ends the run, sums that do not fit, and values outside the bins."""
+    values = rng.integers(0, 100, COUNT // 8)
+    weights = rng.integers(0, 9, COUNT // 8).astype(np.uint64)
+    rows = [f"{value} {weight}" for value, weight in zip(values, weights)]
+    jobs = ["uniq"], ["--bins", "100"], ["--width", "7"], ["--format", "tsv"]
+    for line, row, reason in (
+            (40_001, "5 -3", "invalid weight '-3', no integer from 0 to 2^63 - 1"),
+            (17, "5 x", "invalid weight 'x', no integer from 0 to 2^63 - 1"),
+            (49_999, "5", "line has 1 field, --weight 2 wants 2")):
+        changed = rows.copy()
+        changed[line - 1] = row
+        with open("in", "w", encoding="ascii") as file:
+            file.write("\n".join(changed) + "\n")
+        for job in jobs:
+            check([*job, "-f", "1", "--weight", "2", "--threads", "1", "in"], engines, b"", 1,
+                  f"gpuhist: in:{line}: {reason}\n".encode())
+    for over, status, error in ((1, 0, b""), (2, 1, b"gpuhist: the weights add up to more than 2^64 - 1\n")):
+        changed = [f"{value} 0" for value in values]
+        changed[3] = changed[40_000] = f"3 {2**63 - 1}"
+        changed[20_000] = f"4 {over}"
+        with open("in", "w", encoding="ascii") as file:
+            file.write("\n".join(changed) + "\n")
+        right = lines([(3, 2**64 - 2), (4, 1)]) if over == 1 else b""
+        check(["--bins", "100", "-f", "1", "--weight", "2", *settings(rng), "in"], engines, right, status, error)
+    rows[7], rows[30_000] = "100 0", "100 1"
+    with open("in", "w", encoding="ascii") as file:
+        file.write("\n".join(rows) + "\n")
+    check(["--bins", "100", "--outside", "abort", "-f", "1", "--weight", "2", "--threads", "1", "in"],
+          engines, b"", 1, b"gpuhist: in:30001: value 100 is outside the bins\n")
 
 
 GPUHIST = os.path.abspath(sys.argv[1])
