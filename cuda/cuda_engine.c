@@ -4,12 +4,17 @@
  *
  * Text is copied unchanged, and the device parses it to elements. The host learns the number of
  * elements when the chunk is completed.
+ *
+ * The device makes the weights of elements, and checks them (weights.cu). A chunk with one that is
+ * no weight, or in text with a token that is no value, does not count there: it is counted on the
+ * host as the CPU engine does, which reports what is wrong in the order of the stream.
  */
 #include "config.h"
 
 #include "cuda/cuda_engine.h"
 
 #include "base/memory.h"
+#include "cpu/cpu_rows.h"
 #include "cuda/cuda_operation.h"
 #include "cuda/text_span.h"
 #include "input/parse_errors.h"
@@ -45,9 +50,13 @@ struct cuda_layout {
     size_t capacity;
     size_t d_values;  /* elements that the device makes of text or records */
     size_t d_control; /* text: memory for parsing */
+    size_t d_weights; /* if elements have some, as the next two: 64 bits each */
+    size_t d_weighed;
+    size_t d_weights_control; /* of text, as d_control */
     size_t d_scratch;
     size_t device_bytes; /* in all */
     size_t parsed;       /* text: what parsing found */
+    size_t weighed;      /* weights: likewise */
     size_t result;
     size_t host_bytes; /* in all */
 };
@@ -78,6 +87,9 @@ struct cuda_worker {
     struct cuda_session *session;
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
     unsigned next_slot; /* to be filled */
+    /* Weights: of chunks that are counted on the host, a thread of the operation; else NULL. */
+    struct cpu_rows *rows;
+    void *thread;
 };
 
 /* The functions of each operation. NULL: it runs on the CPU alone. */
@@ -130,13 +142,13 @@ static const char *cuda_engine_unsupported(const struct job *job)
 {
     const struct column *value = &job->columns[0];
 
-    if (job_column_count(job) > job->value_count)
+    if (job_column_count(job) > job_group_column(job))
         return job_column_option(job, job_column_count(job) - 1);
     if (job->json)
         return "--jsonl";
     if (job->value_count > 1)
         return "several columns of values";
-    if (value->width > 1)
+    if (value->width > 1 || (job->has_weights && job->columns[job_weight_column(job)].width > 1))
         return "widths of columns";
     if (job->is_text && value->notation > TEXT_OPAQUE)
         return "columns of times, addresses and texts";
@@ -146,7 +158,7 @@ static const char *cuda_engine_unsupported(const struct job *job)
         return "--csv";
     if (!cuda_engine_operations[job->operation])
         return operation_of(job)->name;
-    return reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);
+    return NULL;
 }
 
 /* Creates the context unless it exists, which takes 200 ms and more. */
@@ -182,6 +194,17 @@ static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session
     if (job->is_text) {
         d_next += cuda_align(cuda_text_control_bytes(bytes));
         next += cuda_align(sizeof(struct cuda_text_parsed));
+    }
+    layout.weighed = next;
+    if (job->has_weights) {
+        layout.d_weights = d_next;
+        layout.d_weighed =
+            d_next + cuda_align(elements_bytes / job->element.bytes * sizeof(uint64_t));
+        d_next = layout.d_weighed + cuda_align(sizeof(struct cuda_weighed));
+        layout.d_weights_control = d_next;
+        if (job->is_text)
+            d_next += cuda_align(cuda_text_control_bytes(bytes));
+        next += cuda_align(sizeof(struct cuda_weighed));
     }
     layout.d_scratch = d_next;
     layout.result = next;
@@ -396,6 +419,9 @@ static void cuda_engine_worker_close(void *worker)
         }
         cuda_engine_free_slot(slot);
     }
+    operation_close_thread(operation_of(self->session->shared.job), self->thread);
+    if (self->rows)
+        cpu_rows_destroy(self->rows);
     free(self);
 }
 
@@ -425,6 +451,46 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
             return cuda_fail(error, "cannot create a stream", failure);
     }
     return STATUS_OK;
+}
+
+/* Queues what makes the weights of a slot's chunk, after what makes its elements. */
+static cudaError_t cuda_engine_queue_weights(const struct cuda_session *session,
+                                             struct cuda_slot *slot)
+{
+    const struct cuda_layout *layout = &slot->layout;
+    const struct cuda_device *device = &session->shared.device;
+    const struct job *job = session->shared.job;
+    const size_t index = job_weight_column(job);
+    const struct column *column = &job->columns[index];
+    struct cuda_chunk *chunk = &slot->chunk;
+    uint64_t *d_weights = (void *)(slot->d_memory + layout->d_weights);
+    struct cuda_weighed *d_weighed = (void *)(slot->d_memory + layout->d_weighed);
+    struct cuda_weights weights = {
+        .element = column->element,
+        .d_first = slot->d_memory + column->offset,
+        .record_bytes = job->record_bytes,
+        .count = chunk->elements.count,
+    };
+    cudaError_t error = cudaSuccess;
+
+    chunk->elements.d_weights = d_weights;
+    chunk->elements.d_count = &d_weighed->count;
+    if (job->is_text) {
+        const struct text_rules rules = job_column_rules(job, &chunk->chunk.rules, index);
+        void *d_control = slot->d_memory + layout->d_weights_control;
+        error = cuda_text_launch(device, &rules, &column->element, slot->d_memory,
+                                 chunk->chunk.bytes, d_weights, d_control, chunk->stream);
+        weights.d_first = d_weights;
+        weights.record_bytes = sizeof *d_weights;
+        weights.d_values = (void *)(slot->d_memory + layout->d_control);
+        weights.d_weights = d_control;
+    }
+    if (error == cudaSuccess)
+        error = cuda_weights_launch(device, &weights, d_weights, d_weighed, chunk->stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(slot->host + layout->weighed, d_weighed, sizeof *d_weighed,
+                                cudaMemcpyDeviceToHost, chunk->stream);
+    return error;
 }
 
 /* Queues the work on a slot's chunk, after the copy of its bytes. */
@@ -459,6 +525,8 @@ static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct 
                                         d_values, chunk->stream);
         }
     }
+    if (error == cudaSuccess && job->has_weights)
+        error = cuda_engine_queue_weights(session, slot);
     return error == cudaSuccess ? session->operation->absorb(shared, chunk) : error;
 }
 
@@ -496,10 +564,27 @@ static enum status cuda_engine_complete_cut(const struct cuda_session *session,
     return failure->status;
 }
 
+/* Counts a chunk on this thread. The device has not counted it. */
+static enum status cuda_engine_count_on_host(struct cuda_worker *self, const struct chunk *chunk,
+                                             struct failure *failure)
+{
+    const struct cuda_shared *shared = &self->session->shared;
+
+    if (!self->rows && !(self->rows = cpu_rows_create(shared->job)))
+        return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
+    if (!self->thread &&
+        operation_open_thread(operation_of(shared->job), shared->job, shared->partial,
+                              &self->thread, failure) != STATUS_OK)
+        return failure->status;
+    return cpu_rows_absorb(self->rows, self->thread, chunk, failure);
+}
+
 /* Waits until the work on a slot's chunk is done, and handles its result. */
-static enum status cuda_engine_complete(const struct cuda_session *session, struct cuda_slot *slot,
+static enum status cuda_engine_complete(struct cuda_worker *self, struct cuda_slot *slot,
                                         struct failure *failure)
 {
+    const struct cuda_session *session = self->session;
+    const struct cuda_weighed *weighed = (void *)(slot->host + slot->layout.weighed);
     const struct cuda_operation *operation = session->operation;
     const struct cuda_text_parsed *parsed = (void *)(slot->host + slot->layout.parsed);
     const struct job *job = session->shared.job;
@@ -511,6 +596,11 @@ static enum status cuda_engine_complete(const struct cuda_session *session, stru
     cudaError_t error = cudaStreamSynchronize(chunk->stream);
     if (error != cudaSuccess)
         return cuda_fail(error, "counting failed", failure);
+    if (job->has_weights && weighed->invalid > 0)
+        return cuda_engine_count_on_host(self, &chunk->chunk, failure);
+    if (job->has_weights)
+        operation_add_weight(job,
+                             ((unsigned __int128)weighed->halves[1] << 32) + weighed->halves[0]);
     if (job->is_text) {
         chunk->count = parsed->values;
         parse_errors_add_values(job->errors, chunk->count);
@@ -533,7 +623,7 @@ static enum status cuda_engine_worker_buffer(void *worker, struct chunk_buffer *
         .grow = cuda_engine_grow,
         .owner = self,
     };
-    return cuda_engine_complete(self->session, slot, failure);
+    return cuda_engine_complete(self, slot, failure);
 }
 
 static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *chunk,
@@ -558,16 +648,19 @@ static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *c
 static enum status cuda_engine_worker_finish(void *worker, struct failure *failure)
 {
     struct cuda_worker *self = worker;
-    struct cuda_session *session = self->session;
-    cudaError_t error = cudaSetDevice(session->shared.device.id); /* any thread may call */
+    const struct cuda_session *session = self->session;
+    const struct operation *counter = operation_of(session->shared.job); /* on the host */
+    cudaError_t error = cudaSetDevice(session->shared.device.id);        /* any thread may call */
 
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot use the device", failure);
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++) {
         struct cuda_slot *slot = &self->slots[(self->next_slot + i) % CUDA_ENGINE_SLOTS];
-        if (cuda_engine_complete(session, slot, failure) != STATUS_OK)
+        if (cuda_engine_complete(self, slot, failure) != STATUS_OK)
             return failure->status;
     }
+    if (self->thread && counter->thread_finish)
+        return counter->thread_finish(self->thread, failure);
     return STATUS_OK;
 }
 
