@@ -7,6 +7,11 @@
  * partitioning of database joins (Manegold, Boncz, Kersten, "Optimizing main-memory join on modern
  * hardware", TKDE 2002), without its order.
  *
+ * The ends of many buffers are on as many pages, more than a core has translations for. So with
+ * many regions, residuals are gathered in a line of the cache for each region, all of which lie
+ * together, and a full line is written to its buffer past the caches (software write-combining:
+ * Balkesen, Teubner, Alonso, Ozsu, "Main-memory hash joins on multi-core CPUs", ICDE 2013).
+ *
  * Where values are skewed, many threads want the same regions at once. A thread that finds a region
  * taken by another counts it from then on in a private copy, a *hot region*, and adds that up later
  * (5M bins, 16 threads: 2.7 GB/s become 14 for Zipf, 3.9 become 21 for equal values).
@@ -18,6 +23,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /*
  * All buffers of a thread together, if there is memory, and the largest one. Large ones spread the
@@ -27,6 +35,13 @@
 #define CPU_COUNTER_BUFFERS_BYTES    ((size_t)20 << 20)
 #define CPU_COUNTER_BUFFER_BYTES_MAX ((size_t)128 << 10)
 #define CPU_COUNTER_LINE             64
+#define CPU_COUNTER_LINE_LENGTH      (CPU_COUNTER_LINE / sizeof(uint16_t))
+
+/*
+ * From so many regions on, residuals are gathered in lines. 5M bins (306 regions) on 16 Sapphire
+ * Rapids cores: 0.345 s instead of 0.45 for 4.3 GB; 1M bins (62 regions) would lose a tenth.
+ */
+#define CPU_COUNTER_LINES_REGIONS 128
 
 /* Private copies of regions that a thread has; each is 64 KiB, so that they stay in the L2. */
 #define CPU_COUNTER_HOT_REGIONS 4
@@ -49,6 +64,8 @@ struct cpu_counter_partitioned {
     size_t residuals_bytes;
     size_t regions;
     size_t buffer_length;
+    uint16_t *lines;      /* [regions][CPU_COUNTER_LINE_LENGTH], aligned; NULL: not used */
+    uint16_t **line_next; /* [regions], where the next residual goes; NULL if lines is */
     struct cpu_counter_hot hot[CPU_COUNTER_HOT_REGIONS];
     unsigned coldest; /* the hot region to be given up next */
 };
@@ -60,6 +77,8 @@ static void cpu_counter_partitioned_close(void *state)
         return;
     memory_unmap(self->residuals, self->residuals_bytes);
     free(self->buffers);
+    free(self->lines);
+    free(self->line_next);
     for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++)
         free(self->hot[i].counts);
     free(self);
@@ -90,12 +109,19 @@ static enum status cpu_counter_partitioned_open(struct histogram *histogram, voi
     self->residuals_bytes = regions * bytes;
     self->residuals = memory_map(self->residuals_bytes);
     *state = self;
-    if (!self->buffers || !self->residuals)
+    const bool has_lines = regions >= CPU_COUNTER_LINES_REGIONS;
+    if (has_lines) {
+        self->lines = aligned_alloc(CPU_COUNTER_LINE, regions * CPU_COUNTER_LINE);
+        self->line_next = malloc(regions * sizeof *self->line_next);
+    }
+    if (!self->buffers || !self->residuals || (has_lines && (!self->lines || !self->line_next)))
         return status_fail(failure, STATUS_DATA, "no memory for the buffers of a CPU thread");
     for (size_t region = 0; region < regions; region++) {
         uint16_t *first = self->residuals + region * self->buffer_length;
         self->buffers[region] =
             (struct cpu_counter_buffer){.next = first, .end = first + self->buffer_length};
+        if (has_lines)
+            self->line_next[region] = self->lines + region * CPU_COUNTER_LINE_LENGTH;
     }
     return STATUS_OK;
 }
@@ -179,6 +205,25 @@ static void cpu_counter_buffer_flush(struct cpu_counter_partitioned *self, size_
     hot->counted += n;
 }
 
+/* Moves a full line to its buffer, past the caches. */
+static void cpu_counter_line_flush(struct cpu_counter_partitioned *self, size_t region)
+{
+    struct cpu_counter_buffer *buffer = &self->buffers[region];
+    const uint16_t *line = self->lines + region * CPU_COUNTER_LINE_LENGTH;
+
+#ifdef __SSE2__
+    for (size_t i = 0; i < CPU_COUNTER_LINE / sizeof(__m128i); i++)
+        _mm_stream_si128((__m128i *)(void *)buffer->next + i,
+                         _mm_load_si128((const __m128i *)(const void *)line + i));
+#else
+    memcpy(buffer->next, line, CPU_COUNTER_LINE);
+#endif
+    buffer->next += CPU_COUNTER_LINE_LENGTH;
+    self->line_next[region] -= CPU_COUNTER_LINE_LENGTH;
+    if (buffer->next == buffer->end)
+        cpu_counter_buffer_flush(self, region);
+}
+
 static void cpu_counter_partitioned_count(void *state, const uint32_t *indexes,
                                           const uint64_t *weights, size_t n)
 {
@@ -186,7 +231,15 @@ static void cpu_counter_partitioned_count(void *state, const uint32_t *indexes,
     struct cpu_counter_buffer *buffers = self->buffers;
 
     (void)weights;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; self->lines && i < n; i++) {
+        const size_t region = indexes[i] >> HISTOGRAM_REGION_LOG2;
+        uint16_t *next = self->line_next[region];
+        *next++ = (uint16_t)(indexes[i] % HISTOGRAM_REGION_BINS);
+        self->line_next[region] = next;
+        if (__builtin_expect((uintptr_t)next % CPU_COUNTER_LINE == 0, 0))
+            cpu_counter_line_flush(self, region);
+    }
+    for (size_t i = 0; !self->lines && i < n; i++) {
         size_t region = indexes[i] >> HISTOGRAM_REGION_LOG2;
         *buffers[region].next++ = (uint16_t)(indexes[i] % HISTOGRAM_REGION_BINS);
         if (__builtin_expect(buffers[region].next == buffers[region].end, 0))
@@ -198,8 +251,16 @@ static void cpu_counter_partitioned_flush(void *state)
 {
     struct cpu_counter_partitioned *self = state;
 
-    for (size_t region = 0; region < self->regions; region++)
+    for (size_t region = 0; region < self->regions; region++) {
+        if (self->lines) {
+            const uint16_t *line = self->lines + region * CPU_COUNTER_LINE_LENGTH;
+            const size_t n = (size_t)(self->line_next[region] - line);
+            memcpy(self->buffers[region].next, line, n * sizeof *line);
+            self->buffers[region].next += n;
+            self->line_next[region] -= n;
+        }
         cpu_counter_buffer_flush(self, region);
+    }
     for (size_t i = 0; i < CPU_COUNTER_HOT_REGIONS; i++)
         cpu_counter_hot_flush(self, &self->hot[i]);
 }
