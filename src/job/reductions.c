@@ -102,12 +102,3 @@ void reductions_default(struct reductions *reductions, unsigned except)
             reductions_append(reductions, &reduction);
     }
 }
-
-const char *reductions_first(const struct reductions *reductions, enum reductions_need need)
-{
-    for (unsigned i = 0; i < reductions->count; i++) {
-        if (reductions_rows[reductions->list[i].id].needs & need)
-            return reductions->list[i].name;
-    }
-    return NULL;
-}

@@ -114,7 +114,4 @@ const char *reductions_name(enum reduction_id id);
 /* Stores all default reductions that need none of `except`, in the order of the rows. */
 void reductions_default(struct reductions *reductions, unsigned except);
 
-/* The name of the first reduction with that need, in *reductions; NULL if there is none. */
-const char *reductions_first(const struct reductions *reductions, enum reductions_need need);
-
 #endif
