@@ -5,16 +5,23 @@
  * Text is copied unchanged, and the device parses it to elements. The host learns the number of
  * elements when the chunk is completed. What the device cannot parse (cuda_features.h), such as
  * quotes of CSV, the feeder parses as a CPU worker does, and copies the elements instead.
+ *
+ * The device makes the weights of elements, and checks them (weights.cu). A chunk with one that is
+ * no weight, or in text with a token that is no value or that the device cannot parse, does not
+ * count there: it is counted on the host as the CPU engine does, which reports what is wrong in the
+ * order of the stream.
  */
 #include "config.h"
 
 #include "cuda/cuda_engine.h"
 
 #include "base/memory.h"
+#include "cpu/cpu_rows.h"
 #include "cuda/cuda_features.h"
 #include "cuda/cuda_operation.h"
 #include "cuda/text_span.h"
 #include "input/parse_errors.h"
+#include "partial/operation.h"
 #include "text/text_rows.h"
 
 #include <stdatomic.h>
@@ -50,9 +57,13 @@ struct cuda_layout {
     size_t capacity;
     size_t d_values;  /* elements that the device makes of text or records */
     size_t d_control; /* text: memory for parsing */
+    size_t d_weights; /* if elements have some, as the next two: 64 bits each */
+    size_t d_weighed;
+    size_t d_weights_control; /* of text, as d_control */
     size_t d_scratch;
     size_t device_bytes; /* in all */
     size_t parsed;       /* text: what parsing found */
+    size_t weighed;      /* weights: likewise */
     size_t result;
     size_t host_bytes;   /* in all */
     size_t values_bytes; /* of elements that the feeder may parse, in host memory of their own */
@@ -78,7 +89,7 @@ struct cuda_slot {
     bool registered; /* `host` with CUDA */
     bool busy;
     void *values;             /* layout.values_bytes, not registered; NULL: none */
-    bool is_parsed;           /* by the feeder: the elements of the chunk are in `values` */
+    bool is_parsed;           /* by the host: the elements are in `values`, unless weighted */
     enum status parse_status; /* STATUS_DATA: a token after these elements has ended the run */
     struct failure parse_failure;
     struct cuda_chunk chunk;
@@ -88,6 +99,9 @@ struct cuda_worker {
     struct cuda_session *session;
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
     unsigned next_slot; /* to be filled */
+    /* Weights: of chunks that are counted on the host, a thread of the operation; else NULL. */
+    struct cpu_rows *rows;
+    void *thread;
 };
 
 /* The functions of each operation. One that has none is a row of cuda_features.c, refused. */
@@ -172,8 +186,19 @@ static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session
         d_next += cuda_align(cuda_text_control_bytes(bytes));
         next += cuda_align(sizeof(struct cuda_text_parsed));
     }
-    if (cuda_features_may_parse(job))
+    if (cuda_features_may_parse(job) && !job->has_weights)
         layout.values_bytes = job->element.bytes * CUDA_ENGINE_PARSED_MAX(bytes);
+    layout.weighed = next;
+    if (job->has_weights) {
+        layout.d_weights = d_next;
+        layout.d_weighed =
+            d_next + cuda_align(elements_bytes / job->element.bytes * sizeof(uint64_t));
+        d_next = layout.d_weighed + cuda_align(sizeof(struct cuda_weighed));
+        layout.d_weights_control = d_next;
+        if (job->is_text)
+            d_next += cuda_align(cuda_text_control_bytes(bytes));
+        next += cuda_align(sizeof(struct cuda_weighed));
+    }
     layout.d_scratch = d_next;
     layout.result = next;
     layout.device_bytes = d_next + cuda_align(needed.scratch);
@@ -390,6 +415,9 @@ static void cuda_engine_worker_close(void *worker)
         }
         cuda_engine_free_slot(slot);
     }
+    operation_close_thread(operation_of(self->session->shared.job), self->thread);
+    if (self->rows)
+        cpu_rows_destroy(self->rows);
     free(self);
 }
 
@@ -457,6 +485,46 @@ static void cuda_engine_parse(const struct job *job, struct cuda_slot *slot)
     slot->chunk.count = count;
 }
 
+/* Queues what makes the weights of a slot's chunk, after what makes its elements. */
+static cudaError_t cuda_engine_queue_weights(const struct cuda_session *session,
+                                             struct cuda_slot *slot)
+{
+    const struct cuda_layout *layout = &slot->layout;
+    const struct cuda_device *device = &session->shared.device;
+    const struct job *job = session->shared.job;
+    const size_t index = job_weight_column(job);
+    const struct column *column = &job->columns[index];
+    struct cuda_chunk *chunk = &slot->chunk;
+    uint64_t *d_weights = (void *)(slot->d_memory + layout->d_weights);
+    struct cuda_weighed *d_weighed = (void *)(slot->d_memory + layout->d_weighed);
+    struct cuda_weights weights = {
+        .element = column->element,
+        .d_first = slot->d_memory + column->offset,
+        .record_bytes = job->record_bytes,
+        .count = chunk->elements.count,
+    };
+    cudaError_t error = cudaSuccess;
+
+    chunk->elements.d_weights = d_weights;
+    chunk->elements.d_count = &d_weighed->count;
+    if (job->is_text) {
+        const struct text_rules rules = job_column_rules(job, &chunk->chunk.rules, index);
+        void *d_control = slot->d_memory + layout->d_weights_control;
+        error = cuda_text_launch(device, &rules, &column->element, slot->d_memory,
+                                 chunk->chunk.bytes, d_weights, d_control, chunk->stream);
+        weights.d_first = d_weights;
+        weights.record_bytes = sizeof *d_weights;
+        weights.d_values = (void *)(slot->d_memory + layout->d_control);
+        weights.d_weights = d_control;
+    }
+    if (error == cudaSuccess)
+        error = cuda_weights_launch(device, &weights, d_weights, d_weighed, chunk->stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(slot->host + layout->weighed, d_weighed, sizeof *d_weighed,
+                                cudaMemcpyDeviceToHost, chunk->stream);
+    return error;
+}
+
 /* Queues the work on a slot's chunk, after the copy of its bytes, or of the elements in it. */
 static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct cuda_slot *slot)
 {
@@ -491,6 +559,8 @@ static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct 
                                         d_values, chunk->stream);
         }
     }
+    if (error == cudaSuccess && job->has_weights)
+        error = cuda_engine_queue_weights(session, slot);
     return error == cudaSuccess ? session->operation->absorb(shared, chunk) : error;
 }
 
@@ -528,10 +598,27 @@ static enum status cuda_engine_complete_cut(const struct cuda_session *session,
     return failure->status;
 }
 
+/* Counts a chunk on this thread. The device has not counted it. */
+static enum status cuda_engine_count_on_host(struct cuda_worker *self, const struct chunk *chunk,
+                                             struct failure *failure)
+{
+    const struct cuda_shared *shared = &self->session->shared;
+
+    if (!self->rows && !(self->rows = cpu_rows_create(shared->job)))
+        return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
+    if (!self->thread &&
+        operation_open_thread(operation_of(shared->job), shared->job, shared->partial,
+                              &self->thread, failure) != STATUS_OK)
+        return failure->status;
+    return cpu_rows_absorb(self->rows, self->thread, chunk, failure);
+}
+
 /* Waits until the work on a slot's chunk is done, and handles its result. */
-static enum status cuda_engine_complete(const struct cuda_session *session, struct cuda_slot *slot,
+static enum status cuda_engine_complete(struct cuda_worker *self, struct cuda_slot *slot,
                                         struct failure *failure)
 {
+    const struct cuda_session *session = self->session;
+    const struct cuda_weighed *weighed = (void *)(slot->host + slot->layout.weighed);
     const struct cuda_operation *operation = session->operation;
     const struct cuda_text_parsed *parsed = (void *)(slot->host + slot->layout.parsed);
     const struct job *job = session->shared.job;
@@ -543,6 +630,11 @@ static enum status cuda_engine_complete(const struct cuda_session *session, stru
     cudaError_t error = cudaStreamSynchronize(chunk->stream);
     if (error != cudaSuccess)
         return cuda_fail(error, "counting failed", failure);
+    if (job->has_weights && (slot->is_parsed || weighed->invalid > 0))
+        return cuda_engine_count_on_host(self, &chunk->chunk, failure);
+    if (job->has_weights)
+        operation_add_weight(job,
+                             ((unsigned __int128)weighed->halves[1] << 32) + weighed->halves[0]);
     if (job->is_text && !slot->is_parsed)
         chunk->count = parsed->values;
     if (job->is_text)
@@ -569,7 +661,7 @@ static enum status cuda_engine_worker_buffer(void *worker, struct chunk_buffer *
         .grow = cuda_engine_grow,
         .owner = self,
     };
-    return cuda_engine_complete(self->session, slot, failure);
+    return cuda_engine_complete(self, slot, failure);
 }
 
 static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *chunk,
@@ -585,14 +677,16 @@ static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *c
     slot->chunk.chunk = *chunk;
     slot->is_parsed = cuda_features_must_parse(job, chunk);
     slot->parse_status = STATUS_OK;
+    slot->busy = true;
+    self->next_slot = (self->next_slot + 1) % CUDA_ENGINE_SLOTS;
+    if (slot->is_parsed && job->has_weights)
+        return STATUS_OK; /* the host counts the chunk when it is completed */
     if (slot->is_parsed) {
         cuda_engine_parse(job, slot);
         d_to += slot->layout.d_values;
         from = slot->values;
         bytes = slot->chunk.count * job->element.bytes;
     }
-    slot->busy = true;
-    self->next_slot = (self->next_slot + 1) % CUDA_ENGINE_SLOTS;
     cudaError_t error =
         cudaMemcpyAsync(d_to, from, bytes, cudaMemcpyHostToDevice, slot->chunk.stream);
     if (error == cudaSuccess)
@@ -606,16 +700,19 @@ static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *c
 static enum status cuda_engine_worker_finish(void *worker, struct failure *failure)
 {
     struct cuda_worker *self = worker;
-    struct cuda_session *session = self->session;
-    cudaError_t error = cudaSetDevice(session->shared.device.id); /* any thread may call */
+    const struct cuda_session *session = self->session;
+    const struct operation *counter = operation_of(session->shared.job); /* on the host */
+    cudaError_t error = cudaSetDevice(session->shared.device.id);        /* any thread may call */
 
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot use the device", failure);
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++) {
         struct cuda_slot *slot = &self->slots[(self->next_slot + i) % CUDA_ENGINE_SLOTS];
-        if (cuda_engine_complete(session, slot, failure) != STATUS_OK)
+        if (cuda_engine_complete(self, slot, failure) != STATUS_OK)
             return failure->status;
     }
+    if (self->thread && counter->thread_finish)
+        return counter->thread_finish(self->thread, failure);
     return STATUS_OK;
 }
 

@@ -15,11 +15,6 @@ static bool cuda_features_has_groups(const struct job *job)
     return job->group_count > 0;
 }
 
-static bool cuda_features_has_weights(const struct job *job)
-{
-    return job->has_weights;
-}
-
 static bool cuda_features_has_window(const struct job *job)
 {
     return job->window_periods > 0;
@@ -40,11 +35,6 @@ static bool cuda_features_has_names(const struct job *job)
     return element_is_name(&job->element);
 }
 
-static bool cuda_features_needs_table(const struct job *job)
-{
-    return job->reductions.needs & REDUCTIONS_NEED_TABLE;
-}
-
 static bool cuda_features_is_csv(const struct job *job)
 {
     return job->is_text && job->text.is_quoted;
@@ -57,7 +47,8 @@ static bool cuda_features_has_times(const struct job *job)
 
 static bool cuda_features_has_width(const struct job *job)
 {
-    return job->columns[0].width > 1;
+    const bool has_value = job->columns[0].width > 1;
+    return has_value || (job->has_weights && job->columns[job_weight_column(job)].width > 1);
 }
 
 static bool cuda_features_is_whole_line(const struct job *job)
@@ -67,10 +58,10 @@ static bool cuda_features_is_whole_line(const struct job *job)
 
 const struct engine_feature cuda_features[] = {
     {"histogram, uniq, count, stalin-sort", ENGINE_RUNS, NULL},
-    {"reduce count, sum, min, max, mean, ...", ENGINE_RUNS, NULL},
-    {"distinct, mode, median, p99, q1, q3 and iqr", ENGINE_REFUSES, cuda_features_needs_table},
+    {"reduce, also median, p99, distinct, mode", ENGINE_RUNS, NULL},
     {"binary input, --record", ENGINE_RUNS, NULL},
     {"text, -f N or NAME, -d, .N, hex", ENGINE_RUNS, NULL},
+    {"--weight", ENGINE_RUNS, NULL},
     {"--csv without quotes", ENGINE_RUNS, NULL},
     {"--csv with quotes", ENGINE_PARSES, cuda_features_is_csv},
     {"times", ENGINE_PARSES, cuda_features_has_times},
@@ -78,7 +69,6 @@ const struct engine_feature cuda_features[] = {
     {"-f 0", ENGINE_PARSES, cuda_features_is_whole_line},
     {"--where", ENGINE_REFUSES, cuda_features_has_conditions},
     {"--by", ENGINE_REFUSES, cuda_features_has_groups},
-    {"--weight", ENGINE_REFUSES, cuda_features_has_weights},
     {"--window", ENGINE_REFUSES, cuda_features_has_window},
     {"several columns of values", ENGINE_REFUSES, cuda_features_has_columns},
     {"--jsonl", ENGINE_REFUSES, cuda_features_is_json},

@@ -6,6 +6,8 @@
  * The counters of bins have 32 bits, so they take half the memory of those of the histogram
  * (histogram.h), and half the time to copy. Before a counter could wrap, the maximum of all
  * counters is determined; if it is large, all counters are added to the histogram and cleared.
+ * Counters of elements with weights have 64 bits. One that wraps makes the sum of all weights too
+ * large, which is an error (operation.h).
  *
  * Automatic bins: the counters are those of a window (growing_window.h), and each chunk has its own
  * counters of values outside. When a chunk that has such values is completed, the host copies its
@@ -54,14 +56,15 @@ struct cuda_histogram_result {
     uint64_t outside[BINNING_OUTSIDE];
     const struct growing_window *window;     /* it was counted in; NULL: it was not counted */
     uint64_t elements[CUDA_HISTOGRAM_BLOCK]; /* copied back, each of the type's width */
-    uint64_t keys[CUDA_HISTOGRAM_BLOCK];     /* of those outside the window */
+    uint64_t keys[CUDA_HISTOGRAM_BLOCK];     /* of those outside the window, */
+    uint64_t weights[CUDA_HISTOGRAM_BLOCK];  /* and their weights, above 0, if they have some */
 };
 
 /* Bytes of the counters of bins and the greatest of them. */
 static size_t cuda_histogram_counters_bytes(const struct job *job)
 {
     const size_t bins = job->is_automatic ? GROWING_HISTOGRAM_BINS : job->binning.bins;
-    return cuda_align((bins + 1) * sizeof(uint32_t));
+    return cuda_align(job->has_weights ? bins * sizeof(uint64_t) : (bins + 1) * sizeof(uint32_t));
 }
 
 static struct cuda_bytes cuda_histogram_bytes(const struct job *job, size_t elements_bytes)
@@ -128,17 +131,21 @@ static cudaError_t cuda_histogram_add_counters(const struct cuda_shared *shared,
                                                size_t staging_bytes)
 {
     struct cuda_histogram *self = shared->host;
-    const uint32_t *d_counts = shared->d_partial;
-    const size_t capacity = staging_bytes / sizeof *d_counts;
+    const bool has_weights = shared->job->has_weights;
+    const size_t bytes = has_weights ? sizeof(uint64_t) : sizeof(uint32_t); /* of a counter */
+    const size_t capacity = staging_bytes / bytes;
     const size_t bins = self->window->binning.bins;
 
     for (size_t first = 0; first < bins; first += capacity) {
         size_t n = bins - first < capacity ? bins - first : capacity;
-        cudaError_t error =
-            cudaMemcpy(staging, d_counts + first, n * sizeof *d_counts, cudaMemcpyDeviceToHost);
+        cudaError_t error = cudaMemcpy(staging, (const char *)shared->d_partial + first * bytes,
+                                       n * bytes, cudaMemcpyDeviceToHost);
         if (error != cudaSuccess)
             return error;
-        histogram_add_counts32(self->window->histogram, first, staging, n);
+        if (has_weights)
+            histogram_add_counts64(self->window->histogram, first, staging, n);
+        else
+            histogram_add_counts32(self->window->histogram, first, staging, n);
     }
     atomic_store(&self->greatest, 0);
     return cudaSuccess;
@@ -162,10 +169,15 @@ static cudaError_t cuda_histogram_move_counters(const struct cuda_shared *shared
     return error;
 }
 
-/* Returns false if a counter could wrap when so many elements are counted. The lock is held. */
-static bool cuda_histogram_reserve(struct cuda_histogram *self, size_t elements)
+/*
+ * Returns false if a counter of 32 bits could wrap when so many elements are counted. The lock is
+ * held.
+ */
+static bool cuda_histogram_reserve(const struct cuda_shared *shared, size_t elements)
 {
-    return atomic_fetch_add(&self->greatest, elements) + elements <= UINT32_MAX;
+    struct cuda_histogram *self = shared->host;
+    return shared->job->has_weights ||
+           atomic_fetch_add(&self->greatest, elements) + elements <= UINT32_MAX;
 }
 
 /* After this, 2^31 - 1 elements and more can be counted. The lock is held for writing. */
@@ -199,7 +211,11 @@ static cudaError_t cuda_histogram_queue(const struct cuda_shared *shared,
     const struct job *job = shared->job;
     const struct cuda_histogram *self = shared->host;
     struct cuda_histogram_result *result = chunk->result;
-    struct cuda_histogram_table table = {shared->d_partial, cuda_histogram_outside(shared)};
+    struct cuda_histogram_table table = {
+        .d_counts = shared->d_partial,
+        .d_sums = shared->d_partial,
+        .d_outside = cuda_histogram_outside(shared),
+    };
     cudaError_t error = cudaSuccess;
 
     if (job->is_automatic) {
@@ -228,7 +244,7 @@ static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
     cudaError_t error = cudaSuccess;
 
     pthread_rwlock_rdlock(&self->lock);
-    if (self->window != newest || !cuda_histogram_reserve(self, elements)) {
+    if (self->window != newest || !cuda_histogram_reserve(shared, elements)) {
         pthread_rwlock_unlock(&self->lock);
         pthread_rwlock_wrlock(&self->lock);
         if (shared->job->is_automatic)
@@ -237,7 +253,7 @@ static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
             error = cuda_histogram_move_counters(shared);
         if (error == cudaSuccess)
             self->window = newest;
-        while (error == cudaSuccess && newest && !cuda_histogram_reserve(self, elements))
+        while (error == cudaSuccess && newest && !cuda_histogram_reserve(shared, elements))
             error = cuda_histogram_make_capacity(shared);
     }
     if (error == cudaSuccess)
@@ -248,7 +264,8 @@ static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
 
 /*
  * Copies a block of the elements of a chunk back, from number `first` on. Makes the keys of those
- * that lie outside the window, NULL: of all, and stores how many. All work on the chunk is done.
+ * that lie outside the window, NULL: of all, but for those of weight 0, and stores how many. All
+ * work on the chunk is done.
  */
 static enum status cuda_histogram_fetch_outside(const struct cuda_shared *shared,
                                                 const struct cuda_chunk *chunk,
@@ -257,12 +274,16 @@ static enum status cuda_histogram_fetch_outside(const struct cuda_shared *shared
 {
     const struct element *element = &shared->job->element;
     const char *d_first = (const char *)chunk->elements.d_data + first * element->bytes;
+    const uint64_t *d_weights = chunk->elements.d_weights;
     struct cuda_histogram_result *result = chunk->result;
     size_t n = chunk->count - first;
 
     n = n < CUDA_HISTOGRAM_BLOCK ? n : CUDA_HISTOGRAM_BLOCK;
     cudaError_t error = cudaMemcpyAsync(result->elements, d_first, n * element->bytes,
                                         cudaMemcpyDeviceToHost, chunk->stream);
+    if (error == cudaSuccess && d_weights)
+        error = cudaMemcpyAsync(result->weights, d_weights + first, n * sizeof *d_weights,
+                                cudaMemcpyDeviceToHost, chunk->stream);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(chunk->stream);
     if (error != cudaSuccess)
@@ -270,9 +291,11 @@ static enum status cuda_histogram_fetch_outside(const struct cuda_shared *shared
     *outside = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t key = element_key(element, (const char *)result->elements + i * element->bytes);
+        const uint64_t weight = d_weights ? result->weights[i] : 1;
         result->keys[*outside] = key;
-        *outside += !window || binning_index(&window->binning, window->binning.form, key) >=
-                                   window->binning.bins;
+        result->weights[*outside] = weight;
+        *outside += weight > 0 && (!window || binning_index(&window->binning, window->binning.form,
+                                                            key) >= window->binning.bins);
     }
     return STATUS_OK;
 }
@@ -283,14 +306,19 @@ static enum status cuda_histogram_complete_automatic(const struct cuda_shared *s
                                                      struct failure *failure)
 {
     struct cuda_histogram_result *result = chunk->result;
-    size_t outside;
+    size_t outside = 0;
 
-    if (chunk->count == 0)
-        return STATUS_OK;
     if (!result->window) {
         const struct growing_window *window;
-        if (cuda_histogram_fetch_outside(shared, chunk, NULL, 0, &outside, failure) != STATUS_OK ||
-            growing_histogram_widen(shared->partial, NULL, result->keys, outside, &window,
+        for (size_t first = 0; outside == 0 && first < chunk->count;
+             first += CUDA_HISTOGRAM_BLOCK) {
+            if (cuda_histogram_fetch_outside(shared, chunk, NULL, first, &outside, failure) !=
+                STATUS_OK)
+                return failure->status;
+        }
+        if (outside == 0) /* there is nothing that counts */
+            return STATUS_OK;
+        if (growing_histogram_widen(shared->partial, NULL, result->keys, outside, &window,
                                     failure) != STATUS_OK)
             return failure->status;
         cudaError_t error = cuda_histogram_absorb(shared, chunk);
@@ -299,13 +327,13 @@ static enum status cuda_histogram_complete_automatic(const struct cuda_shared *s
         if (error != cudaSuccess)
             return cuda_fail(error, "counting failed", failure);
     }
-    if (result->outside[0] + result->outside[1] == 0)
+    if ((result->outside[0] | result->outside[1]) == 0)
         return STATUS_OK;
     for (size_t first = 0; first < chunk->count; first += CUDA_HISTOGRAM_BLOCK) {
         if (cuda_histogram_fetch_outside(shared, chunk, result->window, first, &outside, failure) !=
                 STATUS_OK ||
-            growing_histogram_add(shared->partial, result->keys, NULL, outside, failure) !=
-                STATUS_OK)
+            growing_histogram_add(shared->partial, result->keys, result->weights, outside,
+                                  failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
@@ -322,7 +350,7 @@ static enum status cuda_histogram_complete(const struct cuda_shared *shared,
 
     if (shared->job->is_automatic)
         return cuda_histogram_complete_automatic(shared, chunk, failure);
-    if (shared->job->outside != OUTSIDE_ABORT || result->outside[0] + result->outside[1] == 0)
+    if (shared->job->outside != OUTSIDE_ABORT || (result->outside[0] | result->outside[1]) == 0)
         return STATUS_OK;
     return outside_check(shared->job, &chunk->chunk, failure);
 }

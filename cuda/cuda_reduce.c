@@ -1,11 +1,19 @@
 /*
  * Operation reduce on a GPU, the host's part. All feeders of a GPU share its partial, from which
  * the host makes a struct reduce at the end.
+ *
+ * If some reductions need a table of the distinct values, the elements of a chunk are also counted
+ * as uniq does, in a table that the host adds to that of the reduction. The control words of that
+ * table follow the sums in the partial.
  */
 #include "config.h"
 
 #include "count/reduce.h"
-#include "cuda/cuda_operation.h"
+#include "cuda/cuda_uniq.h"
+
+#include <stdlib.h>
+
+#define CUDA_REDUCE_SUMS_BYTES cuda_align(sizeof(struct cuda_reduce_partial))
 
 /* key ^ bias compares as an unsigned word; the kernels use the same. */
 static uint64_t cuda_reduce_bias(const struct element *element)
@@ -13,11 +21,41 @@ static uint64_t cuda_reduce_bias(const struct element *element)
     return element->is_signed ? (uint64_t)1 << 63 : 0;
 }
 
+static bool cuda_reduce_needs_table(const struct job *job)
+{
+    return (job->reductions.needs & REDUCTIONS_NEED_TABLE) != 0;
+}
+
 static struct cuda_bytes cuda_reduce_bytes(const struct job *job, size_t elements_bytes)
 {
-    (void)job;
-    (void)elements_bytes;
-    return (struct cuda_bytes){.partial = sizeof(struct cuda_reduce_partial)};
+    struct cuda_bytes bytes = {.partial = 0};
+
+    if (cuda_reduce_needs_table(job))
+        bytes = cuda_uniq.bytes(job, elements_bytes);
+    bytes.partial += CUDA_REDUCE_SUMS_BYTES;
+    return bytes;
+}
+
+/* Makes shared->host, if there is a table: what uniq, of which that is the partial, shares. */
+static enum status cuda_reduce_open(struct cuda_shared *shared, struct failure *failure)
+{
+    if (!cuda_reduce_needs_table(shared->job))
+        return STATUS_OK;
+    struct cuda_shared *table = malloc(sizeof *table);
+    if (!table)
+        return status_fail(failure, STATUS_DATA, "no memory for the CUDA engine");
+    *table = *shared;
+    table->d_partial = (char *)shared->d_partial + CUDA_REDUCE_SUMS_BYTES;
+    table->partial = reduce_uniq(shared->partial);
+    shared->host = table;
+    return cuda_uniq.open(table, failure);
+}
+
+static void cuda_reduce_close(struct cuda_shared *shared)
+{
+    if (shared->host)
+        cuda_uniq.close(shared->host);
+    free(shared->host);
 }
 
 static cudaError_t cuda_reduce_prepare(const struct cuda_shared *shared)
@@ -29,8 +67,21 @@ static cudaError_t cuda_reduce_prepare(const struct cuda_shared *shared)
 static cudaError_t cuda_reduce_absorb(const struct cuda_shared *shared,
                                       const struct cuda_chunk *chunk)
 {
-    return cuda_reduce_launch(&shared->device, shared->job, &chunk->elements, shared->d_partial,
-                              chunk->stream);
+    cudaError_t error = cuda_reduce_launch(&shared->device, shared->job, &chunk->elements,
+                                           shared->d_partial, chunk->stream);
+
+    return error == cudaSuccess && shared->host ? cuda_uniq.absorb(shared->host, chunk) : error;
+}
+
+static enum status cuda_reduce_complete(const struct cuda_shared *shared,
+                                        const struct cuda_chunk *chunk, struct failure *failure)
+{
+    return shared->host ? cuda_uniq.complete(shared->host, chunk, failure) : STATUS_OK;
+}
+
+static size_t cuda_reduce_staging_bytes(const struct cuda_shared *shared)
+{
+    return shared->host ? cuda_uniq.staging_bytes(shared->host) : 0;
 }
 
 static enum status cuda_reduce_collect(const struct cuda_shared *shared, void *staging,
@@ -41,7 +92,6 @@ static enum status cuda_reduce_collect(const struct cuda_shared *shared, void *s
     cudaError_t error =
         cudaMemcpy(staging, shared->d_partial, sizeof *copied, cudaMemcpyDeviceToHost);
 
-    (void)staging_bytes; /* they are enough */
     if (error != cudaSuccess)
         return cuda_check_copy(error, failure);
     const struct reduce reduce = {
@@ -55,12 +105,17 @@ static enum status cuda_reduce_collect(const struct cuda_shared *shared, void *s
         .xor_bits = copied->xor_bits,
     };
     reduce_share(shared->partial, &reduce);
-    return STATUS_OK;
+    return shared->host ? cuda_uniq.collect(shared->host, staging, staging_bytes, failure)
+                        : STATUS_OK;
 }
 
 const struct cuda_operation cuda_reduce = {
+    .open = cuda_reduce_open,
+    .close = cuda_reduce_close,
     .bytes = cuda_reduce_bytes,
     .prepare = cuda_reduce_prepare,
     .absorb = cuda_reduce_absorb,
+    .complete = cuda_reduce_complete,
+    .staging_bytes = cuda_reduce_staging_bytes,
     .collect = cuda_reduce_collect,
 };

@@ -30,7 +30,7 @@ enum status cuda_uniq_open_bits(struct cuda_shared *shared, unsigned bits, unsig
 
 /*
  * Adds entries of the device, which are overwritten, to a set of the host's table (0: to none).
- * Skips those whose count is 0. Fails as table_writer_add_distinct does. Thread-safe on distinct
+ * Skips those whose word is 0. Fails as table_writer_add_distinct does. Thread-safe on distinct
  * writers.
  */
 enum status cuda_uniq_write_host(const struct cuda_uniq *self, struct table_writer *writer,

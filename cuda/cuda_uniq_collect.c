@@ -2,7 +2,7 @@
  * Adds the table of a GPU to the host's table. If the host does not have far more entries than the
  * device, they are moved to the device first: it adds them faster than the host would look up each
  * entry of the device among its own. What then comes from the device is distinct, and the host
- * packs it as it is.
+ * packs it as it is. A table with weights stays on the host: it holds keys beside them, too.
  */
 #include "config.h"
 
@@ -90,9 +90,9 @@ enum status cuda_uniq_write_host(const struct cuda_uniq *self, struct table_writ
     size_t used = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const struct table_entry entry = {entries[i].key ^ seed, entries[i].count};
-        entries[used] = entry;
-        used += entry.count > 0;
+        const struct table_entry word = entries[i];
+        entries[used] = (struct table_entry){word.key ^ seed, word.count};
+        used += word.key != 0;
     }
     return table_writer_add_distinct(writer, set, entries, used, failure);
 }
@@ -259,16 +259,18 @@ static enum status cuda_uniq_transfer_to_device(struct cuda_uniq_transfer *trans
 }
 
 /* Moves all slots to the host's table, and adds the count of the key whose word is 0. */
-static enum status cuda_uniq_transfer_to_host(struct cuda_uniq_transfer *transfer, uint64_t zeros)
+static enum status cuda_uniq_transfer_to_host(struct cuda_uniq_transfer *transfer,
+                                              const struct cuda_uniq_control *control)
 {
     const struct cuda_shared *shared = transfer->shared;
-    struct table_entry entry = {.key = 0, .count = zeros};
+    const struct cuda_uniq *self = shared->host;
+    const struct table_entry entry = {.key = self->table.seeds[0], .count = control->zeros};
     struct table_writer *writer;
 
     if (table_writer_open(cuda_uniq_host_table(shared), &writer, transfer->failure) != STATUS_OK)
         return transfer->failure->status;
     enum status status =
-        cuda_uniq_write_host(shared->host, writer, 0, &entry, 1, transfer->failure);
+        table_writer_add_rows(writer, &entry, control->zeros_added > 0, transfer->failure);
     if (status == STATUS_OK)
         status = table_writer_flush(writer, transfer->failure);
     table_writer_close(writer);
@@ -307,9 +309,9 @@ enum status cuda_uniq_collect(const struct cuda_shared *shared, void *staging, s
         cudaMemcpy(&control, table->d_control, sizeof control, cudaMemcpyDeviceToHost);
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot copy the result", failure);
-    if ((held > 0 && held / CUDA_UNIQ_MOVED_MAX <= control.used &&
+    if ((held > 0 && held / CUDA_UNIQ_MOVED_MAX <= control.used && !shared->job->has_weights &&
          cuda_uniq_transfer_to_device(&transfer) != STATUS_OK) ||
-        cuda_uniq_transfer_to_host(&transfer, control.zeros) != STATUS_OK)
+        cuda_uniq_transfer_to_host(&transfer, &control) != STATUS_OK)
         return failure->status;
     error = cudaMemset(table->d_slots, 0, slots * sizeof *table->d_slots);
     if (error != cudaSuccess)

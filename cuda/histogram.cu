@@ -35,6 +35,8 @@ __global__ void __launch_bounds__(GREATEST_THREADS)
  */
 const struct histogram_kernel *histogram_kernel_choose(const struct histogram_task *task)
 {
+    if (histogram_kernel_weighted.takes(task))
+        return &histogram_kernel_weighted;
     if (histogram_kernel_shared.takes(task))
         return &histogram_kernel_shared;
     if (histogram_kernel_windows.takes(task))

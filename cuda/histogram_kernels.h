@@ -1,6 +1,7 @@
 /*
- * The three kernels that count a histogram, each in a file of its own. All add exact counts to the
- * same kind of table. They differ in the tasks that they can do, and in speed.
+ * The kernels that count a histogram, each in a file of its own. Three count elements, add exact
+ * counts to the same kind of table, and differ in the tasks that they can do, and in speed; one
+ * adds up weights.
  *
  * All functions are thread-safe. A launch queues work on the stream and does not wait for it.
  */
@@ -25,7 +26,10 @@ struct histogram_task {
 
 struct histogram_kernel {
     const char *name;
-    /* Whether the kernel can do the task. Reads only device, element and binning of the task. */
+    /*
+     * Whether the kernel can do the task. Those that count elements read only device, element and
+     * binning of the task.
+     */
     bool (*takes)(const struct histogram_task *task);
     /* As cuda_histogram_launch. */
     cudaError_t (*launch)(const struct histogram_task *task);
@@ -37,6 +41,8 @@ extern const struct histogram_kernel histogram_kernel_shared;
 extern const struct histogram_kernel histogram_kernel_windows;
 /* Atomics on the global table, with a cache of frequent bins in shared memory: all tasks. */
 extern const struct histogram_kernel histogram_kernel_cached;
+/* The same with 64-bit sums: all tasks with weights, and no others. */
+extern const struct histogram_kernel histogram_kernel_weighted;
 
 /* Returns the kernel that cuda_histogram_launch uses for the task. */
 const struct histogram_kernel *histogram_kernel_choose(const struct histogram_task *task);

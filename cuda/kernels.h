@@ -25,9 +25,10 @@ struct cuda_device {
 
 /* Elements of the job's type in device memory. */
 struct cuda_elements {
-    const void *d_data;      /* 256-byte aligned */
-    size_t count;            /* their number; with d_count, an upper bound */
-    const uint32_t *d_count; /* their number, after earlier work on the stream; or NULL */
+    const void *d_data;        /* 256-byte aligned */
+    size_t count;              /* their number; with d_count, an upper bound */
+    const uint32_t *d_count;   /* their number, after earlier work on the stream; or NULL */
+    const uint64_t *d_weights; /* how many times each counts, below 2^63; NULL: once */
 };
 
 /* What parsing a text found. An invalid token has no value. */
@@ -61,15 +62,44 @@ cudaError_t cuda_records_launch(const struct cuda_device *device, const struct j
                                 const void *d_records, size_t count, void *d_elements,
                                 cudaStream_t stream);
 
+/* What the weights of a chunk are; it begins as zeros. */
+struct cuda_weighed {
+    uint64_t halves[2]; /* the sums of the lower and of the upper 32 bits of all weights */
+    uint32_t
+        invalid;    /* not 0: a weight is not from 0 to 2^63 - 1; of text, or a token is no value */
+    uint32_t count; /* of elements; 0 if some are invalid */
+};
+
+/* Where weights are in device memory: one in each record, as an element. */
+struct cuda_weights {
+    struct element element;
+    const void *d_first; /* the first one, at any address */
+    size_t record_bytes;
+    size_t count; /* of records, fewer than 2^31; of text, an upper bound */
+    /* Of text: what parsing the values, and the weights, has found; else NULL. */
+    const struct cuda_text_parsed *d_values;
+    const struct cuda_text_parsed *d_weights;
+};
+
+/*
+ * Stores the weights, widened to 64 bits, at d_widened in order; it may be where they are, if they
+ * are as wide and nothing is between them. Stores what they are in *d_weighed.
+ */
+cudaError_t cuda_weights_launch(const struct cuda_device *device,
+                                const struct cuda_weights *weights, uint64_t *d_widened,
+                                struct cuda_weighed *d_weighed, cudaStream_t stream);
+
 /* The counters of a histogram in device memory. */
 struct cuda_histogram_table {
     uint32_t *d_counts;  /* [bins] */
+    uint64_t *d_sums;    /* [bins]: instead, of elements with weights */
     uint64_t *d_outside; /* [BINNING_OUTSIDE]: below, above */
 };
 
 /*
  * Counts the elements, fewer than 2^32, in the table. Pointers in the binning are device pointers.
- * Any number of launches may share a table. The caller makes sure that no counter wraps.
+ * Any number of launches may share a table. The caller makes sure that no counter of 32 bits wraps.
+ * Those of 64 bits are modulo 2^64.
  */
 cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct element *element,
                                   const struct binning *binning,
@@ -123,14 +153,15 @@ struct table_entry; /* table.h */
 
 /* The counters of a table of uniq, in device memory. */
 struct cuda_uniq_control {
-    uint64_t used;  /* slots that hold a word */
-    uint64_t zeros; /* the count of the key whose word is 0 */
+    uint64_t used;        /* slots that hold a word */
+    uint64_t zeros;       /* the count of the key whose word is 0, */
+    uint64_t zeros_added; /* and how many times something was added to it */
 };
 
 /*
  * A hash table of any 64-bit keys in device memory. The slots hold *words* instead of keys, as do
- * all entries that the launches below read and write: a word is the key XOR seeds[0]. A slot of
- * zeros is free. Any number of launches on any streams may share a table.
+ * all entries that the launches below read and write: a word is the key XOR seeds[0]. A slot whose
+ * word is 0 is free. Any number of launches on any streams may share a table.
  */
 struct cuda_uniq_table {
     struct table_entry *d_slots; /* [1 << bits] */
@@ -148,10 +179,11 @@ struct cuda_uniq_left {
 };
 
 /*
- * Counts the keys (uniq_key.h) of the elements, fewer than 2^32, in the table. Appends what does
- * not fit to `left`, whose count must be 0. A word may be appended more than once, and may be in
- * the table as well. If used_max and probes_max are the number of slots, and there are fewer
- * different keys, all of them fit, and d_entries may be NULL. The method: uniq.cu.
+ * Counts the keys (uniq_key.h) of the elements, fewer than 2^32, in the table, modulo 2^64.
+ * Elements of weight 0 are counted, as 0 times, only if the job keeps them (job_keeps_zeros).
+ * Appends what does not fit to `left`, whose count must be 0. A word may be appended more than
+ * once, and may be in the table as well. If used_max and probes_max are the number of slots, and
+ * there are fewer different keys, all of them fit, and d_entries may be NULL. The method: uniq.cu.
  */
 cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struct job *job,
                                    const struct cuda_elements *elements,
@@ -159,9 +191,9 @@ cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struc
                                    const struct cuda_uniq_left *left, cudaStream_t stream);
 
 /*
- * Adds entries to the table, and sets the count of each one that fits to 0. Skips entries whose
- * count is 0. Adds the number of those that do not fit to *d_left; if all fit, as above, d_left may
- * be NULL.
+ * Adds entries to the table, and sets the word of each one that fits to 0. Skips entries whose word
+ * is 0. Adds the number of those that do not fit to *d_left; if all fit, as above, d_left may be
+ * NULL.
  */
 cudaError_t cuda_uniq_add_launch(const struct cuda_device *device, struct table_entry *d_entries,
                                  size_t entries, const struct cuda_uniq_table *table,

@@ -18,11 +18,16 @@
 
 #include "cuda/elements.cuh"
 
+#include <type_traits>
+
 constexpr unsigned SAMPLED_THREADS = 1024; /* of a block */
 /* Log-skewed, 5M and 256Mi bins: 1 9.9 and 19.8 ms, 2 7.7 and 16.2; uniform: no difference. */
 constexpr unsigned SAMPLED_THREAD_SAMPLES = 2;
-constexpr unsigned SAMPLED_CACHE_BITS = 12;
-constexpr uint32_t SAMPLED_CACHE_ENTRIES = 1u << SAMPLED_CACHE_BITS;
+/* Sums take twice the memory of counts, and a kernel's shared memory is 48 KiB. */
+template <typename Counter>
+constexpr unsigned SAMPLED_CACHE_BITS = sizeof(Counter) == sizeof(uint32_t) ? 12 : 11;
+template <typename Counter>
+constexpr uint32_t SAMPLED_CACHE_ENTRIES = 1u << SAMPLED_CACHE_BITS<Counter>;
 
 /*
  * Elements of a thread in a tile: at least 16 bytes. 4 MiB of 32-bit elements are a tile for each
@@ -34,35 +39,74 @@ constexpr uint32_t SAMPLED_THREAD_ELEMENTS = sizeof(T) == 1 ? 16 : 8;
 template <typename T>
 constexpr uint32_t SAMPLED_TILE_ELEMENTS = SAMPLED_THREADS *SAMPLED_THREAD_ELEMENTS<T>;
 
-template <typename Key>
-struct sampled_cache {
-    Key keys[SAMPLED_CACHE_ENTRIES];
-    uint32_t counts[SAMPLED_CACHE_ENTRIES];
+/* A counter of elements in the cache. */
+struct sampled_count {
+    uint32_t count;
+
+    __device__ __forceinline__ void add_element(uint64_t)
+    {
+        atomicAdd(&count, 1u);
+    }
+
+    __device__ __forceinline__ uint32_t sum() const
+    {
+        return count;
+    }
 };
 
 /*
- * Counts the keys of the elements. All threads of all blocks, of SAMPLED_THREADS each, call it. A
- * Table has:
+ * One of their weights, modulo 2^64. Shared memory has no addition of 64 bits, so each time that
+ * the lower word wraps, 1 more is added to the upper one.
+ */
+struct sampled_sum {
+    uint32_t lower;
+    uint32_t upper;
+
+    __device__ __forceinline__ void add_element(uint64_t weight)
+    {
+        const uint32_t added = (uint32_t)weight;
+        const uint32_t before = atomicAdd(&lower, added);
+        const uint32_t carried = (uint32_t)(weight >> 32) + (added > UINT32_MAX - before);
+        if (carried > 0)
+            atomicAdd(&upper, carried);
+    }
+
+    __device__ __forceinline__ uint64_t sum() const
+    {
+        return (uint64_t)upper << 32 | lower;
+    }
+};
+
+template <typename Key, typename Counter>
+struct sampled_cache {
+    Key keys[SAMPLED_CACHE_ENTRIES<Counter>];
+    Counter counters[SAMPLED_CACHE_ENTRIES<Counter>];
+};
+
+/*
+ * Counts the keys of the elements; with a sampled_sum, adds up their weights. All threads of all
+ * blocks, of SAMPLED_THREADS each, call it. A Table has:
  * - KEY_EMPTY, which marks a free entry of the cache. Hits of that key are counted there, which is
  *   right;
  * - key(element), where the element is in memory order, and hash(key), of which the lower bits are
  *   used;
- * - add(key, count);
+ * - add(key, count), or the sum of some weights, which may be 0;
  * - begin_tile() and end_tile(), which all threads call.
  */
-template <typename T, typename Table>
+template <typename T, typename Counter = sampled_count, typename Table>
 __device__ __forceinline__ void count_sampled(const struct cuda_elements &input, Table table)
 {
     using key_type = typename Table::key_type;
     constexpr uint32_t thread_elements = SAMPLED_THREAD_ELEMENTS<T>;
     constexpr uint32_t tile_elements = SAMPLED_TILE_ELEMENTS<T>;
-    __shared__ sampled_cache<key_type> cache;
+    constexpr uint32_t entries = SAMPLED_CACHE_ENTRIES<Counter>;
+    __shared__ sampled_cache<key_type, Counter> cache;
     const uint32_t elements = count_elements(input);
     const uint32_t tiles = elements / tile_elements + (elements % tile_elements > 0);
 
-    for (uint32_t i = threadIdx.x; i < SAMPLED_CACHE_ENTRIES; i += SAMPLED_THREADS) {
+    for (uint32_t i = threadIdx.x; i < entries; i += SAMPLED_THREADS) {
         cache.keys[i] = Table::KEY_EMPTY;
-        cache.counts[i] = 0;
+        cache.counters[i] = Counter();
     }
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const T *d_tile = (const T *)input.d_data + (size_t)tile * tile_elements;
@@ -72,7 +116,7 @@ __device__ __forceinline__ void count_sampled(const struct cuda_elements &input,
         mixed = (mixed ^ mixed >> 16) * 0x85ebca6bu;
         const uint32_t multiplier = (mixed ^ mixed >> 13) | 1;
         const auto entry_of = [&](key_type key) {
-            return (uint32_t)table.hash(key) * multiplier >> (32 - SAMPLED_CACHE_BITS);
+            return (uint32_t)table.hash(key) * multiplier >> (32 - SAMPLED_CACHE_BITS<Counter>);
         };
 
         table.begin_tile();
@@ -88,20 +132,29 @@ __device__ __forceinline__ void count_sampled(const struct cuda_elements &input,
             }
         }
         __syncthreads(); /* its keys do not change until it is emptied */
-        for_each_element_of<2, READ_ONCE>(d_tile, count, 0, 1, false, [&](T loaded) {
+        /* Without weights each one is 1. One of 0 goes to the table, which may want to know. */
+        const auto use = [&](T loaded, uint64_t weight) {
             const key_type key = table.key(loaded);
             const uint32_t entry = entry_of(key);
-            if (cache.keys[entry] == key)
-                atomicAdd(&cache.counts[entry], 1u);
+            if (weight > 0 && cache.keys[entry] == key)
+                cache.counters[entry].add_element(weight);
             else
-                table.add(key, 1);
-        });
+                table.add(key, weight);
+        };
+        if constexpr (std::is_same_v<Counter, sampled_sum>) {
+            const uint64_t *d_weights = input.d_weights + (size_t)tile * tile_elements;
+            for (uint32_t i = threadIdx.x; i < count; i += SAMPLED_THREADS)
+                use(d_tile[i], d_weights[i]);
+        } else {
+            for_each_element_of<2, READ_ONCE>(d_tile, count, 0, 1, false,
+                                              [&](T loaded) { use(loaded, 1); });
+        }
         __syncthreads(); /* nothing more is counted in the cache */
-        for (uint32_t i = threadIdx.x; i < SAMPLED_CACHE_ENTRIES; i += SAMPLED_THREADS) {
-            if (cache.counts[i] > 0)
-                table.add(cache.keys[i], cache.counts[i]);
+        for (uint32_t i = threadIdx.x; i < entries; i += SAMPLED_THREADS) {
+            if (cache.counters[i].sum() > 0)
+                table.add(cache.keys[i], cache.counters[i].sum());
             cache.keys[i] = Table::KEY_EMPTY;
-            cache.counts[i] = 0;
+            cache.counters[i] = Counter();
         }
         table.end_tile();
     }

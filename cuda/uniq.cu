@@ -58,6 +58,7 @@ struct slots {
     } * d_slots;
     unsigned long long *d_used;
     unsigned long long *d_zeros;
+    unsigned long long *d_zeros_added;
     uint64_t used_max;
     uint64_t probes_max;
     uint64_t multipliers[2];
@@ -66,7 +67,9 @@ struct slots {
     explicit slots(const struct cuda_uniq_table *table)
         : d_slots((struct slot *)table->d_slots),
           d_used((unsigned long long *)&table->d_control->used),
-          d_zeros((unsigned long long *)&table->d_control->zeros), used_max(table->used_max),
+          d_zeros((unsigned long long *)&table->d_control->zeros),
+          d_zeros_added((unsigned long long *)&table->d_control->zeros_added),
+          used_max(table->used_max),
           probes_max(table->probes_max), multipliers{table->seeds[1], table->seeds[2]},
           bits(table->bits)
     {
@@ -145,12 +148,13 @@ struct rest {
  * Adds to the count of a word, in the table or in the rest. Returns whether a slot was claimed. It
  * is called and not inlined: kernels that unroll it would have too few registers.
  */
+template <typename Count>
 static __device__ __noinline__ bool put(const struct slots &slots, const struct rest &rest,
-                                        uint64_t word, uint64_t hash, uint32_t count,
-                                        bool may_claim)
+                                        uint64_t word, uint64_t hash, Count count, bool may_claim)
 {
     if (word == 0) {
         atomicAdd(slots.d_zeros, (unsigned long long)count);
+        atomicAdd(slots.d_zeros_added, 1ull);
         return false;
     }
     const enum outcome outcome = slots.add(word, hash, count, may_claim);
@@ -168,13 +172,15 @@ __device__ __forceinline__ void add_of_warp(unsigned long long *d_sum, uint32_t 
         atomicAdd(d_sum, (unsigned long long)number);
 }
 
-/* The table, as count_sampled takes it. */
+/* The table, as count_sampled takes it. Count: of the elements, or the sum of their weights. */
+template <typename Count>
 struct table_of_words {
     using key_type = unsigned long long;
     static constexpr key_type KEY_EMPTY = 0;
     const struct word_maker &maker;
     const struct slots &slots;
     const struct rest &rest;
+    bool keeps_zeros; /* elements of weight 0 are counted */
     bool may_claim;   /* in this tile */
     uint32_t claimed; /* slots, in this tile */
 
@@ -189,9 +195,10 @@ struct table_of_words {
         return (uint32_t)(slots.hash(word) >> 32);
     }
 
-    __device__ __forceinline__ void add(key_type word, uint32_t count)
+    __device__ __forceinline__ void add(key_type word, Count count)
     {
-        claimed += put(slots, rest, word, slots.hash(word), count, may_claim);
+        if (count > 0 || keeps_zeros)
+            claimed += put(slots, rest, word, slots.hash(word), count, may_claim);
     }
 
     __device__ __forceinline__ void begin_tile()
@@ -213,7 +220,18 @@ __global__ void __launch_bounds__(SAMPLED_THREADS)
                       const __grid_constant__ struct slots slots,
                       const __grid_constant__ struct rest rest)
 {
-    count_sampled<T>(elements, table_of_words{maker, slots, rest, false, 0});
+    count_sampled<T>(elements, table_of_words<uint32_t>{maker, slots, rest, true, false, 0});
+}
+
+template <typename T>
+__global__ void __launch_bounds__(SAMPLED_THREADS)
+    uniq_weigh_kernel(struct cuda_elements elements,
+                      const __grid_constant__ struct word_maker maker,
+                      const __grid_constant__ struct slots slots,
+                      const __grid_constant__ struct rest rest, bool keeps_zeros)
+{
+    count_sampled<T, sampled_sum>(elements, table_of_words<uint64_t>{maker, slots, rest,
+                                                                     keeps_zeros, false, 0});
 }
 
 /* A warp takes 32 entries at a time, and then says how many slots it claimed. */
@@ -226,12 +244,12 @@ __global__ void __launch_bounds__(ADD_THREADS)
     for (size_t first = (size_t)blockIdx.x * ADD_THREADS; first < entries; first += stride) {
         const size_t i = first + threadIdx.x;
         enum outcome outcome = FOUND;
-        if (i < entries && d_entries[i].count > 0) {
+        if (i < entries && d_entries[i].word != 0) {
             const struct slots::slot entry = d_entries[i];
             outcome =
                 slots.add(entry.word, slots.hash(entry.word), entry.count, slots.has_capacity());
             if (outcome != LEFT)
-                d_entries[i].count = 0;
+                d_entries[i].word = 0;
         }
         add_of_warp(slots.d_used, outcome == CLAIMED);
         add_of_warp(d_left, outcome == LEFT);
@@ -254,8 +272,13 @@ cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struc
     return launch_by_width(&job->element, [&](auto word) {
         using T = decltype(word);
         unsigned blocks = grid_size(device, elements->count, SAMPLED_TILE_ELEMENTS<T>);
-        uniq_count_kernel<T>
-            <<<blocks, SAMPLED_THREADS, 0, stream>>>(*elements, maker, slots(table), rest);
+        if (elements->d_weights)
+            uniq_weigh_kernel<T><<<blocks, SAMPLED_THREADS, 0, stream>>>(*elements, maker,
+                                                                         slots(table), rest,
+                                                                         job_keeps_zeros(job));
+        else
+            uniq_count_kernel<T>
+                <<<blocks, SAMPLED_THREADS, 0, stream>>>(*elements, maker, slots(table), rest);
         return cudaGetLastError();
     });
 }

@@ -95,15 +95,3 @@ print(len(np.unique(ids)), ids[1500000:].min(), *np.percentile(ids, [50, 93.75],
     done
     run -0 gpuhist reduce sum -t i64le -S 1 -T missing in # takes no table
 }
-
-@test "engine cuda does not compute them, and says so; auto uses the CPU" {
-    seq 100 >in
-    run --separate-stderr gpuhist reduce sum,p99.9,mode --engine cuda in
-    if [[ $(gpuhist info) == *"not in this build"* ]]; then
-        assert_failed 3 "engine cuda cannot run: not in this build"
-    else
-        assert_failed 3 "engine cuda does not support distinct, mode, median, p99"
-    fi
-    run -0 --separate-stderr gpuhist reduce sum,p99.9,mode --gpus 0 in
-    [ "$output" = $'sum\t5050\np99.9\t100\nmode\t1' ] && [ -z "$stderr" ]
-}

@@ -447,7 +447,4 @@ for name, kind in ("u8", "u1"), ("i16be", ">i2"), ("u32", "<u4"), ("i32", "<i4")
         run --separate-stderr gpuhist -f 1 --weight "$bad" in
         assert_failed 2 "invalid --weight '$bad': expected a field's number or name"
     done
-    run --separate-stderr gpuhist uniq -f 1 --weight 2 --engine cuda < <(echo 1 1)
-    [ "$status" -eq 3 ] && [ -z "$output" ]
-    ! gpuhist info | grep -q '^cuda: .*CUDA' || [[ $stderr == *"does not support --weight" ]]
 }

@@ -84,12 +84,18 @@ enum status outside_check(const struct job *job, const struct chunk *chunk, stru
     const struct element *element = &job->element;
     const char *first = (const char *)chunk->data + (chunk->is_gathered ? 0 : job->record_offset);
     const size_t stride = chunk->is_gathered ? element->bytes : job_value_bytes(job);
+    const struct column *weight = &job->columns[job_weight_column(job)];
+    const bool has_weights = job->has_weights && !chunk->is_gathered; /* in records */
 
     if (job->is_text)
         return outside_check_text(job, chunk->text ? chunk->text : chunk, failure);
     for (size_t i = 0; i < chunk->bytes / stride; i++) {
         uint64_t key = element_key(element, first + i * stride);
-        if (!outside_is(job, key) || (chunk->weights && chunk->weights[i] == 0))
+        uint64_t times = chunk->weights ? chunk->weights[i] : 1;
+        if (has_weights)
+            times = element_key(&weight->element,
+                                (const char *)chunk->data + i * stride + weight->offset);
+        if (!outside_is(job, key) || times == 0)
             continue;
         char value[DECIMAL_SIZE];
         const size_t index = chunk->indices ? chunk->indices[i] : i;

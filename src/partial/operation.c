@@ -39,15 +39,21 @@ enum status operation_check_elements(uint64_t read, uint64_t counted, struct fai
                        (unsigned long long)read, (unsigned long long)counted);
 }
 
+void operation_add_weight(const struct job *job, unsigned __int128 weight)
+{
+    const uint64_t before = atomic_fetch_add(&job->rows->sum, (uint64_t)weight);
+
+    if (weight > UINT64_MAX - before)
+        atomic_store(&job->rows->is_too_large, true);
+}
+
 void operation_add_rows(const struct job *job, const uint64_t *weights, size_t n)
 {
     unsigned __int128 more = weights ? 0 : n;
 
     for (size_t i = 0; weights && i < n; i++)
         more += weights[i];
-    const uint64_t before = atomic_fetch_add(&job->rows->sum, (uint64_t)more);
-    if (more > UINT64_MAX - before)
-        atomic_store(&job->rows->is_too_large, true);
+    operation_add_weight(job, more);
 }
 
 enum status operation_get_rows(const struct job *job, uint64_t *total, struct failure *failure)

@@ -134,7 +134,10 @@ struct row_count {
     atomic_bool is_too_large; /* it would be 2^64 or more */
 };
 
-/* Adds weights[0..n), n <= 2^32, to the row_count of a job; NULL: 1 for each. Thread-safe. */
+/* Adds the sum of the weights of some rows, below 2^96, to the row_count of a job. Thread-safe. */
+void operation_add_weight(const struct job *job, unsigned __int128 weight);
+
+/* Likewise adds weights[0..n), n <= 2^32; NULL: 1 for each. */
 void operation_add_rows(const struct job *job, const uint64_t *weights, size_t n);
 
 /*
