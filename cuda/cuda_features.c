@@ -64,15 +64,15 @@ const struct engine_feature cuda_features[] = {
     {"--weight", ENGINE_RUNS, NULL},
     {"--csv without quotes", ENGINE_RUNS, NULL},
     {"--csv with quotes", ENGINE_PARSES, cuda_features_is_csv},
-    {"times", ENGINE_PARSES, cuda_features_has_times},
-    {"widths of columns", ENGINE_PARSES, cuda_features_has_width},
+    {"times (-f N:time, N:localtime)", ENGINE_PARSES, cuda_features_has_times},
+    {"widths of columns (-f N:int/100)", ENGINE_PARSES, cuda_features_has_width},
     {"-f 0", ENGINE_PARSES, cuda_features_is_whole_line},
     {"--where", ENGINE_REFUSES, cuda_features_has_conditions},
     {"--by", ENGINE_REFUSES, cuda_features_has_groups},
     {"--window", ENGINE_REFUSES, cuda_features_has_window},
     {"several columns of values", ENGINE_REFUSES, cuda_features_has_columns},
     {"--jsonl", ENGINE_REFUSES, cuda_features_is_json},
-    {"addresses and texts", ENGINE_REFUSES, cuda_features_has_names},
+    {"addresses and texts (-f N:ip, N:text)", ENGINE_REFUSES, cuda_features_has_names},
     {NULL, ENGINE_RUNS, NULL},
 };
 

@@ -150,7 +150,8 @@ enum status print_text(const char *text, struct failure *failure);
 
 /*
  * Writes to standard output the version, a line for each device of each engine in the table with
- * whether it can run here or why not, and a line for each compression format.
+ * whether it can run here or why not, and a line for each compression format; then, for each engine
+ * that does not run everything, how it and the last one, which does, run its features.
  */
 enum status print_info(const struct engine *const *table, struct failure *failure);
 
