@@ -3,11 +3,13 @@
  * which their work is queued and completed. What an operation does is in cuda_<operation>.c.
  *
  * Text is copied unchanged, and the device parses it to elements. The host learns the number of
- * elements when the chunk is completed.
+ * elements when the chunk is completed. What the device cannot parse (cuda_features.h), such as
+ * quotes of CSV, the feeder parses as a CPU worker does, and copies the elements instead.
  *
  * The device makes the weights of elements, and checks them (weights.cu). A chunk with one that is
- * no weight, or in text with a token that is no value, does not count there: it is counted on the
- * host as the CPU engine does, which reports what is wrong in the order of the stream.
+ * no weight, or in text with a token that is no value or that the device cannot parse, does not
+ * count there: it is counted on the host as the CPU engine does, which reports what is wrong in the
+ * order of the stream.
  */
 #include "config.h"
 
@@ -15,10 +17,12 @@
 
 #include "base/memory.h"
 #include "cpu/cpu_rows.h"
+#include "cuda/cuda_features.h"
 #include "cuda/cuda_operation.h"
 #include "cuda/text_span.h"
 #include "input/parse_errors.h"
 #include "partial/operation.h"
+#include "text/text_rows.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -42,6 +46,9 @@
 /* Host memory to copy the result to, part by part, unless the operation asks for more. */
 #define CUDA_ENGINE_STAGING_BYTES ((size_t)2 << 20)
 
+/* Elements that a text may have, and one more where its end may be an empty part. */
+#define CUDA_ENGINE_PARSED_MAX(bytes) ((bytes) / 2 + 1)
+
 /*
  * The memory of a slot for chunks of up to `capacity` bytes. On the host and on the device it
  * begins with the chunk; the other members are offsets of what follows, each aligned.
@@ -58,7 +65,8 @@ struct cuda_layout {
     size_t parsed;       /* text: what parsing found */
     size_t weighed;      /* weights: likewise */
     size_t result;
-    size_t host_bytes; /* in all */
+    size_t host_bytes;   /* in all */
+    size_t values_bytes; /* of elements that the feeder may parse, in host memory of their own */
 };
 
 struct cuda_session {
@@ -80,6 +88,10 @@ struct cuda_slot {
     bool is_grown;   /* d_memory is the slot's, else a part of the session's */
     bool registered; /* `host` with CUDA */
     bool busy;
+    void *values;             /* layout.values_bytes, not registered; NULL: none */
+    bool is_parsed;           /* by the host: the elements are in `values`, unless weighted */
+    enum status parse_status; /* STATUS_DATA: a token after these elements has ended the run */
+    struct failure parse_failure;
     struct cuda_chunk chunk;
 };
 
@@ -92,12 +104,14 @@ struct cuda_worker {
     void *thread;
 };
 
-/* The functions of each operation. NULL: it runs on the CPU alone. */
-static const struct cuda_operation *const cuda_engine_operations[OPERATION_IDS] = {
+/* The functions of each operation. One that has none is a row of cuda_features.c, refused. */
+static const struct cuda_operation *const cuda_engine_operations[] = {
     [OPERATION_HISTOGRAM] = &cuda_histogram,     [OPERATION_UNIQ] = &cuda_uniq,
     [OPERATION_REDUCE] = &cuda_reduce,           [OPERATION_COUNT] = &cuda_count,
     [OPERATION_STALIN_SORT] = &cuda_stalin_sort,
 };
+_Static_assert(sizeof cuda_engine_operations / sizeof *cuda_engine_operations == OPERATION_IDS,
+               "each operation is here");
 
 static unsigned cuda_engine_devices(void)
 {
@@ -138,29 +152,6 @@ static bool cuda_engine_probe(unsigned device, char *description, size_t size)
     return false;
 }
 
-static const char *cuda_engine_unsupported(const struct job *job)
-{
-    const struct column *value = &job->columns[0];
-
-    if (job_column_count(job) > job_group_column(job))
-        return job_column_option(job, job_column_count(job) - 1);
-    if (job->json)
-        return "--jsonl";
-    if (job->value_count > 1)
-        return "several columns of values";
-    if (value->width > 1 || (job->has_weights && job->columns[job_weight_column(job)].width > 1))
-        return "widths of columns";
-    if (job->is_text && value->notation > TEXT_OPAQUE)
-        return "columns of times, addresses and texts";
-    if (job->is_text && value->field == TEXT_WHOLE_LINE)
-        return "-f 0";
-    if (job->is_text && job->text.is_quoted)
-        return "--csv";
-    if (!cuda_engine_operations[job->operation])
-        return operation_of(job)->name;
-    return NULL;
-}
-
 /* Creates the context unless it exists, which takes 200 ms and more. */
 static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
 {
@@ -195,6 +186,8 @@ static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session
         d_next += cuda_align(cuda_text_control_bytes(bytes));
         next += cuda_align(sizeof(struct cuda_text_parsed));
     }
+    if (cuda_features_may_parse(job) && !job->has_weights)
+        layout.values_bytes = job->element.bytes * CUDA_ENGINE_PARSED_MAX(bytes);
     layout.weighed = next;
     if (job->has_weights) {
         layout.d_weights = d_next;
@@ -348,14 +341,17 @@ static enum status cuda_engine_finish(void *session, struct failure *failure)
 
 /*
  * Maps and registers the host memory of a slot, which has its layout and device memory; false if
- * there is none.
+ * there is none, and then the slot is to be freed. The elements that a feeder parses are mostly far
+ * fewer than there may be. They are not registered, since that takes all of the memory.
  */
 static bool cuda_engine_map_slot(struct cuda_slot *slot)
 {
     const struct cuda_layout *layout = &slot->layout;
 
     slot->host = memory_map(layout->host_bytes);
-    if (!slot->host)
+    if (slot->host && layout->values_bytes > 0)
+        slot->values = memory_map(layout->values_bytes);
+    if (!slot->host || (layout->values_bytes > 0 && !slot->values))
         return false;
     /* All feeders do it at once; cudaHostRegister would, for one feeder at a time. */
     memory_touch(slot->host, layout->host_bytes);
@@ -373,6 +369,7 @@ static void cuda_engine_free_slot(struct cuda_slot *slot)
     if (slot->registered)
         cudaHostUnregister(slot->host);
     memory_unmap(slot->host, slot->layout.host_bytes);
+    memory_unmap(slot->values, slot->layout.values_bytes);
 }
 
 /* The `grow` of a slot's buffer, which is being filled: no work is under way. */
@@ -389,11 +386,10 @@ static enum status cuda_engine_grow(struct chunk_buffer *buffer, size_t capacity
             .chunk = slot->chunk,
         };
         cudaError_t error = cudaMalloc((void **)&grown.d_memory, grown.layout.device_bytes);
-        if (error == cudaSuccess && !cuda_engine_map_slot(&grown)) {
-            cudaFree(grown.d_memory);
+        if (error == cudaSuccess && !cuda_engine_map_slot(&grown))
             error = cudaErrorMemoryAllocation;
-        }
         if (error != cudaSuccess) {
+            cuda_engine_free_slot(&grown);
             cudaGetLastError(); /* or CUDA reports it again */
             return cuda_fail(error, "no memory for a long line", failure);
         }
@@ -453,6 +449,42 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
     return STATUS_OK;
 }
 
+/*
+ * Parses the chunk of a slot to `values`, as a CPU worker does (cpu_rows.c), and stores their
+ * number. A token that ends the run also ends the chunk.
+ */
+static void cuda_engine_parse(const struct job *job, struct cuda_slot *slot)
+{
+    struct chunk *text = &slot->chunk.chunk;
+    const size_t width = job->element.bytes;
+    const size_t capacity = CUDA_ENGINE_PARSED_MAX(text->bytes);
+    const bool has_rows = text_rows_are_needed(job);
+    text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
+    struct text_cursor tokens = {.rules = &text->rules, .data = text->data, .bytes = text->bytes};
+    struct text_rows rows = {
+        .job = job,
+        .rules = &text->rules,
+        .data = text->data,
+        .bytes = text->bytes,
+    };
+    enum text_event event;
+    size_t count = 0;
+
+    do {
+        rows.keys[0] = tokens.values = (char *)slot->values + count * width;
+        rows.capacity = tokens.capacity = capacity - count;
+        event = has_rows ? text_rows_parse(&rows) : parse(&tokens);
+        count += has_rows ? rows.count : tokens.count;
+        if (event == TEXT_INVALID) {
+            const struct text_token *token = has_rows ? &rows.invalid[0] : &tokens.invalid;
+            slot->parse_status =
+                parse_errors_add_invalid(job->errors, text, token, &slot->parse_failure);
+            text->is_cut = text->is_cut || slot->parse_status != STATUS_OK;
+        }
+    } while (event != TEXT_END && slot->parse_status == STATUS_OK);
+    slot->chunk.count = count;
+}
+
 /* Queues what makes the weights of a slot's chunk, after what makes its elements. */
 static cudaError_t cuda_engine_queue_weights(const struct cuda_session *session,
                                              struct cuda_slot *slot)
@@ -493,7 +525,7 @@ static cudaError_t cuda_engine_queue_weights(const struct cuda_session *session,
     return error;
 }
 
-/* Queues the work on a slot's chunk, after the copy of its bytes. */
+/* Queues the work on a slot's chunk, after the copy of its bytes, or of the elements in it. */
 static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct cuda_slot *slot)
 {
     const struct cuda_shared *shared = &session->shared;
@@ -504,7 +536,9 @@ static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct 
     struct cuda_text_parsed *d_parsed = (void *)(slot->d_memory + layout->d_control);
     cudaError_t error = cudaSuccess;
 
-    if (job->is_text) {
+    if (slot->is_parsed) {
+        chunk->elements = (struct cuda_elements){.d_data = d_values, .count = chunk->count};
+    } else if (job->is_text) {
         chunk->elements = (struct cuda_elements){
             .d_data = d_values,
             .count = TEXT_SPAN_VALUES_MAX(chunk->chunk.bytes),
@@ -596,19 +630,23 @@ static enum status cuda_engine_complete(struct cuda_worker *self, struct cuda_sl
     cudaError_t error = cudaStreamSynchronize(chunk->stream);
     if (error != cudaSuccess)
         return cuda_fail(error, "counting failed", failure);
-    if (job->has_weights && weighed->invalid > 0)
+    if (job->has_weights && (slot->is_parsed || weighed->invalid > 0))
         return cuda_engine_count_on_host(self, &chunk->chunk, failure);
     if (job->has_weights)
         operation_add_weight(job,
                              ((unsigned __int128)weighed->halves[1] << 32) + weighed->halves[0]);
-    if (job->is_text) {
+    if (job->is_text && !slot->is_parsed)
         chunk->count = parsed->values;
+    if (job->is_text)
         parse_errors_add_values(job->errors, chunk->count);
-        if (parsed->invalid > 0 &&
-            parse_errors_scan_chunk(job->errors, job, &chunk->chunk, failure) != STATUS_OK)
-            return cuda_engine_complete_cut(session, slot, failure);
-    }
-    return operation->complete ? operation->complete(&session->shared, chunk, failure) : STATUS_OK;
+    if (job->is_text && !slot->is_parsed && parsed->invalid > 0 &&
+        parse_errors_scan_chunk(job->errors, job, &chunk->chunk, failure) != STATUS_OK)
+        return cuda_engine_complete_cut(session, slot, failure);
+    enum status status =
+        operation->complete ? operation->complete(&session->shared, chunk, failure) : STATUS_OK;
+    return slot->parse_status == STATUS_OK
+               ? status
+               : status_fail_first(failure, status, &slot->parse_failure);
 }
 
 static enum status cuda_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,
@@ -630,13 +668,27 @@ static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *c
                                              struct failure *failure)
 {
     struct cuda_worker *self = worker;
+    const struct job *job = self->session->shared.job;
     struct cuda_slot *slot = &self->slots[self->next_slot];
+    char *d_to = slot->d_memory;
+    const void *from = chunk->data;
+    size_t bytes = chunk->bytes;
 
     slot->chunk.chunk = *chunk;
+    slot->is_parsed = cuda_features_must_parse(job, chunk);
+    slot->parse_status = STATUS_OK;
     slot->busy = true;
     self->next_slot = (self->next_slot + 1) % CUDA_ENGINE_SLOTS;
-    cudaError_t error = cudaMemcpyAsync(slot->d_memory, chunk->data, chunk->bytes,
-                                        cudaMemcpyHostToDevice, slot->chunk.stream);
+    if (slot->is_parsed && job->has_weights)
+        return STATUS_OK; /* the host counts the chunk when it is completed */
+    if (slot->is_parsed) {
+        cuda_engine_parse(job, slot);
+        d_to += slot->layout.d_values;
+        from = slot->values;
+        bytes = slot->chunk.count * job->element.bytes;
+    }
+    cudaError_t error =
+        cudaMemcpyAsync(d_to, from, bytes, cudaMemcpyHostToDevice, slot->chunk.stream);
     if (error == cudaSuccess)
         error = cuda_engine_queue(self->session, slot);
     if (error != cudaSuccess)
@@ -668,7 +720,7 @@ const struct engine cuda_engine = {
     .name = "cuda",
     .devices = cuda_engine_devices,
     .probe = cuda_engine_probe,
-    .unsupported = cuda_engine_unsupported,
+    .features = cuda_features,
     .prepare = cuda_engine_prepare,
     .open = cuda_engine_open,
     .finish = cuda_engine_finish,

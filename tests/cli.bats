@@ -234,6 +234,51 @@ same_as() {
     [[ ${lines[2]} =~ ^cpu:\ yes:\ [0-9]+\ processor ]]
 }
 
+@test "info: its table of what a GPU runs is what --engine cuda does and refuses" {
+    gpuhist info >info
+    if grep -q '^cuda: no: not in this build' info; then
+        run -1 grep 'what runs where' info
+        return
+    fi
+    printf '7,"2"\n' >in
+    while IFS='|' read -r row options; do
+        echo "$row" >>rows
+        support=$(sed -n "s|^$row  *yes  *||p" info)
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist $options --engine cuda in
+        case $support in
+            no) assert_failed 3 "engine cuda does not support $row" ;;
+            yes | "parsed on the CPU") [ "$status" -eq 0 ] || assert_failed 3 "engine cuda cannot run: " ;;
+            *) return 1 ;;
+        esac
+        # shellcheck disable=SC2086
+        GPUHIST_ISA=plain run -0 --separate-stderr gpuhist $options --engine auto --verbose in
+        [[ $stderr == *"engine cuda is not used: it does not support $row"* ]] && found=no
+        [[ $stderr == *"engine cuda is not used: its threads would parse $row on the CPU"* ]] &&
+            found="parsed on the CPU"
+        [ "${found:-yes}" = "$support" ]
+        found=yes
+    done <<END
+histogram, uniq, count, stalin-sort|stalin-sort -d , -f 1
+reduce, also median, p99, distinct, mode|reduce sum,median -d , -f 1
+binary input, --record|count --all --record 3 -t u8
+text, -f N or NAME, -d, .N, hex|uniq -d , -f 1:hex
+--weight|uniq -d , -f 1 --weight 1
+--csv without quotes|uniq -d , -f 1
+--csv with quotes|uniq --csv -f 2
+times (-f N:time, N:localtime)|uniq -d , -f 1:localtime
+widths of columns (-f N:int/100)|uniq -d , -f 1:int/100
+-f 0|uniq -f 0 --invalid ignore
+--where|uniq -d , -f 1 --where 1=7
+--by|uniq -d , -f 1 --by 1
+--window|uniq -d , -f 1 --every 1h --window 2h
+several columns of values|reduce sum -d , -f 1,1
+--jsonl|uniq --jsonl -f x --invalid ignore
+addresses and texts (-f N:ip, N:text)|uniq -d , -f 1:text
+END
+    sed '1,/what runs where/d; s/  *yes  .*//' info | diff rows -
+}
+
 @test "every option of --help stands in the manual, and no other" {
     for operation in $(operations_of_help); do
         gpuhist "$operation" --help

@@ -24,6 +24,15 @@ rows() {
     rows open 1 40
 }
 
+# bats test_tags=gpu
+@test "gpu: rows with quotes, in some chunks or everywhere" {
+    skip_without_gpu
+    export ENGINE=cuda
+    rows good 1 20
+    rows bad 1 20
+    rows open 1 5
+}
+
 @test "words between comments" {
     rows words 1 40
 }

@@ -9,7 +9,7 @@ usage: csv_rows.py GPUHIST good|bad|open|words [SEED [COUNT]]
     words  numbers between white space, with comments
 
 Each is a plain file, a pipe, or compressed in frames whose ends cut rows anywhere. The first is drawn
-from SEED, the next from SEED + 1, ...
+from SEED, the next from SEED + 1, ... ENGINE in the environment counts what it supports, by default cpu.
 """
 import bz2
 import collections
@@ -166,7 +166,8 @@ def run(gpuhist, words, data, rng):
     form = rng.choice(["plain", "plain", "pipe", *decoded(gpuhist)])
     pieces = cut(data, places(data, rng, rng.choice([0, 1, 3, 9])))
     chunk = rng.choice([CHUNK, CHUNK, CHUNK + rng.randrange(99), rng.randrange(CHUNK, 1 << 16), 1 << 20])
-    words = [*words, "--engine", "cpu", "--threads", str(rng.choice([1, 2, 3, 16])), "--chunk-size", str(chunk)]
+    engine = os.environ.get("ENGINE", "cpu") if not {"--by", "--where"} & set(words) else "cpu"
+    words = [*words, "--engine", engine, "--threads", str(rng.choice([1, 2, 3, 16])), "--chunk-size", str(chunk)]
     name = f"x.{form}"
     stdin, thread = subprocess.DEVNULL, None
     if form == "pipe":

@@ -78,7 +78,7 @@ assert_named() {
     printf '1 2\n3\n' | assert_report 2 "line has 1 field, -f -2 wants 2" -f -2
     printf '1,2,\r\n3\n' | assert_report 1 "line has 3 fields, -f 9 wants 9" -d , -f 9
     printf '\t1  2 \t3 \r\n3\n' | assert_report 1 "line has 3 fields, -f 9 wants 9" -f 9
-    printf '1,"2,""x"",y",3\n' | ENGINES=cpu assert_report 1 "line has 3 fields, -f -4 wants 4" --csv -f -4
+    printf '1,"2,""x"",y",3\n' | assert_report 1 "line has 3 fields, -f -4 wants 4" --csv -f -4
     printf '1,2\n3,4 5\n' | assert_invalid 2 '4 5' -d , -f 2
 }
 
@@ -279,7 +279,6 @@ make_tables() {
 }
 
 @test "--csv: quoted fields, as RFC 4180 has them" {
-    local ENGINES=cpu
     printf '"1","a,b",3\r\n2,"say ""5,6""","4"\n' >table
     assert_sum "2 3" --csv -f 1 <table
     assert_sum "2 7" --csv -f 3 <table
@@ -295,8 +294,6 @@ make_tables() {
 }
 
 @test "--csv: a quote that never closes is an error, one that is out of place an invalid token" {
-    # shellcheck disable=SC2030
-    local ENGINES=cpu
     printf '1,2\n5,"ab\n7,c"\n' >in
     run -0 --separate-stderr gpuhist reduce count,sum --csv -f 1 in
     [ "$output" = $'count\t2\nsum\t6' ] && [ -z "$stderr" ]
@@ -320,9 +317,6 @@ make_tables() {
         run --separate-stderr gpuhist reduce sum --csv $clash in
         assert_failed 2 ""
     done
-    run --separate-stderr gpuhist reduce sum --csv -f 1 --engine cuda in
-    assert_failed 3 "engine cuda "
-    gpuhist info | grep -q 'cuda.*not in this build' || [[ $stderr == *"does not support --csv" ]]
 }
 
 @test "--csv: columns by quoted names, lines cut at every byte by chunks, as Python's csv module reads them" {

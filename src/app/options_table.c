@@ -91,7 +91,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         .help = "print the version, and which engines and formats work",
         .usage = "gpuhist info\n"
                  "Print the version and, for each engine, whether it can run here or why not,\n"
-                 "and which formats can be decompressed, and by which libraries.\n",
+                 "and which formats can be decompressed, and by which libraries; then, what runs\n"
+                 "on the GPU and what on the CPU alone.\n",
         .examples = "  gpuhist info | grep '^cuda'   whether the GPU can be used\n",
         .action = OPTIONS_INFO,
         .traits = OPTIONS_RUNS,

@@ -50,6 +50,20 @@ struct engine_options {
     unsigned device;      /* index among the engine's devices, from 0 */
 };
 
+/* How an engine runs what a job asks for. */
+enum engine_support {
+    ENGINE_RUNS,    /* as fast as it can */
+    ENGINE_PARSES,  /* its threads parse the input on the CPU, no faster than the CPU's engine */
+    ENGINE_REFUSES, /* not at all */
+};
+
+/* Something that jobs ask for: a row of the table of an engine that does not run everything. */
+struct engine_feature {
+    const char *name; /* as users call it, for messages and `info` */
+    enum engine_support support;
+    bool (*is_used)(const struct job *job); /* whether the job asks for it; NULL if it runs */
+};
+
 struct engine {
     const char *name;
 
@@ -63,11 +77,8 @@ struct engine {
      * it cannot run.
      */
     bool (*probe)(unsigned device, char *description, size_t size);
-    /*
-     * Returns what the job asks for and the engine does not support, such as "--base 16" or
-     * "median", or NULL. The text lives as long as the job. The slot is NULL if it supports all.
-     */
-    const char *(*unsupported)(const struct job *job);
+    /* How it runs what jobs ask for; a row without a name ends it. NULL: it runs everything. */
+    const struct engine_feature *features;
     /*
      * Initializes a device for this process. Slow; may run on any thread while other engines work,
      * because it uses only the state of the engine's library. `open` does the same if needed. NULL:
@@ -126,7 +137,14 @@ struct engine {
  */
 const struct engine *engine_last(const struct engine *const *table);
 
-/* Returns what the job asks for and the engine does not support; NULL: it supports all. */
+/*
+ * Returns the name of the first feature in the table (NULL: it is empty) that has this support and
+ * that the job asks for; NULL: there is none.
+ */
+const char *engine_find_feature(const struct engine_feature *features, const struct job *job,
+                                enum engine_support support);
+
+/* Returns what the job asks for and the engine refuses; NULL: nothing. */
 const char *engine_unsupported(const struct engine *engine, const struct job *job);
 
 /*

@@ -454,8 +454,12 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
         if (!pool->joins_late)
             continue;
         const char *unsupported = engine_unsupported(pool->engine, task->job);
+        const char *parsed = engine_find_feature(pool->engine->features, task->job, ENGINE_PARSES);
         if (unsupported)
             snprintf(pool->reason, sizeof pool->reason, "it does not support %s", unsupported);
+        else if (parsed && task->device_count == 0)
+            snprintf(pool->reason, sizeof pool->reason, "its threads would parse %s on the CPU",
+                     parsed);
         else if (is_small)
             snprintf(pool->reason, sizeof pool->reason, "the input is too small for it to pay");
         else

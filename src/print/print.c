@@ -184,7 +184,12 @@ enum status print_text(const char *text, struct failure *failure)
 
 enum status print_info(const struct engine *const *table, struct failure *failure)
 {
-    char text[(ENGINE_DEVICES_MAX + 2) * 600 + 1024];
+    static const char *const supports[] = {
+        [ENGINE_RUNS] = "yes",
+        [ENGINE_PARSES] = "parsed on the CPU",
+        [ENGINE_REFUSES] = "no",
+    };
+    char text[(ENGINE_DEVICES_MAX + 2) * 600 + 4096];
     char format[128];
     int length = snprintf(text, sizeof text, "%s\n", PACKAGE_STRING);
 
@@ -201,5 +206,14 @@ enum status print_info(const struct engine *const *table, struct failure *failur
     }
     for (size_t i = 0; decoder_describe(i, format, sizeof format); i++)
         length += snprintf(text + length, sizeof text - (size_t)length, "%s\n", format);
+    for (const struct engine *const *engine = table; *engine; engine++) {
+        const struct engine_feature *feature = (*engine)->features;
+        if (feature)
+            length += snprintf(text + length, sizeof text - (size_t)length, "\n%-42s %-4s %s\n",
+                               "what runs where", engine_last(table)->name, (*engine)->name);
+        for (; feature && feature->name; feature++)
+            length += snprintf(text + length, sizeof text - (size_t)length, "%-42s %-4s %s\n",
+                               feature->name, "yes", supports[feature->support]);
+    }
     return print_text(text, failure);
 }

@@ -142,7 +142,11 @@ enum status print_final(struct print_output *output, const struct job *job, cons
 /* Writes text to standard output. Fails with STATUS_DATA, as do the functions below. */
 enum status print_text(const char *text, struct failure *failure);
 
-/* Writes the version, and a line for each device of each engine, and each compression format. */
+/*
+ * Writes to standard output the version, a line for each device of each engine in the table with
+ * whether it can run here or why not, and a line for each compression format; then, for each engine
+ * that does not run everything, how it and the last one, which does, run its features.
+ */
 enum status print_info(const struct engine *const *table, struct failure *failure);
 
 #endif

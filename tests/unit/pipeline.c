@@ -285,11 +285,16 @@ static bool slow_probe(unsigned device, char *description, size_t size)
     return play.fault != AT_PROBE && device < play.devices;
 }
 
-static const char *slow_unsupported(const struct job *job)
+static bool slow_is_used(const struct job *job)
 {
     (void)job;
-    return play.fault == AT_JOB ? "--thing" : NULL;
+    return play.fault == AT_JOB;
 }
+
+static const struct engine_feature slow_features[] = {
+    {"--thing", ENGINE_REFUSES, slow_is_used},
+    {NULL, ENGINE_RUNS, NULL},
+};
 
 static enum status slow_prepare(unsigned device, struct failure *failure)
 {
@@ -395,7 +400,7 @@ static const struct engine slow_engine = {
     .name = "slow",
     .devices = slow_devices,
     .probe = slow_probe,
-    .unsupported = slow_unsupported,
+    .features = slow_features,
     .prepare = slow_prepare,
     .open = slow_open,
     .finish = slow_finish,

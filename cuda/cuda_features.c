@@ -1,0 +1,94 @@
+/* Implements cuda_features.h: the table, and how a job shows that it asks for a row of it. */
+#include "config.h"
+
+#include "cuda/cuda_features.h"
+
+#include <string.h>
+
+static bool cuda_features_has_conditions(const struct job *job)
+{
+    return job->condition_count > 0;
+}
+
+static bool cuda_features_has_groups(const struct job *job)
+{
+    return job->group_count > 0;
+}
+
+static bool cuda_features_has_window(const struct job *job)
+{
+    return job->window_periods > 0;
+}
+
+static bool cuda_features_has_columns(const struct job *job)
+{
+    return job->value_count > 1;
+}
+
+static bool cuda_features_is_json(const struct job *job)
+{
+    return job->json != NULL;
+}
+
+static bool cuda_features_has_names(const struct job *job)
+{
+    return element_is_name(&job->element);
+}
+
+static bool cuda_features_is_csv(const struct job *job)
+{
+    return job->is_text && job->text.is_quoted;
+}
+
+static bool cuda_features_has_times(const struct job *job)
+{
+    return job->is_text && job->text.notation == TEXT_TIME;
+}
+
+static bool cuda_features_has_width(const struct job *job)
+{
+    const bool has_value = job->columns[0].width > 1;
+    return has_value || (job->has_weights && job->columns[job_weight_column(job)].width > 1);
+}
+
+static bool cuda_features_is_whole_line(const struct job *job)
+{
+    return job->is_text && job->columns[0].field == TEXT_WHOLE_LINE;
+}
+
+const struct engine_feature cuda_features[] = {
+    {"histogram, uniq, count, stalin-sort", ENGINE_RUNS, NULL},
+    {"reduce, also median, p99, distinct, mode", ENGINE_RUNS, NULL},
+    {"binary input, --record", ENGINE_RUNS, NULL},
+    {"text, -f N or NAME, -d, .N, hex", ENGINE_RUNS, NULL},
+    {"--weight", ENGINE_RUNS, NULL},
+    {"--csv without quotes", ENGINE_RUNS, NULL},
+    {"--csv with quotes", ENGINE_PARSES, cuda_features_is_csv},
+    {"times (-f N:time, N:localtime)", ENGINE_PARSES, cuda_features_has_times},
+    {"widths of columns (-f N:int/100)", ENGINE_PARSES, cuda_features_has_width},
+    {"-f 0", ENGINE_PARSES, cuda_features_is_whole_line},
+    {"--where", ENGINE_REFUSES, cuda_features_has_conditions},
+    {"--by", ENGINE_REFUSES, cuda_features_has_groups},
+    {"--window", ENGINE_REFUSES, cuda_features_has_window},
+    {"several columns of values", ENGINE_REFUSES, cuda_features_has_columns},
+    {"--jsonl", ENGINE_REFUSES, cuda_features_is_json},
+    {"addresses and texts (-f N:ip, N:text)", ENGINE_REFUSES, cuda_features_has_names},
+    {NULL, ENGINE_RUNS, NULL},
+};
+
+bool cuda_features_may_parse(const struct job *job)
+{
+    return engine_find_feature(cuda_features, job, ENGINE_PARSES) != NULL;
+}
+
+bool cuda_features_must_parse(const struct job *job, const struct chunk *chunk)
+{
+    for (const struct engine_feature *feature = cuda_features; feature->name; feature++) {
+        if (feature->support != ENGINE_PARSES || !feature->is_used(job))
+            continue;
+        /* without quotes, CSV is what its delimiter separates */
+        if (feature->is_used != cuda_features_is_csv || memchr(chunk->data, '"', chunk->bytes))
+            return true;
+    }
+    return false;
+}

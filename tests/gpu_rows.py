@@ -1,0 +1,240 @@
+"""What the threads of the GPU engine parse: CSV with quotes here and there, times, widths, whole lines.
+
+usage: gpu_rows.py GPUHIST SEED COUNT ENGINE...
+
+Draws COUNT inputs, the first from SEED, the next from SEED + 1, ... All engines must print the same to
+the byte, on both outputs, and end with the same status. Counts of valid values are checked against
+Python's csv and datetime.
+"""
+import collections
+import csv
+import datetime
+import io
+import os
+import random
+import shlex
+import subprocess
+import sys
+import tempfile
+
+UTC = datetime.timezone.utc
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=UTC)
+CHUNK = 4096
+
+
+def quoted(text):
+    return '"' + text.replace('"', '""') + '"'
+
+
+# --- values: what is written, and what it is worth, None if it is invalid ------------------------
+
+def draw_integer(rng):
+    value = rng.choice([rng.randrange(9), rng.randrange(-10**6, 10**6), rng.randrange(-2**63, 2**63)])
+    return str(value), value
+
+
+def draw_bucket(rng):
+    value = rng.randrange(-10**6, 10**6)
+    return str(value), value // 100 * 100
+
+
+def draw_fixed(rng):
+    value = rng.randrange(-10**6, 10**6)
+    sign, digits = "-" if value < 0 else "", f"{abs(value):04}"
+    return f"{sign}{digits[:-3]}.{digits[-3:]}", value
+
+
+def draw_instant(rng):
+    time = EPOCH + datetime.timedelta(seconds=rng.randrange(-10**9, 2 * 10**9) // rng.choice([1, 10**6]))
+    offset = rng.choice([0, 0, 90, -300])
+    local = time + datetime.timedelta(minutes=offset)
+    zone = f"{'-' if offset < 0 else '+'}{abs(offset) // 60:02}:{abs(offset) % 60:02}" if offset else "Z"
+    if rng.randrange(3) == 0:
+        return local.strftime("%d/%b/%Y:%H:%M:%S ") + (zone.replace(":", "") if offset else "+0000"), time, local
+    return local.strftime("%Y-%m-%dT%H:%M:%S") + zone, time, local
+
+
+def draw_time(rng):
+    text, time, _ = draw_instant(rng)
+    return text, time.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def draw_hour(rng):
+    text, time, _ = draw_instant(rng)
+    return text, time.strftime("%Y-%m-%dT%H:00:00Z")
+
+
+def draw_local(rng):
+    text, _, local = draw_instant(rng)
+    return text, local.strftime("%Y-%m-%dT%H:%M:%S")
+
+
+KINDS = {"int": draw_integer, "int/100": draw_bucket, ".3": draw_fixed, "time": draw_time, "time/1h": draw_hour,
+         "localtime": draw_local}
+
+
+def shown(kind, value):
+    if kind != ".3":
+        return str(value)
+    return f"{'-' if value < 0 else ''}{abs(value) // 1000}.{abs(value) % 1000:03}"
+
+
+def order(kind, value):
+    return EPOCH.__class__.fromisoformat(value.rstrip("Z")) if "time" in kind else value
+
+
+# --- inputs --------------------------------------------------------------------------------------
+
+def draw_other(rng, may_quote):
+    """A field that is not looked at."""
+    text = rng.choice(["", "a", "some words", "17", "2026-11-21", 'x"y'])
+    if may_quote and rng.randrange(2):
+        return quoted(text + rng.choice(["", ",", "\n", 'say "hi"', "\r\n5,6\n", "x" * rng.choice([5, CHUNK + 7])]))
+    return text
+
+
+def draw_table(rng, kind):
+    """Rows of CSV with the value in the second column. Stretches have quotes, and others have none."""
+    rows, end = [], rng.choice(["\n", "\r\n"])
+    for _ in range(rng.choice([1, 2, 9])):
+        may_quote = rng.randrange(2) == 0
+        for _ in range(rng.choice([1, 50, 1500])):
+            text, _ = KINDS[kind](rng)
+            text = rng.choice([text, text, f" {text} "])
+            fields = [draw_other(rng, may_quote), quoted(text) if may_quote and rng.randrange(2) else text]
+            rows.append(",".join(fields + [draw_other(rng, may_quote) for _ in range(rng.randrange(2))]))
+            if rng.randrange(50) == 0:
+                rows.append(rng.choice(["", " \t"]))
+    return rows, end
+
+
+def spoil(rng, rows):
+    """Adds rows that are invalid, in their value or in their quotes."""
+    for _ in range(rng.choice([1, 3, 30])):
+        rows.insert(rng.randrange(len(rows) + 1), rng.choice(["a", "a,", "a,x", 'a,"x ""y"""', ",\t,5", "a,1e5",
+                                                              'b, "2"', '"c"d,1', 'a,"1"2,"3\n4"', "a,9" + "9" * 30]))
+
+
+def expect(kind, values):
+    """What uniq prints."""
+    counts = collections.Counter(values)
+    return "".join(f"{shown(kind, v)}\t{counts[v]}\n" for v in sorted(counts, key=lambda v: order(kind, v)))
+
+
+def check(gpuhist, engines, words, data, rng, wanted=None):
+    """Runs it on every engine in a file or a pipe. Stops with what differs."""
+    runs = {}
+    chunk, threads = rng.choice([CHUNK, CHUNK + 13, 1 << 16, 1 << 20]), rng.choice([1, 2, 5])
+    is_pipe = rng.randrange(2)
+    with open("in", "wb") as file:
+        file.write(data)
+    for engine in engines:
+        command = [gpuhist, *words, "--text", "--engine", engine, "--threads", str(threads), "--chunk-size", str(chunk)]
+        purged = ["--purged", "purged"] if words[0] == "stalin-sort" else []
+        command += purged + ([] if is_pipe else ["in"])
+        done = subprocess.run(command, input=data if is_pipe else b"", capture_output=True, check=False, timeout=100)
+        runs[engine] = (done.returncode, done.stdout, done.stderr)
+        if purged:
+            with open("purged", "rb") as file:
+                runs[engine] += (file.read(),)
+        if wanted is not None and (done.returncode, done.stdout.decode()) != (0, wanted):
+            fail(command, data, runs[engine], (0, wanted))
+        if runs[engine] != runs[engines[0]]:
+            fail(command, data, runs[engine], runs[engines[0]])
+
+
+def fail(command, data, found, wanted):
+    if "KEEP" in os.environ:
+        with open(os.environ["KEEP"], "wb") as file:
+            file.write(data)
+    sys.exit(f"{shlex.join(command)} of {len(data)} bytes\nfound  {str(found)[:900]}\nwanted {str(wanted)[:900]}")
+
+
+# --- checks --------------------------------------------------------------------------------------
+
+def check_table(gpuhist, engines, rng):
+    kind = rng.choice(list(KINDS))
+    rows, end = draw_table(rng, kind)
+    text = end.join(rows) + rng.choice(["", end])
+    column = ["--csv", "-f", f"2:{kind}"]
+    python = [row for row in csv.reader(io.StringIO(text, newline="")) if len(row) > 1]
+    values = [read(kind, row[1].strip(" ")) for row in python]
+    check(gpuhist, engines, ["uniq", *column], text.encode(), rng, expect(kind, values))
+    operation = rng.choice([
+        ["reduce", "count,min,max"], ["count", "--all", "--any-of", "1,5,7"], ["stalin-sort"],
+        ["histogram", "--bins", "20", "--range", "auto"], ["uniq", "--top", "5"],
+        ["reduce", "count,sum,mean,stddev"] if "time" not in kind else ["reduce", "count"],
+        ["histogram"], ["histogram", "--bins", "9", "--outside", "abort"]])
+    if "time" in kind and operation[0] in ("count", "histogram"):
+        operation = ["stalin-sort", "--strict"]
+    spoil(rng, rows)
+    policy = rng.choice(["warn", "ignore", "fail", "abort"])
+    check(gpuhist, engines, [*operation, *column, "--invalid", policy], (end.join(rows) + end).encode(), rng)
+
+
+def read(kind, text):
+    """What a text is worth, without gpuhist: by Python's int and datetime."""
+    if "time" not in kind:
+        value = int(text.replace(".", ""))
+        return value // 100 * 100 if kind == "int/100" else value
+    if text[2] == "/":
+        time = datetime.datetime.strptime(text, "%d/%b/%Y:%H:%M:%S %z")
+    else:
+        time = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    if kind == "localtime":
+        return time.strftime("%Y-%m-%dT%H:%M:%S")
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:00:00Z" if kind == "time/1h" else "%Y-%m-%dT%H:%M:%SZ")
+
+
+def check_lines(gpuhist, engines, rng):
+    """Whole lines, and fields between blanks: a time goes on over one."""
+    kind = rng.choice(list(KINDS))
+    lines, values = [], []
+    for _ in range(rng.choice([1, 60, 4000])):
+        text, value = KINDS[kind](rng)
+        lines.append(text)
+        values.append(value)
+    if rng.randrange(2):
+        column = ["-f", f"0:{kind}"]
+        lines = [f"{rng.choice(['', ' '])}{line}" for line in lines]
+    else:
+        column = ["-f", f"2:{kind}"]
+        lines = [f"x{i} {line} y" for i, line in enumerate(lines)]
+    data = ("\n".join(lines) + rng.choice(["", "\n"])).encode()
+    check(gpuhist, engines, ["uniq", *column], data, rng, expect(kind, values))
+    check(gpuhist, engines, ["stalin-sort", *column], data, rng)
+
+
+def check_weights(gpuhist, engines, rng):
+    """Weights of CSV, with and without quotes; some are none."""
+    rows, sums = [], collections.Counter()
+    for _ in range(rng.choice([1, 3])):
+        may_quote = rng.randrange(2) == 0
+        for _ in range(rng.choice([1, 2000])):
+            value, weight = rng.randrange(-30, 30), rng.choice([0, 1, rng.randrange(10**9)])
+            fields = [str(value), draw_other(rng, may_quote), str(weight)]
+            rows.append(",".join(quoted(f) if may_quote and i != 1 and rng.randrange(3) == 0 else f
+                                 for i, f in enumerate(fields)))
+            sums[value] += weight
+    wanted = "".join(f"{value}\t{sums[value]}\n" for value in sorted(sums))
+    words = ["uniq", "--csv", "-f", "1", "--weight", "3"]
+    check(gpuhist, engines, words, ("\n".join(rows)).encode(), rng, wanted)
+    for _ in range(3):
+        rows.insert(rng.randrange(len(rows) + 1), rng.choice(["1,2", "x,2,3", "1,2,-3", '"1"x,2,3', '1,2,"x"']))
+    operation = rng.choice([["uniq"], ["histogram", "--bins", "20"], ["histogram", "--width", "7"]])
+    check(gpuhist, engines, [*operation, *words[1:], "--invalid", rng.choice(["warn", "fail", "abort"])],
+          ("\n".join(rows)).encode(), rng)
+
+
+def main():
+    gpuhist, seed, count, engines = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)
+        for each in range(seed, seed + count):
+            print(f"gpu_rows.py {each}", flush=True)
+            rng = random.Random(each)
+            rng.choice([check_table, check_table, check_lines, check_weights])(gpuhist, engines, rng)
+        os.chdir("/")
+
+
+main()
