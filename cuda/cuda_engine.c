@@ -99,9 +99,9 @@ struct cuda_worker {
     struct cuda_session *session;
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
     unsigned next_slot; /* to be filled */
-    /* Weights: of chunks that are counted on the host, a thread of the operation; else NULL. */
+    /* Weights: of chunks that are counted on the host, the local state; else NULL. */
     struct cpu_rows *rows;
-    void *thread;
+    void *local;
 };
 
 /* The functions of each operation. One that has none is a row of cuda_features.c, refused. */
@@ -415,7 +415,7 @@ static void cuda_engine_worker_close(void *worker)
         }
         cuda_engine_free_slot(slot);
     }
-    operation_close_thread(operation_of(self->session->shared.job), self->thread);
+    operation_close_local(operation_of(self->session->shared.job), self->local);
     if (self->rows)
         cpu_rows_destroy(self->rows);
     free(self);
@@ -606,11 +606,10 @@ static enum status cuda_engine_count_on_host(struct cuda_worker *self, const str
 
     if (!self->rows && !(self->rows = cpu_rows_create(shared->job)))
         return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
-    if (!self->thread &&
-        operation_open_thread(operation_of(shared->job), shared->job, shared->partial,
-                              &self->thread, failure) != STATUS_OK)
+    if (!self->local && operation_open_local(operation_of(shared->job), shared->job,
+                                             shared->partial, &self->local, failure) != STATUS_OK)
         return failure->status;
-    return cpu_rows_absorb(self->rows, self->thread, chunk, failure);
+    return cpu_rows_absorb(self->rows, self->local, chunk, failure);
 }
 
 /* Waits until the work on a slot's chunk is done, and handles its result. */
@@ -711,8 +710,8 @@ static enum status cuda_engine_worker_finish(void *worker, struct failure *failu
         if (cuda_engine_complete(self, slot, failure) != STATUS_OK)
             return failure->status;
     }
-    if (self->thread && counter->thread_finish)
-        return counter->thread_finish(self->thread, failure);
+    if (self->local && counter->local_merge)
+        return counter->local_merge(self->local, failure);
     return STATUS_OK;
 }
 
