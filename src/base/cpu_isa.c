@@ -52,3 +52,12 @@ enum cpu_isa cpu_isa_best(void)
     atomic_store_explicit(&cpu_isa_known, (enum cpu_isa)isa, memory_order_relaxed);
     return (enum cpu_isa)isa;
 }
+
+bool cpu_isa_is_intel(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_is("intel");
+#else
+    return false;
+#endif
+}

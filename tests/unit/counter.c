@@ -416,7 +416,7 @@ static void test_threads(void)
                                                                    &cpu_counter_partitioned};
     static const struct cpu_counter *const mixed[WORKERS] = {&cpu_counter_private,
                                                              &cpu_counter_partitioned, NULL,
-                                                             &cpu_counter_partitioned};
+                                                             &cpu_counter_streamed};
 
     tap_ok(check_threads(6, 0, direct) && check_threads(20000, border, direct),
            "threads add counts to one histogram at once");
@@ -513,7 +513,8 @@ static void test_large(void)
     const uint64_t large[3] = {UINT32_MAX, ((uint64_t)1 << 40) + 3, ((uint64_t)1 << 63) - 1};
     const uint32_t most32[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
     const uint32_t indexes[4] = {0, 1, 2, 2};
-    const struct cpu_counter *const counters[] = {&cpu_counter_private, &cpu_counter_partitioned};
+    const struct cpu_counter *const counters[] = {&cpu_counter_private, &cpu_counter_partitioned,
+                                                  &cpu_counter_streamed};
     struct table table;
     struct failure failure;
 
@@ -716,6 +717,7 @@ int main(void)
 {
     test_counter(&cpu_counter_private, "private");
     test_counter(&cpu_counter_partitioned, "partitioned");
+    test_counter(&cpu_counter_streamed, "streamed");
     test_limited();
     test_add_ranges();
     test_runs();
