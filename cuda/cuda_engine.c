@@ -145,7 +145,7 @@ static const char *cuda_engine_unsupported(const struct job *job)
     if (job->is_text && job->text.is_quoted)
         return "--csv";
     if (!cuda_engine_operations[job->operation])
-        return operation_of(job)->name;
+        return job_operation_names[job->operation];
     return reductions_first(&job->reductions, REDUCTIONS_NEED_TABLE);
 }
 

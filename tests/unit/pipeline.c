@@ -745,7 +745,7 @@ static void test_fails_midway(void)
         scene_run(&scene);
         tap_ok(scene_is_right(&scene, "the device has failed"),
                "a device that fails midway ends the run: %s, fault %d, chunk %u",
-               operations[ids[i % 2]]->name, (int)play.fault, play.sound_chunks);
+               job_operation_names[ids[i % 2]], (int)play.fault, play.sound_chunks);
         unlink(scene.output);
     }
 }
@@ -765,7 +765,7 @@ static void test_again(void)
         scene_run(&scene);
         tap_ok(scene_is_right(&scene, NULL) && scene.report.worker_pool_count == 1 &&
                    (i % 2 == 0 || scene_output_is_right(&scene)),
-               "and then all is done again: %s, fault %d", operations[ids[i % 2]]->name,
+               "and then all is done again: %s, fault %d", job_operation_names[ids[i % 2]],
                (int)play.fault);
         unlink(scene.output);
     }
