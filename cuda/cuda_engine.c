@@ -74,7 +74,7 @@ struct cuda_slot {
     struct cuda_chunk chunk;
 };
 
-struct cuda_worker {
+struct cuda_consumer {
     struct cuda_session *session;
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
     unsigned next_slot; /* to be filled */
@@ -297,7 +297,7 @@ static bool cuda_engine_register(void *host, size_t bytes)
 }
 
 /* Merges the device's partial into the shared one, and clears it. All streams are done. */
-static enum status cuda_engine_finish(void *session, struct failure *failure)
+static enum status cuda_engine_merge(void *session, struct failure *failure)
 {
     const struct cuda_session *self = session;
     if (!self->operation->collect)
@@ -356,7 +356,7 @@ static void cuda_engine_free_slot(struct cuda_slot *slot)
 static enum status cuda_engine_grow(struct chunk_buffer *buffer, size_t capacity,
                                     struct failure *failure)
 {
-    struct cuda_worker *self = buffer->owner;
+    struct cuda_consumer *self = buffer->owner;
     struct cuda_slot *slot = &self->slots[self->next_slot];
 
     if (capacity > slot->layout.capacity) {
@@ -383,9 +383,9 @@ static enum status cuda_engine_grow(struct chunk_buffer *buffer, size_t capacity
     return STATUS_OK;
 }
 
-static void cuda_engine_worker_close(void *worker)
+static void cuda_engine_consumer_close(void *consumer)
 {
-    struct cuda_worker *self = worker;
+    struct cuda_consumer *self = consumer;
     if (!self)
         return;
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++) {
@@ -399,15 +399,16 @@ static void cuda_engine_worker_close(void *worker)
     free(self);
 }
 
-static enum status cuda_engine_worker_open(void *session, void **worker, struct failure *failure)
+static enum status cuda_engine_consumer_open(void *session, void **consumer,
+                                             struct failure *failure)
 {
     struct cuda_session *owner = session;
     const size_t device_bytes = owner->layout.device_bytes;
-    struct cuda_worker *opened = calloc(1, sizeof *opened);
+    struct cuda_consumer *opened = calloc(1, sizeof *opened);
     if (!opened)
         return status_fail(failure, STATUS_DATA, "no memory for a feeder thread");
 
-    *worker = opened;
+    *consumer = opened;
     opened->session = owner;
     cudaError_t error = cudaSetDevice(owner->shared.device.id);
     if (error != cudaSuccess)
@@ -521,10 +522,10 @@ static enum status cuda_engine_complete(const struct cuda_session *session, stru
     return operation->complete ? operation->complete(&session->shared, chunk, failure) : STATUS_OK;
 }
 
-static enum status cuda_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,
-                                             struct failure *failure)
+static enum status cuda_engine_consumer_buffer(void *consumer, struct chunk_buffer *buffer,
+                                               struct failure *failure)
 {
-    struct cuda_worker *self = worker;
+    struct cuda_consumer *self = consumer;
     struct cuda_slot *slot = &self->slots[self->next_slot];
 
     *buffer = (struct chunk_buffer){
@@ -536,10 +537,10 @@ static enum status cuda_engine_worker_buffer(void *worker, struct chunk_buffer *
     return cuda_engine_complete(self->session, slot, failure);
 }
 
-static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *chunk,
-                                             struct failure *failure)
+static enum status cuda_engine_consumer_absorb(void *consumer, const struct chunk *chunk,
+                                               struct failure *failure)
 {
-    struct cuda_worker *self = worker;
+    struct cuda_consumer *self = consumer;
     struct cuda_slot *slot = &self->slots[self->next_slot];
 
     slot->chunk.chunk = *chunk;
@@ -555,9 +556,9 @@ static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *c
 }
 
 /* Completes the slots in the order in which they were filled. */
-static enum status cuda_engine_worker_finish(void *worker, struct failure *failure)
+static enum status cuda_engine_consumer_merge(void *consumer, struct failure *failure)
 {
-    struct cuda_worker *self = worker;
+    struct cuda_consumer *self = consumer;
     struct cuda_session *session = self->session;
     cudaError_t error = cudaSetDevice(session->shared.device.id); /* any thread may call */
 
@@ -578,12 +579,12 @@ const struct engine cuda_engine = {
     .unsupported = cuda_engine_unsupported,
     .prepare = cuda_engine_prepare,
     .open = cuda_engine_open,
-    .finish = cuda_engine_finish,
+    .merge = cuda_engine_merge,
     .close = cuda_engine_close,
-    .worker_open = cuda_engine_worker_open,
-    .worker_buffer = cuda_engine_worker_buffer,
-    .worker_absorb = cuda_engine_worker_absorb,
-    .worker_flush = cuda_engine_worker_finish,
-    .worker_finish = cuda_engine_worker_finish,
-    .worker_close = cuda_engine_worker_close,
+    .consumer_open = cuda_engine_consumer_open,
+    .consumer_buffer = cuda_engine_consumer_buffer,
+    .consumer_absorb = cuda_engine_consumer_absorb,
+    .consumer_flush = cuda_engine_consumer_merge,
+    .consumer_merge = cuda_engine_consumer_merge,
+    .consumer_close = cuda_engine_consumer_close,
 };

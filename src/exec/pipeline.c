@@ -145,7 +145,7 @@ static enum status pipeline_finalize(struct pipeline *pipeline, struct failure *
 
     for (size_t i = 0; i < pipeline->pool_count; i++) {
         struct failure own;
-        if (worker_pool_finish(&pipeline->pools[i], &own) != STATUS_OK)
+        if (worker_pool_merge(&pipeline->pools[i], &own) != STATUS_OK)
             status = status_fail_first(failure, status, &own);
     }
     uint64_t elements = pipeline_elements(pipeline) - pipeline->earlier_elements;
