@@ -35,7 +35,7 @@ SECONDS = 60  # only a run that hangs takes longer
 # Where a run without a usable GPU ends before the GPU has been given anything.
 CUDA_STARTS = {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaInitDevice",
                "cudaSetDevice", "cudaDeviceGetAttribute", "cudaMalloc", "fault_device_probe",
-               "fault_device_prepare", "fault_device_open", "fault_device_worker_open"}
+               "fault_device_prepare", "fault_device_open", "fault_device_consumer_open"}
 
 # What a device's failure is told with where the CPU then does all from the beginning.
 AGAIN = re.compile(rb"gpuhist: [^\n]+; starting again on the CPU\n")
@@ -790,7 +790,7 @@ def test_device(engines):
     calls, _, _ = count_up_all((case, function, FAILS, engine) for case in cases()
                                for function in functions("fault_device") for engine in ("cuda", "auto"))
     never = [function for function, count in calls.items()
-             if count == 0 and function != "fault_device_worker_flush"]  # where the writer is slow
+             if count == 0 and function != "fault_device_consumer_flush"]  # where the writer is slow
     if never:
         raise SystemExit(f"never called: {never}")
 

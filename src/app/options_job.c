@@ -529,7 +529,7 @@ static enum status options_check_kinds(const struct options *options, struct fai
             return status_fail(failure, STATUS_USAGE,
                                "%s does not take columns of %s: uniq, reduce distinct, --by and "
                                "--where do",
-                               operations[operation]->name, is_text ? "texts" : "addresses");
+                               job_operation_names[operation], is_text ? "texts" : "addresses");
         const char *const noun = is_text ? "texts" : "addresses";
         if (print->format && !print->format->has_values)
             return status_fail(failure, STATUS_USAGE,
@@ -618,7 +618,7 @@ static enum status options_check_columns(const struct options *options, struct f
     if (fields->count > 1 && operation != OPERATION_REDUCE && operation != OPERATION_COUNT)
         return status_fail(failure, STATUS_USAGE,
                            "%s takes one column of values (reduce and count take several)",
-                           operations[operation]->name);
+                           job_operation_names[operation]);
     return STATUS_OK;
 }
 
@@ -770,8 +770,8 @@ enum status options_check_merged(const struct options *options, const struct job
 
     if (options->unmergeable[operation])
         return status_fail(failure, STATUS_USAGE, "option --%s does not go with states of %s",
-                           options->unmergeable[operation], operations[operation]->name);
+                           options->unmergeable[operation], job_operation_names[operation]);
     if (operation == OPERATION_REDUCE || operation == OPERATION_COUNT)
-        return print_check_values(&options->print, operations[operation]->name, failure);
+        return print_check_values(&options->print, job_operation_names[operation], failure);
     return print_check_groups(&options->print, job, failure);
 }

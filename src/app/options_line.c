@@ -196,7 +196,7 @@ char *options_write_line(const struct job *job)
 
     if (!line)
         return NULL;
-    fprintf(line, "%s", operations[operation]->name);
+    fprintf(line, "%s", job_operation_names[operation]);
     for (unsigned i = 0; i < job->reductions.count; i++)
         fprintf(line, "%c%s", i == 0 ? ' ' : ',', job->reductions.list[i].name);
     fprintf(line, " --type=%s", options_type_name(job));

@@ -182,19 +182,16 @@ struct resources resources_look(const char *root)
     return resources;
 }
 
-static struct resources resources_first; /* set once */
-
-static void resources_look_first(void)
-{
-    resources_first = resources_look("");
-}
-
 const struct resources *resources_at_start(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct resources first; /* without processors: not known yet */
 
-    pthread_once(&once, resources_look_first);
-    return &resources_first;
+    pthread_mutex_lock(&lock);
+    if (first.processors == 0)
+        first = resources_look("");
+    pthread_mutex_unlock(&lock);
+    return &first;
 }
 
 bool resources_have_memory(uint64_t bytes)

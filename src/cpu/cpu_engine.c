@@ -34,7 +34,7 @@ struct cpu_session {
     size_t chunk_bytes;
 };
 
-struct cpu_worker {
+struct cpu_consumer {
     const struct cpu_session *session;
     const struct operation *operation;
     void *local; /* state of the operation; NULL: none, since nothing is absorbed */
@@ -91,9 +91,9 @@ static void cpu_engine_renew(void *session, void *partial)
     ((struct cpu_session *)session)->partial = partial;
 }
 
-static void cpu_engine_worker_close(void *worker)
+static void cpu_engine_consumer_close(void *consumer)
 {
-    struct cpu_worker *self = worker;
+    struct cpu_consumer *self = consumer;
     if (!self)
         return;
     operation_close_local(self->operation, self->local);
@@ -103,8 +103,8 @@ static void cpu_engine_worker_close(void *worker)
     free(self);
 }
 
-/* Resizes the memory of a worker's buffer. */
-static bool cpu_engine_resize(struct cpu_worker *self, size_t bytes)
+/* Resizes the memory of a consumer's buffer. */
+static bool cpu_engine_resize(struct cpu_consumer *self, size_t bytes)
 {
     char *data = memory_remap(self->buffer.data, self->buffer_bytes, bytes);
 
@@ -115,11 +115,11 @@ static bool cpu_engine_resize(struct cpu_worker *self, size_t bytes)
     return true;
 }
 
-/* The `grow` of a worker's buffer. */
+/* The `grow` of a consumer's buffer. */
 static enum status cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity,
                                    struct failure *failure)
 {
-    struct cpu_worker *self = buffer->owner;
+    struct cpu_consumer *self = buffer->owner;
 
     /* What is available, which the old memory is no part of, is for other threads, too. */
     const bool has_memory = resources_have_memory(capacity + capacity / 3);
@@ -130,15 +130,15 @@ static enum status cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity,
     return STATUS_OK;
 }
 
-static enum status cpu_engine_worker_open(void *session, void **worker, struct failure *failure)
+static enum status cpu_engine_consumer_open(void *session, void **consumer, struct failure *failure)
 {
     const struct cpu_session *owner = session;
     const struct job *job = owner->job;
-    struct cpu_worker *self = calloc(1, sizeof *self);
+    struct cpu_consumer *self = calloc(1, sizeof *self);
     if (!self)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
-    *worker = self;
+    *consumer = self;
     self->session = owner;
     self->operation = operation_of(job);
     self->buffer = (struct chunk_buffer){
@@ -158,10 +158,10 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
     return STATUS_OK;
 }
 
-static enum status cpu_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,
-                                            struct failure *failure)
+static enum status cpu_engine_consumer_buffer(void *consumer, struct chunk_buffer *buffer,
+                                              struct failure *failure)
 {
-    struct cpu_worker *self = worker;
+    struct cpu_consumer *self = consumer;
 
     /* The previous chunk is absorbed, so the buffer is free; a long row's memory is given back. */
     if (self->buffer_bytes > self->buffer.capacity &&
@@ -171,10 +171,10 @@ static enum status cpu_engine_worker_buffer(void *worker, struct chunk_buffer *b
     return STATUS_OK;
 }
 
-static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *chunk,
-                                            struct failure *failure)
+static enum status cpu_engine_consumer_absorb(void *consumer, const struct chunk *chunk,
+                                              struct failure *failure)
 {
-    struct cpu_worker *self = worker;
+    struct cpu_consumer *self = consumer;
     const struct cpu_session *session = self->session;
 
     if (!self->local && operation_open_local(self->operation, session->job, session->partial,
@@ -185,9 +185,9 @@ static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *ch
     return self->operation->local_absorb(self->local, chunk, failure);
 }
 
-static enum status cpu_engine_worker_finish(void *worker, struct failure *failure)
+static enum status cpu_engine_consumer_merge(void *consumer, struct failure *failure)
 {
-    struct cpu_worker *self = worker;
+    struct cpu_consumer *self = consumer;
     enum status status = STATUS_OK;
 
     if (self->local && self->operation->local_merge)
@@ -205,9 +205,9 @@ const struct engine cpu_engine = {
     .open = cpu_engine_open,
     .renew = cpu_engine_renew,
     .close = free,
-    .worker_open = cpu_engine_worker_open,
-    .worker_buffer = cpu_engine_worker_buffer,
-    .worker_absorb = cpu_engine_worker_absorb,
-    .worker_finish = cpu_engine_worker_finish,
-    .worker_close = cpu_engine_worker_close,
+    .consumer_open = cpu_engine_consumer_open,
+    .consumer_buffer = cpu_engine_consumer_buffer,
+    .consumer_absorb = cpu_engine_consumer_absorb,
+    .consumer_merge = cpu_engine_consumer_merge,
+    .consumer_close = cpu_engine_consumer_close,
 };

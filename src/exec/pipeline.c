@@ -145,7 +145,7 @@ static enum status pipeline_finalize(struct pipeline *pipeline, struct failure *
 
     for (size_t i = 0; i < pipeline->pool_count; i++) {
         struct failure own;
-        if (worker_pool_finish(&pipeline->pools[i], &own) != STATUS_OK)
+        if (worker_pool_merge(&pipeline->pools[i], &own) != STATUS_OK)
             status = status_fail_first(failure, status, &own);
     }
     uint64_t elements = pipeline_elements(pipeline) - pipeline->earlier_elements;
@@ -355,69 +355,56 @@ static void *pipeline_run_startup(void *argument)
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
-/* Adds and opens a pool. If it cannot be opened, its report says why. */
-static enum status pipeline_open_pool(struct pipeline *pipeline, const struct engine *engine,
-                                      unsigned device, struct failure *failure)
-{
-    struct engine_options options = pipeline->task->options;
-    struct worker_pool *pool = pipeline_add_pool(pipeline, engine, device, false);
-    const char *unsupported = engine_unsupported(engine, pipeline->task->job);
-    char description[256];
-
-    options.device = device;
-    if (!pool)
-        return status_fail(failure, STATUS_USAGE, "too many devices");
-    if (unsupported)
-        return status_fail(failure, STATUS_ENGINE, "engine %s does not support %s", engine->name,
-                           unsupported);
-    if (!engine->probe(device, description, sizeof description)) {
-        status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s", engine->name, description);
-        snprintf(pool->reason, sizeof pool->reason, "%s", description);
-        return failure->status;
-    }
-    if (worker_pool_open(pool, &options, failure) == STATUS_OK)
-        return STATUS_OK;
-    snprintf(pool->reason, sizeof pool->reason, "%.255s", failure->message);
-    return failure->status;
-}
-
 /*
- * Opens the engine asked for, on each of the devices. If none is, opens the engines that open
- * quickly and can run here, and adds pools that join late for the others; succeeds if any has
- * opened.
+ * Adds a pool for the engine asked for, on each of the devices, and opens it. If none is asked for,
+ * does so with the engines that open quickly, adds pools that join late for the others, and
+ * succeeds if any has opened; the report says why another has not.
  */
 static enum status pipeline_open(struct pipeline *pipeline, struct failure *failure)
 {
     const struct pipeline_task *task = pipeline->task;
-    enum status status = STATUS_ENGINE;
+    enum status status = STATUS_USAGE; /* no engine has that name */
+    bool has_opened = false;
+    char description[256];
 
-    if (task->engine) {
-        const struct engine *const *found = task->table;
-        while (*found && strcmp((*found)->name, task->engine) != 0)
-            found++;
-        const struct engine *engine = *found;
-        if (!engine)
-            return status_fail(failure, STATUS_USAGE,
-                               "unknown engine '%s': expected auto, cpu or cuda", task->engine);
+    for (const struct engine *const *next = task->table; *next; next++) {
+        const struct engine *engine = *next;
         const bool has_devices = task->device_count > 0 && engine->prepare;
-        for (size_t i = 0; i == 0 || (has_devices && i < task->device_count); i++) {
-            const unsigned device = has_devices ? task->devices[i] : 0;
-            if (pipeline_open_pool(pipeline, engine, device, failure) != STATUS_OK)
-                return failure->status;
-        }
-        return STATUS_OK;
-    }
-    for (const struct engine *const *engine = task->table; *engine; engine++) {
-        if (!(*engine)->prepare) {
-            if (pipeline_open_pool(pipeline, *engine, 0, failure) == STATUS_OK)
-                status = STATUS_OK;
+        const bool joins_late = !task->engine && engine->prepare;
+        if (task->engine && strcmp(engine->name, task->engine) != 0)
             continue;
+        for (size_t i = 0; i == 0 || (has_devices && i < task->device_count); i++) {
+            struct engine_options options = task->options;
+            options.device = has_devices ? task->devices[i] : 0;
+            struct worker_pool *pool =
+                pipeline_add_pool(pipeline, engine, options.device, joins_late);
+            const char *unsupported = engine_unsupported(engine, task->job);
+            if (joins_late)
+                continue;
+            if (!pool)
+                return status_fail(failure, STATUS_USAGE, "too many devices");
+            const char *reason = failure->message;
+            if (unsupported) {
+                status = status_fail(failure, STATUS_ENGINE, "engine %s does not support %s",
+                                     engine->name, unsupported);
+            } else if (!engine->probe(options.device, description, sizeof description)) {
+                status = status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s",
+                                     engine->name, description);
+                reason = description;
+            } else {
+                status = worker_pool_open(pool, &options, failure);
+            }
+            if (status != STATUS_OK)
+                snprintf(pool->reason, sizeof pool->reason, "%.255s", reason);
+            if (status != STATUS_OK && task->engine)
+                return status;
+            has_opened = has_opened || status == STATUS_OK;
         }
-        for (size_t i = 0; i == 0 || i < task->device_count; i++)
-            pipeline_add_pool(pipeline, *engine, task->device_count > 0 ? task->devices[i] : 0,
-                              true);
     }
-    return status == STATUS_OK ? status : failure->status;
+    if (status == STATUS_USAGE)
+        return status_fail(failure, status, "unknown engine '%s': expected auto, cpu or cuda",
+                           task->engine);
+    return has_opened ? STATUS_OK : status;
 }
 
 /*

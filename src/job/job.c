@@ -5,6 +5,12 @@
 
 #include <stdlib.h>
 
+const char *const job_operation_names[OPERATION_IDS] = {
+#define JOB_OPERATION_NAME(id, label, name) [OPERATION_##id] = name,
+    OPERATIONS(JOB_OPERATION_NAME)
+#undef JOB_OPERATION_NAME
+};
+
 void job_destroy(struct job *job)
 {
     for (size_t i = 0; i < job->predicate_count; i++)

@@ -16,22 +16,24 @@
 #include "job/text_rules.h"
 
 /*
- * X(ID, name), one row for each operation: OPERATION_ID is its id, op_<name> its functions
- * (operation.h).
+ * X(ID, label, name), one row for each operation: OPERATION_ID is its id, op_<label> its functions
+ * (operation.h), and the name is for users.
  */
-#define OPERATIONS(X)       \
-    X(HISTOGRAM, histogram) \
-    X(UNIQ, uniq)           \
-    X(REDUCE, reduce)       \
-    X(COUNT, count)         \
-    X(STALIN_SORT, stalin_sort)
+#define OPERATIONS(X)                    \
+    X(HISTOGRAM, histogram, "histogram") \
+    X(UNIQ, uniq, "uniq")                \
+    X(REDUCE, reduce, "reduce")          \
+    X(COUNT, count, "count")             \
+    X(STALIN_SORT, stalin_sort, "stalin-sort")
 
 enum operation_id {
-#define OPERATION_ENUM(id, name) OPERATION_##id,
+#define OPERATION_ENUM(id, label, name) OPERATION_##id,
     OPERATIONS(OPERATION_ENUM)
 #undef OPERATION_ENUM
         OPERATION_IDS /* the number of operations */
 };
+
+extern const char *const job_operation_names[OPERATION_IDS];
 
 /* What happens to values that are in no bin. */
 enum outside_policy {

@@ -181,7 +181,7 @@ static enum status op_columns_print(struct writer *writer, const struct job *job
 
     if (is_json) {
         writer_write_text(writer, "{\"operation\":\"");
-        writer_write_text(writer, operations[job->operation]->name);
+        writer_write_text(writer, job_operation_names[job->operation]);
         writer_write_text(writer, "\",\"columns\":[\n");
     }
     for (size_t i = 0; i < self->count; i++) {

@@ -247,7 +247,6 @@ static enum status op_count_print(struct writer *writer, const struct job *job, 
 }
 
 const struct operation op_count = {
-    .name = "count",
     .create = count_create,
     .finalize = count_finalize,
     .destroy = count_destroy,

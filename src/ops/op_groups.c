@@ -540,7 +540,8 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     if (format == &print_json && job->group_count > 0) {
         writer_write_text(writer, "{\"operation\":\"");
         writer_write_text(
-            writer, operations[job->range_bins > 0 ? OPERATION_HISTOGRAM : job->operation]->name);
+            writer,
+            job_operation_names[job->range_bins > 0 ? OPERATION_HISTOGRAM : job->operation]);
         writer_write_text(writer, "\",\"groups\":[");
     }
     for (size_t i = 0; has_header && i < job->group_count; i++) {

@@ -210,7 +210,6 @@ static enum status op_histogram_check_result(const struct job *job, const void *
 }
 
 const struct operation op_histogram = {
-    .name = "histogram",
     .create = histogram_create,
     .finalize = histogram_finalize,
     .destroy = histogram_destroy,

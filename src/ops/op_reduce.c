@@ -299,7 +299,6 @@ static enum status op_reduce_check_result(const struct job *job, const void *par
 }
 
 const struct operation op_reduce = {
-    .name = "reduce",
     .create = reduce_create,
     .finalize = reduce_finalize,
     .destroy = reduce_destroy,

@@ -249,7 +249,6 @@ static void op_stalin_sort_close(void *local)
 }
 
 const struct operation op_stalin_sort = {
-    .name = "stalin-sort",
     .create = stalin_sort_create,
     .finalize = stalin_sort_finalize,
     .destroy = stalin_sort_destroy,

@@ -287,7 +287,6 @@ static enum status op_uniq_check_result(const struct job *job, const void *parti
 }
 
 const struct operation op_uniq = {
-    .name = "uniq",
     .create = uniq_create,
     .finalize = uniq_finalize,
     .destroy = uniq_destroy,

@@ -4,7 +4,7 @@
 
 #include "partial/operation.h"
 
-#define OPERATION_DECLARE(id, label) extern const struct operation op_##label;
+#define OPERATION_DECLARE(id, label, name) extern const struct operation op_##label;
 OPERATIONS(OPERATION_DECLARE)
 #undef OPERATION_DECLARE
 

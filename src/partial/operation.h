@@ -25,8 +25,6 @@ struct state_writer;
 struct writer;
 
 struct operation {
-    const char *name; /* for users */
-
     /*
      * The partial. All operations have these three.
      *

@@ -402,7 +402,7 @@ void print_values(struct writer *writer, const struct print_options *options,
     } else if (format == &print_json) {
         writer_write_text(writer, options->is_next_column ? "," : "");
         writer_write_text(writer, all.column ? "{\"column\":\"" : "{\"operation\":\"");
-        print_values_word(writer, all.column ? all.column : operations[all.job->operation]->name,
+        print_values_word(writer, all.column ? all.column : job_operation_names[all.job->operation],
                           "\"\\", "\\");
         writer_write_text(writer, all.write_group ? "\",\"groups\":[" : "\"");
     }
