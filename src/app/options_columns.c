@@ -147,31 +147,30 @@ static bool options_parse_column(const struct options *options, char *text,
         column->where_bytes = strlen(text);
 
     const size_t length = column->where_bytes;
-    const char *at = memchr(text, '@', length);
+    char *at = memchr(text, '@', length);
     const char *digits = text + (*text == '+' || *text == '-');
     const size_t sign = (size_t)(digits - text);
-    char element[8];
-    char offset[32];
+    __int128 number;
     if (length == 0)
         return false;
-    if (!options->names_only && !options->jsonl && at && (size_t)(at - text) < sizeof element &&
-        length - (size_t)(at - text) <= sizeof offset) {
-        memcpy(element, text, (size_t)(at - text));
-        element[at - text] = '\0';
-        memcpy(offset, at + 1, length - (size_t)(at - text) - 1);
-        offset[length - (size_t)(at - text) - 1] = '\0';
-        column->field = 0;
-        if (element_parse(element, &column->element) &&
-            decimal_parse_unsigned(offset, DECIMAL_UNIT_BYTES, &column->offset))
+    if (!options->names_only && !options->jsonl && at) {
+        struct element element;
+        *at = '\0';
+        const bool is_element = element_parse(text, &element);
+        *at = '@';
+        if (is_element &&
+            decimal_parse(at + 1, (size_t)(text + length - at) - 1, DECIMAL_UNIT_BYTES, &number) &&
+            number >= 0 && number <= UINT64_MAX) {
+            column->element = element;
+            column->offset = (uint64_t)number;
+            column->field = 0;
             return true;
-        column->element.bytes = 0;
-        column->field = 1;
+        }
     }
     bool is_number = sign < length;
     for (size_t i = sign; i < length; i++)
         is_number = is_number && text[i] >= '0' && text[i] <= '9';
     if (is_number && !options->names_only && !options->jsonl) {
-        __int128 number;
         if (!decimal_parse(text, length, DECIMAL_UNIT_SI, &number) || number < -OPTIONS_FIELD_MAX ||
             number > OPTIONS_FIELD_MAX)
             return false;

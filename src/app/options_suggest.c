@@ -258,19 +258,15 @@ enum status options_check_dashes(const char *word, struct failure *failure)
 
 enum status options_fail_type(const char *typed, struct failure *failure)
 {
-    static const char *const floats[] = {"float", "double", "f32", "f64", "float32", "float64"};
     const char *rest = typed + (*typed == 'u');
     struct element element;
     char meant[8];
 
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
-        if (strcmp(typed, floats[i]) == 0)
-            return status_fail(
-                failure, STATUS_USAGE,
-                "invalid --type '%s': values are integers; text such as 12.345 needs "
-                "--decimals 3",
-                typed);
-    }
+    if (*typed == 'f' || strcmp(typed, "double") == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "invalid --type '%s': values are integers; text such as 12.345 needs "
+                           "--decimals 3",
+                           typed);
     const char *delimiter = strcmp(typed, "\t") == 0 ? "\\t" : typed;
     if (strcmp(delimiter, "\\t") == 0 || (strlen(typed) == 1 && ispunct((unsigned char)*typed)))
         return status_fail(failure, STATUS_USAGE, "invalid --type '%s': did you mean -d '%s'?",
