@@ -52,22 +52,6 @@ size_t options_find_operator(const char *text, enum predicate_relation *relation
     return 0;
 }
 
-/* Reads the width of a kind. */
-static bool options_parse_width(const char *text, size_t length, struct options_column *column)
-{
-    __int128 number;
-
-    if (column->kind == OPTIONS_KIND_IP)
-        return kind_ip_prefix_parse(text, length, &column->prefix);
-    if (column->kind == OPTIONS_KIND_TIME || column->kind == OPTIONS_KIND_LOCAL_TIME)
-        return kind_time_bucket_parse(text, length, column->decimals, &column->bucket);
-    if (!decimal_parse_fixed(text, length, column->decimals, &number) || number < 1 ||
-        number > INT64_MAX)
-        return false;
-    column->width = (uint64_t)number;
-    return true;
-}
-
 /*
  * Reads KIND[/WIDTH] of text[0..length). Returns false if that is no kind: it then belongs to a
  * name.
@@ -79,6 +63,7 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
     const char *point = memchr(text, '.', kind);
     const size_t name = point ? (size_t)(point - text) : kind;
     __int128 decimals = 0;
+    bool is_valid = true;
 
     for (size_t i = 0; i < sizeof options_kinds / sizeof *options_kinds; i++) {
         if (strlen(options_kinds[i].name) != name || memcmp(options_kinds[i].name, text, name) != 0)
@@ -92,12 +77,23 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
             return false;
         found.decimals = (unsigned)decimals;
         found.prefix = (struct kind_ip_prefix){32, 128};
+        const char *width = slash + 1;
+        const size_t bytes = length - kind - 1;
+        __int128 number = 0;
         if (slash && found.kind == OPTIONS_KIND_TEXT)
             return false;
-        if (slash && !options_parse_width(slash + 1, length - kind - 1, &found))
-            return false;
-        *column = found;
-        return true;
+        if (slash && found.kind == OPTIONS_KIND_IP)
+            is_valid = kind_ip_prefix_parse(width, bytes, &found.prefix);
+        else if (slash &&
+                 (found.kind == OPTIONS_KIND_TIME || found.kind == OPTIONS_KIND_LOCAL_TIME))
+            is_valid = kind_time_bucket_parse(width, bytes, found.decimals, &found.bucket);
+        else if (slash)
+            is_valid = decimal_parse_fixed(width, bytes, found.decimals, &number) && number >= 1 &&
+                       number <= INT64_MAX;
+        found.width = (uint64_t)number;
+        if (is_valid)
+            *column = found;
+        return is_valid;
     }
     return false;
 }

@@ -7,33 +7,6 @@
 
 #include <string.h>
 
-/* Surveys all rows. */
-static struct plot_survey plot_make_survey(struct rows rows)
-{
-    struct rows_row batch[PLOT_BATCH_ROWS];
-    struct plot_survey survey = {.rows = 0};
-    __int128 before = 0; /* the width of the row before */
-    size_t n;
-
-    while ((n = rows_read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
-        if (survey.rows == 0) {
-            survey.low = batch[0].low;
-            survey.narrow = before = batch[0].high - batch[0].low;
-        }
-        for (size_t i = 0; i < n; i++) {
-            const __int128 width = batch[i].high - batch[i].low;
-            survey.narrow = before < survey.narrow ? before : survey.narrow;
-            survey.wide = width > survey.wide ? width : survey.wide;
-            survey.empty += batch[i].count == 0;
-            before = width;
-        }
-        survey.last = batch[n - 1].low;
-        survey.high = batch[n - 1].high;
-        survey.rows += n;
-    }
-    return survey;
-}
-
 bool plot_is_even(const struct plot *plot)
 {
     return plot->survey.wide - plot->survey.narrow <= 1;
@@ -110,8 +83,24 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
     *plot = (struct plot){.rows = *rows, .per_group = 1};
     if (!by_bin)
         return;
-    plot->survey = plot_make_survey(*rows);
-    const struct plot_survey *survey = &plot->survey;
+    struct plot_survey *survey = &plot->survey;
+    struct rows all = *rows;
+    __int128 before = 0; /* the width of the row before */
+    for (size_t n; (n = rows_read(&all, plot->batch, PLOT_BATCH_ROWS)) > 0; survey->rows += n) {
+        if (survey->rows == 0) {
+            survey->low = plot->batch[0].low;
+            survey->narrow = before = plot->batch[0].high - plot->batch[0].low;
+        }
+        for (size_t i = 0; i < n; i++) {
+            const __int128 width = plot->batch[i].high - plot->batch[i].low;
+            survey->narrow = before < survey->narrow ? before : survey->narrow;
+            survey->wide = width > survey->wide ? width : survey->wide;
+            survey->empty += plot->batch[i].count == 0;
+            before = width;
+        }
+        survey->last = plot->batch[n - 1].low;
+        survey->high = plot->batch[n - 1].high;
+    }
     if (survey->rows == 0)
         return;
     plot->origin = plot_binning(plot) ? plot_bins_origin(plot_binning(plot)) : 0;

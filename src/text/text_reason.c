@@ -117,16 +117,6 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const struct e
     return is_quoted || !is_plain ? TEXT_MISFIT_FORM : TEXT_MISFIT_DECIMAL;
 }
 
-/* Copies the beginning of a token, with `?` for NUL, and appends "..." if it is longer. */
-static void text_reason_show(const char *token, size_t bytes, char out[TEXT_REASON_SHOWN + 4])
-{
-    size_t shown = bytes < TEXT_REASON_SHOWN ? bytes : TEXT_REASON_SHOWN;
-
-    for (size_t i = 0; i < shown; i++)
-        out[i] = token[i] == '\0' ? '?' : token[i];
-    strcpy(out + shown, bytes > shown ? "..." : "");
-}
-
 /*
  * Writes the reason if the line has no such field, or another number of them than its header; one
  * that lacks the wanted field is only said to lack it. Returns whether it is so.
@@ -181,26 +171,6 @@ static const char *text_reason_noun(const struct text_reading *reading)
     }
 }
 
-/* Writes the reason if the row is no JSON object, or has no such key. Returns whether it is so. */
-static bool text_reason_is_no_key(const struct text_reading *reading,
-                                  const struct text_token *token, char out[TEXT_REASON_SIZE])
-{
-    const bool has_mark = text_advice_has_mark(reading->data + token->offset, token->bytes);
-    char advice[TEXT_ADVICE_SIZE];
-
-    if (token->fault) {
-        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s%s%s", token->fault,
-                 has_mark ? ", but with a byte order mark (" : "",
-                 has_mark ? text_advise_mark(reading) : "", has_mark ? ")" : "");
-        return true;
-    }
-    if (!reading->is_json || !token->is_missing)
-        return false;
-    text_advise_path(reading, token->offset, reading->field_name, advice);
-    snprintf(out, TEXT_REASON_SIZE, "row has no %.100s%s", reading->field_name, advice);
-    return true;
-}
-
 void text_explain_invalid(const struct text_reading *reading, const struct text_token *token,
                           char out[TEXT_REASON_SIZE])
 {
@@ -217,8 +187,17 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     const bool is_other = /* that has not been said */
         !reading->is_value && !rules->from_zero && (is_kind || !reading->is_group);
 
-    if (text_reason_is_no_key(reading, token, out))
+    if (token->fault) {
+        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s%s%s", token->fault,
+                 has_mark ? ", but with a byte order mark (" : "",
+                 has_mark ? text_advise_mark(reading) : "", has_mark ? ")" : "");
         return;
+    }
+    if (reading->is_json && token->is_missing) {
+        text_advise_path(reading, token->offset, reading->field_name, advice);
+        snprintf(out, TEXT_REASON_SIZE, "row has no %.100s%s", reading->field_name, advice);
+        return;
+    }
     if (token->bytes == 0 && !reading->is_json &&
         text_reason_has_wrong_fields(reading, token->offset, out))
         return;
@@ -228,7 +207,12 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
                  TEXT_BYTES_MAX);
         return;
     }
-    text_reason_show(begin + 3 * has_mark, token->bytes - 3 * has_mark, shown);
+    /* The beginning of the token, with `?` for NUL. */
+    const size_t bytes = token->bytes - 3 * has_mark;
+    const size_t length = bytes < TEXT_REASON_SHOWN ? bytes : TEXT_REASON_SHOWN;
+    for (size_t i = 0; i < length; i++)
+        shown[i] = begin[3 * has_mark + i] == '\0' ? '?' : begin[3 * has_mark + i];
+    strcpy(shown + length, bytes > length ? "..." : "");
     if (rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", rules->decimals);
     const struct kind_time_rules time = {
