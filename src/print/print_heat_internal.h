@@ -28,10 +28,7 @@ struct writer;
 #define PRINT_HEAT_NAME_SIZE PLOT_NAME_SIZE
 
 struct print_heat_axis {
-    const struct element *element; /* of the values */
-    const struct binning *binning; /* position p is bin p + origin; NULL: value p * unit + origin */
-    __int128 unit;
-    __int128 origin;
+    struct plot_scale scale;
     bool is_unit;    /* positions are single values */
     bool in_picture; /* numbers are written as there (axis_write) */
 

@@ -206,7 +206,7 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     if (title)
         svg_write_escaped(writer, summary);
     svg_write_note(writer, &has_notes, "each column combines ", heat->x.step > 1 ? heat->x.step : 0,
-                   heat->x.unit == 1 ? " values of the group" : " neighbouring groups");
+                   heat->x.scale.unit == 1 ? " values of the group" : " neighbouring groups");
     svg_write_note(writer, &has_notes, "each row combines ", heat->y.step > 1 ? heat->y.step : 0,
                    heat->y.is_unit ? " values" : " bins");
     svg_write_note(writer, &has_notes, "below the bins: ", heat->below, "");
