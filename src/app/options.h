@@ -202,16 +202,10 @@ static inline bool options_is_range_auto(const struct options *options)
 /* Frees what the options own. */
 void options_destroy(struct options *options);
 
-/*
- * Returns the word that precedes --help for this text, such as `reduce`; empty for the default. The
- * string is constant.
- */
+/* Returns the word that precedes --help for this text, such as `reduce`; empty for the default. */
 const char *options_help_word(const struct options *options);
 
-/*
- * Returns the --help text of the command, or if it is not named of the program, which fits 40
- * lines. The caller frees it; NULL: there is no memory.
- */
+/* Returns the --help text, which the caller frees; NULL: there is no memory. */
 char *options_help(const struct options *options);
 
 /*
@@ -222,18 +216,18 @@ enum status options_check(const struct options *options, enum options_input *inp
                           struct failure *failure);
 
 /*
- * Writes the options that define a job and the meaning of its partial, as one line, such as
- * "histogram --type=i32 --bins=256 --outside=report". Equal lines are equal jobs: states of them
- * can be added. What was typed is quoted: blanks, control characters and backslashes become \ and
- * three octal digits. The caller frees the line; NULL: there is no memory.
+ * Writes the options that define a job, as one line, such as "histogram --type=i32 --bins=256
+ * --outside=report": states of equal lines can be added. What was typed is quoted: blanks, control
+ * characters and backslashes become \ and three octal digits. The caller frees the line; NULL:
+ * there is no memory.
  */
 char *options_write_line(const struct job *job);
 
 /*
  * Parses such a line and creates its job, which takes no input: the values of lists in files are
  * unknown. Fails with STATUS_USAGE if options_write_line does not write it, with STATUS_DATA if
- * there is no memory. The options own what the job points to. The caller destroys the job, then the
- * options, also after a failure. Not thread-safe.
+ * there is no memory. The caller destroys the job, then the options, which own what the job points
+ * to, also after a failure. Not thread-safe.
  */
 enum status options_read_line(struct options *options, const char *line, struct job *job,
                               struct failure *failure);
@@ -245,17 +239,15 @@ enum status options_read_line(struct options *options, const char *line, struct 
 #define OPTIONS_DIFFERENCE_SIZE 192
 bool options_compare_lines(const char *a, const char *b, char difference[OPTIONS_DIFFERENCE_SIZE]);
 
-/*
- * Checks that all options of a merge apply to the job of its states. Fails with STATUS_USAGE.
- */
+/* Checks that all options of a merge apply to the job of its states. Fails with STATUS_USAGE. */
 enum status options_check_merged(const struct options *options, const struct job *job,
                                  struct failure *failure);
 
 /*
- * Makes of the options those for the elements of an array of NumPy, in the file `name`: binary
- * integers, and of an array with two dimensions records, in which columns are elements. `adapted`
- * shares what `options` own, and is not destroyed. Of a column-major array, the options are for the
- * elements of one *column, from 0. Fails with STATUS_DATA if the options do not go with the array.
+ * Makes of the options those for an array of NumPy, in the file `name`: of binary integers, or with
+ * two dimensions of records. `adapted` shares what `options` own, and is not destroyed. Of a
+ * column-major array, the options are for the elements of one *column, from 0. Fails with
+ * STATUS_DATA if the options do not go with the array.
  */
 enum status options_adapt_array(const struct options *options, const struct npy *array,
                                 const char *name, struct options *adapted, uint64_t *column,

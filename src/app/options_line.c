@@ -150,21 +150,6 @@ static void options_append_columns(FILE *line, const struct job *job)
     }
 }
 
-/*
- * The type that -t gives, which is that of values and groups that are numbers: of the first value
- * that is one, else of groups.
- */
-static const char *options_type_name(const struct job *job)
-{
-    if (job->element.notation == ELEMENT_DECIMAL)
-        return job->element.name;
-    for (size_t i = 1; i < job_condition_column(job); i++) {
-        if (job->columns[i].element.notation == ELEMENT_DECIMAL)
-            return job->columns[i].element.name;
-    }
-    return "i64";
-}
-
 /* Whether the result is the number of the values, whatever they are: decimals do not matter. */
 static bool options_counts_values(const struct job *job)
 {
@@ -199,7 +184,15 @@ char *options_write_line(const struct job *job)
     fprintf(line, "%s", job_operation_names[operation]);
     for (unsigned i = 0; i < job->reductions.count; i++)
         fprintf(line, "%c%s", i == 0 ? ' ' : ',', job->reductions.list[i].name);
-    fprintf(line, " --type=%s", options_type_name(job));
+    /* -t gives the type of values and groups that are numbers: the first that are. */
+    size_t typed = 0;
+    while (typed < job_condition_column(job) &&
+           job->columns[typed].element.notation != ELEMENT_DECIMAL)
+        typed++;
+    fprintf(line, " --type=%s",
+            job->element.notation == ELEMENT_DECIMAL ? job->element.name
+            : typed < job_condition_column(job)      ? job->columns[typed].element.name
+                                                     : "i64");
     if (decimals > 0 && job->element.notation == ELEMENT_DECIMAL && job->value_count == 1 &&
         !options_counts_values(job))
         fprintf(line, " --decimals=%u", decimals);

@@ -181,70 +181,59 @@ enum status options_check_reductions(const struct options_command *command, cons
                        has_blank ? ": commas separate reductions, as in sum,max" : "");
 }
 
-/*
- * Writes what the name of a file that does not exist probably means, or "". names[-1] is the word
- * before it.
- */
-static void options_advise_file(const struct options *options, char *const *names,
-                                char advice[OPTIONS_SHOWN_SIZE])
-{
-    const struct options_command *command = options->command;
-    const bool has_lists = options->print.quantiles.count > 0 || options->predicate_count > 0;
-    const bool is_number =
-        strpbrk(*names, "0123456789") && (*names)[strspn(*names, "-.0123456789")] == '\0';
-    const bool is_field = is_number && !strchr(*names, '.') && strlen(*names) < 4; /* no year */
-    const size_t column = strcspn(*names, "=!<>");
-    const char *text = "";
-    struct reductions reductions;
-    enum predicate_relation relation;
-    const char *value = *names + column;
-
-    value += options_find_operator(value, &relation);
-    const bool is_condition = value > *names + column && *value != '\0' && !strchr(*names, '/');
-    *advice = '\0';
-    if (command == &options_commands[OPERATION_REDUCE] &&
-        reductions_parse(*names, &reductions) == REDUCTIONS_LIST) {
-        if (reductions_parse(names[-1], &reductions) == REDUCTIONS_LIST)
-            snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean reduce %s,%s?", names[-1], *names);
-        else
-            text = "reductions are the first operand, as in reduce sum,max FILE";
-    } else if (options_find_command(*names)) {
-        text = "an operation is the first word";
-    } else if (strcmp(*names, "help") == 0) {
-        text = "did you mean --help?";
-    } else if (is_condition && column == 0 && command->traits & OPTIONS_TESTS_VALUES) {
-        const struct options_row *row = options_rows; /* of the predicate with that relation */
-        while (row->kind != OPTIONS_PREDICATE || row->value != relation)
-            row++;
-        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean --%s %s?", row->name, value);
-    } else if (is_condition && column > 0) {
-        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean --where '%s'?", *names);
-    } else if (is_number && (options->has_log2 || options->header_lines > 0)) {
-        text = "a value that may be left out stands behind a =, as in --log2=3";
-    } else if (is_number && (options->edges || options->range_text || has_lists)) {
-        text = "the values of a list have commas between them, as in 0,10,20";
-    } else if (is_field && options->field.list_count == 0) {
-        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean -f %s?", *names);
-    } else if (is_field && options->field.list_count == 1 && command->traits & OPTIONS_REDUCES) {
-        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean -f %s,%s?", options->field.lists[0],
-                 *names);
-    }
-    if (*text)
-        snprintf(advice, OPTIONS_SHOWN_SIZE, "%s", text);
-}
-
 enum status options_check_files(const struct options *options, char *const *names,
                                 struct failure *failure)
 {
-    char advice[OPTIONS_SHOWN_SIZE];
+    const struct options_command *command = options->command;
+    const bool has_lists = options->print.quantiles.count > 0 || options->predicate_count > 0;
+    char advice[OPTIONS_SHOWN_SIZE] = ""; /* what the name of a file that does not exist means */
 
-    for (; *names && options->command->action == OPTIONS_RUN; names++) {
-        options_advise_file(options, names, advice);
-        if (*advice && options_is_no_file(*names))
-            return status_fail(failure, STATUS_DATA, STATUS_NAME ": No such file or directory (%s)",
-                               *names, advice);
+    for (; *names && command->action == OPTIONS_RUN && *advice == '\0'; names++) {
+        const char *name = *names;
+        const bool is_number =
+            strpbrk(name, "0123456789") && name[strspn(name, "-.0123456789")] == '\0';
+        const bool is_field = is_number && !strchr(name, '.') && strlen(name) < 4; /* no year */
+        const size_t column = strcspn(name, "=!<>");
+        struct reductions reductions;
+        enum predicate_relation relation;
+        const size_t sign = options_find_operator(name + column, &relation);
+        const char *value = name + column + sign;
+        const bool is_condition = sign > 0 && *value != '\0' && !strchr(name, '/');
+        if (!options_is_no_file(name))
+            continue;
+        if (command == &options_commands[OPERATION_REDUCE] &&
+            reductions_parse(name, &reductions) == REDUCTIONS_LIST) {
+            if (reductions_parse(names[-1], &reductions) == REDUCTIONS_LIST)
+                snprintf(advice, sizeof advice, "did you mean reduce %s,%s?", names[-1], name);
+            else
+                strcpy(advice, "reductions are the first operand, as in reduce sum,max FILE");
+        } else if (options_find_command(name)) {
+            strcpy(advice, "an operation is the first word");
+        } else if (strcmp(name, "help") == 0) {
+            strcpy(advice, "did you mean --help?");
+        } else if (is_condition && column == 0 && command->traits & OPTIONS_TESTS_VALUES) {
+            const struct options_row *row = options_rows; /* of the predicate */
+            while (row->kind != OPTIONS_PREDICATE || row->value != relation)
+                row++;
+            snprintf(advice, sizeof advice, "did you mean --%s %s?", row->name, value);
+        } else if (is_condition && column > 0) {
+            snprintf(advice, sizeof advice, "did you mean --where '%s'?", name);
+        } else if (is_number && (options->has_log2 || options->header_lines > 0)) {
+            strcpy(advice, "a value that may be left out stands behind a =, as in --log2=3");
+        } else if (is_number && (options->edges || options->range_text || has_lists)) {
+            strcpy(advice, "the values of a list have commas between them, as in 0,10,20");
+        } else if (is_field && options->field.list_count == 0) {
+            snprintf(advice, sizeof advice, "did you mean -f %s?", name);
+        } else if (is_field && options->field.list_count == 1 &&
+                   command->traits & OPTIONS_REDUCES) {
+            snprintf(advice, sizeof advice, "did you mean -f %s,%s?", options->field.lists[0],
+                     name);
+        }
     }
-    return STATUS_OK;
+    if (*advice == '\0')
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA, STATUS_NAME ": No such file or directory (%s)",
+                       names[-1], advice);
 }
 
 enum status options_check_dashes(const char *word, struct failure *failure)
@@ -258,19 +247,15 @@ enum status options_check_dashes(const char *word, struct failure *failure)
 
 enum status options_fail_type(const char *typed, struct failure *failure)
 {
-    static const char *const floats[] = {"float", "double", "f32", "f64", "float32", "float64"};
     const char *rest = typed + (*typed == 'u');
     struct element element;
     char meant[8];
 
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
-        if (strcmp(typed, floats[i]) == 0)
-            return status_fail(
-                failure, STATUS_USAGE,
-                "invalid --type '%s': values are integers; text such as 12.345 needs "
-                "--decimals 3",
-                typed);
-    }
+    if (*typed == 'f' || strcmp(typed, "double") == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "invalid --type '%s': values are integers; text such as 12.345 needs "
+                           "--decimals 3",
+                           typed);
     const char *delimiter = strcmp(typed, "\t") == 0 ? "\\t" : typed;
     if (strcmp(delimiter, "\\t") == 0 || (strlen(typed) == 1 && ispunct((unsigned char)*typed)))
         return status_fail(failure, STATUS_USAGE, "invalid --type '%s': did you mean -d '%s'?",

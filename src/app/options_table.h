@@ -104,10 +104,7 @@ struct options_row {
 extern const struct options_row options_rows[];
 extern const size_t options_row_count;
 
-/*
- * Reads the columns and conditions that were given. Fails with STATUS_USAGE, or with STATUS_DATA if
- * there is no memory.
- */
+/* Reads the columns and conditions that were given. Fails with STATUS_USAGE or STATUS_DATA. */
 enum status options_finish_columns(struct options *options, struct failure *failure);
 
 /*
@@ -133,7 +130,7 @@ enum status options_fail_value(const char *name, const char *value, const char *
 
 /*
  * Fails with STATUS_USAGE if the first word of the command line, which is no operation, is no file
- * either, but nearly the name of an operation, a list of reductions, or the name of an option.
+ * either, but nearly the name of one, reductions, or an option.
  */
 enum status options_check_first_word(const char *word, struct failure *failure);
 
@@ -146,22 +143,17 @@ enum status options_check_reductions(const struct options_command *command, cons
 
 /*
  * Fails with STATUS_DATA if one of the files, up to NULL, does not exist, and its name probably
- * means something else: an operation, a reduction, a condition or the number of a field. names[-1]
- * is the word before the first one.
+ * means something else. names[-1] is the word before the first one.
  */
 enum status options_check_files(const struct options *options, char *const *names,
                                 struct failure *failure);
 
-/*
- * Fails with STATUS_USAGE if the word, which getopt takes for options of one letter and a value, is
- * a long option with one dash, such as -top or -top=3. It begins with a dash.
- */
+/* Fails with STATUS_USAGE if a word is a long option with one dash, such as -top or -top=3. */
 enum status options_check_dashes(const char *word, struct failure *failure);
 
 /*
  * Fails with STATUS_USAGE for an option that does not exist: of that letter or, if it is 0, a long
- * one, as typed, that may be ambiguous. The message has the candidates, or the option that was
- * probably meant.
+ * one, as typed. The message has what it may be short for, or what was probably meant.
  */
 enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
                                  struct failure *failure);

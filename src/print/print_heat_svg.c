@@ -49,22 +49,6 @@ static unsigned print_heat_svg_y(const struct print_heat_svg *svg, size_t i)
     return PRINT_HEAT_SVG_BOTTOM - (unsigned)(PRINT_HEAT_SVG_HEIGHT * i / svg->heat->y.count);
 }
 
-/* Writes the classes of the levels. */
-static void print_heat_svg_style(struct writer *writer)
-{
-    svg_write(writer, "<style>\n.heat path{stroke:none;shape-rendering:crispEdges}\n");
-    for (unsigned is_dark = 0; is_dark < 2; is_dark++) {
-        svg_write(writer, "%s", is_dark ? "@media (prefers-color-scheme:dark){\n" : "");
-        for (unsigned i = 0; i < PRINT_HEAT_COLOURS; i++) {
-            const struct print_heat_colour colour =
-                print_heat_colour(is_dark ? i : PRINT_HEAT_COLOURS - 1 - i);
-            svg_write(writer, ".c%u{fill:#%02x%02x%02x}%s", i, colour.red, colour.green,
-                      colour.blue, i % 4 == 3 || i == PRINT_HEAT_COLOURS - 1 ? "\n" : "");
-        }
-    }
-    svg_write(writer, "}\n</style>\n");
-}
-
 static void print_heat_svg_cells(const struct print_heat_svg *svg)
 {
     const struct print_heat *heat = svg->heat;
@@ -207,12 +191,22 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     axis_write(groups, NULL, heat->groups->count, true);
     sprintf(c, " of %s %s", groups, heat->groups->count == 1 ? "group" : "groups");
     svg_begin(writer, height, svg.left, title ? title : summary);
-    print_heat_svg_style(writer);
+    svg_write(writer, "<style>\n.heat path{stroke:none;shape-rendering:crispEdges}\n");
+    for (unsigned is_dark = 0; is_dark < 2; is_dark++) { /* the classes of the levels */
+        svg_write(writer, "%s", is_dark ? "@media (prefers-color-scheme:dark){\n" : "");
+        for (unsigned i = 0; i < PRINT_HEAT_COLOURS; i++) {
+            const struct print_heat_colour colour =
+                print_heat_colour(is_dark ? i : PRINT_HEAT_COLOURS - 1 - i);
+            svg_write(writer, ".c%u{fill:#%02x%02x%02x}%s", i, colour.red, colour.green,
+                      colour.blue, i % 4 == 3 || i == PRINT_HEAT_COLOURS - 1 ? "\n" : "");
+        }
+    }
+    svg_write(writer, "}\n</style>\n");
     svg_write(writer, "<text x=\"%u\" y=\"480\">", svg.left);
     if (title)
         svg_write_escaped(writer, summary);
     svg_write_note(writer, &has_notes, "each column combines ", heat->x.step > 1 ? heat->x.step : 0,
-                   heat->x.unit == 1 ? " values of the group" : " neighbouring groups");
+                   heat->x.scale.unit == 1 ? " values of the group" : " neighbouring groups");
     svg_write_note(writer, &has_notes, "each row combines ", heat->y.step > 1 ? heat->y.step : 0,
                    heat->y.is_unit ? " values" : " bins");
     svg_write_note(writer, &has_notes, "below the bins: ", heat->below, "");

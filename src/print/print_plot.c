@@ -136,38 +136,6 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
     return style;
 }
 
-static char *print_plot_bar(char *c, const struct print_plot_style *style, uint64_t count)
-{
-    const unsigned whole = style->bar_columns * (style->terminal.has_unicode ? 8 : 1);
-
-    if (count == 0)
-        return c;
-    c = stpcpy(c, "  ");
-    if (style->terminal.has_colour)
-        c = stpcpy(c, "\033[36m");
-    unsigned __int128 part = count;
-    unsigned __int128 most = style->max;
-    if (style->min > 0) { /* half the smallest count has no bar */
-        const uint32_t bit = 1U << AXIS_LOG2_BITS;
-        part = axis_log2(count) + bit - axis_log2(style->min);
-        most = axis_log2(style->max) + bit - axis_log2(style->min);
-    }
-    /* part / most * whole, rounded, and at least 1 */
-    unsigned share = (unsigned)((part * whole * 2 + most) / (most * 2));
-    share = share > 0 ? share : 1;
-    if (!style->terminal.has_unicode) {
-        memset(c, '#', share);
-        c += share;
-        share = 0;
-    }
-    for (; share > 0; share -= share < 8 ? share : 8) { /* U+2588 is full, U+258F one eighth */
-        memcpy(c, "\xe2\x96", 2);
-        c[2] = (char)(0x90 - (share < 8 ? share : 8));
-        c += 3;
-    }
-    return style->terminal.has_colour ? stpcpy(c, "\033[0m") : c;
-}
-
 static void print_plot_line(struct writer *writer, const struct print_plot_style *style,
                             const struct print_plot_cells *cells, uint64_t count)
 {
@@ -179,7 +147,31 @@ static void print_plot_line(struct writer *writer, const struct print_plot_style
         if (style->widths[i] > 0)
             c += sprintf(c, "%s%*s", i > 0 ? "  " : "", (int)style->widths[i], cells->text[i]);
     }
-    c = print_plot_bar(c, style, count);
+    if (count > 0) {
+        const unsigned whole = style->bar_columns * (style->terminal.has_unicode ? 8 : 1);
+        unsigned __int128 part = count;
+        unsigned __int128 most = style->max;
+        if (style->min > 0) { /* half the smallest count has no bar */
+            const uint32_t bit = 1U << AXIS_LOG2_BITS;
+            part = axis_log2(count) + bit - axis_log2(style->min);
+            most = axis_log2(style->max) + bit - axis_log2(style->min);
+        }
+        /* part / most * whole, rounded, and at least 1 */
+        unsigned share = (unsigned)((part * whole * 2 + most) / (most * 2));
+        share = share > 0 ? share : 1;
+        c = stpcpy(stpcpy(c, "  "), style->terminal.has_colour ? "\033[36m" : "");
+        if (!style->terminal.has_unicode) {
+            memset(c, '#', share);
+            c += share;
+            share = 0;
+        }
+        for (; share > 0; share -= share < 8 ? share : 8) { /* U+2588 is full, U+258F an eighth */
+            memcpy(c, "\xe2\x96", 2);
+            c[2] = (char)(0x90 - (share < 8 ? share : 8));
+            c += 3;
+        }
+        c = stpcpy(c, style->terminal.has_colour ? "\033[0m" : "");
+    }
     *c++ = '\n';
     writer_commit(writer, (size_t)(c - line));
 }

@@ -84,10 +84,7 @@ extern const struct print_format print_gnuplot;
 extern const struct print_format print_svg;
 extern const struct print_format print_plot;
 
-/*
- * Returns the number of lines of bars that fit the terminal, beside the other lines of a plot with
- * these options. Reads the environment.
- */
+/* Returns the number of lines of bars that fit the terminal. Reads the environment. */
 uint64_t print_plot_lines(const struct print_options *options);
 
 /* Returns what a picture calls the values. Pure. */
@@ -119,11 +116,7 @@ size_t print_columns(struct writer *writer, const char *text, size_t columns);
 /* Returns the format in the options, or the default for standard output. */
 const struct print_format *print_rows_format(const struct print_options *options);
 
-/*
- * The same for the groups of a job: by default tsv, or a heat map (print_heat.h) if
- * print_rows_format is print_plot and there is one column and no option that heat maps do not
- * support.
- */
+/* The same for the groups of a job: tsv, or a heat map (print_heat.h) where one can be drawn. */
 const struct print_format *print_groups_format(const struct print_options *options,
                                                const struct job *job);
 
@@ -134,20 +127,16 @@ const struct print_format *print_groups_format(const struct print_options *optio
 enum status print_rows(struct writer *writer, const struct rows *rows,
                        const struct print_options *options, struct failure *failure);
 
-/*
- * Writes a line for each row of a table whose format is tsv, csv or json, as print_rows_in_parts
- * does.
- */
+/* Writes a line for each row of a table whose format is tsv, csv or json. */
 void print_lines(struct writer *writer, const struct print_table *table);
 
 /* The number of rows that formats read at a time. */
 #define PRINT_ROWS_BATCH 256
 
 /*
- * Writes the rows of a table with `write`. `write` may write at most row_bytes bytes for a row, and
- * what it writes must depend only on that row. For large tables several threads call `write` at the
- * same time, each for a different part; `write` must therefore reserve less than 64 KiB of the
- * writer at a time.
+ * Writes the rows of a table with `write`, which several threads call for different parts of a
+ * large one. It writes at most row_bytes bytes for a row, which depend on that alone, and reserves
+ * less than 64 KiB of the writer at a time.
  */
 void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
                          void (*write)(struct writer *writer, const struct print_table *part));

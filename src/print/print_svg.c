@@ -68,14 +68,6 @@ static uint64_t print_svg_bars_max(const struct print_options *options)
     return PRINT_SVG_BARS_MAX;
 }
 
-/* Returns the tick after one, on a logarithmic axis: powers of ten if there are enough of them. */
-static __int128 print_svg_next_tick(const struct print_svg *svg, __int128 tick)
-{
-    if (!svg->table->options->log_count)
-        return tick + svg->counts.step;
-    return svg->max / 100 >= svg->base ? tick * 10 : binning_next_round(tick);
-}
-
 /* Reads the lines of the plot that have bars, and chooses the axis of counts. */
 static void print_svg_read(struct print_svg *svg)
 {
@@ -229,8 +221,11 @@ static void print_svg_counts(const struct print_svg *svg)
     const __int128 top = is_log ? svg->max : axis_ceiling(&svg->counts, svg->max);
     char label[AXIS_LABEL_SIZE];
 
-    for (__int128 tick = is_log ? svg->base : 0; tick <= top;
-         tick = print_svg_next_tick(svg, tick)) {
+    /* A logarithmic axis has powers of ten, and if they are few also 2 and 5 times these. */
+    for (__int128 tick = is_log ? svg->base : 0, next; tick <= top; tick = next) {
+        next = !is_log                       ? tick + svg->counts.step
+               : svg->max / 100 >= svg->base ? tick * 10
+                                             : binning_next_round(tick);
         const unsigned y = top > 0 ? print_svg_y(svg, tick) : PRINT_SVG_BOTTOM;
         print_scale_label(label, options, tick, true);
         svg_write(svg->writer, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);

@@ -107,20 +107,6 @@ static bool print_values_has_member(const struct job *job, const struct print_fo
     return false;
 }
 
-/* Whether two names are equal, each with "by_" so many times in front. */
-static bool print_prefixed_are_equal(const char *a, unsigned a_count, const char *b,
-                                     unsigned b_count)
-{
-    const unsigned count = a_count > b_count ? a_count - b_count : b_count - a_count;
-    const char *longer = a_count > b_count ? b : a; /* without what the other has in front */
-
-    for (unsigned i = 0; i < count; i++, longer += 3) {
-        if (strncmp(longer, "by_", 3) != 0)
-            return false;
-    }
-    return strcmp(longer, a_count > b_count ? a : b) == 0;
-}
-
 void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
                          const struct print_format *format, const char *column)
 {
@@ -129,13 +115,16 @@ void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
         unsigned count = print_values_has_member(job, format, column, name);
         for (size_t before = job->has_weights ? 0 : 1; before <= i;) { /* 0: the sums of weights */
             const char *other = before == 0 ? job_count_name(job) : job_group_name(job, before - 1);
-            if (print_prefixed_are_equal(name, count, other,
-                                         before == 0 ? 0 : prefixes->counts[before - 1])) {
-                count++;
-                before = job->has_weights ? 0 : 1;
-            } else {
-                before++;
-            }
+            const unsigned others = before == 0 ? 0 : prefixes->counts[before - 1];
+            const char *longer = count > others ? other : name; /* without what the other has */
+            unsigned same = count < others ? count : others;
+            for (; same < (count > others ? count : others) && strncmp(longer, "by_", 3) == 0;
+                 same++)
+                longer += 3;
+            const bool is_taken = same == (count > others ? count : others) &&
+                                  strcmp(longer, count > others ? name : other) == 0;
+            count += is_taken;
+            before = !is_taken ? before + 1 : job->has_weights ? 0 : 1;
         }
         prefixes->counts[i] = count;
     }
@@ -355,27 +344,6 @@ static void print_values_header(struct writer *writer, const struct print_values
     writer_write_text(writer, "\n");
 }
 
-/* A line for each value that exists: its name, unless it is the only one, and the value. */
-static void print_values_lines(struct writer *writer, const struct print_values *values)
-{
-    for (size_t i = 0; i < print_values_count(values->job); i++) {
-        char text[PRINT_VALUE_SIZE];
-        size_t length = values->write(values, 0, i, text);
-        if (length == 0)
-            continue;
-        if (values->column) {
-            print_values_field(writer, values->column, '\t');
-            writer_write_text(writer, "\t");
-        }
-        if (print_values_count(values->job) > 1) {
-            print_values_name(writer, values->job, i, "", "");
-            writer_write_text(writer, "\t");
-        }
-        writer_write(writer, text, length);
-        writer_write_text(writer, "\n");
-    }
-}
-
 void print_values(struct writer *writer, const struct print_options *options,
                   const struct print_values *values)
 {
@@ -394,7 +362,21 @@ void print_values(struct writer *writer, const struct print_options *options,
             print_values_header(writer, &all);
         else if (has_header)
             writer_write_text(writer, all.column ? "column\tname\tvalue\n" : "name\tvalue\n");
-        print_values_lines(writer, &all);
+        /* A line for each value that exists: its name, unless it is the only one, and the value. */
+        for (size_t i = 0; i < print_values_count(all.job); i++) {
+            char text[PRINT_VALUE_SIZE];
+            const size_t length = values->write(values, 0, i, text);
+            if (length > 0 && all.column) {
+                print_values_field(writer, all.column, '\t');
+                writer_write_text(writer, "\t");
+            }
+            if (length > 0 && print_values_count(all.job) > 1) {
+                print_values_name(writer, all.job, i, "", "");
+                writer_write_text(writer, "\t");
+            }
+            writer_write(writer, text, length);
+            writer_write(writer, "\n", length > 0);
+        }
         return;
     }
     if (all.separator != '\0' && has_header) {

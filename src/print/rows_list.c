@@ -31,27 +31,6 @@ static unsigned rows_list_digit(uint64_t count, unsigned digit)
     return (unsigned)(~count >> 8 * digit) & 255;
 }
 
-static void rows_list_count(struct rows rows, struct rows_list_digits *digits)
-{
-    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
-    size_t n;
-
-    *digits = (struct rows_list_digits){.rows = 0};
-    while ((n = rows_read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
-        digits->rows += n;
-        for (size_t i = 0; i < n; i++) {
-            for (unsigned d = 0; d < ROWS_LIST_DIGITS && batch[i].count >> 8 * d > 0; d++)
-                digits->counts[d][rows_list_digit(batch[i].count, d)]++;
-        }
-    }
-    for (unsigned d = 0; d < ROWS_LIST_DIGITS; d++) { /* the leading zeros of all counts */
-        size_t others = 0;
-        for (unsigned i = 0; i < 256; i++)
-            others += digits->counts[d][i];
-        digits->counts[d][rows_list_digit(0, d)] += digits->rows - others;
-    }
-}
-
 /* Allocates memory for so many items, at least one. */
 static enum status rows_list_allocate(struct rows_list *list, size_t items, struct failure *failure)
 {
@@ -246,12 +225,25 @@ static enum status rows_list_top(struct rows_list *list, const struct rows *rows
 enum status rows_list_make(struct rows_list *list, const struct rows *rows, uint64_t top,
                            bool by_count, unsigned threads, struct failure *failure)
 {
-    struct rows_list_digits digits;
+    struct rows_list_digits digits = {.rows = 0};
+    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
+    struct rows rest = *rows;
 
     *list = (struct rows_list){.items = NULL};
     if (top > 0 && top <= ROWS_LIST_FEW)
         return rows_list_top(list, rows, (size_t)top, by_count, threads, failure);
-    rows_list_count(*rows, &digits);
+    for (size_t n; (n = rows_read(&rest, batch, ROWS_LIST_BATCH_ROWS)) > 0; digits.rows += n) {
+        for (size_t i = 0; i < n; i++) {
+            for (unsigned d = 0; d < ROWS_LIST_DIGITS && batch[i].count >> 8 * d > 0; d++)
+                digits.counts[d][rows_list_digit(batch[i].count, d)]++;
+        }
+    }
+    for (unsigned d = 0; d < ROWS_LIST_DIGITS; d++) { /* the leading zeros of all counts */
+        size_t others = 0;
+        for (unsigned i = 0; i < 256; i++)
+            others += digits.counts[d][i];
+        digits.counts[d][rows_list_digit(0, d)] += digits.rows - others;
+    }
     size_t count = top > 0 && top < digits.rows ? (size_t)top : digits.rows;
     list->left = digits.rows - count;
     if (by_count && count == digits.rows && !rows->job->any_order)

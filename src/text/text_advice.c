@@ -587,7 +587,6 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
     const char indented[] = {(char)rules->delimiter, ' ', '"'};
     struct text_rules header = *rules;
     char found[TEXT_ADVICE_SIZE];
-    const char *advice = "";
     size_t length;
 
     header.delimiter = !has_delimiter && memchr(line, '\t', bytes) ? '\t' : rules->delimiter;
@@ -597,35 +596,36 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
     const bool
         is_data = /* it begins as no name does, and the name could be in it by chance alone */
         (text_advice_is_digit(*line) || *line == '[') && !text_advice_is_digit(*name);
-    if (text_advice_is_json(line, bytes)) {
+    const bool is_dollar =
+        *name == '$' && name[1] != '\0' && name[1 + strspn(name + 1, "0123456789")] == '\0';
+    const bool is_json = text_advice_is_json(line, bytes);
+    if (is_json)
         snprintf(found, sizeof found, "JSON: try --jsonl -f %s%.64s", *name == '.' ? "" : ".",
                  name);
-        advice = found;
-    } else if (*name == '$' && name[1] != '\0' &&
-               name[1 + strspn(name + 1, "0123456789")] == '\0') {
+    else if (is_dollar)
         snprintf(found, sizeof found, "did you mean %.64s?", name + 1);
-        advice = found;
-    } else if (!field && name[strspn(name, "$0123456789-")] == '\0')
-        advice = "give one field, by its number or name";
-    else if (text_advice_is_wide(line, bytes))
-        advice = TEXT_ADVICE_WIDE;
-    else if (is_data)
-        advice = "no header? give the field's number";
-    else if (rules->is_quoted && memmem(line, bytes, indented, sizeof indented))
-        advice = "there are blanks before its quotes";
-    else if (has_delimiter && !rules->is_quoted && memchr(line, '"', bytes))
-        advice = "try --csv";
-    else if (name[stem] == '/' && stem > 0 && memmem(line, bytes, name, stem))
-        advice = "a width stands behind a kind: int/100, time/1h";
-    else if (field)
-        advice = found;
-    else if (!has_delimiter && header.delimiter == '\t')
-        advice = "tabs separate its fields";
-    else if (has_delimiter && memchr(line, rules->delimiter, bytes))
-        advice = "";
-    else if (memchr(line, ',', bytes))
-        advice = rules->is_quoted ? "try -d ," : "try --csv";
-    else
-        advice = text_advice_name_separator(text_advice_find_separator(rules, line, bytes));
-    text_advice_write(advice, out);
+    const struct {
+        bool is_so;
+        const char *advice;
+    } rules_of_names[] = {
+        {is_json || is_dollar, found},
+        {!field && name[strspn(name, "$0123456789-")] == '\0',
+         "give one field, by its number or name"},
+        {text_advice_is_wide(line, bytes), TEXT_ADVICE_WIDE},
+        {is_data, "no header? give the field's number"},
+        {rules->is_quoted && memmem(line, bytes, indented, sizeof indented),
+         "there are blanks before its quotes"},
+        {has_delimiter && !rules->is_quoted && memchr(line, '"', bytes), "try --csv"},
+        {name[stem] == '/' && stem > 0 && memmem(line, bytes, name, stem),
+         "a width stands behind a kind: int/100, time/1h"},
+        {field, found},
+        {!has_delimiter && header.delimiter == '\t', "tabs separate its fields"},
+        {has_delimiter && memchr(line, rules->delimiter, bytes), ""},
+        {memchr(line, ',', bytes), rules->is_quoted ? "try -d ," : "try --csv"},
+        {true, text_advice_name_separator(text_advice_find_separator(rules, line, bytes))},
+    };
+    size_t i = 0;
+    while (!rules_of_names[i].is_so)
+        i++;
+    text_advice_write(rules_of_names[i].advice, out);
 }

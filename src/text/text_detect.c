@@ -72,44 +72,39 @@ static const struct text_mark text_marks[] = {
 };
 
 /*
- * Whether only characters of text follow the mark, no control, surrogate or noncharacter, at least
- * half of them ASCII. A character that the end cuts is ignored.
+ * Only characters of text follow the mark, no control, surrogate or noncharacter, at least half of
+ * them ASCII. A character that the end cuts is ignored.
  */
-static bool text_detect_encoded(const struct text_mark *mark, const unsigned char *text,
-                                size_t bytes)
-{
-    size_t ascii = 0;
-    size_t others = 0;
-    uint32_t high = 0; /* the first surrogate of a pair */
-
-    for (size_t i = mark->length; i + mark->length <= bytes; i += mark->length) {
-        uint32_t code = 0;
-        for (size_t k = 0; k < mark->length; k++)
-            code = code << 8 | text[i + (mark->is_big_endian ? k : mark->length - 1 - k)];
-        if (mark->length == 2 && high == 0 && (code & 0xfc00) == 0xd800) {
-            high = code;
-            continue;
-        }
-        if (high != 0 && (code & 0xfc00) != 0xdc00)
-            return false;
-        code = high != 0 ? 0x10000 + (high - 0xd800) * 0x400 + (code - 0xdc00) : code;
-        high = 0;
-        const bool is_wide = code >= 0xa0 && code <= 0x10ffff && (code & 0xfffe) != 0xfffe &&
-                             (code < 0xd800 || code > 0xdfff);
-        if (code < 0x80 ? !text_detect_ascii((unsigned char)code) : !is_wide && code != 0x85)
-            return false;
-        ascii += code < 0x80;
-        others += code >= 0x80;
-    }
-    return ascii > 0 && ascii >= others;
-}
-
 const char *text_find_encoding(const void *block, size_t bytes)
 {
+    const unsigned char *text = block;
+
     for (size_t i = 0; i < sizeof text_marks / sizeof *text_marks; i++) {
         const struct text_mark *mark = &text_marks[i];
-        if (bytes >= mark->length && memcmp(block, mark->bytes, mark->length) == 0 &&
-            text_detect_encoded(mark, block, bytes))
+        const size_t unit = mark->length;
+        size_t ascii = 0;
+        size_t others = 0;
+        uint32_t high = 0; /* the first surrogate of a pair */
+        bool is_text = bytes >= unit && memcmp(block, mark->bytes, unit) == 0;
+        for (size_t at = unit; is_text && at + unit <= bytes; at += unit) {
+            uint32_t code = 0;
+            for (size_t k = 0; k < unit; k++)
+                code = code << 8 | text[at + (mark->is_big_endian ? k : unit - 1 - k)];
+            if (unit == 2 && high == 0 && (code & 0xfc00) == 0xd800) {
+                high = code;
+                continue;
+            }
+            is_text = high == 0 || (code & 0xfc00) == 0xdc00;
+            code = high != 0 ? 0x10000 + (high - 0xd800) * 0x400 + (code - 0xdc00) : code;
+            high = 0;
+            const bool is_wide = code >= 0xa0 && code <= 0x10ffff && (code & 0xfffe) != 0xfffe &&
+                                 (code < 0xd800 || code > 0xdfff);
+            is_text = is_text && (code < 0x80 ? text_detect_ascii((unsigned char)code)
+                                              : is_wide || code == 0x85);
+            ascii += code < 0x80;
+            others += code >= 0x80;
+        }
+        if (is_text && ascii > 0 && ascii >= others)
             return mark->encoding;
     }
     return NULL;
