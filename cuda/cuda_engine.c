@@ -4,7 +4,7 @@
  *
  * Text is copied unchanged, and the device parses it to elements. The host learns the number of
  * elements when the chunk is completed. What the device cannot parse (cuda_features.h), such as
- * quotes of CSV, the feeder parses as a CPU consumer does, and copies the elements instead.
+ * quotes of CSV, the feeder parses as a CPU worker does, and copies the elements instead.
  *
  * The device makes the weights of elements, and checks them (weights.cu). A chunk with one that is
  * no weight, or in text with a token that is no value or that the device cannot parse, does not
@@ -451,7 +451,7 @@ static enum status cuda_engine_consumer_open(void *session, void **consumer,
 }
 
 /*
- * Parses the chunk of a slot to `values`, as a CPU consumer does (cpu_rows.c), and stores their
+ * Parses the chunk of a slot to `values`, as a CPU worker does (cpu_rows.c), and stores their
  * number. A token that ends the run also ends the chunk.
  */
 static void cuda_engine_parse(const struct job *job, struct cuda_slot *slot)
