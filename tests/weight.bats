@@ -234,10 +234,16 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
 }
 
 @test "--weight: invalid weights are invalid tokens of their lines" {
-    local bad
+    local bad type
     for bad in -1 x 1.5 1e3 0x1 9223372036854775808 18446744073709551616 ''; do
         run --separate-stderr gpuhist uniq -d , -f 1 --weight 2 < <(printf '1,1\n2,%s\n' "$bad")
         assert_failed 1 "standard input:2: invalid weight '$bad', no integer from 0 to 2^63 - 1"
+    done
+    for type in u8 i64 u64; do # of values, whatever that of weights
+        run -0 gpuhist uniq -t $type -f 1 --weight 2 <<<'1 9223372036854775807'
+        [ "$output" = $'1\t9223372036854775807' ]
+        run --separate-stderr gpuhist uniq -t $type -f 1 --weight 2 <<<'1 9223372036854775808'
+        assert_failed 1 "invalid weight '9223372036854775808', no integer from 0 to 2^63 - 1"
     done
     printf '5 1\n5\n5 -4\nx y\n6 2\n7 z\n' >in
     run --separate-stderr gpuhist uniq -f 1 --weight 2 in

@@ -78,7 +78,7 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
         if (column->is_number)
             column->limits = text_number_limits(of->element);
         if (column->rules.from_zero)
-            column->limits.magnitude[true] = 0;
+            column->limits = (struct text_number_limits){{INT64_MAX, 0}, of->element.bytes};
         const int32_t wanted = column->rules.field;
         size_t at = 0;
         for (int32_t field; at < call->fields; at++) {
