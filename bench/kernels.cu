@@ -72,7 +72,7 @@ struct bench {
 void bench_reduce(const struct bench &bench)
 {
     size_t n = bench.values.size();
-    const struct cuda_elements elements = {bench.d_values, n, nullptr};
+    const struct cuda_elements elements = {bench.d_values, n, nullptr, nullptr};
     struct job job = {};
     struct cuda_reduce_partial *d_partial = device_array<struct cuda_reduce_partial>(1);
     long long *d_sum = device_array<long long>(1);
@@ -114,7 +114,7 @@ std::function<void()> cubs_count(const struct bench &bench, int i, unsigned long
 
 void bench_count(const struct bench &bench)
 {
-    const struct cuda_elements elements = {bench.d_values, bench.values.size(), nullptr};
+    const struct cuda_elements elements = {bench.d_values, bench.values.size(), nullptr, nullptr};
     std::vector<struct predicate> predicates(INTERVALS);
     struct job job = {};
     uint64_t *d_hits = device_array<uint64_t>(INTERVALS);
@@ -198,7 +198,7 @@ void check_survivors(const struct bench &bench, const struct survivors &made)
 void bench_stalin_sort(const char *name, const struct bench &bench)
 {
     const size_t n = bench.values.size();
-    const struct cuda_elements elements = {bench.d_values, n, nullptr};
+    const struct cuda_elements elements = {bench.d_values, n, nullptr, nullptr};
     struct survivors made = {};
     struct job job = {};
 

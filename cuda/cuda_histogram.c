@@ -213,8 +213,8 @@ static cudaError_t cuda_histogram_queue(const struct cuda_shared *shared,
     struct cuda_histogram_result *result = chunk->result;
     struct cuda_histogram_table table = {
         .d_counts = shared->d_partial,
-        .d_sums = shared->d_partial,
         .d_outside = cuda_histogram_outside(shared),
+        .d_sums = shared->d_partial,
     };
     cudaError_t error = cudaSuccess;
 

@@ -92,8 +92,8 @@ cudaError_t cuda_weights_launch(const struct cuda_device *device,
 /* The counters of a histogram in device memory. */
 struct cuda_histogram_table {
     uint32_t *d_counts;  /* [bins] */
-    uint64_t *d_sums;    /* [bins]: instead, of elements with weights */
     uint64_t *d_outside; /* [BINNING_OUTSIDE]: below, above */
+    uint64_t *d_sums;    /* [bins]: instead of d_counts, if the elements have weights */
 };
 
 /*

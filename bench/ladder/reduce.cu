@@ -171,7 +171,7 @@ void climb_reduction(const struct values &values)
 {
     const size_t count = values.host.size();
     const uint32_t sum = std::accumulate(values.host.begin(), values.host.end(), 0u);
-    const struct cuda_elements elements = {values.d_values, count, nullptr};
+    const struct cuda_elements elements = {values.d_values, count, nullptr, nullptr};
     uint32_t *d_sums = device_array<uint32_t>(count / BLOCK_THREADS + 1);
     uint32_t *d_spare = device_array<uint32_t>(count / BLOCK_THREADS + 1);
     struct cuda_reduce_partial *d_partial = device_array<struct cuda_reduce_partial>(1);
@@ -211,7 +211,7 @@ std::vector<count_rung> count_rungs(const struct values &values, uint32_t value,
                                                   cuda::std::plus<>(), equals{value}, 0ull);
     });
     auto ours = [=, &values] {
-        const struct cuda_elements elements = {d_values, count, nullptr};
+        const struct cuda_elements elements = {d_values, count, nullptr, nullptr};
         struct predicate predicate = {};
         struct job job = {};
 

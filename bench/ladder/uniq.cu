@@ -103,7 +103,7 @@ void count_values(const struct uniq_bench<T> &bench, size_t most, bool clears)
         clear_table(bench);
     for (size_t first = 0; first < bench.count; first += most) {
         const size_t n = std::min(most, bench.count - first);
-        const struct cuda_elements elements = {bench.d_values + first, n, nullptr};
+        const struct cuda_elements elements = {bench.d_values + first, n, nullptr, nullptr};
         check(cuda_uniq_count_launch(&bench.device, &bench.job, &elements, &bench.table, &left,
                                      bench.streams[launches++ % STREAMS]),
               "uniq");

@@ -144,8 +144,10 @@ static bool count(struct bench *bench, const struct histogram_kernel *kernel, si
     uint64_t *d_outside = device_memory(outside_bytes);
     uint32_t *d_count = device_memory(sizeof told_elements);
     void *d_data = device_memory(bytes);
-    const struct cuda_elements on_device = {d_data, most, told ? NULL : d_count};
-    const struct cuda_histogram_table table = {d_counts, d_outside};
+    const struct cuda_elements on_device = {.d_data = d_data,
+                                            .count = most,
+                                            .d_count = told ? NULL : d_count};
+    const struct cuda_histogram_table table = {.d_counts = d_counts, .d_outside = d_outside};
 
     begin(bench, found);
     bool good =

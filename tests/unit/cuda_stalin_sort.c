@@ -138,8 +138,9 @@ static bool sort(struct bench *bench, size_t count, const uint64_t *floor)
     const size_t width = bench->job.element.bytes;
     const size_t most = bench->is_counted ? count + count / 2 + 1 : count;
     const uint32_t counted = (uint32_t)count;
-    const struct cuda_elements elements = {bench->d_data, most,
-                                           bench->is_counted ? bench->d_count : NULL};
+    const struct cuda_elements elements = {.d_data = bench->d_data,
+                                           .count = most,
+                                           .d_count = bench->is_counted ? bench->d_count : NULL};
     const struct cuda_stalin_sort_buffers buffers = {bench->d_kept, purged ? bench->d_purged : NULL,
                                                      bench->d_control};
     const size_t expected = expect(bench, count, floor);
