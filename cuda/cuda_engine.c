@@ -4,7 +4,7 @@
  *
  * Text is copied unchanged, and the device parses it to elements. The host learns the number of
  * elements when the chunk is completed. What the device cannot parse (cuda_features.h), such as
- * quotes of CSV, the feeder parses as a CPU worker does, and copies the elements instead.
+ * quotes of CSV, the feeder parses as a CPU consumer does, and copies the elements instead.
  *
  * The device makes the weights of elements, and checks them (weights.cu). A chunk with one that is
  * no weight, or in text with a token that is no value or that the device cannot parse, does not
@@ -95,13 +95,13 @@ struct cuda_slot {
     struct cuda_chunk chunk;
 };
 
-struct cuda_worker {
+struct cuda_consumer {
     struct cuda_session *session;
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
     unsigned next_slot; /* to be filled */
-    /* Weights: of chunks that are counted on the host, a thread of the operation; else NULL. */
+    /* Weights: of chunks that are counted on the host, the local state; else NULL. */
     struct cpu_rows *rows;
-    void *thread;
+    void *local;
 };
 
 /* The functions of each operation. One that has none is a row of cuda_features.c, refused. */
@@ -313,7 +313,7 @@ static bool cuda_engine_register(void *host, size_t bytes)
 }
 
 /* Merges the device's partial into the shared one, and clears it. All streams are done. */
-static enum status cuda_engine_finish(void *session, struct failure *failure)
+static enum status cuda_engine_merge(void *session, struct failure *failure)
 {
     const struct cuda_session *self = session;
     if (!self->operation->collect)
@@ -376,7 +376,7 @@ static void cuda_engine_free_slot(struct cuda_slot *slot)
 static enum status cuda_engine_grow(struct chunk_buffer *buffer, size_t capacity,
                                     struct failure *failure)
 {
-    struct cuda_worker *self = buffer->owner;
+    struct cuda_consumer *self = buffer->owner;
     struct cuda_slot *slot = &self->slots[self->next_slot];
 
     if (capacity > slot->layout.capacity) {
@@ -402,9 +402,9 @@ static enum status cuda_engine_grow(struct chunk_buffer *buffer, size_t capacity
     return STATUS_OK;
 }
 
-static void cuda_engine_worker_close(void *worker)
+static void cuda_engine_consumer_close(void *consumer)
 {
-    struct cuda_worker *self = worker;
+    struct cuda_consumer *self = consumer;
     if (!self)
         return;
     for (unsigned i = 0; i < CUDA_ENGINE_SLOTS; i++) {
@@ -415,21 +415,22 @@ static void cuda_engine_worker_close(void *worker)
         }
         cuda_engine_free_slot(slot);
     }
-    operation_close_thread(operation_of(self->session->shared.job), self->thread);
+    operation_close_local(operation_of(self->session->shared.job), self->local);
     if (self->rows)
         cpu_rows_destroy(self->rows);
     free(self);
 }
 
-static enum status cuda_engine_worker_open(void *session, void **worker, struct failure *failure)
+static enum status cuda_engine_consumer_open(void *session, void **consumer,
+                                             struct failure *failure)
 {
     struct cuda_session *owner = session;
     const size_t device_bytes = owner->layout.device_bytes;
-    struct cuda_worker *opened = calloc(1, sizeof *opened);
+    struct cuda_consumer *opened = calloc(1, sizeof *opened);
     if (!opened)
         return status_fail(failure, STATUS_DATA, "no memory for a feeder thread");
 
-    *worker = opened;
+    *consumer = opened;
     opened->session = owner;
     cudaError_t error = cudaSetDevice(owner->shared.device.id);
     if (error != cudaSuccess)
@@ -450,7 +451,7 @@ static enum status cuda_engine_worker_open(void *session, void **worker, struct 
 }
 
 /*
- * Parses the chunk of a slot to `values`, as a CPU worker does (cpu_rows.c), and stores their
+ * Parses the chunk of a slot to `values`, as a CPU consumer does (cpu_rows.c), and stores their
  * number. A token that ends the run also ends the chunk.
  */
 static void cuda_engine_parse(const struct job *job, struct cuda_slot *slot)
@@ -599,22 +600,21 @@ static enum status cuda_engine_complete_cut(const struct cuda_session *session,
 }
 
 /* Counts a chunk on this thread. The device has not counted it. */
-static enum status cuda_engine_count_on_host(struct cuda_worker *self, const struct chunk *chunk,
+static enum status cuda_engine_count_on_host(struct cuda_consumer *self, const struct chunk *chunk,
                                              struct failure *failure)
 {
     const struct cuda_shared *shared = &self->session->shared;
 
     if (!self->rows && !(self->rows = cpu_rows_create(shared->job)))
         return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
-    if (!self->thread &&
-        operation_open_thread(operation_of(shared->job), shared->job, shared->partial,
-                              &self->thread, failure) != STATUS_OK)
+    if (!self->local && operation_open_local(operation_of(shared->job), shared->job,
+                                             shared->partial, &self->local, failure) != STATUS_OK)
         return failure->status;
-    return cpu_rows_absorb(self->rows, self->thread, chunk, failure);
+    return cpu_rows_absorb(self->rows, self->local, chunk, failure);
 }
 
 /* Waits until the work on a slot's chunk is done, and handles its result. */
-static enum status cuda_engine_complete(struct cuda_worker *self, struct cuda_slot *slot,
+static enum status cuda_engine_complete(struct cuda_consumer *self, struct cuda_slot *slot,
                                         struct failure *failure)
 {
     const struct cuda_session *session = self->session;
@@ -649,10 +649,10 @@ static enum status cuda_engine_complete(struct cuda_worker *self, struct cuda_sl
                : status_fail_first(failure, status, &slot->parse_failure);
 }
 
-static enum status cuda_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,
-                                             struct failure *failure)
+static enum status cuda_engine_consumer_buffer(void *consumer, struct chunk_buffer *buffer,
+                                               struct failure *failure)
 {
-    struct cuda_worker *self = worker;
+    struct cuda_consumer *self = consumer;
     struct cuda_slot *slot = &self->slots[self->next_slot];
 
     *buffer = (struct chunk_buffer){
@@ -664,10 +664,10 @@ static enum status cuda_engine_worker_buffer(void *worker, struct chunk_buffer *
     return cuda_engine_complete(self, slot, failure);
 }
 
-static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *chunk,
-                                             struct failure *failure)
+static enum status cuda_engine_consumer_absorb(void *consumer, const struct chunk *chunk,
+                                               struct failure *failure)
 {
-    struct cuda_worker *self = worker;
+    struct cuda_consumer *self = consumer;
     const struct job *job = self->session->shared.job;
     struct cuda_slot *slot = &self->slots[self->next_slot];
     char *d_to = slot->d_memory;
@@ -697,9 +697,9 @@ static enum status cuda_engine_worker_absorb(void *worker, const struct chunk *c
 }
 
 /* Completes the slots in the order in which they were filled. */
-static enum status cuda_engine_worker_finish(void *worker, struct failure *failure)
+static enum status cuda_engine_consumer_merge(void *consumer, struct failure *failure)
 {
-    struct cuda_worker *self = worker;
+    struct cuda_consumer *self = consumer;
     const struct cuda_session *session = self->session;
     const struct operation *counter = operation_of(session->shared.job); /* on the host */
     cudaError_t error = cudaSetDevice(session->shared.device.id);        /* any thread may call */
@@ -711,8 +711,8 @@ static enum status cuda_engine_worker_finish(void *worker, struct failure *failu
         if (cuda_engine_complete(self, slot, failure) != STATUS_OK)
             return failure->status;
     }
-    if (self->thread && counter->thread_finish)
-        return counter->thread_finish(self->thread, failure);
+    if (self->local && counter->local_merge)
+        return counter->local_merge(self->local, failure);
     return STATUS_OK;
 }
 
@@ -723,12 +723,12 @@ const struct engine cuda_engine = {
     .features = cuda_features,
     .prepare = cuda_engine_prepare,
     .open = cuda_engine_open,
-    .finish = cuda_engine_finish,
+    .merge = cuda_engine_merge,
     .close = cuda_engine_close,
-    .worker_open = cuda_engine_worker_open,
-    .worker_buffer = cuda_engine_worker_buffer,
-    .worker_absorb = cuda_engine_worker_absorb,
-    .worker_flush = cuda_engine_worker_finish,
-    .worker_finish = cuda_engine_worker_finish,
-    .worker_close = cuda_engine_worker_close,
+    .consumer_open = cuda_engine_consumer_open,
+    .consumer_buffer = cuda_engine_consumer_buffer,
+    .consumer_absorb = cuda_engine_consumer_absorb,
+    .consumer_flush = cuda_engine_consumer_merge,
+    .consumer_merge = cuda_engine_consumer_merge,
+    .consumer_close = cuda_engine_consumer_close,
 };

@@ -46,7 +46,7 @@ static enum status cuda_reduce_open(struct cuda_shared *shared, struct failure *
         return status_fail(failure, STATUS_DATA, "no memory for the CUDA engine");
     *table = *shared;
     table->d_partial = (char *)shared->d_partial + CUDA_REDUCE_SUMS_BYTES;
-    table->partial = reduce_uniq(shared->partial);
+    table->partial = ((struct reduce_shared *)shared->partial)->uniq;
     shared->host = table;
     return cuda_uniq.open(table, failure);
 }

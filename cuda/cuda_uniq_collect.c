@@ -9,6 +9,7 @@
 #include "cuda/cuda_uniq.h"
 
 #include "base/parallel.h"
+#include "base/resources.h"
 #include "count/uniq.h"
 
 #include <stdatomic.h>
@@ -291,7 +292,7 @@ enum status cuda_uniq_collect(const struct cuda_shared *shared, void *staging, s
     const uint64_t held = table_held(cuda_uniq_host_table(shared));
     const size_t slots = cuda_uniq_slots(shared);
     const size_t capacity = staging_bytes / sizeof(struct table_entry);
-    const unsigned processors = parallel_processors();
+    const unsigned processors = resources_at_start()->processors;
     struct cuda_uniq_control control;
     struct cuda_uniq_transfer transfer = {
         .shared = shared,

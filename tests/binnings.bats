@@ -147,6 +147,25 @@ load helpers
     done
 }
 
+@test "--width of 2^64 and more: one bin of any range, as --bins 1; alone it is an error that says so" {
+    local width
+    cd "$BATS_TEST_TMPDIR"
+    printf '%s\n' 18446744073709551615 0 7 >unsigned
+    printf '%s\n' 9223372036854775807 -9223372036854775808 >signed
+    for width in 18446744073709551616 99999999999999999999999; do
+        for engine in $ENGINES; do
+            gpuhist --width $width -t u64 --range 0:18446744073709551616 --engine "$engine" --save a unsigned >out
+            [ "$(cat out)" = $'0\t18446744073709551616\t3' ]
+            gpuhist --bins 1 -t u64 --range 0:18446744073709551616 --save b unsigned | cmp out -
+            cmp a b
+            [ "$(gpuhist --width $width --range -9223372036854775808:9223372036854775808 --engine "$engine" signed)" = \
+                $'-9223372036854775808\t9223372036854775808\t2' ]
+        done
+        run -2 --separate-stderr gpuhist --width $width unsigned
+        [ "$stderr" = "gpuhist: --width $width without --range must be below 2^64 (see gpuhist --help)" ]
+    done
+}
+
 @test "--range auto: bins from the least value to the greatest, as Python counts" {
     cd "$BATS_TEST_TMPDIR"
     command -v python3 >/dev/null || skip "no python3"

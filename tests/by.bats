@@ -292,6 +292,16 @@ make_log() {
     damage 's/type=i64/type=i8/;s/sum,min/xor,min/' "damaged: damaged state: "
     printf '%016d' 1 | gpuhist reduce sum -t u64 --record 16 --by i64@0 --save state -o /dev/null
     damage 's/by=i64/by=i8/' "damaged: damaged state: the values of a group contradict each other"
+    local bytes
+    for bytes in '\0200\0' '\0177\0377'; do # 128 and -129, of i16
+        printf '%b\1' "$bytes" |
+            gpuhist reduce sum -t u8 --record 3 --offset 2 --by i16@0 --save state -o /dev/null
+        damage 's/by=i16/by=i8/' "damaged: damaged state: the values of a group contradict each other"
+    done
+    printf '\177\0\1\200\377\1' | # 127 and -128
+        gpuhist reduce sum -t u8 --record 3 --offset 2 --by i16@0 --save state -o /dev/null
+    zstd -dc state | sed 's/by=i16/by=i8/' | zstd -q >damaged
+    [ "$(gpuhist merge damaged)" = $'-128\t1\n127\t1' ]
 }
 
 @test "--by: results so far with --every" {

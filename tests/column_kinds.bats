@@ -26,25 +26,18 @@ load helpers
 ms:blob|'blob' $kinds
 ms:.x|'.x' $kinds
 ms:.19|'.19' $kinds
-ms:float|'float' is no kind: did you mean .2?
-2:tme|'tme' is no kind: did you mean time?
-2:date|'date' is no kind: did you mean time?
-2:String|'String' is no kind: did you mean text?
-ms:Int/5|'Int' is no kind: did you mean int?
-ms:date/day|'date' is no kind: did you mean time?
-ms:time:1m|'1m' is no kind: did you mean time/1m?
-1:localtime.3:1h|'1h' is no kind: did you mean localtime.3/1h?
+ms:float|'float' $kinds
+ms:Int/5|'Int' $kinds
+ms:time:1m|'1m' $kinds
 1:text:1|'1' $kinds
 ms:int/x|'/x' is no width of kind int: /100
 ms:int/0|'/0' is no width of kind int: /100
 ms:time.3/15x|'/15x' is no width of kind time.3: $times
-1:time/day|'/day' is no width of kind time: did you mean /1d?
-1:localtime/months|'/months' is no width of kind localtime: did you mean /1mo?
-1:time/60|'/60' is no width of kind time: did you mean /60s?
+1:localtime/day|'/day' is no width of kind localtime: $times
 status:ip/200|'/200' is no width of kind ip: /24 /24/48
 status:text/2|kind text has no widths
 END
-    for width in $times 60s; do # are some
+    for width in $times; do # are some
         printf '2026-11-21T13:45:02Z\n' | gpuhist uniq -f "1:time/${width#/}" >/dev/null
     done
     refused 1 "its header has no field 'status/100': $it (a width stands behind a kind: int/100, time/1h)" --csv -f ms:.1 --by status/100
@@ -56,9 +49,9 @@ END
     refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
     refused 2 "invalid --where 'ms': expected a column, an operator and a value" --csv -f status --where ms
-    refused 2 "invalid --where 'ms=x': 'x' is neither @FILE nor integers such as 200,304 (try 'ms:text=x')" \
+    refused 2 "invalid --where 'ms=x': 'x' is not an integer such as 500, -3 or 5M (try 'ms:text=x')" \
         --csv -f status --where ms=x
-    refused 2 "invalid --where 'ms:.1=0.25': '0.25' is neither @FILE nor numbers with no more decimals than their" \
+    refused 2 "invalid --where 'ms:.1=0.25': '0.25' is not a number with no more decimals than its" \
         --csv -f status --where ms:.1=0.25
     refused 2 "invalid --where 'ms>0.5': '0.5' is not an integer such as 500, -3 or 5M (with decimals: COLUMN:.2)" \
         --csv -f status --where 'ms>0.5'

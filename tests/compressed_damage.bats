@@ -27,6 +27,11 @@ setup() {
     run -0 "$PYTHON" "$srcdir/tests/compressed.py" "$GPUHIST" bgzf 1 cpu
 }
 
+@test "bzip2: blocks of a stream, whole and damaged, decoded by several threads" {
+    reads bzip2 bzip2 || skip "this gpuhist does not read bzip2"
+    run -0 "$PYTHON" "$srcdir/tests/blocks.py" "$GPUHIST" "${GPUHIST_TEST_SEED:-1}" 10
+}
+
 # bats test_tags=slow
 @test "xz, bzip2, lz4: files of many streams, cut, flipped or with junk anywhere" {
     local format formats=()

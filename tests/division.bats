@@ -28,6 +28,10 @@ divide() {
     divide reports 1 60
 }
 
+@test "damaged files, of which the same is told at every chunk size by any number of threads" {
+    divide damage 1 100
+}
+
 # bats test_tags=slow
 @test "all of these, for minutes" {
     skip_long
@@ -38,4 +42,5 @@ divide() {
     SHARE=1 divide rows "$seed" 2000
     SHARE=1 divide random "$seed" 5000
     SHARE=1 divide reports "$seed" 5000
+    SHARE=1 divide damage "$seed" 5000
 }

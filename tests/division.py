@@ -1,27 +1,30 @@
 """A division of the input changes nothing, wherever it is divided and by however many threads.
 
-usage: division.py GPUHIST bytes|rows|random|reports [SEED [COUNT]]
+usage: division.py GPUHIST bytes|rows|random|reports|damage [SEED [COUNT]]
 
     bytes    short texts, elements and records, divided at every byte
     rows     COUNT texts with rows as long as 1 to 3 chunks, divided near them
     random   COUNT runs on longer ones, divided at random places, the first drawn from SEED, the next
              from SEED + 1, ...
     reports  the same with invalid tokens, which are told with their lines
+    damage   COUNT compressed files with flipped bits, or cut, some with invalid tokens as well: what is
+             told is what one thread tells that reads them from a pipe, in the order of the file
 
 Rows are made together with what they hold, so what has to be printed is known. The compressed files
 are those of frames.py. If SHARE is above 1, one in so many cases is tried. If it is 0, texts are
 divided at every byte in each format, by each operation, which takes minutes for "bytes" and hours for
 many "rows". With DIVISION_ALL set, all failures are told, not the first alone.
 """
-import bz2
 import collections
 import functools
 import gzip
 import itertools
+import lzma
 import os
 import random
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -306,8 +309,8 @@ def operations(layout):
 # --- files ---------------------------------------------------------------------------------------
 
 FORMATS = {"zst": frames.zstd_file, "lz4": frames.lz4_file, "bgzf": frames.bgzf_file,
-           "xz": frames.xz_streams, "xzb": frames.xz_blocks}
-PACKERS = {"gz": gzip.compress, "bz2": bz2.compress}  # files of these are not divided
+           "xz": frames.xz_streams, "xzb": frames.xz_blocks, "bz2": frames.bz2_streams}
+PACKERS = {"gz": gzip.compress}  # files of these are not divided
 NAMES_OF_FORMATS = {"zst": "zstd", "lz4": "lz4", "bgzf": "gzip", "gz": "gzip", "xz": "xz",
                     "xzb": "xz", "bz2": "bzip2"}
 
@@ -632,7 +635,116 @@ def random_checks(gpuhist, seed, count, with_reports=False):
         yield f"seed {each}", functools.partial(random_check, gpuhist, each, with_reports)
 
 
-CHECKS = {"bytes": bytes_checks, "rows": rows_checks, "random": random_checks,
+# --- damaged -------------------------------------------------------------------------------------
+
+def damage(segments, rng):
+    """Flips some bits of a file, often at the ends of frames, or cuts it as well; holes stay."""
+    segments = list(segments)
+    solid = [i for i, segment in enumerate(segments) if not isinstance(segment, int) and segment]
+    for _ in range(rng.choice([1, 2, 3, 6])):
+        which = rng.choice(solid)
+        data = bytearray(segments[which])
+        at = rng.choice([rng.randrange(len(data)), rng.randrange(min(len(data), 24)),
+                         len(data) - 1 - rng.randrange(min(len(data), 12))])
+        data[at] ^= 1 << rng.randrange(8)
+        segments[which] = bytes(data)
+    if rng.randrange(4) == 0:
+        which = rng.choice(solid)
+        segments[which:] = [segments[which][:rng.randrange(len(segments[which]))]]
+    return segments
+
+
+TOOLS = {"zst": (["zstd", "-qc"], ["-1", "-9", "--fast=2", "--check", "--no-check", "--no-content-size"]),
+         "lz4": (["lz4", "-qc"], ["-1", "-9", "-B4", "-BD", "-BX", "--content-size", "--no-frame-crc"])}
+
+
+def by_tool(form, pieces, rng):
+    """Compressed blocks, by zstd or lz4; each piece is a part."""
+    tool, options = TOOLS[form]
+    return [segment for piece in pieces for segment in [subprocess.run(
+        [*tool, rng.choice(options)], input=piece, stdout=subprocess.PIPE, check=True).stdout,
+        *frames.zstd_hole()]]
+
+
+def damage_check(gpuhist, seed):
+    rng = random.Random(seed)
+    layout = rng.choice([*LAYOUTS.values(), *BINARIES.values()])
+    invalid = rng.choice([0, 0, 1, 3]) if layout.is_text and not layout.pair else 0
+    text = random_text(layout, rng, invalid)
+    pieces = cut(text.data, near_ends(text, rng, rng.randrange(1, 9)))
+    form = rng.choice([*divided(gpuhist), *divided(gpuhist), *decoded(gpuhist)])
+    if form in TOOLS and shutil.which(TOOLS[form][0][0]) and rng.randrange(3):
+        segments = by_tool(form, pieces, rng)
+    elif form in FORMATS:
+        segments = FORMATS[form](pieces, rng)
+    else:
+        segments = [PACKERS[form](piece) for piece in pieces]
+    frames.write("damaged", damage(segments, rng))
+    command, _ = rng.choice(operations(layout))
+    words = [*command, *layout.words, *(["--text"] if layout.is_text else [])]
+    with subprocess.Popen(["cat", "damaged"], stdout=subprocess.PIPE) as cat:
+        wanted = run(gpuhist, [*words, "--engine", "cpu", "--threads", "1", "--chunk-size", "1M", "-"],
+                     cat.stdout)
+        cat.stdout.close()  # it may end before all is read
+    wanted = wanted[0], wanted[1], wanted[2].replace("standard input", "damaged")
+    for threads, chunk in itertools.product((1, 2, 16), (CHUNK, 1 << 16, 1 << 20)):
+        check(gpuhist, [*words, "--engine", "cpu", "--threads", str(threads), "--chunk-size",
+                        str(chunk), "damaged"], wanted)
+
+
+def lengths_check(gpuhist):
+    """
+    Members of BGZF have their lengths in their headers, by which files are divided. gzip does not
+    look at them, so a file in which one is wrong is a good one, wherever that is.
+    """
+    rng = random.Random(1)
+    values = [number(rng) for _ in range(200000)]
+    data = b"".join(b"%d\n" % value for value in values)
+    members = [bytearray(frames.bgzf_member(piece)) for piece in cut(data, range(60000, len(data), 60000))]
+    assert sum(map(len, members)) > frames.PART_BYTES
+    for member in members:
+        right = member[17]
+        member[17] ^= 1 << rng.randrange(8)  # the upper byte of the length
+        frames.write("lengths", members)
+        member[17] = right
+        check(gpuhist, ["reduce", "count,sum,xor,min,max", "--text", *settings(rng), "lengths"],
+              (0, reduce(values, None), ""))
+
+
+def order_check(gpuhist, form):
+    """
+    An invalid token precedes bytes that are wrong, so that what follows cannot be decoded: it is told,
+    however many blocks a call may decode, or is told by deflate that a distance is too far.
+    """
+    rng = random.Random(1)
+    lines = rng.choices([b"0\n", b"1\n"], [49, 1], k=450000)  # many blocks in few bytes
+    if form == "gz":
+        lines = [b"%d\n" % rng.randrange(1000) for _ in range(7000)]
+    at = len(lines) // 4
+    lines[at] = b"x\n"
+    pack = {"zst": lambda data: by_tool("zst", [data], rng)[0], "lz4": lambda data: subprocess.run(
+        ["lz4", "-qc", "-B4"], input=data, stdout=subprocess.PIPE, check=True).stdout,
+        "gz": gzip.compress, "xz": lzma.compress}[form]
+    packed = pack(b"".join(lines))
+    for place in range(len(packed) // 2, len(packed) * 9 // 10, len(packed) // 60):  # in later blocks
+        frames.write("order", [packed[:place], rng.randbytes(4), packed[place + 4:]])
+        for chunk in (CHUNK, 1 << 16, 1 << 20):
+            check(gpuhist, ["reduce", "--text", "--engine", "cpu", "--threads", "1", "--chunk-size",
+                            str(chunk), "order"],
+                  (1, "", f"gpuhist: order:{at + 1}: invalid integer 'x'\n"))
+
+
+def damage_checks(gpuhist, seed, count):
+    for form in decoded(gpuhist):
+        if form in ("gz", "xz") or (form in TOOLS and shutil.which(TOOLS[form][0][0])):
+            yield f"what precedes damage in {form}", functools.partial(order_check, gpuhist, form)
+    if "bgzf" in divided(gpuhist):
+        yield "lengths of members", functools.partial(lengths_check, gpuhist)
+    for each in range(seed, seed + count, max(SHARE, 1)):
+        yield f"seed {each}", functools.partial(damage_check, gpuhist, each)
+
+
+CHECKS = {"damage": damage_checks, "bytes": bytes_checks, "rows": rows_checks, "random": random_checks,
           "reports": functools.partial(random_checks, with_reports=True)}
 
 

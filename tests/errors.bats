@@ -150,26 +150,20 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         uniq --tsv => $mean -d '\\t' (or, for output, --format tsv)?
         uniq -T0 => expected a directory (threads: --threads N)
         uniq -T 4 => expected a directory (threads: --threads N)
-        histogram --bins=5m => $mean 5M?
-        histogram --bins=5MB => $mean 5M?
-        histogram --bins=5,000,000 => $mean 5000000?
-        histogram --bins=2gi => $mean 2Gi?
-        uniq --chunk-size=1m => $mean 1M?
-        histogram --range=0-100 => $mean 0:100?
-        histogram --range=0,100 => $mean 0:100?
-        histogram --range=-5..-1 => $mean -5:-1?
-        histogram --decimals 1 --range=0.5-1.5 => $mean 0.5:1.5?
+        histogram --bins=5m => a number from 1, such as 256, 5M or 1Mi
+        uniq --chunk-size=1m => bytes from 8 to 1G, such as 512K or 8M
+        histogram --range=0-100 => expected auto, or LO:HI, two integers
         uniq --sort desc => invalid --sort 'desc': expected bin, or count (the greatest first)
         uniq --sort -count => expected bin, or count (the greatest first)
         histogram --format png => json, jsonl, raw, npy, gnuplot or svg (rsvg-convert makes png)
         reduce rate => 'rate' is neither a reduction nor a file
         reduce rate,ratio => 'rate' is neither a reduction nor a file
         histogram --edges 0 => --edges needs at least two edges, such as 0,10,20
-        reduce quantile => quantiles are named by their percentage, as p50 or p99.9
-        reduce sum,percentiles => percentiles are named by their percentage, as p50 or p99.9
+        reduce quantile => quantiles are percentages, as p50 or p99.9
+        reduce sum,percentiles => quantiles are percentages, as p50 or p99.9
         reduce q1,med,iqr => 'med' is no reduction: $mean median?
         reduce countunique => $mean distinct?
-        reduce perc:99 => $mean p99?"
+        reduce perc:99 => 'perc:99' is neither a reduction nor a file"
     while read -r typed; do
         advice=${typed#* => }
         typed=${typed%% => *}
@@ -258,10 +252,9 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "'UNIQ' is neither an operation nor a file: did you mean uniq?" UNIQ x
     assert_usage "unknown option '--Percent': did you mean --percent?" --Percent
     assert_usage "'SUM' is no reduction: did you mean sum? (see" reduce SUM
-    assert_usage "'50' is no reduction: did you mean p50?" reduce 50,99
-    assert_usage "'percentile99.9' is no reduction: did you mean p99.9?" reduce sum,percentile99.9
-    assert_usage "'q99' is no reduction: did you mean p99?" reduce q99
-    assert_usage "'p101' is no reduction: percentiles are p0 to p100 (see" reduce p101
+    assert_usage "'percentile99.9' is no reduction" reduce sum,percentile99.9
+    assert_usage "'q99' is neither a reduction nor a file" reduce q99
+    assert_usage "'p101' is neither a reduction nor a file" reduce p101
     run -1 --separate-stderr gpuhist reduce 2024
     [ "$stderr" = "gpuhist: 2024: No such file or directory" ]
     echo 7 >./99

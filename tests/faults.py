@@ -20,6 +20,7 @@ import random
 import re
 import resource
 import select
+import shlex
 import shutil
 import signal
 import subprocess
@@ -34,7 +35,7 @@ SECONDS = 60  # only a run that hangs takes longer
 # Where a run without a usable GPU ends before the GPU has been given anything.
 CUDA_STARTS = {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaInitDevice",
                "cudaSetDevice", "cudaDeviceGetAttribute", "cudaMalloc", "fault_device_probe",
-               "fault_device_prepare", "fault_device_open", "fault_device_worker_open"}
+               "fault_device_prepare", "fault_device_open", "fault_device_consumer_open"}
 
 # What a device's failure is told with where the CPU then does all from the beginning.
 AGAIN = re.compile(rb"gpuhist: [^\n]+; starting again on the CPU\n")
@@ -243,6 +244,25 @@ def cases():
                       "--where", '3:text^=a"', "in"]),
                b"".join(b"10.0.0.1\t%d\t%d\n" % pair for pair in sorted(count.items())),
                files={"in": b"".join(b'10.0.0.1,%d,"a""b"\n' % value for value in VALUES)}, engine=False)
+    least, size = min(VALUES), max(VALUES) + 1 - min(VALUES)
+    halves = [least, least + -(-size // 2), max(VALUES) + 1]
+    yield Case("two bins of a range that is found", small(["--bins", "2", "--range", "auto", "in"]),
+               b"".join(b"%d\t%d\t%d\n" % (low, high, sum(low <= value < high for value in VALUES))
+                        for low, high in zip(halves, halves[1:])), files={"in": BINARY})
+    sums = collections.defaultdict(int)
+    for path, minute in kinds:
+        if minute != 2:
+            sums[path] += minute
+    yield Case("sums of JSON lines by text where a condition holds",
+               small(["reduce", "sum", "--jsonl", "-f", "n", "--by", "path:text", "--where",
+                      "path:text^=/", "--where", "n!=2", "in"]),
+               b"".join(b"%s\t%d\n" % item for item in sorted(sums.items())), engine=False,
+               files={"in": b"".join(b'{"path":"%s","n":%d}\n' % pair for pair in kinds)})
+    heat = ["-w", "50", "--by", "1:int/100", "-f", "2", "--format", "svg"]
+    rows = b"".join(b"%d %d\n" % (value, value % 300) for value in VALUES)
+    yield Case("a heat map", small([*heat, "-o", "out", "in"]), files={"in": rows}, engine=False,
+               written={"out": subprocess.run([GPUHIST, *heat], input=rows, check=True,
+                                              capture_output=True).stdout})
     packers = {"bzip2": bz2.compress, "lz4": lz4}
     packed = {form: pack(BINARY) for form, pack in packers.items() if is_decoded(form)}
     values = VALUES * (1 + len(packed))
@@ -286,9 +306,36 @@ def state_cases():
     texts = TEXT[:9000 * 4].rpartition(b"\n")[0]
     state = subprocess.run([GPUHIST, "uniq", "-f", "0:text", "--save", "-"], input=texts, check=True,
                            capture_output=True).stdout
+    for arguments, printed in wide_jobs(WIDE[:3000]):
+        rows = b"".join(b"%s %s %d\n" % row for row in WIDE[:3000])
+        wide = subprocess.run([GPUHIST, *arguments, "--save", "-"], input=rows, check=True,
+                              capture_output=True).stdout
+        yield Case(f"save {shlex.join(arguments)}", [*arguments, "--save", "state", "in"], printed,
+                   files={"in": rows}, written={"state": wide}, engine=False)
+        yield Case(f"merge {shlex.join(arguments)}", ["merge", "--save", "saved", "state"], printed,
+                   files={"state": wide}, written={"saved": wide}, engine=False)
     yield Case("merge texts", ["merge", "a", "a"], b"".join(
         b"%s\t%d\n" % (text, 2 * n) for text, n in sorted(collections.Counter(texts.splitlines()).items())),
                files={"a": state}, engine=False)
+
+
+# Rows of a text, an address and a number, all different.
+WIDE = [(b"/p/%d" % (i % 97), b"10.%d.%d.%d" % (i >> 16, i >> 8 & 255, i & 255), i * 7919 % 250007)
+        for i in range(250000)]
+WIDE_ROWS = b"".join(b"%s %s %d\n" % row for row in WIDE)
+
+
+def wide_jobs(rows):
+    """Keys of several words, texts among them: the arguments, and what is printed."""
+    groups = collections.defaultdict(list)
+    for text, _, value in rows:
+        if value >= 100:
+            groups[text].append(value)
+    yield ["uniq", "-f", "1:text", "--by", "2:ip"], \
+        b"".join(b"%s\t%s\t1\n" % (address, text) for text, address, _ in rows)
+    yield ["reduce", "sum,distinct", "-f", "3", "--by", "1:text", "--where", "3>=100"], \
+        b"".join(b"%s\t%d\t%d\n" % (text, sum(values), len(values))
+                 for text, values in sorted(groups.items()))
 
 
 # What is called to count in files.
@@ -322,6 +369,17 @@ def file_cases():
                                     "empty": saved(["uniq", "-t", "u64"], [])},
                written={"out": ends, "saved": state}), \
         ("mmap", "open", "write", "pread")
+    for arguments, printed in wide_jobs(WIDE):
+        state = subprocess.run([GPUHIST, *arguments, "--save", "-"], input=WIDE_ROWS, check=True,
+                               capture_output=True).stdout
+        little = ["--threads", "1", "-S", "1M", "-T", "."]
+        yield Case(f"{shlex.join(arguments)}, in files", [*arguments, *little, *results],
+                   files={**files, "in": WIDE_ROWS}, engine=False, is_long=True,
+                   written={"out": printed, "state": state}), OF_RUNS
+        yield Case(f"merge {shlex.join(arguments)}, in files",
+                   ["merge", *little, "--save", "saved", "-o", "out", "state"], engine=False,
+                   is_long=True, files={"state": state, "out": OLD, "saved": OLD},
+                   written={"out": printed, "saved": state}), OF_RUNS
     # as where the system makes no files without names
     named = Case("different values in files that had names", quantiles, ends,
                  stdin=values.tobytes(), engine=False, is_long=True, fatal={"mkostemp": 1})
@@ -732,7 +790,7 @@ def test_device(engines):
     calls, _, _ = count_up_all((case, function, FAILS, engine) for case in cases()
                                for function in functions("fault_device") for engine in ("cuda", "auto"))
     never = [function for function, count in calls.items()
-             if count == 0 and function != "fault_device_worker_flush"]  # where the writer is slow
+             if count == 0 and function != "fault_device_consumer_flush"]  # where the writer is slow
     if never:
         raise SystemExit(f"never called: {never}")
 

@@ -7,6 +7,7 @@ that have long headers. The file system stores no holes, and a decoder is quick 
 
 A file is a list of bytes, and of the lengths of runs of NULs. Blocks are stored, not compressed.
 """
+import bz2
 import os
 import random
 import struct
@@ -179,3 +180,10 @@ def xz_blocks(pieces, rng):
     """Each piece is a block of one stream."""
     has_check = rng.randrange(2) == 1
     return [xz_stream([xz_block(piece, has_check) for piece in pieces if piece], has_check)]
+
+
+# --- bzip2 ---------------------------------------------------------------------------------------
+
+def bz2_streams(pieces, rng):
+    """Each piece is a stream, and a part if it is not empty."""
+    return [bz2.compress(piece, rng.choice([1, 9])) for piece in pieces]

@@ -136,9 +136,10 @@ def check(gpuhist, engines, words, data, rng, wanted=None):
         command += purged + ([] if is_pipe else ["in"])
         done = subprocess.run(command, input=data if is_pipe else b"", capture_output=True, check=False, timeout=100)
         runs[engine] = (done.returncode, done.stdout, done.stderr)
-        if purged:
+        if purged and os.path.exists("purged"):  # a run that fails replaces no file
             with open("purged", "rb") as file:
                 runs[engine] += (file.read(),)
+            os.remove("purged")
         if wanted is not None and (done.returncode, done.stdout.decode()) != (0, wanted):
             fail(command, data, runs[engine], (0, wanted))
         if runs[engine] != runs[engines[0]]:

@@ -56,7 +56,7 @@ usage() {
         usage "invalid --where '$bad': " uniq -f 1 --where "$bad"
     done
     for bad in x 1,x 1.5 1,2x; do
-        usage "invalid --where '9=$bad': '$bad' is neither @FILE nor integers " uniq -f 1 --where "9=$bad"
+        usage "invalid --where '9=$bad': '${bad#1,}' is not an integer such as" uniq -f 1 --where "9=$bad"
     done
     # shellcheck disable=SC2046
     usage "--where can be given at most 16 times" uniq -f 1 $(printf -- '--where 1=%d ' {1..17})

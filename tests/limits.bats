@@ -67,6 +67,19 @@ check_groups() {
             cmp out expected
         done
     done
+    # with bins, which take 12 bytes each, in use or not
+    awk '$1 % 3 == 0 { print $1 "\t1" }' values >expected
+    awk '$1 % 3 == 0' values >bins
+    for kib in $(seq 60000 5000 110000); do
+        for threads in 1 2 64; do
+            bash -c "ulimit -v $kib; \"\$GPUHIST\" --bins 5M --engine cpu --threads $threads bins" >out 2>err || {
+                [ "$kib" -lt 100000 ] && ! [ -s out ]
+                grep -Eq '^gpuhist: (5000000 bins need )?[0-9]+ MiB of memory( are needed)?: [0-9]+ are free$' err
+                continue
+            }
+            cmp out expected
+        done
+    done
     run -1 --separate-stderr bash -c 'ulimit -v 100000; "$GPUHIST" uniq --engine cpu -S 1G \
         --chunk-size 90M values'
     [ "$(wc -l <<<"$stderr")" -eq 1 ]

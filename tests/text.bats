@@ -245,8 +245,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     for token in 'id;ms' '1;b'; do assert_advised "$token" " (try -d ';' -f N)"; done
     for token in '1;2' '"5' '"-"' '""' '"1.2.3"'; do assert_advised "$token" ''; done
     for token in '"5"' '"-17"' '"1.5"'; do assert_advised "$token" ' (try --csv)'; done
-    for token in 7f00 00b0 1A2B3C 0ff00ff0; do assert_advised $token ' (try --base 16)'; done
-    for token in 1f2 0123456789abcdef0 7g00 -7f00; do assert_advised $token ''; done
+    for token in 7f00 1f2 7g00 -7f00; do assert_advised $token ''; done
     for token in face bad7 bad77; do assert_advised $token ' (try --header)'; done # words
     for token in '{' '{"ms":17,"n":2}' '{"ms":'; do assert_advised "$token" ' (JSON: try --jsonl -f NAME)'; done
     for token in ab a_1; do assert_advised "$token" ' (try --header)'; done
@@ -310,7 +309,6 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     assert_told '{"a": 1, "b": 2}' "line has 4 fields, -f 5 wants 5 (JSON: try --jsonl -f NAME)" -f 5
     assert_told ' {"a":1,"b":2}' "invalid integer '\"b\":2}' (JSON: try --jsonl -f NAME)" -d , -f 2
     assert_told '7 {"a":1}' "invalid integer '{\"a\":1}'" -f 2
-    assert_told 'x 7f00' "invalid integer '7f00' (try --base 16)" -f 2
     assert_told '1\x017\t' "invalid integer '1?7' (is it binary?)" -f 1
     assert_told '1 7\xe9' "invalid integer '7?' (is it binary?)" -f 2
     assert_told '1 7\xc3\xa97' "invalid integer '7é7'" -f 2
@@ -389,7 +387,7 @@ END
     run --separate-stderr bash -c 'ulimit -v 600000
         head -c 1G /dev/zero | tr "\0" 7 | "$GPUHIST" reduce sum --text --engine cpu --threads 2'
     [ "$status" -eq 1 ] && [ -z "$output" ]
-    [ "$stderr" = "gpuhist: no memory for a line of more than 268435456 bytes" ]
+    [ "$stderr" = "gpuhist: standard input:1: no memory for a line of more than 268435456 bytes" ]
     run --separate-stderr bash -c 'head -c 500M /dev/zero | tr "\0" 7 |
         "$GPUHIST" reduce sum --text --engine cpu --threads 2'
     [[ $stderr == "gpuhist: standard input:1: '7777777777"*"...' is out of range for i64" ]]

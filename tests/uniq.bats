@@ -38,7 +38,7 @@ check_runs() {
 @test "-S: --every prints the counts so far" { check_runs so_far; }
 @test "-S: after an error there is one line, no result and no file" { check_runs errors; }
 # bats test_tags=slow
-@test "-S: a full disk is such an error" { check_runs full; }
+@test "-S: a full disk is such an error, and one that is read-only" { check_runs full; }
 @test "-S: after a signal no file is left" { check_runs signals; }
 
 # counts_of_lines: "value TAB count" of the integers on standard input, by sort and uniq.

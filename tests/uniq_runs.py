@@ -1,4 +1,4 @@
-"""Runs gpuhist uniq with less memory than the counts need, so that they go to files.
+"""Runs gpuhist with less memory than the counts need, so that they go to files.
 
 usage: uniq_runs.py GPUHIST TEST
 
@@ -26,6 +26,24 @@ COUNT = 700_000  # of different values: too many once all have come
 MANY = 2_000_000  # too many while they come
 TINY = ["-S", "1", "-T", "runs"]
 IDS = ["-t", "u64le"]
+
+
+def ids(count, seed):
+    return np.random.default_rng(seed).bytes(8 * count)
+
+
+def rows(count, seed):
+    """Of a text, an address and a number, no two alike; few texts, which stay in memory."""
+    numbers = np.random.default_rng(seed).permutation(count).tolist()
+    return b"".join(b"/p/%d 10.%d.%d.%d %d\n" % (n % 97, n >> 16, n >> 8 & 255, n & 255, n) for n in numbers)
+
+
+# Jobs of keys of one word and of several, and input of so many different ones.
+JOBS = (
+    (["uniq", *IDS, "-S", "1"], ids),
+    (["uniq", "-f", "1:text", "--by", "2:ip", "-S", "1M"], rows),
+    (["reduce", "sum,distinct", "-f", "3", "--by", "1:text,2:ip", "-S", "1M"], rows),
+)
 SHARE = min(4, int(os.environ.get("SHARE", "1")))  # one in so many distributions
 
 
@@ -188,45 +206,57 @@ def test_errors():
     for threads in 1, 2:
         require_failed(run("uniq", *IDS, *TINY, "--threads", threads, input=data),
                        b"3 bytes left over at the end")
-    store(np.random.default_rng(8).integers(0, 2**64, COUNT, dtype="<u8"))
-    words = ["uniq", *IDS, "-S", 1, "--threads", 1, "in", "-T"]
+        for job, make in JOBS[1:]:
+            require_failed(run(*job, "-T", "runs", "--threads", threads, input=make(COUNT, 7) + b"x y z\n"),
+                           b"invalid ")
     with open("no-directory", "wb"):
         pass
-    for name, text in (("missing", b": No such file or directory"), ("no-directory", b": Not a dir"),
-                       ("runs/missing", b"in runs/missing: No such")):
-        require_failed(run(*words, name), text)
-    require_failed(run(*words[:-1], env={**os.environ, "TMPDIR": "missing"}), b"in missing: No such")
-    require_failed(run("uniq", *IDS, *TINY, "--threads", 1, "-o", "no-directory/x", "in"), b"Not a dir")
-    # A directory that is not needed is not looked at.
-    require_output(run("uniq", "-T", "missing", input=b"7\n"), b"7\t1\n", "no files are needed")
-    require_output(run(*words[:-1], "--top", 1, "--format", "csv",
-                       env={**os.environ, "TMPDIR": os.path.abspath("runs")}),
-                   run("uniq", *IDS, "in", "--top", 1, "--format", "csv").stdout, "TMPDIR")
+    for job, make in JOBS:
+        with open("in", "wb") as file:
+            file.write(make(COUNT, 8))
+        words = [*job, "--threads", 1, "in", "-T"]
+        for name, text in (("missing", b": No such file or directory"), ("no-directory", b": Not a dir"),
+                           ("runs/missing", b"in runs/missing: No such")):
+            require_failed(run(*words, name, "--save", "state"), text)
+        require_failed(run(*words[:-1], env={**os.environ, "TMPDIR": "missing"}), b"in missing: No such")
+        require_failed(run(*words, "runs", "-o", "no-directory/x"), b"Not a dir")
+        require(not os.path.exists("state"), "a state is left")
+        # A directory that is not needed is not looked at.
+        require_output(run(*job, "-T", "missing", input=make(1, 8)), run(*job, input=make(1, 8)).stdout,
+                       "no files are needed")
+        require_output(run(*words[:-1], "--format", "csv",
+                           env={**os.environ, "TMPDIR": os.path.abspath("runs")}),
+                       run(*words[:-1], "-S", "1G", "--format", "csv").stdout, "TMPDIR")
 
 
 def test_full():
-    store(np.random.default_rng(9).integers(0, 2**64, MANY, dtype="<u8"))
-    words = ["uniq", *IDS, *TINY, "in", "-o", "out", "--threads"]
-
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 
-    run("uniq", *IDS, "in", "--save", "state", "-o", os.devnull)
-    merge = ["merge", *TINY, "state", "state", "-o", "out", "--save", "saved", "--threads"]
-    for threads in 1, 3:
-        for command in words, merge:
-            done = run(*command, threads, preexec_fn=limit)
-            require_failed(done, b"cannot write a temporary file of counts in runs: File too large")
-            require(not os.path.exists("out") and not os.path.exists("saved"), "a result is left")
-    disk = 'mount -t tmpfs -o size=2M none runs && "$@"; status=$?; ls -A runs >left; exit $status'
-    spaces = ["unshare", "-m", "bash", "-c", disk, "-", GPUHIST]
-    if subprocess.run([*spaces[:2], "true"], stderr=subprocess.DEVNULL).returncode != 0:
-        print("no mounts without root's rights")
-        return
-    done = subprocess.run([*spaces, *words, "2"], capture_output=True, timeout=120)
-    require_failed(done, b"cannot write a temporary file of counts in runs: No space left on device")
-    require(open("left").read() == "" and not os.path.exists("out"), "something is left")
+    disk = 'mount -t tmpfs -o "$1" none runs && shift && "$@"; status=$?; ls -A runs >left; exit $status'
+    spaces = ["unshare", "-m", "bash", "-c", disk, "-"]
+    can_mount = subprocess.run([*spaces[:2], "true"], stderr=subprocess.DEVNULL).returncode == 0
+    for job, make in JOBS:
+        with open("in", "wb") as file:
+            file.write(make(MANY if make is ids else COUNT, 9))
+        results = ["-T", "runs", "-o", "out", "--save", "saved", "--threads"]
+        words = [*job, "in", *results]
+        merge = ["merge", *job[-2:], "state", "state", *results]
+        run(*job, "-S", "1G", "in", "--save", "state", "-o", os.devnull)
+        for threads in 1, 3:
+            for command in words, merge:
+                done = run(*command, threads, preexec_fn=limit)
+                require_failed(done, b"cannot write a temporary file of counts in runs: File too large")
+                require(not os.path.exists("out") and not os.path.exists("saved"), "a result is left")
+        for option, text in ("size=2M", b"cannot write a temporary file of counts in runs: No space left on device"), \
+                ("ro", b"cannot make a temporary file of counts in runs: Read-only file system"):
+            if not can_mount:
+                print("no mounts without root's rights")
+                break
+            done = subprocess.run([*spaces, option, GPUHIST, *words, "2"], capture_output=True, timeout=120)
+            require_failed(done, text)
+            require(open("left").read() == "" and not os.path.exists("out"), "something is left")
 
 
 def has_run(process):
@@ -242,24 +272,25 @@ def has_run(process):
 
 
 def test_signals():
-    data = np.random.default_rng(10).bytes(8 * MANY)
-    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL:
-        with open("out", "wb") as file:
-            file.write(b"old\n")
-        process = subprocess.Popen(
-            [GPUHIST, "uniq", *IDS, *TINY, "--threads", "1", "-o", "out"], stdin=subprocess.PIPE,
-            stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-        process.stdin.write(data)  # and no end of it
-        process.stdin.flush()
-        while not has_run(process):
-            require(process.poll() is None, "it has ended", process.returncode)
-            time.sleep(0.001)
-        process.send_signal(number)
-        require(process.wait(60) == -number and process.stderr.read() == b"", number, process)
-        process.stdin.close()
-        process.stderr.close()
-        require_none_left(number)
-        require(open("out", "rb").read() == b"old\n", "the result is changed")
+    for job, make in JOBS:
+        data = make(MANY if make is ids else COUNT, 10)
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL:
+            with open("out", "wb") as file:
+                file.write(b"old\n")
+            process = subprocess.Popen(
+                [GPUHIST, *job, "-T", "runs", "--threads", "1", "-o", "out"], stdin=subprocess.PIPE,
+                stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            process.stdin.write(data)  # and no end of it
+            process.stdin.flush()
+            while not has_run(process):
+                require(process.poll() is None, job, "it has ended", process.returncode)
+                time.sleep(0.001)
+            process.send_signal(number)
+            require(process.wait(60) == -number and process.stderr.read() == b"", number, process)
+            process.stdin.close()
+            process.stderr.close()
+            require_none_left(job, number)
+            require(open("out", "rb").read() == b"old\n", "the result is changed")
 
 
 GPUHIST = os.path.abspath(sys.argv[1])

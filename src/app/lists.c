@@ -4,7 +4,7 @@
 #include "app/lists.h"
 
 #include "base/decimal.h"
-#include "base/memory.h"
+#include "base/resources.h"
 #include "input/source.h"
 #include "job/value_set.h"
 
@@ -95,7 +95,7 @@ static enum status lists_end_word(struct lists_numbers *list, struct failure *fa
         if (list->count >= list->capacity / 2) {
             const size_t capacity = list->capacity > 0 ? list->capacity * 2 : LISTS_CAPACITY_MIN;
             const size_t bytes = capacity * item_bytes;
-            void *grown = bytes <= memory_available() ? realloc(list->items, bytes) : NULL;
+            void *grown = resources_have_memory(bytes) ? realloc(list->items, bytes) : NULL;
             if (!grown)
                 return status_fail(failure, STATUS_DATA,
                                    "no memory for more than %zu values of --%s", list->count,
@@ -130,47 +130,26 @@ static enum status lists_take_bytes(void *context, const char *text, size_t byte
     return STATUS_OK;
 }
 
-/* Reads the numbers of a list, whose items the caller frees, also after a failure. */
-static enum status lists_read_numbers(const char *argument, struct lists_numbers *list,
-                                      struct failure *failure)
+enum status lists_read_numbers(const char *argument, const char *option, unsigned decimals,
+                               const struct element *element, void **items, size_t *count,
+                               struct failure *failure)
 {
+    struct lists_numbers list = {.option = option, .decimals = decimals, .element = element};
     enum status status;
 
-    if (strcmp(argument, "@") == 0)
-        return lists_fail_name(list->option, failure);
-    if (lists_is_file(argument)) {
-        list->file = lists_is_stdin(argument) ? "standard input" : argument + 1;
-        list->line = 1;
-        status = source_read_file(argument + 1, lists_take_bytes, list, failure);
+    if (strcmp(argument, "@") == 0) {
+        status = lists_fail_name(option, failure);
+    } else if (lists_is_file(argument)) {
+        list.file = lists_is_stdin(argument) ? "standard input" : argument + 1;
+        list.line = 1;
+        status = source_read_file(argument + 1, lists_take_bytes, &list, failure);
     } else {
-        status = lists_take_bytes(list, argument, strlen(argument), failure);
+        status = lists_take_bytes(&list, argument, strlen(argument), failure);
     }
-    return status == STATUS_OK ? lists_end_word(list, failure) : status;
-}
-
-enum status lists_read_edges(const char *argument, unsigned decimals, __int128 **edges,
-                             size_t *count, struct failure *failure)
-{
-    struct lists_numbers list = {.option = "edges", .decimals = decimals};
-    const enum status status = lists_read_numbers(argument, &list, failure);
-
-    *edges = list.items;
-    *count = list.count;
-    return status;
-}
-
-enum status lists_read_keys(const char *argument, const char *option, const struct element *element,
-                            uint64_t **keys, size_t *count, struct failure *failure)
-{
-    struct lists_numbers list = {
-        .option = option,
-        .decimals = element->decimals,
-        .element = element,
-    };
-    const enum status status = lists_read_numbers(argument, &list, failure);
-
-    *keys = list.items;
-    *count = value_set_sort(list.items, list.count, element->is_signed);
+    if (status == STATUS_OK)
+        status = lists_end_word(&list, failure);
+    *items = list.items;
+    *count = element ? value_set_sort(list.items, list.count, element->is_signed) : list.count;
     return status;
 }
 

@@ -23,19 +23,15 @@ bool lists_is_file(const char *argument);
 bool lists_is_stdin(const char *argument);
 
 /*
- * Stores the edges in `argument`, in multiples of 10^-decimals and the order given. Numbers on the
- * command line may have suffixes (decimal.h); those of a file are digits with or without a sign,
- * and with decimals a point. The caller frees *edges, also after a failure.
+ * Stores the numbers in `argument`, in multiples of 10^-decimals: edges, __int128, in the order
+ * given; or with an element its keys, uint64_t, ascending as its values and without duplicates, but
+ * for numbers that are no values of the type. Numbers on the command line may have suffixes
+ * (decimal.h); those of a file are digits with or without a sign, and with decimals a point.
+ * The caller frees *items, also after a failure.
  */
-enum status lists_read_edges(const char *argument, unsigned decimals, __int128 **edges,
-                             size_t *count, struct failure *failure);
-
-/*
- * Likewise stores the list of `option` as keys of the element type, ascending as its values and
- * without duplicates. Skips numbers that are not values of the type.
- */
-enum status lists_read_keys(const char *argument, const char *option, const struct element *element,
-                            uint64_t **keys, size_t *count, struct failure *failure);
+enum status lists_read_numbers(const char *argument, const char *option, unsigned decimals,
+                               const struct element *element, void **items, size_t *count,
+                               struct failure *failure);
 
 /* The items of a list of other kinds than numbers. */
 struct lists_items {

@@ -3,8 +3,8 @@
 
 #include "app/merge.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/resources.h"
 #include "engine/engine.h"
 #include "exec/memory_plan.h"
 #include "partial/operation.h"
@@ -123,14 +123,14 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
         return status_fail(failure, STATUS_DATA, "the states have more than 2^64 - 1 elements");
 
     enum status status =
-        operation->finish(merge->partial, &merge->job, (uint64_t)merge->elements, failure);
+        operation->finalize(merge->partial, &merge->job, (uint64_t)merge->elements, failure);
     if (status != STATUS_OK)
         return status;
     if (options->stats)
         status_print("%llu state%s, %llu %s%.200s", merge->states, merge->states == 1 ? "" : "s",
                      (unsigned long long)merge->elements, merge->job.has_weights ? "of " : "",
                      merge->job.has_weights ? job_count_name(&merge->job) : "elements");
-    status = print_end(&output, &merge->job, merge->partial, &options->print, status, failure);
+    status = print_final(&output, &merge->job, merge->partial, &options->print, status, failure);
     if (status == STATUS_OK && operation->report && !options->quiet)
         operation->report(&merge->job, merge->partial);
     /* The notes of other jobs name options that merge does not have. */
@@ -165,35 +165,23 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
     return status == STATUS_OK ? options_check_merged(options, job, failure) : status;
 }
 
-/* Plans the memory of the merge: sets the threads, and gives the job its parts. */
-static enum status merge_plan(struct merge *merge, struct failure *failure)
-{
-    const struct options *options = merge->options;
-    const unsigned wanted = parallel_threads(options->threads, options->name_count, 1);
-    struct memory_needs needs;
-    struct memory_plan plan;
-
-    memory_plan_needs(&needs, &merge->job, wanted, MERGE_CHUNK_BYTES, ENGINE_INPUT_UNKNOWN, true,
-                      0);
-    if (memory_plan_make(&plan, &needs, memory_available(), failure) != STATUS_OK)
-        return failure->status;
-    memory_plan_apply(&plan, &merge->job);
-    merge->threads = plan.threads;
-    return STATUS_OK;
-}
-
 enum status merge_run(const struct options *options, struct failure *failure)
 {
     struct merge merge = {.options = options};
     struct job *job = &merge.job;
+    struct memory_needs needs;
     enum status status = print_check_format(&options->print, failure);
 
     if (status == STATUS_OK)
         status = print_check(&options->print, failure);
     if (status == STATUS_OK)
         status = merge_begin(&merge, failure);
-    if (status == STATUS_OK)
-        status = merge_plan(&merge, failure);
+    if (status == STATUS_OK) {
+        const unsigned wanted = parallel_threads(options->threads, options->name_count, 1);
+        memory_plan_needs(&needs, job, wanted, MERGE_CHUNK_BYTES, ENGINE_INPUT_UNKNOWN, true, 0);
+        status =
+            memory_plan_make(&needs, resources_at_start()->memory, job, &merge.threads, failure);
+    }
     if (status == STATUS_OK && job_has_texts(job) &&
         !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_create())))
         status = status_fail(failure, STATUS_DATA, "no memory for texts");

@@ -87,13 +87,12 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
     double every = monitor->every_seconds;
     double print_due = every > 0 ? every : INFINITY;
     enum status status = STATUS_OK;
-    struct pipeline_live live;
     sigset_t awaited = monitor->handled;
     siginfo_t info;
 
     sigaddset(&awaited, SIGUSR1);
-    pipeline_look(pipeline, &live);
-    while (status == STATUS_OK && !pipeline_has_ended(pipeline)) {
+    struct pipeline_live live = pipeline_look(pipeline);
+    while (status == STATUS_OK && !live.has_ended) {
         const double due = print_due < monitor->progress.due ? print_due : monitor->progress.due;
         double wait = monitor_ending != 0 ? MONITOR_ENDING_SECONDS : due - live.seconds;
         wait = wait < 0 ? 0 : wait > MONITOR_WAIT_SECONDS_MAX ? MONITOR_WAIT_SECONDS_MAX : wait;
@@ -103,7 +102,7 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
         if (number > 0 && number != SIGUSR1)
             monitor_ending = number;
         const bool asked = number == SIGUSR1 && info.si_pid != getpid(); /* not monitor_wake */
-        pipeline_look(pipeline, &live);
+        live = pipeline_look(pipeline);
         if (asked) {
             progress_clear(&monitor->progress);
             progress_print_so_far(pipeline, &live, monitor->element_bytes);
@@ -111,14 +110,15 @@ static enum status monitor_watch(void *context, struct pipeline *pipeline, struc
         if (live.seconds >= monitor->progress.due)
             progress_show(&monitor->progress, &live);
         bool is_due = live.seconds >= print_due || monitor_ending != 0;
-        if (is_due && every > 0 && !pipeline_has_ended(pipeline)) {
+        if (is_due && every > 0 && !live.has_ended) {
             status = monitor_print(monitor, pipeline, failure);
-            pipeline_look(pipeline, &live);
+            live = pipeline_look(pipeline);
             print_due = ((double)(uint64_t)(live.seconds / every) + 1) * every;
         }
     }
-    pipeline_look(pipeline, &live); /* the run may have ended since the last look */
-    progress_end(&monitor->progress, &live);
+    if (monitor->progress.is_of_lines) /* the last line says what was read in all */
+        progress_show(&monitor->progress, &live);
+    progress_clear(&monitor->progress);
     if (status == STATUS_OK)
         progress_begin_stage(&monitor->progress, monitor->stage);
     return status;

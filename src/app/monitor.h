@@ -21,7 +21,7 @@ struct monitor {
     const struct stage *stage; /* that follows on the reading */
     size_t element_bytes;      /* bytes of a binary element or record; 0: text */
     double every_seconds;      /* interval between results so far; 0: none */
-    /* Prints the result so far from the finished partial; is_last: the process ends next. */
+    /* Prints the result so far from the finalized partial; is_last: the process ends next. */
     enum status (*print)(void *context, bool is_last, struct failure *failure);
     void *context; /* for print */
     pthread_t thread;

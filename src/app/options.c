@@ -30,12 +30,8 @@ static enum status options_fail_row(const struct options_row *row, const char *v
                                     struct failure *failure)
 {
     char expected[128] = "";
-    char meant[OPTIONS_MEANT_SIZE];
     size_t used = 0;
 
-    if (row->kind == OPTIONS_NUMBER && options_mend_number(row, value, meant))
-        return status_fail(failure, STATUS_USAGE, "invalid --%s '%s': did you mean %s?", row->name,
-                           value, meant);
     if (row->expected)
         return options_fail_value(row->name, value, row->expected, failure);
     for (const char *word = row->words; *word; used = strlen(expected)) {
@@ -49,20 +45,6 @@ static enum status options_fail_row(const struct options_row *row, const char *v
         word += length + !is_last;
     }
     return options_fail_value(row->name, value, expected, failure);
-}
-
-/* Finds a word in a list separated by blanks, and stores its index. Returns false if it is none. */
-static bool options_find_word(const char *words, const char *value, unsigned *index)
-{
-    size_t length = strlen(value);
-
-    for (*index = 0; *words; (*index)++) {
-        size_t word_length = strcspn(words, " ");
-        if (word_length == length && memcmp(words, value, length) == 0)
-            return true;
-        words += word_length + (words[word_length] != '\0');
-    }
-    return false;
 }
 
 /* Adds a list of integers to the one that was given before, or NULL. Files are no part of lists. */
@@ -114,7 +96,6 @@ static enum status options_set(struct options *options, const struct options_row
 {
     void *target = (char *)options + row->target;
     uint64_t number = row->value;
-    unsigned index = 0;
     bool is_valid = true;
 
     switch (row->kind) {
@@ -125,8 +106,13 @@ static enum status options_set(struct options *options, const struct options_row
                               number >= row->minimum && number <= row->maximum);
         break;
     case OPTIONS_CHOICE:
-        is_valid = options_find_word(row->words, value, &index);
-        number += index;
+        is_valid = false;
+        for (const char *word = row->words; *word && !is_valid;) {
+            const size_t length = strcspn(word, " ");
+            is_valid = length == strlen(value) && memcmp(word, value, length) == 0;
+            number += !is_valid;
+            word += length + (word[length] == ' ');
+        }
         break;
     case OPTIONS_FORMAT:
         is_valid = print_format_find(value, target);
@@ -152,10 +138,10 @@ static enum status options_set(struct options *options, const struct options_row
         break;
     }
     case OPTIONS_CONDITIONS:
-        if (options->condition_count == OPTIONS_CONDITIONS_MAX)
+        if (options->where.count == OPTIONS_CONDITIONS_MAX)
             return status_fail(failure, STATUS_USAGE, "--%s can be given at most %d times",
                                row->name, OPTIONS_CONDITIONS_MAX);
-        options->conditions[options->condition_count++].typed = value;
+        options->conditions[options->where.count++].typed = value;
         break;
     case OPTIONS_CHARACTER:
         value = strcmp(value, "\\t") == 0 ? "\t" : value;
@@ -247,7 +233,7 @@ static enum status options_parse_words(struct options *options, int argc, char *
         const size_t typed = strcspn(word, "=");
         /* What is short for an option may mean another: --json the format of the result. */
         const bool is_short = key >= OPTIONS_KEY_FIRST && typed != strlen("--") + strlen(row->name);
-        if (is_wrong || (is_short && options_is_habit(options->command, word, typed)))
+        if (is_wrong || (is_short && options_find_habit(options->command, word, typed)))
             return options_fail_unknown(options, (char)optopt, word, failure);
         /* Does the command take it? Merge, which does not know its states yet, records which do. */
         const bool has_instead = row->instead && options->command->traits & OPTIONS_READS_INPUT;
@@ -294,11 +280,6 @@ static enum status options_finish(struct options *options, struct failure *failu
     if (is_time)
         bounds.notation = first->kind == OPTIONS_KIND_TIME ? ELEMENT_TIME : ELEMENT_LOCAL_TIME;
     struct kind_time_bucket bucket = {.width = 0};
-    char meant[OPTIONS_MEANT_SIZE];
-    if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high) &&
-        options_mend_range(&bounds, range, meant))
-        return status_fail(failure, STATUS_USAGE, "invalid --range '%s': did you mean %s?", range,
-                           meant);
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
         return options_fail_value(
             "range", range,
@@ -317,14 +298,16 @@ static enum status options_finish(struct options *options, struct failure *failu
                                       "a time such as 15m, 1h or 1d, or a number of seconds (of "
                                       "weeks, months and years: -f COLUMN:time/1mo)",
                                       failure);
-    } else if (text && (!decimal_parse_fixed(text, strlen(text), decimals, &width) || width < 0 ||
-                        width > UINT64_MAX))
+    } else if (text && (!decimal_parse_fixed(text, strlen(text), decimals, &width) || width < 0))
         return options_fail_value("width", text,
                                   decimals > 0
                                       ? "a number with no more decimals than --decimals"
                                       : "a number such as 10, 500 or 1Mi, or 0.5 with --decimals 1",
                                   failure);
-    options->width = (uint64_t)width;
+    if (width > UINT64_MAX && !range)
+        return status_fail(failure, STATUS_USAGE, "--width %s without --range must be below 2^64",
+                           text);
+    options->width = width;
     if (text && width == 0) {
         decimal_format_fixed(smallest, 1, bounds.decimals);
         return status_fail(failure, STATUS_USAGE, "--width must be at least %s", smallest);

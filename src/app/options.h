@@ -89,7 +89,6 @@ struct options_columns {
 /* A condition of --where. */
 struct options_condition {
     const char *typed;
-    struct options_column column;
     enum predicate_relation relation;
     const char *value; /* a number; with = and != a list */
 };
@@ -122,7 +121,7 @@ struct options {
     struct element element;
     uint64_t bins;
     const char *width_text; /* read once the decimals are known, as range_text */
-    uint64_t width;
+    __int128 width;         /* 0: none; 2^64 and more only with a range */
     bool has_log2;
     unsigned log2; /* each power is divided in 2^log2 bins */
     bool log10;
@@ -146,8 +145,8 @@ struct options {
     struct options_columns field;
     struct options_columns weight;
     struct options_columns by;
-    struct options_condition conditions[OPTIONS_CONDITIONS_MAX]; /* [condition_count] */
-    size_t condition_count;
+    struct options_columns where;                                /* of the conditions */
+    struct options_condition conditions[OPTIONS_CONDITIONS_MAX]; /* [where.count] */
     bool names_only; /* columns are names, also those that are numbers */
     const char *time_format_text;
     bool jsonl;                          /* rows are JSON objects, */
@@ -203,16 +202,10 @@ static inline bool options_is_range_auto(const struct options *options)
 /* Frees what the options own. */
 void options_destroy(struct options *options);
 
-/*
- * Returns the word that precedes --help for this text, such as `reduce`; empty for the default. The
- * string is constant.
- */
+/* Returns the word that precedes --help for this text, such as `reduce`; empty for the default. */
 const char *options_help_word(const struct options *options);
 
-/*
- * Returns the --help text of the command, or if it is not named of the program, which fits 40
- * lines. The caller frees it; NULL: there is no memory.
- */
+/* Returns the --help text, which the caller frees; NULL: there is no memory. */
 char *options_help(const struct options *options);
 
 /*
@@ -223,18 +216,18 @@ enum status options_check(const struct options *options, enum options_input *inp
                           struct failure *failure);
 
 /*
- * Writes the options that define a job and the meaning of its partial, as one line, such as
- * "histogram --type=i32 --bins=256 --outside=report". Equal lines are equal jobs: states of them
- * can be added. What was typed is quoted: blanks, control characters and backslashes become \ and
- * three octal digits. The caller frees the line; NULL: there is no memory.
+ * Writes the options that define a job, as one line, such as "histogram --type=i32 --bins=256
+ * --outside=report": states of equal lines can be added. What was typed is quoted: blanks, control
+ * characters and backslashes become \ and three octal digits. The caller frees the line; NULL:
+ * there is no memory.
  */
 char *options_write_line(const struct job *job);
 
 /*
  * Parses such a line and creates its job, which takes no input: the values of lists in files are
  * unknown. Fails with STATUS_USAGE if options_write_line does not write it, with STATUS_DATA if
- * there is no memory. The options own what the job points to. The caller destroys the job, then the
- * options, also after a failure. Not thread-safe.
+ * there is no memory. The caller destroys the job, then the options, which own what the job points
+ * to, also after a failure. Not thread-safe.
  */
 enum status options_read_line(struct options *options, const char *line, struct job *job,
                               struct failure *failure);
@@ -246,17 +239,15 @@ enum status options_read_line(struct options *options, const char *line, struct 
 #define OPTIONS_DIFFERENCE_SIZE 192
 bool options_compare_lines(const char *a, const char *b, char difference[OPTIONS_DIFFERENCE_SIZE]);
 
-/*
- * Checks that all options of a merge apply to the job of its states. Fails with STATUS_USAGE.
- */
+/* Checks that all options of a merge apply to the job of its states. Fails with STATUS_USAGE. */
 enum status options_check_merged(const struct options *options, const struct job *job,
                                  struct failure *failure);
 
 /*
- * Makes of the options those for the elements of an array of NumPy, in the file `name`: binary
- * integers, and of an array with two dimensions records, in which columns are elements. `adapted`
- * shares what `options` own, and is not destroyed. Of a column-major array, the options are for the
- * elements of one *column, from 0. Fails with STATUS_DATA if the options do not go with the array.
+ * Makes of the options those for an array of NumPy, in the file `name`: of binary integers, or with
+ * two dimensions of records. `adapted` shares what `options` own, and is not destroyed. Of a
+ * column-major array, the options are for the elements of one *column, from 0. Fails with
+ * STATUS_DATA if the options do not go with the array.
  */
 enum status options_adapt_array(const struct options *options, const struct npy *array,
                                 const char *name, struct options *adapted, uint64_t *column,

@@ -52,22 +52,6 @@ size_t options_find_operator(const char *text, enum predicate_relation *relation
     return 0;
 }
 
-/* Reads the width of a kind. */
-static bool options_parse_width(const char *text, size_t length, struct options_column *column)
-{
-    __int128 number;
-
-    if (column->kind == OPTIONS_KIND_IP)
-        return kind_ip_prefix_parse(text, length, &column->prefix);
-    if (column->kind == OPTIONS_KIND_TIME || column->kind == OPTIONS_KIND_LOCAL_TIME)
-        return kind_time_bucket_parse(text, length, column->decimals, &column->bucket);
-    if (!decimal_parse_fixed(text, length, column->decimals, &number) || number < 1 ||
-        number > INT64_MAX)
-        return false;
-    column->width = (uint64_t)number;
-    return true;
-}
-
 /*
  * Reads KIND[/WIDTH] of text[0..length). Returns false if that is no kind: it then belongs to a
  * name.
@@ -79,6 +63,7 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
     const char *point = memchr(text, '.', kind);
     const size_t name = point ? (size_t)(point - text) : kind;
     __int128 decimals = 0;
+    bool is_valid = true;
 
     for (size_t i = 0; i < sizeof options_kinds / sizeof *options_kinds; i++) {
         if (strlen(options_kinds[i].name) != name || memcmp(options_kinds[i].name, text, name) != 0)
@@ -92,12 +77,23 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
             return false;
         found.decimals = (unsigned)decimals;
         found.prefix = (struct kind_ip_prefix){32, 128};
+        const char *width = slash + 1;
+        const size_t bytes = length - kind - 1;
+        __int128 number = 0;
         if (slash && found.kind == OPTIONS_KIND_TEXT)
             return false;
-        if (slash && !options_parse_width(slash + 1, length - kind - 1, &found))
-            return false;
-        *column = found;
-        return true;
+        if (slash && found.kind == OPTIONS_KIND_IP)
+            is_valid = kind_ip_prefix_parse(width, bytes, &found.prefix);
+        else if (slash &&
+                 (found.kind == OPTIONS_KIND_TIME || found.kind == OPTIONS_KIND_LOCAL_TIME))
+            is_valid = kind_time_bucket_parse(width, bytes, found.decimals, &found.bucket);
+        else if (slash)
+            is_valid = decimal_parse_fixed(width, bytes, found.decimals, &number) && number >= 1 &&
+                       number <= INT64_MAX;
+        found.width = (uint64_t)number;
+        if (is_valid)
+            *column = found;
+        return is_valid;
     }
     return false;
 }
@@ -147,31 +143,30 @@ static bool options_parse_column(const struct options *options, char *text,
         column->where_bytes = strlen(text);
 
     const size_t length = column->where_bytes;
-    const char *at = memchr(text, '@', length);
+    char *at = memchr(text, '@', length);
     const char *digits = text + (*text == '+' || *text == '-');
     const size_t sign = (size_t)(digits - text);
-    char element[8];
-    char offset[32];
+    __int128 number;
     if (length == 0)
         return false;
-    if (!options->names_only && !options->jsonl && at && (size_t)(at - text) < sizeof element &&
-        length - (size_t)(at - text) <= sizeof offset) {
-        memcpy(element, text, (size_t)(at - text));
-        element[at - text] = '\0';
-        memcpy(offset, at + 1, length - (size_t)(at - text) - 1);
-        offset[length - (size_t)(at - text) - 1] = '\0';
-        column->field = 0;
-        if (element_parse(element, &column->element) &&
-            decimal_parse_unsigned(offset, DECIMAL_UNIT_BYTES, &column->offset))
+    if (!options->names_only && !options->jsonl && at) {
+        struct element element;
+        *at = '\0';
+        const bool is_element = element_parse(text, &element);
+        *at = '@';
+        if (is_element &&
+            decimal_parse(at + 1, (size_t)(text + length - at) - 1, DECIMAL_UNIT_BYTES, &number) &&
+            number >= 0 && number <= UINT64_MAX) {
+            column->element = element;
+            column->offset = (uint64_t)number;
+            column->field = 0;
             return true;
-        column->element.bytes = 0;
-        column->field = 1;
+        }
     }
     bool is_number = sign < length;
     for (size_t i = sign; i < length; i++)
         is_number = is_number && text[i] >= '0' && text[i] <= '9';
     if (is_number && !options->names_only && !options->jsonl) {
-        __int128 number;
         if (!decimal_parse(text, length, DECIMAL_UNIT_SI, &number) || number < -OPTIONS_FIELD_MAX ||
             number > OPTIONS_FIELD_MAX)
             return false;
@@ -254,7 +249,7 @@ static size_t options_where_length(const char *typed)
 /* Reads a condition: COLUMN OP VALUE. */
 static enum status options_parse_condition(struct options *options,
                                            struct options_condition *condition,
-                                           struct failure *failure)
+                                           struct options_column *column, struct failure *failure)
 {
     const char *typed = condition->typed + strspn(condition->typed, " ");
     const size_t where = options_where_length(typed);
@@ -272,8 +267,8 @@ static enum status options_parse_condition(struct options *options,
         for (end = strlen(value); end > 0 && value[end - 1] == ' '; end--)
             value[end - 1] = '\0';
         condition->value = value;
-        if (*value != '\0' && options_parse_column(options, text, &condition->column))
-            return options_name_column(options, &condition->column, failure);
+        if (*value != '\0' && options_parse_column(options, text, column))
+            return options_name_column(options, column, failure);
     }
     return options_fail_value("where", typed,
                               "a column, an operator and a value, such as '9>=500' or "
@@ -283,7 +278,7 @@ static enum status options_parse_condition(struct options *options,
 
 void options_advise_condition(const struct options_condition *condition, const char *value,
                               size_t length, const struct element *element,
-                              char out[OPTIONS_ADVICE_SIZE])
+                              enum options_kind_of_column kind, char out[OPTIONS_ADVICE_SIZE])
 {
     const struct kind_time_rules time = {.digits = KIND_TIME_DIGITS_MAX};
     const char *typed = condition->typed + strspn(condition->typed, " ");
@@ -298,7 +293,7 @@ void options_advise_condition(const struct options_condition *condition, const c
     if (memmem(value, length, "&&", 2) || memmem(value, length, " and ", 5))
         strcpy(out, " (repeat --where: all must hold)");
     else if (element->notation != ELEMENT_DECIMAL || element->decimals > 0 || length == 0 ||
-             condition->column.kind != OPTIONS_KIND_DEFAULT || strlen(typed) > OPTIONS_SHOWN_MAX)
+             kind != OPTIONS_KIND_DEFAULT || strlen(typed) > OPTIONS_SHOWN_MAX)
         return;
     else if (decimal_parse_fixed(value, length, TEXT_DECIMALS_MAX, &number))
         strcpy(out, " (with decimals: COLUMN:.2)");
@@ -322,8 +317,9 @@ enum status options_finish_columns(struct options *options, struct failure *fail
             options_parse_columns(options, row, failure) != STATUS_OK)
             return failure->status;
     }
-    for (size_t i = 0; i < options->condition_count; i++) {
-        if (options_parse_condition(options, &options->conditions[i], failure) != STATUS_OK)
+    for (size_t i = 0; i < options->where.count; i++) {
+        if (options_parse_condition(options, &options->conditions[i], &options->where.list[i],
+                                    failure) != STATUS_OK)
             return failure->status;
     }
     /* A kind of the first value is also that of bounds, but not of the other values. */

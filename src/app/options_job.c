@@ -15,19 +15,6 @@
 /* The bytes of a value that a message shows. */
 #define OPTIONS_SHOWN_MAX 128
 
-/* Fails unless an element at an offset of a record lies in it. */
-static enum status options_check_position(const struct options *options, const char *option,
-                                          const struct element *element, uint64_t offset,
-                                          struct failure *failure)
-{
-    if (options->record_bytes >= element->bytes && offset <= options->record_bytes - element->bytes)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE,
-                       "%s: %s at byte %llu does not fit in a --record of %llu bytes", option,
-                       element->name, (unsigned long long)offset,
-                       (unsigned long long)options->record_bytes);
-}
-
 /* Makes a column of the job, whose element is known. NULL: the value, where no option names it. */
 static enum status options_make_column(const struct options *options, const struct job *job,
                                        const struct options_column *from, const char *option,
@@ -60,10 +47,15 @@ static enum status options_make_column(const struct options *options, const stru
             return status_fail(failure, STATUS_USAGE,
                                "--record: %s '%s' cannot have a width; use --width", option,
                                from->typed);
-        if (options->record_bytes == 0)
+        if (options->record_bytes == 0 ||
+            (options->record_bytes >= column->element.bytes &&
+             column->offset <= options->record_bytes - column->element.bytes))
             return STATUS_OK;
-        return options_check_position(options, from->element.bytes > 0 ? option : "--offset",
-                                      &column->element, column->offset, failure);
+        return status_fail(failure, STATUS_USAGE,
+                           "%s: %s at byte %llu does not fit in a --record of %llu bytes",
+                           from->element.bytes > 0 ? option : "--offset", column->element.name,
+                           (unsigned long long)column->offset,
+                           (unsigned long long)options->record_bytes);
     }
     if (!is_value)
         element_parse(job->element.type == ELEMENT_U64 ? "u64" : "i64", &column->element);
@@ -117,7 +109,7 @@ static enum status options_make_column(const struct options *options, const stru
  */
 static enum status options_fail_condition(const struct options_condition *typed, const char *value,
                                           size_t length, size_t line, const struct element *element,
-                                          struct failure *failure)
+                                          enum options_kind_of_column kind, struct failure *failure)
 {
     const int shown = length < OPTIONS_SHOWN_MAX ? (int)length : OPTIONS_SHOWN_MAX;
     const char *expected =
@@ -132,7 +124,7 @@ static enum status options_fail_condition(const struct options_condition *typed,
         return status_fail(failure, STATUS_DATA, STATUS_NAME ":%zu: '%.*s' is not %s",
                            lists_is_stdin(typed->value) ? "standard input" : typed->value + 1, line,
                            shown, value, expected);
-    options_advise_condition(typed, value, length, element, advice);
+    options_advise_condition(typed, value, length, element, kind, advice);
     return status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%.*s' is not %s%s",
                        typed->typed, shown, value, expected, advice);
 }
@@ -149,122 +141,70 @@ static struct predicate_text options_trim(struct predicate_text item)
     return item;
 }
 
-/* Makes the condition that an address is one of a list of addresses and prefixes, or compares. */
-static enum status options_make_address(const struct options_condition *typed,
-                                        const struct element *element,
-                                        const struct lists_items *items,
-                                        struct predicate *condition, struct failure *failure)
+/*
+ * Makes the condition that an address is in one of the ranges, each an address or a prefix, or
+ * compares with it; or that a number or a time is one of the items. Empty lines of a file are none.
+ */
+static enum status options_make_list(const struct options_condition *typed,
+                                     const struct element *element,
+                                     enum options_kind_of_column kind,
+                                     const struct lists_items *items, struct predicate *condition,
+                                     struct failure *failure)
 {
+    const bool is_address = element->notation == ELEMENT_IP;
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
     enum status status = STATUS_OK;
     size_t count = 0;
     struct predicate_range *ranges = malloc((items->count + 1) * sizeof *ranges);
-    if (!ranges)
-        return status_fail(failure, STATUS_DATA, "no memory for a list of addresses");
+    uint64_t *keys = malloc((items->count + 1) * sizeof *keys);
+    if (!ranges || !keys)
+        status = status_fail(failure, STATUS_DATA, "no memory for the list of --where");
 
     for (size_t i = 0; i < items->count && status == STATUS_OK; i++) {
         const struct predicate_text item = options_trim(items->list[i]);
+        struct predicate_range range;
         struct kind_ip first;
         struct kind_ip last;
-        if (item.bytes == 0 && items->file)
-            continue;
-        if (item.bytes == 0 || !kind_ip_read_range(item.data, item.bytes, &first, &last)) {
-            status = options_fail_condition(typed, item.data, item.bytes, items->file ? i + 1 : 0,
-                                            element, failure);
-            break;
-        }
-        struct predicate_range range = {element_address(first), element_address(last)};
-        if (typed->relation == PREDICATE_LT || typed->relation == PREDICATE_GE) {
-            if (range.low == element_min(element))
-                break; /* none is below the first address */
-            range.high = range.low - 1;
-            range.low = element_min(element);
-        } else if (!is_list) {
-            range.low = element_min(element);
-        }
-        ranges[count++] = range;
-    }
-    if (status == STATUS_OK)
-        status = predicate_init_ranges(condition, typed->value, ranges, count, failure);
-    condition->negated = typed->relation == PREDICATE_NE || typed->relation == PREDICATE_GE ||
-                         typed->relation == PREDICATE_GT;
-    free(ranges);
-    return status;
-}
-
-/* Makes the condition that a time is one of a list. */
-static enum status options_make_times(const struct options_condition *typed,
-                                      const struct element *element,
-                                      const struct lists_items *items, struct predicate *condition,
-                                      struct failure *failure)
-{
-    enum status status = STATUS_OK;
-    size_t count = 0;
-    uint64_t *keys = malloc((items->count + 1) * sizeof *keys);
-    if (!keys)
-        return status_fail(failure, STATUS_DATA, "no memory for a list of times");
-
-    for (size_t i = 0; i < items->count && status == STATUS_OK; i++) {
-        const struct predicate_text item = options_trim(items->list[i]);
         __int128 value;
         if (item.bytes == 0 && items->file)
             continue;
-        if (item.bytes > 0 && element_read(element, item.data, item.bytes, &value))
-            keys[count++] = (uint64_t)value;
-        else
+        if (item.bytes == 0 ||
+            !(is_address ? kind_ip_read_range(item.data, item.bytes, &first, &last)
+                         : element_read(element, item.data, item.bytes, &value))) {
             status = options_fail_condition(typed, item.data, item.bytes, items->file ? i + 1 : 0,
-                                            element, failure);
+                                            element, kind, failure);
+        } else if (!is_address) {
+            keys[count] = (uint64_t)value; /* no element equals one that is out of range */
+            count += value >= element_min(element) && value < element_limit(element);
+        } else {
+            range = (struct predicate_range){element_address(first), element_address(last)};
+            if (typed->relation == PREDICATE_LT || typed->relation == PREDICATE_GE) {
+                if (range.low == element_min(element))
+                    break; /* none is below the first address */
+                range.high = range.low - 1;
+            }
+            ranges[count++] =
+                (struct predicate_range){is_list ? range.low : element_min(element), range.high};
+        }
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && is_address) {
+        status = predicate_init_ranges(condition, typed->value, ranges, count, failure);
+        condition->negated = typed->relation == PREDICATE_NE || typed->relation == PREDICATE_GE ||
+                             typed->relation == PREDICATE_GT;
+    } else if (status == STATUS_OK) {
         count = value_set_sort(keys, count, element->is_signed);
         status = predicate_init_any_of(condition, typed->value, element, keys, count, failure);
+        condition->negated ^= typed->relation == PREDICATE_NE;
     }
-    condition->negated ^= typed->relation == PREDICATE_NE;
-    free(keys);
-    return status;
-}
-
-/* Makes the condition that a number is one of a list. */
-static enum status options_make_numbers(const struct options_condition *typed,
-                                        const struct element *element, struct predicate *condition,
-                                        struct failure *failure)
-{
-    char advice[OPTIONS_ADVICE_SIZE];
-    uint64_t *keys = NULL;
-    size_t count = 0;
-    enum status status = lists_read_keys(typed->value, "where", element, &keys, &count, failure);
-
-    /* Is an item missing, before a comma or after the last one? */
-    for (const char *next = typed->value; status == STATUS_OK && !lists_is_file(typed->value);) {
-        next += strspn(next, " \t\n\r\v\f");
-        if (*next == ',' || *next == '\0')
-            status = STATUS_USAGE;
-        next += strcspn(next, ",");
-        if (*next++ == '\0')
-            break;
-    }
-    if (status == STATUS_USAGE) {
-        const char *item = typed->value; /* the first one that is wrong */
-        __int128 number;
-        while (element_read(element, item, strcspn(item, ","), &number) && strchr(item, ','))
-            item = strchr(item, ',') + 1;
-        options_advise_condition(typed, item, strcspn(item, ","), element, advice);
-        status_fail(failure, STATUS_USAGE, "invalid --where '%s': '%s' is neither @FILE nor %s%s",
-                    typed->typed, typed->value,
-                    element->decimals > 0 ? "numbers with no more decimals than their column"
-                                          : "integers such as 200,304",
-                    advice);
-    }
-    if (status == STATUS_OK)
-        status = predicate_init_any_of(condition, typed->value, element, keys, count, failure);
-    condition->negated ^= typed->relation == PREDICATE_NE;
+    free(ranges);
     free(keys);
     return status;
 }
 
 /* Makes the condition of a column of the job. Reads a file of a list only `with_files`. */
 static enum status options_make_condition(const struct options_condition *typed,
-                                          const struct element *element, bool with_files,
+                                          const struct element *element,
+                                          enum options_kind_of_column kind, bool with_files,
                                           struct predicate *condition, struct failure *failure)
 {
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
@@ -280,11 +220,20 @@ static enum status options_make_condition(const struct options_condition *typed,
                            typed->typed);
     if (is_list && lists_is_file(typed->value) && !with_files)
         return STATUS_OK;
-    if (is_list && element->notation == ELEMENT_DECIMAL)
-        return options_make_numbers(typed, element, condition, failure);
+    if (is_list && lists_is_file(typed->value) && element->notation == ELEMENT_DECIMAL) {
+        void *keys = NULL; /* of any number of numbers */
+        size_t count = 0;
+        enum status read = lists_read_numbers(typed->value, "where", element->decimals, element,
+                                              &keys, &count, failure);
+        if (read == STATUS_OK)
+            read = predicate_init_any_of(condition, typed->value, element, keys, count, failure);
+        condition->negated ^= typed->relation == PREDICATE_NE;
+        free(keys);
+        return read;
+    }
     if (!is_list && !is_text && element->notation != ELEMENT_IP) {
         if (!element_read(element, typed->value, bytes, &value))
-            return options_fail_condition(typed, typed->value, bytes, 0, element, failure);
+            return options_fail_condition(typed, typed->value, bytes, 0, element, kind, failure);
         return predicate_init(condition, typed->relation, typed->value, element, failure);
     }
     enum status status =
@@ -294,9 +243,7 @@ static enum status options_make_condition(const struct options_condition *typed,
     if (status == STATUS_OK)
         status =
             is_text ? predicate_init_texts(condition, typed->relation, of->list, of->count, failure)
-            : element->notation == ELEMENT_IP
-                ? options_make_address(typed, element, of, condition, failure)
-                : options_make_times(typed, element, of, condition, failure);
+                    : options_make_list(typed, element, kind, of, condition, failure);
     lists_destroy_items(&items);
     return status;
 }
@@ -323,17 +270,20 @@ static enum status options_make_columns(const struct options *options, size_t va
                                         bool with_files, struct job *job, struct failure *failure)
 {
     const struct options_columns *fields = &options->field;
-    const bool has_others =
-        options->weight.count + options->by.count + options->condition_count > 0;
+    const struct {
+        const char *option;
+        const struct options_columns *columns;
+    } others[] = {{"--weight", &options->weight},
+                  {"--by", &options->by},
+                  {"--where", &options->where}};
+    const bool has_others = options->weight.count + options->by.count + options->where.count > 0;
     const struct options_column *only = fields->count > 0 ? &fields->list[0] : NULL;
     struct column *next = job->columns;
 
-    if (options->record_bytes == 0 && options->has_offset)
-        return status_fail(failure, STATUS_USAGE, "--offset needs --record");
     /* What counts rows needs no values: they may be those of any column. */
     const bool is_nothing = !only && job->is_text && has_others && options_counts_rows(options);
     if (is_nothing)
-        only = options->by.count > 0 ? &options->by.list[0] : &options->conditions[0].column;
+        only = options->by.count > 0 ? &options->by.list[0] : &options->where.list[0];
     job->value_count = value == SIZE_MAX && fields->count > 1 ? fields->count : 1;
     for (size_t i = 0; i < job->value_count; i++) {
         const struct options_column *from =
@@ -350,26 +300,22 @@ static enum status options_make_columns(const struct options *options, size_t va
         next++;
     }
     job->has_weights = options->weight.count > 0;
-    if (job->has_weights && options_make_column(options, job, &options->weight.list[0], "--weight",
-                                                false, next++, failure) != STATUS_OK)
-        return failure->status;
     job->group_count = options->by.count;
-    for (size_t i = 0; i < options->by.count; i++) {
-        if (options_make_column(options, job, &options->by.list[i], "--by", false, next++,
-                                failure) != STATUS_OK)
-            return failure->status;
+    job->conditions = calloc(options->where.count + 1, sizeof *job->conditions);
+    if (!job->conditions)
+        return status_fail(failure, STATUS_DATA, "no memory for conditions");
+    job->condition_count = options->where.count;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        for (size_t k = 0; k < others[i].columns->count; k++) {
+            if (options_make_column(options, job, &others[i].columns->list[k], others[i].option,
+                                    false, next++, failure) != STATUS_OK)
+                return failure->status;
+        }
     }
-    if (options->condition_count > 0) {
-        job->conditions = calloc(options->condition_count, sizeof *job->conditions);
-        if (!job->conditions)
-            return status_fail(failure, STATUS_DATA, "no memory for conditions");
-    }
-    job->condition_count = options->condition_count;
-    for (size_t i = 0; i < options->condition_count; i++, next++) {
-        const struct options_condition *condition = &options->conditions[i];
-        if (options_make_column(options, job, &condition->column, "--where", false, next,
-                                failure) != STATUS_OK ||
-            options_make_condition(condition, &next->element, with_files, &job->conditions[i],
+    for (size_t i = 0; i < job->condition_count; i++) {
+        if (options_make_condition(&options->conditions[i],
+                                   &job->columns[job_condition_column(job) + i].element,
+                                   options->where.list[i].kind, with_files, &job->conditions[i],
                                    failure) != STATUS_OK)
             return failure->status;
     }
@@ -418,18 +364,7 @@ static enum status options_make_histogram(const struct options *options, bool wi
     const bool has_range = options->range_text != NULL;
     __int128 low = has_range ? options->range_low : 0;
     __int128 high = has_range ? options->range_high : (__int128)options->bins;
-    int given = (options->bins > 0) + (options->width > 0) + options->has_log2 + options->log10 +
-                (options->edges != NULL);
 
-    if (given > 1)
-        return status_fail(failure, STATUS_USAGE,
-                           "only one of --bins, --width, --log2, --log10 and --edges can be given");
-    if (has_range && (options->has_log2 || options->log10 || options->edges))
-        return status_fail(failure, STATUS_USAGE,
-                           "--range can only be combined with --bins or --width");
-    if (options_is_range_auto(options) && options->bins == 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "--range auto needs --bins N (--width W alone covers all values)");
     if (options_is_range_auto(options)) {
         job->range_bins = options->bins;
         if (options->bins > BINNING_BINS_MAX)
@@ -450,12 +385,12 @@ static enum status options_make_histogram(const struct options *options, bool wi
         return STATUS_OK;
     }
     if (options->edges) {
-        __int128 *edges = NULL;
+        void *edges = NULL;
         size_t count;
         if (lists_is_file(options->edges) && !with_files)
             return STATUS_OK;
-        enum status status =
-            lists_read_edges(options->edges, element->decimals, &edges, &count, failure);
+        enum status status = lists_read_numbers(options->edges, "edges", element->decimals, NULL,
+                                                &edges, &count, failure);
         if (status == STATUS_OK)
             status = binning_init_edges(&job->binning, element, edges, count, failure);
         free(edges);
@@ -464,10 +399,11 @@ static enum status options_make_histogram(const struct options *options, bool wi
     if (has_range) /* without a width, one is chosen as for automatic bins */
         return binning_init_width(&job->binning, element, low, high,
                                   options->width > 0 ? options->width
-                                                     : binning_round_width(low, high),
+                                                     : (__int128)binning_round_width(low, high),
                                   failure);
     if (options->width > 0 || job->needs_values)
-        return options_make_uniq(options, options->width > 0 ? options->width : 1, job, failure);
+        return options_make_uniq(options, options->width > 0 ? (uint64_t)options->width : 1, job,
+                                 failure);
     job->is_automatic = true;
     return STATUS_OK;
 }
@@ -494,10 +430,10 @@ static enum status options_make_predicates(const struct options *options, bool w
         if (options_names_file(typed) != (i >= count))
             continue;
         if (typed->relation == PREDICATE_ANY_OF) {
-            uint64_t *keys;
+            void *keys;
             size_t key_count;
-            status =
-                lists_read_keys(typed->text, "any-of", &job->element, &keys, &key_count, failure);
+            status = lists_read_numbers(typed->text, "any-of", job->element.decimals, &job->element,
+                                        &keys, &key_count, failure);
             if (status == STATUS_OK)
                 status = predicate_init_any_of(predicate, typed->text, &job->element, keys,
                                                key_count, failure);
@@ -509,26 +445,6 @@ static enum status options_make_predicates(const struct options *options, bool w
         if (status != STATUS_OK)
             return status;
     }
-    return STATUS_OK;
-}
-
-/* Makes a job of reduce or count. */
-static enum status options_make_values(const struct options *options, bool with_files,
-                                       struct job *job, struct failure *failure)
-{
-    if (job->operation == OPERATION_COUNT && options->predicate_count == 0)
-        return status_fail(failure, STATUS_USAGE, "count needs a predicate, such as --ge 500");
-    if (print_check_values(&options->print, operations[job->operation]->name, failure) != STATUS_OK)
-        return failure->status;
-    if (job->operation == OPERATION_COUNT &&
-        options_make_predicates(options, with_files, job, failure) != STATUS_OK)
-        return failure->status;
-    if (job->operation == OPERATION_COUNT)
-        return STATUS_OK;
-    job->reductions = options->reductions;
-    job->interpolates = options->interpolate;
-    job->any_order =
-        !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options_saves(options);
     return STATUS_OK;
 }
 
@@ -564,9 +480,18 @@ static enum status options_make_values_of(const struct options *options, bool is
         return options_make_histogram(options, with_files, job, failure);
     case OPERATION_UNIQ:
         return options_make_uniq(options, 1, job, failure);
-    case OPERATION_REDUCE:
     case OPERATION_COUNT:
-        return options_make_values(options, with_files, job, failure);
+        if (options->predicate_count == 0)
+            return status_fail(failure, STATUS_USAGE, "count needs a predicate, such as --ge 500");
+        if (print_check_values(&options->print, "count", failure) != STATUS_OK)
+            return failure->status;
+        return options_make_predicates(options, with_files, job, failure);
+    case OPERATION_REDUCE:
+        job->reductions = options->reductions;
+        job->interpolates = options->interpolate;
+        job->any_order =
+            !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options_saves(options);
+        return print_check_values(&options->print, "reduce", failure);
     case OPERATION_STALIN_SORT:
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
@@ -605,7 +530,7 @@ static enum status options_check_kinds(const struct options *options, struct fai
             return status_fail(failure, STATUS_USAGE,
                                "%s does not take columns of %s: uniq, reduce distinct, --by and "
                                "--where do",
-                               operations[operation]->name, is_text ? "texts" : "addresses");
+                               job_operation_names[operation], is_text ? "texts" : "addresses");
         const char *const noun = is_text ? "texts" : "addresses";
         if (print->format && !print->format->has_values)
             return status_fail(failure, STATUS_USAGE,
@@ -650,7 +575,7 @@ static bool options_has_fields(const struct options *options)
     if (options->field.count > 0 && options->field.list[0].field != 0)
         return true;
     return options->record_bytes == 0 &&
-           options->weight.count + options->by.count + options->condition_count > 0;
+           options->weight.count + options->by.count + options->where.count > 0;
 }
 
 /*
@@ -663,21 +588,16 @@ static enum status options_check_columns(const struct options *options, struct f
     const struct options_columns *fields = &options->field;
     const struct {
         const char *option;
-        const struct options_column *first;
-        size_t count;
-        size_t stride;
-    } uses[] = {
-        {"-f", fields->list, fields->count, sizeof *fields->list},
-        {"--weight", options->weight.list, options->weight.count, sizeof *fields->list},
-        {"--by", options->by.list, options->by.count, sizeof *fields->list},
-        {"--where", &options->conditions[0].column, options->condition_count,
-         sizeof *options->conditions},
-    };
+        const struct options_columns *columns;
+    } uses[] = {{"-f", fields},
+                {"--weight", &options->weight},
+                {"--by", &options->by},
+                {"--where", &options->where}};
 
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
-        for (size_t k = 0; k < uses[i].count; k++) {
-            const struct options_column *column =
-                (const void *)((const char *)uses[i].first + k * uses[i].stride);
+        const size_t count = uses[i].columns->count;
+        for (size_t k = 0; k < count; k++) {
+            const struct options_column *column = &uses[i].columns->list[k];
             const bool is_element = column->element.bytes > 0;
             if (is_element && options->record_bytes == 0)
                 return status_fail(failure, STATUS_USAGE,
@@ -691,26 +611,17 @@ static enum status options_check_columns(const struct options *options, struct f
                                    "with --record, %s wants TYPE@OFFSET, such as u32@8",
                                    uses[i].option);
         }
-        if (i > 0 && uses[i].count > 0 && fields->count == 0 && options->record_bytes == 0 &&
+        if (i > 0 && count > 0 && fields->count == 0 && options->record_bytes == 0 &&
             !(options_counts_rows(options) && i > 1))
             return status_fail(failure, STATUS_USAGE, "%s needs -f, the field of the values%s",
                                uses[i].option, i == 1 ? " (of uniq -c lines: -f 2)" : "");
     }
-    if (options->jsonl &&
-        (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0))
-        return status_fail(failure, STATUS_USAGE,
-                           "--jsonl does not go with --csv, --delimiter and --header");
-    if (options->jsonl && !options->json)
-        return status_fail(failure, STATUS_USAGE, "--jsonl needs columns: -f NAME or -f .PATH");
     if (fields->count > 1 && operation != OPERATION_REDUCE && operation != OPERATION_COUNT)
         return status_fail(failure, STATUS_USAGE,
                            "%s takes one column of values (reduce and count take several)",
-                           operations[operation]->name);
+                           job_operation_names[operation]);
     return STATUS_OK;
 }
-
-/* Each result of a window adds up its periods; that many take some tenths of a second. */
-#define OPTIONS_PERIODS_MAX 10000
 
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure)
@@ -722,35 +633,55 @@ enum status options_check(const struct options *options, enum options_input *inp
         options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
         (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
     const bool is_text = has_fields || has_text;
-    bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
+    const bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
+    const bool has_range = options->range_text != NULL;
+    const bool has_powers = options->has_log2 || options->log10;
+    const bool has_edges = options->edges != NULL;
+    const uint64_t window = options->window_ns;
+    const uint64_t every = options->every_ns;
+    const struct {
+        bool is_broken;
+        const char *message;
+    } rules[] = {
+        {is_text && is_binary,
+         "the input cannot be text (--text, --field, --delimiter, --csv, --base, --decimals, "
+         "--header, --comment, -z) and binary (--binary, --record, a type with le or be)"},
+        {options->csv && options->delimiter == '"', "with --csv, the delimiter cannot be a quote"},
+        {options->jsonl &&
+             (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0),
+         "--jsonl does not go with --csv, --delimiter and --header"},
+        {options->jsonl && !options->json, "--jsonl needs columns: -f NAME or -f .PATH"},
+        {options->record_bytes == 0 && options->has_offset, "--offset needs --record"},
+        {(options->bins > 0) + (options->width > 0) + options->has_log2 + options->log10 +
+                 has_edges >
+             1,
+         "only one of --bins, --width, --log2, --log10 and --edges can be given"},
+        {has_range && (has_powers || has_edges),
+         "--range can only be combined with --bins or --width"},
+        {options_is_range_auto(options) && options->bins == 0,
+         "--range auto needs --bins N (--width W alone covers all values)"},
+        {window > 0 && every == 0, "--window needs --every, the time between results"},
+        {every > 0 && window % every != 0, "--window must be a multiple of --every"},
+        /* Each result of a window adds up its periods; that many take some tenths of a second. */
+        {every > 0 && window / every > 10000, "--window can be at most 10000 times --every"},
+    };
     const char *list = "edges "; /* the option that reads a list from standard input */
     unsigned uses = options->edges && lists_is_stdin(options->edges);
     struct job job;
 
-    if (is_text && is_binary)
-        return status_fail(
-            failure, STATUS_USAGE,
-            "the input cannot be text (--text, --field, --delimiter, --csv, --base, --decimals, "
-            "--header, --comment, -z) and binary (--binary, --record, a type with le or be)");
-    if (options->csv && options->delimiter == '"')
-        return status_fail(failure, STATUS_USAGE, "with --csv, the delimiter cannot be a quote");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].is_broken)
+            return status_fail(failure, STATUS_USAGE, "%s", rules[i].message);
+    }
     if (options_check_columns(options, failure) != STATUS_OK)
         return failure->status;
-    if (options->window_ns > 0 && options->every_ns == 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "--window needs --every, the time between results");
-    if (options->window_ns > 0 && options->window_ns % options->every_ns != 0)
-        return status_fail(failure, STATUS_USAGE, "--window must be a multiple of --every");
-    if (options->window_ns > 0 && options->window_ns / options->every_ns > OPTIONS_PERIODS_MAX)
-        return status_fail(failure, STATUS_USAGE, "--window can be at most %d times --every",
-                           OPTIONS_PERIODS_MAX);
     for (size_t i = 0; i < options->predicate_count; i++) {
         if (!options_names_file(&options->predicates[i]))
             continue;
         list = "any-of ";
         uses += lists_is_stdin(options->predicates[i].text);
     }
-    for (size_t i = 0; i < options->condition_count; i++) {
+    for (size_t i = 0; i < options->where.count; i++) {
         const struct options_condition *condition = &options->conditions[i];
         const bool is_list =
             condition->relation == PREDICATE_EQ || condition->relation == PREDICATE_NE;
@@ -773,34 +704,14 @@ enum status options_check(const struct options *options, enum options_input *inp
     return status;
 }
 
-/* Makes a column of an array: the element at that place of each row. */
-static enum status options_adapt_column(const char *option, const struct npy *array,
-                                        const char *name, struct options_column *column,
-                                        struct failure *failure)
-{
-    const uint64_t columns = array->columns;
-    const int64_t number = column->field;
-    const uint64_t from_end = (uint64_t)(number < 0 ? -number : number);
-
-    if (column->is_name || number == 0 || column->field == TEXT_WHOLE_LINE || from_end > columns)
-        return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME ": its NumPy array has columns 1 to %llu (or -1 to -%llu), "
-                                       "but no %s '%s'",
-                           name, (unsigned long long)columns, (unsigned long long)columns, option,
-                           column->where);
-    column->element = array->element;
-    column->offset = (number < 0 ? columns - from_end : from_end - 1) * array->element.bytes;
-    column->field = 0;
-    return STATUS_OK;
-}
-
 enum status options_adapt_array(const struct options *options, const struct npy *array,
                                 const char *name, struct options *adapted, uint64_t *column,
                                 struct failure *failure)
 {
-    struct options_columns *const lists[] = {&adapted->field, &adapted->weight, &adapted->by};
-    static const char *const names[] = {"-f", "--weight", "--by"};
-    enum status status = STATUS_OK;
+    struct options_columns *const lists[] = {&adapted->field, &adapted->weight, &adapted->by,
+                                             &adapted->where};
+    static const char *const names[] = {"-f", "--weight", "--by", "--where"};
+    const uint64_t columns = array->columns;
 
     *adapted = *options;
     if (options->has_type && options->element.type != array->element.type)
@@ -814,8 +725,8 @@ enum status options_adapt_array(const struct options *options, const struct npy 
         return status_fail(failure, STATUS_DATA,
                            STATUS_NAME ": its NumPy array has 2 dimensions: -f N, from 1 to %llu, "
                                        "says which column to count",
-                           name, (unsigned long long)array->columns);
-    const size_t others = adapted->weight.count + adapted->by.count + adapted->condition_count;
+                           name, (unsigned long long)columns);
+    const size_t others = adapted->weight.count + adapted->by.count + adapted->where.count;
     if (array->is_column_major && (adapted->field.count != 1 || others > 0))
         return status_fail(failure, STATUS_DATA,
                            STATUS_NAME ": of a NumPy array in Fortran order only one column is "
@@ -823,24 +734,34 @@ enum status options_adapt_array(const struct options *options, const struct npy 
                            name);
     if (!has_columns)
         return STATUS_OK;
-    if (!array->is_column_major && array->columns > OPTIONS_RECORD_MAX / array->element.bytes)
+    if (!array->is_column_major && columns > OPTIONS_RECORD_MAX / array->element.bytes)
         return status_fail(failure, STATUS_DATA,
                            STATUS_NAME ": the rows of its NumPy array are longer than 16 MiB",
                            name);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        for (size_t k = 0; k < lists[i]->count && status == STATUS_OK; k++)
-            status = options_adapt_column(names[i], array, name, &lists[i]->list[k], failure);
+        for (size_t k = 0; k < lists[i]->count; k++) { /* the element at that place of each row */
+            struct options_column *of = &lists[i]->list[k];
+            const int64_t number = of->field;
+            const uint64_t from_end = (uint64_t)(number < 0 ? -number : number);
+            if (of->is_name || number == 0 || number == TEXT_WHOLE_LINE || from_end > columns)
+                return status_fail(failure, STATUS_DATA,
+                                   STATUS_NAME
+                                   ": its NumPy array has columns 1 to %llu (or -1 to -%llu), "
+                                   "but no %s '%s'",
+                                   name, (unsigned long long)columns, (unsigned long long)columns,
+                                   names[i], of->where);
+            of->element = array->element;
+            of->offset = (number < 0 ? columns - from_end : from_end - 1) * array->element.bytes;
+            of->field = 0;
+        }
     }
-    for (size_t i = 0; i < adapted->condition_count && status == STATUS_OK; i++)
-        status =
-            options_adapt_column("--where", array, name, &adapted->conditions[i].column, failure);
     if (array->is_column_major) {
         *column = adapted->field.list[0].offset / array->element.bytes;
         adapted->field.list[0].offset = 0;
     } else {
-        adapted->record_bytes = array->columns * array->element.bytes;
+        adapted->record_bytes = columns * array->element.bytes;
     }
-    return status;
+    return STATUS_OK;
 }
 
 enum status options_check_merged(const struct options *options, const struct job *job,
@@ -850,8 +771,8 @@ enum status options_check_merged(const struct options *options, const struct job
 
     if (options->unmergeable[operation])
         return status_fail(failure, STATUS_USAGE, "option --%s does not go with states of %s",
-                           options->unmergeable[operation], operations[operation]->name);
+                           options->unmergeable[operation], job_operation_names[operation]);
     if (operation == OPERATION_REDUCE || operation == OPERATION_COUNT)
-        return print_check_values(&options->print, operations[operation]->name, failure);
+        return print_check_values(&options->print, job_operation_names[operation], failure);
     return print_check_groups(&options->print, job, failure);
 }

@@ -63,21 +63,6 @@ static void options_append_binning(FILE *line, const struct job *job)
     }
 }
 
-/*
- * Appends a predicate. The values of a list in a file are not in the line, but their number and
- * digest, so that lines of other values differ.
- */
-static void options_append_predicate(FILE *line, const struct predicate *predicate)
-{
-    fprintf(line, " --%s%s", predicate->name, predicate->text ? "=" : "");
-    if (!predicate->text)
-        return;
-    options_append_typed(line, predicate->text);
-    if (lists_is_file(predicate->text))
-        fprintf(line, ":%llu:%016llx", (unsigned long long)predicate->set_values,
-                (unsigned long long)predicate->set_digest);
-}
-
 /* Appends the name of a column in quotes, as in CSV, so that it is read as a name. */
 static void options_append_name(FILE *line, const char *name)
 {
@@ -165,21 +150,6 @@ static void options_append_columns(FILE *line, const struct job *job)
     }
 }
 
-/*
- * The type that -t gives, which is that of values and groups that are numbers: of the first value
- * that is one, else of groups.
- */
-static const char *options_type_name(const struct job *job)
-{
-    if (job->element.notation == ELEMENT_DECIMAL)
-        return job->element.name;
-    for (size_t i = 1; i < job_condition_column(job); i++) {
-        if (job->columns[i].element.notation == ELEMENT_DECIMAL)
-            return job->columns[i].element.name;
-    }
-    return "i64";
-}
-
 /* Whether the result is the number of the values, whatever they are: decimals do not matter. */
 static bool options_counts_values(const struct job *job)
 {
@@ -211,10 +181,18 @@ char *options_write_line(const struct job *job)
 
     if (!line)
         return NULL;
-    fprintf(line, "%s", operations[operation]->name);
+    fprintf(line, "%s", job_operation_names[operation]);
     for (unsigned i = 0; i < job->reductions.count; i++)
         fprintf(line, "%c%s", i == 0 ? ' ' : ',', job->reductions.list[i].name);
-    fprintf(line, " --type=%s", options_type_name(job));
+    /* -t gives the type of values and groups that are numbers: the first that are. */
+    size_t typed = 0;
+    while (typed < job_condition_column(job) &&
+           job->columns[typed].element.notation != ELEMENT_DECIMAL)
+        typed++;
+    fprintf(line, " --type=%s",
+            job->element.notation == ELEMENT_DECIMAL ? job->element.name
+            : typed < job_condition_column(job)      ? job->columns[typed].element.name
+                                                     : "i64");
     if (decimals > 0 && job->element.notation == ELEMENT_DECIMAL && job->value_count == 1 &&
         !options_counts_values(job))
         fprintf(line, " --decimals=%u", decimals);
@@ -230,8 +208,14 @@ char *options_write_line(const struct job *job)
         options_append_binning(line, job);
         fprintf(line, " --outside=%s", outside[job->outside]);
     }
-    for (size_t i = 0; i < job->predicate_count; i++)
-        options_append_predicate(line, &job->predicates[i]);
+    for (size_t i = 0; i < job->predicate_count; i++) {
+        const struct predicate *predicate = &job->predicates[i];
+        fprintf(line, " --%s%s", predicate->name, predicate->text ? "=" : "");
+        options_append_typed(line, predicate->text ? predicate->text : "");
+        if (predicate->text && lists_is_file(predicate->text)) /* so that other values differ */
+            fprintf(line, ":%llu:%016llx", (unsigned long long)predicate->set_values,
+                    (unsigned long long)predicate->set_digest);
+    }
     if (fclose(line) == 0)
         return text;
     free(text);

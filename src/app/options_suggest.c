@@ -16,106 +16,70 @@
 #define OPTIONS_SHOWN_SIZE 128
 
 /* What users of other programs type, and what they mean. */
-struct options_habit {
-    const char *typed;  /* an option with its dashes, or a reduction */
-    unsigned traits;    /* the commands that it is for */
-    const char *meant;  /* or NULL: */
-    const char *advice; /* there is no such thing, for this reason */
-};
-
-/* Of the rows for what was typed, the first one for the command is taken. */
-static const struct options_habit options_habits[] = {
-    {"-c", OPTIONS_PRINTS_BINS, NULL, "counts are always printed"},
-    {"-F", OPTIONS_RUNS, "-d", NULL},
-    {"-g", OPTIONS_RUNS, "--by", NULL},
-    {"-H", OPTIONS_RUNS, "--header", NULL},
-    {"-j", OPTIONS_RUNS, "--threads", NULL},
-    {"-k", OPTIONS_RUNS, "-f", NULL},
-    {"-n", OPTIONS_RUNS, "--top", NULL},
-    {"-p", OPTIONS_RUNS, "--threads", NULL},
-    {"-P", OPTIONS_RUNS, "--threads", NULL},
-    {"-r", OPTIONS_PURGES, "--descending", NULL},
-    {"-r", OPTIONS_PRINTS_BINS, "--sort count", NULL},
-    {"-s", OPTIONS_RUNS, NULL, "the input need not be sorted"},
-    {"--between", OPTIONS_TESTS_VALUES, "--in LO:HI", NULL},
-    {"--between", OPTIONS_RUNS, "--where 'COLUMN>=LO' --where 'COLUMN<HI'", NULL},
-    {"--column", OPTIONS_RUNS, "--field", NULL},
-    {"--count", OPTIONS_PRINTS_BINS, NULL, "counts are always printed"},
-    {"--cpu", OPTIONS_RUNS, "--engine cpu", NULL},
-    {"--cuda", OPTIONS_RUNS, "--engine cuda", NULL},
-    {"--group", OPTIONS_RUNS, "--by", NULL},
-    {"--group-by", OPTIONS_RUNS, "--by", NULL},
-    {"--gte", OPTIONS_TESTS_VALUES, "--ge", NULL},
-    {"--gte", OPTIONS_RUNS, "--where 'COLUMN>=V'", NULL},
-    {"--head", OPTIONS_RUNS, "--top", NULL},
-    {"--header-in", OPTIONS_RUNS, "--header", NULL},
-    {"--hex", OPTIONS_RUNS, "--base 16", NULL},
-    {"--ijson", OPTIONS_RUNS, "--jsonl", NULL},
-    {"--itsv", OPTIONS_RUNS, "-d '\\t'", NULL},
-    {"--jobs", OPTIONS_RUNS, "--threads", NULL},
-    {"--json", OPTIONS_RUNS, "--format json (or, for input, --jsonl)", NULL},
-    {"--key", OPTIONS_RUNS, "--field", NULL},
-    {"--limit", OPTIONS_RUNS, "--top", NULL},
-    {"--lte", OPTIONS_TESTS_VALUES, "--le", NULL},
-    {"--lte", OPTIONS_RUNS, "--where 'COLUMN<=V'", NULL},
-    {"--neq", OPTIONS_TESTS_VALUES, "--ne", NULL},
-    {"--neq", OPTIONS_RUNS, "--where 'COLUMN!=V'", NULL},
-    {"--ocsv", OPTIONS_RUNS, "--format csv", NULL},
-    {"--ojson", OPTIONS_RUNS, "--format json (or, for input, --jsonl)", NULL},
-    {"--ojsonl", OPTIONS_RUNS, "--format jsonl", NULL},
-    {"--parallel", OPTIONS_RUNS, "--threads", NULL},
-    {"--percentile", OPTIONS_RUNS, "--quantiles", NULL},
-    {"--percentiles", OPTIONS_RUNS, "--quantiles", NULL},
-    {"--reverse", OPTIONS_PURGES, "--descending", NULL},
-    {"--reverse", OPTIONS_PRINTS_BINS, "--sort count", NULL},
-    {"--separator", OPTIONS_RUNS, "--delimiter", NULL},
-    {"--skip", OPTIONS_RUNS, "--header=N", NULL},
-    {"--skip-header", OPTIONS_RUNS, "--header", NULL},
-    {"--skip-lines", OPTIONS_RUNS, "--header=N", NULL},
-    {"--svg", OPTIONS_RUNS, "--format svg", NULL},
-    {"--tsv", OPTIONS_RUNS, "-d '\\t' (or, for output, --format tsv)", NULL},
-    {"average", OPTIONS_REDUCES, "mean", NULL},
-    {"total", OPTIONS_REDUCES, "sum", NULL},
-    {"minimum", OPTIONS_REDUCES, "min", NULL},
-    {"maximum", OPTIONS_REDUCES, "max", NULL},
-    {"med", OPTIONS_REDUCES, "median", NULL},
-    {"std", OPTIONS_REDUCES, "stddev", NULL},
-    {"var", OPTIONS_REDUCES, "variance", NULL},
-    {"unique", OPTIONS_REDUCES, "distinct", NULL},
-    {"nunique", OPTIONS_REDUCES, "distinct", NULL},
-    {"countunique", OPTIONS_REDUCES, "distinct", NULL},
-    {"perc", OPTIONS_REDUCES, NULL, "percentiles are named by their percentage, as p50 or p99.9"},
-    {"percentile", OPTIONS_REDUCES, NULL,
-     "percentiles are named by their percentage, as p50 or p99.9"},
-    {"quantile", OPTIONS_REDUCES, NULL, "quantiles are named by their percentage, as p50 or p99.9"},
+static const struct {
+    const char *typed; /* options with their dashes, or reductions */
+    unsigned traits;   /* the commands that it is for; the first row for a command is taken */
+    const char *advice;
+} options_habits[] = {
+#define MEAN(option) "did you mean " option "?"
+    {"-c --count", OPTIONS_PRINTS_BINS, "counts are always printed"},
+    {"-s", OPTIONS_RUNS, "the input need not be sorted"},
+    {"-F", OPTIONS_RUNS, MEAN("-d")},
+    {"--separator", OPTIONS_RUNS, MEAN("--delimiter")},
+    {"--itsv", OPTIONS_RUNS, MEAN("-d '\\t'")},
+    {"--tsv", OPTIONS_RUNS, MEAN("-d '\\t' (or, for output, --format tsv)")},
+    {"-k", OPTIONS_RUNS, MEAN("-f")},
+    {"--key --column", OPTIONS_RUNS, MEAN("--field")},
+    {"-g --group --group-by", OPTIONS_RUNS, MEAN("--by")},
+    {"-H --header-in --skip-header", OPTIONS_RUNS, MEAN("--header")},
+    {"--skip --skip-lines", OPTIONS_RUNS, MEAN("--header=N")},
+    {"--ijson", OPTIONS_RUNS, MEAN("--jsonl")},
+    {"--json --ojson", OPTIONS_RUNS, MEAN("--format json (or, for input, --jsonl)")},
+    {"--ojsonl", OPTIONS_RUNS, MEAN("--format jsonl")},
+    {"--ocsv", OPTIONS_RUNS, MEAN("--format csv")},
+    {"--svg", OPTIONS_RUNS, MEAN("--format svg")},
+    {"--hex", OPTIONS_RUNS, MEAN("--base 16")},
+    {"-n --head --limit", OPTIONS_RUNS, MEAN("--top")},
+    {"-r --reverse", OPTIONS_PURGES, MEAN("--descending")},
+    {"-r --reverse", OPTIONS_PRINTS_BINS, MEAN("--sort count")},
+    {"--percentile --percentiles", OPTIONS_RUNS, MEAN("--quantiles")},
+    {"-j -p -P --jobs --parallel", OPTIONS_RUNS, MEAN("--threads")},
+    {"--cpu", OPTIONS_RUNS, MEAN("--engine cpu")},
+    {"--cuda", OPTIONS_RUNS, MEAN("--engine cuda")},
+    {"--between", OPTIONS_TESTS_VALUES, MEAN("--in LO:HI")},
+    {"--between", OPTIONS_RUNS, MEAN("--where 'COLUMN>=LO' --where 'COLUMN<HI'")},
+    {"--gte", OPTIONS_TESTS_VALUES, MEAN("--ge")},
+    {"--gte", OPTIONS_RUNS, MEAN("--where 'COLUMN>=V'")},
+    {"--lte", OPTIONS_TESTS_VALUES, MEAN("--le")},
+    {"--lte", OPTIONS_RUNS, MEAN("--where 'COLUMN<=V'")},
+    {"--neq", OPTIONS_TESTS_VALUES, MEAN("--ne")},
+    {"--neq", OPTIONS_RUNS, MEAN("--where 'COLUMN!=V'")},
+    {"average", OPTIONS_REDUCES, MEAN("mean")},
+    {"total", OPTIONS_REDUCES, MEAN("sum")},
+    {"minimum", OPTIONS_REDUCES, MEAN("min")},
+    {"maximum", OPTIONS_REDUCES, MEAN("max")},
+    {"med", OPTIONS_REDUCES, MEAN("median")},
+    {"std", OPTIONS_REDUCES, MEAN("stddev")},
+    {"var", OPTIONS_REDUCES, MEAN("variance")},
+    {"unique nunique countunique", OPTIONS_REDUCES, MEAN("distinct")},
+    {"perc percentile quantile", OPTIONS_REDUCES, "quantiles are percentages, as p50 or p99.9"},
+#undef MEAN
 };
 #define OPTIONS_HABITS (sizeof options_habits / sizeof *options_habits)
 
-/* Returns what typed[0..length) means to users of other programs, or NULL. */
-static const struct options_habit *options_find_habit(const struct options_command *command,
-                                                      const char *typed, size_t length)
+const char *options_find_habit(const struct options_command *command, const char *typed,
+                               size_t length)
 {
     for (size_t i = 0; i < OPTIONS_HABITS; i++) {
-        const struct options_habit *habit = &options_habits[i];
-        if (habit->traits & command->traits && strlen(habit->typed) == length &&
-            memcmp(habit->typed, typed, length) == 0)
-            return habit;
+        for (const char *word = options_habits[i].typed; *word; word += strspn(word, " ")) {
+            const size_t bytes = strcspn(word, " ");
+            if (options_habits[i].traits & command->traits && bytes == length &&
+                memcmp(word, typed, length) == 0)
+                return options_habits[i].advice;
+            word += bytes;
+        }
     }
     return NULL;
-}
-
-bool options_is_habit(const struct options_command *command, const char *typed, size_t length)
-{
-    return options_find_habit(command, typed, length) != NULL;
-}
-
-/* Fails: "WHAT: did you mean MEANT?", or "WHAT: ADVICE". */
-static enum status options_fail_habit(const struct options_habit *habit, const char *what,
-                                      struct failure *failure)
-{
-    if (!habit->meant)
-        return status_fail(failure, STATUS_USAGE, "%s: %s", what, habit->advice);
-    return status_fail(failure, STATUS_USAGE, "%s: did you mean %s?", what, habit->meant);
 }
 
 static void options_try(struct nearest *search, const char *word)
@@ -167,39 +131,14 @@ enum status options_check_first_word(const char *word, struct failure *failure)
                        is_option ? "--" : "", search.word);
 }
 
-/*
- * Writes the percentile that word[0..length) means: 50, q99, percentile99.9; if it would be above
- * p100, "". Returns false if it is none.
- */
-static bool options_find_percentile(const char *word, size_t length, char meant[PERCENTAGE_SIZE])
-{
-    static const char *const prefixes[] = {"percentile", "perc:", "quantile", "q", "p", ""};
-    struct reduction found;
-    size_t i = 0;
-
-    while (strncasecmp(word, prefixes[i], strlen(prefixes[i])) != 0)
-        i++;
-    const size_t prefix = strlen(prefixes[i]);
-    const int rest = (int)(length - prefix);
-    if (length <= prefix || rest + 2 > PERCENTAGE_SIZE ||
-        strspn(word + prefix, "0123456789.") < (size_t)rest)
-        return false;
-    const int written = snprintf(meant, PERCENTAGE_SIZE, "p%.*s", rest, word + prefix);
-    if (reductions_find(meant, (size_t)written, &found))
-        return true;
-    meant[0] = '\0';
-    return prefix > 0;
-}
-
 enum status options_check_reductions(const struct options_command *command, const char *list,
                                      struct failure *failure)
 {
-    const struct options_habit *habit = NULL;
+    const char *advice = NULL;
     const char *unknown = NULL;
     int length = 0; /* of the unknown one */
     bool has_known = false;
     struct reduction found;
-    char percentile[PERCENTAGE_SIZE];
     char what[OPTIONS_SHOWN_SIZE];
 
     for (const char *next = list, *part; next;) {
@@ -212,18 +151,18 @@ enum status options_check_reductions(const struct options_command *command, cons
         }
     }
     struct nearest search = nearest_begin(unknown, (size_t)length);
-    if (options_find_percentile(unknown, (size_t)length, percentile)) {
-        search.word = percentile;
-    } else {
-        for (size_t i = 0; i < REDUCTION_QUANTILE; i++) /* whose name is only a letter */
-            options_try(&search, reductions_name((enum reduction_id)i));
-        for (size_t i = 0; i < OPTIONS_HABITS; i++) {
-            if (options_habits[i].traits == OPTIONS_REDUCES)
-                options_try(&search, options_habits[i].typed);
+    for (size_t i = 0; i < REDUCTION_QUANTILE; i++) /* whose name is only a letter */
+        options_try(&search, reductions_name((enum reduction_id)i));
+    for (size_t i = 0; i < OPTIONS_HABITS; i++) {
+        const char *word =
+            options_habits[i].traits == OPTIONS_REDUCES ? options_habits[i].typed : "";
+        for (size_t bytes; *word; word += bytes + strspn(word + bytes, " ")) {
+            bytes = strcspn(word, " ");
+            nearest_try(&search, word, bytes);
         }
-        if (search.word)
-            habit = options_find_habit(command, search.word, search.word_length);
     }
+    if (search.word)
+        advice = options_find_habit(command, search.word, search.word_length);
     const size_t word = strcspn(unknown, " ");
     const bool has_blank = word < (size_t)length && reductions_find(unknown, word, &found);
     const bool is_word = isalpha((unsigned char)*list) && !strpbrk(list, "./ ");
@@ -234,88 +173,67 @@ enum status options_check_reductions(const struct options_command *command, cons
         return status_fail(failure, STATUS_USAGE, "'%.*s' is neither a reduction nor a file",
                            length, unknown);
     snprintf(what, sizeof what, "'%.*s' is no reduction", length, unknown);
-    if (habit)
-        return options_fail_habit(habit, what, failure);
-    if (search.word && *search.word)
+    if (advice)
+        return status_fail(failure, STATUS_USAGE, "%s: %s", what, advice);
+    if (search.word)
         return status_fail(failure, STATUS_USAGE, "%s: did you mean %s?", what, search.word);
     return status_fail(failure, STATUS_USAGE, "%s%s", what,
-                       search.word ? ": percentiles are p0 to p100"
-                       : has_blank ? ": commas separate reductions, as in sum,max"
-                                   : "");
-}
-
-/* The option of the predicate with that relation. */
-static const char *options_name_predicate(enum predicate_relation relation)
-{
-    size_t i = 0;
-
-    while (options_rows[i].kind != OPTIONS_PREDICATE || options_rows[i].value != relation)
-        i++;
-    return options_rows[i].name;
-}
-
-/*
- * Writes what the name of a file that does not exist probably means, or "". names[-1] is the word
- * before it.
- */
-static void options_advise_file(const struct options *options, char *const *names,
-                                char advice[OPTIONS_SHOWN_SIZE])
-{
-    const struct options_command *command = options->command;
-    const bool has_lists = options->print.quantiles.count > 0 || options->predicate_count > 0;
-    const bool is_number =
-        strpbrk(*names, "0123456789") && (*names)[strspn(*names, "-.0123456789")] == '\0';
-    const bool is_field = is_number && !strchr(*names, '.') && strlen(*names) < 4; /* no year */
-    const size_t column = strcspn(*names, "=!<>");
-    const char *text = "";
-    struct reductions reductions;
-    enum predicate_relation relation;
-    const char *value = *names + column;
-
-    value += options_find_operator(value, &relation);
-    const bool is_condition = value > *names + column && *value != '\0' && !strchr(*names, '/');
-    *advice = '\0';
-    if (command == &options_commands[OPERATION_REDUCE] &&
-        reductions_parse(*names, &reductions) == REDUCTIONS_LIST) {
-        if (reductions_parse(names[-1], &reductions) == REDUCTIONS_LIST)
-            snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean reduce %s,%s?", names[-1], *names);
-        else
-            text = "reductions are the first operand, as in reduce sum,max FILE";
-    } else if (options_find_command(*names)) {
-        text = "an operation is the first word";
-    } else if (strcmp(*names, "help") == 0) {
-        text = "did you mean --help?";
-    } else if (is_condition && column == 0 && command->traits & OPTIONS_TESTS_VALUES) {
-        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean --%s %s?",
-                 options_name_predicate(relation), value);
-    } else if (is_condition && column > 0) {
-        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean --where '%s'?", *names);
-    } else if (is_number && (options->has_log2 || options->header_lines > 0)) {
-        text = "a value that may be left out stands behind a =, as in --log2=3";
-    } else if (is_number && (options->edges || options->range_text || has_lists)) {
-        text = "the values of a list have commas between them, as in 0,10,20";
-    } else if (is_field && options->field.list_count == 0) {
-        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean -f %s?", *names);
-    } else if (is_field && options->field.list_count == 1 && command->traits & OPTIONS_REDUCES) {
-        snprintf(advice, OPTIONS_SHOWN_SIZE, "did you mean -f %s,%s?", options->field.lists[0],
-                 *names);
-    }
-    if (*text)
-        snprintf(advice, OPTIONS_SHOWN_SIZE, "%s", text);
+                       has_blank ? ": commas separate reductions, as in sum,max" : "");
 }
 
 enum status options_check_files(const struct options *options, char *const *names,
                                 struct failure *failure)
 {
-    char advice[OPTIONS_SHOWN_SIZE];
+    const struct options_command *command = options->command;
+    const bool has_lists = options->print.quantiles.count > 0 || options->predicate_count > 0;
+    char advice[OPTIONS_SHOWN_SIZE] = ""; /* what the name of a file that does not exist means */
 
-    for (; *names && options->command->action == OPTIONS_RUN; names++) {
-        options_advise_file(options, names, advice);
-        if (*advice && options_is_no_file(*names))
-            return status_fail(failure, STATUS_DATA, STATUS_NAME ": No such file or directory (%s)",
-                               *names, advice);
+    for (; *names && command->action == OPTIONS_RUN && *advice == '\0'; names++) {
+        const char *name = *names;
+        const bool is_number =
+            strpbrk(name, "0123456789") && name[strspn(name, "-.0123456789")] == '\0';
+        const bool is_field = is_number && !strchr(name, '.') && strlen(name) < 4; /* no year */
+        const size_t column = strcspn(name, "=!<>");
+        struct reductions reductions;
+        enum predicate_relation relation;
+        const size_t sign = options_find_operator(name + column, &relation);
+        const char *value = name + column + sign;
+        const bool is_condition = sign > 0 && *value != '\0' && !strchr(name, '/');
+        if (!options_is_no_file(name))
+            continue;
+        if (command == &options_commands[OPERATION_REDUCE] &&
+            reductions_parse(name, &reductions) == REDUCTIONS_LIST) {
+            if (reductions_parse(names[-1], &reductions) == REDUCTIONS_LIST)
+                snprintf(advice, sizeof advice, "did you mean reduce %s,%s?", names[-1], name);
+            else
+                strcpy(advice, "reductions are the first operand, as in reduce sum,max FILE");
+        } else if (options_find_command(name)) {
+            strcpy(advice, "an operation is the first word");
+        } else if (strcmp(name, "help") == 0) {
+            strcpy(advice, "did you mean --help?");
+        } else if (is_condition && column == 0 && command->traits & OPTIONS_TESTS_VALUES) {
+            const struct options_row *row = options_rows; /* of the predicate */
+            while (row->kind != OPTIONS_PREDICATE || row->value != relation)
+                row++;
+            snprintf(advice, sizeof advice, "did you mean --%s %s?", row->name, value);
+        } else if (is_condition && column > 0) {
+            snprintf(advice, sizeof advice, "did you mean --where '%s'?", name);
+        } else if (is_number && (options->has_log2 || options->header_lines > 0)) {
+            strcpy(advice, "a value that may be left out stands behind a =, as in --log2=3");
+        } else if (is_number && (options->edges || options->range_text || has_lists)) {
+            strcpy(advice, "the values of a list have commas between them, as in 0,10,20");
+        } else if (is_field && options->field.list_count == 0) {
+            snprintf(advice, sizeof advice, "did you mean -f %s?", name);
+        } else if (is_field && options->field.list_count == 1 &&
+                   command->traits & OPTIONS_REDUCES) {
+            snprintf(advice, sizeof advice, "did you mean -f %s,%s?", options->field.lists[0],
+                     name);
+        }
     }
-    return STATUS_OK;
+    if (*advice == '\0')
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA, STATUS_NAME ": No such file or directory (%s)",
+                       names[-1], advice);
 }
 
 enum status options_check_dashes(const char *word, struct failure *failure)
@@ -329,19 +247,15 @@ enum status options_check_dashes(const char *word, struct failure *failure)
 
 enum status options_fail_type(const char *typed, struct failure *failure)
 {
-    static const char *const floats[] = {"float", "double", "f32", "f64", "float32", "float64"};
     const char *rest = typed + (*typed == 'u');
     struct element element;
     char meant[8];
 
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
-        if (strcmp(typed, floats[i]) == 0)
-            return status_fail(
-                failure, STATUS_USAGE,
-                "invalid --type '%s': values are integers; text such as 12.345 needs "
-                "--decimals 3",
-                typed);
-    }
+    if (*typed == 'f' || strcmp(typed, "double") == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "invalid --type '%s': values are integers; text such as 12.345 needs "
+                           "--decimals 3",
+                           typed);
     const char *delimiter = strcmp(typed, "\t") == 0 ? "\\t" : typed;
     if (strcmp(delimiter, "\\t") == 0 || (strlen(typed) == 1 && ispunct((unsigned char)*typed)))
         return status_fail(failure, STATUS_USAGE, "invalid --type '%s': did you mean -d '%s'?",
@@ -362,15 +276,14 @@ enum status options_fail_type(const char *typed, struct failure *failure)
 enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
                                  struct failure *failure)
 {
-    const struct options_habit *habit;
+    const char *advice;
     char what[OPTIONS_SHOWN_SIZE];
 
     if (letter) {
         const char word[] = {'-', letter};
         snprintf(what, sizeof what, "unknown option '-%c'", letter);
-        habit = options_find_habit(options->command, word, sizeof word);
-        return habit ? options_fail_habit(habit, what, failure)
-                     : status_fail(failure, STATUS_USAGE, "%s", what);
+        advice = options_find_habit(options->command, word, sizeof word);
+        return status_fail(failure, STATUS_USAGE, advice ? "%s: %s" : "%s", what, advice);
     }
     const char *name = typed + 2; /* after the dashes */
     const size_t length = strcspn(name, "=");
@@ -378,9 +291,9 @@ enum status options_fail_unknown(const struct options *options, char letter, con
     char candidates[1024] = "";
     unsigned candidate_count = 0;
     snprintf(what, sizeof what, "unknown option '--%.*s'", (int)length, name);
-    habit = options_find_habit(options->command, typed, length + 2);
-    if (habit)
-        return options_fail_habit(habit, what, failure);
+    advice = options_find_habit(options->command, typed, length + 2);
+    if (advice)
+        return status_fail(failure, STATUS_USAGE, "%s: %s", what, advice);
     for (size_t i = 0, used = 0; i < options_row_count && used < sizeof candidates; i++) {
         if (strncmp(options_rows[i].name, name, length) == 0)
             used += (size_t)snprintf(candidates + used, sizeof candidates - used, "%s--%s",
@@ -398,41 +311,4 @@ enum status options_fail_unknown(const struct options *options, char letter, con
     if (!search.word)
         return status_fail(failure, STATUS_USAGE, "%s", what);
     return status_fail(failure, STATUS_USAGE, "%s: did you mean --%s?", what, search.word);
-}
-
-bool options_mend_number(const struct options_row *row, const char *typed,
-                         char meant[OPTIONS_MEANT_SIZE])
-{
-    uint64_t number;
-    size_t length = 0;
-
-    for (const char *c = typed; *c && length + 1 < OPTIONS_MEANT_SIZE; c++) {
-        const bool begins_suffix = c > typed && isdigit((unsigned char)c[-1]);
-        if (*c != ',' && *c != '_')
-            meant[length++] = begins_suffix ? (char)toupper((unsigned char)*c) : *c;
-    }
-    length -= length > 1 && (meant[length - 1] == 'B' || meant[length - 1] == 'b');
-    meant[length] = '\0';
-    return row->unit != DECIMAL_UNIT_TIME && decimal_parse_unsigned(meant, row->unit, &number) &&
-           number >= row->minimum && number <= row->maximum;
-}
-
-bool options_mend_range(const struct element *bounds, const char *typed,
-                        char meant[OPTIONS_MEANT_SIZE])
-{
-    static const char *const separators[] = {"..", "-", ",", ";", " ", "_"};
-    __int128 low;
-    __int128 high;
-
-    for (size_t i = 1; i < strlen(typed) && strlen(typed) < OPTIONS_MEANT_SIZE; i++) {
-        for (size_t k = 0; k < sizeof separators / sizeof *separators; k++) {
-            const size_t length = strlen(separators[k]);
-            if (strncmp(typed + i, separators[k], length) != 0)
-                continue;
-            snprintf(meant, OPTIONS_MEANT_SIZE, "%.*s:%s", (int)i, typed, typed + i + length);
-            if (element_read_range(bounds, meant, &low, &high))
-                return true;
-        }
-    }
-    return false;
 }

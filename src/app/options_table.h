@@ -104,10 +104,7 @@ struct options_row {
 extern const struct options_row options_rows[];
 extern const size_t options_row_count;
 
-/*
- * Reads the columns and conditions that were given. Fails with STATUS_USAGE, or with STATUS_DATA if
- * there is no memory.
- */
+/* Reads the columns and conditions that were given. Fails with STATUS_USAGE or STATUS_DATA. */
 enum status options_finish_columns(struct options *options, struct failure *failure);
 
 /*
@@ -121,11 +118,11 @@ size_t options_find_operator(const char *text, enum predicate_relation *relation
 
 /*
  * Writes what a condition means whose value is none of its column, of that element, such as
- * " (try '4:time>=2026-11-21')", or "". The column is known. Pure.
+ * " (try '4:time>=2026-11-21')", or "". `kind` is that of the column. Pure.
  */
 void options_advise_condition(const struct options_condition *condition, const char *value,
                               size_t length, const struct element *element,
-                              char out[OPTIONS_ADVICE_SIZE]);
+                              enum options_kind_of_column kind, char out[OPTIONS_ADVICE_SIZE]);
 
 /* Fails with STATUS_USAGE: "invalid --NAME 'VALUE': expected EXPECTED". */
 enum status options_fail_value(const char *name, const char *value, const char *expected,
@@ -133,7 +130,7 @@ enum status options_fail_value(const char *name, const char *value, const char *
 
 /*
  * Fails with STATUS_USAGE if the first word of the command line, which is no operation, is no file
- * either, but nearly the name of an operation, a list of reductions, or the name of an option.
+ * either, but nearly the name of one, reductions, or an option.
  */
 enum status options_check_first_word(const char *word, struct failure *failure);
 
@@ -146,42 +143,27 @@ enum status options_check_reductions(const struct options_command *command, cons
 
 /*
  * Fails with STATUS_DATA if one of the files, up to NULL, does not exist, and its name probably
- * means something else: an operation, a reduction, a condition or the number of a field. names[-1]
- * is the word before the first one.
+ * means something else. names[-1] is the word before the first one.
  */
 enum status options_check_files(const struct options *options, char *const *names,
                                 struct failure *failure);
 
-/*
- * Fails with STATUS_USAGE if the word, which getopt takes for options of one letter and a value, is
- * a long option with one dash, such as -top or -top=3. It begins with a dash.
- */
+/* Fails with STATUS_USAGE if a word is a long option with one dash, such as -top or -top=3. */
 enum status options_check_dashes(const char *word, struct failure *failure);
 
 /*
  * Fails with STATUS_USAGE for an option that does not exist: of that letter or, if it is 0, a long
- * one, as typed, that may be ambiguous. The message has the candidates, or the option that was
- * probably meant.
+ * one, as typed. The message has what it may be short for, or what was probably meant.
  */
 enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
                                  struct failure *failure);
 
-/* Whether typed[0..length), with its dashes, is no option here, but one of other programs. Pure. */
-bool options_is_habit(const struct options_command *command, const char *typed, size_t length);
-
-/* The size of a value that was probably meant. */
-#define OPTIONS_MEANT_SIZE 64
-
 /*
- * Writes the number that a value means which the option refuses: 5M for 5m, 5MB or 5,000,000.
- * Returns false if it means none. Pure.
+ * Returns advice on typed[0..length), an option with its dashes or a reduction, that other programs
+ * have and this one has not; else NULL. Pure.
  */
-bool options_mend_number(const struct options_row *row, const char *typed,
-                         char meant[OPTIONS_MEANT_SIZE]);
-
-/* Likewise the range LO:HI that 0-100, 0,100 or 0..100 mean, in the notation of the bounds. */
-bool options_mend_range(const struct element *bounds, const char *typed,
-                        char meant[OPTIONS_MEANT_SIZE]);
+const char *options_find_habit(const struct options_command *command, const char *typed,
+                               size_t length);
 
 /* Whether a predicate's values are listed in a file. Pure. */
 bool options_names_file(const struct options_predicate *predicate);

@@ -33,35 +33,32 @@ static double progress_gigabytes_per_second(uint64_t bytes, double seconds)
     return seconds > 0 ? (double)bytes / seconds / 1e9 : 0;
 }
 
-static void progress_print_pool(const struct worker_pool_report *report)
-{
-    const double pull = report->pull_seconds;
-    const double busy = report->busy_seconds;
-    const double wait = report->wait_seconds;
-    const double percent = pull + busy + wait > 0 ? 100 / (pull + busy + wait) : 0;
-    char name[ENGINE_NAME_MAX];
-
-    engine_write_name(name, report->engine, report->device);
-    status_print("%s: %u worker%s, %llu bytes, ready after %.4f s, then %.4f s: %.2f GB/s", name,
-                 report->workers, report->workers == 1 ? "" : "s",
-                 (unsigned long long)report->bytes, report->open_seconds, report->run_seconds,
-                 progress_gigabytes_per_second(report->bytes, report->run_seconds));
-    status_print("%s: input %.4f s (%.0f%%), counting %.4f s (%.0f%%), waiting for a device %.4f s "
-                 "(%.0f%%); limit: %s",
-                 name, pull, pull * percent, busy, busy * percent, wait, wait * percent,
-                 pull >= busy && pull >= wait ? "input"
-                 : busy >= wait               ? "counting"
-                                              : "device");
-}
-
 void progress_print_stats(const struct pipeline_report *report)
 {
+    char name[ENGINE_NAME_MAX];
+
     status_print("%llu elements, %llu bytes in %.4f s: %.2f GB/s",
                  (unsigned long long)report->elements, (unsigned long long)report->bytes,
                  report->seconds, progress_gigabytes_per_second(report->bytes, report->seconds));
     for (size_t i = 0; i < report->worker_pool_count; i++) {
-        if (report->pools[i].workers > 0)
-            progress_print_pool(&report->pools[i]);
+        const struct worker_pool_report *pool = &report->pools[i];
+        const double pull = pool->pull_seconds;
+        const double busy = pool->busy_seconds;
+        const double wait = pool->wait_seconds;
+        const double percent = pull + busy + wait > 0 ? 100 / (pull + busy + wait) : 0;
+        if (pool->workers == 0)
+            continue;
+        engine_write_name(name, pool->engine, pool->device);
+        status_print("%s: %u worker%s, %llu bytes, ready after %.4f s, then %.4f s: %.2f GB/s",
+                     name, pool->workers, pool->workers == 1 ? "" : "s",
+                     (unsigned long long)pool->bytes, pool->open_seconds, pool->run_seconds,
+                     progress_gigabytes_per_second(pool->bytes, pool->run_seconds));
+        status_print("%s: input %.4f s (%.0f%%), counting %.4f s (%.0f%%), waiting for a device "
+                     "%.4f s (%.0f%%); limit: %s",
+                     name, pull, pull * percent, busy, busy * percent, wait, wait * percent,
+                     pull >= busy && pull >= wait ? "input"
+                     : busy >= wait               ? "counting"
+                                                  : "device");
     }
 }
 
@@ -204,31 +201,6 @@ void progress_clear(struct progress *progress)
     progress->is_drawn = false;
 }
 
-void progress_end(struct progress *progress, const struct pipeline_live *live)
-{
-    if (progress->is_of_lines)
-        progress_show(progress, live);
-    else if (progress->is_drawn)
-        progress_clear(progress);
-}
-
-/* Writes what is done of a stage. */
-static void progress_format_stage(char text[PROGRESS_TEXT_MAX], const struct stage *stage)
-{
-    const uint64_t done = atomic_load(&stage->done);
-    const uint64_t total = atomic_load(&stage->total);
-    const char *name = atomic_load(&stage->name);
-    char bytes[32];
-
-    if (total > 0) {
-        snprintf(text, PROGRESS_TEXT_MAX, "%s %.0f%%", name,
-                 done < total ? (double)done * 100 / (double)total : 100);
-        return;
-    }
-    progress_format_bytes(bytes, sizeof bytes, (double)done);
-    snprintf(text, PROGRESS_TEXT_MAX, done > 0 ? "%s, %s" : "%s", name, bytes);
-}
-
 /* Shows the stage until it is over: first when it is due, or soon. */
 static void *progress_run_stage(void *context)
 {
@@ -237,6 +209,7 @@ static void *progress_run_stage(void *context)
     struct timespec at = progress->start;
     double due = progress->due;
     char text[PROGRESS_TEXT_MAX];
+    char bytes[32];
 
     pthread_mutex_lock(&progress->lock);
     while (!progress->is_over) {
@@ -246,10 +219,17 @@ static void *progress_run_stage(void *context)
         at.tv_nsec %= 1000000000;
         if (pthread_cond_timedwait(&progress->over, &progress->lock, &at) != ETIMEDOUT)
             continue;
-        if (atomic_load(&progress->stage->name)) {
-            progress_format_stage(text, progress->stage);
+        const char *name = atomic_load(&progress->stage->name);
+        const uint64_t done = atomic_load(&progress->stage->done);
+        const uint64_t total = atomic_load(&progress->stage->total);
+        progress_format_bytes(bytes, sizeof bytes, (double)done);
+        if (total > 0)
+            snprintf(text, sizeof text, "%s %.0f%%", name,
+                     done < total ? (double)done * 100 / (double)total : 100);
+        else
+            snprintf(text, sizeof text, done > 0 ? "%s, %s" : "%s", name, bytes);
+        if (name)
             progress_draw(progress, text);
-        }
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         due = (double)(now.tv_sec - progress->start.tv_sec) +

@@ -15,10 +15,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/*
- * Prints the lines of --stats: how much was done, how fast, by which engines, and what limited
- * each.
- */
+/* Prints the lines of --stats. */
 void progress_print_stats(const struct pipeline_report *report);
 
 /*
@@ -52,9 +49,9 @@ struct progress {
 };
 
 /*
- * Begins the display, if it is wanted. On a terminal that can redraw a line, and if this process is
- * in its foreground, a line is drawn; at once if the user has asked for it, else once the run takes
- * longer than a second. Elsewhere lines are printed, but only if asked for.
+ * Begins the display, if it is wanted. On a terminal of which this process is in the foreground a
+ * line is drawn, at once if the user has asked for it, else once the run takes longer than a
+ * second. Elsewhere lines are printed, but only if asked for.
  */
 void progress_begin(struct progress *progress, bool is_wanted, bool is_asked, uint64_t size);
 
@@ -64,13 +61,9 @@ void progress_show(struct progress *progress, const struct pipeline_live *live);
 /* Clears a drawn line until progress_show draws it again. */
 void progress_clear(struct progress *progress);
 
-/* Ends the display: clears a drawn line, or prints a last one. */
-void progress_end(struct progress *progress, const struct pipeline_live *live);
-
 /*
- * Shows a stage from now on, if progress is wanted and a thread can be started, as in "merging 40%"
- * or "printing, 120 MB"; until progress_end_stage, which must be called before anything else is
- * printed, and may be called without a stage.
+ * Shows a stage from now on, if progress is wanted, as in "merging 40%", until progress_end_stage,
+ * which must be called before anything else is printed, and may be called without a stage.
  */
 void progress_begin_stage(struct progress *progress, const struct stage *stage);
 void progress_end_stage(struct progress *progress);

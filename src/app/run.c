@@ -8,8 +8,7 @@
 #include "app/monitor.h"
 #include "app/options_table.h"
 #include "app/progress.h"
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "base/resources.h"
 #include "exec/memory_plan.h"
 #include "exec/pipeline.h"
 #include "input/parse_errors.h"
@@ -30,16 +29,6 @@ _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed a
 
 _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each");
 
-/* The bytes of a chunk; 0: chosen by the engine. */
-static size_t run_chunk_bytes(const struct options *options, const struct job *job)
-{
-    const size_t min = job->is_text ? SOURCE_TEXT_CAPACITY_MIN : job->record_bytes;
-
-    if (options->chunk_bytes == 0 && min <= RUN_RECORD_BYTES)
-        return 0;
-    return options->chunk_bytes < min ? min : options->chunk_bytes;
-}
-
 /* The state of a run. Owns everything except the options. */
 struct run {
     const struct options *options;
@@ -48,6 +37,7 @@ struct run {
     uint64_t array_column;
     bool has_arrays;
     const char *engine; /* the only engine to use; NULL: all that pay */
+    size_t chunk_bytes; /* as in struct engine_options */
     struct job job;
     struct row_count rows; /* of the job */
     struct source *source;
@@ -55,7 +45,6 @@ struct run {
     struct print_output output;
     struct progress progress;           /* of the last attempt */
     struct stage stage;                 /* after the input */
-    uint64_t available;                 /* memory, before the run has taken any; 0: not read yet */
     char quotes_note[SOURCE_NOTE_SIZE]; /* for the end: of quoted fields that a delimiter splits */
     bool is_thread_left;                /* as in struct pipeline_report, of any attempt */
 };
@@ -65,7 +54,7 @@ struct run {
  * stderr values outside the bins and invalid tokens. If counting succeeded and printing fails,
  * reports invalid tokens alone.
  */
-static enum status run_end(struct run *run, enum status counted, struct failure *failure)
+static enum status run_print_final(struct run *run, enum status counted, struct failure *failure)
 {
     const struct options *options = run->options;
     const struct job *job = &run->job;
@@ -75,7 +64,7 @@ static enum status run_end(struct run *run, enum status counted, struct failure 
     if (counted == STATUS_OK && !options->print.is_terminal) /* else it would be drawn over */
         progress_begin_stage(&run->progress, &run->stage);
     enum status status =
-        print_end(&run->output, job, run->partial, &options->print, counted, failure);
+        print_final(&run->output, job, run->partial, &options->print, counted, failure);
     progress_end_stage(&run->progress);
     if (status != STATUS_OK) {
         if (counted == STATUS_OK && job->is_text)
@@ -101,18 +90,18 @@ static enum status run_end(struct run *run, enum status counted, struct failure 
     return job->is_text ? parse_errors_report(job->errors, options->quiet, failure) : STATUS_OK;
 }
 
-/* Prints the result so far, or if a signal ends the run, the last one. */
+/* Prints the result so far, or if a signal ends the run, the final one. */
 static enum status run_print(void *context, bool is_last, struct failure *failure)
 {
     struct run *run = context;
 
     if (is_last)
-        return run_end(run, STATUS_OK, failure);
+        return run_print_final(run, STATUS_OK, failure);
     return print_so_far(&run->output, &run->job, run->partial, &run->options->print, failure);
 }
 
 /* Makes an attempt to read the whole source into the partial. */
-static enum status run_pipeline(struct run *run, struct failure *failure)
+static enum status run_attempt(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
     const struct job *job = &run->job;
@@ -144,7 +133,7 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
         .options =
             {
                 .threads = options->threads,
-                .chunk_bytes = run_chunk_bytes(options, job),
+                .chunk_bytes = run->chunk_bytes,
                 .input_bytes = sizes.stream,
                 .is_compressed = sizes.stream != sizes.files,
             },
@@ -163,42 +152,35 @@ static enum status run_pipeline(struct run *run, struct failure *failure)
     return status;
 }
 
-static uint64_t run_available(struct run *run)
-{
-    if (run->available == 0)
-        run->available = memory_available();
-    return run->available;
-}
-
 /*
- * Plans the memory of the run: the job gets its parts, and the options fewer threads if there is
- * too little memory for all.
+ * Plans the memory of the run: the size of chunks, the parts of the job, and in the options fewer
+ * threads if there is too little memory for all.
  */
 static enum status run_plan(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
-    const unsigned wanted = options->threads > 0 ? options->threads : parallel_processors();
-    const size_t chunk_bytes = run_chunk_bytes(options, &run->job);
+    const struct resources *resources = resources_at_start();
+    const unsigned wanted = options->threads > 0 ? options->threads : resources->processors;
+    const size_t min_bytes = run->job.is_text ? SOURCE_TEXT_CAPACITY_MIN : run->job.record_bytes;
     struct memory_needs needs;
-    struct memory_plan plan;
+    unsigned threads;
 
     const struct source_sizes sizes = source_sizes(run->source);
     const bool is_compressed =
         sizes.stream == SOURCE_SIZE_UNKNOWN && sizes.files != SOURCE_SIZE_UNKNOWN;
-    memory_plan_needs(&needs, &run->job, wanted, chunk_bytes, sizes.stream, is_compressed,
+    run->chunk_bytes = options->chunk_bytes;
+    if (run->chunk_bytes < min_bytes && (run->chunk_bytes > 0 || min_bytes > RUN_RECORD_BYTES))
+        run->chunk_bytes = min_bytes;
+    memory_plan_needs(&needs, &run->job, wanted, run->chunk_bytes, sizes.stream, is_compressed,
                       options->decoding_memory);
-    if (memory_plan_is_small(&needs, sizes.stream))
-        return STATUS_OK;
-    const uint64_t available = run_available(run);
-    if (memory_plan_make(&plan, &needs, available, failure) != STATUS_OK)
+    if (memory_plan_make(&needs, resources->memory, &run->job, &threads, failure) != STATUS_OK)
         return failure->status;
-    memory_plan_apply(&plan, &run->job);
-    if (plan.threads < needs.threads) {
+    if (threads < needs.threads) {
         run->adapted = *options;
-        run->adapted.threads = run->adapted.print.threads = plan.threads;
+        run->adapted.threads = run->adapted.print.threads = threads;
         run->options = &run->adapted;
     }
-    if (!memory_plan_has_devices(available) && options->gpu_count == 0 && !run->engine)
+    if (resources->memory < MEMORY_PLAN_DEVICES && options->gpu_count == 0 && !run->engine)
         run->engine = engine_last(engines)->name;
     return STATUS_OK;
 }
@@ -246,7 +228,7 @@ static void run_destroy_partial(struct run *run)
  */
 static enum status run_attempts(struct run *run, struct failure *failure)
 {
-    enum status status = run_pipeline(run, failure);
+    enum status status = run_attempt(run, failure);
 
     while (status != STATUS_OK) {
         bool is_lost = status == STATUS_ENGINE && !run->engine;
@@ -268,9 +250,9 @@ static enum status run_attempts(struct run *run, struct failure *failure)
         run_destroy_partial(run);
         status = run_make_partial(run, failure);
         if (status == STATUS_OK && operation_of(&run->job)->connect)
-            print_restart(&run->output, &run->job, run->partial);
+            print_reconnect(&run->output, &run->job, run->partial);
         if (status == STATUS_OK)
-            status = run_pipeline(run, failure);
+            status = run_attempt(run, failure);
     }
     return status;
 }
@@ -322,25 +304,12 @@ static enum status run_operation(struct run *run, struct failure *failure)
     options = run->options;
     if (status == STATUS_OK) {
         if (operation->connect)
-            status = print_begin(&run->output, job, run->partial, &options->print, failure);
+            status = print_connect(&run->output, job, run->partial, &options->print, failure);
         if (status == STATUS_OK)
             status = run_attempts(run, failure);
-        status = run_end(run, status, failure);
+        status = run_print_final(run, status, failure);
     }
     run_destroy_partial(run);
-    return status;
-}
-
-static enum status run_open_source(struct run *run, const struct source_options *reading,
-                                   struct failure *failure)
-{
-    const struct options *options = run->options;
-    enum status status =
-        source_open(&run->source, options->names, options->name_count, reading, failure);
-
-    if (status == STATUS_OK && options->decoding_memory == 0 &&
-        source_sizes(run->source).stream == SOURCE_SIZE_UNKNOWN)
-        source_limit_decoding(run->source, memory_plan_decoding(run_available(run)));
     return status;
 }
 
@@ -382,15 +351,18 @@ static enum status run_prepare(struct run *run, struct failure *failure)
 
     const struct source_options reading = {
         .kinds = (options->no_decompression ? 0u : DECODER_COMPRESSED) |
-                 (options->binary || options->has_order ? 0u : DECODER_REFUSED),
-        .memory_limit = options->decoding_memory,
+                 (options->binary || options->has_order ? 0u : DECODER_REFUSED | DECODER_ARRAY),
+        .memory_limit = options->decoding_memory > 0
+                            ? options->decoding_memory
+                            : memory_plan_decoding(resources_at_start()->memory),
         .holds_frames = is_ordered,
         .ends_with_nul = options->ends_with_nul,
     };
     bool is_text = input == OPTIONS_INPUT_TEXT || input == OPTIONS_INPUT_FIELDS;
     if (input == OPTIONS_INPUT_ANY || input == OPTIONS_INPUT_FIELDS) {
         const char *name = "";
-        if (run_open_source(run, &reading, failure) != STATUS_OK)
+        if (source_open(&run->source, options->names, options->name_count, &reading, failure) !=
+            STATUS_OK)
             return failure->status;
         /* The first results of --every do not wait for columns of a pipe. */
         const bool looks = input == OPTIONS_INPUT_ANY || !is_early ||
@@ -415,7 +387,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     const enum status status = options_make(run->options, is_text, true, &run->job, failure);
     if (status != STATUS_OK || run->source)
         return status;
-    return run_open_source(run, &reading, failure);
+    return source_open(&run->source, options->names, options->name_count, &reading, failure);
 }
 
 enum status run_options(const struct options *options, bool *is_thread_left,

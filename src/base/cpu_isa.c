@@ -13,22 +13,6 @@ const char *const cpu_isa_names[CPU_ISA_COUNT] = {
 #undef CPU_ISA_NAME
 };
 
-static bool cpu_isa_supported(enum cpu_isa isa)
-{
-#if defined(__x86_64__)
-    if (isa == CPU_ISA_AVX512VBMI2)
-        return cpu_isa_supported(CPU_ISA_AVX512) && __builtin_cpu_supports("avx512ifma") &&
-               __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
-    if (isa == CPU_ISA_AVX512)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
-    if (isa == CPU_ISA_AVX2)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-#endif
-    return isa == CPU_ISA_PLAIN;
-}
-
 /* The best, once it is known; else CPU_ISA_COUNT. It is the same whichever thread finds it. */
 static _Atomic(enum cpu_isa) cpu_isa_known = CPU_ISA_COUNT;
 
@@ -43,12 +27,37 @@ enum cpu_isa cpu_isa_best(void)
 
     if (isa < CPU_ISA_COUNT)
         return (enum cpu_isa)isa;
+#if defined(__x86_64__)
+    const bool has_avx512 =
+        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
+    const bool has[CPU_ISA_COUNT] = {
+        [CPU_ISA_AVX512VBMI2] = has_avx512 && __builtin_cpu_supports("avx512ifma") &&
+                                __builtin_cpu_supports("avx512vbmi") &&
+                                __builtin_cpu_supports("avx512vbmi2"),
+        [CPU_ISA_AVX512] = has_avx512,
+        [CPU_ISA_AVX2] = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"),
+        [CPU_ISA_PLAIN] = true,
+    };
+#else
+    const bool has[CPU_ISA_COUNT] = {[CPU_ISA_PLAIN] = true};
+#endif
     const char *allowed = getenv("GPUHIST_ISA");
     while (isa > 0 && !(allowed && strcmp(allowed, cpu_isa_names[isa - 1]) == 0))
         isa--;
     isa = isa > 0 ? isa - 1 : 0; /* what is named, or the first */
-    while (!cpu_isa_supported((enum cpu_isa)isa))
+    while (!has[isa])
         isa++;
     atomic_store_explicit(&cpu_isa_known, (enum cpu_isa)isa, memory_order_relaxed);
     return (enum cpu_isa)isa;
+}
+
+bool cpu_isa_is_intel(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_is("intel");
+#else
+    return false;
+#endif
 }

@@ -68,6 +68,9 @@ extern const char *const cpu_isa_names[CPU_ISA_COUNT];
  */
 enum cpu_isa cpu_isa_best(void);
 
+/* Whether Intel has made the processor. Thread-safe. */
+bool cpu_isa_is_intel(void);
+
 /* For tests that change GPUHIST_ISA: lets cpu_isa_best read it again. */
 void cpu_isa_forget(void);
 

@@ -1,15 +1,10 @@
-/* Implements memory.h: mappings; the minimum of what the system, groups and limits leave. */
+/* Implements memory.h. */
 #include "config.h"
 
 #include "base/memory.h"
 
-#include "base/control_group.h"
-
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define MEMORY_HUGE_PAGE ((size_t)2 << 20)
@@ -70,27 +65,4 @@ void memory_touch(void *memory, size_t bytes)
 {
     for (size_t i = 0, page = memory_size(1); i < bytes; i += page)
         ((volatile char *)memory)[i] = 0;
-}
-
-uint64_t memory_available_under(const char *root)
-{
-    static const char *const available_label[2] = {"MemAvailable:"};
-    static const char *const pages_label[2] = {""};
-    char path[PATH_MAX];
-    struct rlimit limit;
-
-    snprintf(path, sizeof path, "%s/proc", root);
-    const uint64_t kib = control_group_read(path, "meminfo", available_label, UINT64_MAX);
-    uint64_t available = kib > UINT64_MAX / 1024 ? UINT64_MAX : kib * 1024;
-    const uint64_t of_groups = control_group_memory(root);
-
-    if (of_groups < available)
-        available = of_groups;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-        const uint64_t mapped = control_group_read(path, "self/statm", pages_label, 0) *
-                                (uint64_t)sysconf(_SC_PAGESIZE);
-        const uint64_t left = limit.rlim_cur > mapped ? limit.rlim_cur - mapped : 0;
-        available = left < available ? left : available;
-    }
-    return available;
 }

@@ -1,5 +1,5 @@
 /*
- * Large zero-filled memory from the kernel, in huge pages if large enough, and how much is free.
+ * Large zero-filled memory from the kernel, in huge pages if large enough.
  *
  * All functions are thread-safe.
  */
@@ -28,23 +28,5 @@ void *memory_remap(void *memory, size_t bytes, size_t new_bytes);
 
 /* Touches each page of a mapping and sets its first byte to 0: later use takes no page faults. */
 void memory_touch(void *memory, size_t bytes);
-
-/*
- * Returns the bytes that can still be used without swapping, or UINT64_MAX if the system does not
- * say. It is the minimum of
- *
- *     MemAvailable of /proc/meminfo
- *     what the control groups of the process leave (control_group.h)
- *     RLIMIT_AS (ulimit -v) minus what is mapped
- *
- * `root` is put before the name of each file that is read: "" for the system, a directory for
- * tests.
- */
-uint64_t memory_available_under(const char *root);
-
-static inline uint64_t memory_available(void)
-{
-    return memory_available_under("");
-}
 
 #endif

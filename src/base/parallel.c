@@ -3,13 +3,10 @@
 
 #include "base/parallel.h"
 
-#include "base/control_group.h"
+#include "base/resources.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #define PARALLEL_THREADS_MAX 256
 
@@ -29,9 +26,8 @@ struct parallel {
 
 int parallel_start_thread(pthread_t *thread, void *(*run)(void *argument), void *argument)
 {
-    struct rlimit limit;
+    const bool is_limited = resources_at_start()->limits_mapped;
     pthread_attr_t attributes;
-    const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
     int error = pthread_attr_init(&attributes);
 
     if (error != 0)
@@ -75,34 +71,6 @@ unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t min_items)
 
     if (useful <= 1)
         return 1;
-    const unsigned max = wanted > 0 ? wanted : parallel_processors();
+    const unsigned max = wanted > 0 ? wanted : resources_at_start()->processors;
     return max < useful ? max : (unsigned)useful;
-}
-
-unsigned parallel_processors_under(const char *root)
-{
-    const uint64_t quota = control_group_processors(root);
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned processors = online > 0 ? (unsigned)online : 1;
-#ifdef CPU_COUNT
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        processors = (unsigned)CPU_COUNT(&set);
-#endif
-    return quota < processors ? (unsigned)quota : processors;
-}
-
-static unsigned parallel_found; /* set once */
-
-static void parallel_find_processors(void)
-{
-    parallel_found = parallel_processors_under("");
-}
-
-unsigned parallel_processors(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, parallel_find_processors);
-    return parallel_found;
 }

@@ -1,4 +1,4 @@
-/* Runs parts of a piece of work on several threads, and how many there can be. */
+/* Runs parts of a piece of work on several threads. */
 #ifndef GPUHIST_PARALLEL_H
 #define GPUHIST_PARALLEL_H
 
@@ -25,14 +25,5 @@ void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, si
  * Thread-safe.
  */
 unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t min_items);
-
-/*
- * Returns the number of processors that this process may use, at least 1: those that it may run on,
- * or fewer by the quota of its control groups (control_group.h, also for `root`). Thread-safe.
- */
-unsigned parallel_processors_under(const char *root);
-
-/* Likewise of the system, as it was at the first call: reading of groups takes time. */
-unsigned parallel_processors(void);
 
 #endif

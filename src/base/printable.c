@@ -1,4 +1,4 @@
-/* What of a text may be shown at a terminal: printable UTF-8. */
+/* Characters of UTF-8, and which of them may be shown at a terminal. */
 #include "config.h"
 
 #include "base/printable.h"
@@ -6,40 +6,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* As printable_bytes; stores the number of the character. */
-static size_t printable_decode(const char *text, uint32_t *number)
+size_t printable_decode(const char *text, size_t bytes, uint32_t *code)
 {
     static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *c = (const unsigned char *)text;
-    size_t bytes = *c < 0x80   ? 1
-                   : *c < 0xc0 ? 0
-                   : *c < 0xe0 ? 2
-                   : *c < 0xf0 ? 3
-                   : *c < 0xf8 ? 4
-                               : 0;
-    uint32_t code = bytes <= 1 ? *c : *c & (0x7fu >> bytes);
+    const size_t length = *c < 0x80   ? 1
+                          : *c < 0xc0 ? 0
+                          : *c < 0xe0 ? 2
+                          : *c < 0xf0 ? 3
+                          : *c < 0xf8 ? 4
+                                      : 0;
 
-    for (size_t i = 1; i < bytes; i++) {
-        if ((c[i] & 0xc0) != 0x80) /* the NUL is none of these either */
+    *code = length <= 1 ? *c : *c & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if (i >= bytes || (c[i] & 0xc0) != 0x80)
             return 0;
-        code = code << 6 | (c[i] & 0x3fu);
+        *code = *code << 6 | (c[i] & 0x3fu);
     }
-    if (bytes == 0 || code < min[bytes] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        return 0;
-    /* Not printed: controls; Unicode's characters of format for lines and directions (UAX 9). */
-    const bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
-                            (code >= 0x200e && code <= 0x200f) ||
-                            (code >= 0x2028 && code <= 0x202e) ||
-                            (code >= 0x2066 && code <= 0x2069);
-    *number = code;
-    return is_control ? 0 : bytes;
+    return *code < min[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0
+                                                                                          : length;
 }
 
 size_t printable_bytes(const char *text)
 {
     uint32_t code;
+    const size_t bytes = printable_decode(text, SIZE_MAX, &code); /* a NUL ends it */
 
-    return printable_decode(text, &code);
+    /* Not printed: controls; Unicode's characters of format for lines and directions (UAX 9). */
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
+                   (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+                   (code >= 0x2066 && code <= 0x2069)
+               ? 0
+               : bytes;
 }
 
 /* Ranges of characters with other than one column: Unicode 15, UAX 11 and class Mn, in short. */
@@ -63,8 +61,9 @@ size_t printable_columns(const char *text)
 {
     uint32_t code;
 
-    if (printable_decode(text, &code) == 0)
+    if (printable_bytes(text) == 0)
         return 1;
+    printable_decode(text, SIZE_MAX, &code);
     for (size_t i = 0; i < sizeof printable_ranges / sizeof *printable_ranges; i++) {
         if (code >= printable_ranges[i].first && code <= printable_ranges[i].last)
             return printable_ranges[i].columns;

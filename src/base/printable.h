@@ -1,5 +1,5 @@
 /*
- * Which characters of untrusted text may go to a terminal.
+ * Characters of UTF-8, and which of untrusted text may go to a terminal.
  *
  * Thread-safe.
  */
@@ -7,6 +7,13 @@
 #define GPUHIST_PRINTABLE_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Returns the length of the UTF-8 character (Unicode 15, table 3-7) that text[0..bytes), which is
+ * not empty, begins with, and stores its number. Returns 0 if it begins with none.
+ */
+size_t printable_decode(const char *text, size_t bytes, uint32_t *code);
 
 /*
  * Returns the length of the printable UTF-8 character (RFC 3629) at the beginning of a

@@ -43,8 +43,8 @@ uint64_t count_derive(const struct predicate *predicate, uint64_t elements, uint
     return predicate->negated ? elements - hits : hits;
 }
 
-enum status count_finish(void *partial, const struct job *job, uint64_t elements,
-                         struct failure *failure)
+enum status count_finalize(void *partial, const struct job *job, uint64_t elements,
+                           struct failure *failure)
 {
     const struct count *count = partial;
     enum status status = operation_check_elements(elements, count->elements, failure);

@@ -24,12 +24,12 @@ struct count {
 };
 
 /*
- * Create, finish and destroy a struct count, as operation.h says. finish checks also that no
+ * Create, finalize and destroy a struct count, as operation.h says. finalize checks also that no
  * predicate has more hits than there are elements.
  */
 void *count_create(const struct job *job, struct failure *failure);
-enum status count_finish(void *count, const struct job *job, uint64_t elements,
-                         struct failure *failure);
+enum status count_finalize(void *count, const struct job *job, uint64_t elements,
+                           struct failure *failure);
 void count_destroy(void *count);
 
 /* Adds to the number of elements, and hits[0..n) to those of predicates [first, first + n). */
@@ -42,7 +42,7 @@ void count_add(struct count *count, uint64_t elements, size_t first, const uint6
  */
 uint64_t count_derive(const struct predicate *predicate, uint64_t elements, uint64_t hits);
 
-/* The number of values that meet predicate i of the job. The partial must be finished. */
+/* The number of values that meet predicate i of the job. The partial must be finalized. */
 uint64_t count_result(const struct count *count, const struct job *job, size_t i);
 
 #endif

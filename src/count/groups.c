@@ -3,8 +3,7 @@
 
 #include "count/groups.h"
 
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "base/resources.h"
 #include "job/binning_index.h"
 #include "partial/operation.h"
 #include "partial/rows.h"
@@ -14,9 +13,6 @@
 
 /* Rows that are read at a time. */
 #define GROUPS_BATCH 64
-
-/* Starts of groups that take more may be too many for the memory that is left. */
-#define GROUPS_STARTS_BYTES ((uint64_t)1 << 20)
 
 bool groups_are_counted(const struct job *job)
 {
@@ -180,8 +176,8 @@ static enum status groups_find_starts(struct groups *groups, struct failure *fai
                 continue;
             if (groups->count + 1 >= capacity) {
                 capacity = capacity > 0 ? 2 * capacity : GROUPS_BATCH;
-                const uint64_t more = capacity / 2 * sizeof *groups->starts;
-                const bool has_memory = more < GROUPS_STARTS_BYTES || more <= memory_available();
+                const bool has_memory =
+                    resources_have_memory(capacity / 2 * sizeof *groups->starts);
                 uint64_t *grown =
                     has_memory ? realloc(groups->starts, capacity * sizeof *grown) : NULL;
                 if (!grown) {
@@ -201,7 +197,7 @@ static enum status groups_find_starts(struct groups *groups, struct failure *fai
     return table_check(groups->table, failure);
 }
 
-/* Makes the table of ranks from the finished one, in which texts have their numbers. */
+/* Makes the table of ranks from the finalized one, in which texts have their numbers. */
 static enum status groups_rank(struct groups *groups, struct failure *failure)
 {
     const struct job *job = groups->job;
@@ -216,8 +212,8 @@ static enum status groups_rank(struct groups *groups, struct failure *failure)
     groups->ranked = groups->table;
     dictionary_order_destroy(&groups->order);
     struct table *ranked = NULL;
-    if (!batch ||
-        !dictionary_order_create(job->dictionary, parallel_processors(), &groups->order)) {
+    if (!batch || !dictionary_order_create(job->dictionary, resources_at_start()->processors,
+                                           &groups->order)) {
         free(batch);
         return status_fail(failure, STATUS_DATA, "no memory for sorting texts");
     }
@@ -249,8 +245,8 @@ static enum status groups_rank(struct groups *groups, struct failure *failure)
     return status;
 }
 
-enum status groups_finish(void *partial, const struct job *job, uint64_t elements,
-                          struct failure *failure)
+enum status groups_finalize(void *partial, const struct job *job, uint64_t elements,
+                            struct failure *failure)
 {
     struct groups *groups = partial;
 

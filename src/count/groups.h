@@ -22,8 +22,9 @@ struct groups {
     const struct job *job;
     struct groups_layout *layout;
     struct table *table;
-    struct table *ranked; /* of texts: the finished table, with their ranks as keys; else `table` */
-    struct dictionary_order order;    /* of texts: of the finished partial */
+    struct table
+        *ranked; /* of texts: the finalized table, with their ranks as keys; else `table` */
+    struct dictionary_order order;    /* of texts: of the finalized partial */
     uint64_t flips[TEXT_COLUMNS_MAX]; /* of each word of the keys */
     bool is_text[TEXT_COLUMNS_MAX];   /* of each word: it is the number of a text, or its rank */
     size_t words[TEXT_COLUMNS_MAX];   /* where the keys of each column of groups begin */
@@ -31,15 +32,15 @@ struct groups {
     struct uniq_divisor divisor;      /* counted values: by the width of their bins */
     uint64_t *buffer;                 /* for a row, of the one thread that saves the partial */
 
-    /* Set by finish. */
+    /* Set by finalize. */
     uint64_t count;   /* of groups */
     uint64_t *starts; /* counted: [count + 1], the first row of each, and the end */
 };
 
-/* Create, finish and destroy a struct groups, as operation.h says. The job must outlive it. */
+/* Create, finalize and destroy a struct groups, as operation.h says. The job must outlive it. */
 void *groups_create(const struct job *job, struct failure *failure);
-enum status groups_finish(void *groups, const struct job *job, uint64_t elements,
-                          struct failure *failure);
+enum status groups_finalize(void *groups, const struct job *job, uint64_t elements,
+                            struct failure *failure);
 void groups_destroy(void *groups);
 
 /* Whether the groups of a job are counted, and in bins one wide. Pure. */
@@ -54,7 +55,7 @@ void groups_make_keys(const struct groups *groups, const uint64_t *const *column
                       const void *elements, size_t n, uint64_t *keys);
 
 /*
- * Returns row i, in ascending order, of a finished partial: in memory, or in `buffer`, of the
+ * Returns row i, in ascending order, of a finalized partial: in memory, or in `buffer`, of the
  * layout's words. Thread-safe. groups_check tells of a row that could not be read.
  */
 static inline const uint64_t *groups_row(const struct groups *groups, uint64_t i, uint64_t *buffer)
@@ -70,7 +71,7 @@ static inline const uint64_t *groups_first_row(const struct groups *groups, uint
 }
 
 /*
- * Returns the text of a rank that a row of a finished partial has, and stores its length. It lives
+ * Returns the text of a rank that a row of a finalized partial has, and stores its length. It lives
  * as long as the dictionary. Thread-safe.
  */
 static inline const char *groups_text(const struct groups *groups, uint64_t rank, size_t *bytes)
@@ -97,7 +98,7 @@ bool groups_has_bin(const struct groups *groups, const uint64_t *row);
 struct rows;
 
 /*
- * Starts at the first row (rows.h) of group i of a finished partial of histogram, whose bins the
+ * Starts at the first row (rows.h) of group i of a finalized partial of histogram, whose bins the
  * job gives, or of uniq or reductions. The partial must outlive `rows`.
  */
 void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t i, bool zeros);

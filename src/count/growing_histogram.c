@@ -142,8 +142,8 @@ uint64_t growing_histogram_width(const struct growing_histogram *histogram, uint
     return histogram->width * (uint64_t)factor;
 }
 
-enum status growing_histogram_finish(void *partial, const struct job *job, uint64_t elements,
-                                     struct failure *failure)
+enum status growing_histogram_finalize(void *partial, const struct job *job, uint64_t elements,
+                                       struct failure *failure)
 {
     struct growing_histogram *self = partial;
 
@@ -192,10 +192,4 @@ void growing_histogram_rows_begin(struct rows *rows, const struct job *job,
         .next = {0, width},
         .read = growing_histogram_rows_read,
     };
-}
-
-void growing_histogram_fine_rows_begin(struct rows *rows, const struct job *job,
-                                       const struct growing_histogram *histogram)
-{
-    growing_histogram_rows_begin(rows, job, histogram, histogram->width, false);
 }

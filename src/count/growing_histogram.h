@@ -38,19 +38,19 @@ struct growing_histogram {
     __int128 high;
     uint64_t width; /* of the next window */
 
-    /* Set by finish. */
+    /* Set by finalize. */
     uint64_t elements;
     __int128 first; /* the first and the last bin of `width` that is not empty; */
     __int128 last;  /* less than `first` if all are empty */
 };
 
 /*
- * Create, finish and destroy a struct growing_histogram, as operation.h says. The job must outlive
- * it.
+ * Create, finalize and destroy a struct growing_histogram, as operation.h says. The job must
+ * outlive it.
  */
 void *growing_histogram_create(const struct job *job, struct failure *failure);
-enum status growing_histogram_finish(void *histogram, const struct job *job, uint64_t elements,
-                                     struct failure *failure);
+enum status growing_histogram_finalize(void *histogram, const struct job *job, uint64_t elements,
+                                       struct failure *failure);
 void growing_histogram_destroy(void *histogram);
 
 /* The newest window, NULL if there is none. It lives until the histogram is destroyed. */
@@ -81,21 +81,17 @@ enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t 
 struct rows;
 
 /*
- * The width of the bins of a finished one: the smallest of 1, 2 or 5 times a power of ten that
+ * The width of the bins of a finalized one: the smallest of 1, 2 or 5 times a power of ten that
  * makes at most `bins` bins, which is 1 to GROWING_HISTOGRAM_RESULT_BINS. Pure.
  */
 uint64_t growing_histogram_width(const struct growing_histogram *histogram, uint64_t bins);
 
 /*
- * Starts at the first row (rows.h) of a finished one, of that width. The job and it must outlive
- * `rows`.
+ * Starts at the first row (rows.h) of a finalized one, of that width: histogram->width, or as
+ * growing_histogram_width says. The job and it must outlive `rows`.
  */
 void growing_histogram_rows_begin(struct rows *rows, const struct job *job,
                                   const struct growing_histogram *histogram, uint64_t width,
                                   bool zeros);
-
-/* The same, but with rows of the width of the newest window, of single values if it is 1. */
-void growing_histogram_fine_rows_begin(struct rows *rows, const struct job *job,
-                                       const struct growing_histogram *histogram);
 
 #endif

@@ -20,14 +20,6 @@ void *histogram_create(const struct job *job, struct failure *failure)
 {
     const size_t entries = (size_t)job->binning.bins + BINNING_OUTSIDE;
     const size_t regions = (entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
-    const size_t mebibytes = entries * sizeof(uint64_t) >> 20; /* mostly only one part is in use */
-    const uint64_t available = mebibytes > 0 ? memory_available() >> 20 : 0;
-
-    if (mebibytes > available) {
-        status_fail(failure, STATUS_DATA, "%u bins need %zu MiB of memory: %llu are free",
-                    job->binning.bins, mebibytes, (unsigned long long)available);
-        return NULL;
-    }
     struct histogram *histogram = calloc(1, sizeof *histogram);
     if (histogram) {
         *histogram = (struct histogram){
@@ -42,7 +34,7 @@ void *histogram_create(const struct job *job, struct failure *failure)
     if (!histogram || !histogram->counts || !histogram->staged || !histogram->regions) {
         histogram_destroy(histogram);
         status_fail(failure, STATUS_DATA, "no memory for %u bins (%zu MiB)", job->binning.bins,
-                    mebibytes);
+                    entries * sizeof(uint64_t) >> 20);
         return NULL;
     }
     for (size_t i = 0; i < regions; i++)
@@ -224,8 +216,8 @@ size_t histogram_trim_empty(const struct histogram *histogram, size_t first, siz
     return end;
 }
 
-enum status histogram_finish(void *partial, const struct job *job, uint64_t elements,
-                             struct failure *failure)
+enum status histogram_finalize(void *partial, const struct job *job, uint64_t elements,
+                               struct failure *failure)
 {
     struct histogram *histogram = partial;
     size_t below = histogram->entries - 2;

@@ -39,10 +39,10 @@ struct histogram {
     struct histogram_region *regions;
     uint64_t counter_bytes; /* as in struct job */
     uint32_t staged_limit;  /* of increments of a region's 32-bit part; smaller in tests */
-    uint64_t inside;        /* values in bins; set by histogram_finish, as the next two */
+    uint64_t inside;        /* values in bins; set by histogram_finalize, as the next two */
     uint64_t below;
     uint64_t above;
-    uint64_t ignored; /* values outside that histogram_finish has dropped */
+    uint64_t ignored; /* values outside that histogram_finalize has dropped */
 };
 
 /*
@@ -74,11 +74,11 @@ uint32_t *histogram_lock_region(struct histogram *histogram, size_t region, uint
 void histogram_unlock_region(struct histogram *histogram, size_t region);
 
 /*
- * Finishes a struct histogram (operation.h). Moves the values outside to the first and last bin
+ * Finalizes a struct histogram (operation.h). Moves the values outside to the first and last bin
  * (OUTSIDE_CLAMP) or drops them (OUTSIDE_IGNORE).
  */
-enum status histogram_finish(void *histogram, const struct job *job, uint64_t elements,
-                             struct failure *failure);
+enum status histogram_finalize(void *histogram, const struct job *job, uint64_t elements,
+                               struct failure *failure);
 
 /* The counter of an entry: a bin, entries - 2 (below all bins) or entries - 1 (above all bins). */
 static inline uint64_t histogram_count(const struct histogram *histogram, size_t entry)
@@ -117,7 +117,7 @@ uint64_t histogram_take(struct histogram *histogram, size_t entry);
 struct rows;
 
 /*
- * Starts at the first row (rows.h) of a finished histogram. The job and the histogram must outlive
+ * Starts at the first row (rows.h) of a finalized histogram. The job and the histogram must outlive
  * `rows`.
  */
 void histogram_rows_begin(struct rows *rows, const struct job *job,

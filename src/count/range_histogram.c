@@ -59,7 +59,7 @@ enum status range_histogram_create(struct range_histogram *range, const struct j
                                    binning_index(binning, binning->form, (uint64_t)batch[i].low),
                                    batch[i].count);
     }
-    return histogram_finish(range->histogram, &range->job, values->inside, failure);
+    return histogram_finalize(range->histogram, &range->job, values->inside, failure);
 }
 
 void range_histogram_destroy(struct range_histogram *range)

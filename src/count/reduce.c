@@ -8,7 +8,6 @@
 #include "partial/operation.h"
 #include "partial/rows.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,17 +18,6 @@ _Static_assert(REDUCE_SIZE >= RATIO_SIZE && REDUCE_SIZE >= DECIMAL_SIZE, "enough
 
 /* Rows of the table that are read at a time. */
 #define REDUCE_BATCH 256
-
-struct reduce_shared {
-    pthread_mutex_t mutex; /* guards what follows; the table guards itself */
-    struct reduce reduce;
-    struct uniq *uniq; /* the distinct elements and their counts; NULL: the job needs none */
-    /*
-     * Set by finish, by number of the reduction, of those that take the table: for distinct a
-     * number, else a key (element.h), which is undefined if there are no elements.
-     */
-    struct reduce_found found[REDUCTIONS_MAX];
-};
 
 const struct reduce reduce_empty = {
     .min = REDUCE_BEYOND,
@@ -222,27 +210,11 @@ size_t reduce_write_found(char out[REDUCE_SIZE], const struct reduce *reduce,
     }
 }
 
-size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
-                    const struct job *job, unsigned i)
-{
-    return reduce_write_found(out, &shared->reduce, shared->found, job, i);
-}
-
 void reduce_share(struct reduce_shared *shared, const struct reduce *from)
 {
     pthread_mutex_lock(&shared->mutex);
     reduce_merge(&shared->reduce, from);
     pthread_mutex_unlock(&shared->mutex);
-}
-
-const struct reduce *reduce_result(const struct reduce_shared *shared)
-{
-    return &shared->reduce;
-}
-
-struct uniq *reduce_uniq(const struct reduce_shared *shared)
-{
-    return shared->uniq;
 }
 
 void *reduce_create(const struct job *job, struct failure *failure)
@@ -377,8 +349,8 @@ void reduce_add_rows(struct reduce *into, struct rows rows)
     }
 }
 
-enum status reduce_finish(void *partial, const struct job *job, uint64_t elements,
-                          struct failure *failure)
+enum status reduce_finalize(void *partial, const struct job *job, uint64_t elements,
+                            struct failure *failure)
 {
     struct reduce_shared *shared = partial;
     const struct reduce *reduce = &shared->reduce;
@@ -388,10 +360,10 @@ enum status reduce_finish(void *partial, const struct job *job, uint64_t element
         return failure->status;
     if (!shared->uniq)
         return STATUS_OK;
-    if (uniq_finish(shared->uniq, job, elements, failure) != STATUS_OK)
+    if (uniq_finalize(shared->uniq, job, elements, failure) != STATUS_OK)
         return failure->status;
     struct rows rows;
     uniq_rows_begin(&rows, job, shared->uniq, false); /* for quantiles, in ascending order */
     reduce_find(job, rows, elements, shared->found);
-    return uniq_check(shared->uniq, failure);
+    return table_check(shared->uniq->table, failure);
 }

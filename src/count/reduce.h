@@ -14,8 +14,11 @@
 #include "base/wide.h"
 #include "job/job.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct uniq;
 
 struct reduce {
     uint64_t count;
@@ -41,22 +44,6 @@ void reduce_merge(struct reduce *into, const struct reduce *from);
 enum status reduce_check(const struct reduce *reduce, const struct job *job,
                          struct failure *failure);
 
-/* The partial, shared by all workers. Created, finished and destroyed as operation.h says. */
-struct reduce_shared;
-void *reduce_create(const struct job *job, struct failure *failure);
-enum status reduce_finish(void *shared, const struct job *job, uint64_t elements,
-                          struct failure *failure);
-void reduce_destroy(void *shared);
-
-/* Adds `from` to the shared partial. Thread-safe. */
-void reduce_share(struct reduce_shared *shared, const struct reduce *from);
-
-/* The contents of the shared partial. No thread may add meanwhile. */
-const struct reduce *reduce_result(const struct reduce_shared *shared);
-
-/* The table that workers add all elements to, as uniq does; NULL if the job needs none. */
-struct uniq *reduce_uniq(const struct reduce_shared *shared);
-
 /* Whether a reduction has a value: of an empty stream only count, sum and distinct have. Pure. */
 bool reduce_has(const struct reduce *reduce, enum reduction_id id);
 
@@ -79,6 +66,23 @@ struct reduce_found {
     uint64_t keys[4];
 };
 
+/* The partial, shared by all workers. */
+struct reduce_shared {
+    pthread_mutex_t mutex; /* for reduce_share; the table guards itself */
+    struct reduce reduce;
+    struct uniq *uniq; /* to which workers add all elements, as uniq does; NULL: none is needed */
+    struct reduce_found found[REDUCTIONS_MAX]; /* by number of the reduction; set by finalize */
+};
+
+/* Create, finalize and destroy a struct reduce_shared, as operation.h says. */
+void *reduce_create(const struct job *job, struct failure *failure);
+enum status reduce_finalize(void *shared, const struct job *job, uint64_t elements,
+                            struct failure *failure);
+void reduce_destroy(void *shared);
+
+/* Adds `from` to the shared partial. Thread-safe. */
+void reduce_share(struct reduce_shared *shared, const struct reduce *from);
+
 struct rows;
 
 /*
@@ -95,9 +99,5 @@ void reduce_add_rows(struct reduce *into, struct rows rows);
 /* Writes the value of reduction `i` of the job, which it must have; `found` as of reduce_find. */
 size_t reduce_write_found(char out[REDUCE_SIZE], const struct reduce *reduce,
                           const struct reduce_found *found, const struct job *job, unsigned i);
-
-/* Likewise of a finished partial. */
-size_t reduce_write(char out[REDUCE_SIZE], const struct reduce_shared *shared,
-                    const struct job *job, unsigned i);
 
 #endif

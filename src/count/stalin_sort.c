@@ -352,8 +352,8 @@ void stalin_sort_stop(void *partial)
     pthread_mutex_unlock(&self->lock);
 }
 
-enum status stalin_sort_finish(void *partial, const struct job *job, uint64_t elements,
-                               struct failure *failure)
+enum status stalin_sort_finalize(void *partial, const struct job *job, uint64_t elements,
+                                 struct failure *failure)
 {
     const struct stalin_sort *self = partial;
     (void)job;

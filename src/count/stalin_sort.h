@@ -39,8 +39,8 @@ struct stalin_sort_run {
 void *stalin_sort_create(const struct job *job, struct failure *failure);
 void stalin_sort_connect(void *stalin_sort, struct writer *kept, struct writer *purged);
 void stalin_sort_stop(void *stalin_sort);
-enum status stalin_sort_finish(void *stalin_sort, const struct job *job, uint64_t elements,
-                               struct failure *failure);
+enum status stalin_sort_finalize(void *stalin_sort, const struct job *job, uint64_t elements,
+                                 struct failure *failure);
 void stalin_sort_stats(const void *stalin_sort);
 void stalin_sort_destroy(void *stalin_sort);
 

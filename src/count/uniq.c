@@ -89,13 +89,8 @@ static void uniq_find_ends(struct uniq *uniq)
     uniq->last = has_window && uniq->last > last ? uniq->last : last;
 }
 
-unsigned __int128 uniq_span(const struct uniq *uniq)
-{
-    return (unsigned __int128)(uniq->last - uniq->first + 1);
-}
-
-enum status uniq_finish(void *partial, const struct job *job, uint64_t elements,
-                        struct failure *failure)
+enum status uniq_finalize(void *partial, const struct job *job, uint64_t elements,
+                          struct failure *failure)
 {
     const enum table_order order = job->any_order ? TABLE_ANY_ORDER : TABLE_ASCENDING;
     struct uniq *uniq = partial;
@@ -111,9 +106,4 @@ enum status uniq_finish(void *partial, const struct job *job, uint64_t elements,
         uniq_find_ends(uniq);
     return operation_check_elements(
         elements, table_total(uniq->table) + growing_windows_total(&uniq->windows), failure);
-}
-
-enum status uniq_check(const struct uniq *uniq, struct failure *failure)
-{
-    return table_check(uniq->table, failure);
 }

@@ -14,7 +14,7 @@
  * table. If one lies within the newest window, all counts are moved to the table, too.
  *
  * uniq_window, uniq_consider_window, uniq_make_keys and uniq_bin are thread-safe, uniq_join_windows
- * is not. The other functions read a finished partial, and are thread-safe.
+ * is not. The other functions read a finalized partial, and are thread-safe.
  */
 #ifndef GPUHIST_UNIQ_H
 #define GPUHIST_UNIQ_H
@@ -31,17 +31,17 @@ struct uniq {
     struct uniq_divisor divisor; /* by the width */
     struct growing_windows windows;
 
-    /* Set by finish. */
+    /* Set by finalize. */
     uint64_t elements;
     uint64_t below; /* in ascending order: entries of the table below the newest window */
     __int128 first; /* in ascending order: the bins of the first and of the last row; */
     __int128 last;  /* less than `first` if there is none */
 };
 
-/* Create, finish and destroy a struct uniq, as operation.h says. The job must outlive it. */
+/* Create, finalize and destroy a struct uniq, as operation.h says. The job must outlive it. */
 void *uniq_create(const struct job *job, struct failure *failure);
-enum status uniq_finish(void *uniq, const struct job *job, uint64_t elements,
-                        struct failure *failure);
+enum status uniq_finalize(void *uniq, const struct job *job, uint64_t elements,
+                          struct failure *failure);
 void uniq_destroy(void *uniq);
 
 /* The newest window, NULL if there is none. It lives until the partial is destroyed. */
@@ -61,7 +61,7 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
 
 /*
  * Gives each value one counter, in the newest window or in the finalized table. No worker may be at
- * work. Fails with STATUS_DATA if there is no memory. Used by finish alone.
+ * work. Fails with STATUS_DATA if there is no memory. Used by finalize alone.
  */
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure);
 
@@ -75,20 +75,12 @@ static inline __int128 uniq_bin(const struct uniq *uniq, uint64_t key)
     return uniq->flip != 0 ? (__int128)(int64_t)bin : (__int128)bin;
 }
 
-/* The number of bins from the first to the last that is not empty. It must be finished. */
-unsigned __int128 uniq_span(const struct uniq *uniq);
-
-/*
- * Fails with STATUS_DATA if something could not be read of a finished one, whose rows then ended
- * too early.
- */
-enum status uniq_check(const struct uniq *uniq, struct failure *failure);
-
 struct rows;
 
 /*
- * Starts at the first row (rows.h) of a finished one; in any order if the job allows that. The job
- * and the partial must outlive `rows`.
+ * Starts at the first row (rows.h) of a finalized one; in any order if the job allows that. The job
+ * and the partial must outlive `rows`. If something cannot be read, the rows end too early, and
+ * table_check fails.
  */
 void uniq_rows_begin(struct rows *rows, const struct job *job, const struct uniq *uniq, bool zeros);
 

@@ -5,7 +5,7 @@
 
 #include "base/cpu_isa.h"
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "base/resources.h"
 #include "cpu/cpu_rows.h"
 #include "partial/operation.h"
 
@@ -28,19 +28,16 @@
 #define CPU_ENGINE_PIPE_CHUNK_BYTES   ((size_t)128 << 10)
 #define CPU_ENGINE_PIPE_CHUNK_THREADS 3
 
-/* A buffer that has grown to more bytes may take too much memory. */
-#define CPU_ENGINE_LONG_BYTES ((size_t)4 << 20)
-
 struct cpu_session {
     const struct job *job;
     void *partial;
     size_t chunk_bytes;
 };
 
-struct cpu_worker {
+struct cpu_consumer {
     const struct cpu_session *session;
     const struct operation *operation;
-    void *thread; /* of the operation; NULL: none, since nothing is absorbed */
+    void *local; /* state of the operation; NULL: none, since nothing is absorbed */
     struct chunk_buffer buffer;
     size_t buffer_bytes;   /* its memory: more than the usual capacity if it has grown */
     struct cpu_rows *rows; /* NULL: chunks are elements */
@@ -56,7 +53,7 @@ struct cpu_worker {
 static bool cpu_engine_probe(unsigned device, char *description, size_t size)
 {
     (void)device;
-    unsigned processors = parallel_processors();
+    unsigned processors = resources_at_start()->processors;
     const enum cpu_isa isa = cpu_isa_best();
 
     snprintf(description, size, "%u processor%s, %s code%s", processors, processors == 1 ? "" : "s",
@@ -69,7 +66,7 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
                                    struct failure *failure)
 {
     const bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN && !options->is_compressed;
-    const unsigned threads = options->threads ? options->threads : parallel_processors();
+    const unsigned threads = options->threads ? options->threads : resources_at_start()->processors;
     struct cpu_session *opened = malloc(sizeof *opened);
     if (!opened)
         return status_fail(failure, STATUS_DATA, "no memory for the CPU engine");
@@ -94,20 +91,20 @@ static void cpu_engine_renew(void *session, void *partial)
     ((struct cpu_session *)session)->partial = partial;
 }
 
-static void cpu_engine_worker_close(void *worker)
+static void cpu_engine_consumer_close(void *consumer)
 {
-    struct cpu_worker *self = worker;
+    struct cpu_consumer *self = consumer;
     if (!self)
         return;
-    operation_close_thread(self->operation, self->thread);
+    operation_close_local(self->operation, self->local);
     if (self->rows)
         cpu_rows_destroy(self->rows);
     memory_unmap(self->buffer.data, self->buffer_bytes);
     free(self);
 }
 
-/* Resizes the memory of a worker's buffer. */
-static bool cpu_engine_resize(struct cpu_worker *self, size_t bytes)
+/* Resizes the memory of a consumer's buffer. */
+static bool cpu_engine_resize(struct cpu_consumer *self, size_t bytes)
 {
     char *data = memory_remap(self->buffer.data, self->buffer_bytes, bytes);
 
@@ -118,32 +115,30 @@ static bool cpu_engine_resize(struct cpu_worker *self, size_t bytes)
     return true;
 }
 
-/* The `grow` of a worker's buffer. */
+/* The `grow` of a consumer's buffer. */
 static enum status cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity,
                                    struct failure *failure)
 {
-    struct cpu_worker *self = buffer->owner;
+    struct cpu_consumer *self = buffer->owner;
 
     /* What is available, which the old memory is no part of, is for other threads, too. */
-    const bool has_memory =
-        capacity <= CPU_ENGINE_LONG_BYTES || capacity <= memory_available() / 4 * 3;
+    const bool has_memory = resources_have_memory(capacity + capacity / 3);
     if (capacity > self->buffer_bytes && (!has_memory || !cpu_engine_resize(self, capacity)))
-        return status_fail(failure, STATUS_DATA, "no memory for a line of more than %zu bytes",
-                           buffer->capacity);
+        return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes", capacity);
     buffer->data = self->buffer.data;
     buffer->capacity = capacity;
     return STATUS_OK;
 }
 
-static enum status cpu_engine_worker_open(void *session, void **worker, struct failure *failure)
+static enum status cpu_engine_consumer_open(void *session, void **consumer, struct failure *failure)
 {
     const struct cpu_session *owner = session;
     const struct job *job = owner->job;
-    struct cpu_worker *self = calloc(1, sizeof *self);
+    struct cpu_consumer *self = calloc(1, sizeof *self);
     if (!self)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
 
-    *worker = self;
+    *consumer = self;
     self->session = owner;
     self->operation = operation_of(job);
     self->buffer = (struct chunk_buffer){
@@ -163,10 +158,10 @@ static enum status cpu_engine_worker_open(void *session, void **worker, struct f
     return STATUS_OK;
 }
 
-static enum status cpu_engine_worker_buffer(void *worker, struct chunk_buffer *buffer,
-                                            struct failure *failure)
+static enum status cpu_engine_consumer_buffer(void *consumer, struct chunk_buffer *buffer,
+                                              struct failure *failure)
 {
-    struct cpu_worker *self = worker;
+    struct cpu_consumer *self = consumer;
 
     /* The previous chunk is absorbed, so the buffer is free; a long row's memory is given back. */
     if (self->buffer_bytes > self->buffer.capacity &&
@@ -176,30 +171,30 @@ static enum status cpu_engine_worker_buffer(void *worker, struct chunk_buffer *b
     return STATUS_OK;
 }
 
-static enum status cpu_engine_worker_absorb(void *worker, const struct chunk *chunk,
-                                            struct failure *failure)
+static enum status cpu_engine_consumer_absorb(void *consumer, const struct chunk *chunk,
+                                              struct failure *failure)
 {
-    struct cpu_worker *self = worker;
+    struct cpu_consumer *self = consumer;
     const struct cpu_session *session = self->session;
 
-    if (!self->thread && operation_open_thread(self->operation, session->job, session->partial,
-                                               &self->thread, failure) != STATUS_OK)
+    if (!self->local && operation_open_local(self->operation, session->job, session->partial,
+                                             &self->local, failure) != STATUS_OK)
         return failure->status;
     if (self->rows)
-        return cpu_rows_absorb(self->rows, self->thread, chunk, failure);
-    return self->operation->thread_absorb(self->thread, chunk, failure);
+        return cpu_rows_absorb(self->rows, self->local, chunk, failure);
+    return self->operation->local_absorb(self->local, chunk, failure);
 }
 
-static enum status cpu_engine_worker_finish(void *worker, struct failure *failure)
+static enum status cpu_engine_consumer_merge(void *consumer, struct failure *failure)
 {
-    struct cpu_worker *self = worker;
+    struct cpu_consumer *self = consumer;
     enum status status = STATUS_OK;
 
-    if (self->thread && self->operation->thread_finish)
-        status = self->operation->thread_finish(self->thread, failure);
+    if (self->local && self->operation->local_merge)
+        status = self->operation->local_merge(self->local, failure);
     if (status == STATUS_OK && self->session->job->window_periods > 0) {
-        operation_close_thread(self->operation, self->thread);
-        self->thread = NULL;
+        operation_close_local(self->operation, self->local);
+        self->local = NULL;
     }
     return status;
 }
@@ -210,9 +205,9 @@ const struct engine cpu_engine = {
     .open = cpu_engine_open,
     .renew = cpu_engine_renew,
     .close = free,
-    .worker_open = cpu_engine_worker_open,
-    .worker_buffer = cpu_engine_worker_buffer,
-    .worker_absorb = cpu_engine_worker_absorb,
-    .worker_finish = cpu_engine_worker_finish,
-    .worker_close = cpu_engine_worker_close,
+    .consumer_open = cpu_engine_consumer_open,
+    .consumer_buffer = cpu_engine_consumer_buffer,
+    .consumer_absorb = cpu_engine_consumer_absorb,
+    .consumer_merge = cpu_engine_consumer_merge,
+    .consumer_close = cpu_engine_consumer_close,
 };

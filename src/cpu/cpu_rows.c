@@ -131,7 +131,7 @@ static void cpu_rows_compact(struct cpu_rows *rows, size_t column, const uint16_
  * Absorbs the first `count` rows of the block, of each value column those that have one. `made`: a
  * chunk of elements, but for these and their number.
  */
-static enum status cpu_rows_absorb_block(struct cpu_rows *rows, void *thread,
+static enum status cpu_rows_absorb_block(struct cpu_rows *rows, void *local,
                                          const struct chunk *made, size_t count,
                                          struct failure *failure)
 {
@@ -161,13 +161,13 @@ static enum status cpu_rows_absorb_block(struct cpu_rows *rows, void *thread,
             parse_errors_add_values(job->errors, n);
         if (job_has_rows(job))
             operation_add_rows(job, elements.weights, n);
-        if (rows->operation->thread_absorb(thread, &elements, failure) != STATUS_OK)
+        if (rows->operation->local_absorb(local, &elements, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
 }
 
-static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *thread,
+static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *local,
                                         const struct chunk *text, struct failure *failure)
 {
     const struct job *job = rows->job;
@@ -215,7 +215,7 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *thread,
                 if (parse_errors_add_invalid(job->errors, text, &tokens[i], failure) == STATUS_OK)
                     continue;
                 made.is_cut = true;
-                if (cpu_rows_absorb_block(rows, thread, &made, held, &before) != STATUS_OK &&
+                if (cpu_rows_absorb_block(rows, local, &made, held, &before) != STATUS_OK &&
                     before.position < failure->position)
                     *failure = before;
                 return failure->status;
@@ -224,7 +224,7 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *thread,
                 continue;
         }
         made.is_cut = text->is_cut && event == TEXT_END;
-        if (cpu_rows_absorb_block(rows, thread, &made, held, failure) != STATUS_OK)
+        if (cpu_rows_absorb_block(rows, local, &made, held, failure) != STATUS_OK)
             return failure->status;
         held = 0;
     } while (event != TEXT_END);
@@ -310,7 +310,7 @@ static size_t cpu_rows_select(struct cpu_rows *rows, const char *records, size_t
 /*
  * Gathers the rows of a chunk of records, in blocks; for an ordered operation they all fit.
  */
-static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *thread,
+static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *local,
                                            const struct chunk *chunk, struct failure *failure)
 {
     const struct job *job = rows->job;
@@ -351,7 +351,7 @@ static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *thread,
         made.position = chunk->position + i * record_bytes;
         made.indices = is_all ? NULL : kept;
         made.is_cut = good < count || (chunk->is_cut && is_last);
-        if (cpu_rows_absorb_block(rows, thread, &made, held, failure) != STATUS_OK)
+        if (cpu_rows_absorb_block(rows, local, &made, held, failure) != STATUS_OK)
             return failure->status;
         held = 0;
         if (good < count) {
@@ -368,7 +368,7 @@ static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *thread,
     return STATUS_OK;
 }
 
-enum status cpu_rows_absorb(struct cpu_rows *rows, void *thread, const struct chunk *chunk,
+enum status cpu_rows_absorb(struct cpu_rows *rows, void *local, const struct chunk *chunk,
                             struct failure *failure)
 {
     const struct job *job = rows->job;
@@ -377,6 +377,6 @@ enum status cpu_rows_absorb(struct cpu_rows *rows, void *thread, const struct ch
     /* An ordered operation absorbs all values of a chunk at once. */
     if (rows->operation->stop && all > rows->capacity && !cpu_rows_reserve(rows, all))
         return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
-    return job->is_text ? cpu_rows_absorb_text(rows, thread, chunk, failure)
-                        : cpu_rows_absorb_records(rows, thread, chunk, failure);
+    return job->is_text ? cpu_rows_absorb_text(rows, local, chunk, failure)
+                        : cpu_rows_absorb_records(rows, local, chunk, failure);
 }

@@ -14,9 +14,9 @@
 struct cpu_rows;
 
 /*
- * Makes the memory for blocks of a job's rows, for a thread of its operation (operation.h) that
- * absorbs them. Returns NULL if there is not enough. The caller destroys it; the job must outlive
- * it.
+ * Makes the memory for blocks of a job's rows, for a local state of its operation (operation.h)
+ * that absorbs them. Returns NULL if there is not enough. The caller destroys it; the job must
+ * outlive it.
  */
 struct cpu_rows *cpu_rows_create(const struct job *job);
 
@@ -24,12 +24,12 @@ struct cpu_rows *cpu_rows_create(const struct job *job);
 void cpu_rows_destroy(struct cpu_rows *rows);
 
 /*
- * Parses or gathers the rows of a chunk, and has `thread` absorb them; an ordered operation absorbs
+ * Parses or gathers the rows of a chunk, and has `local` absorb them; an ordered operation absorbs
  * all elements of a chunk at once. Fails with STATUS_DATA: as the operation does, for an invalid
  * token if these end the run, for a weight that is none, or if there is no memory. The failure that
  * comes first in the stream is reported.
  */
-enum status cpu_rows_absorb(struct cpu_rows *rows, void *thread, const struct chunk *chunk,
+enum status cpu_rows_absorb(struct cpu_rows *rows, void *local, const struct chunk *chunk,
                             struct failure *failure);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "decoder/decoder_internal.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,10 @@ const struct decoder_format *decoder_detect(const void *head, size_t bytes, unsi
         const bool is_refused = i >= DECODER_FORMATS;
         const struct decoder_format *format =
             is_refused ? &decoder_refused[i - DECODER_FORMATS] : decoder_formats[i];
-        if (!(kinds & (is_refused ? DECODER_REFUSED : DECODER_COMPRESSED)))
+        const enum decoder_kind kind = !is_refused        ? DECODER_COMPRESSED
+                                       : format->is_array ? DECODER_ARRAY
+                                                          : DECODER_REFUSED;
+        if (!(kinds & kind))
             continue;
         const enum decoder_match match = decoder_match(format, head, bytes);
         if (match == DECODER_YES)
@@ -77,10 +81,17 @@ bool decoder_has_small_window(const struct decoder_format *format)
     return format->has_small_window;
 }
 
-enum status decoder_fail(const struct decoder *decoder, const char *reason, struct failure *failure)
+enum status decoder_fail(const struct decoder *decoder, struct failure *failure, const char *reason,
+                         ...)
 {
+    char text[256];
+    va_list arguments;
+
+    va_start(arguments, reason);
+    vsnprintf(text, sizeof text, reason, arguments);
+    va_end(arguments);
     return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s: %s", decoder->name,
-                       decoder->format->name, reason);
+                       decoder->format->name, text);
 }
 
 enum status decoder_open(struct decoder **decoder, const struct decoder_format *format,
@@ -105,7 +116,7 @@ enum status decoder_open(struct decoder **decoder, const struct decoder_format *
         .state = format->library->open(memory_limit),
     };
     if (!new->state) {
-        decoder_fail(new, "no memory to decompress it", failure);
+        decoder_fail(new, failure, "no memory to decompress it");
         free(new);
         return failure->status;
     }
@@ -121,11 +132,8 @@ void decoder_close(struct decoder *decoder)
 
 static enum status decoder_fail_start(const struct decoder *decoder, struct failure *failure)
 {
-    char reason[80];
-
-    snprintf(reason, sizeof reason, "junk where a %s or the end of the input is expected",
-             decoder->format->unit);
-    return decoder_fail(decoder, reason, failure);
+    return decoder_fail(decoder, failure, "junk where a %s or the end of the input is expected",
+                        decoder->format->unit);
 }
 
 enum status decoder_run(struct decoder *decoder, struct decoder_io *io, bool ends_with_frame,
@@ -180,15 +188,12 @@ bool decoder_is_between(const struct decoder *decoder)
 
 enum status decoder_finish(struct decoder *decoder, struct failure *failure)
 {
-    char reason[80];
-
     if (decoder->format->padding == DECODER_PADDED_BY_FOURS && decoder->padding_bytes % 4 != 0)
         return decoder_fail_start(decoder, failure);
     if (decoder_is_between(decoder))
         return STATUS_OK;
-    snprintf(reason, sizeof reason, "unexpected end of the input within a %s",
-             decoder->format->unit);
-    return decoder_fail(decoder, reason, failure);
+    return decoder_fail(decoder, failure, "unexpected end of the input within a %s",
+                        decoder->format->unit);
 }
 
 const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offset, size_t bytes)
@@ -223,7 +228,18 @@ uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct d
 
 struct decoder_index *decoder_index_open(const struct decoder_format *format,
                                          const struct decoder_view *view, uint64_t begin,
-                                         uint64_t block_bytes)
+                                         uint64_t block_bytes, bool ends_anywhere)
 {
-    return format->open_index ? format->open_index(view, begin, block_bytes) : NULL;
+    return format->index_open ? format->index_open(view, begin, block_bytes, ends_anywhere) : NULL;
+}
+
+bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct decoder_part *part)
+{
+    return index->format->index_next(index, bytes, part);
+}
+
+void decoder_index_close(struct decoder_index *index)
+{
+    if (index)
+        index->format->index_close(index);
 }

@@ -17,23 +17,20 @@
 struct decoder;
 struct decoder_format;
 
-/*
- * The number of bytes at the beginning of a file that identify its format, or its kind. A skippable
- * frame counts as zstd, whatever follows it, because a skippable frame has no maximum length. If
- * what follows is not a zstd frame, decoding fails.
- */
+/* The bytes at the beginning of a file that identify its format. A skippable frame is zstd's. */
 #define DECODER_MAGIC_BYTES 512
 
 /* Kinds of formats, as bits. */
 enum decoder_kind {
     DECODER_COMPRESSED = 1,
     DECODER_REFUSED = 2, /* what gpuhist does not read: archives, images, databases and so on */
+    DECODER_ARRAY = 4,   /* of NumPy, where it is not read */
 };
 
 /*
  * Returns the format, of some kinds, of a file that begins with these bytes, or NULL if it has
- * none. Sets *undecided if the bytes are too few to tell: the caller then reads more, if there are
- * more. decoder_open rejects what is refused, and formats that this build cannot decode.
+ * none. Sets *undecided if the bytes are too few to tell. decoder_open rejects what is refused, and
+ * formats that this build cannot decode.
  */
 const struct decoder_format *decoder_detect(const void *head, size_t bytes, unsigned kinds,
                                             bool *undecided);
@@ -48,11 +45,10 @@ const char *decoder_format_name(const struct decoder_format *format);
 bool decoder_describe(size_t i, char *text, size_t size);
 
 /*
- * Makes a decoder. `name` is the name of the file for messages; it must outlive the decoder.
- * memory_limit is the largest window of zstd and dictionary of xz, in bytes (0: 128 MiB); the other
- * formats need less than 8 MiB. Fails with STATUS_DATA if there is no memory, or if the format
- * cannot be decoded; the message then names the missing library, or another way. The caller closes
- * the decoder.
+ * Makes a decoder, which the caller closes. `name` is that of the file for messages, and must
+ * outlive it. memory_limit is the largest window of zstd and dictionary of xz, in bytes (0: 128
+ * MiB). Fails with STATUS_DATA if there is no memory, or if the format cannot be decoded; the
+ * message then names the missing library, or another way.
  */
 enum status decoder_open(struct decoder **decoder, const struct decoder_format *format,
                          const char *name, uint64_t memory_limit, struct failure *failure);
@@ -64,7 +60,6 @@ enum status decoder_open(struct decoder **decoder, const struct decoder_format *
  */
 bool decoder_has_small_window(const struct decoder_format *format);
 
-/* Closes a decoder. */
 void decoder_close(struct decoder *decoder);
 
 /* The input and output of a call of decoder_run, which advances in_used and out_used. */
@@ -82,11 +77,10 @@ struct decoder_io {
  * frame at most. If the output is full, the next call may produce more output without more input.
  *
  * Fails with STATUS_DATA if the input is corrupt (checksums are verified), if something else than a
- * frame follows a frame, if a window exceeds the limit, and if a dictionary is needed. NULs are
- * allowed after the last gzip member, as gzip allows them, and in multiples of four after an xz
- * stream, as xz does. On failure out_used counts the bytes decoded before the fault; part of them
- * may not have been verified, because a checksum follows the bytes that it covers. After a failure
- * only decoder_close may be called.
+ * frame follows a frame, if a window exceeds the limit, and if a dictionary is needed. NULs may
+ * follow the last gzip member, and in multiples of four an xz stream. On failure out_used counts
+ * the bytes decoded before the fault, of which part may not be verified; then only decoder_close
+ * may be called.
  */
 enum status decoder_run(struct decoder *decoder, struct decoder_io *io, bool ends_with_frame,
                         struct failure *failure);
@@ -116,16 +110,16 @@ struct decoder_view {
  * if the data end before the frame does, and UINT64_MAX if there is no frame or if its length can
  * only be found by decoding.
  *
- * For zstd (RFC 8878) and lz4 the function goes from block header to block header. For gzip it
- * reads the length that members of BGZF (SAM/BAM format specification, 4.1) have in their headers.
- * A wrong length there is not detected here: the pieces then fail to decode.
+ * For zstd and lz4 it goes from block header to block header. For gzip it reads the length that
+ * members of BGZF (SAM/BAM format specification, 4.1) have in their headers; if that is wrong, the
+ * pieces fail to decode.
  */
 uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct decoder_view *view,
                              uint64_t offset);
 
 /*
- * The index of a compressed file: where parts begin that can be decoded independently. For xz, a
- * part is a group of blocks of one stream; the stream's header and end have to be added.
+ * The index of a compressed file: where parts begin that can be decoded independently. For xz and
+ * bzip2, a part is a group of blocks of one stream; the stream's header and end have to be added.
  */
 struct decoder_index;
 
@@ -133,6 +127,8 @@ struct decoder_index;
 struct decoder_part {
     uint64_t begin;
     uint64_t end;
+    unsigned shift; /* bzip2: the part begins so many bits after `begin`, so each of its bytes has
+                       bits of two of the data: data[i] << shift | data[i + 1] >> (8 - shift) */
     bool is_last;
     char *wrap;        /* [wrap_bytes]; the caller frees it. NULL: the part is whole frames */
     size_t head_bytes; /* length of the head; the rest of `wrap` is the tail */
@@ -142,20 +138,26 @@ struct decoder_part {
 /*
  * Reads and verifies the index of the data that begin at an offset. Whether the blocks are where
  * the index says is verified by decoding them. Returns NULL if the format has no index, if the
- * index is corrupt or cannot be read, if there is only one block, or if the compressed blocks have
- * fewer than block_bytes bytes on average. The caller closes the index.
+ * index is corrupt or cannot be read, if there is only one block, or, for xz, if the compressed
+ * blocks have fewer than block_bytes bytes on average. view->context must outlive the index, which
+ * the caller closes.
+ *
+ * bzip2 has no index, but each block begins with 48 bits that are pi in decimal, and a stream ends
+ * with the square root of pi, at any bit (https://en.wikipedia.org/wiki/Bzip2). They are searched
+ * for as parts are asked for. Where they are data by chance, a part fails to decode. The plain
+ * bytes of a block have any number, so there is no index unless a part `ends_anywhere`.
  */
 struct decoder_index *decoder_index_open(const struct decoder_format *format,
                                          const struct decoder_view *view, uint64_t begin,
-                                         uint64_t block_bytes);
+                                         uint64_t block_bytes, bool ends_anywhere);
 
-/* Closes an index. NULL is allowed. */
+/* NULL is allowed. */
 void decoder_index_close(struct decoder_index *index);
 
 /*
- * Stores the next part in *part. It has at least `bytes` bytes, unless it ends a stream. May be
- * called until it has stored the last part. Returns false if there is no memory; the index may then
- * only be closed.
+ * Stores the next part in *part. It has at least `bytes` bytes, or, for bzip2, holds 3.6 MB of
+ * plain ones, unless it ends a stream. May be called until it has stored the last part. Returns
+ * false if there is no memory; the index may then only be closed.
  */
 bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct decoder_part *part);
 

@@ -7,6 +7,7 @@
 #include "decoder/decoder_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #if defined HAVE_ISAL
 #include <isa-l.h>
 #elif defined HAVE_ZLIB
@@ -31,10 +32,10 @@ static enum status decoder_gzip_check_head(struct decoder *decoder, struct failu
 {
     if (decoder->head_bytes > DECODER_GZIP_METHOD &&
         decoder->head[DECODER_GZIP_METHOD] != DECODER_GZIP_DEFLATE)
-        return decoder_fail(decoder, "unknown compression method", failure);
+        return decoder_fail(decoder, failure, "unknown compression method");
     decoder->head_is_done = decoder->head_bytes > DECODER_GZIP_FLAGS;
     if (decoder->head_is_done && decoder->head[DECODER_GZIP_FLAGS] & DECODER_GZIP_FLAGS_UNKNOWN)
-        return decoder_fail(decoder, "unknown header flags set", failure);
+        return decoder_fail(decoder, failure, "unknown header flags set");
     return STATUS_OK;
 }
 
@@ -84,6 +85,7 @@ struct decoder_gzip_isal {
     struct inflate_state inflate; /* its total_out counts modulo 2^32, as the trailer does */
     struct isal_gzip_header header;
     bool header_is_done;
+    int result; /* of the last call */
     size_t trailer_bytes;
     unsigned char trailer[DECODER_GZIP_TRAILER_BYTES];
 };
@@ -99,6 +101,7 @@ static void decoder_gzip_reset(struct decoder_gzip_isal *isal)
     isal_inflate_reset(&isal->inflate);
     isal_gzip_header_init(&isal->header);
     isal->header_is_done = false;
+    isal->result = ISAL_DECOMP_OK;
     isal->trailer_bytes = 0;
 }
 
@@ -122,28 +125,39 @@ static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io 
     struct inflate_state *inflate = &isal->inflate;
 
     if (inflate->block_state != ISAL_BLOCK_FINISH) {
-        int result;
-        inflate->next_in = (uint8_t *)io->in + io->in_used; /* the library does not write there */
-        inflate->avail_in = decoder_limit(io->in_bytes - io->in_used);
-        inflate->next_out = io->out + io->out_used;
-        inflate->avail_out = decoder_limit(io->out_bytes - io->out_used);
-        if (isal->header_is_done) {
-            result = isal_inflate(inflate);
-            io->out_used = (size_t)(inflate->next_out - io->out);
-        } else {
-            result = isal_read_gzip_header(inflate, &isal->header);
-            isal->header_is_done = result == ISAL_DECOMP_OK;
+        if (isal->result >= 0) {
+            inflate->next_in = (uint8_t *)io->in + io->in_used; /* which it does not write to */
+            inflate->avail_in = decoder_limit(io->in_bytes - io->in_used);
+            inflate->next_out = io->out + io->out_used;
+            inflate->avail_out = decoder_limit(io->out_bytes - io->out_used);
+            if (isal->header_is_done) {
+                isal->result = isal_inflate(inflate);
+                io->out_used = (size_t)(inflate->next_out - io->out);
+            } else {
+                isal->result = isal_read_gzip_header(inflate, &isal->header);
+                isal->header_is_done = isal->result == ISAL_DECOMP_OK;
+            }
+            io->in_used = (size_t)(inflate->next_in - io->in);
         }
-        io->in_used = (size_t)(inflate->next_in - io->in);
-        if (result < 0)
-            return decoder_fail(decoder,
-                                result == ISAL_INVALID_BLOCK      ? "invalid block"
-                                : result == ISAL_INVALID_SYMBOL   ? "invalid code"
-                                : result == ISAL_INVALID_LOOKBACK ? "invalid distance too far back"
+        if (isal->result < 0) { /* the library may hold bytes that precede the fault */
+            const size_t held = (size_t)(inflate->tmp_out_valid - inflate->tmp_out_processed);
+            const size_t space = io->out_bytes - io->out_used;
+            const size_t bytes = held < space ? held : space;
+            memcpy(io->out + io->out_used, inflate->tmp_out_buffer + inflate->tmp_out_processed,
+                   bytes);
+            inflate->tmp_out_processed += (int32_t)bytes;
+            io->out_used += bytes;
+            if (bytes < held)
+                return STATUS_OK;
+            return decoder_fail(decoder, failure, "%s",
+                                isal->result == ISAL_INVALID_BLOCK    ? "invalid block"
+                                : isal->result == ISAL_INVALID_SYMBOL ? "invalid code"
+                                : isal->result == ISAL_INVALID_LOOKBACK
+                                    ? "invalid distance too far back"
                                 /* of a header; this file compares those of the data */
-                                : result == ISAL_INCORRECT_CHECKSUM ? "header crc mismatch"
-                                                                    : "invalid header",
-                                failure);
+                                : isal->result == ISAL_INCORRECT_CHECKSUM ? "header crc mismatch"
+                                                                          : "invalid header");
+        }
         if (inflate->block_state != ISAL_BLOCK_FINISH)
             return STATUS_OK;
         /* The trailer begins with whole bytes that the library has read but not used. */
@@ -156,9 +170,9 @@ static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io 
     if (isal->trailer_bytes < sizeof isal->trailer)
         return STATUS_OK;
     if (decoder_read_32(isal->trailer) != inflate->crc)
-        return decoder_fail(decoder, "incorrect data check", failure);
+        return decoder_fail(decoder, failure, "incorrect data check");
     if (decoder_read_32(isal->trailer + 4) != inflate->total_out)
-        return decoder_fail(decoder, "incorrect length check", failure);
+        return decoder_fail(decoder, failure, "incorrect length check");
     decoder_gzip_reset(isal);
     *ended = true;
     return STATUS_OK;
@@ -235,7 +249,7 @@ static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io 
         result = Z_OK;
     if (result == Z_OK)
         return STATUS_OK;
-    return decoder_fail(decoder, stream->msg ? stream->msg : zError(result), failure);
+    return decoder_fail(decoder, failure, "%s", stream->msg ? stream->msg : zError(result));
 }
 
 static const struct decoder_library decoder_gzip_library = {

@@ -63,12 +63,18 @@ struct decoder_magic {
     }
 #define DECODER_MAGIC(text) DECODER_MAGIC_RANGE(text, text)
 
+/* What the index of each format begins with. */
+struct decoder_index {
+    const struct decoder_format *format;
+};
+
 struct decoder_format {
     const char *name;
     const char *unit;    /* the format's own word for a frame */
     const char *needs;   /* libraries that decode it, for messages; NULL: never decoded */
     const char *instead; /* how to decompress it otherwise; never decoded: or what to do, or NULL */
     const char *kind;    /* never decoded: what such files are called, plural */
+    bool is_array;       /* never decoded: it is DECODER_ARRAY */
     enum decoder_padding padding;
     bool has_small_window;                 /* see decoder_has_small_window */
     const struct decoder_library *library; /* NULL: this build has none */
@@ -83,9 +89,11 @@ struct decoder_format {
     enum status (*check_head)(struct decoder *decoder, struct failure *failure);
     /* As decoder_frame_bytes, or a length beyond the data. NULL: only decoding shows the end. */
     uint64_t (*frame_bytes)(const struct decoder_view *view, uint64_t offset);
-    /* As decoder_index_open. NULL: the format has no index. */
-    struct decoder_index *(*open_index)(const struct decoder_view *view, uint64_t begin,
-                                        uint64_t block_bytes);
+    /* As the functions decoder_index_*. NULL: the format has no index. */
+    struct decoder_index *(*index_open)(const struct decoder_view *view, uint64_t begin,
+                                        uint64_t block_bytes, bool ends_anywhere);
+    bool (*index_next)(struct decoder_index *index, uint64_t bytes, struct decoder_part *part);
+    void (*index_close)(struct decoder_index *index);
 };
 
 extern const struct decoder_format decoder_zstd;
@@ -115,6 +123,23 @@ const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offs
 #define DECODER_SKIPPABLE_HEAD_BYTES 8
 uint64_t decoder_frame_skippable(const struct decoder_view *view, uint64_t offset);
 
+/*
+ * How much of the input the next call of libzstd or liblz4 gets. A call that fails does not say
+ * what it has written before. So each takes pending output, or reads up to the end of a block, or
+ * what stands between blocks: what precedes a fault, and its message, then do not depend on the
+ * sizes of buffers. `wanted` is what the last call has asked for, which may include the `between`
+ * bytes that follow a block. At the beginning of a frame a call may get all there is, which is
+ * quicker; if it fails, the frame is decoded again.
+ */
+static inline size_t decoder_next_bytes(const struct decoder *decoder, const struct decoder_io *io,
+                                        size_t wanted, size_t between)
+{
+    const size_t bytes = wanted > between ? wanted - between : wanted;
+    const size_t left = io->in_bytes - io->in_used;
+
+    return decoder->is_pending ? 0 : bytes < left ? bytes : left;
+}
+
 /* The libraries of gzip and bzip2 count in unsigned int. */
 static inline unsigned decoder_limit(size_t bytes)
 {
@@ -132,8 +157,8 @@ static inline uint32_t decoder_read_32(const unsigned char *data)
     return decoder_read_16(data) | decoder_read_16(data + 2) << 16;
 }
 
-/* Writes "FILE: FORMAT: reason" and returns STATUS_DATA. */
-enum status decoder_fail(const struct decoder *decoder, const char *reason,
-                         struct failure *failure);
+/* Writes "FILE: FORMAT: REASON" and returns STATUS_DATA. */
+enum status decoder_fail(const struct decoder *decoder, struct failure *failure, const char *reason,
+                         ...) __attribute__((format(printf, 3, 4)));
 
 #endif

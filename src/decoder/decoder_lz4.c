@@ -33,14 +33,13 @@ static enum status decoder_lz4_check_head(struct decoder *decoder, struct failur
     bool is_skippable = decoder_lz4_is_skippable(decoder->head);
 
     if (decoder->head[0] == DECODER_LZ4_LEGACY)
-        return decoder_fail(decoder,
+        return decoder_fail(decoder, failure,
                             "a frame of the legacy format, which is not supported: decompress it "
-                            "first, for example with lz4 -dc",
-                            failure);
+                            "first, for example with lz4 -dc");
     decoder->head_is_done = is_skippable || decoder->head_bytes > DECODER_LZ4_MAGIC_BYTES;
     if (!is_skippable && decoder->head_is_done &&
         decoder->head[DECODER_LZ4_MAGIC_BYTES] & DECODER_LZ4_DICTIONARY)
-        return decoder_fail(decoder, "a frame needs a dictionary, which is not supported", failure);
+        return decoder_fail(decoder, failure, "a frame needs a dictionary, which is not supported");
     return STATUS_OK;
 }
 
@@ -82,30 +81,54 @@ static uint64_t decoder_lz4_frame_bytes(const struct decoder_view *view, uint64_
 
 #include <lz4.h>
 #include <lz4frame.h>
+#include <stdlib.h>
+
+struct decoder_lz4 {
+    LZ4F_dctx *context;
+    size_t wanted; /* what the library wants to read of the frame next; 0: it begins */
+};
 
 static void *decoder_lz4_open(uint64_t memory_limit)
 {
-    LZ4F_dctx *context;
+    struct decoder_lz4 *lz4 = calloc(1, sizeof *lz4);
 
     (void)memory_limit; /* a block has at most 4 MiB */
-    return LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)) ? NULL : context;
+    if (lz4 && !LZ4F_isError(LZ4F_createDecompressionContext(&lz4->context, LZ4F_VERSION)))
+        return lz4;
+    free(lz4);
+    return NULL;
 }
 
 static void decoder_lz4_close(void *state)
 {
-    LZ4F_freeDecompressionContext(state);
+    struct decoder_lz4 *lz4 = state;
+
+    LZ4F_freeDecompressionContext(lz4->context);
+    free(lz4);
 }
 
 static enum status decoder_lz4_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
                                     struct failure *failure)
 {
-    size_t in_bytes = io->in_bytes - io->in_used;
+    struct decoder_lz4 *lz4 = decoder->state;
+    const bool has_checksums = !decoder_lz4_is_skippable(decoder->head) &&
+                               decoder->head[DECODER_LZ4_MAGIC_BYTES] & DECODER_LZ4_BLOCK_CHECKSUM;
+    const size_t between = 4 + (has_checksums ? 4 : 0); /* the length of the next block */
+    const bool begins = lz4->wanted == 0;
+    size_t in_bytes =
+        begins ? io->in_bytes - io->in_used : decoder_next_bytes(decoder, io, lz4->wanted, between);
     size_t out_bytes = io->out_bytes - io->out_used;
-    size_t result = LZ4F_decompress(decoder->state, io->out + io->out_used, &out_bytes,
+    size_t result = LZ4F_decompress(lz4->context, io->out + io->out_used, &out_bytes,
                                     io->in + io->in_used, &in_bytes, NULL);
 
+    if (begins && LZ4F_isError(result)) {
+        LZ4F_resetDecompressionContext(lz4->context);
+        lz4->wanted = DECODER_LZ4_MAGIC_BYTES + 1;
+        return STATUS_OK;
+    }
     if (LZ4F_isError(result))
-        return decoder_fail(decoder, LZ4F_getErrorName(result), failure);
+        return decoder_fail(decoder, failure, "%s", LZ4F_getErrorName(result));
+    lz4->wanted = result;
     io->in_used += in_bytes;
     io->out_used += out_bytes;
     *ended = result == 0;

@@ -59,7 +59,6 @@ static enum status decoder_xz_step(struct decoder *decoder, struct decoder_io *i
 {
     struct decoder_xz *xz = decoder->state;
     lzma_stream *stream = &xz->stream;
-    char limit[128];
 
     stream->next_in = io->in + io->in_used;
     stream->avail_in = io->in_bytes - io->in_used;
@@ -76,19 +75,18 @@ static enum status decoder_xz_step(struct decoder *decoder, struct decoder_io *i
         result = LZMA_OK;
     if (result == LZMA_OK)
         return STATUS_OK;
-    snprintf(limit, sizeof limit,
-             "a block needs %" PRIu64 " bytes of memory, the limit is %" PRIu64
-             ": --memory raises it",
-             lzma_memusage(stream), xz->dictionary_limit);
-    return decoder_fail(decoder,
-                        result == LZMA_MEMLIMIT_ERROR ? limit
-                        : result == LZMA_MEM_ERROR    ? "no memory to decompress it"
+    if (result == LZMA_MEMLIMIT_ERROR)
+        return decoder_fail(decoder, failure,
+                            "a block needs %" PRIu64 " bytes of memory, the limit is %" PRIu64
+                            ": --memory raises it",
+                            lzma_memusage(stream), xz->dictionary_limit);
+    return decoder_fail(decoder, failure, "%s",
+                        result == LZMA_MEM_ERROR ? "no memory to decompress it"
                         : result == LZMA_OPTIONS_ERROR
                             ? "a stream has options that are not supported"
                         : result == LZMA_UNSUPPORTED_CHECK
                             ? "a stream has a check that is not supported"
-                            : "corrupt data",
-                        failure);
+                            : "corrupt data");
 }
 
 static const struct decoder_library decoder_xz_library = {
@@ -117,7 +115,8 @@ static const struct decoder_library decoder_xz_library = {
 /* Bytes that are read at a time. */
 #define DECODER_XZ_LOOK_BYTES 4096
 
-struct decoder_index {
+struct decoder_xz_index {
+    struct decoder_index index;
     uint64_t begin; /* offset of the first stream in the data */
     lzma_index *blocks;
     lzma_index_iter next; /* the first block that is in no part yet */
@@ -128,16 +127,17 @@ struct decoder_index {
  * Reads and verifies the headers, indexes and footers of all streams, which show where the blocks
  * of a file are, so that several threads can decode them.
  */
-static struct decoder_index *decoder_xz_open_index(const struct decoder_view *view, uint64_t begin,
-                                                   uint64_t block_bytes)
+static struct decoder_index *decoder_xz_index_open(const struct decoder_view *view, uint64_t begin,
+                                                   uint64_t block_bytes, bool ends_anywhere)
 {
-    struct decoder_index *index = NULL;
+    struct decoder_xz_index *index = NULL;
     lzma_stream stream = LZMA_STREAM_INIT;
     lzma_index *blocks = NULL;
     uint64_t at = begin;
     lzma_ret result =
         lzma_file_info_decoder(&stream, &blocks, DECODER_XZ_INDEX_BYTES, view->bytes - begin);
 
+    (void)ends_anywhere; /* the blocks that xz makes hold whole KiB */
     while (result == LZMA_OK) {
         const uint64_t left = view->bytes - at;
         const size_t bytes = left < DECODER_XZ_LOOK_BYTES ? (size_t)left : DECODER_XZ_LOOK_BYTES;
@@ -165,23 +165,26 @@ static struct decoder_index *decoder_xz_open_index(const struct decoder_view *vi
         lzma_index_end(blocks, NULL);
         return NULL;
     }
+    index->index.format = &decoder_xz;
     index->begin = begin;
     index->blocks = blocks;
     lzma_index_iter_init(&index->next, blocks);
     index->has_ended = lzma_index_iter_next(&index->next, LZMA_INDEX_ITER_BLOCK);
-    return index;
+    return &index->index;
 }
 
-void decoder_index_close(struct decoder_index *index)
+static void decoder_xz_index_close(struct decoder_index *base)
 {
-    if (!index)
-        return;
+    struct decoder_xz_index *index = (struct decoder_xz_index *)base;
+
     lzma_index_end(index->blocks, NULL);
     free(index);
 }
 
-bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct decoder_part *part)
+static bool decoder_xz_index_next(struct decoder_index *base, uint64_t bytes,
+                                  struct decoder_part *part)
 {
+    struct decoder_xz_index *index = (struct decoder_xz_index *)base;
     lzma_index *blocks = lzma_index_init(NULL); /* of the part */
     lzma_index_iter *next = &index->next;
     lzma_stream_flags flags = *next->stream.flags;
@@ -220,23 +223,7 @@ bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct deco
     return false;
 }
 
-#define DECODER_XZ_OPEN_INDEX decoder_xz_open_index
-
-#else /* no index is ever opened, so these functions are never called */
-#define DECODER_XZ_OPEN_INDEX NULL
-
-void decoder_index_close(struct decoder_index *index)
-{
-    (void)index;
-}
-
-bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct decoder_part *part)
-{
-    (void)index;
-    (void)bytes;
-    (void)part;
-    return false;
-}
+#define DECODER_XZ_HAS_INDEX
 
 #endif
 
@@ -249,5 +236,9 @@ const struct decoder_format decoder_xz = {
     .library = DECODER_XZ_LIBRARY,
     .magics = {DECODER_MAGIC("\xfd"
                              "7zXZ\0")}, /* 2.1.1.1 */
-    .open_index = DECODER_XZ_OPEN_INDEX,
+#ifdef DECODER_XZ_HAS_INDEX
+    .index_open = decoder_xz_index_open,
+    .index_next = decoder_xz_index_next,
+    .index_close = decoder_xz_index_close,
+#endif
 };

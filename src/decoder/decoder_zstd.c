@@ -33,6 +33,7 @@ struct decoder_zstd {
     uint64_t window_limit;
     uint64_t content_bytes; /* of the current frame, or ZSTD_CONTENTSIZE_UNKNOWN */
     uint64_t out_bytes;     /* bytes of the frame decoded so far */
+    size_t wanted;          /* what the library wants to read of the frame next; 0: it begins */
 };
 
 static bool decoder_zstd_is_skippable(unsigned char first)
@@ -91,7 +92,6 @@ static enum status decoder_zstd_check_head(struct decoder *decoder, struct failu
 {
     struct decoder_zstd *zstd = decoder->state;
     const unsigned char *head = decoder->head;
-    char reason[128];
 
     zstd->content_bytes = ZSTD_CONTENTSIZE_UNKNOWN;
     zstd->out_bytes = 0;
@@ -99,9 +99,8 @@ static enum status decoder_zstd_check_head(struct decoder *decoder, struct failu
     if (decoder->head_is_done)
         return STATUS_OK;
     if (decoder_zstd_is_legacy(head[0]))
-        return decoder_fail(decoder,
-                            "a frame of the format before zstd 0.8, which is not supported",
-                            failure);
+        return decoder_fail(decoder, failure,
+                            "a frame of the format before zstd 0.8, which is not supported");
     decoder->head_is_done =
         decoder->head_bytes > DECODER_ZSTD_MAGIC_BYTES &&
         decoder->head_bytes >= decoder_zstd_header_bytes(head[DECODER_ZSTD_MAGIC_BYTES]);
@@ -117,11 +116,10 @@ static enum status decoder_zstd_check_head(struct decoder *decoder, struct failu
         head[4] & DECODER_ZSTD_SINGLE_SEGMENT ? content : base + base / 8 * (head[5] & 7);
     if (window <= zstd->window_limit)
         return STATUS_OK;
-    snprintf(reason, sizeof reason,
-             "a frame needs a window of %" PRIu64 " bytes, the limit is %" PRIu64
-             ": --memory raises it",
-             window, zstd->window_limit);
-    return decoder_fail(decoder, reason, failure);
+    return decoder_fail(decoder, failure,
+                        "a frame needs a window of %" PRIu64 " bytes, the limit is %" PRIu64
+                        ": --memory raises it",
+                        window, zstd->window_limit);
 }
 
 static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io *io, bool *ended,
@@ -133,23 +131,32 @@ static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io 
         io->in_used = io->in_bytes; /* the library would reject an incomplete magic */
         return STATUS_OK;
     }
-    ZSTD_inBuffer in = {.src = io->in, .size = io->in_bytes, .pos = io->in_used};
+    const bool begins = zstd->wanted == 0;
+    const size_t bytes =
+        begins ? io->in_bytes - io->in_used
+               : decoder_next_bytes(decoder, io, zstd->wanted, DECODER_ZSTD_BLOCK_HEADER_BYTES);
     ZSTD_outBuffer out = {.dst = io->out, .size = io->out_bytes, .pos = io->out_used};
+    ZSTD_inBuffer in = {.src = io->in, .size = io->in_used + bytes, .pos = io->in_used};
     size_t result = ZSTD_decompressStream(zstd->context, &out, &in);
-
+    if (begins && ZSTD_isError(result)) {
+        ZSTD_DCtx_reset(zstd->context, ZSTD_reset_session_only);
+        zstd->wanted = DECODER_ZSTD_MAGIC_BYTES + 1;
+        return STATUS_OK;
+    }
+    zstd->wanted = ZSTD_isError(result) ? 0 : result;
     zstd->out_bytes += out.pos - io->out_used;
     io->in_used = in.pos;
     io->out_used = out.pos;
     if (ZSTD_getErrorCode(result) == ZSTD_error_dictionary_wrong)
-        return decoder_fail(decoder, "a frame needs a dictionary, which is not supported", failure);
+        return decoder_fail(decoder, failure, "a frame needs a dictionary, which is not supported");
     if (ZSTD_isError(result))
-        return decoder_fail(decoder, ZSTD_getErrorName(result), failure);
+        return decoder_fail(decoder, failure, "%s", ZSTD_getErrorName(result));
     *ended = result == 0;
     /* The library does not check frames that end with an empty block (1.5.4). */
     if (*ended && zstd->content_bytes != ZSTD_CONTENTSIZE_UNKNOWN &&
         zstd->content_bytes != zstd->out_bytes)
-        return decoder_fail(decoder, "the length of a frame differs from the one in its header",
-                            failure);
+        return decoder_fail(decoder, failure,
+                            "the length of a frame differs from the one in its header");
     return STATUS_OK;
 }
 

@@ -2,22 +2,22 @@
  * Engines: the back ends that absorb chunks. An engine is a struct of functions and a row of the
  * table of engines. The rest of the program does not depend on which engine it uses.
  *
- * An engine opened for a job is a *session*. A session has one or more *workers*. Each runs on its
- * own thread and is used like this (worker_pool.c):
+ * An engine opened for a job is a *session*. A session has one or more *consumers*, one for each
+ * worker, which uses it on its own thread like this (worker_pool.c):
  *
- *     worker_open
- *     loop: worker_buffer, fill it from the source (before a wait for input: worker_flush),
- *           worker_absorb
- *     worker_finish
- *     worker_close
+ *     consumer_open
+ *     loop: consumer_buffer, fill it from the source (before a wait for input: consumer_flush),
+ *           consumer_absorb
+ *     consumer_merge
+ *     consumer_close
  *
- * All sessions of a run merge into one shared partial (operation.h). worker_finish and finish may
- * be called more than once, so that a result can be printed during a run. worker_finish may be
- * called by another thread while the worker's own thread does not use the worker; finish, when all
- * open workers are finished.
+ * All sessions of a run merge into one shared partial (operation.h). consumer_merge and merge may
+ * be called more than once, so that a result can be printed during a run. consumer_merge may be
+ * called by another thread while the worker does not use the consumer; merge, when all open
+ * consumers are merged.
  *
  * After a failure results are undefined; only the close functions may be called. A worker that does
- * not know of the failure yet may still call absorb and finish, which must be safe.
+ * not know of the failure yet may still call absorb and merge, which must be safe.
  *
  * A failure of a device has the status STATUS_ENGINE. The chunks that the device held are lost. If
  * the user named no engine, the caller may repeat the whole run on the last engine of the table,
@@ -87,48 +87,49 @@ struct engine {
     enum status (*prepare)(unsigned device, struct failure *failure);
 
     /*
-     * Opens a session that merges into `partial`, and stores its number of workers; the caller need
-     * not open those for which no input is left. The job and the partial must outlive it. The
-     * caller closes the session with close.
+     * Opens a session that merges into `partial`, and stores how many workers it wants; the caller
+     * need not open consumers for which no input is left. The job and the partial must outlive it.
+     * The caller closes the session with close.
      */
     enum status (*open)(const struct job *job, const struct engine_options *options, void *partial,
                         void **session, unsigned *workers, struct failure *failure);
     /*
      * Merges what the session holds into the partial; the session then holds nothing. All open
-     * workers must be finished. NULL: a session never holds anything. Any thread may call finish
-     * and close.
+     * consumers must be merged. NULL: a session never holds anything. Any thread may call merge and
+     * close.
      */
-    enum status (*finish)(void *session, struct failure *failure);
+    enum status (*merge)(void *session, struct failure *failure);
     /*
      * For a job with a window of time: from now on the session merges into another partial. All
-     * open workers are finished, and the session holds nothing. NULL: such jobs are not supported.
+     * open consumers are merged, and the session holds nothing. NULL: such jobs are not supported.
      */
     void (*renew)(void *session, void *partial);
-    /* Frees the session. All workers must be closed. */
+    /* Frees the session. All consumers must be closed. */
     void (*close)(void *session);
 
     /*
-     * Opens one worker. The worker's own thread calls this and the next four functions; for
-     * worker_finish see above. The caller closes the worker with worker_close.
+     * Opens a consumer. The worker's own thread calls this and the next four functions; for
+     * consumer_merge see above. The caller closes it with consumer_close.
      */
-    enum status (*worker_open)(void *session, void **worker, struct failure *failure);
-    /* Stores a free buffer of the worker, which owns the memory. Waits until one is free. */
-    enum status (*worker_buffer)(void *worker, struct chunk_buffer *buffer,
-                                 struct failure *failure);
+    enum status (*consumer_open)(void *session, void **consumer, struct failure *failure);
+    /* Stores a free buffer of the consumer, which owns the memory. Waits until one is free. */
+    enum status (*consumer_buffer)(void *consumer, struct chunk_buffer *buffer,
+                                   struct failure *failure);
     /* Absorbs the chunk, whose data is in the buffer returned last. The work may be deferred. */
-    enum status (*worker_absorb)(void *worker, const struct chunk *chunk, struct failure *failure);
+    enum status (*consumer_absorb)(void *consumer, const struct chunk *chunk,
+                                   struct failure *failure);
     /*
      * Completes all deferred work, so that no result waits for further input. Used by ordered
      * operations (operation.h). NULL: absorb defers nothing.
      */
-    enum status (*worker_flush)(void *worker, struct failure *failure);
+    enum status (*consumer_flush)(void *consumer, struct failure *failure);
     /*
-     * Completes all deferred work and merges it into the partial or the session. The worker is then
-     * empty and can absorb more. With a window of time, it no longer uses the partial.
+     * Completes all deferred work and merges it into the partial or the session. The consumer is
+     * then empty and can absorb more. With a window of time, it no longer uses the partial.
      */
-    enum status (*worker_finish)(void *worker, struct failure *failure);
-    /* Frees the worker. May be called while finish runs on the session. NULL is allowed. */
-    void (*worker_close)(void *worker);
+    enum status (*consumer_merge)(void *consumer, struct failure *failure);
+    /* Frees the consumer. May be called while merge runs on the session. NULL is allowed. */
+    void (*consumer_close)(void *consumer);
 };
 
 /*

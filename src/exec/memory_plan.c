@@ -6,6 +6,7 @@
 
 #include "exec/memory_plan.h"
 
+#include "base/resources.h"
 #include "engine/engine.h"
 #include "partial/operation.h"
 
@@ -41,6 +42,10 @@
 #define MEMORY_PLAN_PRIVATE         (2 * MEMORY_PLAN_MIB)
 #define MEMORY_PLAN_WEIGHTED        (6 * MEMORY_PLAN_MIB)
 
+/* A bin: a 64-bit and a 32-bit part, of which mostly one is in use (histogram.c). */
+#define MEMORY_PLAN_BIN        8
+#define MEMORY_PLAN_BIN_MAPPED 12
+
 /* A decoder beside its window, and the windows that it always may have (RFC 8878, 3.1.1.1.2). */
 #define MEMORY_PLAN_DECODER     MEMORY_PLAN_MIB
 #define MEMORY_PLAN_WINDOW      (8 * MEMORY_PLAN_MIB)
@@ -50,50 +55,53 @@
 /* Frames that an ordered operation holds back (reader.h). */
 #define MEMORY_PLAN_HELD (17 * MEMORY_PLAN_MIB)
 
-/* What takes less does not look: each of the few chunks has a thread. */
+/* What takes less is never refused: the program has most of its own memory already. */
 #define MEMORY_PLAN_SMALL (4 * MEMORY_PLAN_MIB)
 
-/* The context of a device takes 0.3 GB, and its feeders' buffers as much. */
-#define MEMORY_PLAN_DEVICES (1024 * MEMORY_PLAN_MIB)
-
-/* What so many threads take with the smallest buffers. */
-static uint64_t memory_plan_total(const struct memory_needs *needs, uint64_t table,
-                                  uint64_t threads)
-{
-    const uint64_t blocks = (threads + 1) * needs->table_per_thread;
-    const uint64_t counts = table > blocks ? table : blocks;
-
-    return needs->shared + counts + counts / MEMORY_PLAN_BESIDE +
-           threads * (needs->thread + needs->buffers);
-}
-
-enum status memory_plan_make(struct memory_plan *plan, const struct memory_needs *needs,
-                             uint64_t available, struct failure *failure)
+enum status memory_plan_make(const struct memory_needs *needs, uint64_t available, struct job *job,
+                             unsigned *threads, struct failure *failure)
 {
     const uint64_t taken = available / MEMORY_PLAN_RESERVE + MEMORY_PLAN_PROGRAM;
     const uint64_t free = available > taken ? available - taken : 0;
     uint64_t table = needs->table;
-    unsigned threads = needs->threads;
+    uint64_t buffers = needs->buffers; /* of each thread */
+    uint64_t total;
+    unsigned count = needs->threads;
 
     if (table == 0 || table > free - free / MEMORY_PLAN_BESIDE)
         table = available / 2;
     if (needs->table_per_thread == 0)
         table = 0;
-    while (threads > 1 && memory_plan_total(needs, table, threads) > free)
-        threads--;
-    const uint64_t total = memory_plan_total(needs, table, threads);
-    *plan = (struct memory_plan){.threads = threads, .buffers = needs->buffers, .table = table};
-    if (total <= free) {
-        const uint64_t more = (free - total) / threads;
-        plan->buffers =
-            more < needs->buffers_max - needs->buffers ? needs->buffers + more : needs->buffers_max;
-        return STATUS_OK;
+    for (;; count--) { /* until so many threads fit, with the smallest buffers */
+        const uint64_t blocks = (count + 1) * needs->table_per_thread;
+        const uint64_t counts = table > blocks ? table : blocks;
+        total = needs->shared + counts + counts / MEMORY_PLAN_BESIDE +
+                count * (needs->thread + needs->buffers);
+        if (total <= free || count == 1)
+            break;
     }
-    if (needs->shared > available || total + MEMORY_PLAN_PROGRAM <= available)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "%llu MiB of memory are needed: %llu are free",
-                       (unsigned long long)((total + MEMORY_PLAN_PROGRAM) / MEMORY_PLAN_MIB),
-                       (unsigned long long)(available / MEMORY_PLAN_MIB));
+    if (total <= free) {
+        const uint64_t more = (free - total) / count;
+        buffers = more < needs->buffers_max - buffers ? buffers + more : needs->buffers_max;
+    } else if (total >= MEMORY_PLAN_SMALL && total + MEMORY_PLAN_PROGRAM > available) {
+        if (needs->bins > 0 && needs->shared > available)
+            return status_fail(failure, STATUS_DATA,
+                               "%llu bins need %llu MiB of memory: %llu are free",
+                               (unsigned long long)needs->bins,
+                               (unsigned long long)(needs->shared / MEMORY_PLAN_MIB),
+                               (unsigned long long)(available / MEMORY_PLAN_MIB));
+        return status_fail(failure, STATUS_DATA, "%llu MiB of memory are needed: %llu are free",
+                           (unsigned long long)((total + MEMORY_PLAN_PROGRAM) / MEMORY_PLAN_MIB),
+                           (unsigned long long)(available / MEMORY_PLAN_MIB));
+    }
+    *threads = count;
+    job->buffer_bytes = table;
+    job->counter_bytes = buffers;
+    for (size_t i = 0; job->singles && i < job->value_count; i++) {
+        job->singles[i].buffer_bytes = table / job->value_count;
+        job->singles[i].counter_bytes = buffers / job->value_count;
+    }
+    return STATUS_OK;
 }
 
 void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsigned threads,
@@ -102,9 +110,10 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
 {
     const struct operation *operation = operation_of(job);
     const bool has_table = job->operation == OPERATION_UNIQ || job->group_count > 0 ||
+                           element_is_name(&job->element) ||
                            job->reductions.needs & REDUCTIONS_NEED_TABLE;
     const bool has_bins = job->operation == OPERATION_HISTOGRAM && job->group_count == 0;
-    const uint64_t entries = has_bins && !job->is_automatic ? job->binning.bins : 0;
+    const uint64_t bins = !has_bins ? job->range_bins : job->is_automatic ? 0 : job->binning.bins;
     const uint64_t values = job->value_count > 0 ? job->value_count : 1;
     uint64_t buffers_max = 0;
 
@@ -112,7 +121,9 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
         chunk_bytes = MEMORY_PLAN_CHUNK;
     *needs = (struct memory_needs){
         .threads = engine_useful_workers(threads, chunk_bytes, input_bytes),
-        .shared = entries * sizeof(uint64_t) * values,
+        .bins = bins,
+        .shared = bins * values *
+                  (resources_at_start()->limits_mapped ? MEMORY_PLAN_BIN_MAPPED : MEMORY_PLAN_BIN),
         .thread = chunk_bytes + MEMORY_PLAN_THREAD,
         .table = job->buffer_bytes,
     };
@@ -128,7 +139,7 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
         needs->table_per_thread = values * MEMORY_PLAN_BLOCKS * (job_has_texts(job) ? 2 : 1);
     }
     if (has_bins || (has_table && job->group_count == 0)) { /* bins, or windows of uniq */
-        const bool is_private = has_bins && entries * sizeof(uint32_t) <= MEMORY_PLAN_PRIVATE;
+        const bool is_private = has_bins && bins * sizeof(uint32_t) <= MEMORY_PLAN_PRIVATE;
         needs->buffers = job->has_weights ? MEMORY_PLAN_WEIGHTED
                          : is_private     ? MEMORY_PLAN_PRIVATE
                                           : MEMORY_PLAN_PARTITIONED;
@@ -138,31 +149,10 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
     needs->buffers_max = buffers_max * values;
 }
 
-void memory_plan_apply(const struct memory_plan *plan, struct job *job)
-{
-    job->buffer_bytes = plan->table;
-    job->counter_bytes = plan->buffers;
-    for (size_t i = 0; job->singles && i < job->value_count; i++) {
-        job->singles[i].buffer_bytes = plan->table / job->value_count;
-        job->singles[i].counter_bytes = plan->buffers / job->value_count;
-    }
-}
-
-bool memory_plan_is_small(const struct memory_needs *needs, uint64_t input_bytes)
-{
-    return needs->table_per_thread == 0 && needs->shared < MEMORY_PLAN_SMALL &&
-           input_bytes < MEMORY_PLAN_SMALL && needs->thread < MEMORY_PLAN_SMALL;
-}
-
 uint64_t memory_plan_decoding(uint64_t available)
 {
     const uint64_t part = available / MEMORY_PLAN_WINDOW_PART;
     const uint64_t limit = part < MEMORY_PLAN_WINDOW_MAX ? part : MEMORY_PLAN_WINDOW_MAX;
 
     return limit > MEMORY_PLAN_WINDOW ? limit : MEMORY_PLAN_WINDOW;
-}
-
-bool memory_plan_has_devices(uint64_t available)
-{
-    return available >= MEMORY_PLAN_DEVICES;
 }

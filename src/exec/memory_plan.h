@@ -14,29 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The context of a device takes 0.3 GB, and its feeders' buffers as much. */
+#define MEMORY_PLAN_DEVICES ((uint64_t)1 << 30)
+
 /* What a run takes, in bytes. */
 struct memory_needs {
     unsigned threads;          /* wanted, at least 1 */
-    uint64_t shared;           /* of all threads together; whether it fits is checked elsewhere */
+    uint64_t bins;             /* their number, which is part of the next; 0: there are none */
+    uint64_t shared;           /* of all threads together */
     uint64_t thread;           /* of each thread, without buffers of counts */
     uint64_t buffers;          /* of counts, of each thread: the minimum, */
     uint64_t buffers_max;      /* and those with which it is fastest */
     uint64_t table_per_thread; /* of the table, for each thread and once more; 0: there is none */
     uint64_t table;            /* as the user has said; 0: half of what is available */
 };
-
-struct memory_plan {
-    unsigned threads;
-    uint64_t buffers; /* of counts, of each thread */
-    uint64_t table;   /* 0: there is none */
-};
-
-/*
- * Divides what is available (memory_available): the buffers become smaller first, down to their
- * minimum, and then there are fewer threads. Fails with STATUS_DATA if one thread is too many.
- */
-enum status memory_plan_make(struct memory_plan *plan, const struct memory_needs *needs,
-                             uint64_t available, struct failure *failure);
 
 /*
  * Stores what a job takes with as many threads as are wanted and useful for input of that size
@@ -47,22 +38,19 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
                        size_t chunk_bytes, uint64_t input_bytes, bool is_decoded,
                        uint64_t decoding_bytes);
 
-/* Gives the job, and the job of each of its values, their parts of a plan. */
-void memory_plan_apply(const struct memory_plan *plan, struct job *job);
-
 /*
- * Returns whether input of this size and these needs take so little that it is not worth reading
- * what is available.
+ * Divides the memory that is available (resources.h): the buffers become smaller first, down to
+ * their minimum, and then there are fewer threads. Stores how many, and gives the job, and the job
+ * of each of its values, their parts: buffer_bytes and counter_bytes. Fails with STATUS_DATA if one
+ * thread is too many.
  */
-bool memory_plan_is_small(const struct memory_needs *needs, uint64_t input_bytes);
+enum status memory_plan_make(const struct memory_needs *needs, uint64_t available, struct job *job,
+                             unsigned *threads, struct failure *failure);
 
 /*
  * Returns the limit of a decoder's window or dictionary: a part of what is available, up to the
  * default of decoder_open.
  */
 uint64_t memory_plan_decoding(uint64_t available);
-
-/* Returns whether what is available is enough for the libraries of devices. */
-bool memory_plan_has_devices(uint64_t available);
 
 #endif

@@ -76,35 +76,31 @@ static struct worker_pool *pipeline_add_pool(struct pipeline *pipeline, const st
     return pool;
 }
 
-bool pipeline_has_ended(struct pipeline *pipeline)
+struct pipeline_live pipeline_look(struct pipeline *pipeline)
 {
+    const struct pipeline_task *task = pipeline->task;
     struct crew *crew = &pipeline->crew;
+    struct pipeline_live live = {.bytes = 0};
 
     pthread_mutex_lock(&crew->lock);
-    const bool has_ended = crew->ended;
+    live.has_ended = crew->ended;
     pthread_mutex_unlock(&crew->lock);
-    return has_ended;
-}
-
-/* The sums over all pools. */
-static struct worker_pool_counts pipeline_counts(const struct pipeline *pipeline)
-{
-    struct worker_pool_counts counts = {.bytes = 0};
-
-    for (size_t i = 0; i < pipeline->pool_count; i++) {
+    for (size_t i = 0; i < pipeline->pool_count; i++) { /* the sums of all, if it has ended */
         const struct worker_pool_counts own = worker_pool_counts(&pipeline->pools[i]);
-        counts.bytes += own.bytes;
-        counts.counted += own.counted;
-        counts.pulling += own.pulling;
+        live.bytes += own.bytes;
+        live.counted += own.counted;
     }
-    return counts;
+    live.file_bytes =
+        task->options.is_compressed ? source_progress(task->source).file_bytes : live.bytes;
+    live.seconds = clock_seconds() - crew->start;
+    return live;
 }
 
 /* The bytes of input that are left, or ENGINE_INPUT_UNKNOWN. */
-static uint64_t pipeline_bytes_left(const struct pipeline *pipeline)
+static uint64_t pipeline_bytes_left(struct pipeline *pipeline)
 {
     uint64_t size = pipeline->task->options.input_bytes;
-    uint64_t bytes = pipeline_counts(pipeline).bytes;
+    uint64_t bytes = pipeline_look(pipeline).bytes;
 
     if (size == ENGINE_INPUT_UNKNOWN)
         return size;
@@ -112,25 +108,11 @@ static uint64_t pipeline_bytes_left(const struct pipeline *pipeline)
 }
 
 /* The number of elements that the workers have pulled, or of values found in text. */
-static uint64_t pipeline_elements(const struct pipeline *pipeline)
+static uint64_t pipeline_elements(struct pipeline *pipeline)
 {
     const struct job *job = pipeline->task->job;
     return job->is_text ? parse_errors_values(job->errors)
-                        : pipeline_counts(pipeline).counted / job_value_bytes(job);
-}
-
-void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live)
-{
-    const struct worker_pool_counts counts = pipeline_counts(pipeline);
-
-    *live = (struct pipeline_live){
-        .bytes = counts.bytes,
-        .counted = counts.counted,
-        .file_bytes = pipeline->task->options.is_compressed
-                          ? source_progress(pipeline->task->source).file_bytes
-                          : counts.bytes,
-        .seconds = clock_seconds() - pipeline->crew.start,
-    };
+                        : pipeline_look(pipeline).counted / job_value_bytes(job);
 }
 
 void pipeline_write_engines(const struct pipeline *pipeline, char engines[PIPELINE_ENGINES_SIZE])
@@ -152,10 +134,10 @@ void pipeline_write_engines(const struct pipeline *pipeline, char engines[PIPELI
 }
 
 /*
- * Merges all that was absorbed and finishes the partial; with a window of time, moves it on. No
+ * Merges all that was absorbed and finalizes the partial; with a window of time, moves it on. No
  * pool may be at work. An element of a weight counts that many times.
  */
-static enum status pipeline_finish_partial(struct pipeline *pipeline, struct failure *failure)
+static enum status pipeline_finalize(struct pipeline *pipeline, struct failure *failure)
 {
     const struct pipeline_task *task = pipeline->task;
     const struct job *job = task->job;
@@ -163,7 +145,7 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
 
     for (size_t i = 0; i < pipeline->pool_count; i++) {
         struct failure own;
-        if (worker_pool_finish(&pipeline->pools[i], &own) != STATUS_OK)
+        if (worker_pool_merge(&pipeline->pools[i], &own) != STATUS_OK)
             status = status_fail_first(failure, status, &own);
     }
     uint64_t elements = pipeline_elements(pipeline) - pipeline->earlier_elements;
@@ -171,7 +153,7 @@ static enum status pipeline_finish_partial(struct pipeline *pipeline, struct fai
         status = operation_get_rows(job, &elements, failure);
     if (status != STATUS_OK)
         return status;
-    status = pipeline->crew.operation->finish(*task->partial, job, elements, failure);
+    status = pipeline->crew.operation->finalize(*task->partial, job, elements, failure);
     if (status == STATUS_OK && pipeline->window)
         status = time_window_move(pipeline->window, *task->partial, elements, failure);
     return status;
@@ -191,7 +173,7 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
     for (size_t i = 0; i < pipeline->pool_count; i++)
         workers = worker_pool_collect(&pipeline->pools[i], workers, failure);
     if (workers == STATUS_OK) {
-        status = pipeline_finish_partial(pipeline, failure);
+        status = pipeline_finalize(pipeline, failure);
         if (status == STATUS_OK)
             status = use(context, failure);
         if (status == STATUS_OK && pipeline->window &&
@@ -220,13 +202,14 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
  * Whether a rule of offload_policy.h holds now. Not asked if the user has chosen devices. The
  * workers that it counts are those of pools that have not joined late.
  */
-static bool pipeline_allows(const struct pipeline *pipeline,
+static bool pipeline_allows(struct pipeline *pipeline,
                             bool (*rule)(const struct offload_policy_view *view))
 {
+    const struct pipeline_live live = pipeline_look(pipeline);
     struct offload_policy_view view = {
         .input_bytes = pipeline->task->options.input_bytes,
-        .bytes = pipeline_counts(pipeline).bytes,
-        .seconds = clock_seconds() - pipeline->crew.start,
+        .bytes = live.bytes,
+        .seconds = live.seconds,
         .is_unread = source_progress(pipeline->task->source).is_unread,
         .feeders = atomic_load_explicit(&pipeline->crew.feeders, memory_order_relaxed),
     };
@@ -372,69 +355,56 @@ static void *pipeline_run_startup(void *argument)
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
-/* Adds and opens a pool. If it cannot be opened, its report says why. */
-static enum status pipeline_open_pool(struct pipeline *pipeline, const struct engine *engine,
-                                      unsigned device, struct failure *failure)
-{
-    struct engine_options options = pipeline->task->options;
-    struct worker_pool *pool = pipeline_add_pool(pipeline, engine, device, false);
-    const char *unsupported = engine_unsupported(engine, pipeline->task->job);
-    char description[256];
-
-    options.device = device;
-    if (!pool)
-        return status_fail(failure, STATUS_USAGE, "too many devices");
-    if (unsupported)
-        return status_fail(failure, STATUS_ENGINE, "engine %s does not support %s", engine->name,
-                           unsupported);
-    if (!engine->probe(device, description, sizeof description)) {
-        status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s", engine->name, description);
-        snprintf(pool->reason, sizeof pool->reason, "%s", description);
-        return failure->status;
-    }
-    if (worker_pool_open(pool, &options, failure) == STATUS_OK)
-        return STATUS_OK;
-    snprintf(pool->reason, sizeof pool->reason, "%.255s", failure->message);
-    return failure->status;
-}
-
 /*
- * Opens the engine asked for, on each of the devices. If none is, opens the engines that open
- * quickly and can run here, and adds pools that join late for the others; succeeds if any has
- * opened.
+ * Adds a pool for the engine asked for, on each of the devices, and opens it. If none is asked for,
+ * does so with the engines that open quickly, adds pools that join late for the others, and
+ * succeeds if any has opened; the report says why another has not.
  */
 static enum status pipeline_open(struct pipeline *pipeline, struct failure *failure)
 {
     const struct pipeline_task *task = pipeline->task;
-    enum status status = STATUS_ENGINE;
+    enum status status = STATUS_USAGE; /* no engine has that name */
+    bool has_opened = false;
+    char description[256];
 
-    if (task->engine) {
-        const struct engine *const *found = task->table;
-        while (*found && strcmp((*found)->name, task->engine) != 0)
-            found++;
-        const struct engine *engine = *found;
-        if (!engine)
-            return status_fail(failure, STATUS_USAGE,
-                               "unknown engine '%s': expected auto, cpu or cuda", task->engine);
+    for (const struct engine *const *next = task->table; *next; next++) {
+        const struct engine *engine = *next;
         const bool has_devices = task->device_count > 0 && engine->prepare;
-        for (size_t i = 0; i == 0 || (has_devices && i < task->device_count); i++) {
-            const unsigned device = has_devices ? task->devices[i] : 0;
-            if (pipeline_open_pool(pipeline, engine, device, failure) != STATUS_OK)
-                return failure->status;
-        }
-        return STATUS_OK;
-    }
-    for (const struct engine *const *engine = task->table; *engine; engine++) {
-        if (!(*engine)->prepare) {
-            if (pipeline_open_pool(pipeline, *engine, 0, failure) == STATUS_OK)
-                status = STATUS_OK;
+        const bool joins_late = !task->engine && engine->prepare;
+        if (task->engine && strcmp(engine->name, task->engine) != 0)
             continue;
+        for (size_t i = 0; i == 0 || (has_devices && i < task->device_count); i++) {
+            struct engine_options options = task->options;
+            options.device = has_devices ? task->devices[i] : 0;
+            struct worker_pool *pool =
+                pipeline_add_pool(pipeline, engine, options.device, joins_late);
+            const char *unsupported = engine_unsupported(engine, task->job);
+            if (joins_late)
+                continue;
+            if (!pool)
+                return status_fail(failure, STATUS_USAGE, "too many devices");
+            const char *reason = failure->message;
+            if (unsupported) {
+                status = status_fail(failure, STATUS_ENGINE, "engine %s does not support %s",
+                                     engine->name, unsupported);
+            } else if (!engine->probe(options.device, description, sizeof description)) {
+                status = status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s",
+                                     engine->name, description);
+                reason = description;
+            } else {
+                status = worker_pool_open(pool, &options, failure);
+            }
+            if (status != STATUS_OK)
+                snprintf(pool->reason, sizeof pool->reason, "%.255s", reason);
+            if (status != STATUS_OK && task->engine)
+                return status;
+            has_opened = has_opened || status == STATUS_OK;
         }
-        for (size_t i = 0; i == 0 || i < task->device_count; i++)
-            pipeline_add_pool(pipeline, *engine, task->device_count > 0 ? task->devices[i] : 0,
-                              true);
     }
-    return status == STATUS_OK ? status : failure->status;
+    if (status == STATUS_USAGE)
+        return status_fail(failure, status, "unknown engine '%s': expected auto, cpu or cuda",
+                           task->engine);
+    return has_opened ? STATUS_OK : status;
 }
 
 /*
@@ -518,8 +488,8 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
     for (size_t i = 0; i < pipeline->pool_count; i++)
         status = worker_pool_collect(&pipeline->pools[i], status, failure);
     if (status == STATUS_OK)
-        status = source_check(source, pipeline_counts(pipeline).counted, failure);
-    return status == STATUS_OK ? pipeline_finish_partial(pipeline, failure) : status;
+        status = source_check(source, pipeline_look(pipeline).counted, failure);
+    return status == STATUS_OK ? pipeline_finalize(pipeline, failure) : status;
 }
 
 enum status pipeline_run(const struct pipeline_task *task, struct pipeline_report *report,
@@ -552,7 +522,7 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
     if (status == STATUS_OK)
         status = pipeline_work(&pipeline, report, failure);
 
-    report->bytes = pipeline_counts(&pipeline).bytes;
+    report->bytes = pipeline_look(&pipeline).bytes;
     report->elements = pipeline_elements(&pipeline);
     report->worker_pool_count = pipeline.pool_count;
     for (size_t i = 0; i < report->worker_pool_count; i++)

@@ -27,7 +27,7 @@ struct pipeline_watcher {
     void *context;
     bool checkpoints; /* `watch` may call pipeline_checkpoint */
     /*
-     * Called once the workers run. Must return when pipeline_has_ended; a failure ends the run.
+     * Called once the workers run. Must return when the pipeline has ended; a failure ends the run.
      * NULL: nothing is called.
      */
     enum status (*watch)(void *context, struct pipeline *pipeline, struct failure *failure);
@@ -41,6 +41,7 @@ struct pipeline_live {
     uint64_t counted;    /* of these, what is in chunks */
     uint64_t file_bytes; /* of compressed files, what was read of them as they are; else as above */
     double seconds;      /* since the start */
+    bool has_ended;      /* every worker has */
 };
 
 /* Room for a pool for each device, and for each engine without devices. */
@@ -75,7 +76,7 @@ struct pipeline_task {
 };
 
 /*
- * Absorbs the whole source into the partial and finishes it. Fills in the report, also after a
+ * Absorbs the whole source into the partial and finalizes it. Fills in the report, also after a
  * failure. Blocks until all workers have ended. Not thread-safe on one task.
  *
  * If several workers fail, the failure that is first in the stream is returned. STATUS_ENGINE means
@@ -87,22 +88,19 @@ struct pipeline_task {
 enum status pipeline_run(const struct pipeline_task *task, struct pipeline_report *report,
                          struct failure *failure);
 
-/* Returns whether every worker has ended. Thread-safe, as are the next two. */
-bool pipeline_has_ended(struct pipeline *pipeline);
-
-/* Stores the progress of the run. */
-void pipeline_look(const struct pipeline *pipeline, struct pipeline_live *live);
+/* Returns the progress of the run. Thread-safe, as is the next one. */
+struct pipeline_live pipeline_look(struct pipeline *pipeline);
 
 /* Writes the names of the engines at work, joined by " and ". */
 #define PIPELINE_ENGINES_SIZE (3 * ENGINE_NAME_MAX)
 void pipeline_write_engines(const struct pipeline *pipeline, char engines[PIPELINE_ENGINES_SIZE]);
 
 /*
- * For a watcher: stops the workers, merges all that was absorbed so far into the partial, finishes
+ * For a watcher: stops the workers, merges all that was absorbed so far into the partial, finalizes
  * it, calls `use`, and lets the workers continue. With a window of time (time_window.h), the
  * partial is then that of the window, and the workers continue with an empty one. Does nothing if a
- * worker has failed, since there will be no result. Fails as `use` does, or if merging or finishing
- * fails.
+ * worker has failed, since there will be no result. Fails as `use` does, or if merging or
+ * finalizing fails.
  */
 enum status pipeline_checkpoint(struct pipeline *pipeline,
                                 enum status (*use)(void *context, struct failure *failure),

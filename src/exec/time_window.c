@@ -90,6 +90,6 @@ enum status time_window_move(struct time_window *window, void *partial, uint64_t
     struct time_window_period *oldest = &window->periods[window->moves++ % window->capacity];
     free(oldest->data);
     *oldest = newest;
-    return status == STATUS_OK ? operation_of(job)->finish(partial, job, elements, failure)
+    return status == STATUS_OK ? operation_of(job)->finalize(partial, job, elements, failure)
                                : status;
 }

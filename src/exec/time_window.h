@@ -23,9 +23,9 @@ enum status time_window_create(struct time_window **window, const struct job *jo
                                struct failure *failure);
 
 /*
- * Moves the window on by a period, of which `partial`, which is finished, holds `elements`
- * elements. Saves it, adds the older periods of the window to it, and finishes it again: it is then
- * the result of the window. Fails with STATUS_DATA.
+ * Moves the window on by a period, of which `partial`, which is finalized, holds `elements`
+ * elements. Saves it, adds the older periods of the window to it, and finalizes it again: it is
+ * then the result of the window. Fails with STATUS_DATA.
  */
 enum status time_window_move(struct time_window *window, void *partial, uint64_t elements,
                              struct failure *failure);

@@ -20,7 +20,7 @@ struct worker {
     const struct worker_pool *pool;
     unsigned index;
     pthread_t thread;
-    void *worker; /* of the engine; NULL while it is not open */
+    void *consumer; /* of the engine; NULL while it is not open */
     enum status status;
     struct failure failure; /* of the engine, at the end the one to report; valid with `status` */
     enum status fault_status;
@@ -42,12 +42,12 @@ struct worker {
  * device that has failed meanwhile has lost nothing. Another thread may call it while the worker is
  * stopped at a checkpoint. Fails as the engine does.
  */
-static enum status worker_complete(struct worker *worker, struct failure *failure)
+static enum status worker_merge(struct worker *worker, struct failure *failure)
 {
     if (!worker->has_absorbed)
         return STATUS_OK;
     worker->has_absorbed = false;
-    return worker->pool->engine->worker_finish(worker->worker, failure);
+    return worker->pool->engine->consumer_merge(worker->consumer, failure);
 }
 
 /* Whether its core is needed by a pool that has joined late, or to prepare a device. */
@@ -107,23 +107,23 @@ static enum status worker_loop(struct worker *worker)
         struct chunk chunk;
         bool pulled = false;
         if (worker_is_surplus(worker)) {
-            if (is_ordered && worker_complete(worker, failure) != STATUS_OK)
+            if (is_ordered && worker_merge(worker, failure) != STATUS_OK)
                 return failure->status;
             if (!worker_pause(worker))
                 break;
         }
         const double start = clock_seconds();
-        if (engine->worker_buffer(worker->worker, &buffer, failure) != STATUS_OK)
+        if (engine->consumer_buffer(worker->consumer, &buffer, failure) != STATUS_OK)
             return failure->status;
         const double free = clock_seconds();
         if (crew->checkpoint && checkpoint_is_wanted(crew->checkpoint) &&
-            worker_complete(worker, failure) != STATUS_OK)
+            worker_merge(worker, failure) != STATUS_OK)
             return failure->status;
-        if (is_ordered && engine->worker_flush) {
+        if (is_ordered && engine->consumer_flush) {
             worker->fault_status =
                 source_try_pull(crew->source, &buffer, &chunk, &pulled, &worker->fault);
             if (!pulled && worker->has_absorbed &&
-                engine->worker_flush(worker->worker, failure) != STATUS_OK)
+                engine->consumer_flush(worker->consumer, failure) != STATUS_OK)
                 return failure->status;
         }
         if (!pulled) {
@@ -143,7 +143,7 @@ static enum status worker_loop(struct worker *worker)
             break;
         worker->has_absorbed = true;
         atomic_fetch_add_explicit(&worker->counted, chunk.bytes, memory_order_relaxed);
-        enum status status = engine->worker_absorb(worker->worker, &chunk, failure);
+        enum status status = engine->consumer_absorb(worker->consumer, &chunk, failure);
         worker->busy_seconds += clock_seconds() - filled;
         if (status != STATUS_OK)
             return status;
@@ -151,7 +151,7 @@ static enum status worker_loop(struct worker *worker)
             break;
     }
     const double start = clock_seconds();
-    const enum status status = worker_complete(worker, failure);
+    const enum status status = worker_merge(worker, failure);
     worker->finished_at = clock_seconds();
     worker->busy_seconds += worker->finished_at - start;
     return status;
@@ -177,7 +177,7 @@ static void *worker_run(void *argument)
         checkpoint_enter(crew->checkpoint);
     if (!worker_is_surplus(worker) || worker_pause(worker)) {
         worker->open_status =
-            pool->engine->worker_open(pool->session, &worker->worker, &worker->failure);
+            pool->engine->consumer_open(pool->session, &worker->consumer, &worker->failure);
         if (worker->open_status == STATUS_OK) {
             if (pool->joins_late)
                 crew_add_feeder(crew);
@@ -199,12 +199,12 @@ static void *worker_run(void *argument)
     }
     if (worker->fault_status != STATUS_OK)
         worker->status = status_fail_first(&worker->failure, worker->status, &worker->fault);
-    void *opened = worker->worker;
-    worker->worker = NULL;
+    void *opened = worker->consumer;
+    worker->consumer = NULL;
     if (crew->checkpoint)
         checkpoint_leave(crew->checkpoint);
     crew_leave(crew);
-    pool->engine->worker_close(opened);
+    pool->engine->consumer_close(opened);
     return NULL;
 }
 
@@ -276,7 +276,7 @@ enum status worker_pool_collect(const struct worker_pool *pool, enum status stat
     return status;
 }
 
-enum status worker_pool_finish(struct worker_pool *pool, struct failure *failure)
+enum status worker_pool_merge(struct worker_pool *pool, struct failure *failure)
 {
     enum status status = STATUS_OK;
     double start = clock_seconds();
@@ -286,11 +286,11 @@ enum status worker_pool_finish(struct worker_pool *pool, struct failure *failure
     for (unsigned i = 0; i < pool->count; i++) {
         struct worker *worker = &pool->workers[i];
         struct failure own;
-        if (worker->worker && worker_complete(worker, &own) != STATUS_OK)
+        if (worker->consumer && worker_merge(worker, &own) != STATUS_OK)
             status = status_fail_first(failure, status, &own);
     }
-    if (status == STATUS_OK && pool->engine->finish)
-        status = pool->engine->finish(pool->session, failure);
+    if (status == STATUS_OK && pool->engine->merge)
+        status = pool->engine->merge(pool->session, failure);
     pool->merge_seconds += clock_seconds() - start;
     return status;
 }

@@ -45,7 +45,7 @@ struct worker_pool {
     unsigned count;         /* the number of workers */
     struct worker *workers; /* [count] */
     unsigned started;       /* workers that have a thread */
-    double merge_seconds;   /* spent in worker_pool_finish */
+    double merge_seconds;   /* spent in worker_pool_merge */
 };
 
 /*
@@ -86,7 +86,7 @@ enum status worker_pool_collect(const struct worker_pool *pool, enum status stat
  * Merges into the partial what the session and its open workers hold. If several workers fail,
  * stores the failure to report.
  */
-enum status worker_pool_finish(struct worker_pool *pool, struct failure *failure);
+enum status worker_pool_merge(struct worker_pool *pool, struct failure *failure);
 
 /*
  * Waits until all threads of the workers have ended, fills in the report, and frees the session and

@@ -25,6 +25,9 @@
 #define PARTS_JOIN_BYTES  ((size_t)4096)
 #define PARTS_GUESS_BYTES ((size_t)16384)
 
+/* The longest end of a row that is kept for the worker of that row, who then need not decode it. */
+#define PARTS_SKIPPED_BYTES PARTS_GUESS_BYTES
+
 /*
  * The positions that a file takes for each compressed byte, as a power of two. No format decodes a
  * byte to more (bzip2: 1.2 million zeros from a byte), so parts and files do not overlap.
@@ -46,6 +49,14 @@ struct parts_link {
     enum text_scan_state ends[TEXT_SCAN_STATES];
 };
 
+/* Of text: what is known of a part that was taken. */
+struct parts_seam {
+    struct parts_link link;
+    char *skipped; /* the end of a row that began before the part, for the worker of that row. NULL:
+                      not read yet, or too long, or taken */
+    size_t skipped_bytes;
+};
+
 /* A file. Its name, format, begin and position do not change. */
 struct parts_file {
     struct parts_file *next;
@@ -62,9 +73,9 @@ struct parts_file {
     enum text_row_end row_end;
     size_t taken;             /* parts that were taken */
     bool is_taken;            /* all parts were */
-    struct parts_link *links; /* of CSV: [taken] */
-    size_t links_capacity;
-    size_t known; /* the part at whose begin the state is known: */
+    struct parts_seam *seams; /* of text: [taken] */
+    size_t seams_capacity;
+    size_t known; /* of CSV, the part at whose begin the state is known: */
     enum text_scan_state state;
 
     pthread_mutex_t lock;       /* guards what follows; taken alone */
@@ -88,7 +99,9 @@ struct parts_part {
     bool is_guessed; /* of CSV: whether the part begins between quotes is known, or was guessed */
     size_t joined;   /* the parts after it that its last row extends to: those begun so far */
     struct reader reader;
-    struct stream stream;   /* skips the end of a row that began before the part */
+    struct stream stream; /* skips the end of a row that began before the part */
+    char *skipped;        /* [PARTS_SKIPPED_BYTES], what was skipped so far. NULL: not kept */
+    size_t skipped_bytes;
     struct parts_link link; /* `ends`: the states so far */
     uint64_t own;           /* bytes decoded of the part itself, once joined > 0 */
 };
@@ -104,7 +117,7 @@ struct parts {
     struct parts_file **last;
     struct parts_part *taken;
     bool needs_order; /* see parts_needs_order */
-    uint64_t stop;    /* nothing after this position is needed */
+    uint64_t stop;    /* nothing from this position on is needed */
     uint64_t bytes;   /* of the parts that were read to their ends */
 };
 
@@ -118,7 +131,7 @@ struct parts *parts_create(const struct record_format *format, const struct read
     parts->options = options;
     parts->join_options = *options;
     parts->join_options.bytes_read = NULL; /* they are read again */
-    parts->join_options.kinds &= ~(unsigned)DECODER_REFUSED;
+    parts->join_options.kinds &= DECODER_COMPRESSED;
     parts->stop = UINT64_MAX;
     parts->last = &parts->files;
     pthread_mutex_init(&parts->lock, NULL);
@@ -131,6 +144,7 @@ static void parts_free_part(struct parts_part *part)
     if (part->is_open)
         reader_close(&part->reader);
     free(part->stream.rest);
+    free(part->skipped);
     free(part);
 }
 
@@ -150,7 +164,9 @@ void parts_destroy(struct parts *parts)
             free(file->found[i].wrap);
         free(file->found);
         free(file->looked);
-        free(file->links);
+        for (size_t i = 0; file->seams && i < file->taken; i++)
+            free(file->seams[i].skipped);
+        free(file->seams);
         pthread_mutex_destroy(&file->lock);
         free(file);
     }
@@ -237,7 +253,8 @@ static enum parts_found parts_find(const struct parts *parts, struct parts_file 
         }
         struct decoder_part *part = &file->found[file->found_count];
         if (file->found_count == 0 && !file->index) /* else memory was short after it was opened */
-            file->index = decoder_index_open(file->format, &view, begin, PARTS_BLOCK_BYTES);
+            file->index = decoder_index_open(file->format, &view, begin, PARTS_BLOCK_BYTES,
+                                             parts->format->is_text);
         if (file->index) {
             if (!decoder_index_next(file->index, PARTS_BYTES_MIN, part)) {
                 result = PARTS_NO_MEMORY;
@@ -254,8 +271,8 @@ static enum parts_found parts_find(const struct parts *parts, struct parts_file 
             *part = (struct decoder_part){.begin = begin, .end = end, .is_last = end == view.bytes};
         }
         file->found_count++;
-        reader_count(parts->options,
-                     part->begin - begin + (part->is_last ? view.bytes - part->end : 0));
+        atomic_fetch_add(parts->options->bytes_read, /* what no reader reads */
+                         part->begin - begin + (part->is_last ? view.bytes - part->end : 0));
     }
     if (result == PARTS_FOUND)
         *found = file->found[index];
@@ -266,17 +283,17 @@ static enum parts_found parts_find(const struct parts *parts, struct parts_file 
 /* --- reading a part; without a lock, by the thread that has marked it busy ------------------- */
 
 /* Reads on in the part after the last one, as far as the last row extends. */
-static enum status parts_join_next(const struct parts *parts, struct parts_part *part,
-                                   bool *has_ended, struct failure *failure)
+static enum status parts_join_next(struct parts *parts, struct parts_part *part, bool *has_ended,
+                                   struct failure *failure)
 {
     struct parts_file *file = part->file;
+    const size_t next = part->index + ++part->joined;
+    const enum text_row_end row_end = part->reader.row_end;
     struct decoder_part found;
 
-    const enum text_row_end row_end = part->reader.row_end;
-
-    if (part->joined == 0)
+    if (part->joined == 1)
         part->own = part->stream.taken;
-    switch (parts_find(parts, file, part->index + ++part->joined, &found)) {
+    switch (parts_find(parts, file, next, &found)) {
     case PARTS_NO_MORE:
         *has_ended = true;
         return STATUS_OK;
@@ -289,6 +306,13 @@ static enum status parts_join_next(const struct parts *parts, struct parts_part 
     input_hold(file->input);
     reader_open_part(&part->reader, &parts->join_options, file->input, file->format, &found);
     part->reader.row_end = row_end;
+    pthread_mutex_lock(&parts->lock);
+    if (next < file->taken && file->seams[next].skipped) { /* the row ends with these bytes */
+        const size_t bytes = file->seams[next].skipped_bytes;
+        part->reader.plain = (struct reader_ahead){file->seams[next].skipped, 0, bytes, bytes};
+        file->seams[next].skipped = NULL;
+    }
+    pthread_mutex_unlock(&parts->lock);
     return STATUS_OK;
 }
 
@@ -322,16 +346,34 @@ static void parts_note_begin(struct parts_part *part, const char *data, size_t b
  * Takes bytes that were read to the buffer: skips what belongs to the part before, and of the parts
  * after it takes no more than the end of the last row.
  */
-static enum status parts_take(struct parts_part *part, struct stream_chunk *chunk, size_t bytes,
-                              bool *has_ended, struct failure *failure)
+static enum status parts_take(struct parts *parts, struct parts_part *part,
+                              struct stream_chunk *chunk, size_t bytes, bool *has_ended,
+                              struct failure *failure)
 {
     struct stream *stream = &part->stream;
     char *data = chunk->buffer->data + chunk->filled;
 
     if (stream->is_skipping) {
+        const size_t all = bytes;
         if (stream->format->text.is_quoted)
             parts_note_begin(part, data, bytes);
+        if (part->skipped && bytes <= PARTS_SKIPPED_BYTES - part->skipped_bytes) {
+            memcpy(part->skipped + part->skipped_bytes, data, bytes);
+        } else {
+            free(part->skipped);
+            part->skipped = NULL;
+        }
         stream_skip(stream, data, &bytes);
+        part->skipped_bytes += all - bytes;
+        if (part->skipped && !stream->is_skipping) {
+            char *fitted = realloc(part->skipped, part->skipped_bytes);
+            pthread_mutex_lock(&parts->lock);
+            struct parts_seam *seam = &part->file->seams[part->index];
+            seam->skipped = fitted ? fitted : part->skipped;
+            seam->skipped_bytes = part->skipped_bytes;
+            pthread_mutex_unlock(&parts->lock);
+            part->skipped = NULL;
+        }
     }
     if (part->joined > 0) {
         const size_t end = record_find_end(stream->format, data, bytes, chunk->state);
@@ -352,7 +394,7 @@ struct parts_turn {
 };
 
 /* Fills the buffer from a part. */
-static void parts_fill(const struct parts *parts, struct parts_part *part, struct parts_turn *turn,
+static void parts_fill(struct parts *parts, struct parts_part *part, struct parts_turn *turn,
                        struct failure *failure)
 {
     struct stream_chunk *chunk = &turn->chunk;
@@ -378,7 +420,7 @@ static void parts_fill(const struct parts *parts, struct parts_part *part, struc
             turn->is_corrupt = true;
             turn->status = failure->status;
         } else if (piece.bytes > 0) {
-            turn->status = parts_take(part, chunk, piece.bytes, &turn->has_ended, failure);
+            turn->status = parts_take(parts, part, chunk, piece.bytes, &turn->has_ended, failure);
         } else if (event == INPUT_END && !parts->format->is_text) {
             turn->has_ended = true;
             turn->is_cut = chunk->whole < chunk->filled;
@@ -408,7 +450,7 @@ static struct parts_part *parts_find_free(const struct parts *parts, bool anybod
 {
     struct parts_part *part = parts->taken;
 
-    while (part && (part->is_busy || part->stream.position > parts->stop ||
+    while (part && (part->is_busy || part->stream.position >= parts->stop ||
                     (!anybody && !pthread_equal(part->puller, pthread_self()))))
         part = part->next;
     return part;
@@ -436,18 +478,18 @@ static void parts_drop(struct parts *parts, struct parts_part *part)
     parts_free_part(part);
 }
 
-/* Adds what is known of a further part of CSV: nothing. Returns whether there is memory. */
-static bool parts_add_link(struct parts_file *file)
+/* Adds what is known of a further part of text: nothing. Returns whether there is memory. */
+static bool parts_add_seam(struct parts_file *file)
 {
-    if (file->taken == file->links_capacity) {
-        const size_t capacity = 2 * file->links_capacity + 1;
-        struct parts_link *grown = realloc(file->links, capacity * sizeof *grown);
+    if (file->taken == file->seams_capacity) {
+        const size_t capacity = 2 * file->seams_capacity + 1;
+        struct parts_seam *grown = realloc(file->seams, capacity * sizeof *grown);
         if (!grown)
             return false;
-        file->links = grown;
-        file->links_capacity = capacity;
+        file->seams = grown;
+        file->seams_capacity = capacity;
     }
-    file->links[file->taken] = (struct parts_link){.is_begun = false};
+    file->seams[file->taken] = (struct parts_seam){.link = {.is_begun = false}};
     return true;
 }
 
@@ -458,7 +500,7 @@ static bool parts_add_link(struct parts_file *file)
 static bool parts_follow_links(struct parts_file *file)
 {
     for (; file->known < file->taken; file->known++) {
-        const struct parts_link *link = &file->links[file->known];
+        const struct parts_link *link = &file->seams[file->known].link;
         if (link->is_begun && !(link->agrees >> file->state & 1))
             return false;
         if (!link->is_read)
@@ -479,10 +521,10 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
     struct parts_file *file;
 
     *taken = NULL;
-    while ((file = parts_next_file(parts)) != NULL && file->position <= parts->stop) {
+    while ((file = parts_next_file(parts)) != NULL && file->position < parts->stop) {
         struct parts_part *part = calloc(1, sizeof *part);
-        const bool has_link = !parts->format->text.is_quoted || parts_add_link(file);
-        enum parts_found result = part && has_link ? PARTS_FOUND : PARTS_NO_MEMORY;
+        const bool has_seam = !parts->format->is_text || parts_add_seam(file);
+        enum parts_found result = part && has_seam ? PARTS_FOUND : PARTS_NO_MEMORY;
         if (part) {
             part->is_busy = true;
             part->puller = pthread_self();
@@ -491,7 +533,7 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
             part->next = parts->taken;
             parts->taken = part;
             pthread_mutex_unlock(&parts->lock);
-            if (has_link)
+            if (has_seam)
                 result = parts_find(parts, file, part->index, &part->found);
             pthread_mutex_lock(&parts->lock);
         }
@@ -505,7 +547,7 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
         }
         const uint64_t offset = part->found.begin - (uint64_t)file->begin;
         const uint64_t position = file->position + (offset << PARTS_EXPANSION_BITS);
-        if (result == PARTS_NO_MORE || position > parts->stop) {
+        if (result == PARTS_NO_MORE || position >= parts->stop) {
             file->is_taken = true;
             parts_drop(parts, part);
             pthread_cond_broadcast(&parts->freed);
@@ -518,12 +560,15 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
                 {
                     .name = file->name,
                     .start = (uint64_t)file->begin,
-                    .offset = part->index == 0 ? (uint64_t)file->begin : part->found.begin,
+                    /* what precedes may end in the first byte */
+                    .offset = part->index == 0 ? (uint64_t)file->begin
+                                               : part->found.begin + (part->found.shift > 0),
                     .decoder = file->format,
                 },
             .position = position,
             .is_skipping = part->index > 0 && parts->format->is_text,
         };
+        part->skipped = part->stream.is_skipping ? malloc(PARTS_SKIPPED_BYTES) : NULL;
         part->link = (struct parts_link){
             .is_begun = !part->stream.is_skipping,
             .agrees = part->index > 0 ? PARTS_ANY_STATE : 1u << TEXT_SCAN_ROW,
@@ -576,7 +621,7 @@ static enum parts_event parts_read(struct parts *parts, struct parts_part *part,
         pthread_cond_broadcast(&parts->freed);
     }
     if (parts->format->text.is_quoted) {
-        part->file->links[part->index] = part->link;
+        part->file->seams[part->index].link = part->link;
         turn.is_cut |= !parts_follow_links(part->file);
     }
     bool is_divided = part->index > 0 || !part->found.is_last;
@@ -623,7 +668,7 @@ enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bo
             continue; /* no row begins in it */
         }
         const struct parts_part *left = parts->taken; /* that is busy or still needed */
-        while (left && !left->is_busy && left->stream.position > parts->stop)
+        while (left && !left->is_busy && left->stream.position >= parts->stop)
             left = left->next;
         event = left ? PARTS_NONE : PARTS_ENDED;
         if (event == PARTS_ENDED)

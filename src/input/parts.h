@@ -5,10 +5,10 @@
  * and counts it. If all parts are taken, a worker may decode the next chunk of a part while the
  * worker that took it is counting.
  *
- * A row belongs to the part in which it begins: the worker of that part decodes on beyond the end
- * of the part, up to the end of the row, and the worker of the next part skips these bytes. A row
- * that begins with a part belongs to the part before. So each byte is decoded once by the worker of
- * its part, and at the beginning of a part a second time.
+ * A row belongs to the part in which it begins: the worker of that part reads on beyond the end of
+ * the part, up to the end of the row, and the worker of the next part skips these bytes. A row that
+ * begins with a part belongs to the part before. The bytes that were skipped are kept for the
+ * worker that needs them; if they are not known yet, it decodes the beginning of the part itself.
  *
  * Of CSV, it is known whether a part begins between quotes once the part before it is decoded,
  * which is not waited for: it is guessed, from the first quotes, and found out afterwards. If the
@@ -69,7 +69,7 @@ enum parts_event {
 enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bool wait,
                             struct chunk *chunk, bool *has_several, struct failure *failure);
 
-/* Ends the stream at a position: what follows it is no longer read. */
+/* Ends the stream at a position: nothing from there on is read any more. */
 void parts_stop(struct parts *parts, uint64_t position);
 
 /*

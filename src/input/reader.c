@@ -55,6 +55,7 @@ void reader_open_part(struct reader *reader, const struct reader_options *option
     reader->goes_on = !part->is_last;
     reader->next = (off_t)part->begin;
     reader->limit = (off_t)part->end;
+    reader->shift = part->shift;
     reader->head = (struct reader_ahead){part->wrap, 0, part->head_bytes, 0};
     reader->tail = (struct reader_ahead){part->wrap, part->head_bytes, part->wrap_bytes, 0};
 }
@@ -101,12 +102,6 @@ void reader_end_rows(enum text_row_end row_end, char *data, size_t bytes)
     }
 }
 
-void reader_count(const struct reader_options *options, uint64_t bytes)
-{
-    if (options->bytes_read)
-        atomic_fetch_add_explicit(options->bytes_read, bytes, memory_order_relaxed);
-}
-
 /* Waits up to `milliseconds` (-1: without limit) until `fd` can be read; false if it cannot. */
 static bool reader_wait(int fd, int wake, int milliseconds)
 {
@@ -135,10 +130,17 @@ static enum input_event reader_read_file(struct reader *reader, struct input_pie
         if (reader_ahead_take(&reader->head, piece) ||
             (left == 0 && reader_ahead_take(&reader->tail, piece)))
             return INPUT_DATA;
-        n = input_read_at(fd, piece->data, left < piece->capacity ? (size_t)left : piece->capacity,
+        /* Shifted bytes have bits of the byte after them, which is read, too. */
+        const size_t more = reader->shift > 0 && left > 0;
+        n = input_read_at(fd, piece->data,
+                          left < piece->capacity - more ? (size_t)left + more : piece->capacity,
                           reader->next);
+        n -= n > 0 ? (ssize_t)more : 0;
         if (n == 0 && left > 0)
             return reader_fail(reader, "the file shrank while it was read", failure);
+        for (ssize_t i = 0; more && i < n; i++)
+            piece->data[i] = (char)((unsigned char)piece->data[i] << reader->shift |
+                                    (unsigned char)piece->data[i + 1] >> (8 - reader->shift));
         reader->next += n > 0 ? n : 0;
     } else {
         /* FIONREAD could tell whether the pipe is full, but blocks while the writer is copying. */
@@ -156,52 +158,30 @@ static enum input_event reader_read_file(struct reader *reader, struct input_pie
     if (n < 0)
         return reader_fail(reader, strerror(errno), failure);
     piece->bytes = (size_t)n;
-    reader_count(reader->options, piece->bytes);
+    if (reader->options->bytes_read)
+        atomic_fetch_add_explicit(reader->options->bytes_read, piece->bytes, memory_order_relaxed);
     reader->has_ended = n == 0;
     return n == 0 ? INPUT_END : INPUT_DATA;
 }
 
-static enum input_event reader_read_plain(struct reader *reader, struct input_piece *piece,
-                                          struct failure *failure);
-
-/* Reads more of the raw or plain bytes ahead; of the piece, it uses what is said of waiting. */
-static enum input_event reader_read_ahead(struct reader *reader, struct reader_ahead *ahead,
-                                          struct input_piece *piece, struct failure *failure)
+/* Reads more of the file after the raw bytes ahead; of the piece, it uses what is said of waiting.
+ */
+static enum input_event reader_read_raw(struct reader *reader, struct input_piece *piece,
+                                        struct failure *failure)
 {
+    struct reader_ahead *raw = &reader->raw;
     struct input_piece more = {.wait = piece->wait, .has_waited = piece->has_waited};
 
-    ahead->end -= ahead->begin;
-    if (ahead->begin > 0)
-        memmove(ahead->data, ahead->data + ahead->begin, ahead->end);
-    ahead->begin = 0;
-    if (ahead->end == ahead->capacity) {
-        const size_t capacity = ahead->capacity > 0 ? 2 * ahead->capacity : READER_AHEAD_BYTES;
-        char *grown = realloc(ahead->data, capacity);
-        if (!grown)
-            return reader_fail(reader, strerror(errno), failure);
-        ahead->data = grown;
-        ahead->capacity = capacity;
-    }
-    more.data = ahead->data + ahead->end;
-    more.capacity = ahead->capacity - ahead->end;
-    const enum input_event event = ahead == &reader->raw
-                                       ? reader_read_file(reader, &more, failure)
-                                       : reader_read_plain(reader, &more, failure);
-    ahead->end += more.bytes;
+    if (!raw->data && !(raw->data = malloc(READER_AHEAD_BYTES)))
+        return reader_fail(reader, strerror(errno), failure);
+    if (raw->begin == raw->end)
+        raw->begin = raw->end = 0;
+    more.data = raw->data + raw->end;
+    more.capacity = READER_AHEAD_BYTES - raw->end; /* a format is known after less */
+    const enum input_event event = reader_read_file(reader, &more, failure);
+    raw->end += more.bytes;
     piece->has_waited = more.has_waited;
     return event;
-}
-
-/* As decoder_detect; arrays of NumPy have no format if the options take them. */
-static const struct decoder_format *reader_match(const struct reader_options *options,
-                                                 const void *head, size_t bytes, unsigned kinds,
-                                                 bool *undecided)
-{
-    const struct decoder_format *format = decoder_detect(head, bytes, kinds, undecided);
-    const bool is_taken =
-        format && options->takes_arrays && strcmp(decoder_format_name(format), "NumPy") == 0;
-
-    return is_taken ? NULL : format;
 }
 
 /*
@@ -217,7 +197,7 @@ static enum input_event reader_decode_piece(struct reader *reader, struct input_
 
     piece->bytes = 0;
     if (!reader->is_faulty && raw->begin == raw->end && !reader->is_pending)
-        event = reader_read_ahead(reader, raw, piece, failure);
+        event = reader_read_raw(reader, piece, failure);
     if (event == INPUT_END && reader->decoder &&
         decoder_finish(reader->decoder, failure) != STATUS_OK)
         return INPUT_ERROR;
@@ -287,11 +267,10 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
 
     piece->bytes = 0;
     while (!reader->is_detected) { /* read ahead until the format is known */
-        event = reader_read_ahead(reader, raw, piece, failure);
+        event = reader_read_raw(reader, piece, failure);
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
-        reader->format =
-            reader_match(reader->options, raw->data, raw->end, reader->options->kinds, &undecided);
+        reader->format = decoder_detect(raw->data, raw->end, reader->options->kinds, &undecided);
         reader->is_detected = !undecided || reader->has_ended;
     }
     event = INPUT_DATA;
@@ -303,7 +282,8 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
         event = reader_decode_piece(reader, piece, failure);
     if (reader->format && event == INPUT_DATA && reader->checks_content) {
         const struct decoder_format *kind =
-            reader_match(reader->options, piece->data, piece->bytes, DECODER_REFUSED, &undecided);
+            decoder_detect(piece->data, piece->bytes,
+                           reader->options->kinds & ~(unsigned)DECODER_COMPRESSED, &undecided);
         struct decoder *none;
         reader->checks_content = false;
         if (kind) { /* as in an archive x.tar.gz */
@@ -314,6 +294,33 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
     }
     if (reader->row_end != TEXT_ENDS_LF)
         reader_end_rows(reader->row_end, piece->data, piece->bytes);
+    return event;
+}
+
+/* Reads more after the plain bytes ahead; of the piece, it uses what is said of waiting. */
+static enum input_event reader_read_ahead(struct reader *reader, struct input_piece *piece,
+                                          struct failure *failure)
+{
+    struct reader_ahead *plain = &reader->plain;
+    struct input_piece more = {.wait = piece->wait, .has_waited = piece->has_waited};
+
+    plain->end -= plain->begin;
+    if (plain->begin > 0)
+        memmove(plain->data, plain->data + plain->begin, plain->end);
+    plain->begin = 0;
+    if (plain->end == plain->capacity) {
+        const size_t capacity = plain->capacity > 0 ? 2 * plain->capacity : READER_AHEAD_BYTES;
+        char *grown = realloc(plain->data, capacity);
+        if (!grown)
+            return reader_fail(reader, strerror(errno), failure);
+        plain->data = grown;
+        plain->capacity = capacity;
+    }
+    more.data = plain->data + plain->end;
+    more.capacity = plain->capacity - plain->end;
+    const enum input_event event = reader_read_plain(reader, &more, failure);
+    plain->end += more.bytes;
+    piece->has_waited = more.has_waited;
     return event;
 }
 
@@ -388,7 +395,7 @@ enum input_event reader_look_array(struct reader *reader, struct input_piece *pi
             return reader_fail(reader, "it ends within its NumPy header", failure);
         if (result != NPY_MORE || event == INPUT_END)
             return INPUT_DATA;
-        event = reader_read_ahead(reader, plain, piece, failure);
+        event = reader_read_ahead(reader, piece, failure);
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
     }
@@ -541,7 +548,7 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
             break;
         if (plain->end - plain->begin >= READER_NAMES_BYTES)
             return reader_fail(reader, "its header line is longer than 1 MiB", failure);
-        event = reader_read_ahead(reader, plain, piece, failure);
+        event = reader_read_ahead(reader, piece, failure);
         if (event == INPUT_EMPTY || event == INPUT_ERROR)
             return event;
     }
@@ -591,7 +598,7 @@ enum input_event reader_look(struct reader *reader, struct failure *failure)
         while (spaces < bytes && record_is_space(plain->data[plain->begin + spaces]))
             spaces++;
         struct input_piece piece = {.wait = bytes == spaces};
-        event = reader_read_ahead(reader, plain, &piece, failure);
+        event = reader_read_ahead(reader, &piece, failure);
     }
     return event;
 }
@@ -608,7 +615,7 @@ enum status reader_detect(const struct reader_options *options, const struct inp
     ssize_t n = input_read_at(input->fd, head, sizeof head, input->start);
     if (n < 0)
         return input_fail(failure, input->name, strerror(errno));
-    *format = reader_match(options, head, (size_t)n, options->kinds, &undecided);
+    *format = decoder_detect(head, (size_t)n, options->kinds, &undecided);
     return STATUS_OK;
 }
 

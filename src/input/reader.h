@@ -47,8 +47,7 @@ struct input_piece {
 
 /* Shared by all readers of a source. */
 struct reader_options {
-    unsigned kinds;    /* of decoder_detect: compressed inputs are decoded, refused ones an error */
-    bool takes_arrays; /* files of NumPy are not refused */
+    unsigned kinds; /* of decoder_detect: compressed inputs are decoded, refused ones an error */
     bool ends_with_nul;    /* rows end with NUL */
     uint64_t memory_limit; /* of decoder_open */
     bool holds_frames;     /* return a frame only after its checksum is verified (see below) */
@@ -81,6 +80,7 @@ struct reader {
     bool is_part;        /* reads input[next..limit) with pread; else from the file offset of fd */
     off_t next;
     off_t limit;
+    unsigned shift;                      /* see struct decoder_part */
     bool goes_on;                        /* another part of the file follows */
     struct reader_ahead head;            /* bytes to read before the part */
     struct reader_ahead tail;            /* and after it; in the memory of the head */
@@ -144,9 +144,6 @@ void reader_close(struct reader *reader);
 
 /* Puts newlines where rows end, in text that no reader has read. */
 void reader_end_rows(enum text_row_end row_end, char *data, size_t bytes);
-
-/* Adds bytes of a file that no reader reads to options->bytes_read. Thread-safe. */
-void reader_count(const struct reader_options *options, uint64_t bytes);
 
 /*
  * Reads ahead until the beginning of the text is known: how its first line ends, and the header,

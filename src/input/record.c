@@ -10,11 +10,11 @@
 size_t record_cut(const struct record_format *format, const char *data, size_t known, size_t bytes,
                   enum text_scan_state *state)
 {
-    const bool has_lines = record_has_lines(format);
     size_t end = bytes;
 
     if (!format->is_text)
         return bytes - bytes % format->element_bytes;
+    const bool has_lines = record_has_lines(format);
     if (state && format->text.is_quoted) {
         end = text_scan_last(&format->text, data + known, bytes - known, state);
         return end > 0 ? known + end : 0;

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
-#include "base/parallel.h"
+#include "base/resources.h"
 #include "input/first_block.h"
 #include "input/parts.h"
 #include "input/reader.h"
@@ -178,7 +178,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
     }
     new->names = names;
     new->count = count;
-    new->processors = parallel_processors();
+    new->processors = resources_at_start()->processors;
     new->format.element_bytes = 1;
     new->stop = UINT64_MAX;
     new->stream.format = &new->format;
@@ -231,11 +231,6 @@ static bool source_has_input(const struct source *source)
     return source->is_reading || source->file || source->opened < source->count;
 }
 
-void source_limit_decoding(struct source *source, uint64_t memory_limit)
-{
-    source->reading.memory_limit = memory_limit;
-}
-
 struct source_sizes source_sizes(const struct source *source)
 {
     return (struct source_sizes){.stream = source->size, .files = source->origin.size};
@@ -280,14 +275,15 @@ enum status source_look_array(struct source *source, struct npy *array, bool *is
     enum input_event event = INPUT_END;
 
     *is_array = false;
-    source->reading.takes_arrays = true;
+    source->reading.kinds &= ~(unsigned)DECODER_ARRAY;
     if (source_has_input(source) && source_open_next(source, failure) != STATUS_OK)
         return failure->status;
     if (source->is_reading) {
         *name = source->reader.input->name;
         event = reader_look_array(&source->reader, &piece, array, is_array, failure);
     }
-    source->reading.takes_arrays = *is_array;
+    if (!*is_array)
+        source->reading.kinds = source->options.kinds;
     return event == INPUT_ERROR ? failure->status : STATUS_OK;
 }
 
@@ -353,7 +349,8 @@ void source_set_format(struct source *source, const struct record_format *format
     source->format = *format;
     if (divides && source->origin.size != SOURCE_SIZE_UNKNOWN) /* it can be repeated */
         source->parts = parts_create(&source->format, &source->reading);
-    source->reading.takes_arrays = format->has_arrays;
+    if (format->has_arrays)
+        source->reading.kinds &= ~(unsigned)DECODER_ARRAY;
     source->stream.rules = format->text;
     if (source->is_reading) /* it was opened to be looked at */
         reader_set_records(&source->reader, &source->format, &source->stream.rules);
@@ -555,7 +552,7 @@ static enum status source_divide_input(struct source *source, const struct sourc
         source->turn_sequence = source->sequence;
         pthread_mutex_unlock(&source->turn_lock);
         stream->left_out += reader->header_bytes + skipped;
-        reader_count(&source->reading, skipped);
+        atomic_fetch_add(&source->bytes_read, skipped);
     }
     /* What was read ahead will be read again, but the header. */
     const uint64_t read = (uint64_t)(lseek(input->fd, 0, SEEK_CUR) - input->start);
@@ -596,8 +593,8 @@ static size_t source_cut_range(const struct source *source, size_t bytes)
 /*
  * Claims a range that ends with a whole record when it is read after the filled bytes of the
  * buffer; *is_claimed is false if there is none. What remains then has to be read in order: part of
- * an element, a line that is too long, or bytes by which the file has grown. Fails as the buffer's
- * `grow`.
+ * an element, a line that is too long, or for which there is no memory, or bytes by which the file
+ * has grown. Fails with STATUS_ENGINE as the buffer's `grow`.
  */
 static enum status source_claim(struct source *source, struct source_pull *pull, bool *is_claimed,
                                 struct failure *failure)
@@ -611,8 +608,11 @@ static enum status source_claim(struct source *source, struct source_pull *pull,
     if (format->is_text) { /* even at its end: the last line may still be growing */
         bytes = source_cut_range(source, bytes);
         while (bytes == 0 && left > capacity && capacity < CHUNK_ROW_BYTES_MAX && buffer->grow) {
-            if (buffer->grow(buffer, chunk_grown_bytes(capacity), failure) != STATUS_OK)
-                return failure->status;
+            const enum status status = buffer->grow(buffer, chunk_grown_bytes(capacity), failure);
+            if (status == STATUS_ENGINE)
+                return status;
+            if (status != STATUS_OK)
+                break;
             pull->chunk.limit = capacity = buffer->capacity;
             bytes = source_cut_range(source, left < capacity ? (size_t)left : capacity);
         }
@@ -810,26 +810,24 @@ static enum status source_take_rows(struct source *source, const struct source_p
         end = row > begin ? row : begin;
     bool is_open = state == TEXT_SCAN_INSIDE && !is_empty && !is_short;
     for (size_t wanted = SOURCE_FINISH_BYTES; is_open && status == STATUS_OK; wanted *= 2) {
-        if (end == buffer->capacity && end < CHUNK_ROW_BYTES_MAX && buffer->grow)
-            status = buffer->grow(buffer, chunk_grown_bytes(end), failure);
+        const struct chunk_origin origin = {
+            .name = range->input->name,
+            .offset = (uint64_t)range->offset + row,
+            .start = (uint64_t)range->input->start,
+            .row_end = range->row_end,
+        };
+        if (end == buffer->capacity)
+            status = stream_grow(rules, &origin, buffer, row, end, failure);
         const size_t space = buffer->capacity - end;
         char *next = buffer->data + end;
         ssize_t n = 0;
-        if (status == STATUS_OK && space > 0)
+        if (status == STATUS_OK)
             n = input_read_at(range->input->fd, next, space < wanted ? space : wanted,
                               range->offset + (off_t)end);
         if (n < 0)
             status = input_fail(failure, range->input->name, strerror(errno));
-        if (status == STATUS_OK && n == 0 && (space == 0 || state == TEXT_SCAN_INSIDE)) {
-            const struct chunk_origin origin = {
-                .name = range->input->name,
-                .offset = (uint64_t)range->offset + row,
-                .start = (uint64_t)range->input->start,
-                .row_end = range->row_end,
-            };
-            status =
-                stream_fail_row(rules, &origin, buffer->data + row, end - row, space == 0, failure);
-        }
+        if (status == STATUS_OK && n == 0 && state == TEXT_SCAN_INSIDE)
+            status = stream_fail_row(rules, &origin, buffer->data + row, end - row, NULL, failure);
         if (status != STATUS_OK || n == 0)
             break; /* the end of the file is that of the row */
         reader_end_rows(range->row_end, next, (size_t)n);
@@ -869,7 +867,7 @@ static enum status source_read_range(struct source *source, const struct source_
                           range->offset + (off_t)(good - pull->chunk.whole));
         good += n > 0 ? (size_t)n : 0;
     }
-    reader_count(&source->reading, range->bytes);
+    atomic_fetch_add_explicit(&source->bytes_read, range->bytes, memory_order_relaxed);
     if (range->row_end != TEXT_ENDS_LF)
         reader_end_rows(range->row_end, data, good);
     if (source->format.is_text && source->format.text.is_quoted)
@@ -889,12 +887,12 @@ static enum status source_read_range(struct source *source, const struct source_
 }
 
 /*
- * Pulls from the inputs outside the parts: reads or claims, completes the chunk, and advances the
- * stream. The caller holds the lock, and this function releases it. Unless *ended is set, *chunk is
- * empty only if nothing can be read at present. Fails also if the input has ended within an
- * element.
+ * Pulls from the inputs outside the parts. With the lock: reads or claims, completes the chunk, and
+ * advances the stream; then without it, reads what was claimed. Unless *ended is set, *chunk is
+ * empty only if nothing can be read at present, or without `wait` if another thread has the lock.
+ * Fails also if the input has ended within an element.
  */
-static enum status source_pull_locked(struct source *source, struct chunk_buffer *buffer, bool wait,
+static enum status source_pull_inputs(struct source *source, struct chunk_buffer *buffer, bool wait,
                                       struct chunk *chunk, bool *ended, struct failure *failure)
 {
     const struct record_format *format = &source->format;
@@ -902,6 +900,15 @@ static enum status source_pull_locked(struct source *source, struct chunk_buffer
     struct source_pull pull = {.chunk = stream_begin(stream, buffer), .wait = wait};
     const struct source_range *range = &pull.range;
 
+    *chunk = (struct chunk){.bytes = 0};
+    *ended = false;
+    if (wait) {
+        atomic_fetch_add(&source->waiting, 1);
+        pthread_mutex_lock(&source->lock);
+        atomic_fetch_sub(&source->waiting, 1);
+    } else if (pthread_mutex_trylock(&source->lock) != 0) {
+        return STATUS_OK;
+    }
     source->pull_begins = clock_seconds();
     source->waited = false;
     enum status status = source_fill(source, &pull, failure);
@@ -993,10 +1000,7 @@ enum status source_pull(struct source *source, struct chunk_buffer *buffer, stru
                 break;
             }
         }
-        atomic_fetch_add(&source->waiting, 1);
-        pthread_mutex_lock(&source->lock);
-        atomic_fetch_sub(&source->waiting, 1);
-        status = source_pull_locked(source, buffer, true, chunk, &ended, failure);
+        status = source_pull_inputs(source, buffer, true, chunk, &ended, failure);
         ended = ended && !atomic_load(&source->is_divided);
     } while (status == STATUS_OK && chunk->bytes == 0 && !ended);
     if (source->format.text.has_comments)
@@ -1008,11 +1012,8 @@ enum status source_try_pull(struct source *source, struct chunk_buffer *buffer, 
                             bool *pulled, struct failure *failure)
 {
     bool ended;
+    enum status status = source_pull_inputs(source, buffer, false, chunk, &ended, failure);
 
-    *pulled = false;
-    if (pthread_mutex_trylock(&source->lock) != 0)
-        return STATUS_OK;
-    enum status status = source_pull_locked(source, buffer, false, chunk, &ended, failure);
     if (source->format.text.has_comments)
         source_blank_comments(source, buffer, chunk);
     *pulled = status != STATUS_OK || chunk->bytes > 0 || ended;

@@ -56,9 +56,6 @@ struct source_options {
 enum status source_open(struct source **source, char *const *names, size_t count,
                         const struct source_options *options, struct failure *failure);
 
-/* Sets another memory_limit, before anything is read. */
-void source_limit_decoding(struct source *source, uint64_t memory_limit);
-
 /*
  * Reads the first block of the first file that is not empty (reader_look), and stores in *is_text
  * whether it is text (text_is_text); true if all files are empty. If the default way of reading may

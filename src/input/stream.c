@@ -9,6 +9,7 @@
 #include "text/text_line.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,21 +22,45 @@ struct stream_chunk stream_begin(const struct stream *stream, struct chunk_buffe
 }
 
 enum status stream_fail_row(const struct text_rules *rules, const struct chunk_origin *origin,
-                            const char *data, size_t bytes, bool is_long, struct failure *failure)
+                            const char *data, size_t bytes, const char *too_long,
+                            struct failure *failure)
 {
     struct chunk_origin quote = *origin;
     struct text_field field = {.begin = 0};
+    enum text_scan_state state = TEXT_SCAN_ROW;
+    char opened[64] = "";
 
-    if (is_long)
-        return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME ":%llu: the line is longer than %zu bytes%s", origin->name,
-                           (unsigned long long)reader_find_line(origin), bytes,
-                           rules->is_quoted ? "; is a quote in it never closed?" : "");
-    for (size_t offset = 0; text_line_next(rules, data, bytes, &offset, &field);)
-        continue; /* the last one is open */
-    quote.line += text_count_lines(data, field.begin);
-    return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: a quote is never closed",
-                       origin->name, (unsigned long long)reader_find_line(&quote));
+    if (rules->is_quoted)
+        text_scan(rules, data, bytes, &state);
+    if (state == TEXT_SCAN_INSIDE) {
+        for (size_t offset = 0; text_line_next(rules, data, bytes, &offset, &field);)
+            continue; /* the last one is open */
+        quote.line += text_count_lines(data, field.begin);
+    }
+    const unsigned long long quote_line = reader_find_line(&quote);
+    if (!too_long)
+        return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: a quote is never closed",
+                           origin->name, quote_line);
+    if (state == TEXT_SCAN_INSIDE)
+        snprintf(opened, sizeof opened, ": the quote in line %llu is not closed", quote_line);
+    return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: %s %zu bytes%s", origin->name,
+                       quote_line - (quote.line - origin->line), too_long, bytes, opened);
+}
+
+enum status stream_grow(const struct text_rules *rules, const struct chunk_origin *origin,
+                        struct chunk_buffer *buffer, size_t row, size_t end,
+                        struct failure *failure)
+{
+    const char *too_long = "the line is longer than";
+
+    if (buffer->capacity < CHUNK_ROW_BYTES_MAX && buffer->grow) {
+        const enum status status =
+            buffer->grow(buffer, chunk_grown_bytes(buffer->capacity), failure);
+        if (status != STATUS_DATA)
+            return status;
+        too_long = "no memory for a line of more than";
+    }
+    return stream_fail_row(rules, origin, buffer->data + row, end - row, too_long, failure);
 }
 
 enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_t bytes,
@@ -53,13 +78,11 @@ enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_
     chunk->whole = cut > 0 ? cut : chunk->whole;
     if (!is_text || chunk->whole > 0 || chunk->filled < chunk->limit)
         return STATUS_OK;
-    if (chunk->filled < CHUNK_ROW_BYTES_MAX && buffer->grow) { /* its end is still to come */
-        enum status status = buffer->grow(buffer, chunk_grown_bytes(buffer->capacity), failure);
-        chunk->limit = buffer->capacity;
-        return status;
-    }
-    return stream_fail_row(&stream->rules, &stream->origin, buffer->data, chunk->filled, true,
-                           failure);
+    /* its end is still to come */
+    enum status status =
+        stream_grow(&stream->rules, &stream->origin, buffer, 0, chunk->filled, failure);
+    chunk->limit = buffer->capacity;
+    return status;
 }
 
 enum status stream_take_rest(struct stream *stream, struct stream_chunk *chunk,
@@ -98,7 +121,7 @@ enum status stream_end_file(const struct stream *stream, struct stream_chunk *ch
     if (chunk->state == TEXT_SCAN_INSIDE) {
         origin.line += text_count_lines(data, chunk->whole);
         return stream_fail_row(&stream->rules, &origin, data + chunk->whole,
-                               chunk->filled - chunk->whole, false, failure);
+                               chunk->filled - chunk->whole, NULL, failure);
     }
     chunk->whole = chunk->filled;
     return STATUS_OK;

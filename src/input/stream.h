@@ -48,8 +48,7 @@ struct stream_chunk stream_begin(const struct stream *stream, struct chunk_buffe
 
 /*
  * Takes `bytes` bytes that the caller has read to the buffer after the filled ones. If a row fills
- * the whole buffer, the buffer grows. Fails with STATUS_DATA if the row is longer than
- * CHUNK_ROW_BYTES_MAX, and as the buffer's `grow`.
+ * the whole buffer, the buffer grows. Fails as stream_grow does.
  */
 enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_t bytes,
                         struct failure *failure);
@@ -72,11 +71,22 @@ enum status stream_end_file(const struct stream *stream, struct stream_chunk *ch
                             struct failure *failure);
 
 /*
- * Fails because the row of CSV that data[0..bytes) begins with, which comes from `origin`, has a
- * quote that is never closed; or, if it `is_long`, because it is longer than any buffer.
+ * Fails because the row that data[0..bytes) begins with, which comes from `origin`, has a quote
+ * that is never closed; or if `too_long` is not NULL, with that, the length, and where a quote of
+ * CSV opens that is not closed.
  */
 enum status stream_fail_row(const struct text_rules *rules, const struct chunk_origin *origin,
-                            const char *data, size_t bytes, bool is_long, struct failure *failure);
+                            const char *data, size_t bytes, const char *too_long,
+                            struct failure *failure);
+
+/*
+ * Makes the buffer larger for the rest of a row, of which data[row..end) of the buffer was read.
+ * Fails as stream_fail_row if there is no memory, or the row is longer than CHUNK_ROW_BYTES_MAX;
+ * and with STATUS_ENGINE as the buffer's `grow`.
+ */
+enum status stream_grow(const struct text_rules *rules, const struct chunk_origin *origin,
+                        struct chunk_buffer *buffer, size_t row, size_t end,
+                        struct failure *failure);
 
 /*
  * Takes from the reader the counts of header lines that it has skipped, which it resets, and how

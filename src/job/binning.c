@@ -102,7 +102,7 @@ enum status binning_init(struct binning *binning, const struct element *element,
 }
 
 enum status binning_init_width(struct binning *binning, const struct element *element, __int128 low,
-                               __int128 high, uint64_t width, struct failure *failure)
+                               __int128 high, __int128 width, struct failure *failure)
 {
     char shown[DECIMAL_SIZE];
 
@@ -112,7 +112,7 @@ enum status binning_init_width(struct binning *binning, const struct element *el
         return failure->status;
 
     if (width > high - low) /* one bin covers the range */
-        width = (uint64_t)(high - low);
+        width = high - low;
     __int128 bins = (high - low + width - 1) / width;
     if (bins > BINNING_BINS_MAX) {
         decimal_format_fixed(shown, width, element->decimals);

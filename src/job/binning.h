@@ -72,7 +72,7 @@ enum status binning_init(struct binning *binning, const struct element *element,
  * and may be narrower. Otherwise as binning_init; messages are about --width.
  */
 enum status binning_init_width(struct binning *binning, const struct element *element, __int128 low,
-                               __int128 high, uint64_t width, struct failure *failure);
+                               __int128 high, __int128 width, struct failure *failure);
 
 /*
  * Creates `bins` bins of that width from `low`, a multiple of the width. The bins may extend beyond

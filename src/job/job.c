@@ -3,9 +3,13 @@
 
 #include "job/job.h"
 
-#include "base/memory.h"
-
 #include <stdlib.h>
+
+const char *const job_operation_names[OPERATION_IDS] = {
+#define JOB_OPERATION_NAME(id, label, name) [OPERATION_##id] = name,
+    OPERATIONS(JOB_OPERATION_NAME)
+#undef JOB_OPERATION_NAME
+};
 
 void job_destroy(struct job *job)
 {
@@ -48,7 +52,7 @@ bool job_has_texts(const struct job *job)
 
 uint64_t job_dictionary_bytes(const struct job *job)
 {
-    return (job->buffer_bytes > 0 ? job->buffer_bytes : memory_available() / 2) / 2;
+    return job->buffer_bytes / 2;
 }
 
 uint64_t job_table_bytes(const struct job *job)

@@ -16,22 +16,24 @@
 #include "job/text_rules.h"
 
 /*
- * X(ID, name), one row for each operation: OPERATION_ID is its id, op_<name> its functions
- * (operation.h).
+ * X(ID, label, name), one row for each operation: OPERATION_ID is its id, op_<label> its functions
+ * (operation.h), and the name is for users.
  */
-#define OPERATIONS(X)       \
-    X(HISTOGRAM, histogram) \
-    X(UNIQ, uniq)           \
-    X(REDUCE, reduce)       \
-    X(COUNT, count)         \
-    X(STALIN_SORT, stalin_sort)
+#define OPERATIONS(X)                    \
+    X(HISTOGRAM, histogram, "histogram") \
+    X(UNIQ, uniq, "uniq")                \
+    X(REDUCE, reduce, "reduce")          \
+    X(COUNT, count, "count")             \
+    X(STALIN_SORT, stalin_sort, "stalin-sort")
 
 enum operation_id {
-#define OPERATION_ENUM(id, name) OPERATION_##id,
+#define OPERATION_ENUM(id, label, name) OPERATION_##id,
     OPERATIONS(OPERATION_ENUM)
 #undef OPERATION_ENUM
         OPERATION_IDS /* the number of operations */
 };
+
+extern const char *const job_operation_names[OPERATION_IDS];
 
 /* What happens to values that are in no bin. */
 enum outside_policy {
@@ -144,8 +146,8 @@ struct job {
     uint64_t range_bins;             /* uniq: of its values, the result is a histogram with so many
                                         bins from the least to the greatest; 0: it is not */
     bool any_order;                  /* uniq, reduce: the result may be in any order */
-    uint64_t buffer_bytes;           /* memory for counts by value or group, and texts; 0: half of
-                                        what is available */
+    uint64_t buffer_bytes;           /* memory for counts by value or group, and texts; 0: what the
+                                        plan gives (memory_plan.h) */
     uint64_t counter_bytes;          /* memory of each thread for its counts in bins; 0: that with
                                         which it is fastest */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */

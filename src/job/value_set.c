@@ -4,6 +4,7 @@
 #include "job/value_set.h"
 
 #include "base/memory.h"
+#include "base/resources.h"
 
 #include <stdlib.h>
 
@@ -72,7 +73,7 @@ enum status value_set_init(struct value_set *set, const uint64_t *keys, size_t c
     };
     if (count > UINT32_MAX)
         return status_fail(failure, STATUS_DATA, "a set of %zu values is too large", count);
-    set->words = bytes <= memory_available() ? memory_map(bytes) : NULL;
+    set->words = resources_have_memory(bytes) ? memory_map(bytes) : NULL;
     if (!set->words)
         return status_fail(failure, STATUS_DATA, "no memory for a set of %zu values", count);
     set->starts = (uint32_t *)(set->words + words);

@@ -18,16 +18,16 @@
 #include "print/print_heat.h"
 #include "print/print_rows.h"
 
-struct op_automatic_thread {
+struct op_automatic_local {
     const struct job *job;
     struct growing_histogram *histogram;
     struct cpu_window window;
 };
 
-static enum status op_automatic_open(void *thread, const struct job *job, void *partial,
+static enum status op_automatic_open(void *local, const struct job *job, void *partial,
                                      struct failure *failure)
 {
-    struct op_automatic_thread *self = thread;
+    struct op_automatic_local *self = local;
     (void)failure;
 
     self->job = job;
@@ -36,10 +36,10 @@ static enum status op_automatic_open(void *thread, const struct job *job, void *
     return STATUS_OK;
 }
 
-static enum status op_automatic_absorb(void *thread, const struct chunk *chunk,
+static enum status op_automatic_absorb(void *local, const struct chunk *chunk,
                                        struct failure *failure)
 {
-    struct op_automatic_thread *self = thread;
+    struct op_automatic_local *self = local;
     struct cpu_window *window = &self->window;
     const size_t bytes = self->job->element.bytes;
     const size_t elements = chunk->bytes / bytes;
@@ -60,16 +60,16 @@ static enum status op_automatic_absorb(void *thread, const struct chunk *chunk,
     return STATUS_OK;
 }
 
-static enum status op_automatic_flush(void *thread, struct failure *failure)
+static enum status op_automatic_merge(void *local, struct failure *failure)
 {
     (void)failure;
-    cpu_window_flush(&((struct op_automatic_thread *)thread)->window);
+    cpu_window_flush(&((struct op_automatic_local *)local)->window);
     return STATUS_OK;
 }
 
-static void op_automatic_close(void *thread)
+static void op_automatic_close(void *local)
 {
-    cpu_window_destroy(&((struct op_automatic_thread *)thread)->window);
+    cpu_window_destroy(&((struct op_automatic_local *)local)->window);
 }
 
 static enum status op_automatic_save(struct state_writer *state, const struct job *job,
@@ -81,7 +81,7 @@ static enum status op_automatic_save(struct state_writer *state, const struct jo
 
     state_write_number(state, histogram->elements);
     state_write_number(state, histogram->width);
-    growing_histogram_fine_rows_begin(&rows, job, histogram);
+    growing_histogram_rows_begin(&rows, job, histogram, histogram->width, false);
     rows_save(&rows, histogram->width, state);
     return STATUS_OK;
 }
@@ -160,7 +160,7 @@ uint64_t op_automatic_begin_rows(struct rows *rows, const struct job *job,
     struct rows values;
 
     growing_histogram_rows_begin(rows, job, histogram, width, options->zeros);
-    growing_histogram_fine_rows_begin(&values, job, histogram);
+    growing_histogram_rows_begin(&values, job, histogram, histogram->width, false);
     if (rows->is_unit || options->zeros || !format->names_values ||
         !op_automatic_is_sparse(values, bins))
         return width;
@@ -212,13 +212,13 @@ static enum status op_automatic_check_result(const struct job *job, const void *
 
 const struct operation op_automatic = {
     .create = growing_histogram_create,
-    .finish = growing_histogram_finish,
+    .finalize = growing_histogram_finalize,
     .destroy = growing_histogram_destroy,
-    .thread_bytes = sizeof(struct op_automatic_thread),
-    .thread_open = op_automatic_open,
-    .thread_absorb = op_automatic_absorb,
-    .thread_finish = op_automatic_flush,
-    .thread_close = op_automatic_close,
+    .local_bytes = sizeof(struct op_automatic_local),
+    .local_open = op_automatic_open,
+    .local_absorb = op_automatic_absorb,
+    .local_merge = op_automatic_merge,
+    .local_close = op_automatic_close,
     .save = op_automatic_save,
     .load = op_automatic_load,
     .print = op_automatic_print,

@@ -26,10 +26,10 @@ struct op_columns_partial {
     struct op_columns_run runs[]; /* [count] */
 };
 
-struct op_columns_thread {
+struct op_columns_local {
     struct op_columns_partial *partial;
-    void *threads[TEXT_COLUMNS_MAX];
-    uint64_t elements[TEXT_COLUMNS_MAX]; /* absorbed since the last finish */
+    void *locals[TEXT_COLUMNS_MAX];      /* of the operations of the columns */
+    uint64_t elements[TEXT_COLUMNS_MAX]; /* absorbed since the last merge */
 };
 
 static void op_columns_destroy(void *partial)
@@ -63,8 +63,8 @@ static void *op_columns_create(const struct job *job, struct failure *failure)
     return self;
 }
 
-static enum status op_columns_finish(void *partial, const struct job *job, uint64_t elements,
-                                     struct failure *failure)
+static enum status op_columns_finalize(void *partial, const struct job *job, uint64_t elements,
+                                       struct failure *failure)
 {
     struct op_columns_partial *self = partial;
     uint64_t all = 0;
@@ -73,60 +73,60 @@ static enum status op_columns_finish(void *partial, const struct job *job, uint6
     for (size_t i = 0; i < self->count; i++) {
         struct op_columns_run *run = &self->runs[i];
         const uint64_t own = atomic_load(&run->elements);
-        if (run->operation->finish(run->partial, run->job, own, failure) != STATUS_OK)
+        if (run->operation->finalize(run->partial, run->job, own, failure) != STATUS_OK)
             return failure->status;
         all += own;
     }
     return operation_check_elements(elements, all, failure);
 }
 
-static enum status op_columns_open(void *thread, const struct job *job, void *partial,
+static enum status op_columns_open(void *local, const struct job *job, void *partial,
                                    struct failure *failure)
 {
-    struct op_columns_thread *self = thread;
+    struct op_columns_local *self = local;
     enum status status = STATUS_OK;
     (void)job;
 
     self->partial = partial;
     for (size_t i = 0; i < self->partial->count && status == STATUS_OK; i++) {
         struct op_columns_run *run = &self->partial->runs[i];
-        status = operation_open_thread(run->operation, run->job, run->partial, &self->threads[i],
-                                       failure);
+        status =
+            operation_open_local(run->operation, run->job, run->partial, &self->locals[i], failure);
     }
     return status;
 }
 
-static enum status op_columns_absorb(void *thread, const struct chunk *chunk,
+static enum status op_columns_absorb(void *local, const struct chunk *chunk,
                                      struct failure *failure)
 {
-    struct op_columns_thread *self = thread;
+    struct op_columns_local *self = local;
     const struct op_columns_run *run = &self->partial->runs[chunk->column];
 
     self->elements[chunk->column] += chunk->bytes / run->job->element.bytes;
-    return run->operation->thread_absorb(self->threads[chunk->column], chunk, failure);
+    return run->operation->local_absorb(self->locals[chunk->column], chunk, failure);
 }
 
-static enum status op_columns_flush(void *thread, struct failure *failure)
+static enum status op_columns_merge(void *local, struct failure *failure)
 {
-    struct op_columns_thread *self = thread;
+    struct op_columns_local *self = local;
     enum status status = STATUS_OK;
 
     for (size_t i = 0; i < self->partial->count && status == STATUS_OK; i++) {
         struct op_columns_run *run = &self->partial->runs[i];
-        if (run->operation->thread_finish)
-            status = run->operation->thread_finish(self->threads[i], failure);
+        if (run->operation->local_merge)
+            status = run->operation->local_merge(self->locals[i], failure);
         atomic_fetch_add(&run->elements, self->elements[i]);
         self->elements[i] = 0;
     }
     return status;
 }
 
-static void op_columns_close(void *thread)
+static void op_columns_close(void *local)
 {
-    struct op_columns_thread *self = thread;
+    struct op_columns_local *self = local;
 
     for (size_t i = 0; self->partial && i < self->partial->count; i++)
-        operation_close_thread(self->partial->runs[i].operation, self->threads[i]);
+        operation_close_local(self->partial->runs[i].operation, self->locals[i]);
 }
 
 /* The numbers of states are that of all elements, and those of each column's own state. */
@@ -181,7 +181,7 @@ static enum status op_columns_print(struct writer *writer, const struct job *job
 
     if (is_json) {
         writer_write_text(writer, "{\"operation\":\"");
-        writer_write_text(writer, operations[job->operation]->name);
+        writer_write_text(writer, job_operation_names[job->operation]);
         writer_write_text(writer, "\",\"columns\":[\n");
     }
     for (size_t i = 0; i < self->count; i++) {
@@ -231,13 +231,13 @@ static enum status op_columns_check_result(const struct job *job, const void *pa
 
 const struct operation op_columns = {
     .create = op_columns_create,
-    .finish = op_columns_finish,
+    .finalize = op_columns_finalize,
     .destroy = op_columns_destroy,
-    .thread_bytes = sizeof(struct op_columns_thread),
-    .thread_open = op_columns_open,
-    .thread_absorb = op_columns_absorb,
-    .thread_finish = op_columns_flush,
-    .thread_close = op_columns_close,
+    .local_bytes = sizeof(struct op_columns_local),
+    .local_open = op_columns_open,
+    .local_absorb = op_columns_absorb,
+    .local_merge = op_columns_merge,
+    .local_close = op_columns_close,
     .save = op_columns_save,
     .load = op_columns_load,
     .print = op_columns_print,

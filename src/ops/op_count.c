@@ -136,7 +136,7 @@ OP_COUNT_WIDTHS(OP_COUNT_WRAP)
 static op_count_function *const op_count_functions[][CPU_ISA_COUNT] = {
     OP_COUNT_WIDTHS(OP_COUNT_ROW)};
 
-struct op_count_thread {
+struct op_count_local {
     const struct job *job;
     struct count *count; /* the shared partial */
     op_count_function *count_of;
@@ -145,10 +145,10 @@ struct op_count_thread {
     uint64_t *hits; /* of each predicate */
 };
 
-static enum status op_count_open(void *thread, const struct job *job, void *partial,
+static enum status op_count_open(void *local, const struct job *job, void *partial,
                                  struct failure *failure)
 {
-    struct op_count_thread *self = thread;
+    struct op_count_local *self = local;
 
     self->job = job;
     self->count = partial;
@@ -159,9 +159,9 @@ static enum status op_count_open(void *thread, const struct job *job, void *part
     return STATUS_OK;
 }
 
-static enum status op_count_absorb(void *thread, const struct chunk *chunk, struct failure *failure)
+static enum status op_count_absorb(void *local, const struct chunk *chunk, struct failure *failure)
 {
-    struct op_count_thread *self = thread;
+    struct op_count_local *self = local;
     const struct job *job = self->job;
     const size_t bytes = job->element.bytes;
     const size_t elements = chunk->bytes / bytes;
@@ -178,9 +178,9 @@ static enum status op_count_absorb(void *thread, const struct chunk *chunk, stru
     return STATUS_OK;
 }
 
-static enum status op_count_flush(void *thread, struct failure *failure)
+static enum status op_count_merge(void *local, struct failure *failure)
 {
-    struct op_count_thread *self = thread;
+    struct op_count_local *self = local;
     (void)failure;
     count_add(self->count, self->elements, 0, self->hits, self->job->predicate_count);
     self->elements = 0;
@@ -188,9 +188,9 @@ static enum status op_count_flush(void *thread, struct failure *failure)
     return STATUS_OK;
 }
 
-static void op_count_close(void *thread)
+static void op_count_close(void *local)
 {
-    free(((struct op_count_thread *)thread)->hits);
+    free(((struct op_count_local *)local)->hits);
 }
 
 static enum status op_count_save(struct state_writer *state, const struct job *job,
@@ -247,15 +247,14 @@ static enum status op_count_print(struct writer *writer, const struct job *job, 
 }
 
 const struct operation op_count = {
-    .name = "count",
     .create = count_create,
-    .finish = count_finish,
+    .finalize = count_finalize,
     .destroy = count_destroy,
-    .thread_bytes = sizeof(struct op_count_thread),
-    .thread_open = op_count_open,
-    .thread_absorb = op_count_absorb,
-    .thread_finish = op_count_flush,
-    .thread_close = op_count_close,
+    .local_bytes = sizeof(struct op_count_local),
+    .local_open = op_count_open,
+    .local_absorb = op_count_absorb,
+    .local_merge = op_count_merge,
+    .local_close = op_count_close,
     .save = op_count_save,
     .load = op_count_load,
     .print = op_count_print,

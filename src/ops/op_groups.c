@@ -35,25 +35,24 @@
 /* Rows that are read at a time. */
 #define OP_GROUPS_BATCH 256
 
-struct op_groups_thread {
+struct op_groups_local {
     const struct groups *groups;
     struct table_writer *writer;
 };
 
-static enum status op_groups_open(void *thread, const struct job *job, void *partial,
+static enum status op_groups_open(void *local, const struct job *job, void *partial,
                                   struct failure *failure)
 {
-    struct op_groups_thread *self = thread;
+    struct op_groups_local *self = local;
     (void)job;
 
     self->groups = partial;
     return table_writer_open(self->groups->table, &self->writer, failure);
 }
 
-static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
-                                    struct failure *failure)
+static enum status op_groups_absorb(void *local, const struct chunk *chunk, struct failure *failure)
 {
-    struct op_groups_thread *self = thread;
+    struct op_groups_local *self = local;
     const struct groups *groups = self->groups;
     const struct job *job = groups->job;
     const struct element *element = &job->element;
@@ -90,14 +89,14 @@ static enum status op_groups_absorb(void *thread, const struct chunk *chunk,
     return STATUS_OK;
 }
 
-static enum status op_groups_flush(void *thread, struct failure *failure)
+static enum status op_groups_merge(void *local, struct failure *failure)
 {
-    return table_writer_flush(((struct op_groups_thread *)thread)->writer, failure);
+    return table_writer_flush(((struct op_groups_local *)local)->writer, failure);
 }
 
-static void op_groups_close(void *thread)
+static void op_groups_close(void *local)
 {
-    table_writer_close(((struct op_groups_thread *)thread)->writer);
+    table_writer_close(((struct op_groups_local *)local)->writer);
 }
 
 /*
@@ -472,7 +471,7 @@ static enum status op_groups_make_automatic(const struct groups *groups, uint64_
                 return failure->status;
         }
     }
-    if (growing_histogram_finish(*automatic, job, elements, failure) != STATUS_OK)
+    if (growing_histogram_finalize(*automatic, job, elements, failure) != STATUS_OK)
         return failure->status;
     *width = op_automatic_begin_rows(rows, job, *automatic, options);
     return STATUS_OK;
@@ -541,7 +540,8 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     if (format == &print_json && job->group_count > 0) {
         writer_write_text(writer, "{\"operation\":\"");
         writer_write_text(
-            writer, operations[job->range_bins > 0 ? OPERATION_HISTOGRAM : job->operation]->name);
+            writer,
+            job_operation_names[job->range_bins > 0 ? OPERATION_HISTOGRAM : job->operation]);
         writer_write_text(writer, "\",\"groups\":[");
     }
     for (size_t i = 0; has_header && i < job->group_count; i++) {
@@ -641,29 +641,22 @@ static enum status op_groups_print(struct writer *writer, const struct job *job,
     return op_groups_print_rows(writer, partial, options, failure);
 }
 
-/* Adds up the values of all groups, of histogram or uniq, by where they lie. */
-static void op_groups_add_up(const struct groups *groups, uint64_t *inside, uint64_t *below,
-                             uint64_t *above)
-{
-    *inside = *below = *above = 0;
-    for (uint64_t g = 0; groups->starts && g < groups->count; g++) {
-        struct rows rows;
-        groups_rows_begin(&rows, groups, g, false);
-        *inside += rows.inside;
-        *below += rows.below;
-        *above += rows.above;
-    }
-}
-
 static void op_groups_report(const struct job *job, const void *partial)
 {
-    uint64_t inside;
-    uint64_t below;
-    uint64_t above;
+    const struct groups *groups = partial;
+    uint64_t inside = 0;
+    uint64_t below = 0;
+    uint64_t above = 0;
 
     if (job->operation != OPERATION_HISTOGRAM || job->outside != OUTSIDE_REPORT)
         return;
-    op_groups_add_up(partial, &inside, &below, &above);
+    for (uint64_t g = 0; groups->starts && g < groups->count; g++) {
+        struct rows rows;
+        groups_rows_begin(&rows, groups, g, false);
+        inside += rows.inside;
+        below += rows.below;
+        above += rows.above;
+    }
     op_histogram_report_outside(job, inside, below, above);
 }
 
@@ -696,13 +689,13 @@ static enum status op_groups_check_result(const struct job *job, const void *par
 
 const struct operation op_groups = {
     .create = groups_create,
-    .finish = groups_finish,
+    .finalize = groups_finalize,
     .destroy = groups_destroy,
-    .thread_bytes = sizeof(struct op_groups_thread),
-    .thread_open = op_groups_open,
-    .thread_absorb = op_groups_absorb,
-    .thread_finish = op_groups_flush,
-    .thread_close = op_groups_close,
+    .local_bytes = sizeof(struct op_groups_local),
+    .local_open = op_groups_open,
+    .local_absorb = op_groups_absorb,
+    .local_merge = op_groups_merge,
+    .local_close = op_groups_close,
     .save = op_groups_save,
     .load = op_groups_load,
     .print = op_groups_print,

@@ -35,7 +35,7 @@
  */
 #define OP_HISTOGRAM_FOLDED_MAX 1022
 
-struct op_histogram_thread {
+struct op_histogram_local {
     const struct job *job;
     struct histogram *histogram;
     struct job fine;        /* if values are folded: the job with bins of width 1, */
@@ -46,10 +46,10 @@ struct op_histogram_thread {
     uint32_t numbers[OP_HISTOGRAM_NUMBERS]; /* of bins */
 };
 
-static enum status op_histogram_open(void *thread, const struct job *job, void *partial,
+static enum status op_histogram_open(void *local, const struct job *job, void *partial,
                                      struct failure *failure)
 {
-    struct op_histogram_thread *self = thread;
+    struct op_histogram_local *self = local;
     const struct binning *binning = &job->binning;
     struct histogram *table = partial;
     __int128 low;
@@ -74,10 +74,10 @@ static enum status op_histogram_open(void *thread, const struct job *job, void *
     return self->counter->open(table, &self->counter_state, failure);
 }
 
-static enum status op_histogram_absorb(void *thread, const struct chunk *chunk,
+static enum status op_histogram_absorb(void *local, const struct chunk *chunk,
                                        struct failure *failure)
 {
-    struct op_histogram_thread *self = thread;
+    struct op_histogram_local *self = local;
     const uint32_t bins = self->index.terms.binning->bins;
     const size_t bytes = self->job->element.bytes;
     const size_t elements = chunk->bytes / bytes;
@@ -94,9 +94,9 @@ static enum status op_histogram_absorb(void *thread, const struct chunk *chunk,
     return outside > 0 ? outside_check(self->job, chunk, failure) : STATUS_OK;
 }
 
-static enum status op_histogram_flush(void *thread, struct failure *failure)
+static enum status op_histogram_merge(void *local, struct failure *failure)
 {
-    struct op_histogram_thread *self = thread;
+    struct op_histogram_local *self = local;
     const struct binning *binning = &self->job->binning;
     const struct binning *fine = &self->fine.binning;
     (void)failure;
@@ -112,9 +112,9 @@ static enum status op_histogram_flush(void *thread, struct failure *failure)
     return STATUS_OK;
 }
 
-static void op_histogram_close(void *thread)
+static void op_histogram_close(void *local)
 {
-    struct op_histogram_thread *self = thread;
+    struct op_histogram_local *self = local;
     if (self->counter)
         self->counter->close(self->counter_state);
     histogram_destroy(self->fold);
@@ -210,15 +210,14 @@ static enum status op_histogram_check_result(const struct job *job, const void *
 }
 
 const struct operation op_histogram = {
-    .name = "histogram",
     .create = histogram_create,
-    .finish = histogram_finish,
+    .finalize = histogram_finalize,
     .destroy = histogram_destroy,
-    .thread_bytes = sizeof(struct op_histogram_thread),
-    .thread_open = op_histogram_open,
-    .thread_absorb = op_histogram_absorb,
-    .thread_finish = op_histogram_flush,
-    .thread_close = op_histogram_close,
+    .local_bytes = sizeof(struct op_histogram_local),
+    .local_open = op_histogram_open,
+    .local_absorb = op_histogram_absorb,
+    .local_merge = op_histogram_merge,
+    .local_close = op_histogram_close,
     .save = op_histogram_save,
     .load = op_histogram_load,
     .print = op_histogram_print,

@@ -26,11 +26,11 @@
 typedef void op_reduce_function(unsigned needs, const void *elements, size_t count,
                                 struct reduce *into);
 
-struct op_reduce_thread {
+struct op_reduce_local {
     const struct job *job;
     struct reduce_shared *shared;
     op_reduce_function *absorb;
-    void *uniq; /* a thread of op_uniq; NULL: no table is needed */
+    void *uniq; /* a local state of op_uniq; NULL: no table is needed */
     struct reduce reduce;
     struct cpu_native swapped;
 };
@@ -161,26 +161,25 @@ ELEMENT_TYPES(OP_REDUCE_DEFINE)
 
 #define OP_REDUCE_ROW(id, name, ctype) [ELEMENT_##id] = {CPU_ISA_VARIANTS(OP_REDUCE_ENTRY, name)},
 
-static enum status op_reduce_open(void *thread, const struct job *job, void *partial,
+static enum status op_reduce_open(void *local, const struct job *job, void *partial,
                                   struct failure *failure)
 {
     static op_reduce_function *const functions[ELEMENT_TYPE_COUNT][CPU_ISA_COUNT] = {
         ELEMENT_TYPES(OP_REDUCE_ROW)};
-    struct op_reduce_thread *self = thread;
+    struct op_reduce_local *self = local;
 
     self->job = job;
     self->shared = partial;
     self->absorb = functions[job->element.type][cpu_isa_best()];
     self->reduce = reduce_empty;
-    if (!reduce_uniq(partial))
+    if (!self->shared->uniq)
         return STATUS_OK;
-    return operation_open_thread(&op_uniq, job, reduce_uniq(partial), &self->uniq, failure);
+    return operation_open_local(&op_uniq, job, self->shared->uniq, &self->uniq, failure);
 }
 
-static enum status op_reduce_absorb(void *thread, const struct chunk *chunk,
-                                    struct failure *failure)
+static enum status op_reduce_absorb(void *local, const struct chunk *chunk, struct failure *failure)
 {
-    struct op_reduce_thread *self = thread;
+    struct op_reduce_local *self = local;
     size_t bytes = self->job->element.bytes;
     size_t elements = chunk->bytes / bytes;
 
@@ -191,27 +190,27 @@ static enum status op_reduce_absorb(void *thread, const struct chunk *chunk,
                      cpu_native_block(&self->job->element, block, n, &self->swapped), n,
                      &self->reduce);
     }
-    return self->uniq ? op_uniq.thread_absorb(self->uniq, chunk, failure) : STATUS_OK;
+    return self->uniq ? op_uniq.local_absorb(self->uniq, chunk, failure) : STATUS_OK;
 }
 
-static enum status op_reduce_flush(void *thread, struct failure *failure)
+static enum status op_reduce_merge(void *local, struct failure *failure)
 {
-    struct op_reduce_thread *self = thread;
+    struct op_reduce_local *self = local;
     reduce_share(self->shared, &self->reduce);
     self->reduce = reduce_empty;
-    return self->uniq ? op_uniq.thread_finish(self->uniq, failure) : STATUS_OK;
+    return self->uniq ? op_uniq.local_merge(self->uniq, failure) : STATUS_OK;
 }
 
-static void op_reduce_close(void *thread)
+static void op_reduce_close(void *local)
 {
-    operation_close_thread(&op_uniq, ((struct op_reduce_thread *)thread)->uniq);
+    operation_close_local(&op_uniq, ((struct op_reduce_local *)local)->uniq);
 }
 
 static enum status op_reduce_save(struct state_writer *state, const struct job *job,
                                   const void *partial, struct failure *failure)
 {
-    const struct reduce *reduce = reduce_result(partial);
-    const struct uniq *uniq = reduce_uniq(partial);
+    const struct reduce_shared *shared = partial;
+    const struct reduce *reduce = &shared->reduce;
     const unsigned needs = job->reductions.needs;
     uint64_t words[REDUCE_WORDS_MAX];
 
@@ -221,12 +220,13 @@ static enum status op_reduce_save(struct state_writer *state, const struct job *
     reduce_words_pack(needs, reduce, words);
     for (unsigned i = 0; i < reduce_words_count(needs); i++)
         state_write_number(state, words[i]);
-    return uniq ? op_uniq_save_rows(state, uniq, failure) : STATUS_OK;
+    return shared->uniq ? op_uniq_save_rows(state, shared->uniq, failure) : STATUS_OK;
 }
 
 static enum status op_reduce_load(struct state_reader *state, const struct job *job, void *partial,
                                   uint64_t elements, struct failure *failure)
 {
+    struct reduce_shared *shared = partial;
     uint64_t words[REDUCE_WORDS_MAX];
     struct reduce reduce;
 
@@ -238,10 +238,8 @@ static enum status op_reduce_load(struct state_reader *state, const struct job *
     }
     if (!reduce_words_check(job, elements, words, &reduce))
         return state_fail_damaged(state, "its reductions contradict each other", failure);
-    reduce_share(partial, &reduce);
-    if (!reduce_uniq(partial))
-        return STATUS_OK;
-    return op_uniq.load(state, job, reduce_uniq(partial), elements, failure);
+    reduce_share(shared, &reduce);
+    return shared->uniq ? op_uniq.load(state, job, shared->uniq, elements, failure) : STATUS_OK;
 }
 
 _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "any reduction fits");
@@ -249,12 +247,13 @@ _Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "any reduction fits");
 static size_t op_reduce_write(const struct print_values *values, size_t group, size_t i,
                               char out[PRINT_VALUE_SIZE])
 {
-    (void)group;
+    const struct reduce_shared *shared = values->partial;
     const struct job *job = values->job;
+    (void)group;
 
-    if (!reduce_has(reduce_result(values->partial), job->reductions.list[i].id))
+    if (!reduce_has(&shared->reduce, job->reductions.list[i].id))
         return 0;
-    return reduce_write(out, values->partial, job, (unsigned)i);
+    return reduce_write_found(out, &shared->reduce, shared->found, job, (unsigned)i);
 }
 
 static enum status op_reduce_print(struct writer *writer, const struct job *job,
@@ -279,19 +278,20 @@ static enum status op_reduce_print(struct writer *writer, const struct job *job,
 static enum status op_reduce_check_result(const struct job *job, const void *partial,
                                           struct failure *failure)
 {
+    const struct reduce *reduce = &((const struct reduce_shared *)partial)->reduce;
     char names[REDUCTIONS_TEXT_SIZE] = "";
     size_t length = 0;
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
         const struct reduction *reduction = &job->reductions.list[i];
-        if (!reduce_has(reduce_result(partial), reduction->id))
+        if (!reduce_has(reduce, reduction->id))
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                        length > 0 ? ", " : "", reduction->name);
     }
     if (length == 0)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA,
-                       reduce_result(partial)->count > 0 ? "one value has no %s"
+                       reduce->count > 0 ? "one value has no %s"
                        : job->condition_count > 0
                            ? "no row with a value meets --where: there is no %s"
                            : "the input is empty: it has no %s",
@@ -299,15 +299,14 @@ static enum status op_reduce_check_result(const struct job *job, const void *par
 }
 
 const struct operation op_reduce = {
-    .name = "reduce",
     .create = reduce_create,
-    .finish = reduce_finish,
+    .finalize = reduce_finalize,
     .destroy = reduce_destroy,
-    .thread_bytes = sizeof(struct op_reduce_thread),
-    .thread_open = op_reduce_open,
-    .thread_absorb = op_reduce_absorb,
-    .thread_finish = op_reduce_flush,
-    .thread_close = op_reduce_close,
+    .local_bytes = sizeof(struct op_reduce_local),
+    .local_open = op_reduce_open,
+    .local_absorb = op_reduce_absorb,
+    .local_merge = op_reduce_merge,
+    .local_close = op_reduce_close,
     .save = op_reduce_save,
     .load = op_reduce_load,
     .print = op_reduce_print,

@@ -32,7 +32,7 @@ struct op_stalin_sort_sink {
 typedef void op_stalin_sort_function(const void *values, const void *elements, size_t count,
                                      bool descending, struct op_stalin_sort_sink *sink);
 
-struct op_stalin_sort_thread {
+struct op_stalin_sort_local {
     const struct job *job;
     struct stalin_sort *partial;
     op_stalin_sort_function *sort;
@@ -192,12 +192,12 @@ ELEMENT_TYPES(OP_STALIN_SORT_DEFINE)
     [ELEMENT_##id] = {{CPU_ISA_VARIANTS(OP_STALIN_SORT_ENTRY, name, loose)}, \
                       {CPU_ISA_VARIANTS(OP_STALIN_SORT_ENTRY, name, strict)}},
 
-static enum status op_stalin_sort_open(void *thread, const struct job *job, void *partial,
+static enum status op_stalin_sort_open(void *local, const struct job *job, void *partial,
                                        struct failure *failure)
 {
     static op_stalin_sort_function *const functions[ELEMENT_TYPE_COUNT][2][CPU_ISA_COUNT] = {
         ELEMENT_TYPES(OP_STALIN_SORT_ROW)};
-    struct op_stalin_sort_thread *self = thread;
+    struct op_stalin_sort_local *self = local;
     (void)failure;
 
     self->job = job;
@@ -206,10 +206,10 @@ static enum status op_stalin_sort_open(void *thread, const struct job *job, void
     return STATUS_OK;
 }
 
-static enum status op_stalin_sort_absorb(void *thread, const struct chunk *chunk,
+static enum status op_stalin_sort_absorb(void *local, const struct chunk *chunk,
                                          struct failure *failure)
 {
-    struct op_stalin_sort_thread *self = thread;
+    struct op_stalin_sort_local *self = local;
     const struct job *job = self->job;
     size_t width = job->element.bytes;
     size_t count = chunk->bytes / width;
@@ -242,22 +242,21 @@ static enum status op_stalin_sort_absorb(void *thread, const struct chunk *chunk
     return stalin_sort_submit(self->partial, &run, failure);
 }
 
-static void op_stalin_sort_close(void *thread)
+static void op_stalin_sort_close(void *local)
 {
-    struct op_stalin_sort_thread *self = thread;
+    struct op_stalin_sort_local *self = local;
     memory_unmap(self->memory, 2 * self->capacity);
 }
 
 const struct operation op_stalin_sort = {
-    .name = "stalin-sort",
     .create = stalin_sort_create,
-    .finish = stalin_sort_finish,
+    .finalize = stalin_sort_finalize,
     .destroy = stalin_sort_destroy,
     .connect = stalin_sort_connect,
     .stop = stalin_sort_stop,
-    .thread_bytes = sizeof(struct op_stalin_sort_thread),
-    .thread_open = op_stalin_sort_open,
-    .thread_absorb = op_stalin_sort_absorb,
-    .thread_close = op_stalin_sort_close,
+    .local_bytes = sizeof(struct op_stalin_sort_local),
+    .local_open = op_stalin_sort_open,
+    .local_absorb = op_stalin_sort_absorb,
+    .local_close = op_stalin_sort_close,
     .stats = stalin_sort_stats,
 };

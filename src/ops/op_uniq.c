@@ -19,7 +19,7 @@
 /* Keys that show whether a window is worth it. */
 #define OP_UNIQ_SAMPLE ((size_t)1024)
 
-struct op_uniq_thread {
+struct op_uniq_local {
     const struct job *job;
     struct uniq *uniq;
     struct cpu_window window;
@@ -30,10 +30,10 @@ struct op_uniq_thread {
     uint64_t outside; /* those of them that were in no window */
 };
 
-static enum status op_uniq_open(void *thread, const struct job *job, void *partial,
+static enum status op_uniq_open(void *local, const struct job *job, void *partial,
                                 struct failure *failure)
 {
-    struct op_uniq_thread *self = thread;
+    struct op_uniq_local *self = local;
 
     self->job = job;
     self->uniq = partial;
@@ -47,7 +47,7 @@ static enum status op_uniq_open(void *thread, const struct job *job, void *parti
  * half, 5M values in chunks of 128 KiB took 1.34 s instead of 0.57: their first windows were small,
  * and the one that held half of them stayed.)
  */
-static enum status op_uniq_choose_window(struct op_uniq_thread *self, const struct chunk *chunk,
+static enum status op_uniq_choose_window(struct op_uniq_local *self, const struct chunk *chunk,
                                          size_t elements, struct failure *failure)
 {
     const bool is_due = (self->chunks & (self->chunks + 1)) == 0;
@@ -72,7 +72,7 @@ static enum status op_uniq_choose_window(struct op_uniq_thread *self, const stru
 }
 
 /* Adds what lies outside the window to the table. */
-static enum status op_uniq_add(struct op_uniq_thread *self, size_t n, struct failure *failure)
+static enum status op_uniq_add(struct op_uniq_local *self, size_t n, struct failure *failure)
 {
     const struct cpu_window *window = &self->window;
 
@@ -88,9 +88,9 @@ static enum status op_uniq_add(struct op_uniq_thread *self, size_t n, struct fai
     return STATUS_OK;
 }
 
-static enum status op_uniq_absorb(void *thread, const struct chunk *chunk, struct failure *failure)
+static enum status op_uniq_absorb(void *local, const struct chunk *chunk, struct failure *failure)
 {
-    struct op_uniq_thread *self = thread;
+    struct op_uniq_local *self = local;
     const size_t bytes = self->job->element.bytes;
     const size_t elements = chunk->bytes / bytes;
 
@@ -110,17 +110,17 @@ static enum status op_uniq_absorb(void *thread, const struct chunk *chunk, struc
     return STATUS_OK;
 }
 
-static enum status op_uniq_flush(void *thread, struct failure *failure)
+static enum status op_uniq_merge(void *local, struct failure *failure)
 {
-    struct op_uniq_thread *self = thread;
+    struct op_uniq_local *self = local;
 
     cpu_window_flush(&self->window);
     return table_writer_flush(self->writer, failure);
 }
 
-static void op_uniq_close(void *thread)
+static void op_uniq_close(void *local)
 {
-    struct op_uniq_thread *self = thread;
+    struct op_uniq_local *self = local;
     cpu_window_destroy(&self->window);
     table_writer_close(self->writer);
 }
@@ -134,7 +134,7 @@ enum status op_uniq_save_rows(struct state_writer *state, const struct uniq *uni
 
     uniq_rows_begin(&rows, uniq->job, uniq, false);
     rows_save(&rows, uniq->job->bin_width, state);
-    return uniq_check(uniq, failure);
+    return table_check(uniq->table, failure);
 }
 
 /*
@@ -254,14 +254,15 @@ static enum status op_uniq_load(struct state_reader *state, const struct job *jo
 static enum status op_uniq_print(struct writer *writer, const struct job *job, const void *partial,
                                  const struct print_options *options, struct failure *failure)
 {
+    const struct uniq *uniq = partial;
     struct range_histogram range = {.histogram = NULL};
     struct rows values;
     struct rows rows;
 
     if (job->range_bins > 0) {
-        uniq_rows_begin(&values, job, partial, false);
+        uniq_rows_begin(&values, job, uniq, false);
         enum status status = range_histogram_create(&range, job, &values, failure);
-        if (uniq_check(partial, failure) != STATUS_OK)
+        if (table_check(uniq->table, failure) != STATUS_OK)
             status = failure->status;
         if (status == STATUS_OK) {
             range_histogram_rows_begin(&rows, &range, &values, options->zeros);
@@ -270,13 +271,13 @@ static enum status op_uniq_print(struct writer *writer, const struct job *job, c
         range_histogram_destroy(&range);
         return status;
     }
-    if (options->zeros && uniq_span(partial) > BINNING_BINS_MAX)
+    if (options->zeros && uniq->last - uniq->first >= BINNING_BINS_MAX)
         return status_fail(failure, STATUS_DATA,
                            "there are too many bins to print the empty ones: at most %u",
                            (unsigned)BINNING_BINS_MAX);
-    uniq_rows_begin(&rows, job, partial, options->zeros);
+    uniq_rows_begin(&rows, job, uniq, options->zeros);
     enum status status = print_rows(writer, &rows, options, failure);
-    return status == STATUS_OK ? uniq_check(partial, failure) : status;
+    return status == STATUS_OK ? table_check(uniq->table, failure) : status;
 }
 
 static enum status op_uniq_check_result(const struct job *job, const void *partial,
@@ -286,15 +287,14 @@ static enum status op_uniq_check_result(const struct job *job, const void *parti
 }
 
 const struct operation op_uniq = {
-    .name = "uniq",
     .create = uniq_create,
-    .finish = uniq_finish,
+    .finalize = uniq_finalize,
     .destroy = uniq_destroy,
-    .thread_bytes = sizeof(struct op_uniq_thread),
-    .thread_open = op_uniq_open,
-    .thread_absorb = op_uniq_absorb,
-    .thread_finish = op_uniq_flush,
-    .thread_close = op_uniq_close,
+    .local_bytes = sizeof(struct op_uniq_local),
+    .local_open = op_uniq_open,
+    .local_absorb = op_uniq_absorb,
+    .local_merge = op_uniq_merge,
+    .local_close = op_uniq_close,
     .save = op_uniq_save,
     .load = op_uniq_load,
     .print = op_uniq_print,

@@ -3,7 +3,7 @@
 
 #include "ops/operations.h"
 
-#define OPERATIONS_ROW(id, label) [OPERATION_##id] = &op_##label,
+#define OPERATIONS_ROW(id, label, name) [OPERATION_##id] = &op_##label,
 
 const struct operation *const operations[] = {[OPERATION_IDS] = &op_automatic,
                                               [OPERATION_IDS + 1] = &op_groups,

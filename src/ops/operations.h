@@ -4,7 +4,7 @@
 
 #include "partial/operation.h"
 
-#define OPERATION_DECLARE(id, label) extern const struct operation op_##label;
+#define OPERATION_DECLARE(id, label, name) extern const struct operation op_##label;
 OPERATIONS(OPERATION_DECLARE)
 #undef OPERATION_DECLARE
 
@@ -21,15 +21,16 @@ void op_histogram_report_outside(const struct job *job, uint64_t inside, uint64_
                                  uint64_t above);
 
 /*
- * Begins the rows of a finished automatic histogram: its bins, in plots as few as fit the terminal,
- * or in pictures the values if they are few, such as statuses. Returns the width of the rows.
+ * Begins the rows of a finalized automatic histogram: its bins, in plots as few as fit the
+ * terminal, or in pictures the values if they are few, such as statuses. Returns the width of the
+ * rows.
  */
 uint64_t op_automatic_begin_rows(struct rows *rows, const struct job *job,
                                  const struct growing_histogram *histogram,
                                  const struct print_options *options);
 
 /*
- * Writes the rows of a finished struct uniq, as a state of uniq and one of reduce have them. Fails
+ * Writes the rows of a finalized struct uniq, as a state of uniq and one of reduce have them. Fails
  * with STATUS_DATA if not all could be read.
  */
 enum status op_uniq_save_rows(struct state_writer *state, const struct uniq *uniq,

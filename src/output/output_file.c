@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -18,15 +17,6 @@
 /* A temporary name, and the bytes that one takes after that of its directory. */
 #define OUTPUT_FILE_TEMPORARY      "/.gpuhist."
 #define OUTPUT_FILE_TEMPORARY_SIZE 64
-
-/* Attributes of statx, where the system has them. */
-#ifdef STATX_ATTR_MOUNT_ROOT
-#define OUTPUT_FILE_MOUNT_ROOT STATX_ATTR_MOUNT_ROOT
-#define OUTPUT_FILE_APPEND     STATX_ATTR_APPEND
-#else
-#define OUTPUT_FILE_MOUNT_ROOT 0
-#define OUTPUT_FILE_APPEND     0
-#endif
 
 /* What a name stands for. */
 struct output_file_name {
@@ -116,17 +106,17 @@ static int output_file_open_temporary(char temporary[PATH_MAX], const char *dire
     return fd;
 }
 
-/* What the system knows of a file besides, as attributes of statx; 0 if it does not. */
-static uint64_t output_file_attributes(const char *path)
+/* Whether a file is mounted on, as far as the system tells. */
+static bool output_file_is_mount(const char *path)
 {
 #ifdef STATX_ATTR_MOUNT_ROOT
     struct statx extended;
 
     if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &extended) == 0)
-        return extended.stx_attributes;
+        return extended.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 #endif
     (void)path;
-    return 0;
+    return false;
 }
 
 enum status output_file_check(const char *name, struct failure *failure)
@@ -144,18 +134,12 @@ enum status output_file_check(const char *name, struct failure *failure)
         error = errno;
     }
     if (error == 0 && found.is_replaced && found.exists) {
-        /*
-         * As far as can be known before: it is no mount point, not only to be appended to, and no
-         * file of somebody else in a directory where only owners remove files, such as /tmp.
-         */
-        const uint64_t attributes = output_file_attributes(found.target);
+        /* Nor is it a file of somebody else where only owners remove files, as in /tmp. */
         const uid_t user = geteuid();
         struct stat directory;
         what = "replace";
-        if (attributes & OUTPUT_FILE_MOUNT_ROOT)
+        if (output_file_is_mount(found.target))
             error = EBUSY;
-        else if (attributes & OUTPUT_FILE_APPEND)
-            error = EPERM;
         else if (stat(found.directory, &directory) != 0)
             error = errno;
         else if (directory.st_mode & S_ISVTX && user != 0 && user != directory.st_uid &&
@@ -164,10 +148,9 @@ enum status output_file_check(const char *name, struct failure *failure)
         why = error == 0 ? ": no file can be made beside it" : "";
     }
     if (error == 0 && found.is_replaced) { /* files can be created, and renamed, there */
-        const bool is_append = output_file_attributes(found.directory) & OUTPUT_FILE_APPEND;
-        const int fd = is_append ? -1 : output_file_open_temporary(temporary, found.directory);
+        const int fd = output_file_open_temporary(temporary, found.directory);
         if (fd < 0)
-            error = is_append ? EPERM : errno;
+            error = errno;
         if (fd >= 0 && temporary[0])
             temporary_remove(temporary);
         if (fd >= 0)
@@ -285,22 +268,6 @@ void output_file_close(struct output_file *file)
         temporary_remove(file->temporary);
 }
 
-/* The device that a character device is; /dev/tty is the terminal of the process. */
-static dev_t output_file_device(const struct stat *info)
-{
-    unsigned number;
-    dev_t device = info->st_rdev;
-
-    if (device != makedev(5, 0))
-        return device;
-    int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
-    if (fd >= 0 && ioctl(fd, TIOCGDEV, &number) == 0)
-        device = makedev(number >> 8 & 0xfff, (number & 0xff) | (number >> 12 & 0xfff00));
-    if (fd >= 0)
-        close(fd);
-    return device;
-}
-
 bool output_file_is_same(const char *a, const char *b)
 {
     struct output_file_name names[2];
@@ -320,8 +287,8 @@ bool output_file_is_same(const char *a, const char *b)
                output_file_is_inode(&names[0].info, &names[1].info);
     }
     if (S_ISCHR(names[0].info.st_mode) && S_ISCHR(names[1].info.st_mode)) {
-        const dev_t device = output_file_device(&names[0].info);
-        return device == output_file_device(&names[1].info) && device != makedev(1, 3);
+        const dev_t device = names[0].info.st_rdev;
+        return device == names[1].info.st_rdev && device != makedev(1, 3);
     }
     return output_file_is_inode(&names[0].info, &names[1].info);
 }

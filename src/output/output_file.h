@@ -42,25 +42,19 @@ int output_file_open(struct output_file *file, const char *name);
 /* Waits until the data is on the disk. All that is likely to fail comes before its end. */
 int output_file_prepare(struct output_file *file);
 
-/*
- * Completes up to OUTPUT_FILE_TOGETHER files that are prepared: gives them their names, one right
- * after the other. If that fails, *failed is the number of the file at which it did.
- */
+/* Gives up to OUTPUT_FILE_TOGETHER files that are prepared their names. *failed: the first that
+ * could not get its own. */
 int output_file_complete(struct output_file *const *files, size_t count, size_t *failed);
 
 /* Closes the file. Removes it if it was not completed. */
 void output_file_close(struct output_file *file);
 
-/*
- * Returns whether two outputs are the same file to be replaced, or the same pipe, terminal or open
- * file. One result would then be lost, or both would mix. /dev/null is never the same.
- */
+/* Whether two outputs are the same file, pipe or terminal. /dev/null is never the same. */
 bool output_file_is_same(const char *a, const char *b);
 
 /*
- * Returns whether the output would become input: both are the same regular file, and the output is
- * appended to data that is still to be read, or, if `replaces_early`, replaces the file before
- * all inputs are read. `input` is a file name, or "-" for standard input.
+ * Whether both are the same regular file, and the output is appended to data that is still to be
+ * read, or, if `replaces_early`, replaces it. `input` is a file name, or "-" for standard input.
  */
 bool output_file_is_input(const char *output, const char *input, bool replaces_early);
 

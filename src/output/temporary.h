@@ -21,11 +21,7 @@
  */
 int temporary_create(char *name);
 
-/*
- * Opens a new file without a name in the directory for reading and writing: nothing is left of it
- * once it is closed. Returns the descriptor, which the caller closes, or -1 and sets errno.
- * Thread-safe.
- */
+/* The same for a file without a name, in the directory, of which nothing is left. Thread-safe. */
 int temporary_open_nameless(const char *directory);
 
 /* Writes the path of an open descriptor in /proc, through which temporary_link finds the file. */
@@ -45,10 +41,7 @@ size_t temporary_rename(const char *const *names, const char *const *targets, si
 /* Removes the file's name. */
 void temporary_remove(const char *name);
 
-/*
- * Removes all names, and ends the process by a signal, as the system would. May be called in a
- * handler of signals. Thread-safe.
- */
+/* Removes all names, and ends the process by a signal, also in its handler. Thread-safe. */
 void temporary_end(int number);
 
 #endif

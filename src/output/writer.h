@@ -38,16 +38,12 @@ void writer_write_text(struct writer *writer, const char *text);
 /* Reports the bytes written to a stage (stage.h), which must outlive the writer. */
 void writer_set_stage(struct writer *writer, struct stage *stage);
 
-/*
- * Returns whether successive results are appended: to standard output, a device or a pipe.
- * Otherwise each result needs a writer of its own, and its file replaces the one before.
- */
+/* Whether successive results are appended, not files that replace each other. */
 bool writer_is_stream(const struct writer *writer);
 
 /*
- * Makes a writer that keeps in memory what it is given; its buffer grows. It has `capacity` bytes
- * at first, no less than the longest piece. Returns NULL if there is no memory. The caller frees it
- * with writer_discard.
+ * Makes a writer that keeps in memory what it is given; its buffer of `capacity` bytes, no less
+ * than the longest piece, grows. Returns NULL if there is no memory.
  */
 struct writer *writer_create_memory(size_t capacity);
 
@@ -66,10 +62,7 @@ bool writer_write_memory(struct writer *writer, struct writer *memory);
 /* Writes out what is buffered. Fails with STATUS_DATA if this or any write before it failed. */
 enum status writer_flush(struct writer *writer, struct failure *failure);
 
-/*
- * Begins again: the caller repeats from its beginning what was written so far, and the writer skips
- * as many bytes as it has already written.
- */
+/* Begins again: the caller repeats what was written so far, and the writer skips that. */
 void writer_restart(struct writer *writer);
 
 /*

@@ -1,8 +1,6 @@
 /*
- * Writes a result that consists of independent parts, with several threads. Each thread writes a
- * part to memory. Then it writes out all complete parts that are next in the order, unless another
- * thread is doing so, and takes the next part. No thread waits unless the output is slower than all
- * of them.
+ * Writes a result that consists of independent parts, with several threads: each writes a part to
+ * memory, and then all complete parts that are next in the order, unless another thread does.
  */
 #ifndef GPUHIST_WRITER_PARTS_H
 #define GPUHIST_WRITER_PARTS_H
@@ -21,10 +19,9 @@ struct writer_parts {
 };
 
 /*
- * Writes all parts with up to `threads` threads, including the caller. Uses fewer if threads or
- * memory are short. Returns false, and writes nothing, if there is no memory for any part. The
- * writer keeps errors of writing; after one the remaining parts are not written. Not thread-safe on
- * one writer.
+ * Writes all parts with up to `threads` threads, fewer if these or memory are short. Returns false,
+ * and writes nothing, if there is no memory for any part. The writer keeps errors of writing; after
+ * one the remaining parts are not written.
  */
 bool writer_parts_write(struct writer *writer, const struct writer_parts *parts, unsigned threads);
 

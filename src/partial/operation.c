@@ -6,28 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The alignment of a thread's memory: vectors of AVX-512 may be loaded from it, and it shares no
- * cache line. */
-#define OPERATION_THREAD_ALIGNMENT ((size_t)64)
+/* The alignment of a local state: vectors of AVX-512 may be loaded from it, and it shares no cache
+ * line. */
+#define OPERATION_LOCAL_ALIGNMENT ((size_t)64)
 
-enum status operation_open_thread(const struct operation *operation, const struct job *job,
-                                  void *partial, void **thread, struct failure *failure)
+enum status operation_open_local(const struct operation *operation, const struct job *job,
+                                 void *partial, void **local, struct failure *failure)
 {
     const size_t bytes =
-        (operation->thread_bytes + OPERATION_THREAD_ALIGNMENT - 1) & -OPERATION_THREAD_ALIGNMENT;
+        (operation->local_bytes + OPERATION_LOCAL_ALIGNMENT - 1) & -OPERATION_LOCAL_ALIGNMENT;
 
-    *thread = aligned_alloc(OPERATION_THREAD_ALIGNMENT, bytes);
-    if (!*thread)
+    *local = aligned_alloc(OPERATION_LOCAL_ALIGNMENT, bytes);
+    if (!*local)
         return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
-    memset(*thread, 0, bytes);
-    return operation->thread_open(*thread, job, partial, failure);
+    memset(*local, 0, bytes);
+    return operation->local_open(*local, job, partial, failure);
 }
 
-void operation_close_thread(const struct operation *operation, void *thread)
+void operation_close_local(const struct operation *operation, void *local)
 {
-    if (thread && operation->thread_close)
-        operation->thread_close(thread);
-    free(thread);
+    if (local && operation->local_close)
+        operation->local_close(local);
+    free(local);
 }
 
 enum status operation_check_elements(uint64_t read, uint64_t counted, struct failure *failure)

@@ -1,7 +1,7 @@
 /*
  * An operation: what users name on the command line, as one struct of functions. An operation is a
  * commutative monoid: its *partial* begins empty, the workers of all engines absorb chunks and
- * merge them into it, and at the end it is finished and printed. Each is a file,
+ * merge them into it, and at the end it is finalized and printed. Each is a file,
  * src/ops/op_<name>.c, and a row of OPERATIONS (job.h). What the CUDA engine does for it is in
  * cuda/, which has a table of its own: it is missing in a build without CUDA, and an operation need
  * not have it.
@@ -25,23 +25,21 @@ struct state_writer;
 struct writer;
 
 struct operation {
-    const char *name; /* for users */
-
     /*
      * The partial. All operations have these three.
      *
      * create: creates an empty partial, which all workers share. Returns NULL if there is not
      * enough memory. The caller destroys it; the job must outlive it.
      *
-     * finish: checks that the partial holds `elements` elements, the number read, and prepares it
-     * for printing and saving: it is then *finished*. More may be added later, and then it is
-     * finished again. No thread may add meanwhile.
+     * finalize: checks that the partial holds `elements` elements, the number read, and prepares it
+     * for printing and saving: it is then *finalized*. More may be added later, and then it is
+     * finalized again. No thread may add meanwhile.
      *
      * destroy: frees a partial; NULL is allowed.
      */
     void *(*create)(const struct job *job, struct failure *failure);
-    enum status (*finish)(void *partial, const struct job *job, uint64_t elements,
-                          struct failure *failure);
+    enum status (*finalize)(void *partial, const struct job *job, uint64_t elements,
+                            struct failure *failure);
     void (*destroy)(void *partial);
     /*
      * Makes an operation *ordered*: it writes results in stream order while it runs. connect: gives
@@ -53,26 +51,26 @@ struct operation {
     void (*stop)(void *partial);
 
     /*
-     * A CPU thread, by operation_open_thread. All operations have thread_bytes, thread_open and
-     * thread_absorb. A thread's memory, of thread_bytes, belongs to it, so calls for distinct
-     * threads may run at the same time.
+     * A local state: what one CPU thread has counted and not yet merged into the partial. All
+     * operations have local_bytes, local_open and local_absorb. Calls for distinct local states may
+     * run at the same time.
      *
-     * thread_open: initialises the memory, which is all zeros, of a thread that adds to `partial`.
-     * thread_absorb: counts the elements of a chunk. The caller may then reuse the chunk's memory.
-     * thread_finish: merges what the thread has counted into the partial. It may then absorb more.
-     * thread_close: frees what the thread holds, also after a failure of thread_open.
+     * local_open: initialises its memory, of local_bytes, all zeros; it adds to `partial`.
+     * local_absorb: counts the elements of a chunk. The caller may then reuse the chunk's memory.
+     * local_merge: merges it into the partial; it may then absorb more.
+     * local_close: frees what it holds, also after a failure of local_open.
      */
-    size_t thread_bytes;
-    enum status (*thread_open)(void *thread, const struct job *job, void *partial,
-                               struct failure *failure);
-    enum status (*thread_absorb)(void *thread, const struct chunk *chunk, struct failure *failure);
-    enum status (*thread_finish)(void *thread, struct failure *failure);
-    void (*thread_close)(void *thread);
+    size_t local_bytes;
+    enum status (*local_open)(void *local, const struct job *job, void *partial,
+                              struct failure *failure);
+    enum status (*local_absorb)(void *local, const struct chunk *chunk, struct failure *failure);
+    enum status (*local_merge)(void *local, struct failure *failure);
+    void (*local_close)(void *local);
 
     /*
      * States (state.h). NULL, both of them: the operation has no --save and no merge.
      *
-     * save: writes a finished partial: the number of elements, and what `load` reads.
+     * save: writes a finalized partial: the number of elements, and what `load` reads.
      *
      * load: reads what follows the number of elements, and adds it to the partial. Must reject
      * counts above `elements`. After a failure, part of the state may have been added. Thread-safe.
@@ -83,7 +81,7 @@ struct operation {
                         uint64_t elements, struct failure *failure);
 
     /*
-     * A finished partial.
+     * A finalized partial.
      *
      * print: writes the result. The writer records write errors. NULL: the run has written it.
      * note: prints on stderr what other options would show better, or the format cannot show.
@@ -110,14 +108,14 @@ extern const struct operation *const operations[];
 const struct operation *operation_of(const struct job *job);
 
 /*
- * Opens a CPU thread that adds to the partial. The caller closes *thread, also after a failure,
+ * Opens a local state that adds to the partial. The caller closes *local, also after a failure,
  * when it may be NULL. The job and the partial must outlive it. Thread-safe.
  */
-enum status operation_open_thread(const struct operation *operation, const struct job *job,
-                                  void *partial, void **thread, struct failure *failure);
+enum status operation_open_local(const struct operation *operation, const struct job *job,
+                                 void *partial, void **local, struct failure *failure);
 
-/* Closes a CPU thread; NULL is allowed. What it has not merged is lost. */
-void operation_close_thread(const struct operation *operation, void *thread);
+/* Closes a local state; NULL is allowed. What is not merged is lost. */
+void operation_close_local(const struct operation *operation, void *local);
 
 /*
  * Checks that as many elements, or with weights as high a sum of them, were `counted` as were

@@ -2,7 +2,7 @@
  * The rows of a histogram: its bins and their counts in ascending order, independent of how the
  * histogram stores them. Empty bins are among them with --zeros.
  *
- * The partial must be finished, and no thread may add to it. Copies of one struct rows may be read
+ * The partial must be finalized, and no thread may add to it. Copies of one struct rows may be read
  * by different threads only after `narrow`. Readers call rows_read.
  */
 #ifndef GPUHIST_ROWS_H

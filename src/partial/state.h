@@ -126,7 +126,7 @@ enum status state_fail_damaged(const struct state_reader *state, const char *wha
                                struct failure *failure);
 
 /*
- * Writes the finished partial of a job, with that line of options, to `writer`, which keeps errors
+ * Writes the finalized partial of a job, with that line of options, to `writer`, which keeps errors
  * of writing. Files need the line of the job; states for this run alone, any line. Fails with
  * STATUS_DATA if there is no memory, or if the partial cannot be read; what is written is then no
  * state. No other thread may use the partial.

@@ -44,11 +44,6 @@ bool axis_has_times(const struct axis *axis)
     return axis->element && element_is_time(axis->element);
 }
 
-static unsigned axis_decimals(const struct axis *axis)
-{
-    return axis->element ? axis->element->decimals : 0;
-}
-
 void axis_label(char out[AXIS_LABEL_SIZE], const struct axis *axis, __int128 tick)
 {
     if (axis_has_times(axis)) {
@@ -71,7 +66,7 @@ __int128 axis_next_step(const struct axis *axis)
 {
     static const uint32_t seconds[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
                                        600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
-    const __int128 second = (__int128)decimal_powers[axis_decimals(axis)];
+    const __int128 second = (__int128)decimal_powers[axis->element ? axis->element->decimals : 0];
 
     if (!axis_has_times(axis) || axis->step < second)
         return binning_next_round(axis->step);

@@ -7,48 +7,57 @@
 
 #include <string.h>
 
-/* Surveys all rows. */
-static struct plot_survey plot_make_survey(struct rows rows)
-{
-    struct rows_row batch[PLOT_BATCH_ROWS];
-    struct plot_survey survey = {.rows = 0};
-    __int128 before = 0; /* the width of the row before */
-    size_t n;
-
-    while ((n = rows_read(&rows, batch, PLOT_BATCH_ROWS)) > 0) {
-        if (survey.rows == 0) {
-            survey.low = batch[0].low;
-            survey.narrow = before = batch[0].high - batch[0].low;
-        }
-        for (size_t i = 0; i < n; i++) {
-            const __int128 width = batch[i].high - batch[i].low;
-            survey.narrow = before < survey.narrow ? before : survey.narrow;
-            survey.wide = width > survey.wide ? width : survey.wide;
-            survey.empty += batch[i].count == 0;
-            before = width;
-        }
-        survey.last = batch[n - 1].low;
-        survey.high = batch[n - 1].high;
-        survey.rows += n;
-    }
-    return survey;
-}
-
 bool plot_is_even(const struct plot *plot)
 {
     return plot->survey.wide - plot->survey.narrow <= 1;
 }
 
-__int128 plot_bins_origin(const struct binning *binning)
+struct plot_scale plot_scale_of(const struct job *job, __int128 unit)
 {
+    const struct binning *binning = job->binning.bins > 0 ? &job->binning : NULL;
+    struct plot_scale scale = {.element = &job->element, .binning = binning, .unit = unit};
+
+    if (!binning)
+        return scale;
     const __int128 low = binning_edge(binning, 0);
     const __int128 width = binning_edge(binning, 1) - low;
-
     if (binning_is_of_powers(binning))
-        return binning_index(binning, binning->form, binning->base > 0);
-    if (binning->form == BINNING_EDGES || binning->form == BINNING_EDGES_EQUAL || low % width != 0)
-        return 0;
-    return -(low / width);
+        scale.origin = binning_index(binning, binning->form, binning->base > 0);
+    else if (binning->form != BINNING_EDGES && binning->form != BINNING_EDGES_EQUAL &&
+             low % width == 0)
+        scale.origin = -(low / width);
+    return scale;
+}
+
+__int128 plot_scale_position(const struct plot_scale *scale, __int128 low)
+{
+    const __int128 type_min = element_min(scale->element);
+
+    if (!scale->binning)
+        return binning_floor(low - scale->origin, scale->unit);
+    return binning_index(scale->binning, scale->binning->form,
+                         (uint64_t)(low < type_min ? type_min : low)) -
+           scale->origin;
+}
+
+__int128 plot_scale_value(const struct plot_scale *scale, __int128 position)
+{
+    if (!scale->binning)
+        return position * scale->unit + scale->origin;
+    position += scale->origin;
+    if (position > scale->binning->bins)
+        position = scale->binning->bins;
+    return binning_edge(scale->binning, position < 0 ? 0 : (uint64_t)position);
+}
+
+uint64_t plot_scale_join(const struct plot_scale *scale, __int128 first, __int128 last,
+                         uint64_t max)
+{
+    uint64_t step = 1;
+
+    while (binning_floor(last, step) - binning_floor(first, step) >= (__int128)max)
+        step = plot_next_step(scale->binning, step);
+    return step;
 }
 
 uint64_t plot_next_step(const struct binning *binning, uint64_t step)
@@ -67,52 +76,6 @@ static const struct rows_row *plot_peek(struct plot *plot)
     return plot->filled > 0 ? &plot->batch[plot->used] : NULL;
 }
 
-/* The bins of the job; NULL: rows are at any multiples of their width. */
-static const struct binning *plot_binning(const struct plot *plot)
-{
-    return plot->rows.job->binning.bins > 0 ? &plot->rows.job->binning : NULL;
-}
-
-/* The number of the bin that contains a value, which may be below the type's least in its bin. */
-static __int128 plot_bin(const struct plot *plot, __int128 value)
-{
-    const struct binning *binning = plot_binning(plot);
-    const __int128 type_min = element_min(&plot->rows.job->element);
-
-    value = value < type_min ? type_min : value;
-    return binning ? binning_index(binning, binning->form, (uint64_t)value) - plot->origin
-                   : binning_floor(value, plot->survey.wide);
-}
-
-/* Where that bin begins. Bins of the job end where the last one ends. */
-static __int128 plot_edge(const struct plot *plot, __int128 bin)
-{
-    const struct binning *binning = plot_binning(plot);
-
-    if (!binning)
-        return bin * plot->survey.wide;
-    bin += plot->origin;
-    return binning_edge(binning, bin < 0 ? 0 : bin > binning->bins ? binning->bins : (uint64_t)bin);
-}
-
-/* The lines of groups of so many bins, with those for empty ones. */
-static __int128 plot_groups(const struct plot *plot, uint64_t per_group)
-{
-    return binning_floor(plot->last, per_group) - binning_floor(plot->first, per_group) + 1;
-}
-
-/* The number of lines if each row has one; more than `max` are not counted. */
-static uint64_t plot_count_lines(const struct plot *from, uint64_t max)
-{
-    struct plot plot = *from;
-    struct plot_line line;
-    uint64_t lines = 0;
-
-    while (lines <= max && plot_next(&plot, &line))
-        lines++;
-    return lines;
-}
-
 /*
  * Empty bins have lines while all lines fit: first up to PLOT_RUN_MAX in a row of their own, then
  * one for each run. Without them, rows of bins still say where they lie.
@@ -122,38 +85,44 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
     *plot = (struct plot){.rows = *rows, .per_group = 1};
     if (!by_bin)
         return;
-    plot->survey = plot_make_survey(*rows);
-    const struct plot_survey *survey = &plot->survey;
+    struct plot_survey *survey = &plot->survey;
+    struct rows all = *rows;
+    __int128 before = 0; /* the width of the row before */
+    for (size_t n; (n = rows_read(&all, plot->batch, PLOT_BATCH_ROWS)) > 0; survey->rows += n) {
+        if (survey->rows == 0) {
+            survey->low = plot->batch[0].low;
+            survey->narrow = before = plot->batch[0].high - plot->batch[0].low;
+        }
+        for (size_t i = 0; i < n; i++) {
+            const __int128 width = plot->batch[i].high - plot->batch[i].low;
+            survey->narrow = before < survey->narrow ? before : survey->narrow;
+            survey->wide = width > survey->wide ? width : survey->wide;
+            survey->empty += plot->batch[i].count == 0;
+            before = width;
+        }
+        survey->last = plot->batch[n - 1].low;
+        survey->high = plot->batch[n - 1].high;
+    }
     if (survey->rows == 0)
         return;
-    plot->origin = plot_binning(plot) ? plot_bins_origin(plot_binning(plot)) : 0;
-    plot->first = plot_bin(plot, survey->low);
-    plot->last = plot_bin(plot, survey->last);
+    plot->scale = plot_scale_of(rows->job, survey->wide);
+    plot->first = plot_scale_position(&plot->scale, survey->low);
+    plot->last = plot_scale_position(&plot->scale, survey->last);
     plot->has_groups = survey->rows > lines_max || !(rows->is_unit && rows->is_sparse);
     plot->run_max = PLOT_RUN_MAX;
     if (survey->rows > lines_max) {
-        while (plot_groups(plot, plot->per_group) > (__int128)lines_max)
-            plot->per_group = plot_next_step(plot_binning(plot), plot->per_group);
-    } else if (plot->has_groups && plot_groups(plot, 1) > (__int128)lines_max) {
+        plot->per_group = plot_scale_join(&plot->scale, plot->first, plot->last, lines_max);
+    } else if (plot->has_groups && plot->last - plot->first >= (__int128)lines_max) {
         plot->run_max = 1;
         plot->group = plot->first;
-        plot->has_groups = plot_count_lines(plot, lines_max) <= lines_max;
+        struct plot trial = *plot;
+        struct plot_line line;
+        uint64_t lines = 0;
+        while (lines <= lines_max && plot_next(&trial, &line))
+            lines++;
+        plot->has_groups = lines <= lines_max;
     }
     plot->group = binning_floor(plot->first, plot->per_group);
-}
-
-/* Makes a line of the next row, which must exist. */
-static void plot_take_row(struct plot *plot, struct plot_line *line)
-{
-    const struct rows_row *row = plot_peek(plot);
-
-    *line = (struct plot_line){
-        .is_single = plot->rows.is_unit,
-        .low = row->low,
-        .high = row->high,
-        .count = row->count,
-    };
-    plot->used++;
 }
 
 /* Groups are as wide as their bins, whichever of them are empty. */
@@ -164,24 +133,30 @@ bool plot_next(struct plot *plot, struct plot_line *line)
 
     if (!row)
         return false;
-    if (!plot->has_groups) {
-        plot_take_row(plot, line);
+    const __int128 group =
+        plot->has_groups ? binning_floor(plot_scale_position(&plot->scale, row->low), per_group)
+                         : plot->group;
+    if (!plot->has_groups || (group == plot->group && per_group == 1)) { /* the row alone */
+        *line = (struct plot_line){
+            .is_single = plot->rows.is_unit,
+            .low = row->low,
+            .high = row->high,
+            .count = row->count,
+        };
+        plot->used++;
+        plot->group++;
         return true;
     }
-    const __int128 group = binning_floor(plot_bin(plot, row->low), per_group);
     const bool is_gap = group - plot->group > plot->run_max;
     const __int128 next = is_gap ? group : plot->group + 1;
     *line = (struct plot_line){
         .is_gap = is_gap,
-        .low = plot_edge(plot, plot->group * per_group),
-        .high = plot_edge(plot, next * per_group),
+        .low = plot_scale_value(&plot->scale, plot->group * per_group),
+        .high = plot_scale_value(&plot->scale, next * per_group),
         .bins = (uint64_t)((next - plot->group) * per_group),
     };
     line->is_single = plot->rows.is_unit && line->high - line->low == 1;
-    if (group == plot->group && per_group == 1)
-        plot_take_row(plot, line);
-    for (; group == plot->group && per_group > 1 && row && row->low < line->high;
-         row = plot_peek(plot)) {
+    for (; group == plot->group && row && row->low < line->high; row = plot_peek(plot)) {
         line->count += row->count;
         plot->used++;
     }

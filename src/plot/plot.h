@@ -2,14 +2,11 @@
  * The lines of a plot, or the bars of a picture. Few rows have a line each; more are grouped, so
  * that a histogram of any size fits a page.
  *
- * Up to lines_max rows in the order of the bins have a line each. So have the empty bins between
- * two of them, if they are at most PLOT_RUN_MAX and all bins fit; else one line stands for them, or
- * none if the page is too small for these. Rows that are values, not bins (is_unit and is_sparse of
- * rows.h), have nothing between them. More rows are grouped by 2, 5, 10, 20, ... bins, those of
- * powers by 2, 4, 8, ..., counted from where numbers are round. Rows in another order have a line
- * each.
- *
- * Lines are made one by one and take no memory but the struct. Thread-safe on distinct plots.
+ * Up to lines_max rows in the order of the bins have a line each. So have up to PLOT_RUN_MAX empty
+ * bins between two of them, if all bins fit; else one line stands for them, if it fits. Rows that
+ * are values, not bins (is_unit and is_sparse of rows.h), have nothing between them. More rows are
+ * grouped by 2, 5, 10, 20, ... bins, those of powers by 2, 4, 8, ..., counted from where numbers
+ * are round. Thread-safe on distinct plots.
  */
 #ifndef GPUHIST_PLOT_H
 #define GPUHIST_PLOT_H
@@ -50,6 +47,32 @@ struct plot_survey {
     __int128 wide;   /* the greatest width of a row */
 };
 
+/*
+ * An axis of positions: those of the job's bins are their numbers, counted from where numbers are
+ * round: by powers the bin of 0 or 1, of one width that of 0, which may be negative. Else a
+ * position is a value.
+ */
+struct plot_scale {
+    const struct element *element; /* of the values */
+    const struct binning *binning; /* NULL: position p is the value p * unit + origin */
+    __int128 unit;
+    __int128 origin; /* of bins, the number of the one at position 0 */
+};
+
+/* The scale of a job's values, of which `unit` is the width if it gives no bins. Pure. */
+struct plot_scale plot_scale_of(const struct job *job, __int128 unit);
+
+/*
+ * The position of the bin or value that begins at `low`, which may be below the type's least; and
+ * the least value of a position: bins end where the last one ends. Pure.
+ */
+__int128 plot_scale_position(const struct plot_scale *scale, __int128 low);
+__int128 plot_scale_value(const struct plot_scale *scale, __int128 position);
+
+/* How many neighbours are one so that positions first to last are at most `max`. Pure. */
+uint64_t plot_scale_join(const struct plot_scale *scale, __int128 first, __int128 last,
+                         uint64_t max);
+
 struct plot {
     struct rows rows;          /* still to be read */
     struct plot_survey survey; /* of all rows; zeros if they are not in the order of the bins */
@@ -58,18 +81,12 @@ struct plot {
     size_t filled;
     bool has_groups;    /* else a line is a row */
     uint64_t per_group; /* the bins of a group, which has a line */
-    __int128 origin;    /* bins of the job are counted from here */
-    __int128 first;     /* the bins of the first and of the last row */
+    struct plot_scale scale;
+    __int128 first; /* the positions of the first and of the last row */
     __int128 last;
     __int128 group;   /* the next one */
     __int128 run_max; /* the maximum number of empty lines in a row */
 };
-
-/*
- * Returns the bin that bins are counted from, so that groups of several begin at round values: by
- * powers that of 0 or 1, of one width that of 0, which may be negative. Pure.
- */
-__int128 plot_bins_origin(const struct binning *binning);
 
 /* The next greater number of bins whose multiples are round. NULL: of one width. Pure. */
 uint64_t plot_next_step(const struct binning *binning, uint64_t step);

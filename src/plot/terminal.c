@@ -73,3 +73,10 @@ struct terminal terminal_describe(bool is_standard_output)
     }
     return terminal;
 }
+
+uint64_t terminal_lines_beside(bool is_standard_output, uint64_t others, uint64_t min, uint64_t max)
+{
+    const uint64_t lines = terminal_size(is_standard_output, true);
+
+    return lines < others + min ? min : lines - others < max ? lines - others : max;
+}

@@ -6,6 +6,7 @@
 #define GPUHIST_TERMINAL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The longest line, however wide the terminal is, and the most lines. */
 #define TERMINAL_COLUMNS_MAX 1000
@@ -20,13 +21,19 @@ struct terminal {
 };
 
 /*
- * Describes standard output, or if the plot goes elsewhere, an output that is not a terminal. The
- * width is that of the terminal, else COLUMNS, else for a pipe, which may lead to a pager, or if it
- * is closed, that of the terminal of standard error or standard input, else 80; the height is found
- * likewise, with LINES and 24. Colour requires a terminal, a TERM other than "dumb", and no
- * NO_COLOR (https://no-color.org); 24 bits of it, a COLORTERM that says so.
+ * Describes standard output, or an output that is not a terminal. The width is that of the
+ * terminal, else COLUMNS, else for a pipe, which may lead to a pager, that of the terminal of
+ * standard error or input, else 80; the height likewise, with LINES and 24. Colour requires a
+ * terminal, a TERM other than "dumb", and no NO_COLOR (https://no-color.org).
  */
 struct terminal terminal_describe(bool is_standard_output);
+
+/*
+ * Returns how many lines fit the output's height beside `others`: at least `min`, at most `max`.
+ * Reads the environment, as the functions above and below.
+ */
+uint64_t terminal_lines_beside(bool is_standard_output, uint64_t others, uint64_t min,
+                               uint64_t max);
 
 /* Whether standard output is a terminal on which earlier output can be replaced. */
 bool terminal_can_redraw(void);

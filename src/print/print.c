@@ -1,4 +1,4 @@
-/* Opens, checks and closes the outputs, and begins and ends printing. */
+/* Opens, checks and closes the outputs, and prints results so far and the final one. */
 #include "config.h"
 
 #include "print/print.h"
@@ -67,8 +67,8 @@ enum status print_check_input(const struct print_options *options, const char *i
     return STATUS_OK;
 }
 
-enum status print_begin(struct print_output *output, const struct job *job, void *partial,
-                        const struct print_options *options, struct failure *failure)
+enum status print_connect(struct print_output *output, const struct job *job, void *partial,
+                          const struct print_options *options, struct failure *failure)
 {
     if (writer_open(&output->result, options->output, failure) != STATUS_OK)
         return failure->status;
@@ -79,7 +79,7 @@ enum status print_begin(struct print_output *output, const struct job *job, void
     return STATUS_OK;
 }
 
-void print_restart(struct print_output *output, const struct job *job, void *partial)
+void print_reconnect(struct print_output *output, const struct job *job, void *partial)
 {
     writer_restart(output->result);
     if (output->purged)
@@ -145,9 +145,9 @@ enum status print_so_far(struct print_output *output, const struct job *job, con
     return status;
 }
 
-enum status print_end(struct print_output *output, const struct job *job, const void *partial,
-                      const struct print_options *options, enum status status,
-                      struct failure *failure)
+enum status print_final(struct print_output *output, const struct job *job, const void *partial,
+                        const struct print_options *options, enum status status,
+                        struct failure *failure)
 {
     const struct operation *operation = operation_of(job);
 

@@ -60,7 +60,7 @@ struct print_options {
     struct quantiles quantiles; /* owned; freed by options_destroy */
 };
 
-/* The open outputs, up to print_end. A zero-initialised struct has none. */
+/* The open outputs, up to print_final. A zero-initialised struct has none. */
 struct print_output {
     struct writer *result; /* NULL: opened for the next result */
     struct writer *purged; /* NULL: not requested */
@@ -95,55 +95,49 @@ enum status print_check_values(const struct print_options *options, const char *
                                struct failure *failure);
 
 /*
- * Checks, before the work begins, that all outputs can be written. Fails with STATUS_DATA, or with
- * STATUS_USAGE if two outputs are the same file.
+ * Checks that all outputs can be written. Fails with STATUS_DATA, or with STATUS_USAGE if two are
+ * the same file.
  */
 enum status print_check(const struct print_options *options, struct failure *failure);
 
 /*
- * Checks that results can be written while `input`, a file name or "-", is read. Fails with
- * STATUS_USAGE if an output would be appended to the input, or if `is_early`, when results are
- * written before all inputs are read, would replace it (output_file_is_input).
+ * Fails with STATUS_USAGE if an output is `input`, a file name or "-" (output_file_is_input).
+ * `is_early`: results are written before all inputs are read.
  */
 enum status print_check_input(const struct print_options *options, const char *input, bool is_early,
                               struct failure *failure);
 
 /*
- * Opens the outputs of an ordered operation, which writes during the run; others need none.
- * `output` is zero-initialised. Fails with STATUS_DATA. The caller must call print_end, also after
- * a failure.
+ * Opens the outputs of an ordered operation, and connects the partial with them: it writes during
+ * the run. `output` is zero-initialised. Fails with STATUS_DATA. The caller must call print_final,
+ * also after a failure. Other operations have outputs from their first result on.
  */
-enum status print_begin(struct print_output *output, const struct job *job, void *partial,
-                        const struct print_options *options, struct failure *failure);
+enum status print_connect(struct print_output *output, const struct job *job, void *partial,
+                          const struct print_options *options, struct failure *failure);
 
 /* Returns whether the result is not printed because the state goes to standard output instead. */
 bool print_is_dropped(const struct print_options *options);
 
 /*
- * Writes the result so far from the finished partial, and flushes it. On a stream, results follow
- * each other and an empty line ends each but the last; the format raw has no empty lines. A
- * terminal is cleared before each but raw ones. A file is replaced. A state is saved only if it
- * replaces the one before: on a stream, a reader would add up successive states. Fails with
+ * Writes the result so far from the finalized partial, and flushes it. On a stream an empty line
+ * ends each text but the last; a terminal is cleared before it; a file is replaced. A state is
+ * saved only if it replaces the one before: a reader would add up successive ones. Fails with
  * STATUS_DATA.
  */
 enum status print_so_far(struct print_output *output, const struct job *job, const void *partial,
                          const struct print_options *options, struct failure *failure);
 
-/*
- * Prepares for a second attempt at the run, with a new partial. If the operation writes during the
- * run, output that was already written is not written again.
- */
-void print_restart(struct print_output *output, const struct job *job, void *partial);
+/* Prepares for a second attempt at the run: what was already written is not written again. */
+void print_reconnect(struct print_output *output, const struct job *job, void *partial);
 
 /*
- * Ends the output. `status` is the status of the run. If it is STATUS_OK, writes the finished
- * partial, first its state, and closes the outputs; fails with STATUS_DATA if not everything could
- * be written, or if a value asked for does not exist: then no result is written. Otherwise discards
- * the outputs and returns `status`.
+ * Ends the output. If `status`, that of the run, is STATUS_OK, writes the finalized partial, first
+ * its state, and closes the outputs; fails with STATUS_DATA if not everything could be written, or
+ * if a value asked for does not exist. Otherwise discards the outputs and returns `status`.
  */
-enum status print_end(struct print_output *output, const struct job *job, const void *partial,
-                      const struct print_options *options, enum status status,
-                      struct failure *failure);
+enum status print_final(struct print_output *output, const struct job *job, const void *partial,
+                        const struct print_options *options, enum status status,
+                        struct failure *failure);
 
 /* Writes text to standard output. Fails with STATUS_DATA, as do the functions below. */
 enum status print_text(const char *text, struct failure *failure);

@@ -91,43 +91,23 @@ static void print_heat_survey_groups(struct print_heat *heat)
     __int128 before = 0;
     __int128 unit = column->width;
 
-    *axis = (struct print_heat_axis){.element = &column->element, .is_unit = column->width <= 1};
+    *axis = (struct print_heat_axis){
+        .scale.element = &column->element,
+        .is_unit = column->width <= 1,
+    };
     for (uint64_t g = 0; g < groups->count; g++) {
         const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);
         if (g > 0)
             unit = print_heat_divisor(unit, value - before);
         before = value;
     }
-    axis->unit = unit > 0 ? unit : 1;
+    axis->scale.unit = unit > 0 ? unit : 1;
     for (uint64_t g = 0; g < groups->count; g++) {
         const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);
         if (g == 0)
-            axis->origin = value - binning_floor(value, axis->unit) * axis->unit;
-        print_heat_add_position(axis, (value - axis->origin) / axis->unit);
+            axis->scale.origin = value - binning_floor(value, axis->scale.unit) * axis->scale.unit;
+        print_heat_add_position(axis, (value - axis->scale.origin) / axis->scale.unit);
     }
-}
-
-/* The position of the bin that begins there. */
-static __int128 print_heat_position(const struct print_heat_axis *axis, __int128 low)
-{
-    const __int128 type_min = element_min(axis->element);
-
-    if (!axis->binning)
-        return binning_floor(low - axis->origin, axis->unit);
-    return binning_index(axis->binning, axis->binning->form,
-                         (uint64_t)(low < type_min ? type_min : low)) -
-           axis->origin;
-}
-
-/* The least value of a position. */
-static __int128 print_heat_value(const struct print_heat_axis *axis, __int128 position)
-{
-    if (!axis->binning)
-        return position * axis->unit + axis->origin;
-    position += axis->origin;
-    if (position > axis->binning->bins)
-        position = axis->binning->bins;
-    return binning_edge(axis->binning, position < 0 ? 0 : (uint64_t)position);
 }
 
 static void print_heat_survey_bins(struct print_heat *heat)
@@ -139,10 +119,7 @@ static void print_heat_survey_bins(struct print_heat *heat)
     size_t n;
 
     *axis = (struct print_heat_axis){
-        .element = &job->element,
-        .binning = binning,
-        .unit = heat->width,
-        .origin = binning ? plot_bins_origin(binning) : 0,
+        .scale = plot_scale_of(job, heat->width),
         .is_unit = binning ? binning_is_unit(binning) : heat->width == 1,
     };
     for (uint64_t g = 0; g < heat->groups->count; g++) {
@@ -153,11 +130,11 @@ static void print_heat_survey_bins(struct print_heat *heat)
         heat->above += rows.above;
         while ((n = rows_read(&rows, batch, PRINT_HEAT_BATCH)) > 0) {
             for (size_t i = 0; i < n; i++)
-                print_heat_add_position(axis, print_heat_position(axis, batch[i].low));
+                print_heat_add_position(axis, plot_scale_position(&axis->scale, batch[i].low));
         }
     }
     if (heat->options->zeros && binning && !binning_is_of_powers(binning)) {
-        axis->low = -axis->origin;
+        axis->low = -axis->scale.origin;
         axis->high = axis->low + binning->bins - 1;
         axis->known = PRINT_HEAT_NAMES_MAX + 1; /* no names */
     }
@@ -172,13 +149,9 @@ void print_heat_divide(struct print_heat_axis *axis, size_t cells_max)
                       axis->high - axis->low >= (__int128)axis->known * PRINT_HEAT_APART;
     if (axis->has_names || axis->known == 0)
         return;
-    for (;; axis->step = plot_next_step(axis->binning, axis->step)) {
-        axis->first = binning_floor(axis->low, axis->step);
-        const __int128 count = binning_floor(axis->high, axis->step) - axis->first + 1;
-        axis->count = (size_t)count;
-        if (count <= (__int128)cells_max)
-            break;
-    }
+    axis->step = plot_scale_join(&axis->scale, axis->low, axis->high, cells_max);
+    axis->first = binning_floor(axis->low, axis->step);
+    axis->count = (size_t)(binning_floor(axis->high, axis->step) - axis->first + 1);
 }
 
 /* The cell of a position. */
@@ -210,14 +183,14 @@ enum status print_heat_count(struct print_heat *heat, struct failure *failure)
     }
     for (uint64_t g = 0; g < groups->count; g++) {
         const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);
-        const size_t x = print_heat_cell(&heat->x, print_heat_position(&heat->x, value));
+        const size_t x = print_heat_cell(&heat->x, plot_scale_position(&heat->x.scale, value));
         struct rows rows;
         groups_rows_begin(&rows, groups, g, false);
         totals[x] += rows.inside + rows.below + rows.above;
         while ((n = rows_read(&rows, batch, PRINT_HEAT_BATCH)) > 0) {
             for (size_t i = 0; i < n; i++) {
                 const size_t y =
-                    print_heat_cell(&heat->y, print_heat_position(&heat->y, batch[i].low));
+                    print_heat_cell(&heat->y, plot_scale_position(&heat->y.scale, batch[i].low));
                 heat->counts[y * columns + x] += batch[i].count;
             }
         }
@@ -279,34 +252,36 @@ void print_heat_name(const struct print_heat_axis *axis, size_t i, char out[PRIN
     const __int128 start = print_heat_start(axis, i);
     const struct plot_line cell = {
         .is_single = print_heat_is_single(axis),
-        .low = print_heat_value(axis, start),
-        .high = print_heat_value(axis, start + (__int128)axis->step),
+        .low = plot_scale_value(&axis->scale, start),
+        .high = plot_scale_value(&axis->scale, start + (__int128)axis->step),
     };
 
-    plot_name(out, &cell, axis->element, axis->in_picture);
+    plot_name(out, &cell, axis->scale.element, axis->in_picture);
 }
 
 /* The values of the cells' sides, if they are not of bins that the job gives. */
 static struct axis print_heat_axis_of(const struct print_heat_axis *axis)
 {
-    const __int128 cell = axis->has_names || axis->binning ? 1 : axis->unit * axis->step;
+    const __int128 cell =
+        axis->has_names || axis->scale.binning ? 1 : axis->scale.unit * axis->step;
 
-    return (struct axis){.step = print_heat_divisor(cell, axis->origin), .element = axis->element};
+    return (struct axis){.step = print_heat_divisor(cell, axis->scale.origin),
+                         .element = axis->scale.element};
 }
 
 void print_heat_label(const struct print_heat_axis *axis, size_t i, char out[AXIS_LABEL_SIZE])
 {
-    const __int128 value = print_heat_value(axis, print_heat_start(axis, i));
+    const __int128 value = plot_scale_value(&axis->scale, print_heat_start(axis, i));
 
     const struct axis labels = print_heat_axis_of(axis);
 
     /* Bins of powers below 0 begin after a power. */
-    if (axis->binning && binning_is_of_powers(axis->binning))
-        axis_write(out, axis->element, value - (value < 0), axis->in_picture);
+    if (axis->scale.binning && binning_is_of_powers(axis->scale.binning))
+        axis_write(out, axis->scale.element, value - (value < 0), axis->in_picture);
     else if (axis_has_times(&labels))
         axis_label(out, &labels, value);
     else
-        axis_write(out, axis->element, value, axis->in_picture);
+        axis_write(out, axis->scale.element, value, axis->in_picture);
 }
 
 size_t print_heat_longest(const struct print_heat_axis *axis)
@@ -327,7 +302,7 @@ size_t print_heat_labels(const struct print_heat_axis *axis, size_t cells, size_
     const __int128 cell = times.step;
     uint64_t each = 1;
 
-    if (axis_has_times(&times) && axis->origin == 0) {
+    if (axis_has_times(&times) && axis->scale.origin == 0) {
         for (; each < cells && each < axis->count; each = (uint64_t)(times.step / cell)) {
             do
                 times.step = axis_next_step(&times);
@@ -335,7 +310,7 @@ size_t print_heat_labels(const struct print_heat_axis *axis, size_t cells, size_
         }
     }
     while (each < cells)
-        each = plot_next_step(axis->binning, each);
+        each = plot_next_step(axis->scale.binning, each);
     const __int128 aligned = -binning_floor(-axis->first, each) * (__int128)each;
     *first = (size_t)(aligned - axis->first);
     if (!axis->has_names && *first + each < axis->count)

@@ -18,7 +18,7 @@ struct writer;
 uint64_t print_heat_plot_lines(const struct print_options *options);
 
 /*
- * Writes the heat map of a finished partial, whose job has one column of groups. `job` is that, or
+ * Writes the heat map of a finalized partial, whose job has one column of groups. `job` is that, or
  * one with other bins for its values. `width` is that of bins that the job does not give. The
  * writer records write errors. Fails with STATUS_DATA if there is no memory.
  */

@@ -3,10 +3,9 @@
  * cells, and the scale of colours.
  *
  * An axis is divided in equal steps: *positions*. Those of bins are their numbers; of groups the
- * values of the column, or if they have a common step, such as --by 4/100, its multiples. Positions
- * without counts between others are empty cells. If there are more positions than cells fit, equal
- * numbers of neighbouring positions are a cell, and their counts are added up. Few single values
- * that lie far apart are *names*: they have a cell each, and nothing is between them.
+ * multiples of the values' common step, such as of --by 4/100. If they are more than cells fit,
+ * equal numbers of neighbouring positions are a cell. Few single values that lie far apart are
+ * *names*: they have a cell each, and nothing is between them.
  *
  * Not thread-safe.
  */
@@ -29,10 +28,7 @@ struct writer;
 #define PRINT_HEAT_NAME_SIZE PLOT_NAME_SIZE
 
 struct print_heat_axis {
-    const struct element *element; /* of the values */
-    const struct binning *binning; /* position p is bin p + origin; NULL: value p * unit + origin */
-    __int128 unit;
-    __int128 origin;
+    struct plot_scale scale;
     bool is_unit;    /* positions are single values */
     bool in_picture; /* numbers are written as there (axis_write) */
 
@@ -76,10 +72,7 @@ struct print_heat {
 /* Divides an axis in at most `cells_max` cells, 1 or more. */
 void print_heat_divide(struct print_heat_axis *axis, size_t cells_max);
 
-/*
- * Reads the counts of the cells of the divided axes. Fails with STATUS_DATA. The caller frees
- * heat->counts.
- */
+/* Reads the counts of the cells of the divided axes, heat->counts. Fails with STATUS_DATA. */
 enum status print_heat_count(struct print_heat *heat, struct failure *failure);
 
 /* Returns the level, 0 to levels - 1, of a count that is not 0. */

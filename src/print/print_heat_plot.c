@@ -76,12 +76,9 @@ static void print_heat_plot_cell(const struct print_heat_plot *plot, int level, 
 
 uint64_t print_heat_plot_lines(const struct print_options *options)
 {
-    const unsigned lines = terminal_describe(!options->output).lines;
-    const unsigned others = PRINT_HEAT_PLOT_OTHERS + (options->title != NULL);
-
-    if (lines < others + PRINT_HEAT_PLOT_ROWS_MIN)
-        return PRINT_HEAT_PLOT_ROWS_MIN;
-    return lines - others < PRINT_HEAT_PLOT_ROWS_MAX ? lines - others : PRINT_HEAT_PLOT_ROWS_MAX;
+    return terminal_lines_beside(!options->output,
+                                 PRINT_HEAT_PLOT_OTHERS + (options->title != NULL),
+                                 PRINT_HEAT_PLOT_ROWS_MIN, PRINT_HEAT_PLOT_ROWS_MAX);
 }
 
 static void print_heat_plot_bin(const struct print_heat_plot *plot, size_t y,

@@ -49,22 +49,6 @@ static unsigned print_heat_svg_y(const struct print_heat_svg *svg, size_t i)
     return PRINT_HEAT_SVG_BOTTOM - (unsigned)(PRINT_HEAT_SVG_HEIGHT * i / svg->heat->y.count);
 }
 
-/* Writes the classes of the levels. */
-static void print_heat_svg_style(struct writer *writer)
-{
-    svg_write(writer, "<style>\n.heat path{stroke:none;shape-rendering:crispEdges}\n");
-    for (unsigned is_dark = 0; is_dark < 2; is_dark++) {
-        svg_write(writer, "%s", is_dark ? "@media (prefers-color-scheme:dark){\n" : "");
-        for (unsigned i = 0; i < PRINT_HEAT_COLOURS; i++) {
-            const struct print_heat_colour colour =
-                print_heat_colour(is_dark ? i : PRINT_HEAT_COLOURS - 1 - i);
-            svg_write(writer, ".c%u{fill:#%02x%02x%02x}%s", i, colour.red, colour.green,
-                      colour.blue, i % 4 == 3 || i == PRINT_HEAT_COLOURS - 1 ? "\n" : "");
-        }
-    }
-    svg_write(writer, "}\n</style>\n");
-}
-
 static void print_heat_svg_cells(const struct print_heat_svg *svg)
 {
     const struct print_heat *heat = svg->heat;
@@ -100,47 +84,34 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
 }
 
 /*
- * The labels of the groups: of single values in the middle of a column, tilted if names do not lie
- * side by side, else where it begins.
+ * The labels of the groups, below, or of the bins, on the left: of single values in the middle of
+ * their cells, of groups tilted if names do not lie side by side; else where cells begin.
  */
-static void print_heat_svg_groups(const struct print_heat_svg *svg)
+static void print_heat_svg_labels(const struct print_heat_svg *svg, bool is_x)
 {
-    const struct print_heat_axis *axis = &svg->heat->x;
+    const struct print_heat_axis *axis = is_x ? &svg->heat->x : &svg->heat->y;
     const bool is_single = print_heat_is_single(axis);
-    const size_t longest = print_heat_longest(axis);
-    const size_t space = svg->is_tilted ? SVG_LINE : longest * SVG_CHARACTER + SVG_SPACE;
-    const size_t width = svg->right - svg->left;
-    char label[AXIS_LABEL_SIZE];
-    size_t first = 0;
-    const size_t each = print_heat_labels(axis, (space * axis->count + width - 1) / width, &first);
-
-    for (size_t i = first; i < axis->count + !is_single && axis->count > 0; i += each) {
-        const unsigned x = print_heat_svg_x(svg, i);
-        print_heat_label(axis, i, label);
-        svg_write_label(svg->writer, svg->is_tilted, PRINT_HEAT_SVG_BOTTOM,
-                        is_single ? (x + print_heat_svg_x(svg, i + 1)) / 2 : x, label);
-    }
-}
-
-/* The labels of the bins, likewise, on the left. */
-static void print_heat_svg_bins(const struct print_heat_svg *svg)
-{
-    const struct print_heat_axis *axis = &svg->heat->y;
-    const bool is_single = print_heat_is_single(axis);
+    const size_t space = !is_x            ? SVG_LINE + SVG_SPACE / 2
+                         : svg->is_tilted ? SVG_LINE
+                                          : print_heat_longest(axis) * SVG_CHARACTER + SVG_SPACE;
+    const size_t length = is_x ? svg->right - svg->left : PRINT_HEAT_SVG_HEIGHT;
+    unsigned (*const find)(const struct print_heat_svg *, size_t) =
+        is_x ? print_heat_svg_x : print_heat_svg_y;
     char label[AXIS_LABEL_SIZE];
     size_t first = 0;
     const size_t each =
-        print_heat_labels(axis,
-                          ((SVG_LINE + SVG_SPACE / 2) * axis->count + PRINT_HEAT_SVG_HEIGHT - 1) /
-                              PRINT_HEAT_SVG_HEIGHT,
-                          &first);
+        print_heat_labels(axis, (space * axis->count + length - 1) / length, &first);
 
     for (size_t i = first; i < axis->count + !is_single && axis->count > 0; i += each) {
-        unsigned y = print_heat_svg_y(svg, i);
-        y = is_single ? (y + print_heat_svg_y(svg, i + 1)) / 2 : y;
+        const unsigned begin = find(svg, i);
+        const unsigned at = is_single ? (begin + find(svg, i + 1)) / 2 : begin;
         print_heat_label(axis, i, label);
-        svg_write(svg->writer, "<path class=\"axis\" d=\"M%u %uh-40\"/>", svg->left, y);
-        svg_write_text(svg->writer, "end", svg->left - 80, y + 40, label);
+        if (is_x) {
+            svg_write_label(svg->writer, svg->is_tilted, PRINT_HEAT_SVG_BOTTOM, at, label);
+            continue;
+        }
+        svg_write(svg->writer, "<path class=\"axis\" d=\"M%u %uh-40\"/>", svg->left, at);
+        svg_write_text(svg->writer, "end", svg->left - 80, at + 40, label);
     }
 }
 
@@ -220,12 +191,22 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     axis_write(groups, NULL, heat->groups->count, true);
     sprintf(c, " of %s %s", groups, heat->groups->count == 1 ? "group" : "groups");
     svg_begin(writer, height, svg.left, title ? title : summary);
-    print_heat_svg_style(writer);
+    svg_write(writer, "<style>\n.heat path{stroke:none;shape-rendering:crispEdges}\n");
+    for (unsigned is_dark = 0; is_dark < 2; is_dark++) { /* the classes of the levels */
+        svg_write(writer, "%s", is_dark ? "@media (prefers-color-scheme:dark){\n" : "");
+        for (unsigned i = 0; i < PRINT_HEAT_COLOURS; i++) {
+            const struct print_heat_colour colour =
+                print_heat_colour(is_dark ? i : PRINT_HEAT_COLOURS - 1 - i);
+            svg_write(writer, ".c%u{fill:#%02x%02x%02x}%s", i, colour.red, colour.green,
+                      colour.blue, i % 4 == 3 || i == PRINT_HEAT_COLOURS - 1 ? "\n" : "");
+        }
+    }
+    svg_write(writer, "}\n</style>\n");
     svg_write(writer, "<text x=\"%u\" y=\"480\">", svg.left);
     if (title)
         svg_write_escaped(writer, summary);
     svg_write_note(writer, &has_notes, "each column combines ", heat->x.step > 1 ? heat->x.step : 0,
-                   heat->x.unit == 1 ? " values of the group" : " neighbouring groups");
+                   heat->x.scale.unit == 1 ? " values of the group" : " neighbouring groups");
     svg_write_note(writer, &has_notes, "each row combines ", heat->y.step > 1 ? heat->y.step : 0,
                    heat->y.is_unit ? " values" : " bins");
     svg_write_note(writer, &has_notes, "below the bins: ", heat->below, "");
@@ -239,8 +220,8 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     svg_write(writer, "</text>\n");
 
     print_heat_svg_cells(&svg);
-    print_heat_svg_groups(&svg);
-    print_heat_svg_bins(&svg);
+    print_heat_svg_labels(&svg, true);
+    print_heat_svg_labels(&svg, false);
     svg_write(writer, "<path class=\"axis\" d=\"M%u %uV%uH%u\" fill=\"none\"/>\n", svg.left,
               SVG_TOP, PRINT_HEAT_SVG_BOTTOM, svg.right);
     if (heat->max > 0)

@@ -1,10 +1,8 @@
 /*
  * --plot: bars in the terminal. A line holds the bin, "value" or "low..high" (exclusive), the
  * count, the optional columns, and a bar. The bar's length is proportional to the count, in steps
- * of an eighth of a character if Unicode is available, or with --log-count to its logarithm. With
- * --title a line is above all, and with --label or --log-count one that names the columns. The line
- * of --other has no bar, which would
- * mostly make all others short. Quantiles follow after an empty line.
+ * of an eighth of a character if Unicode is available, or with --log-count to its logarithm. The
+ * line of --other has no bar, which would mostly make all others short. Quantiles come last.
  */
 #include "config.h"
 
@@ -57,17 +55,13 @@ static bool print_plot_has_names(const struct print_options *options)
 uint64_t print_plot_lines(const struct print_options *options)
 {
     const size_t quantiles = options->quantiles.count;
-    const uint64_t lines = terminal_describe(!options->output).lines;
-    uint64_t others = PRINT_PLOT_OTHERS;
+    const unsigned named =
+        (unsigned)(options->title != NULL) + (unsigned)print_plot_has_names(options);
+    const uint64_t others =
+        PRINT_PLOT_OTHERS + named + options->other + (quantiles > 0 ? quantiles + 1 : 0);
 
-    others += options->title != NULL;
-    others += print_plot_has_names(options);
-    others += options->other;
-    others += quantiles > 0 ? quantiles + 1 : 0;
-
-    if (lines < others + PRINT_PLOT_LINES_MIN)
-        return PRINT_PLOT_LINES_MIN;
-    return lines - others < PRINT_PLOT_LINES_MAX ? lines - others : PRINT_PLOT_LINES_MAX;
+    return terminal_lines_beside(!options->output, others, PRINT_PLOT_LINES_MIN,
+                                 PRINT_PLOT_LINES_MAX);
 }
 
 /* Writes the cells of a line, or if it is NULL of what --other counts. */
@@ -99,7 +93,7 @@ static const char *print_plot_column(const struct print_table *table, size_t col
                          : "percent";
 }
 
-/* Reads all lines to find the widths of the columns and the greatest count. */
+/* Reads all lines to find the widths of the columns, and the least and the greatest count. */
 static struct print_plot_style print_plot_measure(const struct print_table *table,
                                                   const struct plot *from)
 {
@@ -142,38 +136,6 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
     return style;
 }
 
-static char *print_plot_bar(char *c, const struct print_plot_style *style, uint64_t count)
-{
-    const unsigned whole = style->bar_columns * (style->terminal.has_unicode ? 8 : 1);
-
-    if (count == 0)
-        return c;
-    c = stpcpy(c, "  ");
-    if (style->terminal.has_colour)
-        c = stpcpy(c, "\033[36m");
-    unsigned __int128 part = count;
-    unsigned __int128 most = style->max;
-    if (style->min > 0) { /* half the smallest count has no bar */
-        const uint32_t bit = 1U << AXIS_LOG2_BITS;
-        part = axis_log2(count) + bit - axis_log2(style->min);
-        most = axis_log2(style->max) + bit - axis_log2(style->min);
-    }
-    /* part / most * whole, rounded, and at least 1 */
-    unsigned share = (unsigned)((part * whole * 2 + most) / (most * 2));
-    share = share > 0 ? share : 1;
-    if (!style->terminal.has_unicode) {
-        memset(c, '#', share);
-        c += share;
-        share = 0;
-    }
-    for (; share > 0; share -= share < 8 ? share : 8) { /* U+2588 is full, U+258F one eighth */
-        memcpy(c, "\xe2\x96", 2);
-        c[2] = (char)(0x90 - (share < 8 ? share : 8));
-        c += 3;
-    }
-    return style->terminal.has_colour ? stpcpy(c, "\033[0m") : c;
-}
-
 static void print_plot_line(struct writer *writer, const struct print_plot_style *style,
                             const struct print_plot_cells *cells, uint64_t count)
 {
@@ -185,47 +147,62 @@ static void print_plot_line(struct writer *writer, const struct print_plot_style
         if (style->widths[i] > 0)
             c += sprintf(c, "%s%*s", i > 0 ? "  " : "", (int)style->widths[i], cells->text[i]);
     }
-    c = print_plot_bar(c, style, count);
+    if (count > 0) {
+        const unsigned whole = style->bar_columns * (style->terminal.has_unicode ? 8 : 1);
+        unsigned __int128 part = count;
+        unsigned __int128 most = style->max;
+        if (style->min > 0) { /* half the smallest count has no bar */
+            const uint32_t bit = 1U << AXIS_LOG2_BITS;
+            part = axis_log2(count) + bit - axis_log2(style->min);
+            most = axis_log2(style->max) + bit - axis_log2(style->min);
+        }
+        /* part / most * whole, rounded, and at least 1 */
+        unsigned share = (unsigned)((part * whole * 2 + most) / (most * 2));
+        share = share > 0 ? share : 1;
+        c = stpcpy(stpcpy(c, "  "), style->terminal.has_colour ? "\033[36m" : "");
+        if (!style->terminal.has_unicode) {
+            memset(c, '#', share);
+            c += share;
+            share = 0;
+        }
+        for (; share > 0; share -= share < 8 ? share : 8) { /* U+2588 is full, U+258F an eighth */
+            memcpy(c, "\xe2\x96", 2);
+            c[2] = (char)(0x90 - (share < 8 ? share : 8));
+            c += 3;
+        }
+        c = stpcpy(c, style->terminal.has_colour ? "\033[0m" : "");
+    }
     *c++ = '\n';
     writer_commit(writer, (size_t)(c - line));
 }
 
-/* Writes the title, and the line that names the columns. */
-static void print_plot_head(struct writer *writer, const struct print_table *table,
-                            const struct print_plot_style *style)
-{
-    const struct print_options *options = table->options;
-
-    if (options->title) {
-        print_columns(writer, options->title, style->terminal.columns);
-        writer_write_text(writer, "\n");
-    }
-    if (!print_plot_has_names(options))
-        return;
-    for (size_t i = 0; i < PRINT_PLOT_CELLS; i++) {
-        const char *name = print_plot_column(table, i);
-        if (style->widths[i] == 0)
-            continue;
-        writer_write_text(writer, i > 0 ? "  " : "");
-        for (size_t width = printable_width(name); width < style->widths[i]; width++)
-            writer_write_text(writer, " ");
-        print_columns(writer, name, style->widths[i]);
-    }
-    writer_write_text(writer, options->log_count ? "  (logarithmic)\n" : "\n");
-}
-
 static void print_plot_rows(struct writer *writer, const struct print_table *table)
 {
-    const struct quantiles *quantiles = &table->options->quantiles;
+    const struct print_options *options = table->options;
+    const struct quantiles *quantiles = &options->quantiles;
     char text[PERCENTAGE_SIZE + PLOT_NAME_SIZE + 64];
     struct print_plot_cells cells;
     struct plot_line line;
     struct plot plot;
     uint64_t cumulative = 0;
 
-    plot_begin(&plot, &table->rows, table->is_complete, print_plot_lines(table->options));
+    plot_begin(&plot, &table->rows, table->is_complete, print_plot_lines(options));
     struct print_plot_style style = print_plot_measure(table, &plot);
-    print_plot_head(writer, table, &style);
+    if (options->title) {
+        print_columns(writer, options->title, style.terminal.columns);
+        writer_write_text(writer, "\n");
+    }
+    for (size_t i = 0; print_plot_has_names(options) && i < PRINT_PLOT_CELLS; i++) {
+        const char *name = print_plot_column(table, i);
+        if (style.widths[i] == 0)
+            continue;
+        writer_write_text(writer, i > 0 ? "  " : "");
+        for (size_t width = printable_width(name); width < style.widths[i]; width++)
+            writer_write_text(writer, " ");
+        print_columns(writer, name, style.widths[i]);
+    }
+    if (print_plot_has_names(options))
+        writer_write_text(writer, options->log_count ? "  (logarithmic)\n" : "\n");
     while (plot_next(&plot, &line)) {
         if (line.is_gap) {
             sprintf(text, "%*s  %llu empty bins\n", (int)style.widths[0], "...",
@@ -245,7 +222,7 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
         sprintf(text, "... and %llu empty bins\n", (unsigned long long)table->empty_left);
         writer_write_text(writer, text);
     }
-    if (table->options->other) {
+    if (options->other) {
         print_plot_cells(&cells, table, NULL, table->rows.inside);
         print_plot_line(writer, &style, &cells, 0);
     }

@@ -9,21 +9,12 @@
 #include "output/writer.h"
 #include "print/print_rows.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 
 /* The longest name of a field in a header. */
 #define PRINT_NPY_NAME_MAX 64
-
-/* Puts a number in little-endian order. */
-static uint64_t print_raw_order(uint64_t number)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return __builtin_bswap64(number);
-#else
-    return number;
-#endif
-}
 
 static void print_raw_bins(struct writer *writer, const struct print_table *table)
 {
@@ -36,7 +27,7 @@ static void print_raw_bins(struct writer *writer, const struct print_table *tabl
         n = rows.read_counts ? rows.read_counts(&rows, counts, PRINT_ROWS_BATCH)
                              : rows_read(&rows, batch, PRINT_ROWS_BATCH);
         for (size_t i = 0; i < n; i++)
-            counts[i] = print_raw_order(rows.read_counts ? counts[i] : batch[i].count);
+            counts[i] = htole64(rows.read_counts ? counts[i] : batch[i].count);
         writer_write(writer, counts, n * sizeof *counts);
     } while (n > 0);
 }
@@ -52,8 +43,8 @@ static void print_raw_records(struct writer *writer, const struct print_table *t
     while ((n = rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++) { /* the first bin may begin below the type's values */
             const __int128 low = batch[i].low < type_min ? type_min : batch[i].low;
-            records[2 * i] = print_raw_order((uint64_t)low);
-            records[2 * i + 1] = print_raw_order(batch[i].count);
+            records[2 * i] = htole64((uint64_t)low);
+            records[2 * i + 1] = htole64(batch[i].count);
         }
         writer_write(writer, records, 2 * n * sizeof *records);
     }
@@ -74,16 +65,6 @@ static void print_raw_rows(struct writer *writer, const struct print_table *tabl
     print_raw_data(writer, &all, all.rows.is_sparse);
 }
 
-/* Whether a name can stand in the header as it is. */
-static bool print_npy_has_name(const char *name)
-{
-    size_t length = 0;
-
-    while (name[length] >= ' ' && name[length] <= '~' && !strchr("'\\", name[length]))
-        length++;
-    return length > 0 && length <= PRINT_NPY_NAME_MAX && name[length] == '\0';
-}
-
 /* The header says how many rows follow, so they are read twice: those on disk as well. */
 static void print_npy_rows(struct writer *writer, const struct print_table *table)
 {
@@ -92,12 +73,17 @@ static void print_npy_rows(struct writer *writer, const struct print_table *tabl
     struct print_table all = *table;
     struct rows_row batch[PRINT_ROWS_BATCH];
     uint64_t counts[PRINT_ROWS_BATCH];
-    const char *name = print_npy_has_name(table->count_name) ? table->count_name : "weight";
+    const char *name = table->count_name; /* if it can stand in the header as it is */
     char header[192 + PRINT_NPY_NAME_MAX];
     char descr[80 + PRINT_NPY_NAME_MAX] = "'<u8'";
     uint64_t count = 0;
     size_t n;
 
+    for (const char *c = name; *c; c++) {
+        if (*c < ' ' || *c > '~' || *c == '\'' || *c == '\\' || c - name == PRINT_NPY_NAME_MAX)
+            name = "weight";
+    }
+    name = *name ? name : "weight";
     if (!is_records)
         all.rows.zeros = all.rows.all = true;
     struct rows rows = all.rows;

@@ -9,6 +9,7 @@
 #include "output/writer_parts.h"
 #include "print/rows_list.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,25 +126,16 @@ const struct print_format *print_rows_format(const struct print_options *options
 /* The name of the first option of a set: bits of enum print_extra. */
 static const char *print_extra_name(unsigned extras)
 {
-    static const char *const names[] = {"--top",       "--sort",      "--cumulative", "--percent",
-                                        "--quantiles", "--min-count", "--other",      "--zeros",
-                                        "--title",     "--label",     "--log-count"};
-
+#define PRINT_EXTRA_NAME(id, name, is_given) name,
+    static const char *const names[] = {PRINT_EXTRAS(PRINT_EXTRA_NAME)};
     return names[__builtin_ctz(extras)];
 }
 
 /* The options that are given: bits of enum print_extra. */
 static unsigned print_extras(const struct print_options *options)
 {
-    return (options->top > 0 ? PRINT_EXTRA_TOP : 0U) |
-           (options->sort != PRINT_SORT_DEFAULT ? PRINT_EXTRA_SORT : 0U) |
-           (options->cumulative ? PRINT_EXTRA_CUMULATIVE : 0U) |
-           (options->percent ? PRINT_EXTRA_PERCENT : 0U) |
-           (options->quantiles.count > 0 ? PRINT_EXTRA_QUANTILES : 0U) |
-           (options->min_count > 0 ? PRINT_EXTRA_MIN_COUNT : 0U) |
-           (options->other ? PRINT_EXTRA_OTHER : 0U) | (options->zeros ? PRINT_EXTRA_ZEROS : 0U) |
-           (options->title ? PRINT_EXTRA_TITLE : 0U) | (options->label ? PRINT_EXTRA_LABEL : 0U) |
-           (options->log_count ? PRINT_EXTRA_LOG_COUNT : 0U);
+#define PRINT_EXTRA_GIVEN(id, name, is_given) | (is_given ? (unsigned)PRINT_EXTRA_##id : 0U)
+    return 0U PRINT_EXTRAS(PRINT_EXTRA_GIVEN);
 }
 
 /* Those of pictures alone. */
@@ -297,27 +289,23 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         table.format = &print_tsv;
     struct rows_list list = {.items = NULL};
     struct quantiles_value *quantiles = NULL;
-    struct writer *name = NULL; /* of the weights, with a NUL */
+    char *name = NULL; /* of the weights */
     struct writer *member = NULL;
     enum status status = STATUS_OK;
 
     table.count_name = "count";
     table.count_member = ",\"count\":";
     if (rows->job->has_weights) {
-        const char *prefix = print_count_prefix(rows->job);
-        const char *plain = job_count_name(rows->job);
-        size_t bytes = strlen(prefix) + strlen(plain) + 1;
-        name = writer_create_memory(bytes);
-        member = writer_create_memory(bytes + 8);
-        table.count_name = table.count_member = NULL;
-        if (name && member) {
-            writer_write_text(name, prefix);
-            writer_write(name, plain, strlen(plain) + 1);
-            table.count_name = writer_memory(name, &bytes);
-        }
-        if (table.count_name) {
+        const int length =
+            asprintf(&name, "%s%s", print_count_prefix(rows->job), job_count_name(rows->job));
+        size_t bytes = length < 0 ? 0 : (size_t)length;
+        name = length < 0 ? NULL : name;
+        member = name ? writer_create_memory(bytes + 8) : NULL;
+        table.count_name = name;
+        table.count_member = NULL;
+        if (member) {
             writer_write_text(member, ",");
-            print_write_text(member, table.count_name, bytes - 1, '\0');
+            print_write_text(member, name, bytes, '\0');
             writer_write(member, ":", 2);
             table.count_member = writer_memory(member, &bytes);
         }
@@ -337,7 +325,7 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         table.format->rows(writer, &table);
     rows_list_destroy(&list);
     free(quantiles);
-    writer_discard(name);
+    free(name);
     writer_discard(member);
     return status;
 }

@@ -35,19 +35,28 @@ struct print_table {
     const struct quantiles_value *quantiles; /* NULL: not requested, or there are no values */
 };
 
-/* Options that some formats do not support, as bits. */
+/* Options that some formats do not support: X(id, name, whether the options have it). */
+#define PRINT_EXTRAS(X)                                       \
+    X(TOP, "--top", options->top > 0)                         \
+    X(SORT, "--sort", options->sort != PRINT_SORT_DEFAULT)    \
+    X(CUMULATIVE, "--cumulative", options->cumulative)        \
+    X(PERCENT, "--percent", options->percent)                 \
+    X(QUANTILES, "--quantiles", options->quantiles.count > 0) \
+    X(MIN_COUNT, "--min-count", options->min_count > 0)       \
+    X(OTHER, "--other", options->other)                       \
+    X(ZEROS, "--zeros", options->zeros)                       \
+    X(TITLE, "--title", options->title != NULL)               \
+    X(LABEL, "--label", options->label != NULL)               \
+    X(LOG_COUNT, "--log-count", options->log_count)
+
+/* Their numbers, and bits. */
 enum print_extra {
-    PRINT_EXTRA_TOP = 1,
-    PRINT_EXTRA_SORT = 2,
-    PRINT_EXTRA_CUMULATIVE = 4,
-    PRINT_EXTRA_PERCENT = 8,
-    PRINT_EXTRA_QUANTILES = 16,
-    PRINT_EXTRA_MIN_COUNT = 32,
-    PRINT_EXTRA_OTHER = 64,
-    PRINT_EXTRA_ZEROS = 128,
-    PRINT_EXTRA_TITLE = 256,
-    PRINT_EXTRA_LABEL = 512,
-    PRINT_EXTRA_LOG_COUNT = 1024,
+#define PRINT_EXTRA_NUMBER(id, name, is_given) PRINT_NUMBER_##id,
+    PRINT_EXTRAS(PRINT_EXTRA_NUMBER)
+#undef PRINT_EXTRA_NUMBER
+#define PRINT_EXTRA_BIT(id, name, is_given) PRINT_EXTRA_##id = 1 << PRINT_NUMBER_##id,
+        PRINT_EXTRAS(PRINT_EXTRA_BIT)
+#undef PRINT_EXTRA_BIT
 };
 
 struct print_format {
@@ -75,10 +84,7 @@ extern const struct print_format print_gnuplot;
 extern const struct print_format print_svg;
 extern const struct print_format print_plot;
 
-/*
- * Returns the number of lines of bars that fit the terminal, beside the other lines of a plot with
- * these options. Reads the environment.
- */
+/* Returns the number of lines of bars that fit the terminal. Reads the environment. */
 uint64_t print_plot_lines(const struct print_options *options);
 
 /* Returns what a picture calls the values. Pure. */
@@ -110,11 +116,7 @@ size_t print_columns(struct writer *writer, const char *text, size_t columns);
 /* Returns the format in the options, or the default for standard output. */
 const struct print_format *print_rows_format(const struct print_options *options);
 
-/*
- * The same for the groups of a job: by default tsv, or a heat map (print_heat.h) if
- * print_rows_format is print_plot and there is one column and no option that heat maps do not
- * support.
- */
+/* The same for the groups of a job: tsv, or a heat map (print_heat.h) where one can be drawn. */
 const struct print_format *print_groups_format(const struct print_options *options,
                                                const struct job *job);
 
@@ -125,20 +127,16 @@ const struct print_format *print_groups_format(const struct print_options *optio
 enum status print_rows(struct writer *writer, const struct rows *rows,
                        const struct print_options *options, struct failure *failure);
 
-/*
- * Writes a line for each row of a table whose format is tsv, csv or json, as print_rows_in_parts
- * does.
- */
+/* Writes a line for each row of a table whose format is tsv, csv or json. */
 void print_lines(struct writer *writer, const struct print_table *table);
 
 /* The number of rows that formats read at a time. */
 #define PRINT_ROWS_BATCH 256
 
 /*
- * Writes the rows of a table with `write`. `write` may write at most row_bytes bytes for a row, and
- * what it writes must depend only on that row. For large tables several threads call `write` at the
- * same time, each for a different part; `write` must therefore reserve less than 64 KiB of the
- * writer at a time.
+ * Writes the rows of a table with `write`, which several threads call for different parts of a
+ * large one. It writes at most row_bytes bytes for a row, which depend on that alone, and reserves
+ * less than 64 KiB of the writer at a time.
  */
 void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
                          void (*write)(struct writer *writer, const struct print_table *part));

@@ -68,14 +68,6 @@ static uint64_t print_svg_bars_max(const struct print_options *options)
     return PRINT_SVG_BARS_MAX;
 }
 
-/* Returns the tick after one, on a logarithmic axis: powers of ten if there are enough of them. */
-static __int128 print_svg_next_tick(const struct print_svg *svg, __int128 tick)
-{
-    if (!svg->table->options->log_count)
-        return tick + svg->counts.step;
-    return svg->max / 100 >= svg->base ? tick * 10 : binning_next_round(tick);
-}
-
 /* Reads the lines of the plot that have bars, and chooses the axis of counts. */
 static void print_svg_read(struct print_svg *svg)
 {
@@ -163,14 +155,21 @@ static unsigned print_svg_bar_height(const struct print_svg *svg, const struct p
     return height > SVG_PIXEL ? height : SVG_PIXEL;
 }
 
-/* Draws thin bars as one path, in which neighbours have one outline. */
-static void print_svg_path(const struct print_svg *svg)
+static void print_svg_bars(const struct print_svg *svg)
 {
+    unsigned space = PRINT_SVG_THIN;
     unsigned end = 0; /* of the bar before */
-    unsigned space;
+    char name[PLOT_NAME_SIZE];
+    char number[AXIS_LABEL_SIZE];
+    char percent[PERCENTAGE_SHARE_SIZE];
 
-    svg_write(svg->writer, "<path d=\"");
-    for (size_t i = 0; i < svg->count; i++) {
+    if (svg->count > 0)
+        print_svg_bar_x(svg, 0, &space);
+    const bool is_thin = space < PRINT_SVG_THIN;
+    svg_write(svg->writer, "<g class=\"bars%s\">\n", is_thin ? " tips" : "");
+    if (is_thin) /* as one path, in which neighbours have one outline */
+        svg_write(svg->writer, "<path d=\"");
+    for (size_t i = 0; is_thin && i < svg->count; i++) {
         if (svg->bars[i].count == 0)
             continue;
         const unsigned x = print_svg_bar_x(svg, i, &space);
@@ -182,22 +181,8 @@ static void print_svg_path(const struct print_svg *svg)
         svg_write(svg->writer, "V%uH%u",
                   PRINT_SVG_BOTTOM - print_svg_bar_height(svg, &svg->bars[i]), end);
     }
-    svg_write(svg->writer, "V%uz\"/>\n", PRINT_SVG_BOTTOM);
-}
-
-static void print_svg_bars(const struct print_svg *svg)
-{
-    unsigned space = PRINT_SVG_THIN;
-    char name[PLOT_NAME_SIZE];
-    char number[AXIS_LABEL_SIZE];
-    char percent[PERCENTAGE_SHARE_SIZE];
-
-    if (svg->count > 0)
-        print_svg_bar_x(svg, 0, &space);
-    const bool is_thin = space < PRINT_SVG_THIN;
-    svg_write(svg->writer, "<g class=\"bars%s\">\n", is_thin ? " tips" : "");
     if (is_thin)
-        print_svg_path(svg);
+        svg_write(svg->writer, "V%uz\"/>\n", PRINT_SVG_BOTTOM);
     for (size_t i = 0; i < svg->count; i++) {
         const struct plot_line *bar = &svg->bars[i];
         if (bar->count == 0)
@@ -236,8 +221,11 @@ static void print_svg_counts(const struct print_svg *svg)
     const __int128 top = is_log ? svg->max : axis_ceiling(&svg->counts, svg->max);
     char label[AXIS_LABEL_SIZE];
 
-    for (__int128 tick = is_log ? svg->base : 0; tick <= top;
-         tick = print_svg_next_tick(svg, tick)) {
+    /* A logarithmic axis has powers of ten, and if they are few also 2 and 5 times these. */
+    for (__int128 tick = is_log ? svg->base : 0, next; tick <= top; tick = next) {
+        next = !is_log                       ? tick + svg->counts.step
+               : svg->max / 100 >= svg->base ? tick * 10
+                                             : binning_next_round(tick);
         const unsigned y = top > 0 ? print_svg_y(svg, tick) : PRINT_SVG_BOTTOM;
         print_scale_label(label, options, tick, true);
         svg_write(svg->writer, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);

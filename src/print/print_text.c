@@ -310,7 +310,7 @@ static void print_object(struct writer *writer, const struct print_table *table)
     char *line = writer_reserve(writer, PRINT_LINE_MAX);
     char *c = line;
     if (!table->options->group) /* else the object has begun */
-        c = stpcpy(stpcpy(c, "{\"operation\":\""), operations[rows->job->operation]->name);
+        c = stpcpy(stpcpy(c, "{\"operation\":\""), job_operation_names[rows->job->operation]);
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
         c = stpcpy(c, totals[i].name);
         c += decimal_write(c, totals[i].number);

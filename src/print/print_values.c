@@ -107,20 +107,6 @@ static bool print_values_has_member(const struct job *job, const struct print_fo
     return false;
 }
 
-/* Whether two names are equal, each with "by_" so many times in front. */
-static bool print_prefixed_are_equal(const char *a, unsigned a_count, const char *b,
-                                     unsigned b_count)
-{
-    const unsigned count = a_count > b_count ? a_count - b_count : b_count - a_count;
-    const char *longer = a_count > b_count ? b : a; /* without what the other has in front */
-
-    for (unsigned i = 0; i < count; i++, longer += 3) {
-        if (strncmp(longer, "by_", 3) != 0)
-            return false;
-    }
-    return strcmp(longer, a_count > b_count ? a : b) == 0;
-}
-
 void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
                          const struct print_format *format, const char *column)
 {
@@ -129,45 +115,27 @@ void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
         unsigned count = print_values_has_member(job, format, column, name);
         for (size_t before = job->has_weights ? 0 : 1; before <= i;) { /* 0: the sums of weights */
             const char *other = before == 0 ? job_count_name(job) : job_group_name(job, before - 1);
-            if (print_prefixed_are_equal(name, count, other,
-                                         before == 0 ? 0 : prefixes->counts[before - 1])) {
-                count++;
-                before = job->has_weights ? 0 : 1;
-            } else {
-                before++;
-            }
+            const unsigned others = before == 0 ? 0 : prefixes->counts[before - 1];
+            const char *longer = count > others ? other : name; /* without what the other has */
+            unsigned same = count < others ? count : others;
+            for (; same < (count > others ? count : others) && strncmp(longer, "by_", 3) == 0;
+                 same++)
+                longer += 3;
+            const bool is_taken = same == (count > others ? count : others) &&
+                                  strcmp(longer, count > others ? name : other) == 0;
+            count += is_taken;
+            before = !is_taken ? before + 1 : job->has_weights ? 0 : 1;
         }
         prefixes->counts[i] = count;
     }
 }
 
-/* The bytes of the character of UTF-8 that data[0..bytes) begins with; 0: it begins with none. */
-static size_t print_utf8_bytes(const char *data, size_t bytes)
-{
-    const unsigned char *c = (const unsigned char *)data;
-    const size_t length = c[0] < 0x80   ? 1
-                          : c[0] < 0xc2 ? 0
-                          : c[0] < 0xe0 ? 2
-                          : c[0] < 0xf0 ? 3
-                          : c[0] < 0xf5 ? 4
-                                        : 0;
-
-    if (length > bytes)
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    const bool is_overlong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90);
-    const bool is_surrogate = c[0] == 0xed && c[1] > 0x9f;
-    const bool is_beyond = c[0] == 0xf4 && c[1] > 0x8f;
-    return length > 2 && (is_overlong || is_surrogate || is_beyond) ? 0 : length;
-}
-
 bool print_text_is_utf8(const char *text, size_t bytes)
 {
+    uint32_t code;
+
     for (size_t i = 0, n; i < bytes; i += n) {
-        n = print_utf8_bytes(text + i, bytes - i);
+        n = printable_decode(text + i, bytes - i, &code);
         if (n == 0)
             return false;
     }
@@ -182,6 +150,7 @@ static size_t print_escape(const char *text, size_t bytes, char separator, size_
                            char out[8])
 {
     const unsigned char c = (unsigned char)*text;
+    uint32_t code;
 
     *used = 1;
     if (separator == '\t' && (c == '\t' || c == '\n' || c == '\\')) {
@@ -202,7 +171,7 @@ static size_t print_escape(const char *text, size_t bytes, char separator, size_
         out[1] = (char)c;
         return 2;
     }
-    *used = print_utf8_bytes(text, bytes);
+    *used = c < 0x80 ? 1 : printable_decode(text, bytes, &code);
     if (*used > 0)
         return 0;
     *used = 1;
@@ -210,49 +179,23 @@ static size_t print_escape(const char *text, size_t bytes, char separator, size_
     return 3;
 }
 
-/* Whether a text stands in quotes. */
-static bool print_text_is_quoted(const char *text, size_t bytes, char separator)
+void print_write_text(struct writer *writer, const char *text, size_t bytes, char separator)
 {
     bool is_quoted = separator == '\0';
+    size_t escape = 0;
+    size_t used = 0;
+    char out[8];
 
     for (size_t i = 0; separator == ',' && i < bytes && !is_quoted; i++)
         is_quoted = memchr(",\"\r\n", text[i], 4) != NULL;
-    return is_quoted;
-}
-
-/*
- * The next piece of a text in a format: bytes as they stand, or an escape in `out`. Returns how
- * many bytes of the text it is for.
- */
-static size_t print_text_piece(const char *text, size_t bytes, char separator, char out[8],
-                               const char **piece, size_t *piece_bytes)
-{
-    size_t used;
-    size_t done = 0;
-
-    *piece = out;
-    *piece_bytes = print_escape(text, bytes, separator, &used, out);
-    if (*piece_bytes > 0)
-        return used;
-    do
-        done += used;
-    while (done < bytes && print_escape(text + done, bytes - done, separator, &used, out) == 0);
-    *piece = text;
-    *piece_bytes = done;
-    return done;
-}
-
-void print_write_text(struct writer *writer, const char *text, size_t bytes, char separator)
-{
-    const bool is_quoted = print_text_is_quoted(text, bytes, separator);
-    const char *piece;
-    size_t piece_bytes;
-    char out[8];
-
     writer_write(writer, "\"", is_quoted);
-    for (size_t i = 0; i < bytes;) {
-        i += print_text_piece(text + i, bytes - i, separator, out, &piece, &piece_bytes);
-        writer_write(writer, piece, piece_bytes);
+    for (size_t done = 0, next = 0; done < bytes; done = next) {
+        while (next < bytes &&
+               (escape = print_escape(text + next, bytes - next, separator, &used, out)) == 0)
+            next += used;
+        writer_write(writer, text + done, next - done);
+        writer_write(writer, out, next < bytes ? escape : 0);
+        next += next < bytes ? used : 0;
     }
     writer_write(writer, "\"", is_quoted);
 }
@@ -401,27 +344,6 @@ static void print_values_header(struct writer *writer, const struct print_values
     writer_write_text(writer, "\n");
 }
 
-/* A line for each value that exists: its name, unless it is the only one, and the value. */
-static void print_values_lines(struct writer *writer, const struct print_values *values)
-{
-    for (size_t i = 0; i < print_values_count(values->job); i++) {
-        char text[PRINT_VALUE_SIZE];
-        size_t length = values->write(values, 0, i, text);
-        if (length == 0)
-            continue;
-        if (values->column) {
-            print_values_field(writer, values->column, '\t');
-            writer_write_text(writer, "\t");
-        }
-        if (print_values_count(values->job) > 1) {
-            print_values_name(writer, values->job, i, "", "");
-            writer_write_text(writer, "\t");
-        }
-        writer_write(writer, text, length);
-        writer_write_text(writer, "\n");
-    }
-}
-
 void print_values(struct writer *writer, const struct print_options *options,
                   const struct print_values *values)
 {
@@ -440,7 +362,21 @@ void print_values(struct writer *writer, const struct print_options *options,
             print_values_header(writer, &all);
         else if (has_header)
             writer_write_text(writer, all.column ? "column\tname\tvalue\n" : "name\tvalue\n");
-        print_values_lines(writer, &all);
+        /* A line for each value that exists: its name, unless it is the only one, and the value. */
+        for (size_t i = 0; i < print_values_count(all.job); i++) {
+            char text[PRINT_VALUE_SIZE];
+            const size_t length = values->write(values, 0, i, text);
+            if (length > 0 && all.column) {
+                print_values_field(writer, all.column, '\t');
+                writer_write_text(writer, "\t");
+            }
+            if (length > 0 && print_values_count(all.job) > 1) {
+                print_values_name(writer, all.job, i, "", "");
+                writer_write_text(writer, "\t");
+            }
+            writer_write(writer, text, length);
+            writer_write(writer, "\n", length > 0);
+        }
         return;
     }
     if (all.separator != '\0' && has_header) {
@@ -448,7 +384,7 @@ void print_values(struct writer *writer, const struct print_options *options,
     } else if (format == &print_json) {
         writer_write_text(writer, options->is_next_column ? "," : "");
         writer_write_text(writer, all.column ? "{\"column\":\"" : "{\"operation\":\"");
-        print_values_word(writer, all.column ? all.column : operations[all.job->operation]->name,
+        print_values_word(writer, all.column ? all.column : job_operation_names[all.job->operation],
                           "\"\\", "\\");
         writer_write_text(writer, all.write_group ? "\",\"groups\":[" : "\"");
     }

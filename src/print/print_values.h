@@ -1,12 +1,7 @@
 /*
  * Prints named values, the results of reduce and count: in tsv a line for each, or for a single one
- * the value alone; in csv (RFC 4180) a header and a line; in json (RFC 8259) one object, and in
- * jsonl one on a line.
- *
- * Prints the named values of groups: in tsv and csv a line for each group, which begins with the
- * group's value; in json an array of objects, in jsonl an object a line.
- *
- * Not thread-safe.
+ * the value alone; in csv a header and a line; in json and jsonl an object. Of groups in tsv and
+ * csv a line each, in json an array of objects, in jsonl an object a line. Not thread-safe.
  */
 #ifndef GPUHIST_PRINT_VALUES_H
 #define GPUHIST_PRINT_VALUES_H
@@ -28,7 +23,7 @@ struct print_prefixes {
     unsigned counts[TEXT_COLUMNS_MAX]; /* [group_count] of the job */
 };
 
-/* The values of a finished partial: of each reduction or predicate of the job. */
+/* The values of a finalized partial: of each reduction or predicate of the job. */
 struct print_values {
     const struct job *job;
     const void *partial;

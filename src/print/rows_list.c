@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/resources.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -30,43 +31,20 @@ static unsigned rows_list_digit(uint64_t count, unsigned digit)
     return (unsigned)(~count >> 8 * digit) & 255;
 }
 
-static void rows_list_count(struct rows rows, struct rows_list_digits *digits)
-{
-    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
-    size_t n;
-
-    *digits = (struct rows_list_digits){.rows = 0};
-    while ((n = rows_read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
-        digits->rows += n;
-        for (size_t i = 0; i < n; i++) {
-            for (unsigned d = 0; d < ROWS_LIST_DIGITS && batch[i].count >> 8 * d > 0; d++)
-                digits->counts[d][rows_list_digit(batch[i].count, d)]++;
-        }
-    }
-    for (unsigned d = 0; d < ROWS_LIST_DIGITS; d++) { /* the leading zeros of all counts */
-        size_t others = 0;
-        for (unsigned i = 0; i < 256; i++)
-            others += digits->counts[d][i];
-        digits->counts[d][rows_list_digit(0, d)] += digits->rows - others;
-    }
-}
-
 /* Allocates memory for so many items, at least one. */
 static enum status rows_list_allocate(struct rows_list *list, size_t items, struct failure *failure)
 {
     const size_t mebibytes = (size_t)((unsigned __int128)items * sizeof *list->items >> 20);
-    uint64_t available = 0;
 
     list->bytes = (items > 0 ? items : 1) * sizeof *list->items;
     if (mebibytes == 0) /* few rows may be those of one of millions of groups */
         list->items = malloc(list->bytes);
-    else if (mebibytes <= (available = memory_available() >> 20))
+    else if (resources_have_memory(list->bytes))
         list->items = memory_map(list->bytes);
     if (list->items)
         return STATUS_OK;
-    return status_fail(failure, STATUS_DATA,
-                       "no memory to sort the bins: %zu MiB are needed, %llu are free", mebibytes,
-                       (unsigned long long)available);
+    return status_fail(failure, STATUS_DATA, "no memory to sort the bins: %zu MiB are needed",
+                       mebibytes);
 }
 
 /* Sorts items by one digit: starts[d] is where the next item goes with the digit d. */
@@ -206,6 +184,11 @@ static int rows_list_compare_bins(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static int rows_list_compare_counts(const void *a, const void *b)
+{
+    return rows_list_precedes(b, a) - rows_list_precedes(a, b);
+}
+
 /* Makes the list of the `max` rows with the greatest counts, or of all if they are fewer. */
 static enum status rows_list_top(struct rows_list *list, const struct rows *rows, size_t max,
                                  bool by_count, unsigned threads, struct failure *failure)
@@ -234,29 +217,33 @@ static enum status rows_list_top(struct rows_list *list, const struct rows *rows
     list->left -= list->count;
     for (size_t i = 0; i < list->count; i++)
         list->empty_left -= list->items[i].count == 0;
-    if (!by_count) {
-        qsort(list->items, list->count, sizeof *list->items, rows_list_compare_bins);
-        return STATUS_OK;
-    }
-    for (size_t i = list->count / 2; i-- > 0;) /* fewer than `max` are no heap */
-        rows_list_sift(list->items, list->count, i, list->items[i]);
-    for (size_t n = list->count; n-- > 1;) { /* moves the smallest item of the heap to its end */
-        struct rows_row last = list->items[n];
-        list->items[n] = list->items[0];
-        rows_list_sift(list->items, n, 0, last);
-    }
+    qsort(list->items, list->count, sizeof *list->items,
+          by_count ? rows_list_compare_counts : rows_list_compare_bins);
     return STATUS_OK;
 }
 
 enum status rows_list_make(struct rows_list *list, const struct rows *rows, uint64_t top,
                            bool by_count, unsigned threads, struct failure *failure)
 {
-    struct rows_list_digits digits;
+    struct rows_list_digits digits = {.rows = 0};
+    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
+    struct rows rest = *rows;
 
     *list = (struct rows_list){.items = NULL};
     if (top > 0 && top <= ROWS_LIST_FEW)
         return rows_list_top(list, rows, (size_t)top, by_count, threads, failure);
-    rows_list_count(*rows, &digits);
+    for (size_t n; (n = rows_read(&rest, batch, ROWS_LIST_BATCH_ROWS)) > 0; digits.rows += n) {
+        for (size_t i = 0; i < n; i++) {
+            for (unsigned d = 0; d < ROWS_LIST_DIGITS && batch[i].count >> 8 * d > 0; d++)
+                digits.counts[d][rows_list_digit(batch[i].count, d)]++;
+        }
+    }
+    for (unsigned d = 0; d < ROWS_LIST_DIGITS; d++) { /* the leading zeros of all counts */
+        size_t others = 0;
+        for (unsigned i = 0; i < 256; i++)
+            others += digits.counts[d][i];
+        digits.counts[d][rows_list_digit(0, d)] += digits.rows - others;
+    }
     size_t count = top > 0 && top < digits.rows ? (size_t)top : digits.rows;
     list->left = digits.rows - count;
     if (by_count && count == digits.rows && !rows->job->any_order)

@@ -25,7 +25,7 @@ struct rows_list {
  * Makes the list of the `top` rows with the greatest counts, or of all rows if `top` is 0. It is
  * sorted by count, the greatest first and equal ones by bin, or by bin. Uses at most `threads`
  * threads; 0: as many as help. Leaves `rows`, of which none may have been read, unchanged. Takes 48
- * bytes for each row, twice that to sort all by count; fails with STATUS_DATA if there is no
+ * bytes for each row, twice that to sort them; fails with STATUS_DATA if there is no
  * memory. The caller destroys the list, also after a failure.
  */
 enum status rows_list_make(struct rows_list *list, const struct rows *rows, uint64_t top,

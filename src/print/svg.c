@@ -58,14 +58,6 @@ void svg_write_escaped(struct writer *writer, const char *text)
     }
 }
 
-void svg_write_number(struct writer *writer, uint64_t number)
-{
-    char digits[AXIS_LABEL_SIZE];
-
-    axis_write(digits, NULL, number, true);
-    svg_write(writer, "%s", digits);
-}
-
 size_t svg_format_total(char out[SVG_SUMMARY_SIZE], const struct job *job, uint64_t total)
 {
     char number[AXIS_LABEL_SIZE];
@@ -79,11 +71,12 @@ size_t svg_format_total(char out[SVG_SUMMARY_SIZE], const struct job *job, uint6
 void svg_write_note(struct writer *writer, bool *has_notes, const char *before, uint64_t number,
                     const char *after)
 {
+    char digits[AXIS_LABEL_SIZE];
+
     if (number == 0)
         return;
-    svg_write(writer, "%s%s", *has_notes ? "; " : "", before);
-    svg_write_number(writer, number);
-    svg_write(writer, "%s", after);
+    axis_write(digits, NULL, number, true);
+    svg_write(writer, "%s%s%s%s", *has_notes ? "; " : "", before, digits, after);
     *has_notes = true;
 }
 

@@ -32,9 +32,6 @@ __attribute__((format(printf, 2, 3))) void svg_write(struct writer *writer, cons
 /* Writes text of the input as XML. Replaces what is no printable character by '?'. */
 void svg_write_escaped(struct writer *writer, const char *text);
 
-/* Writes a number as axis_write does in a picture. */
-void svg_write_number(struct writer *writer, uint64_t number);
-
 /* Writes a number, if it is not 0, between two texts; "; " precedes all notes but the first. */
 void svg_write_note(struct writer *writer, bool *has_notes, const char *before, uint64_t number,
                     const char *after);

@@ -32,7 +32,7 @@ enum status table_create(struct table **table, const struct table_layout *layout
                            layout->words);
     }
     created->block_rows = table_block_words(block_bytes) / created->layout.words;
-    created->bytes_max = bytes > 0 ? bytes : memory_available() / 2;
+    created->bytes_max = bytes;
     created->directory = directory ? directory : getenv("TMPDIR");
     if (!created->directory || !*created->directory)
         created->directory = "/tmp";

@@ -63,9 +63,8 @@ struct table_entry {
 
 /*
  * Creates an empty table of a layout, which is copied; NULL: of plain counts. It may take `bytes`
- * of memory, or somewhat more if that is very little; 0: half of what is available. Beyond that it
- * creates files in `directory`, which must outlive it; NULL: in $TMPDIR or /tmp. Fails with
- * STATUS_DATA. The caller destroys it.
+ * of memory, or somewhat more if that is very little. Beyond that it creates files in `directory`,
+ * which must outlive it; NULL: in $TMPDIR or /tmp. Fails with STATUS_DATA. The caller destroys it.
  */
 enum status table_create(struct table **table, const struct table_layout *layout, uint64_t bytes,
                          const char *directory, struct failure *failure);

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/resources.h"
 #include "table/table_internal.h"
 
 #include <errno.h>
@@ -37,13 +38,6 @@ static void table_pack_some(void *context, size_t part)
     table_packer_destroy(table, &packer);
 }
 
-static unsigned table_threads(const struct table *table)
-{
-    const unsigned writers = atomic_load(&table->writers_max);
-    const unsigned processors = parallel_processors();
-    return writers == 0 || writers > processors ? processors : writers;
-}
-
 /* The rows of a block of the cache. */
 static size_t table_cache_rows(const struct table *table)
 {
@@ -68,7 +62,9 @@ void table_unsort(struct table *table)
 
 enum status table_finalize(struct table *table, enum table_order order, struct failure *failure)
 {
-    const unsigned threads = table_threads(table);
+    const unsigned writers = atomic_load(&table->writers_max);
+    const unsigned processors = resources_at_start()->processors;
+    const unsigned threads = writers == 0 || writers > processors ? processors : writers;
     struct table_packing packing = {.table = table};
 
     table_unsort(table);

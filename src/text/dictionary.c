@@ -628,22 +628,6 @@ static void dictionary_sort_bucket(void *context, size_t bucket)
     }
 }
 
-/* Chooses the splitters from strings at regular distances, sorted in items. */
-static void dictionary_choose_splitters(struct dictionary_sorting *sorting)
-{
-    const uint32_t samples = sorting->parts * DICTIONARY_OVERSAMPLE;
-    uint64_t random = sorting->dictionary->hash.seeds[0];
-
-    for (uint32_t i = 0; i < samples; i++) {
-        const uint32_t id = (uint32_t)((uint64_t)sorting->count * i / samples);
-        const struct dictionary_entry *entry = dictionary_entry(sorting->dictionary, id);
-        sorting->items[i] = (struct dictionary_item){dictionary_order_word(entry, 0), entry};
-    }
-    dictionary_sort((struct dictionary_part){sorting->items, samples, 0}, &random);
-    for (uint32_t i = 1; i < sorting->parts; i++)
-        sorting->splitters[i - 1] = sorting->items[i * DICTIONARY_OVERSAMPLE];
-}
-
 bool dictionary_order_create(const struct dictionary *dictionary, unsigned threads,
                              struct dictionary_order *order)
 {
@@ -661,8 +645,17 @@ bool dictionary_order_create(const struct dictionary *dictionary, unsigned threa
     const bool has_memory =
         sorting.items && sorting.buckets && sorting.begins && order->ids && order->ranks;
     if (has_memory) {
-        if (sorting.parts > 1)
-            dictionary_choose_splitters(&sorting);
+        /* The splitters are of strings at regular distances, sorted in items. */
+        const uint32_t samples = sorting.parts > 1 ? sorting.parts * DICTIONARY_OVERSAMPLE : 0;
+        uint64_t random = dictionary->hash.seeds[0];
+        for (uint32_t i = 0; i < samples; i++) {
+            const uint32_t id = (uint32_t)((uint64_t)count * i / samples);
+            const struct dictionary_entry *entry = dictionary_entry(dictionary, id);
+            sorting.items[i] = (struct dictionary_item){dictionary_order_word(entry, 0), entry};
+        }
+        dictionary_sort((struct dictionary_part){sorting.items, samples, 0}, &random);
+        for (uint32_t i = 1; i < sorting.parts; i++)
+            sorting.splitters[i - 1] = sorting.items[i * DICTIONARY_OVERSAMPLE];
         parallel_run(workers, sorting.parts, dictionary_choose_buckets, &sorting);
         uint32_t end = 0;
         for (size_t bucket = 0; bucket < sorting.parts; bucket++) {

@@ -50,9 +50,8 @@ uint32_t dictionary_count(const struct dictionary *dictionary);
 uint64_t dictionary_memory(const struct dictionary *dictionary);
 
 /*
- * The string with that number, and its length in *bytes. It stays where it is until the dictionary
- * is destroyed. Thread-safe, for numbers that the calling thread has found itself, or has from a
- * thread that it has since synchronized with.
+ * The string with that number, and its length in *bytes, until the dictionary is destroyed.
+ * Thread-safe, for numbers that the calling thread has found itself or has synchronized with.
  */
 const char *dictionary_text(const struct dictionary *dictionary, uint32_t id, size_t *bytes);
 
@@ -63,9 +62,9 @@ struct dictionary_order {
 };
 
 /*
- * Sorts the strings on up to `threads` threads. It takes 26 bytes of memory a string, beyond the
- * limit, and 8 of them until the caller calls dictionary_order_destroy. Returns false if there is
- * no memory. No thread may add strings meanwhile.
+ * Sorts the strings on up to `threads` threads; none may add strings meanwhile. It takes 26 bytes
+ * of memory a string, beyond the limit, and 8 of them until the caller calls
+ * dictionary_order_destroy. Returns false if there is no memory.
  */
 bool dictionary_order_create(const struct dictionary *dictionary, unsigned threads,
                              struct dictionary_order *order);

@@ -38,11 +38,10 @@ struct json_columns *json_columns_create(void);
 void json_columns_destroy(struct json_columns *columns);
 
 /*
- * Adds the column of path[0..bytes) and sets *column to its number, from 0 on; a column that is in
- * the set keeps its number. A path that begins with a dot names keys of nested objects: `.http.ms`,
- * or with quotes, as a string in JSON, `."a.b".c`. Any other path is a key of the row's object as
- * it stands: `a.b`. Returns STATUS_USAGE with a message for a path that is neither, or for more
- * than JSON_COLUMNS_MAX columns, and STATUS_DATA if there is no memory.
+ * Adds the column of path[0..bytes) and sets *column to its number, from 0 on, also if it is in the
+ * set. A path that begins with a dot names keys of nested objects: `.http.ms`, or with quotes, as a
+ * string in JSON, `."a.b".c`. Any other path is a key of the row's object: `a.b`. Fails with
+ * STATUS_USAGE for a path that is neither, or more than JSON_COLUMNS_MAX; or with STATUS_DATA.
  */
 enum status json_columns_add(struct json_columns *columns, const char *path, size_t bytes,
                              unsigned *column, struct failure *failure);
@@ -125,9 +124,8 @@ struct json_lines {
 };
 
 /*
- * Starts on data[0..bytes), which begins with a row; `end_byte` ends each: a newline, a carriage
- * return or NUL. The last row may end without it. The data have to stay as they are until the scan
- * ends.
+ * Starts on data[0..bytes), which begins with a row; `end_byte` ends each but the last: a newline,
+ * a carriage return or NUL. The data have to stay as they are until the scan ends.
  */
 void json_lines_begin(struct json_lines *lines, const struct json_columns *columns, char end_byte,
                       const char *data, size_t bytes);

@@ -10,7 +10,7 @@
 text_parse_function *text_choose_parser(const struct text_rules *rules, enum element_type type)
 {
     if (!text_is_of_tokens(rules))
-        return text_fields_choose(rules, type);
+        return text_fields_choose(type);
     text_parse_function *lanes = text_lanes_choose(rules->notation, type);
     return lanes ? lanes : text_tokens_choose(cpu_isa_best(), type);
 }

@@ -32,25 +32,13 @@ static const struct {
     {"", "/100 /0.5"},
 };
 
-/* What other programs call kinds, and units of time as widths, and what they mean. */
-static const struct text_habit {
-    const char *typed;
-    const char *meant;
-} text_habits[] = {
-    {"date", "time"},   {"datetime", "time"}, {"timestamp", "time"}, {"str", "text"},
-    {"string", "text"}, {"varchar", "text"},  {"integer", "int"},    {"number", "int"},
-    {"float", ".2"},    {"double", ".2"},     {"decimal", ".2"},     {"addr", "ip"},
-    {"address", "ip"},  {"ipv4", "ip"},       {"ipv6", "ip"},        {"inet", "ip"},
-    {"/s", "/1s"},      {"/sec", "/1s"},      {"/second", "/1s"},    {"/m", "/1m"},
-    {"/min", "/1m"},    {"/minute", "/1m"},   {"/h", "/1h"},         {"/hour", "/1h"},
-    {"/d", "/1d"},      {"/day", "/1d"},      {"/w", "/1w"},         {"/week", "/1w"},
-    {"/mo", "/1mo"},    {"/month", "/1mo"},   {"/y", "/1y"},         {"/year", "/1y"},
-};
-
 #define TEXT_KINDS (sizeof text_kinds / sizeof *text_kinds)
 
 /* A header may be a word of so many bytes that stands alone on its line. */
 #define TEXT_ADVICE_WORD_MAX 40
+
+/* The bytes of a token that rules look at. */
+#define TEXT_ADVICE_TOKEN_MAX 128
 
 /* Keys of JSON objects are looked at that are in fewer objects than this. */
 #define TEXT_ADVICE_DEPTH 16
@@ -61,7 +49,6 @@ struct text_case {
     const struct text_rules *rules;
     const char *text; /* [bytes]: the token */
     size_t bytes;
-    size_t sign;      /* bytes of it */
     const char *line; /* [length] */
     size_t length;
     bool is_word;       /* every word is a value */
@@ -132,18 +119,16 @@ static bool text_advice_is_json(const char *text, size_t bytes)
 }
 
 /*
- * The first byte of text[0..length) that may separate fields, or is between digits; 0: none is. A
- * tab does so only if blanks do not.
+ * The first byte of text[0..length) that may separate fields; 0: none is. A tab does so only if
+ * blanks do not.
  */
 static char text_advice_find_separator(const struct text_rules *rules, const char *text,
-                                       size_t length, bool between_digits)
+                                       size_t length)
 {
     const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
 
     for (size_t i = 0; i < length; i++) {
-        const bool is_between = i > 0 && i + 1 < length && text_advice_is_digit(text[i - 1]) &&
-                                text_advice_is_digit(text[i + 1]);
-        if (memchr(",;|\t", text[i], has_delimiter ? 4 : 3) && (!between_digits || is_between))
+        if (memchr(",;|\t", text[i], has_delimiter ? 4 : 3))
             return text[i];
     }
     return '\0';
@@ -186,11 +171,6 @@ static bool text_advice_is_wide(const char *text, size_t bytes)
     return bytes > (mark ? 3 : 4);
 }
 
-static bool text_advice_is_quote(char byte)
-{
-    return byte == '"';
-}
-
 /* A character of dates and addresses. */
 static bool text_advice_is_mark(char byte)
 {
@@ -222,28 +202,6 @@ static bool text_advice_is_header(const struct text_case *c)
         letters += was_letter;
     }
     return letters > 0;
-}
-
-/*
- * Whether the token looks hexadecimal, such as 7f00: neither a word, with a number behind it or
- * not, nor a number such as 12e5.
- */
-static bool text_advice_is_hex(const char *token, size_t bytes)
-{
-    size_t digits = 0;
-    size_t changes = 0; /* from a digit to a letter */
-    size_t exponents = 0;
-
-    for (size_t i = 0; i < bytes && bytes <= 16; i++) {
-        const char lower = (char)(token[i] | 0x20);
-        const bool is_digit = text_advice_is_digit(token[i]);
-        if (!is_digit && (lower < 'a' || lower > 'f'))
-            return false;
-        changes += !is_digit && i > 0 && text_advice_is_digit(token[i - 1]);
-        digits += is_digit;
-        exponents += lower == 'e' && i > 0 && i + 1 < bytes;
-    }
-    return bytes >= 4 && changes > 0 && (exponents != 1 || digits + 1 < bytes);
 }
 
 /* The kind of the column that the token would be one of, or "". */
@@ -283,75 +241,124 @@ static const char *text_advice_find_quotes(const struct text_case *c)
     return field.is_wrong ? "it goes on after its quotes" : "";
 }
 
-/* What separates the fields of the lines of a rule. */
-enum text_form_lines {
-    TEXT_FORM_BLANKS = 1, /* blanks: a comma may be a delimiter that is not known yet */
-    TEXT_FORM_COMMAS = 2, /* commas, or the rows are JSON: a comma in a token is in quotes */
-    TEXT_FORM_OTHERS = 4, /* another delimiter */
-    TEXT_FORM_ALL = 7,
+/* When a rule applies: to lines with one of these separators, */
+enum text_when {
+    TEXT_WHEN_BLANKS = 1, /* a comma may be a delimiter that is not known yet */
+    TEXT_WHEN_COMMAS = 2, /* or the rows are JSON: a comma in a token is in quotes */
+    TEXT_WHEN_OTHERS = 4,
+    TEXT_WHEN_ANY = 7,
+    /* and only if all of these are so: */
+    TEXT_WHEN_INTEGER = 8, /* the values are integers */
+    TEXT_WHEN_WORD = 16,   /* and every word is one */
+    TEXT_WHEN_FIELD = 32,  /* a field is wanted */
+    TEXT_WHEN_PAIRS = 64,  /* -d splits quoted fields: the quotes of the line are in pairs */
+};
+
+/* The order of rules: some come before or after others that are no patterns. */
+enum text_turn {
+    TEXT_TURN_LINES,  /* what the lines are */
+    TEXT_TURN_COMMAS, /* then whether the token is in a header */
+    TEXT_TURN_NUMBERS /* and at last, numbers as they are written elsewhere, which are not read */
 };
 
 /*
- * Numbers as they are written elsewhere, which are not read: extended regular expressions, in the
- * locale C, of a token without its sign. The advice has the first group between `before` and
- * `after`.
+ * Extended regular expressions, in the locale C, of a token without its sign. The advice is
+ * `before`, or has the first group between that and `after`.
  */
-static const struct text_form {
+static const struct text_rule {
+    enum text_turn turn;
+    unsigned when; /* bits of enum text_when */
     const char *pattern;
-    unsigned lines; /* bits of enum text_form_lines */
     const char *before;
-    const char *after; /* NULL: the advice is `before` */
-} text_forms[] = {
-#define GROUPS   "^[0-9]{1,3}(,[0-9]{3})+([.][0-9]+)?$"
-#define FRACTION "^[0-9]+,[0-9]+$"
-    {GROUPS, TEXT_FORM_BLANKS, "try -d , or, if it groups digits, tr -d ,", NULL},
-    {GROUPS, TEXT_FORM_COMMAS, "digit groups are not read: see NOT READ in the manual", NULL},
-    {GROUPS, TEXT_FORM_OTHERS, "digit groups are not read: try tr -d ,", NULL},
-    {FRACTION, TEXT_FORM_BLANKS, "try -d , or, if it is a decimal comma, sed 's/,/./'", NULL},
-    {FRACTION, TEXT_FORM_COMMAS, "decimal commas are not read: see NOT READ in the manual", NULL},
-    {FRACTION, TEXT_FORM_OTHERS, "decimal commas are not read: try sed 's/,/./g'", NULL},
-    {"^[0-9]{1,3}([_'])[0-9]{3}([_'][0-9]{3})*$", TEXT_FORM_ALL,
+    const char *after;
+} text_rules_of_tokens[] = {
+#define LINES   TEXT_TURN_LINES
+#define COMMAS  TEXT_TURN_COMMAS
+#define NUMBERS TEXT_TURN_NUMBERS
+#define WORD    (TEXT_WHEN_ANY | TEXT_WHEN_INTEGER | TEXT_WHEN_WORD)
+#define FIELD   (TEXT_WHEN_BLANKS | TEXT_WHEN_FIELD)
+#define GROUPS  "^[0-9]{1,3}(,[0-9]{3})+([.][0-9]+)?$"
+#define DECIMAL "^[0-9]+,[0-9]+$"
+    {LINES, TEXT_WHEN_ANY | TEXT_WHEN_INTEGER, "^0[xX][0-9a-fA-F]+$", "try --base 16", NULL},
+    {LINES, WORD, "[A-Za-z].*,|,.*[A-Za-z]", "try --csv -f N", NULL},
+    {LINES, WORD, "[A-Za-z].*;|;.*[A-Za-z]", "try -d ';' -f N", NULL},
+    {LINES, TEXT_WHEN_ANY | TEXT_WHEN_PAIRS, "\"", "try --csv", NULL},
+    {LINES, TEXT_WHEN_ANY | TEXT_WHEN_WORD, "^\"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)\"$", "try --csv",
+     NULL},
+    {COMMAS, TEXT_WHEN_BLANKS, GROUPS, "try -d , or, if it groups digits, tr -d ,", NULL},
+    {COMMAS, TEXT_WHEN_COMMAS, GROUPS, "digit groups are not read: see NOT READ in the manual",
+     NULL},
+    {COMMAS, TEXT_WHEN_OTHERS, GROUPS, "digit groups are not read: try tr -d ,", NULL},
+    {COMMAS, TEXT_WHEN_BLANKS, DECIMAL, "try -d , or, if it is a decimal comma, sed 's/,/./'",
+     NULL},
+    {COMMAS, TEXT_WHEN_COMMAS, DECIMAL, "decimal commas are not read: see NOT READ in the manual",
+     NULL},
+    {COMMAS, TEXT_WHEN_OTHERS, DECIMAL, "decimal commas are not read: try sed 's/,/./g'", NULL},
+    {COMMAS, FIELD, "[0-9],[0-9]", "try -d ,", NULL},
+    {COMMAS, FIELD, "[0-9]([;|])[0-9]", "try -d '", "'"},
+    {NUMBERS, TEXT_WHEN_ANY, "^[0-9]{1,3}([_'])[0-9]{3}([_'][0-9]{3})*$",
      "digit groups are not read: try tr -d \"", "\""},
-    {"^[0-9]*[.]?[0-9]+[.]?[eE][-+]?[0-9]+$", TEXT_FORM_ALL,
+    {NUMBERS, TEXT_WHEN_ANY, "^[0-9]*[.]?[0-9]+[.]?[eE][-+]?[0-9]+$",
      "exponents are not read: see NOT READ in the manual", NULL},
-    {"^[0-9.]+[KMGTPE]i?$", TEXT_FORM_ALL, "suffixes are not read: try numfmt --from=auto", NULL},
-    {"^[0-9.,]*[0-9]([%A-Za-z\x80-\xff]{1,4})$", TEXT_FORM_ALL,
+    {NUMBERS, TEXT_WHEN_ANY, "^[0-9.]+[KMGTPE]i?$", "suffixes are not read: try numfmt --from=auto",
+     NULL},
+    {NUMBERS, TEXT_WHEN_ANY, "^[0-9.,]*[0-9]([%A-Za-z\x80-\xff]{1,4})$",
      "units are not read: try sed 's/\\([0-9]\\)", "/\\1/g'"},
-    {"^([$#~<>]|[\x80-\xff]{2,4})[0-9.][0-9.,]*$", TEXT_FORM_ALL,
+    {NUMBERS, TEXT_WHEN_ANY, "^([$#~<>]|[\x80-\xff]{2,4})[0-9.][0-9.,]*$",
      "units are not read: try sed 's/[", "]//g'"},
-    {"^(NA|N/A|[Nn]a[Nn]|null|NULL|None|[\\]N)$", TEXT_FORM_ALL, "try --invalid ignore", NULL},
+    {NUMBERS, TEXT_WHEN_ANY, "^(NA|N/A|[Nn]a[Nn]|null|NULL|None|[\\]N)$", "try --invalid ignore",
+     NULL},
+#undef LINES
+#undef COMMAS
+#undef NUMBERS
+#undef WORD
+#undef FIELD
 #undef GROUPS
-#undef FRACTION
+#undef DECIMAL
 };
 
-/* Advice for a number that is written as elsewhere, which may be in `out`; or "". */
-static const char *text_advice_find_form(const struct text_case *c, char out[TEXT_ADVICE_SIZE])
+/* The advice of the rules whose turn it is, which may be in `out`; or "". */
+static const char *text_advice_find(const struct text_case *c, enum text_turn turn,
+                                    char out[TEXT_ADVICE_SIZE])
 {
     const int delimiter = c->rules->delimiter;
-    const unsigned lines = delimiter == ',' || c->reading->is_json ? TEXT_FORM_COMMAS
-                           : delimiter == TEXT_NO_DELIMITER        ? TEXT_FORM_BLANKS
-                                                                   : TEXT_FORM_OTHERS;
-    const size_t bytes = c->bytes - c->sign;
-    char token[TEXT_ADVICE_WORD_MAX + 1];
+    const size_t sign = c->bytes > 0 && (*c->text == '-' || *c->text == '+');
+    const size_t bytes =
+        c->bytes - sign < TEXT_ADVICE_TOKEN_MAX ? c->bytes - sign : TEXT_ADVICE_TOKEN_MAX;
+    const bool is_integer = c->rules->notation == TEXT_INTEGERS && c->reading->is_value;
+    size_t quotes = 0;
+    char token[TEXT_ADVICE_TOKEN_MAX + 1];
     const char *advice = "";
     regmatch_t groups[2];
     regex_t regex;
 
-    if (bytes >= sizeof token || c->rules->notation == TEXT_HEX ||
-        text_advice_has_mark(c->text, c->bytes))
-        return "";
-    memcpy(token, c->text + c->sign, bytes);
+    for (size_t i = 0; i < c->length; i++)
+        quotes += c->line[i] == '"';
+    const bool has_pairs =
+        delimiter != TEXT_NO_DELIMITER && !c->rules->is_quoted && quotes % 2 == 0;
+    const unsigned is = (is_integer ? TEXT_WHEN_INTEGER : 0U) | (c->is_word ? TEXT_WHEN_WORD : 0U) |
+                        (c->rules->field != 0 ? TEXT_WHEN_FIELD : 0U) |
+                        (has_pairs ? TEXT_WHEN_PAIRS : 0U) |
+                        (delimiter == ',' || c->reading->is_json ? TEXT_WHEN_COMMAS
+                         : delimiter == TEXT_NO_DELIMITER        ? TEXT_WHEN_BLANKS
+                                                                 : TEXT_WHEN_OTHERS);
+    memcpy(token, c->text + sign, bytes);
     token[bytes] = '\0';
-    for (size_t i = 0; i < sizeof text_forms / sizeof *text_forms && *advice == '\0'; i++) {
-        const struct text_form *form = &text_forms[i];
-        if (!(form->lines & lines) || regcomp(&regex, form->pattern, REG_EXTENDED) != 0)
+    if (strlen(token) < bytes || text_advice_has_mark(c->text, c->bytes) ||
+        (turn != TEXT_TURN_LINES && c->rules->notation == TEXT_HEX))
+        return "";
+    for (size_t i = 0; i < sizeof text_rules_of_tokens / sizeof *text_rules_of_tokens; i++) {
+        const struct text_rule *rule = &text_rules_of_tokens[i];
+        if (rule->turn != turn || *advice != '\0' || !(rule->when & is & TEXT_WHEN_ANY) ||
+            rule->when & ~is & ~(unsigned)TEXT_WHEN_ANY ||
+            regcomp(&regex, rule->pattern, REG_EXTENDED) != 0)
             continue;
-        if (strlen(token) == bytes && regexec(&regex, token, 2, groups, 0) == 0) {
-            advice = form->before;
-            if (form->after) {
-                snprintf(out, TEXT_ADVICE_SIZE, "%s%.*s%s", form->before,
+        if (regexec(&regex, token, 2, groups, 0) == 0) {
+            advice = rule->before;
+            if (rule->after) {
+                snprintf(out, TEXT_ADVICE_SIZE, "%s%.*s%s", rule->before,
                          (int)(groups[1].rm_eo - groups[1].rm_so), token + groups[1].rm_so,
-                         form->after);
+                         rule->after);
                 advice = out;
             }
         }
@@ -364,53 +371,33 @@ static const char *text_advice_find_form(const struct text_case *c, char out[TEX
 static const char *text_advice_choose(const struct text_case *c, char out[TEXT_ADVICE_SIZE])
 {
     const struct text_rules *rules = c->rules;
-    const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
-    const bool is_integer = rules->notation == TEXT_INTEGERS && c->reading->is_value;
-    const struct text_rules hex = {.notation = TEXT_HEX};
-    const char *digits = c->text + c->sign;
-    const size_t count = c->bytes - c->sign;
-    const size_t letters = text_advice_count(c->text, c->bytes, text_advice_is_letter);
-    const size_t quotes = text_advice_count(c->line, c->length, text_advice_is_quote);
-    const size_t inner = c->bytes > 2 && (c->text[1] == '-' || c->text[1] == '+') ? 2 : 1;
+    const char *advice = text_advice_find(c, TEXT_TURN_LINES, out);
 
-    if (is_integer && count > 2 && (digits[1] | 0x20) == 'x' &&
-        text_advice_is_number(&hex, digits, count))
-        return "try --base 16";
-    if (is_integer && c->is_word && letters > 0 && memchr(c->text, ',', c->bytes))
-        return "try --csv -f N";
-    if (is_integer && c->is_word && letters > 0 && memchr(c->text, ';', c->bytes))
-        return "try -d ';' -f N";
-    if (has_delimiter && !rules->is_quoted && memchr(c->text, '"', c->bytes) && quotes % 2 == 0)
-        return "try --csv";
-    if (c->is_word && c->bytes > inner + 1 && c->text[0] == '"' && c->text[c->bytes - 1] == '"' &&
-        text_advice_is_decimal(c->text + inner, c->bytes - inner - 1))
-        return "try --csv";
+    if (*advice)
+        return advice;
     if (text_advice_is_wide(c->text, c->bytes))
         return TEXT_ADVICE_WIDE;
     if (text_advice_is_header(c))
-        return rules->field == 0 && has_delimiter ? "try --header, or -f NAME" : "try --header";
-    const char *form = text_advice_find_form(c, out);
-    if (memchr(c->text, ',', c->bytes) && *form)
-        return form;
-    if (rules->field != 0 && !has_delimiter &&
-        text_advice_find_separator(rules, c->text, c->bytes, true) != '\0')
-        return text_advice_name_separator(
-            text_advice_find_separator(rules, c->text, c->bytes, true));
+        return rules->field == 0 && rules->delimiter != TEXT_NO_DELIMITER
+                   ? "try --header, or -f NAME"
+                   : "try --header";
+    advice = text_advice_find(c, TEXT_TURN_COMMAS, out);
+    if (*advice)
+        return advice;
     if (!text_is_text(c->text, c->bytes, true))
         return "is it binary?";
     if (c->is_first_word && c->bytes < c->reading->bytes &&
         (c->text[c->bytes] == ' ' || c->text[c->bytes] == '\t') &&
-        (letters > 0 || text_advice_count(c->text, c->bytes, text_advice_is_mark) > 1))
+        (text_advice_count(c->text, c->bytes, text_advice_is_letter) > 0 ||
+         text_advice_count(c->text, c->bytes, text_advice_is_mark) > 1))
         return "try -f N";
-    if (is_integer && text_advice_is_hex(c->text, c->bytes))
-        return "try --base 16";
-    const char *kind = text_advice_choose_kind(c->reading, c->text, c->bytes);
-    if (*kind)
-        return kind;
+    advice = text_advice_choose_kind(c->reading, c->text, c->bytes);
+    if (*advice)
+        return advice;
     if (c->reading->begins_file && c->text == c->reading->data &&
         text_advice_has_mark(c->text, c->bytes))
         return text_advise_mark(c->reading);
-    return form;
+    return text_advice_find(c, TEXT_TURN_NUMBERS, out);
 }
 
 static void text_advice_write(const char *advice, char out[TEXT_ADVICE_SIZE])
@@ -434,10 +421,10 @@ void text_advise_token(const struct text_reading *reading, const struct text_tok
         .rules = reading->rules,
         .text = text,
         .bytes = token->bytes,
-        .sign = token->bytes > 0 && (*text == '-' || *text == '+'),
         .is_word = is_word,
         .is_first_word = is_word && reading->begins_file && token->offset == 0,
     };
+    const size_t sign = token->bytes > 0 && (*text == '-' || *text == '+');
     const char *point = memchr(text, '.', c.bytes);
     const size_t decimals = point ? (size_t)(text + c.bytes - point) - 1 : 0;
     char form[TEXT_ADVICE_SIZE];
@@ -453,13 +440,15 @@ void text_advise_token(const struct text_reading *reading, const struct text_tok
              text_advice_is_json(is_word ? text : c.line, is_word ? c.bytes : c.length))
         text_advice_write(TEXT_ADVICE_JSON, out);
     else if (c.rules->notation != TEXT_HEX && !c.rules->from_zero && decimals > 0 &&
-             decimals <= TEXT_DECIMALS_MAX &&
-             text_advice_is_decimal(text + c.sign, c.bytes - c.sign))
+             decimals <= TEXT_DECIMALS_MAX && text_advice_is_decimal(text + sign, c.bytes - sign))
         snprintf(out, TEXT_ADVICE_SIZE,
                  reading->is_value ? " (try --decimals %zu)" : " (try COLUMN:.%zu)", decimals);
-    else if (reading->is_json || c.rules->from_zero)
-        text_advice_write(*kind ? kind : text_advice_find_form(&c, form), out);
-    else
+    else if (*kind && (reading->is_json || c.rules->from_zero))
+        text_advice_write(kind, out);
+    else if (reading->is_json || c.rules->from_zero) {
+        const char *number = text_advice_find(&c, TEXT_TURN_COMMAS, form);
+        text_advice_write(*number ? number : text_advice_find(&c, TEXT_TURN_NUMBERS, form), out);
+    } else
         text_advice_write(text_advice_choose(&c, form), out);
     if (*out == '\0' && reading->takes_texts && reading->is_value && c.rules->field != 0 &&
         c.rules->notation <= TEXT_OPAQUE && text_is_text(text, c.bytes, true) &&
@@ -472,7 +461,7 @@ void text_advise_missing(const struct text_reading *reading, size_t offset, size
 {
     size_t length;
     const char *line = text_advice_find_line(reading, offset, &length);
-    const char separator = text_advice_find_separator(reading->rules, line, length, false);
+    const char separator = text_advice_find_separator(reading->rules, line, length);
 
     text_advice_write(text_advice_is_json(line, length) ? TEXT_ADVICE_JSON
                       : reading->rules->field >= 1000   ? "is it a name? add --names"
@@ -530,28 +519,6 @@ void text_advise_path(const struct text_reading *reading, size_t offset, const c
         snprintf(out, TEXT_ADVICE_SIZE, " (columns of JSON have names, such as .a.b)");
 }
 
-/* What typed[0..length) means to users of other programs, or NULL. */
-static const char *text_advice_find_habit(const char *typed, size_t length)
-{
-    for (size_t i = 0; i < sizeof text_habits / sizeof *text_habits; i++) {
-        if (strlen(text_habits[i].typed) == length &&
-            strncasecmp(text_habits[i].typed, typed, length) == 0)
-            return text_habits[i].meant;
-    }
-    return NULL;
-}
-
-/* The index of the kind typed[0..length), which is that of .N if it is empty. */
-static size_t text_advice_find_kind(const char *typed, size_t length)
-{
-    size_t i = 0;
-
-    while (i < TEXT_KINDS &&
-           (strlen(text_kinds[i].name) != length || memcmp(text_kinds[i].name, typed, length) != 0))
-        i++;
-    return i;
-}
-
 bool text_explain_kind(const char *line, size_t bytes, const char *name, char out[TEXT_ADVICE_SIZE])
 {
     const size_t where = strcspn(name, ":");
@@ -563,41 +530,19 @@ bool text_explain_kind(const char *line, size_t bytes, const char *name, char ou
     const size_t length = strcspn(typed, "/");
     const size_t stem = strcspn(typed, "./"); /* time.3: digits of a second */
     const int shown = length < 20 ? (int)length : 20;
-    const char *width = typed + length;
-    const bool is_number =
-        *width == '/' && width[1] != '\0' && width[1 + strspn(width + 1, "0123456789")] == '\0';
-    const size_t kind = text_advice_find_kind(typed, stem);
-    const size_t plural = strlen(width) > 2 && width[strlen(width) - 1] == 's';
-    const char *meant = text_advice_find_habit(width, strlen(width) - plural);
-    const char *before = name + where + 1; /* perhaps a kind before a width: 4:time:1m */
+    size_t kind = 0;
 
-    const size_t other = text_advice_find_kind(before, strcspn(before, "./:"));
-
-    if (before < typed && other < TEXT_KINDS && text_kinds[other].widths)
-        snprintf(out, TEXT_ADVICE_SIZE, "'%.20s' is no kind: did you mean %.*s/%.20s?", typed,
-                 (int)(colon - before), before, typed);
-    else if (kind < TEXT_KINDS && *width == '/' && !text_kinds[kind].widths)
+    while (kind < TEXT_KINDS && (strlen(text_kinds[kind].name) != stem ||
+                                 memcmp(text_kinds[kind].name, typed, stem) != 0))
+        kind++;
+    if (kind == TEXT_KINDS || typed[length] == '\0')
+        snprintf(out, TEXT_ADVICE_SIZE, "'%.*s' is no kind: int hex .N time localtime ip text",
+                 shown, typed);
+    else if (!text_kinds[kind].widths)
         snprintf(out, TEXT_ADVICE_SIZE, "kind %.*s has no widths", shown, typed);
-    else if (kind < TEXT_KINDS && *width == '/') {
-        const bool is_time = strstr(text_kinds[kind].name, "time") != NULL;
-        if (is_time && (is_number || meant))
-            snprintf(out, TEXT_ADVICE_SIZE, "'%.30s' is no width of kind %.*s: did you mean %s%s?",
-                     width, shown, typed, meant ? meant : width, meant ? "" : "s");
-        else
-            snprintf(out, TEXT_ADVICE_SIZE, "'%.30s' is no width of kind %.*s: %s", width, shown,
-                     typed, text_kinds[kind].widths);
-    } else {
-        struct nearest search = nearest_begin(typed, stem);
-        for (size_t i = 0; i < TEXT_KINDS; i++) {
-            if (*text_kinds[i].name)
-                nearest_try(&search, text_kinds[i].name, strlen(text_kinds[i].name));
-        }
-        meant = text_advice_find_habit(typed, stem);
-        meant = meant ? meant : kind < TEXT_KINDS ? NULL : search.word;
-        snprintf(out, TEXT_ADVICE_SIZE, "'%.*s' is no kind: %s%s%s", shown, typed,
-                 meant ? "did you mean " : "int hex .N time localtime ip text", meant ? meant : "",
-                 meant ? "?" : "");
-    }
+    else
+        snprintf(out, TEXT_ADVICE_SIZE, "'%.30s' is no width of kind %.*s: %s", typed + length,
+                 shown, typed, text_kinds[kind].widths);
     return true;
 }
 
@@ -621,7 +566,7 @@ static const char *text_advice_find_field(const struct text_rules *rules, const 
         size_t begin = field.begin + is_quoted;
         size_t end = field.end - is_quoted;
         text_line_trim(line, &begin, &end);
-        if (!is_quoted && text_advice_find_separator(rules, line + begin, end - begin, false))
+        if (!is_quoted && text_advice_find_separator(rules, line + begin, end - begin))
             continue;
         nearest_try(&search, line + begin, end - begin);
         if (wanted < 2 || !memmem(line + begin, end - begin, name, wanted))
@@ -634,28 +579,14 @@ static const char *text_advice_find_field(const struct text_rules *rules, const 
     return search.word ? search.word : parts == 1 ? part : NULL;
 }
 
-/* Whether a quote of a header has blanks between a delimiter and itself. */
-static bool text_advice_has_indented_quote(const struct text_rules *rules, const char *line,
-                                           size_t bytes)
-{
-    bool is_begin = true;
-
-    for (size_t i = 0; i < bytes; i++) {
-        if (line[i] == '"' && is_begin && i > 0 && line[i - 1] == ' ')
-            return true;
-        is_begin = line[i] == (char)rules->delimiter || (is_begin && line[i] == ' ');
-    }
-    return false;
-}
-
 void text_advise_name(const struct text_rules *rules, const char *line, size_t bytes,
                       const char *name, char out[TEXT_ADVICE_SIZE])
 {
     const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
     const size_t stem = strcspn(name, "/"); /* what comes before a width */
+    const char indented[] = {(char)rules->delimiter, ' ', '"'};
     struct text_rules header = *rules;
     char found[TEXT_ADVICE_SIZE];
-    const char *advice = "";
     size_t length;
 
     header.delimiter = !has_delimiter && memchr(line, '\t', bytes) ? '\t' : rules->delimiter;
@@ -665,35 +596,36 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
     const bool
         is_data = /* it begins as no name does, and the name could be in it by chance alone */
         (text_advice_is_digit(*line) || *line == '[') && !text_advice_is_digit(*name);
-    if (text_advice_is_json(line, bytes)) {
+    const bool is_dollar =
+        *name == '$' && name[1] != '\0' && name[1 + strspn(name + 1, "0123456789")] == '\0';
+    const bool is_json = text_advice_is_json(line, bytes);
+    if (is_json)
         snprintf(found, sizeof found, "JSON: try --jsonl -f %s%.64s", *name == '.' ? "" : ".",
                  name);
-        advice = found;
-    } else if (*name == '$' && name[1] != '\0' &&
-               name[1 + strspn(name + 1, "0123456789")] == '\0') {
+    else if (is_dollar)
         snprintf(found, sizeof found, "did you mean %.64s?", name + 1);
-        advice = found;
-    } else if (!field && name[strspn(name, "$0123456789-")] == '\0')
-        advice = "give one field, by its number or name";
-    else if (text_advice_is_wide(line, bytes))
-        advice = TEXT_ADVICE_WIDE;
-    else if (is_data)
-        advice = "no header? give the field's number";
-    else if (rules->is_quoted && text_advice_has_indented_quote(rules, line, bytes))
-        advice = "there are blanks before its quotes";
-    else if (has_delimiter && !rules->is_quoted && memchr(line, '"', bytes))
-        advice = "try --csv";
-    else if (name[stem] == '/' && stem > 0 && memmem(line, bytes, name, stem))
-        advice = "a width stands behind a kind: int/100, time/1h";
-    else if (field)
-        advice = found;
-    else if (!has_delimiter && header.delimiter == '\t')
-        advice = "tabs separate its fields";
-    else if (has_delimiter && memchr(line, rules->delimiter, bytes))
-        advice = "";
-    else if (memchr(line, ',', bytes))
-        advice = rules->is_quoted ? "try -d ," : "try --csv";
-    else
-        advice = text_advice_name_separator(text_advice_find_separator(rules, line, bytes, false));
-    text_advice_write(advice, out);
+    const struct {
+        bool is_so;
+        const char *advice;
+    } rules_of_names[] = {
+        {is_json || is_dollar, found},
+        {!field && name[strspn(name, "$0123456789-")] == '\0',
+         "give one field, by its number or name"},
+        {text_advice_is_wide(line, bytes), TEXT_ADVICE_WIDE},
+        {is_data, "no header? give the field's number"},
+        {rules->is_quoted && memmem(line, bytes, indented, sizeof indented),
+         "there are blanks before its quotes"},
+        {has_delimiter && !rules->is_quoted && memchr(line, '"', bytes), "try --csv"},
+        {name[stem] == '/' && stem > 0 && memmem(line, bytes, name, stem),
+         "a width stands behind a kind: int/100, time/1h"},
+        {field, found},
+        {!has_delimiter && header.delimiter == '\t', "tabs separate its fields"},
+        {has_delimiter && memchr(line, rules->delimiter, bytes), ""},
+        {memchr(line, ',', bytes), rules->is_quoted ? "try -d ," : "try --csv"},
+        {true, text_advice_name_separator(text_advice_find_separator(rules, line, bytes))},
+    };
+    size_t i = 0;
+    while (!rules_of_names[i].is_so)
+        i++;
+    text_advice_write(rules_of_names[i].advice, out);
 }

@@ -29,6 +29,7 @@
 #include "text/text_internal.h"
 #include "text/text_line.h"
 #include "text/text_number.h"
+#include "text/text_scan.h"
 
 /* A call of the parser: its arguments, and the values stored so far. */
 struct text_call {
@@ -71,23 +72,6 @@ TEXT_INLINE bool text_fields_take(enum cpu_isa isa, bool is_quoted, const struct
     return false;
 }
 
-/* The newline that ends the row of which a part begins at `begin`, or the end of the text. */
-static size_t text_fields_row_end(const struct text_call *call, size_t begin)
-{
-    bool is_inside = false;
-    bool may_open = true;
-
-    for (size_t i = begin; i < call->bytes; i++) {
-        const char c = call->data[i];
-        if (c == '\n' && !is_inside)
-            return i;
-        const bool opens = c == '"' && !is_inside && may_open;
-        may_open = is_inside ? c == '"' : c == (char)call->rules->delimiter;
-        is_inside = opens || (is_inside && c != '"');
-    }
-    return call->bytes;
-}
-
 /*
  * Sets *invalid for a line with wrong quotes. The parts before `begin` are right. Parsing continues
  * at `next`. Not inlined: wrong quotes are rare.
@@ -106,7 +90,7 @@ __attribute__((noinline)) static enum text_event text_fields_refuse(struct text_
     return TEXT_INVALID;
 }
 
-/* --- field n ---------------------------------------------------------------------------------- */
+/* --- field n or -n ---------------------------------------------------------------------------- */
 
 /* The line that is searched for its field. */
 struct text_line {
@@ -164,10 +148,10 @@ TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, bool is_quoted,
     return TEXT_END;
 }
 
-TEXT_INLINE enum text_event text_fields_nth(enum cpu_isa isa, bool is_quoted,
+TEXT_INLINE enum text_event text_fields_nth(enum cpu_isa isa, bool is_quoted, bool is_from_end,
                                             struct text_call *call)
 {
-    const uint64_t field = (uint64_t)call->rules->field;
+    const uint64_t field = is_from_end ? 0 : (uint64_t)call->rules->field;
     struct text_line line = {.begin = *call->offset, .left = field, .field_end = SIZE_MAX};
     struct text_quotes carry = TEXT_QUOTES_NONE;
 
@@ -185,51 +169,26 @@ TEXT_INLINE enum text_event text_fields_nth(enum cpu_isa isa, bool is_quoted,
         while (line.begin < call->bytes) {
             uint64_t newlines = found.newlines & rest;
             uint64_t upto = newlines ^ (newlines - 1); /* up to the newline; all if there is none */
-            text_fields_scan(&line, at, begins & rest & upto, ends & rest & upto);
+            if (!is_from_end)
+                text_fields_scan(&line, at, begins & rest & upto, ends & rest & upto);
             line.is_wrong |= (found.wrong & rest & upto) != 0;
+            line.has_ordinary |= (found.ordinary & rest & upto) != 0;
             if (!newlines)
                 break;
             size_t newline = at + text_block_first(newlines);
+            if (is_from_end) {
+                line.field_begin = line.begin;
+                line.field_end = text_line_content_end(call->data, line.begin, newline);
+                line.left =
+                    !text_line_find_last(call->data, call->rules, is_quoted, line.has_ordinary,
+                                         &line.field_begin, &line.field_end);
+            }
             enum text_event event = text_fields_finish(isa, is_quoted, call, &line, newline);
             if (event != TEXT_END)
                 return event;
             rest &= ~upto;
             line = (struct text_line){.begin = newline + 1, .left = field, .field_end = SIZE_MAX};
         }
-    }
-    *call->offset = call->bytes;
-    return TEXT_END;
-}
-
-/* --- field -n --------------------------------------------------------------------------------- */
-
-TEXT_INLINE enum text_event text_fields_last(enum cpu_isa isa, bool is_quoted,
-                                             struct text_call *call)
-{
-    struct text_line line = {.begin = *call->offset};
-    struct text_quotes carry = TEXT_QUOTES_NONE;
-
-    for (size_t at = *call->offset; line.begin < call->bytes; at += TEXT_BLOCK) {
-        struct text_ends found = text_line_find_ends(isa, is_quoted, call->data, call->bytes,
-                                                     call->rules->delimiter, at, &carry);
-        uint64_t newlines = found.newlines;
-        /* what is after the last newline of the block */
-        const uint64_t after = newlines ? ~(UINT64_MAX >> __builtin_clzll(newlines)) : UINT64_MAX;
-        for (; newlines && line.begin < call->bytes; newlines &= newlines - 1) {
-            size_t newline = at + text_block_first(newlines);
-            line.is_wrong |= (found.wrong & (newlines ^ (newlines - 1))) != 0;
-            line.has_ordinary |= (found.ordinary & (newlines ^ (newlines - 1))) != 0;
-            line.field_begin = line.begin;
-            line.field_end = text_line_content_end(call->data, line.begin, newline);
-            line.left = !text_line_find_last(call->data, call->rules, is_quoted, line.has_ordinary,
-                                             &line.field_begin, &line.field_end);
-            enum text_event event = text_fields_finish(isa, is_quoted, call, &line, newline);
-            if (event != TEXT_END)
-                return event;
-            line = (struct text_line){.begin = newline + 1};
-        }
-        line.is_wrong |= (found.wrong & after) != 0;
-        line.has_ordinary |= (found.ordinary & after) != 0;
     }
     *call->offset = call->bytes;
     return TEXT_END;
@@ -274,7 +233,9 @@ TEXT_INLINE enum text_event text_fields_take_block(enum cpu_isa isa, bool is_quo
             return TEXT_FULL;
         }
         if (first_wrong & ends & -ends) {
-            size_t newline = text_fields_row_end(call, *begin);
+            const size_t row = text_scan_first(call->rules, call->data + *begin,
+                                               call->bytes - *begin, TEXT_SCAN_FIELD);
+            const size_t newline = row > 0 ? *begin + row - 1 : call->bytes;
             return text_fields_refuse(call, *begin, newline, newline + 1);
         }
         size_t part_end = is_last ? text_line_content_end(call->data, *begin, end) : end;
@@ -309,26 +270,29 @@ TEXT_INLINE enum text_event text_fields_every(enum cpu_isa isa, bool is_quoted,
     return TEXT_END;
 }
 
-/* --- the tables ------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
-/* X(kind, ...) for each loop above; passes further arguments on. */
-#define TEXT_FIELDS_KINDS(X, ...) X(nth, __VA_ARGS__) X(last, __VA_ARGS__) X(every, __VA_ARGS__)
-
-/* Each loop for each instruction set, once for quoted parts and once for others. */
-#define TEXT_FIELDS_WRAP(isa, target, kind)                                                       \
-    target TEXT_FLATTEN static enum text_event text_fields_##kind##_##isa(struct text_call *call) \
-    {                                                                                             \
-        if (call->rules->is_quoted)                                                               \
-            return text_fields_##kind((enum cpu_isa)TEXT_ISA_##isa, true, call);                  \
-        return text_fields_##kind((enum cpu_isa)TEXT_ISA_##isa, false, call);                     \
+/* The loops for each instruction set, once for quoted parts and once for others. */
+#define TEXT_FIELDS_WRAP(isa, target, ...)                                                   \
+    target TEXT_FLATTEN static enum text_event text_fields_run_##isa(struct text_call *call) \
+    {                                                                                        \
+        const enum cpu_isa set = (enum cpu_isa)TEXT_ISA_##isa;                               \
+        const int32_t field = call->rules->field;                                            \
+        if (call->rules->is_quoted)                                                          \
+            return field > 0   ? text_fields_nth(set, true, false, call)                     \
+                   : field < 0 ? text_fields_nth(set, true, true, call)                      \
+                               : text_fields_every(set, true, call);                         \
+        return field > 0   ? text_fields_nth(set, false, false, call)                        \
+               : field < 0 ? text_fields_nth(set, false, true, call)                         \
+                           : text_fields_every(set, false, call);                            \
     }
-#define TEXT_FIELDS_WRAP_KIND(kind, ...) CPU_ISA_VARIANTS(TEXT_FIELDS_WRAP, kind)
-TEXT_FIELDS_KINDS(TEXT_FIELDS_WRAP_KIND, )
+CPU_ISA_VARIANTS(TEXT_FIELDS_WRAP, )
+#define TEXT_FIELDS_ENTRY(isa, target, ...) text_fields_run_##isa,
 
-/* A text_parse_function for a loop and a type. */
-TEXT_INLINE enum text_event text_fields_parse(enum text_event (*run)(struct text_call *),
-                                              struct element element, struct text_cursor *text)
+static enum text_event text_fields_parse(struct element element, struct text_cursor *text)
 {
+    static enum text_event (*const loops[CPU_ISA_COUNT])(struct text_call *) = {
+        CPU_ISA_VARIANTS(TEXT_FIELDS_ENTRY, )};
     struct text_call call = {
         .rules = text->rules,
         .limits = text_number_limits(element),
@@ -339,31 +303,20 @@ TEXT_INLINE enum text_event text_fields_parse(enum text_event (*run)(struct text
         .capacity = text->capacity,
         .invalid = &text->invalid,
     };
-    enum text_event event = run(&call);
+    enum text_event event = loops[cpu_isa_best()](&call);
 
     text->count = call.stored;
     return event;
 }
 
-/* A parser for each loop, instruction set and type. */
-#define TEXT_FIELDS_DEFINE(isa, target, kind, id, name, ctype)                  \
-    TEXT_PARSE_DEFINE(text_fields_##kind##_##name##_##isa, , text_fields_parse, \
-                      text_fields_##kind##_##isa, ELEMENT_OF(id, name, ctype))
-#define TEXT_FIELDS_DEFINE_KIND(kind, ...) CPU_ISA_VARIANTS(TEXT_FIELDS_DEFINE, kind, __VA_ARGS__)
-#define TEXT_FIELDS_DEFINE_TYPE(id, name, ctype) \
-    TEXT_FIELDS_KINDS(TEXT_FIELDS_DEFINE_KIND, id, name, ctype)
-ELEMENT_TYPES(TEXT_FIELDS_DEFINE_TYPE)
+/* A text_parse_function for each type. */
+#define TEXT_FIELDS_DEFINE(id, name, ctype) \
+    TEXT_PARSE_DEFINE(text_fields_##name, , text_fields_parse, ELEMENT_OF(id, name, ctype))
+ELEMENT_TYPES(TEXT_FIELDS_DEFINE)
 
-#define TEXT_FIELDS_ENTRY(isa, target, kind, name) text_fields_##kind##_##name##_##isa,
-
-#define TEXT_FIELDS_ROW(kind, name) {CPU_ISA_VARIANTS(TEXT_FIELDS_ENTRY, kind, name)},
-#define TEXT_FIELDS_ROWS(id, name, ctype) \
-    [ELEMENT_##id] = {TEXT_FIELDS_KINDS(TEXT_FIELDS_ROW, name)},
-
-text_parse_function *text_fields_choose(const struct text_rules *rules, enum element_type type)
+text_parse_function *text_fields_choose(enum element_type type)
 {
-    static text_parse_function *const functions[ELEMENT_TYPE_COUNT][3][CPU_ISA_COUNT] = {
-        ELEMENT_TYPES(TEXT_FIELDS_ROWS)};
-    unsigned kind = rules->field > 0 ? 0 : rules->field < 0 ? 1 : 2;
-    return functions[type][kind][cpu_isa_best()];
+#define TEXT_FIELDS_TYPE(id, name, ctype) [ELEMENT_##id] = text_fields_##name,
+    static text_parse_function *const functions[] = {ELEMENT_TYPES(TEXT_FIELDS_TYPE)};
+    return functions[type];
 }

@@ -14,7 +14,7 @@ text_parse_function *text_tokens_choose(enum cpu_isa isa, enum element_type type
 text_parse_function *text_lanes_choose(enum text_notation notation, enum element_type type);
 
 /* The parser of fields, for rules that are not text_is_of_tokens. */
-text_parse_function *text_fields_choose(const struct text_rules *rules, enum element_type type);
+text_parse_function *text_fields_choose(enum element_type type);
 
 /*
  * Defines a text_parse_function with these attributes. It calls `parse` with the given constants

@@ -13,39 +13,6 @@
 
 #define TEXT_REASON_SHOWN 40
 
-/* The number of fields of the line that a byte is in. */
-static size_t text_reason_count_fields(const struct text_reading *reading, size_t offset)
-{
-    size_t length;
-    const char *line = text_advice_find_line(reading, offset, &length);
-    struct text_field field;
-    size_t count = 0;
-
-    for (size_t next = 0; text_line_next(reading->rules, line, length, &next, &field);)
-        count++;
-    return count;
-}
-
-/*
- * The type to try for a number that is out of range: "i64", "u64", or "" if none has it. NULL if
- * the token is no number.
- */
-static const char *text_reason_find_type(const struct text_rules *rules, const char *token,
-                                         size_t bytes)
-{
-    const uint64_t half = (uint64_t)1 << 63;
-    const size_t sign = bytes > 0 && (*token == '-' || *token == '+');
-    struct text_number number;
-
-    if (bytes == sign || !text_advice_is_number(rules, token + sign, bytes - sign))
-        return NULL;
-    if (!text_number_read_any(rules, token, bytes, &number))
-        return "";
-    if (number.is_negative ? number.magnitude <= half : number.magnitude < half)
-        return "i64";
-    return number.is_negative ? "" : "u64";
-}
-
 /*
  * Whether token[0..bytes) is digits, in groups of three or not, with a fraction and an exponent or
  * without. Stores how many decimals it has, without zeros at its end, and whether that is all: it
@@ -84,32 +51,29 @@ static bool text_reason_is_any_number(const char *token, size_t bytes, size_t *d
     return digits > 0 && i == bytes;
 }
 
-/* Whether a token that is a number is one of the element type. */
-static bool text_reason_fits(const struct text_rules *rules, const struct element *element,
-                             const char *token, size_t bytes)
-{
-    struct text_number number;
-
-    return text_number_read_any(rules, token, bytes, &number) &&
-           number.magnitude <= text_number_limits(*element).magnitude[number.is_negative];
-}
-
 enum text_misfit text_find_misfit(const struct text_rules *rules, const struct element *element,
                                   const char *token, size_t bytes, size_t *decimals)
 {
     const bool is_kind = rules->notation > TEXT_OPAQUE;
-    const char *type = is_kind ? NULL : text_reason_find_type(rules, token, bytes);
     const bool is_quoted = bytes > 2 && token[0] == '"' && token[bytes - 1] == '"';
+    const uint64_t half = (uint64_t)1 << 63;
+    size_t sign = bytes > 0 && (*token == '-' || *token == '+');
+    struct text_number number;
     bool is_plain;
 
     *decimals = 0;
-    if (type && text_reason_fits(rules, element, token, bytes))
-        return TEXT_MISFIT_BUCKET;
-    if (type)
-        return *type == 'i' ? TEXT_MISFIT_I64 : *type == 'u' ? TEXT_MISFIT_U64 : TEXT_MISFIT_RANGE;
+    if (!is_kind && bytes > sign && text_advice_is_number(rules, token + sign, bytes - sign)) {
+        if (!text_number_read_any(rules, token, bytes, &number))
+            return TEXT_MISFIT_RANGE;
+        if (number.magnitude <= text_number_limits(*element).magnitude[number.is_negative])
+            return TEXT_MISFIT_BUCKET;
+        if (number.is_negative)
+            return number.magnitude <= half ? TEXT_MISFIT_I64 : TEXT_MISFIT_RANGE;
+        return number.magnitude < half ? TEXT_MISFIT_I64 : TEXT_MISFIT_U64;
+    }
     token += is_quoted;
     bytes -= 2 * (size_t)is_quoted;
-    const size_t sign = bytes > 0 && (*token == '-' || *token == '+');
+    sign = bytes > 0 && (*token == '-' || *token == '+');
     if (is_kind || rules->notation == TEXT_HEX ||
         !text_reason_is_any_number(token + sign, bytes - sign, decimals, &is_plain))
         return TEXT_MISFIT_NONE;
@@ -117,53 +81,42 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const struct e
     return is_quoted || !is_plain ? TEXT_MISFIT_FORM : TEXT_MISFIT_DECIMAL;
 }
 
-/* Copies the beginning of a token, with `?` for NUL, and appends "..." if it is longer. */
-static void text_reason_show(const char *token, size_t bytes, char out[TEXT_REASON_SHOWN + 4])
+/*
+ * Writes the reason if the line has no such field, or another number of them than its header; one
+ * that lacks the wanted field is only said to lack it. Returns whether it is so.
+ */
+static bool text_reason_has_wrong_fields(const struct text_reading *reading, size_t offset,
+                                         char out[TEXT_REASON_SIZE])
 {
-    size_t shown = bytes < TEXT_REASON_SHOWN ? bytes : TEXT_REASON_SHOWN;
-
-    for (size_t i = 0; i < shown; i++)
-        out[i] = token[i] == '\0' ? '?' : token[i];
-    strcpy(out + shown, bytes > shown ? "..." : "");
-}
-
-/* Writes the reason if the line has no such field. Returns whether it has none. */
-static bool text_reason_is_missing(const struct text_reading *reading, size_t offset,
-                                   char out[TEXT_REASON_SIZE])
-{
+    const int32_t columns = reading->rules->columns;
     const int64_t field = reading->rules->field;
     const size_t wanted = (size_t)(field < 0 ? -field : field);
-    const size_t fields = field == 0 ? 0 : text_reason_count_fields(reading, offset);
-    char advice[TEXT_ADVICE_SIZE];
-    char number[16];
-
-    if (fields >= wanted)
-        return false;
-    text_advise_missing(reading, offset, fields, advice);
-    snprintf(number, sizeof number, "%lld", (long long)field);
-    snprintf(out, TEXT_REASON_SIZE, "line has %zu field%s, %s %.100s wants %zu%s", fields,
-             fields == 1 ? "" : "s", reading->option,
-             reading->field_name ? reading->field_name : number, wanted, advice);
-    return true;
-}
-
-/*
- * Writes the reason if the line has another number of fields than its header. Returns whether it
- * has. One that lacks the wanted field is only said to lack it.
- */
-static bool text_reason_is_miscounted(const struct text_reading *reading, size_t offset,
-                                      char out[TEXT_REASON_SIZE])
-{
-    const struct text_rules *rules = reading->rules;
-    const size_t fields = rules->columns > 0 ? text_reason_count_fields(reading, offset) : 0;
     char advice[TEXT_ADVICE_SIZE] = "";
+    char number[24];
+    struct text_field found;
+    size_t fields = 0;
+    size_t bytes;
+    const char *line = text_advice_find_line(reading, offset, &bytes);
 
-    if (rules->columns == 0 || fields == (size_t)rules->columns || (int64_t)fields < rules->field)
+    for (size_t next = 0; text_line_next(reading->rules, line, bytes, &next, &found);)
+        fields++;
+    const bool is_missing = fields < wanted;
+    if (!is_missing && (columns == 0 || fields == (size_t)columns))
         return false;
+    int length =
+        snprintf(out, TEXT_REASON_SIZE, "line has %zu field%s, ", fields, fields == 1 ? "" : "s");
+    out += length;
+    const size_t size = TEXT_REASON_SIZE - (size_t)length;
+    snprintf(number, sizeof number, "%lld", (long long)field);
+    if (is_missing) {
+        text_advise_missing(reading, offset, fields, advice);
+        snprintf(out, size, "%s %.100s wants %zu%s", reading->option,
+                 reading->field_name ? reading->field_name : number, wanted, advice);
+        return true;
+    }
     if (reading->field_name)
-        snprintf(advice, sizeof advice, " (try %s %d)", reading->option, (int)rules->field);
-    snprintf(out, TEXT_REASON_SIZE, "line has %zu field%s, its header has %d%s", fields,
-             fields == 1 ? "" : "s", (int)rules->columns, advice);
+        snprintf(advice, sizeof advice, " (try %s %s)", reading->option, number);
+    snprintf(out, size, "its header has %d%s", (int)columns, advice);
     return true;
 }
 
@@ -187,47 +140,39 @@ static const char *text_reason_noun(const struct text_reading *reading)
     }
 }
 
-/* Writes the reason if the row is no JSON object, or has no such key. Returns whether it is so. */
-static bool text_reason_is_no_key(const struct text_reading *reading,
-                                  const struct text_token *token, char out[TEXT_REASON_SIZE])
-{
-    const bool has_mark = text_advice_has_mark(reading->data + token->offset, token->bytes);
-    char advice[TEXT_ADVICE_SIZE];
-
-    if (token->fault) {
-        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s%s%s", token->fault,
-                 has_mark ? ", but with a byte order mark (" : "",
-                 has_mark ? text_advise_mark(reading) : "", has_mark ? ")" : "");
-        return true;
-    }
-    if (!reading->is_json || !token->is_missing)
-        return false;
-    text_advise_path(reading, token->offset, reading->field_name, advice);
-    snprintf(out, TEXT_REASON_SIZE, "row has no %.100s%s", reading->field_name, advice);
-    return true;
-}
-
 void text_explain_invalid(const struct text_reading *reading, const struct text_token *token,
                           char out[TEXT_REASON_SIZE])
 {
     const char *begin = reading->data + token->offset;
     const struct text_rules *rules = reading->rules;
     const bool is_kind = rules->notation > TEXT_OPAQUE;
-    const char *type = is_kind ? NULL : text_reason_find_type(rules, begin, token->bytes);
+    size_t ignored;
+    const enum text_misfit misfit = /* of a weight it is not told */
+        rules->from_zero ? TEXT_MISFIT_NONE
+                         : text_find_misfit(rules, reading->element, begin, token->bytes, &ignored);
+    const char *type = misfit == TEXT_MISFIT_I64 ? "i64" : misfit == TEXT_MISFIT_U64 ? "u64" : "";
     bool has_mark = text_advice_has_mark(begin, token->bytes);
     char shown[TEXT_REASON_SHOWN + 4];
     char advice[TEXT_ADVICE_SIZE];
     char decimals[24] = "";
     const bool has_both = /* perhaps: no type has both -1 and 2^63 */
-        type && *type == 'i' && reading->element->type == ELEMENT_U64;
+        misfit == TEXT_MISFIT_I64 && reading->element->type == ELEMENT_U64;
     const bool is_other = /* that has not been said */
         !reading->is_value && !rules->from_zero && (is_kind || !reading->is_group);
 
-    if (text_reason_is_no_key(reading, token, out))
+    if (token->fault) {
+        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s%s%s", token->fault,
+                 has_mark ? ", but with a byte order mark (" : "",
+                 has_mark ? text_advise_mark(reading) : "", has_mark ? ")" : "");
         return;
+    }
+    if (reading->is_json && token->is_missing) {
+        text_advise_path(reading, token->offset, reading->field_name, advice);
+        snprintf(out, TEXT_REASON_SIZE, "row has no %.100s%s", reading->field_name, advice);
+        return;
+    }
     if (token->bytes == 0 && !reading->is_json &&
-        (text_reason_is_miscounted(reading, token->offset, out) ||
-         text_reason_is_missing(reading, token->offset, out)))
+        text_reason_has_wrong_fields(reading, token->offset, out))
         return;
     text_advise_token(reading, token, advice);
     if (rules->notation == TEXT_BYTES && *advice == '\0') {
@@ -235,7 +180,12 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
                  TEXT_BYTES_MAX);
         return;
     }
-    text_reason_show(begin + 3 * has_mark, token->bytes - 3 * has_mark, shown);
+    /* The beginning of the token, with `?` for NUL. */
+    const size_t bytes = token->bytes - 3 * has_mark;
+    const size_t length = bytes < TEXT_REASON_SHOWN ? bytes : TEXT_REASON_SHOWN;
+    for (size_t i = 0; i < length; i++)
+        shown[i] = begin[3 * has_mark + i] == '\0' ? '?' : begin[3 * has_mark + i];
+    strcpy(shown + length, bytes > length ? "..." : "");
     if (rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", rules->decimals);
     const struct kind_time_rules time = {
@@ -246,12 +196,11 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         kind_time_is_out_of_range(&time, begin, token->bytes, token->bytes))
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for times with %u digits of a second",
                  shown, time.digits);
-    else if (type && !rules->from_zero &&
-             text_reason_fits(rules, reading->element, begin, token->bytes))
+    else if (misfit == TEXT_MISFIT_BUCKET)
         snprintf(out, TEXT_REASON_SIZE, "the bucket of '%s' begins below the least %s%s%s", shown,
                  reading->element->name, decimals,
                  reading->element->bytes < sizeof(int64_t) ? " (try -t i64)" : "");
-    else if (type && !rules->from_zero)
+    else if (*type || misfit == TEXT_MISFIT_RANGE)
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s%s", shown,
                  reading->element->name, decimals, *type ? " (try -t " : "", type,
                  has_both ? "; if others need u64, -f COLUMN:text" : "", *type ? ")" : "");

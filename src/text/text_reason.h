@@ -48,35 +48,14 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const struct e
                                   const char *token, size_t bytes, size_t *decimals);
 
 /*
- * Writes why the token, which the parser has found invalid in the text, is none of the type:
+ * Writes why the token, which the parser has found invalid in the text, is none of the type, with
+ * advice (text_advice.h), such as
  *
- *   line has 3 fields, -f 9 wants 9
- *   line has 1 field, -f 2 wants 2 (try -d ,)
  *   line has 5 fields, its header has 4 (try -f 2)
  *   '300' is out of range for u8 (try -t i64)
- *   '10' is out of range for i64 with --decimals 18
- *   the bucket of '-125' begins below the least i8 (try -t i64)
- *   invalid integer 'x'
- *   invalid integer '1.5' (try --decimals 1)
  *   invalid weight '-1', no integer from 0 to 2^63 - 1
- *   invalid group 'x' (try COLUMN:text)
  *   invalid time 'x' of --where
  *   not a JSON object: a colon is missing
- *   row has no .http.ms
- *   invalid integer 'id,ms' (try --csv -f N)
- *   invalid integer 'ms' (try --header)
- *   invalid integer '-' (try --invalid ignore)
- *   invalid integer '"36"' (try --csv)
- *   invalid integer '"36"' (there are blanks before its quote)
- *   invalid integer '"36"x' (it goes on after its quotes)
- *   invalid text '"a"b' (it goes on after its quotes)
- *   text of 70000 bytes, more than 65536
- *   invalid integer '10.0.0.7' (try -f N)
- *   invalid integer '170,83' (try -d ,)
- *   invalid integer '7f00' (try --base 16)
- *   invalid integer '{"ms":' (JSON: try --jsonl -f NAME)
- *   invalid integer '2026-11-21' (try COLUMN:time)
- *   invalid integer '\1' (is it binary?)
  *
  * Shows at most 40 bytes of the token. Unprintable bytes but NUL are not masked.
  */

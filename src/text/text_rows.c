@@ -52,11 +52,6 @@ bool text_rows_are_needed(const struct job *job)
            first->notation > TEXT_OPAQUE || first->field == TEXT_WHOLE_LINE;
 }
 
-static bool text_rows_is_before(int32_t a, int32_t b)
-{
-    return (a < 0) != (b < 0) ? b < 0 : a < b;
-}
-
 /* Prepares a call: the fields in order, each once, and the columns in the order of reading. */
 static void text_rows_prepare(struct text_rows_call *call, struct text_rows *rows)
 {
@@ -84,16 +79,19 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
             column->limits = text_number_limits(of->element);
         if (column->rules.from_zero)
             column->limits.magnitude[true] = 0;
+        const int32_t wanted = column->rules.field;
         size_t at = 0;
-        while (at < call->fields &&
-               text_rows_is_before(call->field[at].rules.field, column->rules.field))
-            at++;
-        if (at < call->fields && call->field[at].rules.field == column->rules.field)
+        for (int32_t field; at < call->fields; at++) {
+            field = call->field[at].rules.field;
+            if ((field < 0) != (wanted < 0) ? field < 0 : field >= wanted)
+                break;
+        }
+        if (at < call->fields && call->field[at].rules.field == wanted)
             continue;
         memmove(&call->field[at + 1], &call->field[at],
                 (call->fields++ - at) * sizeof call->field[0]);
         call->field[at] = (struct text_rows_field){.rules = column->rules};
-        call->counted += column->rules.field > 0;
+        call->counted += wanted > 0;
     }
     for (size_t i = 0; i < count; i++) {
         while (call->field[call->column[i].field].rules.field != call->column[i].rules.field)

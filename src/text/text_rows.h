@@ -52,12 +52,10 @@ struct text_rows {
 };
 
 /*
- * Parses data[offset..bytes), which consists of whole lines; its end also ends a line. Stores at
- * most `capacity` rows. Advances `offset`, and returns TEXT_END, TEXT_FULL or TEXT_INVALID as
- * text_parse_function (text.h) says; with TEXT_END, `offset` is `bytes`. After TEXT_INVALID, the
- * invalid tokens are of the row that is the last one stored, if it counts for other columns, or
- * comes after those stored. In the best instruction set of this machine. Pure, and thread-safe on
- * distinct texts. After a failure of `texts`, status and failure say so, and rows are lost.
+ * Parses data[offset..bytes), whole lines, as text_parse_function (text.h) says; with TEXT_END,
+ * `offset` is `bytes`. After TEXT_INVALID, the invalid tokens are of the row that is the last one
+ * stored, if it counts for other columns, or comes after those stored. Thread-safe on distinct
+ * texts. After a failure of `texts`, status and failure say so, and rows are lost.
  */
 enum text_event text_rows_parse(struct text_rows *rows);
 

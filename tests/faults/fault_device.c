@@ -57,47 +57,47 @@ enum status fault_device_open(const struct job *job, const struct engine_options
     return cpu_engine.open(job, options, partial, session, workers, failure);
 }
 
-enum status fault_device_finish(void *session, struct failure *failure)
+enum status fault_device_merge(void *session, struct failure *failure)
 {
     (void)session;
     (void)failure;
     return STATUS_OK;
 }
 
-enum status fault_device_worker_open(void *session, void **worker, struct failure *failure)
+enum status fault_device_consumer_open(void *session, void **consumer, struct failure *failure)
 {
-    return cpu_engine.worker_open(session, worker, failure);
+    return cpu_engine.consumer_open(session, consumer, failure);
 }
 
-enum status fault_device_worker_buffer(void *worker, struct chunk_buffer *buffer,
-                                       struct failure *failure)
+enum status fault_device_consumer_buffer(void *consumer, struct chunk_buffer *buffer,
+                                         struct failure *failure)
 {
-    return cpu_engine.worker_buffer(worker, buffer, failure);
+    return cpu_engine.consumer_buffer(consumer, buffer, failure);
 }
 
-enum status fault_device_worker_absorb(void *worker, const struct chunk *chunk,
-                                       struct failure *failure)
+enum status fault_device_consumer_absorb(void *consumer, const struct chunk *chunk,
+                                         struct failure *failure)
 {
     while (fault_device_needs_both() && atomic_load(&fault_device_looks) == 0)
         fault_device_pause();
     atomic_fetch_add(&fault_device_chunks, 1);
-    return cpu_engine.worker_absorb(worker, chunk, failure);
+    return cpu_engine.consumer_absorb(consumer, chunk, failure);
 }
 
-enum status fault_device_worker_flush(void *worker, struct failure *failure)
+enum status fault_device_consumer_flush(void *consumer, struct failure *failure)
 {
-    (void)worker;
+    (void)consumer;
     (void)failure;
     return STATUS_OK;
 }
 
-enum status fault_device_worker_finish(void *worker, struct failure *failure)
+enum status fault_device_consumer_merge(void *consumer, struct failure *failure)
 {
     atomic_fetch_add(&fault_device_chunks, FAULT_DEVICE_CHUNKS);
-    return cpu_engine.worker_finish(worker, failure);
+    return cpu_engine.consumer_merge(consumer, failure);
 }
 
-enum status fault_device_wait(void *worker, const struct chunk *chunk, struct failure *failure)
+enum status fault_device_wait(void *consumer, const struct chunk *chunk, struct failure *failure)
 {
     unsigned looks = atomic_fetch_add(&fault_device_looks, 1); /* the device waits for the first */
 
@@ -106,5 +106,5 @@ enum status fault_device_wait(void *worker, const struct chunk *chunk, struct fa
         fault_device_pause();
         looks = atomic_fetch_add(&fault_device_looks, 1);
     }
-    return cpu_engine.worker_absorb(worker, chunk, failure);
+    return cpu_engine.consumer_absorb(consumer, chunk, failure);
 }

@@ -54,6 +54,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -293,12 +294,12 @@ static const struct engine faults_device = {
     .probe = fault_device_probe,
     .prepare = fault_device_prepare,
     .open = fault_device_open,
-    .finish = fault_device_finish,
-    .worker_open = fault_device_worker_open,
-    .worker_buffer = fault_device_worker_buffer,
-    .worker_absorb = fault_device_worker_absorb,
-    .worker_flush = fault_device_worker_flush,
-    .worker_finish = fault_device_worker_finish,
+    .merge = fault_device_merge,
+    .consumer_open = fault_device_consumer_open,
+    .consumer_buffer = fault_device_consumer_buffer,
+    .consumer_absorb = fault_device_consumer_absorb,
+    .consumer_flush = fault_device_consumer_flush,
+    .consumer_merge = fault_device_consumer_merge,
 };
 static struct engine faults_engines[2];
 extern const struct engine *const __real_engines[];
@@ -312,9 +313,9 @@ static void faults_make_engines(void)
     }
     faults_engines[0] = faults_device;
     faults_engines[0].close = cpu_engine.close;
-    faults_engines[0].worker_close = cpu_engine.worker_close;
+    faults_engines[0].consumer_close = cpu_engine.consumer_close;
     faults_engines[1] = cpu_engine;
-    faults_engines[1].worker_absorb = fault_device_wait;
+    faults_engines[1].consumer_absorb = fault_device_wait;
     __wrap_engines[0] = &faults_engines[0];
     __wrap_engines[1] = &faults_engines[1];
 }

@@ -20,8 +20,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define BINS_MAX  (1u << 20)
-#define FRAME_MAX ((size_t)4 << 20)
+#define BINS_MAX     (1u << 20)
+#define FRAME_MAX    ((size_t)4 << 20)
+#define BUFFER_BYTES ((uint64_t)1 << 30) /* for tables */
 
 /* States in memory, as files that have names. */
 static int input = -1;
@@ -106,6 +107,7 @@ static bool merge(const char *name, struct sum *sum)
                       sum->job.binning.bins <= BINS_MAX;
             sum->job.line = line;
             sum->job.any_order = false; /* as with --save */
+            sum->job.buffer_bytes = BUFFER_BYTES;
             is_fine =
                 is_fine && (sum->partial = operation_of(&sum->job)->create(&sum->job, &failure));
         }
@@ -128,16 +130,17 @@ static void save(const struct job *job, const void *partial)
     require(writer_close(writer, &failure) == STATUS_OK, "writer_close");
 }
 
-/* Writes the reductions of a finished partial to nowhere. */
+/* Writes the reductions of a finalized partial to nowhere. */
 static void write_reductions(const struct job *job, const void *partial)
 {
+    const struct reduce_shared *shared = partial; /* if there are no groups */
     char text[REDUCE_SIZE];
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
         const enum reduction_id id = job->reductions.list[i].id;
         if (job->group_count == 0 && job->operation == OPERATION_REDUCE &&
-            reduce_has(reduce_result(partial), id))
-            reduce_write(text, partial, job, i);
+            reduce_has(&shared->reduce, id))
+            reduce_write_found(text, &shared->reduce, shared->found, job, i);
         const struct groups *groups = partial;
         const bool has_groups = job->group_count > 0;
         for (size_t k = 0; has_groups && k < table_distinct(groups->table); k++) {
@@ -155,7 +158,7 @@ static void check(struct sum *sum)
     struct failure failure;
     struct sum again;
 
-    require(operation_of(&sum->job)->finish(sum->partial, &sum->job, sum->elements, &failure) ==
+    require(operation_of(&sum->job)->finalize(sum->partial, &sum->job, sum->elements, &failure) ==
                 STATUS_OK,
             "a state that makes no result was taken");
     write_reductions(&sum->job, sum->partial);

@@ -67,12 +67,12 @@ static void count_hundred(struct count *count, int times)
     for (int i = 0; i < 100; i++)
         values[i] = i;
     struct chunk chunk = {.data = values, .bytes = sizeof values};
-    if (operation_open_thread(&op_count, &job, count, &state, &failure) != STATUS_OK)
+    if (operation_open_local(&op_count, &job, count, &state, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (int i = 0; i < times; i++)
-        op_count.thread_absorb(state, &chunk, &failure);
-    op_count.thread_finish(state, &failure);
-    operation_close_thread(&op_count, state);
+        op_count.local_absorb(state, &chunk, &failure);
+    op_count.local_merge(state, &failure);
+    operation_close_local(&op_count, state);
 }
 
 static bool equals(const struct count *count, const uint64_t wanted[PREDICATES])
@@ -111,7 +111,7 @@ static void test_large(void)
     uint64_t elements = 3 * LARGE + 500;
     const uint64_t wanted[PREDICATES] = {LARGE + 53, elements - LARGE - 53, elements, 0,
                                          (uint64_t)UINT32_MAX + 20};
-    tap_ok(count_finish(count, &job, elements, &failure) == STATUS_OK && equals(count, wanted),
+    tap_ok(count_finalize(count, &job, elements, &failure) == STATUS_OK && equals(count, wanted),
            "counts beyond 2^32 and 2^40 are kept and added to");
     count_destroy(count);
 }
@@ -125,7 +125,7 @@ static void test_largest(void)
 
     count_add(count, UINT64_MAX - 100, 0, preloaded, PREDICATES);
     count_hundred(count, 1);
-    tap_ok(count_finish(count, &job, UINT64_MAX, &failure) == STATUS_OK && equals(count, wanted),
+    tap_ok(count_finalize(count, &job, UINT64_MAX, &failure) == STATUS_OK && equals(count, wanted),
            "counts up to 2^64 - 1");
     count_destroy(count);
 }
@@ -151,7 +151,8 @@ static void test_threads(void)
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    tap_ok(count_finish(count, &job, 100 * ROUNDS, &failure) == STATUS_OK && equals(count, wanted),
+    tap_ok(count_finalize(count, &job, 100 * ROUNDS, &failure) == STATUS_OK &&
+               equals(count, wanted),
            "threads merge into one partial");
     count_destroy(count);
 }
@@ -163,7 +164,7 @@ static bool refuses(uint64_t elements, uint64_t hits, uint64_t read, const char 
     struct failure failure = {.status = STATUS_OK};
 
     count_add(count, elements, LESS, preloaded, 1);
-    bool right = count_finish(count, &job, read, &failure) == STATUS_DATA &&
+    bool right = count_finalize(count, &job, read, &failure) == STATUS_DATA &&
                  failure.status == STATUS_DATA && strstr(failure.message, message);
     count_destroy(count);
     return right;
@@ -184,7 +185,7 @@ static void test_null(void)
     struct job none = {.predicates = NULL};
 
     count_destroy(NULL);
-    operation_close_thread(&op_count, NULL);
+    operation_close_local(&op_count, NULL);
     job_destroy(&none);
     tap_ok(true, "nothing can be freed");
 }

@@ -177,7 +177,7 @@ static bool check_distribution(const struct cpu_counter *counter, uint32_t bins,
     for (size_t i = 0; i < VALUES; i++)
         indexes[i] = distributed(distribution, i, table.histogram->entries, &state);
     bool right = check_counter(counter, &table, indexes, VALUES);
-    if (right && histogram_finish(table.histogram, &table.job, VALUES, &failure) != STATUS_OK)
+    if (right && histogram_finalize(table.histogram, &table.job, VALUES, &failure) != STATUS_OK)
         right = tap_note("%s", failure.message);
     right = right && table_matches(&table);
     table_close(&table);
@@ -416,7 +416,7 @@ static void test_threads(void)
                                                                    &cpu_counter_partitioned};
     static const struct cpu_counter *const mixed[WORKERS] = {&cpu_counter_private,
                                                              &cpu_counter_partitioned, NULL,
-                                                             &cpu_counter_partitioned};
+                                                             &cpu_counter_streamed};
 
     tap_ok(check_threads(6, 0, direct) && check_threads(20000, border, direct),
            "threads add counts to one histogram at once");
@@ -457,7 +457,7 @@ static bool check_policy(uint32_t bins, enum outside_policy policy)
     if (policy == OUTSIDE_CLAMP || policy == OUTSIDE_IGNORE)
         table.wanted[bins] = table.wanted[bins + 1] = 0;
     bool right =
-        histogram_finish(table.histogram, &table.job, table.total, &failure) == STATUS_OK &&
+        histogram_finalize(table.histogram, &table.job, table.total, &failure) == STATUS_OK &&
         table_matches(&table) && histogram_count(table.histogram, bins) == table.wanted[bins] &&
         histogram_count(table.histogram, bins + 1) == table.wanted[bins + 1];
     table_close(&table);
@@ -489,7 +489,7 @@ static bool refuses_total(struct table *table, uint64_t elements)
         table->job.outside = (enum outside_policy)policy;
         right =
             right &&
-            histogram_finish(table->histogram, &table->job, elements, &failure) == STATUS_DATA &&
+            histogram_finalize(table->histogram, &table->job, elements, &failure) == STATUS_DATA &&
             failure.status == STATUS_DATA && strstr(failure.message, read) &&
             strstr(failure.message, counted);
     }
@@ -513,7 +513,8 @@ static void test_large(void)
     const uint64_t large[3] = {UINT32_MAX, ((uint64_t)1 << 40) + 3, ((uint64_t)1 << 63) - 1};
     const uint32_t most32[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
     const uint32_t indexes[4] = {0, 1, 2, 2};
-    const struct cpu_counter *const counters[] = {&cpu_counter_private, &cpu_counter_partitioned};
+    const struct cpu_counter *const counters[] = {&cpu_counter_private, &cpu_counter_partitioned,
+                                                  &cpu_counter_streamed};
     struct table table;
     struct failure failure;
 
@@ -532,7 +533,7 @@ static void test_large(void)
         counters[i]->close(state);
         table_want(&table, indexes, ARRAY_LENGTH(indexes));
     }
-    tap_ok(histogram_finish(table.histogram, &table.job, table.total, &failure) == STATUS_OK &&
+    tap_ok(histogram_finalize(table.histogram, &table.job, table.total, &failure) == STATUS_OK &&
                table_matches(&table),
            "counts beyond 2^32, and up to 2^63, are kept and added to");
     table_close(&table);
@@ -716,6 +717,7 @@ int main(void)
 {
     test_counter(&cpu_counter_private, "private");
     test_counter(&cpu_counter_partitioned, "partitioned");
+    test_counter(&cpu_counter_streamed, "streamed");
     test_limited();
     test_add_ranges();
     test_runs();

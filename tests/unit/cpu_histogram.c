@@ -112,22 +112,21 @@ static void make_values(void)
 static void count(struct histogram *histogram)
 {
     struct failure failure;
-    void *thread = NULL;
+    void *local = NULL;
     const size_t bytes = subject.job.element.bytes;
 
-    if (operation_open_thread(&op_histogram, &subject.job, histogram, &thread, &failure) !=
-        STATUS_OK)
+    if (operation_open_local(&op_histogram, &subject.job, histogram, &local, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (int i = 0; i < 3; i++) {
         struct chunk chunk = {
             .data = i == 1 ? zeros : subject.bytes,
             .bytes = (i == 1 ? ZEROS : subject.values) * bytes,
         };
-        if (op_histogram.thread_absorb(thread, &chunk, &failure) != STATUS_OK ||
-            op_histogram.thread_finish(thread, &failure) != STATUS_OK)
+        if (op_histogram.local_absorb(local, &chunk, &failure) != STATUS_OK ||
+            op_histogram.local_merge(local, &failure) != STATUS_OK)
             bail_out(failure.message);
     }
-    operation_close_thread(&op_histogram, thread);
+    operation_close_local(&op_histogram, local);
 }
 
 static bool check_isa(const char *name, const char *isa)
@@ -459,26 +458,25 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
 {
     struct failure failure = {.position = 0};
     struct histogram *histogram;
-    void *thread = NULL;
+    void *local = NULL;
     const size_t bytes = subject.job.element.bytes;
     struct chunk chunk = {.data = zeros, .bytes = ZEROS * bytes};
 
     setenv("GPUHIST_ISA", isa, 1);
     cpu_isa_forget();
     if (!(histogram = histogram_create(&subject.job, &failure)) ||
-        operation_open_thread(&op_histogram, &subject.job, histogram, &thread, &failure) !=
-            STATUS_OK)
+        operation_open_local(&op_histogram, &subject.job, histogram, &local, &failure) != STATUS_OK)
         bail_out(failure.message);
     bool right = true;
     for (int i = 0; i < chunks; i++)
-        right = right && op_histogram.thread_absorb(thread, &chunk, &failure) == STATUS_OK;
+        right = right && op_histogram.local_absorb(local, &chunk, &failure) == STATUS_OK;
     subject.values = 0;
     put(outside);
     memcpy(zeros + place * bytes, subject.bytes, bytes);
-    right = right && op_histogram.thread_absorb(thread, &chunk, &failure) == STATUS_DATA &&
+    right = right && op_histogram.local_absorb(local, &chunk, &failure) == STATUS_DATA &&
             failure.position == place * bytes;
     memset(zeros, 0, sizeof zeros);
-    operation_close_thread(&op_histogram, thread);
+    operation_close_local(&op_histogram, local);
     histogram_destroy(histogram);
     unsetenv("GPUHIST_ISA");
     cpu_isa_forget();
@@ -618,15 +616,14 @@ static bool check_order(const char *order, const char *isa)
 {
     struct failure failure;
     struct histogram *histogram;
-    void *thread = NULL;
+    void *local = NULL;
     uint64_t times[128] = {0};
     bool right = true;
 
     setenv("GPUHIST_ISA", isa, 1);
     cpu_isa_forget();
     if (!(histogram = histogram_create(&subject.job, &failure)) ||
-        operation_open_thread(&op_histogram, &subject.job, histogram, &thread, &failure) !=
-            STATUS_OK)
+        operation_open_local(&op_histogram, &subject.job, histogram, &local, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (const char *letter = order; *letter; letter++) {
         struct chunk chunk = {.data = zeros, .bytes = sizeof zeros};
@@ -635,14 +632,14 @@ static bool check_order(const char *order, const char *isa)
         if (*letter == 'a')
             chunk = (struct chunk){.data = subject.bytes, .bytes = subject.values * 8};
         times[(unsigned char)*letter]++;
-        if (op_histogram.thread_absorb(thread, &chunk, &failure) != STATUS_OK ||
-            (letter - order == 2 && op_histogram.thread_finish(thread, &failure) != STATUS_OK))
+        if (op_histogram.local_absorb(local, &chunk, &failure) != STATUS_OK ||
+            (letter - order == 2 && op_histogram.local_merge(local, &failure) != STATUS_OK))
             bail_out(failure.message);
         right = right && rounds_as_usual();
     }
-    if (op_histogram.thread_finish(thread, &failure) != STATUS_OK)
+    if (op_histogram.local_merge(local, &failure) != STATUS_OK)
         bail_out(failure.message);
-    operation_close_thread(&op_histogram, thread);
+    operation_close_local(&op_histogram, local);
     for (size_t i = 0; i < histogram->entries && right; i++) {
         uint64_t wanted = times['d'] * doubtful.wanted[i] + times['a'] * subject.wanted[i] +
                           times['z'] * (i == defined_entry(0) ? ZEROS : 0);

@@ -107,7 +107,7 @@ static bool launch(struct bench *bench, size_t elements, const struct cuda_reduc
                            cudaMemcpyHostToDevice) == cudaSuccess &&
                 cuda_reduce.absorb(&bench->shared, &bench->chunk) == cudaSuccess &&
                 cuda_reduce.collect(&bench->shared, staging, sizeof staging, &failure) == STATUS_OK;
-    *result = *reduce_result(partial);
+    *result = ((const struct reduce_shared *)partial)->reduce;
     op_reduce.destroy(partial);
     return good;
 }

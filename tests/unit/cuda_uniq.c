@@ -274,7 +274,7 @@ static bool check_uniq(struct bench *bench, struct uniq *uniq)
     for (uint64_t times = 1; times <= 2; times++) {
         if (!count(bench))
             return false;
-        if (op_uniq.finish(uniq, &bench->job, times * bench->elements, &failure) != STATUS_OK)
+        if (op_uniq.finalize(uniq, &bench->job, times * bench->elements, &failure) != STATUS_OK)
             return tap_note("%s", failure.message);
         if (!equal(bench, uniq, times))
             return false;
@@ -362,6 +362,7 @@ static bool open_bench(struct bench *bench)
                                cudaDevAttrMultiProcessorCount, 0) != cudaSuccess)
         return false;
     bench->job.operation = OPERATION_UNIQ;
+    bench->job.buffer_bytes = (uint64_t)1 << 32;
     bench->shared.job = &bench->job;
     bench->data = malloc(ELEMENTS_MAX * sizeof(uint64_t));
     bench->keys = malloc(ELEMENTS_MAX * sizeof *bench->keys);

@@ -65,7 +65,8 @@ static void frames_add_skippable(struct frames *frames, unsigned char variant,
 /* The format or the refused kind of a file that begins so. */
 static const struct decoder_format *detect(const char *head, size_t bytes, bool *undecided)
 {
-    return decoder_detect(head, bytes, DECODER_COMPRESSED | DECODER_REFUSED, undecided);
+    return decoder_detect(head, bytes, DECODER_COMPRESSED | DECODER_REFUSED | DECODER_ARRAY,
+                          undecided);
 }
 
 /* --- detection -------------------------------------------------------------------------------- */

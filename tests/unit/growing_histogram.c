@@ -58,7 +58,7 @@ static bool test_rows(struct test *test, size_t wanted)
     uint64_t sum = 0;
     __int128 end = (__int128)1 << 100;
 
-    if (growing_histogram_finish(test->histogram, &test->job, test->added, &failure) != STATUS_OK)
+    if (growing_histogram_finalize(test->histogram, &test->job, test->added, &failure) != STATUS_OK)
         return tap_note("%s", failure.message);
     growing_histogram_rows_begin(&rows, &test->job, test->histogram,
                                  growing_histogram_width(test->histogram, 64), false);

@@ -1,9 +1,8 @@
-/* The memory that is available, on made-up trees of /proc and of control groups. */
+/* Memory and processors that may be used, on made-up trees of /proc and of control groups. */
 #define _XOPEN_SOURCE 700
 #include "config.h"
 
-#include "base/control_group.h"
-#include "base/memory.h"
+#include "base/resources.h"
 #include "tap.h"
 
 #include <ftw.h>
@@ -127,9 +126,9 @@ static const struct tree trees[] = {
     {"lines that make no sense", 1024000, {MEMINFO, {"proc/self/cgroup", "\n0\n0:\n0::\n:::\n"}}},
 };
 
-/* Quotas of processor time: `available` is the number of processors. */
+/* Quotas of processor time: `available` is the number of processors, UINT_MAX if none is set. */
 static const struct tree quotas[] = {
-    {"no group", UINT64_MAX, {{"proc/empty", ""}}},
+    {"no group", UINT_MAX, {{"proc/empty", ""}}},
     {"version 2: two and a half processors",
      3,
      {{"proc/self/cgroup", "0::/a/b\n"},
@@ -140,10 +139,10 @@ static const struct tree quotas[] = {
      1,
      {{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", "1000 100000\n"}}},
     {"version 2: no quota",
-     UINT64_MAX,
+     UINT_MAX,
      {{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", "max 100000\n"}}},
     {"version 2: a file that makes no sense",
-     UINT64_MAX,
+     UINT_MAX,
      {{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", "100000\n"}}},
     {"version 1: exactly two",
      2,
@@ -153,7 +152,7 @@ static const struct tree quotas[] = {
       {"sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"},
       {"sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"}}},
     {"version 1: no quota",
-     UINT64_MAX,
+     UINT_MAX,
      {{"proc/self/cgroup", V1_GROUP},
       {"sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "-1\n"},
       {"sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "100000\n"}}},
@@ -186,13 +185,14 @@ static int remove_entry(const char *name, const struct stat *info, int type, str
     return place->level > 0 ? remove(name) : 0;
 }
 
-static void test_tree(const struct tree *tree, uint64_t (*read)(const char *root))
+static void test_tree(const struct tree *tree, bool is_quota)
 {
     bool is_made = true;
 
     for (size_t i = 0; i < FILES_MAX && tree->files[i].name; i++)
         is_made = is_made && make_file(&tree->files[i]);
-    uint64_t available = read(root);
+    uint64_t available =
+        is_quota ? resources_of_groups(root).processors : resources_look(root).memory;
     tap_ok(is_made && available == tree->available, "%s: %" PRIu64 ", expected %" PRIu64,
            tree->what, available, tree->available);
     nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
@@ -213,7 +213,7 @@ static void test_address_space(void)
     struct rlimit set; /* an emulator may take no such limit */
     if (getrlimit(RLIMIT_AS, &set) != 0 || set.rlim_cur != limit.rlim_cur)
         return;
-    const uint64_t available = memory_available_under(root);
+    const uint64_t available = resources_look(root).memory;
     setrlimit(RLIMIT_AS, &before);
     tap_ok(available == ((uint64_t)1 << 46) - 1000 * page, "the limit of the address space");
     nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
@@ -227,9 +227,9 @@ int main(void)
         return 1;
     }
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
-        test_tree(&trees[i], memory_available_under);
+        test_tree(&trees[i], false);
     for (size_t i = 0; i < sizeof quotas / sizeof *quotas; i++)
-        test_tree(&quotas[i], control_group_processors);
+        test_tree(&quotas[i], true);
     test_address_space();
     rmdir(root);
     return tap_done();

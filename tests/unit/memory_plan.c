@@ -7,7 +7,7 @@
 
 #include "exec/memory_plan.h"
 
-#include "base/memory.h"
+#include "base/resources.h"
 #include "engine/engine.h"
 #include "tap.h"
 
@@ -53,7 +53,7 @@ static uint64_t make_group(bool is_v2, uint64_t limit, uint64_t used)
                          write_file(is_v2 ? "sys/fs/cgroup/memory.current"
                                           : "sys/fs/cgroup/memory/memory.usage_in_bytes",
                                     used, NULL);
-    return is_made ? memory_available_under(root) : 0;
+    return is_made ? resources_look(root).memory : 0;
 }
 
 static int remove_entry(const char *name, const struct stat *info, int type, struct FTW *at)
@@ -64,12 +64,13 @@ static int remove_entry(const char *name, const struct stat *info, int type, str
 }
 
 /* What the plan adds up to, by the words of memory_plan.h. */
-static uint64_t add_up(const struct memory_plan *plan, const struct memory_needs *needs)
+static uint64_t add_up(const struct job *planned, unsigned threads,
+                       const struct memory_needs *needs)
 {
-    const uint64_t blocks = (plan->threads + 1) * needs->table_per_thread;
+    const uint64_t blocks = (threads + 1) * needs->table_per_thread;
 
-    return needs->shared + (plan->table > blocks ? plan->table : blocks) +
-           plan->threads * (needs->thread + plan->buffers);
+    return needs->shared + (planned->buffer_bytes > blocks ? planned->buffer_bytes : blocks) +
+           threads * (needs->thread + planned->counter_bytes);
 }
 
 static const unsigned thread_counts[] = {1, 2, 4, 16, 64, 128, 4096};
@@ -84,18 +85,21 @@ static void test_job(const char *what, const struct job *job, uint64_t available
 
     for (size_t i = 0; i < sizeof thread_counts / sizeof *thread_counts; i++) {
         struct memory_needs needs;
-        struct memory_plan plan;
+        struct job plan = *job;
         struct failure failure;
+        unsigned threads;
         memory_plan_needs(&needs, job, thread_counts[i], 0, ENGINE_INPUT_UNKNOWN, i % 2 == 1, 0);
-        if (memory_plan_make(&plan, &needs, available, &failure) != STATUS_OK) {
-            fits = fits && strstr(failure.message, "MiB of memory are needed");
+        if (memory_plan_make(&needs, available, &plan, &threads, &failure) != STATUS_OK) {
+            fits = fits && strstr(failure.message, needs.shared > available && needs.bins > 0
+                                                       ? "5000000 bins need 38 MiB of memory: "
+                                                       : "MiB of memory are needed: ");
             continue;
         }
-        fits = fits && plan.threads >= 1 && plan.threads <= thread_counts[i] &&
-               (needs.shared > available || add_up(&plan, &needs) <= available);
-        falls = falls && (i % 2 == 1 || (plan.threads >= planned && plan.buffers <= buffers));
-        planned = i % 2 == 1 ? planned : plan.threads;
-        buffers = i % 2 == 1 ? buffers : plan.buffers;
+        fits = fits && threads >= 1 && threads <= thread_counts[i] &&
+               add_up(&plan, threads, &needs) <= available;
+        falls = falls && (i % 2 == 1 || (threads >= planned && plan.counter_bytes <= buffers));
+        planned = i % 2 == 1 ? planned : threads;
+        buffers = i % 2 == 1 ? buffers : plan.counter_bytes;
     }
     tap_ok(fits, "%s in %" PRIu64 " MiB: plans fit", what, available / MIB);
     tap_ok(falls, "%s in %" PRIu64 " MiB: more threads have less each, and are not fewer", what,
@@ -105,13 +109,15 @@ static void test_job(const char *what, const struct job *job, uint64_t available
 static void test_plenty(const char *what, const struct job *job)
 {
     struct memory_needs needs;
-    struct memory_plan plan;
+    struct job plan = *job;
     struct failure failure;
+    unsigned threads;
 
     memory_plan_needs(&needs, job, 16, 0, ENGINE_INPUT_UNKNOWN, false, 0);
-    const bool is_made = memory_plan_make(&plan, &needs, (uint64_t)64 << 30, &failure) == STATUS_OK;
-    tap_ok(is_made && plan.threads == 16 && plan.buffers == needs.buffers_max &&
-               plan.table == (needs.table_per_thread > 0 ? (uint64_t)32 << 30 : 0),
+    const bool is_made =
+        memory_plan_make(&needs, (uint64_t)64 << 30, &plan, &threads, &failure) == STATUS_OK;
+    tap_ok(is_made && threads == 16 && plan.counter_bytes == needs.buffers_max &&
+               plan.buffer_bytes == (needs.table_per_thread > 0 ? (uint64_t)32 << 30 : 0),
            "%s with plenty: all threads, the best buffers, half for the table", what);
 }
 
@@ -157,14 +163,17 @@ int main(void)
     struct job two = {.operation = OPERATION_UNIQ, .value_count = 2};
     struct job singles[2] = {{.value_count = 1}, {.value_count = 1}};
     two.singles = singles;
-    memory_plan_apply(&(struct memory_plan){.threads = 1, .buffers = 10, .table = 100}, &two);
-    tap_ok(two.buffer_bytes == 100 && singles[1].buffer_bytes == 50 &&
+    const struct memory_needs needs = {
+        .threads = 1, .buffers = 10, .buffers_max = 10, .table_per_thread = 1, .table = 100};
+    struct failure failure;
+    unsigned threads;
+    tap_ok(memory_plan_make(&needs, 64 * MIB, &two, &threads, &failure) == STATUS_OK &&
+               two.buffer_bytes == 100 && singles[1].buffer_bytes == 50 &&
                singles[1].counter_bytes == 5,
            "columns share");
     tap_ok(memory_plan_decoding(128 * MIB) == 16 * MIB &&
                memory_plan_decoding(16 * MIB) == 8 * MIB &&
                memory_plan_decoding(UINT64_MAX) == 128 * MIB,
            "windows of decoders");
-    tap_ok(!memory_plan_has_devices(256 * MIB) && memory_plan_has_devices(4096 * MIB), "devices");
     return tap_done();
 }

@@ -140,7 +140,7 @@ static void actor_close(void *session)
     free(session);
 }
 
-static enum status actor_open_worker(const struct actor *session, size_t capacity, void **worker)
+static enum status actor_open_consumer(const struct actor *session, size_t capacity, void **worker)
 {
     struct actor *made = calloc(1, sizeof *made);
     if (!made)
@@ -158,7 +158,7 @@ static enum status actor_open_worker(const struct actor *session, size_t capacit
     return STATUS_OK;
 }
 
-static void actor_close_worker(void *worker)
+static void actor_close_consumer(void *worker)
 {
     struct actor *self = worker;
     if (!self)
@@ -188,7 +188,7 @@ static enum status actor_count(struct actor *self, const struct chunk *chunk,
     return stalin_sort_submit(self->partial, &run, failure);
 }
 
-static enum status actor_finish_worker(void *worker, struct failure *failure)
+static enum status actor_merge_consumer(void *worker, struct failure *failure)
 {
     struct actor *self = worker;
     enum status status = STATUS_OK;
@@ -220,10 +220,10 @@ static bool quick_probe(unsigned device, char *description, size_t size)
     return true;
 }
 
-static enum status quick_worker_open(void *session, void **worker, struct failure *failure)
+static enum status quick_consumer_open(void *session, void **worker, struct failure *failure)
 {
     (void)failure;
-    return actor_open_worker(session, 4 * 97, worker);
+    return actor_open_consumer(session, 4 * 97, worker);
 }
 
 static enum status actor_buffer(void *worker, struct chunk_buffer *buffer, struct failure *failure)
@@ -263,11 +263,11 @@ static const struct engine quick_engine = {
     .probe = quick_probe,
     .open = actor_open,
     .close = actor_close,
-    .worker_open = quick_worker_open,
-    .worker_buffer = actor_buffer,
-    .worker_absorb = quick_absorb,
-    .worker_finish = actor_finish_worker,
-    .worker_close = actor_close_worker,
+    .consumer_open = quick_consumer_open,
+    .consumer_buffer = actor_buffer,
+    .consumer_absorb = quick_absorb,
+    .consumer_merge = actor_merge_consumer,
+    .consumer_close = actor_close_consumer,
 };
 
 /* --- the engine of devices -----------------------------------------------------------------------
@@ -344,19 +344,19 @@ static enum status slow_fail(struct failure *failure)
     return status_fail(failure, STATUS_ENGINE, "the device has failed");
 }
 
-static enum status slow_finish(void *session, struct failure *failure)
+static enum status slow_merge(void *session, struct failure *failure)
 {
     (void)session;
     return play.fault == AT_FINISH ? slow_fail(failure) : STATUS_OK;
 }
 
-static enum status slow_worker_open(void *session, void **worker, struct failure *failure)
+static enum status slow_consumer_open(void *session, void **worker, struct failure *failure)
 {
     if (play.fault == AT_WORKER_OPEN)
         gate_open(&play.joined); /* nobody else will */
     if (play.fault == AT_WORKER_OPEN)
         return status_fail(failure, STATUS_ENGINE, "no stream");
-    actor_open_worker(session, 4 * 1021, worker);
+    actor_open_consumer(session, 4 * 1021, worker);
     ((struct actor *)*worker)->is_late = !atomic_exchange(&play.has_late, true);
     return STATUS_OK;
 }
@@ -396,13 +396,13 @@ static enum status slow_absorb(void *worker, const struct chunk *chunk, struct f
     return status;
 }
 
-static enum status slow_finish_worker(void *worker, struct failure *failure)
+static enum status slow_merge_consumer(void *worker, struct failure *failure)
 {
     const struct actor *self = worker;
 
     if (play.fault == AT_WORKER_FINISH || (play.fault == AT_IDLE && self->is_late))
         return slow_fail(failure);
-    return actor_finish_worker(worker, failure);
+    return actor_merge_consumer(worker, failure);
 }
 
 static const struct engine slow_engine = {
@@ -412,14 +412,14 @@ static const struct engine slow_engine = {
     .features = slow_features,
     .prepare = slow_prepare,
     .open = slow_open,
-    .finish = slow_finish,
+    .merge = slow_merge,
     .close = actor_close,
-    .worker_open = slow_worker_open,
-    .worker_buffer = slow_buffer,
-    .worker_absorb = slow_absorb,
-    .worker_flush = slow_finish_worker,
-    .worker_finish = slow_finish_worker,
-    .worker_close = actor_close_worker,
+    .consumer_open = slow_consumer_open,
+    .consumer_buffer = slow_buffer,
+    .consumer_absorb = slow_absorb,
+    .consumer_flush = slow_merge_consumer,
+    .consumer_merge = slow_merge_consumer,
+    .consumer_close = actor_close_consumer,
 };
 
 static const struct engine *const table[] = {&slow_engine, &quick_engine, NULL};
@@ -768,7 +768,7 @@ static void test_fails_midway(void)
         scene_run(&scene);
         tap_ok(scene_is_right(&scene, "the device has failed"),
                "a device that fails midway ends the run: %s, fault %d, chunk %u",
-               operations[ids[i % 2]]->name, (int)play.fault, play.sound_chunks);
+               job_operation_names[ids[i % 2]], (int)play.fault, play.sound_chunks);
         unlink(scene.output);
     }
 }
@@ -788,7 +788,7 @@ static void test_again(void)
         scene_run(&scene);
         tap_ok(scene_is_right(&scene, NULL) && scene.report.worker_pool_count == 1 &&
                    (i % 2 == 0 || scene_output_is_right(&scene)),
-               "and then all is done again: %s, fault %d", operations[ids[i % 2]]->name,
+               "and then all is done again: %s, fault %d", job_operation_names[ids[i % 2]],
                (int)play.fault);
         unlink(scene.output);
     }
@@ -830,11 +830,11 @@ static enum status watch_checkpoints(void *context, struct pipeline *pipeline,
                                      struct failure *failure)
 {
     enum status status = STATUS_OK;
-    struct pipeline_live live = {.bytes = 0};
+    struct pipeline_live live = pipeline_look(pipeline);
 
-    while (status == STATUS_OK && !pipeline_has_ended(pipeline)) {
-        pipeline_look(pipeline, &live);
+    while (status == STATUS_OK && !live.has_ended) {
         status = pipeline_checkpoint(pipeline, use_checkpoint, context, failure);
+        live = pipeline_look(pipeline);
     }
     if (status == STATUS_OK && live.bytes > 4 * ELEMENTS)
         return status_fail(failure, STATUS_DATA, "%llu bytes", (unsigned long long)live.bytes);
@@ -874,6 +874,10 @@ static void test_young(void)
     young.seconds = 0.009;
     young.bytes = 20000000;
     tap_ok(offload_policy_pays(&young), "nor those that have hardly begun");
+    young.input_bytes = 2000000000;
+    tap_ok(!offload_policy_pays(&young), "unless they may end 2 GB sooner than a device is ready");
+    young.input_bytes = 8000000000;
+    tap_ok(offload_policy_pays(&young), "but not 8 GB");
 }
 
 /* Whether a device pays for a pipe, and for a file of which more or less is left. */

@@ -156,10 +156,10 @@ static bool absorb(const struct job *job, uint64_t key, struct reduce_shared *sh
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     key <<= 64 - 8 * job->element.bytes;
 #endif
-    bool done = operation_open_thread(&op_reduce, job, shared, &state, &failure) == STATUS_OK &&
-                op_reduce.thread_absorb(state, &chunk, &failure) == STATUS_OK &&
-                op_reduce.thread_finish(state, &failure) == STATUS_OK;
-    operation_close_thread(&op_reduce, state);
+    bool done = operation_open_local(&op_reduce, job, shared, &state, &failure) == STATUS_OK &&
+                op_reduce.local_absorb(state, &chunk, &failure) == STATUS_OK &&
+                op_reduce.local_merge(state, &failure) == STATUS_OK;
+    operation_close_local(&op_reduce, state);
     return done;
 }
 
@@ -172,7 +172,7 @@ static bool absorb_many(const struct job *job, const char *value, uint64_t count
 
     if (!(one = op_reduce.create(job, &failure)) || !absorb(job, key_of(value), one))
         return false;
-    struct reduce power = *reduce_result(one);
+    struct reduce power = ((const struct reduce_shared *)one)->reduce;
     op_reduce.destroy(one);
     for (; count > 0; count >>= 1) {
         if (count & 1)
@@ -190,7 +190,7 @@ static bool is_expected(const struct job *job, const struct stream *row,
     char *c = text;
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
-        c += reduce_write(c, shared, job, i);
+        c += reduce_write_found(c, &shared->reduce, shared->found, job, i);
         *c++ = ' ';
     }
     c[-1] = '\0';
@@ -212,7 +212,7 @@ static bool check_row(const struct stream *row)
     bool good =
         absorb_many(&job, row->a, row->a_count, shared) &&
         absorb_many(&job, row->b, row->b_count, shared) &&
-        op_reduce.finish(shared, &job, row->a_count + row->b_count, &failure) == STATUS_OK &&
+        op_reduce.finalize(shared, &job, row->a_count + row->b_count, &failure) == STATUS_OK &&
         op_reduce.check_result(&job, shared, &failure) == STATUS_OK &&
         is_expected(&job, row, shared);
     op_reduce.destroy(shared);
@@ -229,8 +229,8 @@ static void test_lost_element(void)
     reductions_default(&job.reductions, 0);
     bool good =
         (shared = op_reduce.create(&job, &failure)) != NULL && absorb_many(&job, "3", 5, shared);
-    tap_ok(good && op_reduce.finish(shared, &job, 5, &failure) == STATUS_OK &&
-               op_reduce.finish(shared, &job, 6, &failure) == STATUS_DATA &&
+    tap_ok(good && op_reduce.finalize(shared, &job, 5, &failure) == STATUS_OK &&
+               op_reduce.finalize(shared, &job, 6, &failure) == STATUS_DATA &&
                strstr(failure.message, "6 elements were read, but 5 counted"),
            "an element that was read and not counted is an error");
     op_reduce.destroy(shared);
@@ -250,10 +250,10 @@ static void test_lost_square(void)
     reductions_default(&job.reductions, 0);
     bool good = (shared = op_reduce.create(&job, &failure)) != NULL;
     reduce_share(shared, &reduce);
-    good = good && op_reduce.finish(shared, &job, 2, &failure) == STATUS_OK;
+    good = good && op_reduce.finalize(shared, &job, 2, &failure) == STATUS_OK;
     reduce.squares = wide_from(17);
     reduce_share(shared, &reduce);
-    tap_ok(good && op_reduce.finish(shared, &job, 4, &failure) == STATUS_DATA &&
+    tap_ok(good && op_reduce.finalize(shared, &job, 4, &failure) == STATUS_DATA &&
                strstr(failure.message, "a negative variance"),
            "a sum of squares that is too small is an error");
     op_reduce.destroy(shared);

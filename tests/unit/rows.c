@@ -53,7 +53,7 @@ static struct histogram *make_histogram(const struct job *job, size_t filled)
         histogram_add_counts64(histogram, entry, &count, 1);
         elements += count;
     }
-    histogram_finish(histogram, job, elements, &failure);
+    histogram_finalize(histogram, job, elements, &failure);
     return histogram;
 }
 
@@ -297,7 +297,7 @@ static void test_regions(void)
         expected[i] = (struct rows_row){.low = low, .high = low + 1, .count = count64};
         elements += count64;
     }
-    bool passed = histogram_finish(histogram, &job, elements, &failure) == STATUS_OK;
+    bool passed = histogram_finalize(histogram, &job, elements, &failure) == STATUS_OK;
     histogram_rows_begin(&rows, &job, histogram, false);
     tap_ok(passed && reads(rows, expected, VALUES), "rows far apart, at the borders of regions");
     histogram_destroy(histogram);
@@ -454,7 +454,9 @@ static void counted_begin(struct counted *counted, const char *type, uint64_t wi
     struct failure failure;
     void *partial = NULL;
 
-    *counted = (struct counted){.job = {.operation = OPERATION_UNIQ, .bin_width = width}};
+    *counted = (struct counted){
+        .job = {.operation = OPERATION_UNIQ, .bin_width = width, .buffer_bytes = (uint64_t)1 << 30},
+    };
     counted->rows = malloc(COUNTED_ROWS_MAX * sizeof *counted->rows);
     must(counted->rows && element_parse(type, &counted->job.element) &&
              (partial = op_uniq.create(&counted->job, &failure)) != NULL,
@@ -566,7 +568,7 @@ static bool counted_finish(struct counted *counted)
     for (size_t i = 0; i < uniq->windows.count; i++)
         counted_note_window(counted, &uniq->windows.list[i]);
     bool passed = table_writer_flush(counted->writer, &failure) == STATUS_OK &&
-                  op_uniq.finish(uniq, &counted->job, counted->elements, &failure) == STATUS_OK;
+                  op_uniq.finalize(uniq, &counted->job, counted->elements, &failure) == STATUS_OK;
     counted_shape.has_below |= passed && uniq_window(uniq) && uniq->below > 0;
     counted_shape.has_above |=
         passed && uniq_window(uniq) && uniq->below < table_distinct(uniq->table);
@@ -631,7 +633,7 @@ static bool counted_reads_any(struct counted *counted)
     must(found != NULL, "no memory");
     counted->job.any_order = true;
     bool passed =
-        op_uniq.finish(counted->uniq, &counted->job, counted->elements, &failure) == STATUS_OK;
+        op_uniq.finalize(counted->uniq, &counted->job, counted->elements, &failure) == STATUS_OK;
     uniq_rows_begin(&rows, &counted->job, counted->uniq, false);
     while (passed && n + BATCH <= COUNTED_ROWS_MAX && (some = rows.read(&rows, found + n, BATCH)))
         n += some;

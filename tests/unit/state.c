@@ -157,7 +157,7 @@ static bool check_loaded(const struct job *job, const struct histogram *histogra
         require(partial ? STATUS_OK : failure.status, &failure);
         require(state_load(reader, &found, partial, &elements, &failure), &failure);
         if (pass == 1)
-            require(op_histogram.finish(partial, &found, elements, &failure), &failure);
+            require(op_histogram.finalize(partial, &found, elements, &failure), &failure);
         job_destroy(&found);
         options_destroy(&options);
         state_reader_close(reader);
@@ -186,7 +186,7 @@ static void test_shape(const struct shape *shape)
         histogram_add_unlocked(histogram, i, count);
         elements += count;
     }
-    require(histogram_finish(histogram, &job, elements, &failure), &failure);
+    require(histogram_finalize(histogram, &job, elements, &failure), &failure);
     save(&job, histogram);
     tap_ok(check_loaded(&job, histogram), "%s %llu, type %s, %u bins", kinds[shape->kind],
            (unsigned long long)shape->number, shape->type, job.binning.bins);
@@ -326,7 +326,7 @@ static void test_damage(const char *name, struct job *job, const void *partial)
         void *loaded = load(bad, is_cut ? i : bytes, &options, &found, &elements);
         if (loaded) {
             const struct operation *operation = operation_of(&found);
-            require(operation->finish(loaded, &found, elements, &failure), &failure);
+            require(operation->finalize(loaded, &found, elements, &failure), &failure);
             save(&found, loaded);
             same++;
             passed = !is_cut && read_file(again, sizeof again) == bytes &&
@@ -364,9 +364,10 @@ static void test_damage_table(void)
     reductions_parse("mode,p99.9,count", &job.reductions);
     partial = op_reduce.create(&job, &failure);
     require(partial ? STATUS_OK : failure.status, &failure);
-    put_entry(reduce_uniq(partial)->table, &(const struct table_entry){.key = 7, .count = 3});
+    put_entry(((struct reduce_shared *)partial)->uniq->table,
+              &(const struct table_entry){.key = 7, .count = 3});
     reduce_share(partial, &(const struct reduce){.count = 3});
-    require(op_reduce.finish(partial, &job, 3, &failure), &failure);
+    require(op_reduce.finalize(partial, &job, 3, &failure), &failure);
     test_damage("reductions with a table", &job, partial);
     op_reduce.destroy(partial);
 }

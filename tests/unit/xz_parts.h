@@ -50,7 +50,7 @@ static size_t xz_parts_decode(const unsigned char *data, size_t begin, size_t by
     const struct decoder_format *xz =
         decoder_detect("\xfd\x37zXZ", 6, DECODER_COMPRESSED, &undecided);
     const struct decoder_view view = {.bytes = bytes, .look = frame_look, .context = (void *)data};
-    struct decoder_index *index = decoder_index_open(xz, &view, begin, 0);
+    struct decoder_index *index = decoder_index_open(xz, &view, begin, 0, true);
     struct decoder_part part = {.is_last = false};
     size_t count = 0;
     bool is_fine = index != NULL;

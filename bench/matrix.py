@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Times each engine on the work that gpuhist is for, from files, pipes and compressed files.
+
+usage: matrix.py GPUHIST [DIRECTORY [RUNS [MB [INPUT...]]]]
+
+INPUT is file, pipe or zst (16 files); all three by default. Makes files of about MB megabytes (2000)
+in DIRECTORY (/dev/shm) and removes them. The engines take turns; a cell has the median of RUNS (3)
+whole processes in seconds. The last column is auto's time divided by that of the better engine; for
+a pipe, `wc -c` is what the pipe itself takes. Needs numpy and zstd. Prints a table in Markdown.
+"""
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy
+
+PARTS = 16
+ENGINES = ("cpu", "cuda", "auto")
+# The work, its options and its input.
+WORK = (("256 bins", "--range 0:5M --bins 256 --binary", "ids"),
+        ("5M bins", "--bins 5M --binary", "ids"),
+        ("reduce sum,min,max", "reduce sum,min,max --binary", "ids"),
+        ("uniq, 1Mi different", "uniq --top 3 -t i64le", "mi"),
+        ("uniq, all different", "uniq --top 3 -t i64le", "all"),
+        ("text, sum", "reduce sum --text", "text"),
+        ("field 9 of a log", "-f 9 --bins 600", "log"))
+
+
+def make_inputs(megabytes):
+    rng = numpy.random.default_rng(1)
+    values = megabytes * 1000000 // 4
+    rng.integers(0, 5000000, values, dtype="i4").tofile("ids")
+    (rng.integers(0, 2 ** 20, values // 2) * 0x9E3779B97F4A7).tofile("mi")
+    # multiplying by an odd number gives different values
+    (numpy.arange(values // 4, dtype="u8") * numpy.uint64(0x9E3779B97F4A7C15)).tofile("all")
+    numbers = "\n".join(map(str, rng.integers(0, 10 ** 9, 1000000).tolist())) + "\n"
+    statuses = rng.choice([200, 304, 404, 301, 500], 100000)
+    rest = rng.integers(0, 60000, 100000)
+    log = "".join(f'10.0.{n % 256}.7 - - [21/Nov/2026:13:45:02 +0000] "GET /api/v1/items/{n} HTTP/1.1" '
+                  f'{status} {n} "-" "Mozilla/5.0 (X11; Linux x86_64)"\n'
+                  for status, n in zip(statuses.tolist(), rest.tolist()))
+    for name, block in (("text", numbers), ("log", log)):
+        block = block.encode()
+        with open(name, "wb") as file:
+            for _ in range(megabytes * 1000000 // len(block)):
+                file.write(block)
+
+
+def compress(name):
+    """Makes PARTS files of it, which are cut where rows end."""
+    if name in ("text", "log"):
+        split = ["split", "-n", f"l/{PARTS}", name, name + ".part."]
+    else:
+        size = os.path.getsize(name)
+        split = ["split", "-b", str((size // PARTS + 15) // 8 * 8), name, name + ".part."]
+    subprocess.run(split, check=True)
+    parts = sorted(f for f in os.listdir() if f.startswith(name + ".part."))
+    subprocess.run(["xargs", f"-P{os.cpu_count()}", "-n1", "zstd", "-q", "--rm", "-f"], check=True,
+                   input="\n".join(parts).encode())
+
+
+def seconds(command):
+    start = time.monotonic()
+    subprocess.run(command, shell=True, stdout=subprocess.DEVNULL, check=True)
+    return time.monotonic() - start
+
+
+def main():
+    gpuhist = os.path.abspath(sys.argv[1])
+    place = sys.argv[2] if len(sys.argv) > 2 else "/dev/shm"
+    runs = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    megabytes = int(sys.argv[4]) if len(sys.argv) > 4 else 2000
+    inputs = sys.argv[5:] or ("file", "pipe", "zst")
+    with tempfile.TemporaryDirectory(dir=place) as directory:
+        os.chdir(directory)
+        make_inputs(megabytes)
+        if "zst" in inputs:
+            for name in ("ids", "mi", "all", "text", "log"):
+                compress(name)
+        print("| work | input | `wc -c` | cpu | cuda | auto | auto / better |\n|---|---|---|---|---|---|---|")
+        for work, options, name in WORK:
+            for kind in inputs:
+                command = {"file": f"{gpuhist} {options} %s {name}",
+                           "pipe": f"cat {name} | {gpuhist} {options} %s",
+                           "zst": f"{gpuhist} {options} %s {name}.part.*.zst"}[kind]
+                times = {engine: [] for engine in ENGINES}
+                pipe = [seconds(f"cat {name} | wc -c") for _ in range(runs)] if kind == "pipe" else []
+                for _ in range(runs):
+                    for engine in ENGINES:
+                        times[engine].append(seconds(command % ("-q --engine=" + engine)))
+                cpu, cuda, auto = (statistics.median(times[engine]) for engine in ENGINES)
+                bare = f"{statistics.median(pipe):.3f}" if pipe else ""
+                print(f"| {work} | {kind} | {bare} | {cpu:.3f} | {cuda:.3f} | {auto:.3f} | "
+                      f"{auto / min(cpu, cuda):.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

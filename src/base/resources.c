@@ -1,0 +1,200 @@
+/* Implements resources.h: one walk over the control groups, and the files of the system. */
+#include "config.h"
+
+#include "base/resources.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* From here on a limit is none: version 1 writes 2^63 less a page, or -1. */
+#define RESOURCES_NONE ((uint64_t)1 << 62)
+
+/* Less memory is used without looking whether it is there. */
+#define RESOURCES_FEW_BYTES ((uint64_t)4 << 20)
+
+/* Of a file that is read, and of its path. */
+#define RESOURCES_TEXT_SIZE 8192
+
+/* Where a hierarchy of groups is mounted, and the names of its files, NULL if it has none. */
+struct resources_hierarchy {
+    const char *controller; /* in /proc/self/cgroup, between commas */
+    const char *mount;
+    const char *memory_limit;
+    const char *memory_used;
+    const char *caches[2]; /* labels in memory.stat: of the group and those below it */
+    const char *quota;     /* of processor time */
+    const char *period;    /* NULL: it follows the quota */
+};
+
+#define RESOURCES_V2                                                                   \
+    .controller = ",,", .memory_limit = "memory.max", .memory_used = "memory.current", \
+    .caches = {"\ninactive_file ", "\nactive_file "}, .quota = "cpu.max"
+
+static const struct resources_hierarchy resources_hierarchies[] = {
+    {
+        .controller = ",memory,",
+        .mount = "/sys/fs/cgroup/memory",
+        .memory_limit = "memory.limit_in_bytes",
+        .memory_used = "memory.usage_in_bytes",
+        .caches = {"\ntotal_inactive_file ", "\ntotal_active_file "},
+    },
+    {
+        .controller = ",cpu,",
+        .mount = "/sys/fs/cgroup/cpu",
+        .quota = "cpu.cfs_quota_us",
+        .period = "cpu.cfs_period_us",
+    },
+    {.mount = "/sys/fs/cgroup", RESOURCES_V2},
+    {.mount = "/sys/fs/cgroup/unified", RESOURCES_V2},
+};
+
+/*
+ * Reads up to two numbers after a label in a file of a directory, as scanf does. Returns how many
+ * there are; the others are 0.
+ */
+static int resources_read(const char *directory, const char *name, const char *label,
+                          uint64_t numbers[2])
+{
+    char text[RESOURCES_TEXT_SIZE]; /* the path, and then the file */
+    size_t length = 0;
+    ssize_t n;
+
+    numbers[0] = numbers[1] = 0;
+    snprintf(text, sizeof text, "%s/%s", directory, name);
+    const int fd = open(text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    text[length++] = '\n'; /* before each line */
+    while ((n = read(fd, text + length, sizeof text - 1 - length)) > 0)
+        length += (size_t)n;
+    close(fd);
+    text[length] = '\0';
+    const char *found = strstr(text, label);
+    const int count =
+        found ? sscanf(found + strlen(label), "%" SCNu64 " %" SCNu64, &numbers[0], &numbers[1]) : 0;
+    return count > 0 ? count : 0;
+}
+
+/* Lowers the numbers to what the group of a directory leaves. */
+static void resources_apply_group(struct resources *resources, const char *directory,
+                                  const struct resources_hierarchy *files)
+{
+    uint64_t limit[2];
+    uint64_t used[2];
+    uint64_t cache[2];
+    uint64_t quota[2]; /* and period */
+
+    if (files->memory_limit && resources_read(directory, files->memory_limit, "\n", limit) > 0 &&
+        limit[0] < RESOURCES_NONE) {
+        resources_read(directory, files->memory_used, "\n", used);
+        for (size_t i = 0; i < 2; i++) {
+            resources_read(directory, "memory.stat", files->caches[i], cache);
+            used[0] = used[0] > cache[0] ? used[0] - cache[0] : 0;
+        }
+        const uint64_t left = limit[0] > used[0] ? limit[0] - used[0] : 0;
+        resources->memory = left < resources->memory ? left : resources->memory;
+    }
+    if (files->quota && resources_read(directory, files->quota, "\n", quota) > 0 &&
+        quota[0] < RESOURCES_NONE) {
+        if (files->period && resources_read(directory, files->period, "\n", used) > 0)
+            quota[1] = used[0];
+        const uint64_t processors = quota[1] == 0         ? UINT64_MAX
+                                    : quota[0] > quota[1] ? (quota[0] - 1) / quota[1] + 1
+                                                          : 1;
+        if (processors < resources->processors)
+            resources->processors = (unsigned)processors;
+    }
+}
+
+struct resources resources_of_groups(const char *root)
+{
+    struct resources resources = {.processors = UINT_MAX, .memory = UINT64_MAX};
+    char path[RESOURCES_TEXT_SIZE];
+    char line[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    FILE *groups = fopen(path, "re");
+    while (groups && fgets(line, sizeof line, groups)) { /* NUMBER:CONTROLLERS:GROUP */
+        char *controllers = strchr(line, ':');
+        char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group)
+            continue;
+        *controllers = *group = ',';
+        const size_t bytes = (size_t)(group++ - controllers) + 1;
+        group[strcspn(group, "\n")] = '\0';
+        if (strcmp(group, "/") == 0)
+            *group = '\0';
+        for (size_t i = 0; i < sizeof resources_hierarchies / sizeof *resources_hierarchies; i++) {
+            const struct resources_hierarchy *hierarchy = &resources_hierarchies[i];
+            if (!memmem(controllers, bytes, hierarchy->controller, strlen(hierarchy->controller)))
+                continue;
+            const int top = snprintf(path, sizeof path, "%s%s", root, hierarchy->mount);
+            snprintf(path + top, sizeof path - (size_t)top, "%s", group);
+            for (char *end = path + strlen(path); end >= path + top; end = strrchr(path, '/')) {
+                *end = '\0'; /* the group, then its ancestors */
+                resources_apply_group(&resources, path, hierarchy);
+            }
+        }
+    }
+    if (groups)
+        fclose(groups);
+    return resources;
+}
+
+struct resources resources_look(const char *root)
+{
+    struct resources resources = resources_of_groups(root);
+    uint64_t numbers[2];
+    struct rlimit limit;
+    unsigned processors = 0;
+
+#ifdef CPU_COUNT
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        processors = (unsigned)CPU_COUNT(&set);
+#endif
+    if (processors == 0) {
+        const long online = sysconf(_SC_NPROCESSORS_ONLN);
+        processors = online > 0 ? (unsigned)online : 1;
+    }
+    if (processors < resources.processors)
+        resources.processors = processors;
+
+    if (resources_read(root, "proc/meminfo", "\nMemAvailable:", numbers) > 0 &&
+        numbers[0] <= resources.memory / 1024)
+        resources.memory = numbers[0] * 1024;
+    resources.limits_mapped = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    if (resources.limits_mapped) {
+        resources_read(root, "proc/self/statm", "\n", numbers);
+        const uint64_t mapped = numbers[0] * (uint64_t)sysconf(_SC_PAGESIZE);
+        const uint64_t left = limit.rlim_cur > mapped ? limit.rlim_cur - mapped : 0;
+        resources.memory = left < resources.memory ? left : resources.memory;
+    }
+    return resources;
+}
+
+const struct resources *resources_at_start(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct resources first; /* without processors: not known yet */
+
+    pthread_mutex_lock(&lock);
+    if (first.processors == 0)
+        first = resources_look("");
+    pthread_mutex_unlock(&lock);
+    return &first;
+}
+
+bool resources_have_memory(uint64_t bytes)
+{
+    return bytes < RESOURCES_FEW_BYTES || bytes <= resources_look("").memory;
+}
