@@ -44,6 +44,17 @@ rows() {
 }
 
 # bats test_tags=gpu
+@test "gpu: stalin-sort writes what comes before an invalid token, and nothing after it" {
+    skip_without_gpu
+    seq -f '"a",%.0f' 200000 | sed '150000s/,/,x/' >in
+    for threads in 1 5; do
+        gpuhist stalin-sort --csv -f 2 --engine cuda --threads $threads --chunk-size 4096 in >out 2>err && return 1
+        seq 149999 | cmp - out
+        [[ $(cat err) == "gpuhist: in:150000: invalid integer 'x150000'"* ]]
+    done
+}
+
+# bats test_tags=gpu
 @test "gpu: with --gpus the CPU shares times and CSV with it; alone it takes them all" {
     skip_without_gpu
     seq -f 'a,%.0f,"x"' 1700000000 1702000000 >in

@@ -58,7 +58,8 @@ static void gate_pass(struct gate *gate)
 /* Where a device fails. */
 enum fault {
     NO_FAULT,
-    AT_JOB, /* it does not support an option of the job */
+    AT_JOB,   /* it does not support an option of the job, */
+    AT_PARSE, /* or its threads parse what it asks for, which is no failure */
     AT_PROBE,
     AT_PREPARE,
     AT_OPEN,
@@ -291,7 +292,15 @@ static bool slow_is_used(const struct job *job)
     return play.fault == AT_JOB;
 }
 
+static bool slow_is_parsed(const struct job *job)
+{
+    (void)job;
+    return play.fault == AT_PARSE;
+}
+
 static const struct engine_feature slow_features[] = {
+    {"all else", ENGINE_RUNS, NULL},
+    {"--parsed", ENGINE_PARSES, slow_is_parsed},
     {"--thing", ENGINE_REFUSES, slow_is_used},
     {NULL, ENGINE_RUNS, NULL},
 };
@@ -690,6 +699,13 @@ static void test_unsupported(void)
     tap_ok(scene.status == STATUS_ENGINE &&
                strcmp(scene.failure.message, "engine slow does not support --thing") == 0,
            "a device that does not support an option of the job is refused");
+    scene = scene_begin();
+    play.fault = AT_PARSE;
+    play.cpu_waits = false;
+    scene.engine = "slow";
+    scene_run(&scene);
+    tap_ok(scene_is_right(&scene, NULL) && atomic_load(&play.cpu_chunks) == 0,
+           "one whose threads parse does all if it is asked for by name");
 }
 
 static void test_unusable(void)
@@ -698,6 +714,7 @@ static void test_unusable(void)
         enum fault fault;
         const char *reason;
     } rows[] = {{AT_JOB, "it does not support --thing"},
+                {AT_PARSE, "its threads would parse --parsed on the CPU"},
                 {AT_PROBE, "no device 0"},
                 {AT_PREPARE, "no context"},
                 {AT_OPEN, "no memory on the device"},
@@ -708,7 +725,8 @@ static void test_unusable(void)
         struct scene scene = scene_begin();
         play.fault = rows[i].fault;
         play.cpu_waits = rows[i].fault == AT_WORKER_OPEN;
-        bool is_certain = play.cpu_waits || rows[i].fault == AT_JOB;
+        scene.device_count = rows[i].fault != AT_PARSE;
+        bool is_certain = play.cpu_waits || rows[i].fault <= AT_PARSE;
         scene_run(&scene);
         right = scene_is_right(&scene, NULL) && scene_pool_is(&scene, 1, "quick", 0, NULL);
         /* where nobody waits for it the input may end before */
