@@ -211,34 +211,6 @@ static enum status options_name_column(struct options *options, struct options_c
     return STATUS_OK;
 }
 
-/* Reads the columns of an option, in the lists in which they were given. */
-static enum status options_parse_columns(struct options *options, const struct options_row *row,
-                                         struct failure *failure)
-{
-    struct options_columns *columns = (void *)((char *)options + row->target);
-
-    for (size_t i = 0; i < columns->list_count; i++) {
-        char *next = options_copy(options, columns->lists[i]);
-        if (!next)
-            return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
-        while (next) {
-            char *text = next;
-            const size_t length = options_column_length(text, ",");
-            next = text[length] ? text + length + 1 : NULL;
-            text[length] = '\0';
-            if (columns->count == row->maximum)
-                return status_fail(failure, STATUS_USAGE, "--%s takes at most %zu column%s",
-                                   row->name, columns->count, columns->count == 1 ? "" : "s");
-            struct options_column *column = &columns->list[columns->count++];
-            if (!options_parse_column(options, text, column))
-                return options_fail_value(row->name, columns->lists[i], row->expected, failure);
-            if (options_name_column(options, column, failure) != STATUS_OK)
-                return failure->status;
-        }
-    }
-    return STATUS_OK;
-}
-
 /* Returns the length of the column that a condition begins with. */
 static size_t options_where_length(const char *typed)
 {
@@ -312,10 +284,26 @@ enum status options_finish_columns(struct options *options, struct failure *fail
 {
     for (size_t i = 0; i < options_row_count; i++) {
         const struct options_row *row = &options_rows[i];
-        const struct options_columns *columns = (void *)((char *)options + row->target);
-        if (row->kind == OPTIONS_COLUMNS && columns->list_count > 0 &&
-            options_parse_columns(options, row, failure) != STATUS_OK)
-            return failure->status;
+        struct options_columns *columns = (void *)((char *)options + row->target);
+        for (size_t k = 0; row->kind == OPTIONS_COLUMNS && k < columns->list_count; k++) {
+            char *next = options_copy(options, columns->lists[k]);
+            if (!next)
+                return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
+            while (next) {
+                char *text = next;
+                const size_t length = options_column_length(text, ",");
+                next = text[length] ? text + length + 1 : NULL;
+                text[length] = '\0';
+                if (columns->count == row->maximum)
+                    return status_fail(failure, STATUS_USAGE, "--%s takes at most %zu column%s",
+                                       row->name, columns->count, columns->count == 1 ? "" : "s");
+                struct options_column *column = &columns->list[columns->count++];
+                if (!options_parse_column(options, text, column))
+                    return options_fail_value(row->name, columns->lists[k], row->expected, failure);
+                if (options_name_column(options, column, failure) != STATUS_OK)
+                    return failure->status;
+            }
+        }
     }
     for (size_t i = 0; i < options->where.count; i++) {
         if (options_parse_condition(options, &options->conditions[i], &options->where.list[i],

@@ -201,25 +201,6 @@ static uint64_t dictionary_segment_bytes(unsigned segment)
     return ((uint64_t)1 << bits) * sizeof(struct dictionary_entry *);
 }
 
-/* Adds a segment, unless another thread has. */
-static enum status dictionary_add_segment(struct dictionary *dictionary, unsigned segment,
-                                          struct failure *failure)
-{
-    enum status status = STATUS_OK;
-
-    pthread_mutex_lock(&dictionary->lock);
-    if (!atomic_load_explicit(&dictionary->segments[segment], memory_order_relaxed)) {
-        const uint64_t bytes = dictionary_segment_bytes(segment);
-        status = dictionary_take_memory(dictionary, bytes, failure);
-        void *entries = status ? NULL : memory_map(bytes);
-        if (!entries && !status)
-            status = dictionary_fail_memory(failure);
-        atomic_store_explicit(&dictionary->segments[segment], entries, memory_order_release);
-    }
-    pthread_mutex_unlock(&dictionary->lock);
-    return status;
-}
-
 /* Gives a shard, which the caller has locked, a table with twice as many slots. */
 static enum status dictionary_grow_shard(struct dictionary *dictionary,
                                          struct dictionary_shard *shard, struct failure *failure)
@@ -341,8 +322,18 @@ static enum status dictionary_add(struct dictionary_cache *cache, struct diction
     if (id >= UINT32_MAX)
         return status_fail(failure, STATUS_DATA, "there are more than 2^32 - 1 different texts");
     const unsigned segment = dictionary_segment((uint32_t)id, &first);
-    if (!atomic_load_explicit(&dictionary->segments[segment], memory_order_acquire))
-        status = dictionary_add_segment(dictionary, segment, failure);
+    if (!atomic_load_explicit(&dictionary->segments[segment], memory_order_acquire)) {
+        pthread_mutex_lock(&dictionary->lock);
+        if (!atomic_load_explicit(&dictionary->segments[segment], memory_order_relaxed)) {
+            const uint64_t segment_bytes = dictionary_segment_bytes(segment);
+            status = dictionary_take_memory(dictionary, segment_bytes, failure);
+            void *entries = status ? NULL : memory_map(segment_bytes);
+            if (!entries && !status)
+                status = dictionary_fail_memory(failure);
+            atomic_store_explicit(&dictionary->segments[segment], entries, memory_order_release);
+        }
+        pthread_mutex_unlock(&dictionary->lock);
+    }
     if (status)
         return status;
     struct dictionary_entry *entry = (struct dictionary_entry *)cache->at;

@@ -84,7 +84,7 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
         for (int32_t field; at < call->fields; at++) {
             field = call->field[at].rules.field;
             if ((field < 0) != (wanted < 0) ? field < 0 : field >= wanted)
-                break;
+                break; /* those from the right are last */
         }
         if (at < call->fields && call->field[at].rules.field == wanted)
             continue;
