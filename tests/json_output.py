@@ -383,7 +383,7 @@ def main():
             printed += check_job(runs, job)
         except (Failure, ValueError) as failure:
             sys.exit(f"json_output.py {number} 1\n{runs.last}\n{failure}")
-    if printed < count / SHARE / 2:
+    if printed < count // SHARE // 2:
         sys.exit(f"only {printed} results")
 
 
