@@ -11,7 +11,7 @@ compare_json() {
 }
 
 @test "json of drawn jobs is valid, and says what tsv says" { compare_json 1 100; }
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "json of many more" { compare_json 101 400; }
 
 @test "quantiles have the members of bins, and null where there are no values" {
