@@ -317,7 +317,7 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
     run -0 gpuhist count "${predicates[@]}" --format csv < <(int32 1 2 3)
     [ "$output" = 'ge 2,"any-of 1,2",all,"any-of @a""\b?c"'$'\n2,2,3,1' ]
     run -0 gpuhist count "${predicates[@]}" --format json < <(int32 1 2 3)
-    [ "$output" = '{"operation":"count","ge 2":2,"any-of 1,2":2,"all":3,"any-of @a\"\\b?c":1}' ]
+    [ "$output" = '{"operation":"count","ge 2":2,"any-of 1,2":2,"all":3,"any-of @a\"\\b\u0009c":1}' ]
     run -0 gpuhist count --ge 2 --format csv < <(int32 1 2 3)
     [ "$output" = $'ge 2\n2' ]
     run --separate-stderr gpuhist count --ge 2 --format raw </dev/null

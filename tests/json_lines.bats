@@ -13,7 +13,7 @@ compare_json() {
 }
 
 @test "JSON lines as Python has them, with the best instruction set" {
-    compare_json best
+    SHARE=$((4 * SHARE)) compare_json best # the next test has them all
 }
 
 # bats test_tags=slow

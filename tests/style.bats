@@ -18,7 +18,7 @@ load helpers
 }
 
 @test "every file that names the version names the same" {
-    local version file
+    local version date
     cd "$srcdir"
     version=$(sed -n 's/^AC_INIT(\[gpuhist\], \[\([^]]*\)\].*/\1/p' configure.ac)
     [ "$(gpuhist --version | head -n 1)" = "gpuhist $version" ]
@@ -28,4 +28,13 @@ load helpers
     [[ $(head -n 1 debian/changelog) == "gpuhist ($version-"* ]]
     grep -qx "  version: \"$version\"" packaging/conda/recipe.yaml
     [ "$(awk -F '"' '/^    version\(/ { print $2; exit }' packaging/spack/package.py)" = "$version" ]
+    grep -q "^    url = .*/gpuhist-$version\\.tar\\.xz\"$" packaging/spack/package.py
+    # of the day of its release, until which CHANGELOG.md says "not released yet"
+    date=$(sed -n 's/^## [^,]*, //p' CHANGELOG.md | head -n 1)
+    if [ "$date" = "not released yet" ]; then
+        [[ $(head -n 1 debian/changelog) == *") UNRELEASED; "* ]]
+    else
+        [ "$date" = "$(date -u -d "$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" +%F)" ]
+        [[ $(head -n 1 debian/changelog) == *") unstable; "* ]]
+    fi
 }

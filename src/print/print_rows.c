@@ -287,6 +287,9 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
     };
     if (rows->groups && table.format == &print_plot) /* texts have no picture yet */
         table.format = &print_tsv;
+    if ((table.format == &print_json || table.format == &print_jsonl) &&
+        (rows->job->is_automatic || rows->job->range_bins > 0))
+        table.rows.is_unit = false; /* members do not depend on the values */
     struct rows_list list = {.items = NULL};
     struct quantiles_value *quantiles = NULL;
     char *name = NULL; /* of the weights */

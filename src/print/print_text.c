@@ -329,7 +329,7 @@ static void print_object(struct writer *writer, const struct print_table *table)
         *c++ = ',';
         c = table->quantiles
                 ? print_bin(c, table, table->quantiles[i].low, table->quantiles[i].high)
-                : stpcpy(c, "\"value\":null");
+                : stpcpy(c, rows->is_unit ? "\"value\":null" : "\"low\":null,\"high\":null");
         *c++ = '}';
         writer_commit(writer, (size_t)(c - line));
     }

@@ -15,6 +15,12 @@
 /* The minimum number of parts that are worth starting threads. */
 #define PRINT_VALUES_PARTS_MIN 16
 
+/* U+FFFD, in json for a byte that is not UTF-8. */
+#define PRINT_REPLACEMENT "\xef\xbf\xbd"
+
+/* What a byte of a name becomes at most: \u0001. */
+#define PRINT_ESCAPE_MAX 6
+
 /* The size of a value, and of the text around it and its name. */
 #define PRINT_VALUES_EXTRA (PRINT_VALUE_SIZE + 16)
 
@@ -33,15 +39,27 @@ static void print_values_words(const struct job *job, size_t i, const char *word
     words[1] = is_count ? job->predicates[i].text : NULL;
 }
 
-/* Writes a word the way messages are written; `escape` before each quote and backslash in quoted.
- */
-static void print_values_word(struct writer *writer, const char *word, const char *quoted,
-                              const char *escape)
+/* Whether value i is that of a predicate which has been given before, and has its name. */
+static bool print_values_is_repeated(const struct job *job, size_t i)
+{
+    const struct predicate *of = job->predicates + i;
+    bool is_repeated = false;
+
+    for (size_t before = 0; job->operation == OPERATION_COUNT && before < i && !is_repeated;
+         before++) {
+        const struct predicate *other = &job->predicates[before];
+        is_repeated =
+            strcmp(of->name, other->name) == 0 && (!of->text || strcmp(of->text, other->text) == 0);
+    }
+    return is_repeated;
+}
+
+/* Writes a word of tsv or csv the way messages are written; in quotes, a quote is written twice. */
+static void print_values_word(struct writer *writer, const char *word, bool is_quoted)
 {
     while (*word) {
         size_t bytes = printable_bytes(word);
-        if (strchr(quoted, *word))
-            writer_write_text(writer, escape);
+        writer_write(writer, "\"", is_quoted && *word == '"');
         writer_write(writer, bytes > 0 ? word : "?", bytes > 0 ? bytes : 1);
         word += bytes > 0 ? bytes : 1;
     }
@@ -49,11 +67,11 @@ static void print_values_word(struct writer *writer, const char *word, const cha
 
 void print_values_field(struct writer *writer, const char *name, char separator)
 {
-    const char *quote = separator == ',' && strpbrk(name, ",\"") ? "\"" : "";
+    const bool is_quoted = separator == ',' && strpbrk(name, ",\"");
 
-    writer_write_text(writer, quote);
-    print_values_word(writer, name, *quote ? "\"" : "", "\"");
-    writer_write_text(writer, quote);
+    writer_write(writer, "\"", is_quoted);
+    print_values_word(writer, name, is_quoted);
+    writer_write(writer, "\"", is_quoted);
 }
 
 /* The columns of lines of histogram and uniq beside the counts. */
@@ -107,6 +125,39 @@ static bool print_values_has_member(const struct job *job, const struct print_fo
     return false;
 }
 
+/* Whether names are the same in json, where bytes that are not UTF-8 are U+FFFD. */
+static bool print_names_are_equal(const char *a, const char *b)
+{
+    uint32_t code;
+
+    while (*a && *b) { /* a NUL ends a character */
+        const size_t a_bytes = printable_decode(a, SIZE_MAX, &code);
+        const size_t b_bytes = printable_decode(b, SIZE_MAX, &code);
+        const char *a_shown = a_bytes > 0 ? a : PRINT_REPLACEMENT;
+        const char *b_shown = b_bytes > 0 ? b : PRINT_REPLACEMENT;
+        const size_t shown = a_bytes > 0 ? a_bytes : sizeof PRINT_REPLACEMENT - 1;
+        if (strncmp(a_shown, b_shown, shown) != 0)
+            return false;
+        a += a_bytes > 0 ? a_bytes : 1;
+        b += b_bytes > 0 ? b_bytes : 1;
+    }
+    return *a == *b;
+}
+
+/* Whether two names are equal, each with "by_" so many times in front. */
+static bool print_prefixed_are_equal(const char *a, unsigned a_count, const char *b,
+                                     unsigned b_count)
+{
+    const unsigned count = a_count > b_count ? a_count - b_count : b_count - a_count;
+    const char *longer = a_count > b_count ? b : a; /* without what the other has in front */
+
+    for (unsigned i = 0; i < count; i++, longer += 3) {
+        if (strncmp(longer, "by_", 3) != 0)
+            return false;
+    }
+    return print_names_are_equal(longer, a_count > b_count ? a : b);
+}
+
 void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
                          const struct print_format *format, const char *column)
 {
@@ -115,16 +166,13 @@ void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
         unsigned count = print_values_has_member(job, format, column, name);
         for (size_t before = job->has_weights ? 0 : 1; before <= i;) { /* 0: the sums of weights */
             const char *other = before == 0 ? job_count_name(job) : job_group_name(job, before - 1);
-            const unsigned others = before == 0 ? 0 : prefixes->counts[before - 1];
-            const char *longer = count > others ? other : name; /* without what the other has */
-            unsigned same = count < others ? count : others;
-            for (; same < (count > others ? count : others) && strncmp(longer, "by_", 3) == 0;
-                 same++)
-                longer += 3;
-            const bool is_taken = same == (count > others ? count : others) &&
-                                  strcmp(longer, count > others ? name : other) == 0;
-            count += is_taken;
-            before = !is_taken ? before + 1 : job->has_weights ? 0 : 1;
+            if (print_prefixed_are_equal(name, count, other,
+                                         before == 0 ? 0 : prefixes->counts[before - 1])) {
+                count++;
+                before = job->has_weights ? 0 : 1;
+            } else {
+                before++;
+            }
         }
         prefixes->counts[i] = count;
     }
@@ -164,31 +212,30 @@ static size_t print_escape(const char *text, size_t bytes, char separator, size_
     }
     if (separator != '\0')
         return 0;
-    if (c < ' ')
-        return (size_t)snprintf(out, 8, "\\u%04x", c);
     if (c == '"' || c == '\\') {
         out[0] = '\\';
         out[1] = (char)c;
         return 2;
     }
-    *used = c < 0x80 ? 1 : printable_decode(text, bytes, &code);
-    if (*used > 0)
+    if (c >= ' ' && c < 0x7f)
         return 0;
-    *used = 1;
-    memcpy(out, "\xef\xbf\xbd", 3);
-    return 3;
+    *used = printable_decode(text, bytes, &code);
+    if (*used == 0) {
+        *used = 1;
+        memcpy(out, PRINT_REPLACEMENT, 3);
+        return 3;
+    }
+    return code < 0xa0 ? (size_t)snprintf(out, 8, "\\u%04x", (unsigned)code) : 0;
 }
 
-void print_write_text(struct writer *writer, const char *text, size_t bytes, char separator)
+/* Writes a text without quotes around it. */
+static void print_write_pieces(struct writer *writer, const char *text, size_t bytes,
+                               char separator)
 {
-    bool is_quoted = separator == '\0';
     size_t escape = 0;
     size_t used = 0;
     char out[8];
 
-    for (size_t i = 0; separator == ',' && i < bytes && !is_quoted; i++)
-        is_quoted = memchr(",\"\r\n", text[i], 4) != NULL;
-    writer_write(writer, "\"", is_quoted);
     for (size_t done = 0, next = 0; done < bytes; done = next) {
         while (next < bytes &&
                (escape = print_escape(text + next, bytes - next, separator, &used, out)) == 0)
@@ -197,31 +244,49 @@ void print_write_text(struct writer *writer, const char *text, size_t bytes, cha
         writer_write(writer, out, next < bytes ? escape : 0);
         next += next < bytes ? used : 0;
     }
+}
+
+void print_write_text(struct writer *writer, const char *text, size_t bytes, char separator)
+{
+    bool is_quoted = separator == '\0';
+
+    for (size_t i = 0; separator == ',' && i < bytes && !is_quoted; i++)
+        is_quoted = memchr(",\"\r\n", text[i], 4) != NULL;
+    writer_write(writer, "\"", is_quoted);
+    print_write_pieces(writer, text, bytes, separator);
     writer_write(writer, "\"", is_quoted);
 }
 
 void print_write_group_member(struct writer *writer, const struct job *job,
                               const struct print_prefixes *prefixes, size_t group)
 {
+    const char *name = job_group_name(job, group);
+
     writer_write_text(writer, "\"");
     for (unsigned i = 0; i < prefixes->counts[group]; i++)
         writer_write_text(writer, "by_");
-    print_values_word(writer, job_group_name(job, group), "\"\\", "\\");
+    print_write_pieces(writer, name, strlen(name), '\0');
     writer_write_text(writer, "\":");
 }
 
-/* Writes the name of value i, its words separated by a blank. */
+/* Writes the name of value i, its words separated by a blank, in a format. */
 static void print_values_name(struct writer *writer, const struct job *job, size_t i,
-                              const char *quoted, const char *escape)
+                              char separator)
 {
     const char *words[2];
 
     print_values_words(job, i, words);
-    print_values_word(writer, words[0], quoted, escape);
-    if (words[1]) {
-        writer_write_text(writer, " ");
-        print_values_word(writer, words[1], quoted, escape);
+    const bool is_quoted =
+        separator == '\0' || (separator == ',' && words[1] && strpbrk(words[1], ",\""));
+    writer_write(writer, "\"", is_quoted);
+    for (size_t word = 0; word < 2 && words[word]; word++) {
+        writer_write(writer, " ", word);
+        if (separator == '\0')
+            print_write_pieces(writer, words[word], strlen(words[word]), separator);
+        else
+            print_values_word(writer, words[word], is_quoted);
     }
+    writer_write(writer, "\"", is_quoted);
 }
 
 /*
@@ -240,9 +305,8 @@ static void print_values_groups(struct writer *writer, const struct print_values
             writer_write_text(writer, values->has_lines ? "{" : group > 0 ? ",\n{" : "\n{");
         if (values->column && (!is_json || values->has_lines)) {
             if (is_json) {
-                writer_write_text(writer, "\"column\":\"");
-                print_values_word(writer, values->column, "\"\\", "\\");
-                writer_write_text(writer, "\"");
+                writer_write_text(writer, "\"column\":");
+                print_write_text(writer, values->column, strlen(values->column), '\0');
             } else {
                 print_values_field(writer, values->column, values->separator);
             }
@@ -257,13 +321,14 @@ static void print_values_groups(struct writer *writer, const struct print_values
             values->write_group(values, group, i, writer);
         }
         for (size_t i = 0; i < print_values_count(values->job); i++) {
+            if (is_json && print_values_is_repeated(values->job, i))
+                continue;
             if (!is_first)
                 writer_write(writer, is_json ? "," : &values->separator, 1);
             is_first = false;
             if (is_json) {
-                writer_write_text(writer, "\"");
-                print_values_name(writer, values->job, i, "\"\\", "\\");
-                writer_write_text(writer, "\":");
+                print_values_name(writer, values->job, i, '\0');
+                writer_write_text(writer, ":");
             }
             const size_t length = values->write(values, group, i, text);
             const bool is_time = is_json && memchr(text, ':', length); /* a string */
@@ -295,16 +360,16 @@ static void print_values_in_parts(struct writer *writer, const struct print_opti
                                   const struct print_values *values)
 {
     size_t group_bytes = PRINT_VALUES_EXTRA; /* at most, in any format */
-    group_bytes += values->column ? 2 * strlen(values->column) : 0;
+    group_bytes += values->column ? PRINT_ESCAPE_MAX * strlen(values->column) : 0;
     for (size_t i = 0; values->write_group && i < values->job->group_count; i++)
         group_bytes += PRINT_VALUES_EXTRA + 3 * values->prefixes.counts[i] +
-                       2 * strlen(job_group_name(values->job, i));
+                       PRINT_ESCAPE_MAX * strlen(job_group_name(values->job, i));
 
     for (size_t i = 0; i < print_values_count(values->job); i++) {
         const char *words[2];
         print_values_words(values->job, i, words);
-        group_bytes +=
-            PRINT_VALUES_EXTRA + 2 * (strlen(words[0]) + (words[1] ? strlen(words[1]) : 0));
+        group_bytes += PRINT_VALUES_EXTRA +
+                       PRINT_ESCAPE_MAX * (strlen(words[0]) + (words[1] ? strlen(words[1]) : 0));
     }
     const struct writer_parts parts = {
         .count = (values->groups + PRINT_VALUES_PART - 1) / PRINT_VALUES_PART,
@@ -332,14 +397,8 @@ static void print_values_header(struct writer *writer, const struct print_values
         writer_write_text(writer, separator);
     }
     for (size_t i = 0; i < print_values_count(values->job); i++) {
-        const char *words[2];
-        print_values_words(values->job, i, words);
-        const bool is_quoted = values->separator == ',' && words[1] && strpbrk(words[1], ",\"");
-        const char *quote = is_quoted ? "\"" : "";
         writer_write_text(writer, i > 0 ? separator : "");
-        writer_write_text(writer, quote);
-        print_values_name(writer, values->job, i, quote, quote);
-        writer_write_text(writer, quote);
+        print_values_name(writer, values->job, i, values->separator);
     }
     writer_write_text(writer, "\n");
 }
@@ -383,10 +442,10 @@ void print_values(struct writer *writer, const struct print_options *options,
         print_values_header(writer, &all);
     } else if (format == &print_json) {
         writer_write_text(writer, options->is_next_column ? "," : "");
-        writer_write_text(writer, all.column ? "{\"column\":\"" : "{\"operation\":\"");
-        print_values_word(writer, all.column ? all.column : job_operation_names[all.job->operation],
-                          "\"\\", "\\");
-        writer_write_text(writer, all.write_group ? "\",\"groups\":[" : "\"");
+        const char *name = all.column ? all.column : job_operation_names[all.job->operation];
+        writer_write_text(writer, all.column ? "{\"column\":" : "{\"operation\":");
+        print_write_text(writer, name, strlen(name), '\0');
+        writer_write_text(writer, all.write_group ? ",\"groups\":[" : "");
     }
     print_values_in_parts(writer, options, &all);
     if (format == &print_json)
