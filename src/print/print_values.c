@@ -430,7 +430,7 @@ void print_values(struct writer *writer, const struct print_options *options,
                 writer_write_text(writer, "\t");
             }
             if (length > 0 && print_values_count(all.job) > 1) {
-                print_values_name(writer, all.job, i, "", "");
+                print_values_name(writer, all.job, i, '\t');
                 writer_write_text(writer, "\t");
             }
             writer_write(writer, text, length);
