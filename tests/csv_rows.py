@@ -187,7 +187,8 @@ def run(gpuhist, words, data, rng):
         if thread:
             os.close(stdin)
             thread.join()
-    return done.returncode, done.stdout.decode(), done.stderr.decode(), name, words
+    told = done.stderr.decode().replace("gpuhist: note: no row with a value meets --where\n", "")
+    return done.returncode, done.stdout.decode(), told, name, words
 
 
 def check(gpuhist, words, data, rng, wanted, errors=None):
