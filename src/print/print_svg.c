@@ -1,7 +1,6 @@
 /*
- * Format svg: a picture (svg.h) that needs no other file. A bar is a rect with a tooltip, its
- * title: the value or LOW..HIGH, the count and the percentage. Many thin bars are one path, which
- * has no seams between them, below transparent rects for the tooltips.
+ * Format svg: a picture (svg.h) of bars, rects whose tooltips are the value or LOW..HIGH, the count
+ * and the percentage. Many thin bars are one path, which has no seams, below transparent rects.
  *
  * Bins of equal width lie on a linear axis. Bars have equal widths and labels of their own if they
  * stand for bins of powers or other bins of different widths, for few single values that lie far
