@@ -150,18 +150,6 @@ static void options_append_columns(FILE *line, const struct job *job)
     }
 }
 
-/* Whether the result is the number of the values, whatever they are: decimals do not matter. */
-static bool options_counts_values(const struct job *job)
-{
-    for (size_t i = 0; i < job->predicate_count; i++) {
-        if (job->predicates[i].form != PREDICATE_EVERY || job->predicates[i].text)
-            return false;
-    }
-    return job->operation == OPERATION_COUNT ||
-           (job->operation == OPERATION_REDUCE && job->reductions.count == 1 &&
-            job->reductions.list[0].id == REDUCTION_COUNT);
-}
-
 char *options_write_line(const struct job *job)
 {
     static const char *const outside[] = {
@@ -193,8 +181,14 @@ char *options_write_line(const struct job *job)
             job->element.notation == ELEMENT_DECIMAL ? job->element.name
             : typed < job_condition_column(job)      ? job->columns[typed].element.name
                                                      : "i64");
+    /* Of a number of values, whatever they are, decimals do not matter. */
+    bool counts = job->operation == OPERATION_COUNT ||
+                  (job->operation == OPERATION_REDUCE && job->reductions.count == 1 &&
+                   job->reductions.list[0].id == REDUCTION_COUNT);
+    for (size_t i = 0; i < job->predicate_count; i++)
+        counts = counts && job->predicates[i].form == PREDICATE_EVERY && !job->predicates[i].text;
     if (decimals > 0 && job->element.notation == ELEMENT_DECIMAL && job->value_count == 1 &&
-        !options_counts_values(job))
+        !counts)
         fprintf(line, " --decimals=%u", decimals);
     if (job->interpolates)
         fprintf(line, " --interpolate");

@@ -1,7 +1,6 @@
 /*
- * Format svg: a picture (svg.h) that needs no other file. A bar is a rect with a tooltip, its
- * title: the value or LOW..HIGH, the count and the percentage. Many thin bars are one path, which
- * has no seams between them, below transparent rects for the tooltips.
+ * Format svg: a picture (svg.h) of bars, rects whose tooltips are the value or LOW..HIGH, the count
+ * and the percentage. Many thin bars are one path, which has no seams, below transparent rects.
  *
  * Bins of equal width lie on a linear axis. Bars have equal widths and labels of their own if they
  * stand for bins of powers or other bins of different widths, for few single values that lie far
@@ -289,20 +288,6 @@ static void print_svg_edges(const struct print_svg *svg)
     }
 }
 
-/* A name below each bar, or below every so many if they would touch. */
-static void print_svg_names(const struct print_svg *svg)
-{
-    const size_t lines = (PRINT_SVG_RIGHT - svg->left) / SVG_LINE;
-    const size_t each = svg->is_tilted ? svg->count / (lines + 1) + 1 : 1;
-    char name[PLOT_NAME_SIZE];
-
-    for (size_t i = 0; i < svg->count; i += each) {
-        plot_name(name, &svg->bars[i], &svg->table->rows.job->element, true);
-        svg_write_label(svg->writer, svg->is_tilted, PRINT_SVG_BOTTOM,
-                        print_svg_x(svg, 2 * (__int128)i + 1, 2 * (__int128)svg->count), name);
-    }
-}
-
 /* Writes the width of bins; of times, in the greatest unit that it is a multiple of. */
 static void print_svg_width(char out[AXIS_LABEL_SIZE], const struct element *element,
                             __int128 width)
@@ -381,6 +366,7 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     const unsigned bars = (PRINT_SVG_RIGHT - SVG_LEFT) / PRINT_SVG_NAMED_BAR;
     struct rows rows = table->rows;
     char summary[SVG_SUMMARY_SIZE];
+    char name[PLOT_NAME_SIZE];
     bool has_notes;
 
     /* Edges are labelled: with empty bins, each bar begins where the one before it ends. */
@@ -423,8 +409,14 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
         print_svg_values(&svg);
     else if (svg.count > 0 && svg.scale == PRINT_SVG_EDGES)
         print_svg_edges(&svg);
-    else
-        print_svg_names(&svg);
+    /* A name below each bar, or below every so many if they would touch. */
+    const size_t lines = (PRINT_SVG_RIGHT - svg.left) / SVG_LINE;
+    const size_t each = svg.is_tilted ? svg.count / (lines + 1) + 1 : 1;
+    for (size_t i = 0; svg.scale == PRINT_SVG_NAMES && i < svg.count; i += each) {
+        plot_name(name, &svg.bars[i], &table->rows.job->element, true);
+        svg_write_label(writer, svg.is_tilted, PRINT_SVG_BOTTOM,
+                        print_svg_x(&svg, 2 * (__int128)i + 1, 2 * (__int128)svg.count), name);
+    }
     svg_write(writer, "<path class=\"axis\" d=\"M%u %uH%u\"/>\n", svg.left, PRINT_SVG_BOTTOM,
               PRINT_SVG_RIGHT);
     svg_write(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">", PRINT_SVG_RIGHT, height - 120);

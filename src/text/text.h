@@ -12,16 +12,14 @@
  *
  * A negative n counts from the end of the line: -1 is the last word or part.
  *
- * If the rules say how many fields a line has (columns), as a header with names does, then a line
- * that has another number of them is an invalid token of 0 bytes at the end of the line. Only the
- * parser of rows (text_rows.h) counts them.
+ * A line that has another number of fields than its header (rules->columns) is an invalid token of
+ * 0 bytes at its end. Only the parser of rows (text_rows.h) counts them.
  *
  * If parts may be quoted (is_quoted), a part that begins with a quote ends at the next quote that
  * is not doubled. Delimiters and newlines between the two separate nothing, and the two are not
- * part of the value. In other parts quotes are ordinary. If a row has wrong quotes (text_quotes.h),
- * or a quoted part is still open at the end of the text, then the first such part and the rest of
- * the row are one invalid token, whichever field is wanted. Only with field 0 are the parts before
- * it values. Texts of the input side have no open part (text_scan.h), and blanks for comments.
+ * part of the value. In other parts quotes are ordinary. A part with wrong quotes (text_quotes.h),
+ * or open at the end of the text, and the rest of its row are one invalid token, whichever field is
+ * wanted; with field 0 the parts before it are values. Comments are blanks here (text_scan.h).
  *
  * Lines that are empty or hold only blanks are skipped. Blanks around a part are ignored. A value
  * is in the range of the element's type and has the form of its notation:
@@ -104,9 +102,8 @@ bool text_is_text(const void *block, size_t bytes, bool ended);
 
 /*
  * The name of the encoding if the first block of an input is UTF-16 or UTF-32 text with a byte
- * order mark, else NULL. A mark may also be a binary integer, such as -257 in 16 bits or 65279
- * in 32. Therefore all that follows it must be characters of text, at least half of them ASCII.
- * Without a mark, UTF-16 cannot be told from 16-bit integers.
+ * order mark, else NULL. A mark may also be a binary integer, such as -257 in 16 bits: so all that
+ * follows must be characters of text, at least half of them ASCII.
  */
 const char *text_find_encoding(const void *block, size_t bytes);
 

@@ -2,9 +2,7 @@
  * Quoted parts of CSV (RFC 4180), in blocks of 64 bytes. A part that begins with a quote ends at
  * the next quote that is not doubled; delimiters and newlines between the two separate nothing. In
  * other parts quotes are ordinary bytes. A row has *wrong* quotes if something other than a
- * delimiter or its end follows a quoted part, or if blanks are before the quote that begins one:
- * the parts are those of a reader that takes it so literally, such as Python's csv, but it was
- * hardly meant.
+ * delimiter or its end follows a quoted part, or if blanks are before the quote that begins one.
  *
  * The prefix XOR of the mask of quotes has a bit set for every byte between quotes: Langdale and
  * Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 28, 2019. Ordinary quotes are
