@@ -120,6 +120,20 @@ assert_refused() {
     assert_refused $'old\n' "cannot write out: Permission denied"
 }
 
+@test "-o in a directory that can only be appended to is refused before the input is read" {
+    mkdir kept
+    echo old >kept/out
+    chattr +a kept 2>/dev/null || skip "cannot set attributes here"
+    run --separate-stderr timeout 30 "$GPUHIST" --bins 5 -o kept/out /dev/zero
+    chattr -a kept
+    assert_failed 1 "cannot replace kept/out: no file can be made beside it: Operation not permitted"
+    chattr +a kept
+    run --separate-stderr timeout 30 "$GPUHIST" --bins 5 -o kept/new /dev/zero
+    chattr -a kept
+    assert_failed 1 "cannot write kept/new: Operation not permitted"
+    [ "$(ls -A kept)" = out ] && [ "$(cat kept/out)" = old ]
+}
+
 @test "a place that is taken while the input is read is an error that names it, and nothing is left" {
     mkfifo pipe
     for taken in kept purged; do
@@ -159,6 +173,15 @@ in_namespace() { timeout 60 unshare -m bash -c "$1"; }
     [ "$status" -ne 9 ] || skip "cannot mount"
     assert_failed 1 "cannot replace out: Device or resource busy"
     [ "$(cat content out other)" = $'other\nold\nother' ]
+}
+
+@test "-o over a file that can only be appended to is refused before the input is read" {
+    echo old >out
+    chattr +a out 2>/dev/null || skip "cannot set attributes here"
+    run --separate-stderr timeout 30 "$GPUHIST" --bins 5 -o out /dev/zero
+    chattr -a out
+    assert_failed 1 "cannot replace out: Operation not permitted"
+    [ "$(cat out)" = old ]
 }
 
 @test "-o on a file system without a free inode, or full, leaves the old file" {

@@ -18,6 +18,15 @@
 #define OUTPUT_FILE_TEMPORARY      "/.gpuhist."
 #define OUTPUT_FILE_TEMPORARY_SIZE 64
 
+/* Attributes of statx, where the system has them. */
+#ifdef STATX_ATTR_MOUNT_ROOT
+#define OUTPUT_FILE_MOUNT_ROOT STATX_ATTR_MOUNT_ROOT
+#define OUTPUT_FILE_APPEND     STATX_ATTR_APPEND
+#else
+#define OUTPUT_FILE_MOUNT_ROOT 0
+#define OUTPUT_FILE_APPEND     0
+#endif
+
 /* What a name stands for. */
 struct output_file_name {
     int descriptor; /* that it is another name of, or -1 */
@@ -106,17 +115,17 @@ static int output_file_open_temporary(char temporary[PATH_MAX], const char *dire
     return fd;
 }
 
-/* Whether a file is mounted on, as far as the system tells. */
-static bool output_file_is_mount(const char *path)
+/* What the system knows of a file besides, as attributes of statx; 0 if it does not. */
+static uint64_t output_file_attributes(const char *path)
 {
 #ifdef STATX_ATTR_MOUNT_ROOT
     struct statx extended;
 
     if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &extended) == 0)
-        return extended.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+        return extended.stx_attributes;
 #endif
     (void)path;
-    return false;
+    return 0;
 }
 
 enum status output_file_check(const char *name, struct failure *failure)
@@ -134,12 +143,18 @@ enum status output_file_check(const char *name, struct failure *failure)
         error = errno;
     }
     if (error == 0 && found.is_replaced && found.exists) {
-        /* Nor is it a file of somebody else where only owners remove files, as in /tmp. */
+        /*
+         * As far as can be known before: it is no mount point, not only to be appended to, and no
+         * file of somebody else in a directory where only owners remove files, such as /tmp.
+         */
+        const uint64_t attributes = output_file_attributes(found.target);
         const uid_t user = geteuid();
         struct stat directory;
         what = "replace";
-        if (output_file_is_mount(found.target))
+        if (attributes & OUTPUT_FILE_MOUNT_ROOT)
             error = EBUSY;
+        else if (attributes & OUTPUT_FILE_APPEND)
+            error = EPERM;
         else if (stat(found.directory, &directory) != 0)
             error = errno;
         else if (directory.st_mode & S_ISVTX && user != 0 && user != directory.st_uid &&
@@ -148,9 +163,10 @@ enum status output_file_check(const char *name, struct failure *failure)
         why = error == 0 ? ": no file can be made beside it" : "";
     }
     if (error == 0 && found.is_replaced) { /* files can be created, and renamed, there */
-        const int fd = output_file_open_temporary(temporary, found.directory);
+        const bool is_append = output_file_attributes(found.directory) & OUTPUT_FILE_APPEND;
+        const int fd = is_append ? -1 : output_file_open_temporary(temporary, found.directory);
         if (fd < 0)
-            error = errno;
+            error = is_append ? EPERM : errno;
         if (fd >= 0 && temporary[0])
             temporary_remove(temporary);
         if (fd >= 0)
