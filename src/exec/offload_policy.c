@@ -22,12 +22,12 @@
 
 /*
  * Starting threads and touching memory for the first time distort the measured rate. Up to the
- * first time it is not used; up to the second it may be a quarter of the final rate, up to the
- * third half of it. Startups ask after 10, 30 and 70 ms. GB/s of 16 threads after 4, 9, 20 and 80
- * ms: stalin-sort 11 46 72 87, reduce 47 61 79 84, 256 bins 20 27 32 36, 5M bins 0 2 10 12.
+ * first time it is not used: 2 GB of 5M bins, which take 0.21 s, would begin a device. Up to the
+ * second it may be half of the final rate. Startups ask after 10, 30 and 70 ms. GB/s of 16 threads
+ * after 4, 9, 20 and 80 ms: stalin-sort 11 46 72 87, reduce 47 61 79 84, 256 bins 20 27 32 36, 5M
+ * bins 0 2 10 12.
  */
-#define OFFLOAD_POLICY_MEASURE_SECONDS 0.008
-#define OFFLOAD_POLICY_BEGUN_SECONDS   0.02
+#define OFFLOAD_POLICY_MEASURE_SECONDS 0.02
 #define OFFLOAD_POLICY_STEADY_SECONDS  0.06
 
 /*
@@ -98,9 +98,8 @@ bool offload_policy_pays(const struct offload_policy_view *view)
     if (view->input_bytes == ENGINE_INPUT_UNKNOWN)
         return view->is_unread && view->pulling >= view->workers &&
                view->bytes >= OFFLOAD_POLICY_UNKNOWN_BYTES;
-    const double doubt = view->seconds < OFFLOAD_POLICY_BEGUN_SECONDS ? 2 : 1;
     return offload_policy_gains(view) &&
-           offload_policy_seconds_left(view) >= doubt * OFFLOAD_POLICY_READY_SECONDS;
+           offload_policy_seconds_left(view) >= OFFLOAD_POLICY_READY_SECONDS;
 }
 
 bool offload_policy_joins(const struct offload_policy_view *view)
