@@ -29,7 +29,7 @@ setup() {
 
 @test "bzip2: blocks of a stream, whole and damaged, decoded by several threads" {
     reads bzip2 bzip2 || skip "this gpuhist does not read bzip2"
-    run -0 "$PYTHON" "$srcdir/tests/blocks.py" "$GPUHIST" "${GPUHIST_TEST_SEED:-1}" 10
+    run -0 "$PYTHON" "$srcdir/tests/blocks.py" "$GPUHIST" "${GPUHIST_TEST_SEED:-1}" $((16 / SHARE + 1))
 }
 
 # bats test_tags=slow

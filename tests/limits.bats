@@ -15,6 +15,7 @@ check_groups() {
     [ "$status" -eq 0 ]
 }
 
+# bats test_tags=later
 @test "a small group and many threads: a result or one line, within the limit" {
     SHARE=4 check_groups 64,128 64
 }
