@@ -201,7 +201,7 @@ void add_ours(const struct input &input, std::vector<struct rung> &rungs)
             {std::string("ours: ") + kernel->name, RUNG_OURS,
              [=, &input](const int32_t *d_values, size_t values, cudaStream_t stream) {
                  const struct cuda_histogram_table table = {input.d_counts, input.d_outside,
-                                                           nullptr};
+                                                            nullptr};
                  const struct cuda_elements elements = {d_values, values, nullptr, nullptr};
                  const struct histogram_task whole = {&input.device, &input.element, &input.binning,
                                                       &elements,     &table,         stream};

@@ -611,8 +611,9 @@ static void launch(const struct bench *bench, const struct cuda_elements *elemen
     char *d_bytes = d_result;
     const struct cuda_stalin_sort_buffers buffers = {d_bytes + room, d_bytes + 2 * room, d_bytes};
 
-    const struct cuda_histogram_table table = {
-        .d_counts = d_result, .d_outside = (uint64_t *)d_result + job->binning.bins};
+    const struct cuda_histogram_table table = {.d_counts = d_result,
+                                               .d_outside =
+                                                   (uint64_t *)d_result + job->binning.bins};
 
     if (job->operation == OPERATION_HISTOGRAM)
         must_cuda(
