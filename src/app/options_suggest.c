@@ -251,7 +251,8 @@ enum status options_fail_type(const char *typed, struct failure *failure)
     struct element element;
     char meant[8];
 
-    if (*typed == 'f' || strcmp(typed, "double") == 0)
+    if (strcmp(typed, "double") == 0 || strncmp(typed, "float", 5) == 0 ||
+        (*typed == 'f' && isdigit((unsigned char)typed[1])))
         return status_fail(failure, STATUS_USAGE,
                            "invalid --type '%s': values are integers; text such as 12.345 needs "
                            "--decimals 3",
