@@ -54,6 +54,7 @@ rows() {
     printf '# made by 7\n1\n#2 3\n 4 # 5\n' >words
     run --separate-stderr gpuhist reduce sum --comment '#' words
     assert_failed 1 "words:4: invalid integer '#'"
+    # shellcheck disable=SC2153  # setup_suite.bash sets it
     for engine in $ENGINES; do
         [ "$(gpuhist reduce sum --comment '#' --engine "$engine" --invalid ignore -q words)" = 10 ]
         [ "$(gpuhist reduce sum --comment '#' -f 1 --engine "$engine" words)" = 5 ]
