@@ -68,6 +68,12 @@ def check(gpuhist, seed):
     words = [gpuhist, "reduce", "count,sum,min,max", "-f", "1", "--engine", "cpu"]
     with open("whole.bz2", "wb") as file:
         file.write(packed)
+    rows = text.split(b"\n")
+    wrong = rng.randrange(len(values))
+    rows[wrong] = b"x" + rows[wrong]
+    token = rows[wrong].split()[0].decode()
+    with open("wrong.bz2", "wb") as file:
+        file.write(pack(b"\n".join(rows), rng))
     damaged, kind = damage(packed, rng)
     with open("damaged.bz2", "wb") as file:
         file.write(damaged)
@@ -77,8 +83,11 @@ def check(gpuhist, seed):
     told = told[0], told[1], told[2].replace("standard input", "damaged.bz2")
     for threads in THREADS:
         more = ["--threads", str(threads), "--chunk-size", rng.choice(["64K", "1M", "3M"])]
-        for name, expected in (("whole.bz2", wanted), ("damaged.bz2", told)):
+        report = 1, "", f"gpuhist: wrong.bz2:{wrong + 1}: invalid integer '{token}'"
+        for name, expected in (("whole.bz2", wanted), ("damaged.bz2", told), ("wrong.bz2", report)):
             done = run([*words, *more, name])
+            if name == "wrong.bz2":
+                done = *done[:2], done[2].split(" (")[0].rstrip("\n")  # without advice
             if done != expected:
                 sys.exit(f"blocks.py, seed {seed}: {' '.join(more)} {name} ({kind}):\n{done}\n"
                          f"wanted {expected}")
