@@ -22,10 +22,11 @@ import tempfile
 SURVIVORS_MAX = 2
 
 # A test that takes longer hangs: the mutation is killed.
-SECONDS = 40
+SECONDS = 120
 
 # Not here is what changes time alone, which no test asserts: when another thread reads a pipe, when
-# a partition is packed.
+# a partition is packed, and what makes a part of a compressed file fail, as the file is then read in
+# order.
 # (file, a text that is there once, what replaces it, tests)
 MUTATIONS = [
     # What once passed all tests.
@@ -42,14 +43,11 @@ MUTATIONS = [
     ("src/input/parts.c", "turn.is_cut || (turn.is_corrupt && is_divided)", "turn.is_cut",
      "division.bats:damaged"),
     ("src/decoder/decoder_bzip2.c", "is_wrong ? ~crc : crc", "crc", "compressed_damage.bats:bzip2"),
-    ("src/decoder/decoder_bzip2.c", "index->view.bytes - (part->shift > 0);", "index->view.bytes;",
-     "compressed_damage.bats:bzip2"),
-    ("src/decoder/decoder_bzip2.c", "        decoder_bzip2_begin(index, end);\n",
-     "        index->at = 8 * end + 32;\n", "compressed_damage.bats:bzip2"),
     ("src/input/parts.c", "part->found.begin + (part->found.shift > 0)", "part->found.begin",
      "compressed_damage.bats:bzip2"),
-    ("src/input/parts.c", "        part->skipped_bytes += all - bytes;\n",
-     "        part->skipped_bytes += all;\n", "compressed_damage.bats:bzip2 division.bats"),
+    ("src/input/parts.c", "const size_t bytes = file->seams[next].skipped_bytes;",
+     "const size_t bytes = file->seams[next].skipped_bytes - 1;",
+     "division.bats compressed_damage.bats:bzip2"),
     ("src/cpu/cpu_counter_partitioned.c", "            self->buffers[region].next += n;\n", "", "counter"),
     ("src/text/text_rows.c", "{{INT64_MAX, 0}, of->element.bytes}", "{{UINT64_MAX, 0}, of->element.bytes}",
      "weight.bats:invalid"),
@@ -245,7 +243,7 @@ class Tree:
                            srcdir=self.source, GPUHIST_TEST_SHARE="8")
         if ".bats" in test:
             name, _, pattern = test.partition(":")
-            command = ["bats", "--tap", "--filter-tags", "!slow,!plain,!later"]
+            command = ["bats", "--tap", "--filter-tags", "!slow,!plain"]
             command += ["-f", pattern] if pattern else []
             command.append(os.path.join(self.source, "tests", name))
         else:
