@@ -70,7 +70,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit is an error like any other */
 #ifdef M_ARENA_MAX
     /* Each further arena of the allocator would take 64 MiB of what `ulimit -v` leaves. */
-    if (resources_at_start()->limits_mapped)
+    if (resources_limit_mapped())
         mallopt(M_ARENA_MAX, 1);
 #endif
     /* With a small stack (ulimit -s) the program runs on a thread, which takes all signals. */

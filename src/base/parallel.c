@@ -26,7 +26,7 @@ struct parallel {
 
 int parallel_start_thread(pthread_t *thread, void *(*run)(void *argument), void *argument)
 {
-    const bool is_limited = resources_at_start()->limits_mapped;
+    const bool is_limited = resources_limit_mapped();
     pthread_attr_t attributes;
     int error = pthread_attr_init(&attributes);
 

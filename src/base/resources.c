@@ -172,8 +172,7 @@ struct resources resources_look(const char *root)
     if (resources_read(root, "proc/meminfo", "\nMemAvailable:", numbers) > 0 &&
         numbers[0] <= resources.memory / 1024)
         resources.memory = numbers[0] * 1024;
-    resources.limits_mapped = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    if (resources.limits_mapped) {
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
         resources_read(root, "proc/self/statm", "\n", numbers);
         const uint64_t mapped = numbers[0] * (uint64_t)sysconf(_SC_PAGESIZE);
         const uint64_t left = limit.rlim_cur > mapped ? limit.rlim_cur - mapped : 0;
@@ -192,6 +191,12 @@ const struct resources *resources_at_start(void)
         first = resources_look("");
     pthread_mutex_unlock(&lock);
     return &first;
+}
+
+bool resources_limit_mapped(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 bool resources_have_memory(uint64_t bytes)

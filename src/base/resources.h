@@ -13,7 +13,6 @@
 struct resources {
     unsigned processors; /* at least 1 */
     uint64_t memory;     /* bytes that can still be used without swapping */
-    bool limits_mapped;  /* RLIMIT_AS is set: all that is mapped counts, in use or not */
 };
 
 /*
@@ -39,6 +38,10 @@ struct resources resources_look(const char *root);
 
 /* Returns what resources_look("") returned at the first call: to look takes 0.1 ms. */
 const struct resources *resources_at_start(void);
+
+/* Returns whether RLIMIT_AS is set: all that is mapped counts, in use or not. Looks at nothing
+ * else. */
+bool resources_limit_mapped(void);
 
 /* Returns whether so many more bytes can be used now. Few always can: it does not look. */
 bool resources_have_memory(uint64_t bytes);

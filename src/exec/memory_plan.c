@@ -122,8 +122,8 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
     *needs = (struct memory_needs){
         .threads = engine_useful_workers(threads, chunk_bytes, input_bytes),
         .bins = bins,
-        .shared = bins * values *
-                  (resources_at_start()->limits_mapped ? MEMORY_PLAN_BIN_MAPPED : MEMORY_PLAN_BIN),
+        .shared =
+            bins * values * (resources_limit_mapped() ? MEMORY_PLAN_BIN_MAPPED : MEMORY_PLAN_BIN),
         .thread = chunk_bytes + MEMORY_PLAN_THREAD,
         .table = job->buffer_bytes,
     };
