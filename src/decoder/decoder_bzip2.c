@@ -96,7 +96,7 @@ struct decoder_bzip2_index {
     bool may_be[256];    /* the bytes of magics that, at some shift, 2 bytes and the shift follow */
 };
 
-/* Reads up to 48 bits at an offset in bits. Returns false if the data end before. */
+/* Reads up to 48 bits at an offset in bits. Returns false, and reads 0, if the data end before. */
 static bool decoder_bzip2_read(const struct decoder_view *view, uint64_t at, unsigned bits,
                                uint64_t *value)
 {
@@ -223,14 +223,13 @@ static bool decoder_bzip2_index_next(struct decoder_index *base, uint64_t bytes,
 {
     struct decoder_bzip2_index *index = (struct decoder_bzip2_index *)base;
     const uint64_t begin = index->at;
-    uint64_t magic = DECODER_BZIP2_BLOCK;
+    uint64_t magic;
     uint64_t at = begin;
     uint64_t value;
     uint32_t crc = 0; /* of the part */
     int hundreds = 0; /* what its blocks hold, in 100 kB */
 
     (void)bytes;
-
     *part = (struct decoder_part){.begin = begin / 8, .shift = (unsigned)(begin % 8)};
     if (index->is_plain) {
         part->end = index->view.bytes;
@@ -242,10 +241,8 @@ static bool decoder_bzip2_index_next(struct decoder_index *base, uint64_t bytes,
     part->wrap = calloc(part->wrap_bytes, 1);
     if (!part->wrap)
         return false;
-    uint32_t block = decoder_bzip2_read(&index->view, at + DECODER_BZIP2_MAGIC_BITS,
-                                        DECODER_BZIP2_CRC_BITS, &value)
-                         ? (uint32_t)value
-                         : 0;
+    decoder_bzip2_read(&index->view, at + DECODER_BZIP2_MAGIC_BITS, DECODER_BZIP2_CRC_BITS, &value);
+    uint32_t block = (uint32_t)value;
     do {
         crc = decoder_bzip2_combine(crc, block);
         index->crc = decoder_bzip2_combine(index->crc, block);
@@ -265,14 +262,9 @@ static bool decoder_bzip2_index_next(struct decoder_index *base, uint64_t bytes,
     /* The tail: the last bits of the part, then the end of a stream. A checksum that is wrong in
        the data is wrong here. */
     const unsigned rest = (unsigned)((at - begin) % 8);
-    uint64_t last = 0;
-    if (!decoder_bzip2_read(&index->view, at - rest, rest, &last)) {
-        free(part->wrap);
-        part->wrap = NULL;
-        return false;
-    }
+    decoder_bzip2_read(&index->view, at - rest, rest, &value);
     const bool is_wrong = magic == DECODER_BZIP2_END && block != index->crc;
-    decoder_bzip2_write(part->wrap + part->head_bytes, 0, last, rest);
+    decoder_bzip2_write(part->wrap + part->head_bytes, 0, value, rest);
     decoder_bzip2_write(part->wrap + part->head_bytes, rest, DECODER_BZIP2_END,
                         DECODER_BZIP2_MAGIC_BITS);
     decoder_bzip2_write(part->wrap + part->head_bytes, rest + DECODER_BZIP2_MAGIC_BITS,
