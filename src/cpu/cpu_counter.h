@@ -43,8 +43,7 @@ extern const struct cpu_counter cpu_counter_weighted;
  */
 #define CPU_COUNTER_PRIVATE_MAX ((size_t)512 << 10)
 
-/* On Intel's processors, buffers of more entries are streamed: 128 regions. 62 would lose a tenth.
- */
+/* On Intel's processors, more entries are streamed: 128 regions; 62 would lose a tenth. */
 #define CPU_COUNTER_STREAMED_MIN ((size_t)2 << 20)
 
 /* Returns the counter for that histogram. */
