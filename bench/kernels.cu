@@ -252,6 +252,7 @@ double text_speed(const struct ladder &ladder, const struct text_kind &kind, siz
     element_parse("i64", &job.element);
     job.is_text = true;
     job.text = kind.rules;
+    job.columns[0].element = job.element;
     while (text.size() < bytes)
         kind.line(text, expected);
     char *d_text = device_array<char>(text.size());
@@ -259,7 +260,7 @@ double text_speed(const struct ladder &ladder, const struct text_kind &kind, siz
     char *d_control = device_array<char>(cuda_text_control_bytes(text.size()));
     check(cudaMemcpy(d_text, text.data(), text.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
     auto ours = [&] {
-        check(cuda_text_launch(&ladder.device, &job.text, &job.element, d_text, text.size(),
+        check(cuda_text_launch(&ladder.device, &job.text, &job.columns[0], d_text, text.size(),
                                d_values, d_control, 0),
               "text");
     };

@@ -511,8 +511,8 @@ static cudaError_t cuda_engine_queue_weights(const struct cuda_session *session,
     if (job->is_text) {
         const struct text_rules rules = job_column_rules(job, &chunk->chunk.rules, index);
         void *d_control = slot->d_memory + layout->d_weights_control;
-        error = cuda_text_launch(device, &rules, &column->element, slot->d_memory,
-                                 chunk->chunk.bytes, d_weights, d_control, chunk->stream);
+        error = cuda_text_launch(device, &rules, column, slot->d_memory, chunk->chunk.bytes,
+                                 d_weights, d_control, chunk->stream);
         weights.d_first = d_weights;
         weights.record_bytes = sizeof *d_weights;
         weights.d_values = (void *)(slot->d_memory + layout->d_control);
@@ -546,7 +546,7 @@ static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct 
             .d_count = &d_parsed->values,
         };
         error =
-            cuda_text_launch(&shared->device, &chunk->chunk.rules, &job->element, slot->d_memory,
+            cuda_text_launch(&shared->device, &chunk->chunk.rules, &job->columns[0], slot->d_memory,
                              chunk->chunk.bytes, d_values, d_parsed, chunk->stream);
         if (error == cudaSuccess)
             error = cudaMemcpyAsync(slot->host + layout->parsed, d_parsed, sizeof *d_parsed,

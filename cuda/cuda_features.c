@@ -40,15 +40,14 @@ static bool cuda_features_is_csv(const struct job *job)
     return job->is_text && job->text.is_quoted;
 }
 
-static bool cuda_features_has_times(const struct job *job)
+static bool cuda_features_has_format(const struct job *job)
 {
-    return job->is_text && job->text.notation == TEXT_TIME;
+    return job->is_text && job->columns[0].time_format != NULL;
 }
 
-static bool cuda_features_has_width(const struct job *job)
+static bool cuda_features_has_widths_of_records(const struct job *job)
 {
-    const bool has_value = job->columns[0].width > 1;
-    return has_value || (job->has_weights && job->columns[job_weight_column(job)].width > 1);
+    return !job->is_text && job->has_weights && job->columns[job_weight_column(job)].width > 1;
 }
 
 static bool cuda_features_is_whole_line(const struct job *job)
@@ -61,11 +60,13 @@ const struct engine_feature cuda_features[] = {
     {"reduce, also median, p99, distinct, mode", ENGINE_RUNS, NULL},
     {"binary input, --record", ENGINE_RUNS, NULL},
     {"text, -f N or NAME, -d, .N, hex", ENGINE_RUNS, NULL},
+    {"times (-f N:time, N:localtime)", ENGINE_RUNS, NULL},
+    {"widths of columns (-f N:int/100)", ENGINE_RUNS, NULL},
     {"--weight", ENGINE_RUNS, NULL},
     {"--csv without quotes", ENGINE_RUNS, NULL},
     {"--csv with quotes", ENGINE_PARSES, cuda_features_is_csv},
-    {"times (-f N:time, N:localtime)", ENGINE_PARSES, cuda_features_has_times},
-    {"widths of columns (-f N:int/100)", ENGINE_PARSES, cuda_features_has_width},
+    {"--time-format", ENGINE_PARSES, cuda_features_has_format},
+    {"widths of weights in records", ENGINE_PARSES, cuda_features_has_widths_of_records},
     {"-f 0", ENGINE_PARSES, cuda_features_is_whole_line},
     {"--where", ENGINE_REFUSES, cuda_features_has_conditions},
     {"--by", ENGINE_REFUSES, cuda_features_has_groups},

@@ -41,16 +41,17 @@ struct cuda_text_parsed {
 size_t cuda_text_control_bytes(size_t text_bytes);
 
 /*
- * Parses a chunk of text, `text_bytes` (2^30 at most) at d_text, by its rules. Stores its values,
- * at most TEXT_SPAN_VALUES_MAX(text_bytes), at d_values in order, as elements of the type in native
- * byte order. d_control, of cuda_text_control_bytes, then begins with a struct
- * cuda_text_parsed. All three are 256-byte aligned.
+ * Parses the column of a chunk of text, `text_bytes` (2^30 at most) at d_text, by its rules:
+ * numbers, or times of the known forms. Stores its values, at most
+ * TEXT_SPAN_VALUES_MAX(text_bytes), at d_values in order, as elements of the type in native byte
+ * order. d_control, of cuda_text_control_bytes, then begins with a struct cuda_text_parsed. All
+ * three are 256-byte aligned.
  *
  * The text is read once, in tiles. Decoupled look-back (look_back.cuh) finds the position of
  * each tile's values.
  */
 cudaError_t cuda_text_launch(const struct cuda_device *device, const struct text_rules *rules,
-                             const struct element *element, const void *d_text, size_t text_bytes,
+                             const struct column *column, const void *d_text, size_t text_bytes,
                              void *d_values, void *d_control, cudaStream_t stream);
 
 /*

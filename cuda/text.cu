@@ -117,9 +117,14 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 template <typename T, enum text_notation NOTATION>
 auto choose_kernel(enum text_span_unit unit)
 {
-    return unit == TEXT_SPAN_TOKENS  ? text_parse_kernel<T, TEXT_SPAN_TOKENS, NOTATION>
-           : unit == TEXT_SPAN_PARTS ? text_parse_kernel<T, TEXT_SPAN_PARTS, NOTATION>
-                                     : text_parse_kernel<T, TEXT_SPAN_LINES, NOTATION>;
+    auto of_lines = text_parse_kernel<T, TEXT_SPAN_LINES, NOTATION>;
+
+    if constexpr (NOTATION == TEXT_TIME)
+        return of_lines;
+    else
+        return unit == TEXT_SPAN_TOKENS  ? text_parse_kernel<T, TEXT_SPAN_TOKENS, NOTATION>
+               : unit == TEXT_SPAN_PARTS ? text_parse_kernel<T, TEXT_SPAN_PARTS, NOTATION>
+                                         : of_lines;
 }
 
 template <typename T>
@@ -127,9 +132,10 @@ cudaError_t launch(const struct cuda_device *device, enum text_span_unit unit,
                    const struct text_span_rules &rules, const struct workspace &work,
                    void *d_values, cudaStream_t stream)
 {
-    auto kernel = rules.notation == TEXT_FIXED ? choose_kernel<T, TEXT_FIXED>(unit)
-                  : rules.notation == TEXT_HEX ? choose_kernel<T, TEXT_HEX>(unit)
-                                               : choose_kernel<T, TEXT_INTEGERS>(unit);
+    auto kernel = rules.notation == TEXT_FIXED  ? choose_kernel<T, TEXT_FIXED>(unit)
+                  : rules.notation == TEXT_HEX  ? choose_kernel<T, TEXT_HEX>(unit)
+                  : rules.notation == TEXT_TIME ? choose_kernel<T, TEXT_TIME>(unit)
+                                                : choose_kernel<T, TEXT_INTEGERS>(unit);
     unsigned blocks = (unsigned)device->multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
 
     if (blocks > work.tiles)
@@ -146,11 +152,11 @@ size_t cuda_text_control_bytes(size_t text_bytes)
 }
 
 cudaError_t cuda_text_launch(const struct cuda_device *device, const struct text_rules *rules,
-                             const struct element *element, const void *d_text, size_t text_bytes,
+                             const struct column *column, const void *d_text, size_t text_bytes,
                              void *d_values, void *d_control, cudaStream_t stream)
 {
     const enum text_span_unit unit = text_span_unit_of(rules);
-    const struct text_span_rules span_rules = text_span_rules_of(rules, element);
+    const struct text_span_rules span_rules = text_span_rules_of(rules, column);
     struct workspace work;
 
     work.d_text = (const unsigned char *)d_text;
@@ -161,7 +167,7 @@ cudaError_t cuda_text_launch(const struct cuda_device *device, const struct text
     cudaError_t error = cudaMemsetAsync(d_control, 0, cuda_text_control_bytes(text_bytes), stream);
     if (error != cudaSuccess)
         return error;
-    return launch_by_width(element, [=](auto word) {
+    return launch_by_width(&column->element, [=](auto word) {
         return launch<decltype(word)>(device, unit, span_rules, work, d_values, stream);
     });
 }

@@ -48,7 +48,7 @@ static inline enum text_span_unit text_span_unit_of(const struct text_rules *rul
     return rules->delimiter == TEXT_NO_DELIMITER ? TEXT_SPAN_TOKENS : TEXT_SPAN_PARTS;
 }
 
-TEXT_SPAN_INLINE void text_span_emit(struct text_span_sink *sink, bool is_good, uint64_t key)
+HOST_DEVICE_INLINE void text_span_emit(struct text_span_sink *sink, bool is_good, uint64_t key)
 {
     if (is_good)
         sink->values[sink->count++] = key;
@@ -57,8 +57,8 @@ TEXT_SPAN_INLINE void text_span_emit(struct text_span_sink *sink, bool is_good, 
 }
 
 /* The end of the field that `i` is in: a delimiter, or without one a blank, or the line's end. */
-TEXT_SPAN_INLINE uint32_t text_span_skip_field(const struct text_span_view *view,
-                                               const struct text_span_rules *rules, uint32_t i)
+HOST_DEVICE_INLINE uint32_t text_span_skip_field(const struct text_span_view *view,
+                                                 const struct text_span_rules *rules, uint32_t i)
 {
     const bool is_word = rules->delimiter > UINT8_MAX;
 
@@ -74,9 +74,9 @@ TEXT_SPAN_INLINE uint32_t text_span_skip_field(const struct text_span_view *view
  * The field of that number, from 1 on, of the line that begins at `first`: a word between blanks,
  * or a part between delimiters. An empty range at the line's end if there are fewer.
  */
-TEXT_SPAN_INLINE struct text_span_range text_span_find_field(const struct text_span_view *view,
-                                                             const struct text_span_rules *rules,
-                                                             uint32_t first, uint32_t number)
+HOST_DEVICE_INLINE struct text_span_range text_span_find_field(const struct text_span_view *view,
+                                                               const struct text_span_rules *rules,
+                                                               uint32_t first, uint32_t number)
 {
     const bool is_word = rules->delimiter > UINT8_MAX;
     struct text_span_range field = {first, first};
@@ -96,9 +96,9 @@ TEXT_SPAN_INLINE struct text_span_range text_span_find_field(const struct text_s
 }
 
 /* How many fields the line has that begins at `first`. Stores its end. */
-TEXT_SPAN_INLINE uint32_t text_span_count_fields(const struct text_span_view *view,
-                                                 const struct text_span_rules *rules,
-                                                 uint32_t first, uint32_t *end)
+HOST_DEVICE_INLINE uint32_t text_span_count_fields(const struct text_span_view *view,
+                                                   const struct text_span_rules *rules,
+                                                   uint32_t first, uint32_t *end)
 {
     const bool has_delimiter = rules->delimiter <= UINT8_MAX;
     uint32_t fields = has_delimiter;
@@ -116,9 +116,9 @@ TEXT_SPAN_INLINE uint32_t text_span_count_fields(const struct text_span_view *vi
 }
 
 /* Parses the token that begins here. Returns a position in it, or its end. */
-TEXT_SPAN_INLINE uint32_t text_span_parse_token(const struct text_span_view *view,
-                                                const struct text_span_rules *rules, uint32_t first,
-                                                struct text_span_sink *sink)
+HOST_DEVICE_INLINE uint32_t text_span_parse_token(const struct text_span_view *view,
+                                                  const struct text_span_rules *rules,
+                                                  uint32_t first, struct text_span_sink *sink)
 {
     const struct text_span_range rest = {first, view->bytes};
     const struct text_span_number number = text_span_convert(view, rules, rest);
@@ -129,9 +129,9 @@ TEXT_SPAN_INLINE uint32_t text_span_parse_token(const struct text_span_view *vie
 }
 
 /* How many parts a line that begins here seems to have if it has only blanks; otherwise 0. */
-TEXT_SPAN_INLINE uint32_t text_span_count_blank_parts(const struct text_span_view *view,
-                                                      const struct text_span_rules *rules,
-                                                      uint32_t first)
+HOST_DEVICE_INLINE uint32_t text_span_count_blank_parts(const struct text_span_view *view,
+                                                        const struct text_span_rules *rules,
+                                                        uint32_t first)
 {
     uint32_t parts = 1;
     uint32_t i = first;
@@ -146,9 +146,9 @@ TEXT_SPAN_INLINE uint32_t text_span_count_blank_parts(const struct text_span_vie
  * invalid. But each thread that finds an empty part of it counts it as invalid, so the thread that
  * finds the first part subtracts them all.
  */
-TEXT_SPAN_INLINE uint32_t text_span_parse_part(const struct text_span_view *view,
-                                               const struct text_span_rules *rules, uint32_t first,
-                                               struct text_span_sink *sink)
+HOST_DEVICE_INLINE uint32_t text_span_parse_part(const struct text_span_view *view,
+                                                 const struct text_span_rules *rules,
+                                                 uint32_t first, struct text_span_sink *sink)
 {
     const uint32_t end = text_span_skip_field(view, rules, first);
     const struct text_span_range part = {first, end};
@@ -162,9 +162,9 @@ TEXT_SPAN_INLINE uint32_t text_span_parse_part(const struct text_span_view *view
 }
 
 /* Parses the line that begins here. Returns a position in it, or its end. */
-TEXT_SPAN_INLINE uint32_t text_span_parse_line(const struct text_span_view *view,
-                                               const struct text_span_rules *rules, uint32_t first,
-                                               struct text_span_sink *sink)
+HOST_DEVICE_INLINE uint32_t text_span_parse_line(const struct text_span_view *view,
+                                                 const struct text_span_rules *rules,
+                                                 uint32_t first, struct text_span_sink *sink)
 {
     uint32_t seen = first;
     int64_t field = rules->field;
@@ -180,7 +180,9 @@ TEXT_SPAN_INLINE uint32_t text_span_parse_line(const struct text_span_view *view
         found = text_span_find_field(view, rules, first, (uint32_t)field);
     seen = found.end > seen ? found.end : seen;
     found = text_span_trim(view, found);
-    const struct text_span_number number = text_span_convert(view, rules, found);
+    const struct text_span_number number = rules->notation == TEXT_TIME
+                                               ? text_span_read_time(view, rules, found)
+                                               : text_span_convert(view, rules, found);
 
     if (found.first < found.end || text_span_count_blank_parts(view, rules, first) == 0)
         text_span_emit(sink, is_split_right && number.is_good && number.end == found.end,
@@ -192,8 +194,8 @@ TEXT_SPAN_INLINE uint32_t text_span_parse_line(const struct text_span_view *view
  * Whether a unit begins at a position that holds `byte`, after one that holds `before`. An empty
  * line after the last newline begins one too, and is skipped later.
  */
-TEXT_SPAN_INLINE bool text_span_begins(const struct text_span_rules *rules,
-                                       enum text_span_unit unit, unsigned before, unsigned byte)
+HOST_DEVICE_INLINE bool text_span_begins(const struct text_span_rules *rules,
+                                         enum text_span_unit unit, unsigned before, unsigned byte)
 {
     if (unit == TEXT_SPAN_TOKENS)
         return text_span_is_space(before) && !text_span_is_space(byte);
@@ -208,9 +210,10 @@ TEXT_SPAN_INLINE bool text_span_begins(const struct text_span_rules *rules,
  * [first, first + TEXT_SPAN_BYTES). The spans of all positions 0 to view->bytes, each once, make up
  * the whole text. It is faster if `unit`, text_span_unit_of the rules, is a constant.
  */
-TEXT_SPAN_INLINE void text_span_parse(const struct text_span_view *view,
-                                      const struct text_span_rules *rules, enum text_span_unit unit,
-                                      uint32_t first, struct text_span_sink *sink)
+HOST_DEVICE_INLINE void text_span_parse(const struct text_span_view *view,
+                                        const struct text_span_rules *rules,
+                                        enum text_span_unit unit, uint32_t first,
+                                        struct text_span_sink *sink)
 {
     const uint32_t positions = view->bytes + 1;
     const uint32_t end = positions - first < TEXT_SPAN_BYTES ? positions : first + TEXT_SPAN_BYTES;

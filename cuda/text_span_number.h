@@ -1,22 +1,17 @@
 /*
- * A text as the parsers of spans see it, its bytes, and the numbers in it: how they are written,
- * and which values fit the type. Compiled for host and device. All functions are pure and
+ * A text as the parsers of spans see it, its bytes, and the values in it: how numbers and times are
+ * written, and which values fit the type. Compiled for host and device. All functions are pure and
  * thread-safe.
  */
 #ifndef GPUHIST_TEXT_SPAN_NUMBER_H
 #define GPUHIST_TEXT_SPAN_NUMBER_H
 
-#include "job/element.h"
+#include "base/kind_time_read.h"
+#include "job/job.h"
 #include "text/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#ifdef __CUDACC__
-#define TEXT_SPAN_INLINE static __host__ __device__ __forceinline__
-#else
-#define TEXT_SPAN_INLINE static inline
-#endif
 
 /*
  * A text, a piece of which may also be in faster memory. Places after the text, and the one before
@@ -36,7 +31,7 @@ struct text_span_range {
     uint32_t end;
 };
 
-TEXT_SPAN_INLINE unsigned text_span_at(const struct text_span_view *view, uint32_t position)
+HOST_DEVICE_INLINE unsigned text_span_at(const struct text_span_view *view, uint32_t position)
 {
     const uint32_t offset = position - view->piece_first;
 
@@ -45,18 +40,18 @@ TEXT_SPAN_INLINE unsigned text_span_at(const struct text_span_view *view, uint32
     return position < view->bytes ? view->text[position] : '\n';
 }
 
-TEXT_SPAN_INLINE bool text_span_is_blank(unsigned byte)
+HOST_DEVICE_INLINE bool text_span_is_blank(unsigned byte)
 {
     return byte == ' ' || byte == '\t';
 }
 
-TEXT_SPAN_INLINE bool text_span_is_space(unsigned byte)
+HOST_DEVICE_INLINE bool text_span_is_space(unsigned byte)
 {
     return byte == ' ' || byte - '\t' <= '\r' - '\t';
 }
 
 /* Whether the line's content ends here: at a newline, or at a carriage return before one. */
-TEXT_SPAN_INLINE bool text_span_ends_line(const struct text_span_view *view, uint32_t position)
+HOST_DEVICE_INLINE bool text_span_ends_line(const struct text_span_view *view, uint32_t position)
 {
     const unsigned byte = text_span_at(view, position);
 
@@ -64,8 +59,8 @@ TEXT_SPAN_INLINE bool text_span_ends_line(const struct text_span_view *view, uin
 }
 
 /* The range without the blanks at its ends. */
-TEXT_SPAN_INLINE struct text_span_range text_span_trim(const struct text_span_view *view,
-                                                       struct text_span_range range)
+HOST_DEVICE_INLINE struct text_span_range text_span_trim(const struct text_span_view *view,
+                                                         struct text_span_range range)
 {
     while (range.first < range.end && text_span_is_blank(text_span_at(view, range.first)))
         range.first++;
@@ -83,6 +78,10 @@ struct text_span_rules {
     uint32_t decimals;     /* of TEXT_FIXED */
     uint64_t positive_max; /* the maximum magnitudes that fit the type */
     uint64_t negative_max;
+    uint64_t width;                 /* as in struct column, as the next ones */
+    struct kind_time_rules time;    /* of TEXT_TIME: without a format */
+    struct kind_time_bucket bucket; /* times are floored to it, if it has a width */
+    bool has_bucket;
 };
 
 /*
@@ -96,11 +95,13 @@ struct text_span_number {
 };
 
 static inline struct text_span_rules text_span_rules_of(const struct text_rules *rules,
-                                                        const struct element *element)
+                                                        const struct column *column)
 {
+    const struct element *element = &column->element;
     const uint64_t top = (uint64_t)1 << (element->bytes * 8 - 1);
     struct text_span_rules span_rules;
 
+    memset(&span_rules, 0, sizeof span_rules);
     span_rules.field = rules->field;
     span_rules.columns = (uint32_t)rules->columns;
     span_rules.delimiter = (unsigned)rules->delimiter;
@@ -108,6 +109,11 @@ static inline struct text_span_rules text_span_rules_of(const struct text_rules 
     span_rules.decimals = rules->decimals;
     span_rules.positive_max = element->is_signed ? top - 1 : top - 1 + top;
     span_rules.negative_max = element->is_signed ? top : 0;
+    span_rules.width = column->width;
+    span_rules.time.digits = element->decimals;
+    span_rules.time.is_local = element->notation == ELEMENT_LOCAL_TIME;
+    span_rules.bucket = column->bucket;
+    span_rules.has_bucket = column_has_bucket(column);
     return span_rules;
 }
 
@@ -117,14 +123,14 @@ static inline struct text_span_rules text_span_rules_of(const struct text_rules 
  * not (Langdale and Lemire, "Parsing Gigabytes of JSON per Second", 2019, and its implementation
  * simdjson).
  */
-TEXT_SPAN_INLINE bool text_span_fits(uint64_t number, uint32_t digits, bool begins_with_1)
+HOST_DEVICE_INLINE bool text_span_fits(uint64_t number, uint32_t digits, bool begins_with_1)
 {
     return digits < 20 || (digits == 20 && begins_with_1 && number >= 10000000000000000000u);
 }
 
 /* The decimal digits at the beginning of the range, as far as they go. */
-TEXT_SPAN_INLINE struct text_span_number text_span_read_integer(const struct text_span_view *view,
-                                                                struct text_span_range range)
+HOST_DEVICE_INLINE struct text_span_number text_span_read_integer(const struct text_span_view *view,
+                                                                  struct text_span_range range)
 {
     struct text_span_number read;
     uint64_t number = 0;
@@ -147,8 +153,8 @@ TEXT_SPAN_INLINE struct text_span_number text_span_read_integer(const struct tex
 }
 
 /* The hexadecimal digits at the beginning of the range, with or without 0x. */
-TEXT_SPAN_INLINE struct text_span_number text_span_read_hex(const struct text_span_view *view,
-                                                            struct text_span_range range)
+HOST_DEVICE_INLINE struct text_span_number text_span_read_hex(const struct text_span_view *view,
+                                                              struct text_span_range range)
 {
     struct text_span_number read;
     uint64_t number = 0;
@@ -178,9 +184,9 @@ TEXT_SPAN_INLINE struct text_span_number text_span_read_hex(const struct text_sp
  * The number with or without a point at the beginning of the range, as a multiple of 10^-decimals.
  * Digits that are worth less must be zeros.
  */
-TEXT_SPAN_INLINE struct text_span_number text_span_read_fixed(const struct text_span_view *view,
-                                                              struct text_span_range range,
-                                                              uint32_t decimals)
+HOST_DEVICE_INLINE struct text_span_number text_span_read_fixed(const struct text_span_view *view,
+                                                                struct text_span_range range,
+                                                                uint32_t decimals)
 {
     struct text_span_number read;
     uint64_t number = 0;
@@ -223,9 +229,9 @@ TEXT_SPAN_INLINE struct text_span_number text_span_read_fixed(const struct text_
  * The number at the beginning of the range, as far as it goes. It is faster if rules->notation is a
  * constant.
  */
-TEXT_SPAN_INLINE struct text_span_number text_span_convert(const struct text_span_view *view,
-                                                           const struct text_span_rules *rules,
-                                                           struct text_span_range range)
+HOST_DEVICE_INLINE struct text_span_number text_span_convert(const struct text_span_view *view,
+                                                             const struct text_span_rules *rules,
+                                                             struct text_span_range range)
 {
     const unsigned sign = range.first < range.end ? text_span_at(view, range.first) : '\n';
     range.first += sign == '-' || sign == '+';
@@ -237,7 +243,43 @@ TEXT_SPAN_INLINE struct text_span_number text_span_convert(const struct text_spa
     number.is_good =
         number.is_good && number.value <= (sign == '-' ? rules->negative_max : rules->positive_max);
     number.value = sign == '-' ? 0 - number.value : number.value;
+    if (rules->width > 1)
+        number.is_good = number.is_good &&
+                         column_floor(&number.value, rules->width, rules->negative_max > 0) &&
+                         (sign != '-' || 0 - number.value <= rules->negative_max);
     return number;
+}
+
+/*
+ * The time in a field. Where blanks separate fields it may read on in the two that follow, after
+ * the first of which no blank is left to read over.
+ */
+HOST_DEVICE_INLINE struct text_span_number text_span_read_time(const struct text_span_view *view,
+                                                               const struct text_span_rules *rules,
+                                                               struct text_span_range field)
+{
+    const size_t bytes = field.end - field.first;
+    uint32_t end = field.end;
+    struct text_span_number read = {0, field.end, false};
+    struct kind_time_parts parts;
+    int64_t value = 0;
+
+    for (unsigned blanks = 0; rules->delimiter > UINT8_MAX && !text_span_ends_line(view, end);
+         end++) {
+        blanks += text_span_is_blank(text_span_at(view, end));
+        if (blanks == 3)
+            break;
+    }
+    const uint32_t offset = field.first - view->piece_first;
+    const bool is_in_piece =
+        offset < view->piece_bytes && end - field.first <= view->piece_bytes - offset;
+    const char *text =
+        (const char *)(is_in_piece ? view->piece + offset : view->text + field.first);
+    read.is_good = kind_time_read_known(text, bytes, end - field.first, &parts) &&
+                   kind_time_convert(&rules->time, &parts, &value) == KIND_TIME_VALID;
+    read.value =
+        (uint64_t)(rules->has_bucket ? kind_time_bucket_floor(&rules->bucket, value) : value);
+    return read;
 }
 
 #endif

@@ -5,16 +5,16 @@
 #ifndef GPUHIST_BYTES_H
 #define GPUHIST_BYTES_H
 
+#include "base/host_device.h"
+
 #include <stdint.h>
 #include <string.h>
-
-#define BYTES_INLINE static inline __attribute__((always_inline))
 
 /* A word whose bytes all have the same value. */
 #define BYTES_OF(byte) ((uint64_t)(byte)*0x0101010101010101u)
 
 /* Loads eight bytes as a word; the first byte is the lowest. */
-BYTES_INLINE uint64_t bytes_load(const char *bytes)
+HOST_DEVICE_INLINE uint64_t bytes_load(const char *bytes)
 {
     uint64_t word;
     memcpy(&word, bytes, sizeof word);
@@ -25,7 +25,7 @@ BYTES_INLINE uint64_t bytes_load(const char *bytes)
 }
 
 /* Gathers the highest bit of each byte into the lowest eight bits; all other bits must be 0. */
-BYTES_INLINE uint64_t bytes_gather(uint64_t high_bits)
+HOST_DEVICE_INLINE uint64_t bytes_gather(uint64_t high_bits)
 {
     return (high_bits >> 7) * 0x0102040810204080u >> 56;
 }
@@ -34,7 +34,7 @@ BYTES_INLINE uint64_t bytes_gather(uint64_t high_bits)
  * Sets the highest bit of each byte that is zero. Exact: nothing is carried from byte to byte
  * (Warren, "Hacker's Delight", 2nd edition, section 6-1).
  */
-BYTES_INLINE uint64_t bytes_zeros(uint64_t word)
+HOST_DEVICE_INLINE uint64_t bytes_zeros(uint64_t word)
 {
     const uint64_t low = BYTES_OF(0x7f);
     return ~(((word & low) + low) | word | low);
@@ -45,7 +45,7 @@ BYTES_INLINE uint64_t bytes_zeros(uint64_t word)
  * first digit. Joins neighbours three times, each time with one multiplication (Lemire, "Quickly
  * parsing eight digits", 2018; Mula, "SIMD-ized parsing of series of integers").
  */
-BYTES_INLINE uint64_t bytes_join_eight(uint64_t digits)
+HOST_DEVICE_INLINE uint64_t bytes_join_eight(uint64_t digits)
 {
     const uint64_t every_fourth = 0x000000ff000000ff;
     uint64_t pairs = digits * 10 + (digits >> 8);
@@ -55,7 +55,7 @@ BYTES_INLINE uint64_t bytes_join_eight(uint64_t digits)
 }
 
 /* Not 0 if some byte is above 9. */
-BYTES_INLINE uint64_t bytes_no_digits(uint64_t digits)
+HOST_DEVICE_INLINE uint64_t bytes_no_digits(uint64_t digits)
 {
     return ((digits + BYTES_OF(0x80 - 10)) | digits) & BYTES_OF(0x80);
 }

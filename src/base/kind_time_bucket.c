@@ -56,32 +56,3 @@ bool kind_time_bucket_parse(const char *text, size_t bytes, unsigned digits,
     }
     return false;
 }
-
-int64_t kind_time_bucket_floor(const struct kind_time_bucket *bucket, int64_t value)
-{
-    int64_t first; /* value of a time */
-    int64_t begin;
-
-    if (!kind_time_scale(bucket->digits, KIND_TIME_FIRST_SECOND, 0, &first))
-        first = INT64_MIN;
-    if (bucket->months > 0) {
-        const int64_t seconds = kind_time_divide(value, (int64_t)decimal_powers[bucket->digits]);
-        const struct kind_time_date date =
-            kind_time_find_date(kind_time_divide(seconds, KIND_TIME_DAY));
-        int64_t month = date.year * 12 + date.month - 1; /* from January of the year 0 */
-        month -= month % bucket->months;
-        if (month < 12)
-            return first;
-        const unsigned year = (unsigned)month / 12;
-        const int64_t days = kind_time_days_before_year(year) +
-                             kind_time_days_before[kind_time_is_leap(year)][month % 12];
-        return kind_time_scale(bucket->digits, days * KIND_TIME_DAY, 0, &begin) ? begin : first;
-    }
-    int64_t offset = value % bucket->width; /* in the bucket */
-    offset += offset < 0 ? bucket->width : 0;
-    offset -= bucket->phase;
-    offset += offset < 0 ? bucket->width : 0;
-    if (__builtin_sub_overflow(value, offset, &begin))
-        return first;
-    return begin < first ? first : begin;
-}

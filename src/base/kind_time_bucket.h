@@ -7,10 +7,12 @@
  * quarters, 10y decades and 100y centuries, 1900 to 1999. Bounds are of UTC, of local times as they
  * are written. A bucket that would begin before the first value that there can be begins with that.
  *
- * All functions are pure and thread-safe.
+ * All functions are pure and thread-safe. That which a GPU needs is compiled for host and device.
  */
 #ifndef GPUHIST_KIND_TIME_BUCKET_H
 #define GPUHIST_KIND_TIME_BUCKET_H
+
+#include "base/kind_time_internal.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +33,33 @@ bool kind_time_bucket_parse(const char *text, size_t bytes, unsigned digits,
                             struct kind_time_bucket *bucket);
 
 /* Returns where the bucket of a value begins. */
-int64_t kind_time_bucket_floor(const struct kind_time_bucket *bucket, int64_t value);
+HOST_DEVICE_INLINE int64_t kind_time_bucket_floor(const struct kind_time_bucket *bucket,
+                                                  int64_t value)
+{
+    int64_t first; /* value of a time */
+    int64_t begin;
+
+    if (!kind_time_scale(bucket->digits, KIND_TIME_FIRST_SECOND, 0, &first))
+        first = INT64_MIN;
+    if (bucket->months > 0) {
+        const int64_t seconds = kind_time_divide(value, (int64_t)kind_time_power(bucket->digits));
+        const struct kind_time_date date =
+            kind_time_find_date(kind_time_divide(seconds, KIND_TIME_DAY));
+        int64_t month = date.year * 12 + date.month - 1; /* from January of the year 0 */
+        month -= month % bucket->months;
+        if (month < 12)
+            return first;
+        const unsigned year = (unsigned)month / 12;
+        const int64_t days = kind_time_days_before_year(year) +
+                             kind_time_days_before_month(year, (unsigned)(month % 12) + 1);
+        return kind_time_scale(bucket->digits, days * KIND_TIME_DAY, 0, &begin) ? begin : first;
+    }
+    int64_t offset = value % bucket->width; /* in the bucket */
+    offset += offset < 0 ? bucket->width : 0;
+    offset -= bucket->phase;
+    offset += offset < 0 ? bucket->width : 0;
+    begin = value < INT64_MIN + offset ? INT64_MIN : value - offset;
+    return begin < first ? first : begin;
+}
 
 #endif

@@ -267,10 +267,11 @@ const char *kind_time_format_match(const struct kind_time_format *format, const 
     if (is_half_day)
         parts->hour = parts->hour % 12 + (is_afternoon ? 12 : 0);
     if (is_day_of_year) {
-        const unsigned short *before = kind_time_days_before[kind_time_is_leap(parts->year)];
-        for (parts->month = 1; parts->month < 12 && parts->day > before[parts->month];)
+        for (parts->month = 1;
+             parts->month < 12 &&
+             parts->day > kind_time_days_before_month(parts->year, parts->month + 1);)
             parts->month++;
-        parts->day -= before[parts->month - 1];
+        parts->day -= kind_time_days_before_month(parts->year, parts->month);
     }
     return at;
 }

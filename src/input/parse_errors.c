@@ -219,14 +219,14 @@ enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct jo
         .keys = {values},
         .capacity = sizeof values / sizeof *values,
     };
-    const bool is_counted = chunk->rules.columns > 0;
+    const bool has_rows = chunk->rules.columns > 0 || text_rows_are_needed(job);
     text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
     enum text_event event;
 
     do {
-        event = is_counted ? text_rows_parse(&rows) : parse(&text);
+        event = has_rows ? text_rows_parse(&rows) : parse(&text);
         if (event == TEXT_INVALID &&
-            parse_errors_add_invalid(errors, chunk, is_counted ? &rows.invalid[0] : &text.invalid,
+            parse_errors_add_invalid(errors, chunk, has_rows ? &rows.invalid[0] : &text.invalid,
                                      failure) != STATUS_OK)
             return failure->status;
     } while (event != TEXT_END);

@@ -37,16 +37,11 @@
 #define GPUHIST_BINNING_INDEX_H
 
 #include "base/decimal.h"
+#include "base/host_device.h"
 #include "job/binning.h"
 
-#ifdef __CUDACC__
-#define BINNING_INLINE static __host__ __device__ __forceinline__
-#else
-#define BINNING_INLINE static inline __attribute__((always_inline))
-#endif
-
 /* Returns the bin of x = value - LO <= last. */
-BINNING_INLINE uint32_t binning_scale64(const struct binning *binning, uint64_t x)
+HOST_DEVICE_INLINE uint32_t binning_scale64(const struct binning *binning, uint64_t x)
 {
     uint64_t estimate = (uint64_t)(uint32_t)(x >> binning->shift) * (uint32_t)binning->multiplier;
     uint64_t halves = (uint32_t)(estimate >> (binning->fraction - 1));
@@ -56,12 +51,12 @@ BINNING_INLINE uint32_t binning_scale64(const struct binning *binning, uint64_t 
 }
 
 /* Returns d of scaled bins, at most 2^64. */
-BINNING_INLINE unsigned __int128 binning_divisor(const struct binning *binning)
+HOST_DEVICE_INLINE unsigned __int128 binning_divisor(const struct binning *binning)
 {
     return (unsigned __int128)(binning->divisor - 1) + 1;
 }
 
-BINNING_INLINE uint32_t binning_scale128(const struct binning *binning, uint64_t x)
+HOST_DEVICE_INLINE uint32_t binning_scale128(const struct binning *binning, uint64_t x)
 {
     unsigned __int128 divisor = binning_divisor(binning);
     uint64_t quotient = (uint64_t)(((unsigned __int128)x * binning->multiplier) >> 64);
@@ -73,7 +68,7 @@ BINNING_INLINE uint32_t binning_scale128(const struct binning *binning, uint64_t
  * Returns the bin of a key among multiples of d. The remainder is at most the magnitude, so it does
  * not overflow.
  */
-BINNING_INLINE uint32_t binning_multiple(const struct binning *binning, uint64_t key)
+HOST_DEVICE_INLINE uint32_t binning_multiple(const struct binning *binning, uint64_t key)
 {
     uint64_t sign = binning->is_signed && (int64_t)key < 0 ? UINT64_MAX : 0;
     uint64_t magnitude = key ^ sign;
@@ -84,7 +79,7 @@ BINNING_INLINE uint32_t binning_multiple(const struct binning *binning, uint64_t
 }
 
 /* Returns the number of binary digits of a number; 0 for 0. */
-BINNING_INLINE uint32_t binning_digits2(uint64_t number)
+HOST_DEVICE_INLINE uint32_t binning_digits2(uint64_t number)
 {
 #ifdef __CUDA_ARCH__
     return 64 - (uint32_t)__clzll((long long)number);
@@ -94,28 +89,28 @@ BINNING_INLINE uint32_t binning_digits2(uint64_t number)
 }
 
 /* Returns the number of decimal digits of a number, given its binary ones; 0 for 0. */
-BINNING_INLINE uint64_t binning_digits10_of(uint64_t digits2, uint64_t number)
+HOST_DEVICE_INLINE uint64_t binning_digits10_of(uint64_t digits2, uint64_t number)
 {
     static const uint64_t powers[20] = DECIMAL_POWERS;
     uint64_t digits = digits2 * 1233 >> 12; /* the number of digits, or one less */
     return digits + (number >= powers[digits]);
 }
 
-BINNING_INLINE uint32_t binning_digits10(uint64_t number)
+HOST_DEVICE_INLINE uint32_t binning_digits10(uint64_t number)
 {
     return (uint32_t)binning_digits10_of(binning_digits2(number), number);
 }
 
 /* The same for 32 bits. It has no table, because vector code would have to gather from it. */
-BINNING_INLINE uint32_t binning_digits10_32(uint32_t number)
+HOST_DEVICE_INLINE uint32_t binning_digits10_32(uint32_t number)
 {
     return (uint32_t)(number >= 1u) + (number >= 10u) + (number >= 100u) + (number >= 1000u) +
            (number >= 10000u) + (number >= 100000u) + (number >= 1000000u) + (number >= 10000000u) +
            (number >= 100000000u) + (number >= 1000000000u);
 }
 
-BINNING_INLINE uint32_t binning_power(const struct binning *binning, enum binning_form form,
-                                      uint64_t key)
+HOST_DEVICE_INLINE uint32_t binning_power(const struct binning *binning, enum binning_form form,
+                                          uint64_t key)
 {
     bool is_negative = binning->is_signed && (int64_t)key < 0;
     uint64_t magnitude = is_negative ? -key : key;
@@ -125,8 +120,8 @@ BINNING_INLINE uint32_t binning_power(const struct binning *binning, enum binnin
 }
 
 /* Returns the bucket of x = value - LO <= last. */
-BINNING_INLINE uint32_t binning_bucket(const struct binning *binning, enum binning_form form,
-                                       uint64_t x)
+HOST_DEVICE_INLINE uint32_t binning_bucket(const struct binning *binning, enum binning_form form,
+                                           uint64_t x)
 {
     if (form == BINNING_EDGES_EQUAL)
         return (uint32_t)(x >> binning->shift);
@@ -142,7 +137,7 @@ BINNING_INLINE uint32_t binning_bucket(const struct binning *binning, enum binni
  * The table of edges has two parts. This is the first: for each bin its last value minus LO, then
  * UINT64_MAX twice for the outside bin numbers.
  */
-BINNING_INLINE const uint64_t *binning_lasts(const struct binning *binning)
+HOST_DEVICE_INLINE const uint64_t *binning_lasts(const struct binning *binning)
 {
     return binning->table;
 }
@@ -151,7 +146,7 @@ BINNING_INLINE const uint64_t *binning_lasts(const struct binning *binning)
  * The second part: for each bucket the bin of its lowest value, plus BINNING_CROWDED if the bucket
  * contains more than one edge; then the last bin and the two outside bin numbers.
  */
-BINNING_INLINE const uint32_t *binning_firsts(const struct binning *binning)
+HOST_DEVICE_INLINE const uint32_t *binning_firsts(const struct binning *binning)
 {
     return (const uint32_t *)(binning->table + (size_t)binning->bins + BINNING_OUTSIDE);
 }
@@ -160,7 +155,8 @@ BINNING_INLINE const uint32_t *binning_firsts(const struct binning *binning)
 #define BINNING_FIRSTS_MORE 3
 
 /* Returns the bin of x, which lies in `bucket`. */
-BINNING_INLINE uint32_t binning_search(const struct binning *binning, uint32_t bucket, uint64_t x)
+HOST_DEVICE_INLINE uint32_t binning_search(const struct binning *binning, uint32_t bucket,
+                                           uint64_t x)
 {
     const uint64_t *lasts = binning_lasts(binning);
     const uint32_t *firsts = binning_firsts(binning);
@@ -181,8 +177,8 @@ BINNING_INLINE uint32_t binning_search(const struct binning *binning, uint32_t b
  * Returns the bin of `key`, 0 to bins + 1. `form` is binning->form; a caller that passes it as a
  * constant gets specialized code.
  */
-BINNING_INLINE uint32_t binning_index(const struct binning *binning, enum binning_form form,
-                                      uint64_t key)
+HOST_DEVICE_INLINE uint32_t binning_index(const struct binning *binning, enum binning_form form,
+                                          uint64_t key)
 {
     if (form == BINNING_UNIT32) {
         uint32_t key32 = (uint32_t)key;

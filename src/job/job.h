@@ -6,6 +6,7 @@
 #ifndef GPUHIST_JOB_H
 #define GPUHIST_JOB_H
 
+#include "base/host_device.h"
 #include "base/kind_time.h"
 #include "base/kind_time_bucket.h"
 #include "base/status.h"
@@ -99,7 +100,7 @@ static inline size_t column_words(const struct column *column)
  * Floors a key of so wide buckets, 1 or more, to the least of its bucket. Returns false if that is
  * below -2^63, which the key then is. Pure.
  */
-static inline bool column_floor(uint64_t *key, uint64_t width, bool is_signed)
+HOST_DEVICE_INLINE bool column_floor(uint64_t *key, uint64_t width, bool is_signed)
 {
     const uint64_t magnitude = -*key;
     const uint64_t above = magnitude % width;

@@ -11,6 +11,7 @@
 #ifndef GPUHIST_VALUE_SET_H
 #define GPUHIST_VALUE_SET_H
 
+#include "base/host_device.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -51,19 +52,13 @@ void value_set_destroy(struct value_set *set);
 /* Returns the set for a copy of its memory at `memory`. The result does not own the memory. */
 struct value_set value_set_at(const struct value_set *set, void *memory);
 
-#ifdef __CUDACC__
-#define VALUE_SET_INLINE static __host__ __device__ __forceinline__
-#else
-#define VALUE_SET_INLINE static inline __attribute__((always_inline))
-#endif
-
 /*
  * Returns whether the set contains the value smallest + x. For smaller values x wraps around,
  * modulo 2 to the number of bits of the type. `form` is set->form; see binning_index. In a sorted
  * set, the loop halves [first, first + n) without a branch.
  */
-VALUE_SET_INLINE bool value_set_contains(const struct value_set *set, enum value_set_form form,
-                                         uint64_t x)
+HOST_DEVICE_INLINE bool value_set_contains(const struct value_set *set, enum value_set_form form,
+                                           uint64_t x)
 {
     if (x > set->last)
         return false;

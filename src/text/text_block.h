@@ -27,7 +27,7 @@
 
 #define TEXT_BLOCK ((size_t)64)
 
-#define TEXT_INLINE BYTES_INLINE
+#define TEXT_INLINE HOST_DEVICE_INLINE
 
 /* For a function of one instruction set: inlines all that it calls. */
 #define TEXT_FLATTEN __attribute__((flatten))

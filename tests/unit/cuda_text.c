@@ -1,7 +1,8 @@
 /*
  * Text as the GPU parses it against a plain reading of the rules: every type, notation and kind of
  * rules, all short texts of a small alphabet, numbers at the limits of the types, tokens and lines
- * across spans, tiles and halos, a line as long as the text. What a span's parser says is checked
+ * across spans, tiles and halos, a line as long as the text; times and widths against the CPU's
+ * parser of rows. What a span's parser says is checked
  * on the host; where there is a GPU, the kernel's answer as well, and that operations take its
  * elements.
  *
@@ -13,6 +14,7 @@
 #include "cuda/text_span.h"
 #include "must_cuda.h"
 #include "tap.h"
+#include "text/text_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -261,7 +263,8 @@ static void expect(struct bench *bench)
 /* Parses the text span by span. Each span sees a piece that ends `halo` bytes behind it. */
 static void parse_on_host(struct bench *bench, uint32_t halo)
 {
-    const struct text_span_rules rules = text_span_rules_of(&bench->job.text, &bench->job.element);
+    const struct text_span_rules rules =
+        text_span_rules_of(&bench->job.text, &bench->job.columns[0]);
     unsigned char piece[TEXT_SPAN_BYTES + 65];
     struct answer *found = &bench->found;
 
@@ -298,8 +301,9 @@ static bool parse_on_gpu(struct bench *bench)
 
     must_cuda(cudaMemcpy(bench->d_text, bench->text, bench->bytes, cudaMemcpyHostToDevice));
     must_cuda(cudaMemset(bench->d_values, 0xaa, room));
-    must_cuda(cuda_text_launch(&bench->device, &bench->job.text, element, bench->d_text,
-                               bench->bytes, bench->d_values, bench->d_control, NULL));
+    must_cuda(cuda_text_launch(&bench->device, &bench->job.text, &bench->job.columns[0],
+                               bench->d_text, bench->bytes, bench->d_values, bench->d_control,
+                               NULL));
     must_cuda(cudaMemcpy(&parsed, bench->d_control, sizeof parsed, cudaMemcpyDeviceToHost));
     must_cuda(cudaMemcpy(bench->values, bench->d_values, room, cudaMemcpyDeviceToHost));
     found->invalid = parsed.invalid;
@@ -334,12 +338,12 @@ static bool agree(const struct bench *bench, const char *where)
     return false;
 }
 
-static bool check(struct bench *bench, bool on_gpu)
+/* Compares what is expected with what spans find. */
+static bool check_found(struct bench *bench, bool on_gpu)
 {
     static const uint32_t halos[] = {0, 1, 64};
     bool good = true;
 
-    expect(bench);
     for (size_t i = 0; bench->bytes <= HOST_BYTES_MAX && i < ARRAY_LENGTH(halos); i++) {
         parse_on_host(bench, halos[i]);
         good = agree(bench, "host") && good;
@@ -350,11 +354,31 @@ static bool check(struct bench *bench, bool on_gpu)
     return good;
 }
 
+static bool check(struct bench *bench, bool on_gpu)
+{
+    expect(bench);
+    return check_found(bench, on_gpu);
+}
+
+static void set_rules(struct bench *bench, const char *type, const struct text_rules *rules)
+{
+    struct job *job = &bench->job;
+
+    element_parse(type, &job->element);
+    job->element.decimals = rules->decimals;
+    job->is_text = true;
+    job->text = *rules;
+    job->value_count = 1;
+    job->columns[0] = (struct column){
+        .field = rules->field,
+        .element = job->element,
+        .notation = rules->notation,
+    };
+}
+
 static void set_job(struct bench *bench, const char *type, size_t rules)
 {
-    element_parse(type, &bench->job.element);
-    bench->job.is_text = true;
-    bench->job.text = all_rules[rules];
+    set_rules(bench, type, &all_rules[rules]);
 }
 
 /* Fills the text with bytes of an alphabet. */
@@ -592,6 +616,153 @@ static void test_large(struct bench *bench)
     }
 }
 
+/* What the parser of rows finds. */
+static void expect_rows(struct bench *bench)
+{
+    struct text_rows rows = {
+        .job = &bench->job,
+        .rules = &bench->job.text,
+        .data = bench->text,
+        .bytes = bench->bytes,
+        .capacity = TEXT_SPAN_VALUES_MAX(CHUNK_BYTES_MAX),
+    };
+    const struct element *element = &bench->job.element;
+    char *values = bench->values;
+    enum text_event event;
+
+    bench->expected.count = 0;
+    bench->expected.invalid = 0;
+    do {
+        rows.keys[0] = values;
+        event = text_rows_parse(&rows);
+        for (size_t i = 0; i < rows.count; i++)
+            bench->expected.keys[bench->expected.count++] =
+                element_key(element, values + i * element->bytes);
+        bench->expected.invalid += event == TEXT_INVALID;
+    } while (event != TEXT_END);
+}
+
+/* Fills the text with these pieces, as many as it has space for. */
+static void fill_pieces(struct bench *bench, size_t bytes, const char *const *pieces, size_t count,
+                        uint64_t *state)
+{
+    size_t i = 0;
+
+    while (bytes - i > 48)
+        i += (size_t)sprintf(bench->text + i, "%s", pieces[tap_random(state) % count]);
+    bench->bytes = i;
+}
+
+/* Times in fields of lines, of each precision, in buckets and not. */
+static void test_times(struct bench *bench)
+{
+    static const char *const pieces[] = {
+        "\n2026-11-21T13:45:02Z\n",
+        " 1795268702.25 ",
+        "\n[21/Nov/2026:13:45:02 +0000] ",
+        ",2026-11-21 13:45,",
+        "1,2026-11-21\n",
+        "7 2026-11-21 13:45:02 +0100\n",
+        "2026-11-21T13:45:02Z",
+        "2024-02-29 23:59:60.25+01:00",
+        "2026-11-21 13:45:02",
+        "2026-11-21",
+        "13:45:02.123456789012",
+        "20261121T134502Z",
+        "[21/Nov/2026:13:45:02",
+        "[01/jan/1970:00:00:00 -0130]",
+        "30/Feb/2026:13:45:02 +0000",
+        "1795268702",
+        "-.5",
+        "99999999999999999999",
+        "0001-01-01",
+        "9999-12-31T23:59:59.9Z",
+        "2262-04-11T23:47:16.9",
+        " +0000]",
+        " +0100",
+        " -1999",
+        " ",
+        " ",
+        " ",
+        " ",
+        ",",
+        ",",
+        ",",
+        "\n",
+        "\n",
+        "\n",
+        "\r\n",
+        "\t",
+        " Z ",
+        "T",
+        "+01",
+        "7",
+        "x",
+        "]",
+    };
+    static const char *const buckets[] = {"", "15m", "w", "d", "mo", "7y"};
+    static const int delimiters[] = {TEXT_NO_DELIMITER, ',', '\t', ' '};
+    static const int32_t fields[] = {1, 2, 3, -1, -2};
+    static const unsigned digits[] = {0, 3, 9};
+    uint64_t state = 5;
+
+    for (size_t f = 0; f < ARRAY_LENGTH(fields); f++) {
+        bool good = true;
+        uint64_t found = 0;
+        for (size_t i = 0; i < 800; i++) {
+            const char *bucket = buckets[tap_random(&state) % ARRAY_LENGTH(buckets)];
+            const struct text_rules rules = {
+                .field = fields[f],
+                .columns = i % 8 == 7 ? 3 : 0,
+                .delimiter = delimiters[tap_random(&state) % ARRAY_LENGTH(delimiters)],
+                .notation = TEXT_TIME,
+                .decimals = digits[tap_random(&state) % ARRAY_LENGTH(digits)],
+            };
+            set_rules(bench, "i64", &rules);
+            struct column *column = &bench->job.columns[0];
+            column->element.notation = i % 3 == 2 ? ELEMENT_LOCAL_TIME : ELEMENT_TIME;
+            must(!*bucket || kind_time_bucket_parse(bucket, strlen(bucket), rules.decimals,
+                                                    &column->bucket),
+                 "no bucket");
+            fill_pieces(bench, i % 40 == 39 ? 3 * TILE_BYTES : 100 + i, pieces,
+                        ARRAY_LENGTH(pieces), &state);
+            expect_rows(bench);
+            found += bench->expected.count;
+            good = check_found(bench, true) && good;
+        }
+        tap_ok(good && found > 500, "times in field %d: %u", (int)fields[f], (unsigned)found);
+    }
+}
+
+/* Numbers in fields of lines, floored. */
+static void test_widths(struct bench *bench)
+{
+    static const char *const pieces[] = {
+        "1",    "-1", "-128", "127", "255", "99", "-9223372036854775808",
+        "12.5", "ff", " ",    ",",   "\n",  "\n", "18446744073709551615"};
+    static const uint64_t widths[] = {2, 7, 100, UINT64_C(1) << 63};
+    static const enum text_notation notations[] = {TEXT_INTEGERS, TEXT_FIXED, TEXT_HEX};
+    uint64_t state = 6;
+    bool good = true;
+    uint64_t found = 0;
+
+    for (size_t i = 0; i < 2000; i++) {
+        const struct text_rules rules = {
+            .field = i % 2 ? 1 : -1,
+            .delimiter = i % 3 ? TEXT_NO_DELIMITER : ',',
+            .notation = notations[tap_random(&state) % ARRAY_LENGTH(notations)],
+            .decimals = 0,
+        };
+        set_rules(bench, all_types[tap_random(&state) % ARRAY_LENGTH(all_types)], &rules);
+        bench->job.columns[0].width = widths[tap_random(&state) % ARRAY_LENGTH(widths)];
+        fill_pieces(bench, 100 + i % 300, pieces, ARRAY_LENGTH(pieces), &state);
+        expect_rows(bench);
+        found += bench->expected.count;
+        good = check_found(bench, true) && good;
+    }
+    tap_ok(good && found > 1000, "widths: %u values", (unsigned)found);
+}
+
 /* A region of device memory, zeroed. */
 static void *device_zeros(size_t bytes)
 {
@@ -696,12 +867,11 @@ static void open_bench(struct bench *bench)
     bench->text = malloc(CHUNK_BYTES_MAX);
     bench->expected.keys = malloc(values * sizeof(uint64_t));
     bench->found.keys = malloc(values * sizeof(uint64_t));
-    must(bench->text && bench->expected.keys && bench->found.keys, "no memory");
+    bench->values = malloc(room);
+    must(bench->text && bench->expected.keys && bench->found.keys && bench->values, "no memory");
     bench->has_gpu = cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
     if (!bench->has_gpu)
         return;
-    bench->values = malloc(room);
-    must(bench->values != NULL, "no memory");
     must_cuda(
         cudaDeviceGetAttribute(&bench->device.multiprocessors, cudaDevAttrMultiProcessorCount, 0));
     must_cuda(cudaDeviceGetAttribute(&bench->device.shared_bytes,
@@ -716,9 +886,9 @@ static void close_bench(struct bench *bench)
     free(bench->text);
     free(bench->expected.keys);
     free(bench->found.keys);
+    free(bench->values);
     if (!bench->has_gpu)
         return;
-    free(bench->values);
     cudaFree(bench->d_text);
     cudaFree(bench->d_values);
     cudaFree(bench->d_control);
@@ -732,6 +902,7 @@ static const struct {
     {"short", test_short_texts, false},    {"lengths", test_lengths, false},
     {"limits", test_limits, false},        {"edges", test_edges, false},
     {"long", test_long_units, false},      {"large", test_large, false},
+    {"times", test_times, false},          {"widths", test_widths, false},
     {"operations", test_operations, true},
 };
 
