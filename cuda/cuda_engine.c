@@ -186,7 +186,7 @@ static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session
         d_next += cuda_align(cuda_text_control_bytes(bytes));
         next += cuda_align(sizeof(struct cuda_text_parsed));
     }
-    if (cuda_features_may_parse(job) && !job->has_weights)
+    if (engine_find_feature(&cuda_engine, job, ENGINE_PARSES) && !job->has_weights)
         layout.values_bytes = job->element.bytes * CUDA_ENGINE_PARSED_MAX(bytes);
     layout.weighed = next;
     if (job->has_weights) {

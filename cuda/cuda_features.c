@@ -77,11 +77,6 @@ const struct engine_feature cuda_features[] = {
     {NULL, ENGINE_RUNS, NULL},
 };
 
-bool cuda_features_may_parse(const struct job *job)
-{
-    return engine_find_feature(cuda_features, job, ENGINE_PARSES) != NULL;
-}
-
 bool cuda_features_must_parse(const struct job *job, const struct chunk *chunk)
 {
     for (const struct engine_feature *feature = cuda_features; feature->name; feature++) {

@@ -10,9 +10,6 @@
 /* Every feature, in the order in which users read them and in which a refusal names them. */
 extern const struct engine_feature cuda_features[];
 
-/* Returns whether feeders may have to parse chunks of the job. Pure. */
-bool cuda_features_may_parse(const struct job *job);
-
 /* Returns whether a feeder has to parse this chunk; else the GPU does, if it is of text. */
 bool cuda_features_must_parse(const struct job *job, const struct chunk *chunk);
 

@@ -12,20 +12,14 @@ const struct engine *engine_last(const struct engine *const *table)
     return *table;
 }
 
-const char *engine_find_feature(const struct engine_feature *features, const struct job *job,
+const char *engine_find_feature(const struct engine *engine, const struct job *job,
                                 enum engine_support support)
 {
-    for (const struct engine_feature *row = features; row && row->name; row++) {
+    for (const struct engine_feature *row = engine->features; row && row->name; row++) {
         if (row->support == support && row->is_used && row->is_used(job))
             return row->name;
     }
     return NULL;
-}
-
-const char *engine_unsupported(const struct engine *engine, const struct job *job)
-{
-    const char *name = engine_find_feature(engine->features, job, ENGINE_REFUSES);
-    return !name && job->window_periods > 0 && !engine->renew ? "--window" : name;
 }
 
 void engine_write_name(char name[ENGINE_NAME_MAX], const char *engine, unsigned device)

@@ -101,7 +101,7 @@ struct engine {
     enum status (*merge)(void *session, struct failure *failure);
     /*
      * For a job with a window of time: from now on the session merges into another partial. All
-     * open consumers are merged, and the session holds nothing. NULL: such jobs are not supported.
+     * open consumers are merged, and the session holds nothing. NULL: the table refuses such jobs.
      */
     void (*renew)(void *session, void *partial);
     /* Frees the session. All consumers must be closed. */
@@ -139,14 +139,11 @@ struct engine {
 const struct engine *engine_last(const struct engine *const *table);
 
 /*
- * Returns the name of the first feature in the table (NULL: it is empty) that has this support and
- * that the job asks for; NULL: there is none.
+ * Returns the name of the first feature in the engine's table that has this support and that the
+ * job asks for; NULL: there is none.
  */
-const char *engine_find_feature(const struct engine_feature *features, const struct job *job,
+const char *engine_find_feature(const struct engine *engine, const struct job *job,
                                 enum engine_support support);
-
-/* Returns what the job asks for and the engine refuses; NULL: nothing. */
-const char *engine_unsupported(const struct engine *engine, const struct job *job);
 
 /*
  * Writes the name of an engine on a device: the engine's name, at most 15 characters of it,

@@ -378,7 +378,7 @@ static enum status pipeline_open(struct pipeline *pipeline, struct failure *fail
             options.device = has_devices ? task->devices[i] : 0;
             struct worker_pool *pool =
                 pipeline_add_pool(pipeline, engine, options.device, joins_late);
-            const char *unsupported = engine_unsupported(engine, task->job);
+            const char *unsupported = engine_find_feature(engine, task->job, ENGINE_REFUSES);
             if (joins_late)
                 continue;
             if (!pool)
@@ -440,8 +440,8 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
         struct worker_pool *pool = &pipeline->pools[i];
         if (!pool->joins_late)
             continue;
-        const char *unsupported = engine_unsupported(pool->engine, task->job);
-        const char *parsed = engine_find_feature(pool->engine->features, task->job, ENGINE_PARSES);
+        const char *unsupported = engine_find_feature(pool->engine, task->job, ENGINE_REFUSES);
+        const char *parsed = engine_find_feature(pool->engine, task->job, ENGINE_PARSES);
         if (unsupported)
             snprintf(pool->reason, sizeof pool->reason, "it does not support %s", unsupported);
         else if (parsed && task->device_count == 0)
