@@ -9,7 +9,7 @@
  * The device makes the weights of elements, and checks them (weights.cu). A chunk with one that is
  * no weight, or in text with a token that is no value or that the device cannot parse, does not
  * count there: it is counted on the host as the CPU engine does, which reports what is wrong in the
- * order of the stream.
+ * order of the stream. So is a chunk of addresses that are not all of IPv4.
  */
 #include "config.h"
 
@@ -46,6 +46,10 @@
 /* Host memory to copy the result to, part by part, unless the operation asks for more. */
 #define CUDA_ENGINE_STAGING_BYTES ((size_t)2 << 20)
 
+/* After a chunk that the device could not parse, a feeder counts so many itself: they may be alike.
+ */
+#define CUDA_ENGINE_HOST_CHUNKS 16
+
 /* Elements that a text may have, and one more where its end may be an empty part. */
 #define CUDA_ENGINE_PARSED_MAX(bytes) ((bytes) / 2 + 1)
 
@@ -73,6 +77,7 @@ struct cuda_session {
     struct cuda_shared shared;
     const struct cuda_operation *operation;
     unsigned workers;
+    bool has_host_chunks; /* a chunk that the device cannot parse is counted on the host */
     size_t chunk_bytes;
     size_t partial_bytes; /* on the device */
     struct cuda_layout layout;
@@ -89,7 +94,7 @@ struct cuda_slot {
     bool registered; /* `host` with CUDA */
     bool busy;
     void *values;             /* layout.values_bytes, not registered; NULL: none */
-    bool is_parsed;           /* by the host: the elements are in `values`, unless weighted */
+    bool is_parsed;           /* by the host: the elements are in `values`, or it counts them */
     enum status parse_status; /* STATUS_DATA: a token after these elements has ended the run */
     struct failure parse_failure;
     struct cuda_chunk chunk;
@@ -98,9 +103,9 @@ struct cuda_slot {
 struct cuda_consumer {
     struct cuda_session *session;
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
-    unsigned next_slot; /* to be filled */
-    /* Weights: of chunks that are counted on the host, the local state; else NULL. */
-    struct cpu_rows *rows;
+    unsigned next_slot;    /* to be filled */
+    unsigned host_chunks;  /* so many of the next ones are counted on the host */
+    struct cpu_rows *rows; /* of chunks that are counted on the host, as the next; NULL: none yet */
     void *local;
 };
 
@@ -186,7 +191,7 @@ static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session
         d_next += cuda_align(cuda_text_control_bytes(bytes));
         next += cuda_align(sizeof(struct cuda_text_parsed));
     }
-    if (engine_find_feature(&cuda_engine, job, ENGINE_PARSES) && !job->has_weights)
+    if (engine_find_feature(&cuda_engine, job, ENGINE_PARSES) && !session->has_host_chunks)
         layout.values_bytes = job->element.bytes * CUDA_ENGINE_PARSED_MAX(bytes);
     layout.weighed = next;
     if (job->has_weights) {
@@ -275,7 +280,10 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
     device->id = (int)options->device;
     opened->shared.job = job;
     opened->shared.partial = partial;
-    opened->operation = cuda_engine_operations[job->operation];
+    /* whatever is asked of addresses is found from their counts (groups.h) */
+    opened->operation =
+        element_is_name(&job->element) ? &cuda_uniq : cuda_engine_operations[job->operation];
+    opened->has_host_chunks = job->has_weights || element_is_name(&job->element);
     opened->chunk_bytes = options->chunk_bytes ? options->chunk_bytes : CUDA_ENGINE_CHUNK_BYTES;
     opened->workers = engine_useful_workers(feeders, opened->chunk_bytes, options->input_bytes);
 
@@ -630,8 +638,12 @@ static enum status cuda_engine_complete(struct cuda_consumer *self, struct cuda_
     cudaError_t error = cudaStreamSynchronize(chunk->stream);
     if (error != cudaSuccess)
         return cuda_fail(error, "counting failed", failure);
-    if (job->has_weights && (slot->is_parsed || weighed->invalid > 0))
+    const uint32_t invalid = job->has_weights ? weighed->invalid : parsed->invalid;
+    if (session->has_host_chunks && (slot->is_parsed || invalid > 0)) {
+        if (!slot->is_parsed)
+            self->host_chunks = CUDA_ENGINE_HOST_CHUNKS;
         return cuda_engine_count_on_host(self, &chunk->chunk, failure);
+    }
     if (job->has_weights)
         operation_add_weight(job,
                              ((unsigned __int128)weighed->halves[1] << 32) + weighed->halves[0]);
@@ -675,11 +687,12 @@ static enum status cuda_engine_consumer_absorb(void *consumer, const struct chun
     size_t bytes = chunk->bytes;
 
     slot->chunk.chunk = *chunk;
-    slot->is_parsed = cuda_features_must_parse(job, chunk);
+    slot->is_parsed = self->host_chunks > 0 || cuda_features_must_parse(job, chunk);
+    self->host_chunks -= self->host_chunks > 0;
     slot->parse_status = STATUS_OK;
     slot->busy = true;
     self->next_slot = (self->next_slot + 1) % CUDA_ENGINE_SLOTS;
-    if (slot->is_parsed && job->has_weights)
+    if (slot->is_parsed && self->session->has_host_chunks)
         return STATUS_OK; /* the host counts the chunk when it is completed */
     if (slot->is_parsed) {
         cuda_engine_parse(job, slot);

@@ -30,9 +30,9 @@ static bool cuda_features_is_json(const struct job *job)
     return job->json != NULL;
 }
 
-static bool cuda_features_has_names(const struct job *job)
+static bool cuda_features_has_texts(const struct job *job)
 {
-    return element_is_name(&job->element);
+    return job->element.notation == ELEMENT_TEXT;
 }
 
 static bool cuda_features_is_csv(const struct job *job)
@@ -61,6 +61,7 @@ const struct engine_feature cuda_features[] = {
     {"binary input, --record", ENGINE_RUNS, NULL},
     {"text, -f N or NAME, -d, .N, hex", ENGINE_RUNS, NULL},
     {"times (-f N:time, N:localtime)", ENGINE_RUNS, NULL},
+    {"addresses of IPv4 (-f N:ip)", ENGINE_RUNS, NULL},
     {"widths of columns (-f N:int/100)", ENGINE_RUNS, NULL},
     {"--weight", ENGINE_RUNS, NULL},
     {"--csv without quotes", ENGINE_RUNS, NULL},
@@ -73,7 +74,7 @@ const struct engine_feature cuda_features[] = {
     {"--window", ENGINE_REFUSES, cuda_features_has_window},
     {"several columns of values", ENGINE_REFUSES, cuda_features_has_columns},
     {"--jsonl", ENGINE_REFUSES, cuda_features_is_json},
-    {"addresses and texts (-f N:ip, N:text)", ENGINE_REFUSES, cuda_features_has_names},
+    {"texts (-f N:text)", ENGINE_REFUSES, cuda_features_has_texts},
     {NULL, ENGINE_RUNS, NULL},
 };
 

@@ -3,8 +3,6 @@
 
 #include "cuda/cuda_uniq.h"
 
-#include "count/uniq.h"
-
 #include <stdlib.h>
 
 /* 32 MiB: with half of its slots in use it fits the L2 cache of an H200. */
@@ -91,7 +89,7 @@ enum status cuda_uniq_open_bits(struct cuda_shared *shared, unsigned bits, unsig
     pthread_rwlock_init(&opened->lock, NULL);
     opened->bits_max = bits_max;
     opened->table.d_control = shared->d_partial;
-    table_seeds(((const struct uniq *)shared->partial)->table, opened->table.seeds);
+    table_seeds(cuda_uniq_host_table(shared), opened->table.seeds);
     if (narrow && bits < CUDA_UNIQ_NARROW_BITS)
         bits = CUDA_UNIQ_NARROW_BITS;
     cudaError_t error = cuda_uniq_allocate(&opened->table, bits, narrow);
@@ -200,9 +198,9 @@ static enum status cuda_uniq_count_left(const struct cuda_shared *shared,
     const struct table_entry *d_entries = cuda_uniq_left(chunk).d_entries;
     struct table_entry *copied = malloc(CUDA_UNIQ_COPY_ENTRIES * CUDA_UNIQ_ENTRY_BYTES);
     struct table_writer *writer = NULL;
-    enum status status =
-        copied ? table_writer_open(((struct uniq *)shared->partial)->table, &writer, failure)
-               : status_fail(failure, STATUS_DATA, "no memory for counts of the GPU");
+    enum status status = copied
+                             ? table_writer_open(cuda_uniq_host_table(shared), &writer, failure)
+                             : status_fail(failure, STATUS_DATA, "no memory for counts of the GPU");
 
     for (size_t first = 0, n; status == STATUS_OK && first < entries; first += n) {
         n = entries - first < CUDA_UNIQ_COPY_ENTRIES ? entries - first : CUDA_UNIQ_COPY_ENTRIES;
@@ -210,9 +208,8 @@ static enum status cuda_uniq_count_left(const struct cuda_shared *shared,
                                             cudaMemcpyDeviceToHost, chunk->stream);
         if (error == cudaSuccess)
             error = cudaStreamSynchronize(chunk->stream);
-        status = error == cudaSuccess
-                     ? cuda_uniq_write_host(shared->host, writer, 0, copied, n, failure)
-                     : cuda_fail(error, "cannot copy counts", failure);
+        status = error == cudaSuccess ? cuda_uniq_write_host(shared, writer, 0, copied, n, failure)
+                                      : cuda_fail(error, "cannot copy counts", failure);
     }
     if (status == STATUS_OK)
         status = table_writer_flush(writer, failure);

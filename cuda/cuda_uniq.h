@@ -29,11 +29,17 @@ enum status cuda_uniq_open_bits(struct cuda_shared *shared, unsigned bits, unsig
                                 struct failure *failure);
 
 /*
+ * Returns the host's table: uniq's, or of addresses that of groups (groups.h), whose keys have two
+ * words; those on the device are the second.
+ */
+struct table *cuda_uniq_host_table(const struct cuda_shared *shared);
+
+/*
  * Adds entries of the device, which are overwritten, to a set of the host's table (0: to none).
  * Skips those whose word is 0. Fails as table_writer_add_distinct does. Thread-safe on distinct
  * writers.
  */
-enum status cuda_uniq_write_host(const struct cuda_uniq *self, struct table_writer *writer,
+enum status cuda_uniq_write_host(const struct cuda_shared *shared, struct table_writer *writer,
                                  uint64_t set, struct table_entry *entries, size_t n,
                                  struct failure *failure);
 

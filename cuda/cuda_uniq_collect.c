@@ -2,7 +2,8 @@
  * Adds the table of a GPU to the host's table. If the host does not have far more entries than the
  * device, they are moved to the device first: it adds them faster than the host would look up each
  * entry of the device among its own. What then comes from the device is distinct, and the host
- * packs it as it is. A table with weights stays on the host: it holds keys beside them, too.
+ * packs it as it is. A table with weights stays on the host: it holds keys beside them, too. So
+ * does one of addresses, whose keys may have two words.
  */
 #include "config.h"
 
@@ -10,6 +11,7 @@
 
 #include "base/parallel.h"
 #include "base/resources.h"
+#include "count/groups.h"
 #include "count/uniq.h"
 
 #include <stdatomic.h>
@@ -34,6 +36,12 @@
 
 /* The entries that a thread has in the staging memory: at least this many. */
 #define CUDA_UNIQ_PIECE_MIN 64
+
+/* A row of the host's table of addresses. */
+struct cuda_uniq_address {
+    uint64_t high; /* 0 */
+    struct table_entry entry;
+};
 
 /* Entries move from the host's table to the device's, or from the device's slots to the host's. */
 struct cuda_uniq_transfer {
@@ -61,9 +69,15 @@ struct cuda_uniq_thread {
     size_t used;                 /* and how many it has for the device */
 };
 
-static struct table *cuda_uniq_host_table(const struct cuda_shared *shared)
+static bool cuda_uniq_has_addresses(const struct cuda_shared *shared)
 {
-    return ((const struct uniq *)shared->partial)->table;
+    return element_is_name(&shared->job->element);
+}
+
+struct table *cuda_uniq_host_table(const struct cuda_shared *shared)
+{
+    return cuda_uniq_has_addresses(shared) ? ((const struct groups *)shared->partial)->table
+                                           : ((const struct uniq *)shared->partial)->table;
 }
 
 static size_t cuda_uniq_slots(const struct cuda_shared *shared)
@@ -83,11 +97,12 @@ size_t cuda_uniq_staging_bytes(const struct cuda_shared *shared)
     return bytes;
 }
 
-enum status cuda_uniq_write_host(const struct cuda_uniq *self, struct table_writer *writer,
+enum status cuda_uniq_write_host(const struct cuda_shared *shared, struct table_writer *writer,
                                  uint64_t set, struct table_entry *entries, size_t n,
                                  struct failure *failure)
 {
-    const uint64_t seed = self->table.seeds[0];
+    const uint64_t seed = ((const struct cuda_uniq *)shared->host)->table.seeds[0];
+    struct cuda_uniq_address rows[CUDA_UNIQ_PIECE_MIN];
     size_t used = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -95,7 +110,16 @@ enum status cuda_uniq_write_host(const struct cuda_uniq *self, struct table_writ
         entries[used] = (struct table_entry){word.key ^ seed, word.count};
         used += word.key != 0;
     }
-    return table_writer_add_distinct(writer, set, entries, used, failure);
+    if (!cuda_uniq_has_addresses(shared))
+        return table_writer_add_distinct(writer, set, entries, used, failure);
+    for (size_t i = 0, some; i < used; i += some) {
+        some = used - i < CUDA_UNIQ_PIECE_MIN ? used - i : CUDA_UNIQ_PIECE_MIN;
+        for (size_t k = 0; k < some; k++)
+            rows[k] = (struct cuda_uniq_address){.entry = entries[i + k]};
+        if (table_writer_add_distinct(writer, set, rows, some, failure) != STATUS_OK)
+            return failure->status;
+    }
+    return STATUS_OK;
 }
 
 /* Adds a thread's entries to the device's table. Those that do not fit go back to the host's. */
@@ -126,7 +150,7 @@ static enum status cuda_uniq_push(struct cuda_uniq_thread *thread, struct failur
         error = cudaMemcpy(thread->entries, d_entries, bytes, cudaMemcpyDeviceToHost);
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot move counts to the GPU", failure);
-    return cuda_uniq_write_host(self, thread->writer, 0, thread->entries, left > 0 ? used : 0,
+    return cuda_uniq_write_host(shared, thread->writer, 0, thread->entries, left > 0 ? used : 0,
                                 failure);
 }
 
@@ -185,8 +209,8 @@ static enum status cuda_uniq_move_to_host(struct cuda_uniq_thread *thread, struc
                 error = cudaStreamSynchronize(thread->stream);
             if (error != cudaSuccess)
                 return cuda_fail(error, "cannot copy the result", failure);
-            if (cuda_uniq_write_host(self, thread->writer, transfer->set, thread->entries, piece,
-                                     failure) != STATUS_OK)
+            if (cuda_uniq_write_host(transfer->shared, thread->writer, transfer->set,
+                                     thread->entries, piece, failure) != STATUS_OK)
                 return failure->status;
         }
     }
@@ -265,13 +289,14 @@ static enum status cuda_uniq_transfer_to_host(struct cuda_uniq_transfer *transfe
 {
     const struct cuda_shared *shared = transfer->shared;
     const struct cuda_uniq *self = shared->host;
-    const struct table_entry entry = {.key = self->table.seeds[0], .count = control->zeros};
+    const struct cuda_uniq_address row = {.entry = {self->table.seeds[0], control->zeros}};
+    const void *zero = cuda_uniq_has_addresses(shared) ? (const void *)&row : &row.entry;
     struct table_writer *writer;
 
     if (table_writer_open(cuda_uniq_host_table(shared), &writer, transfer->failure) != STATUS_OK)
         return transfer->failure->status;
     enum status status =
-        table_writer_add_rows(writer, &entry, control->zeros_added > 0, transfer->failure);
+        table_writer_add_rows(writer, zero, control->zeros_added > 0, transfer->failure);
     if (status == STATUS_OK)
         status = table_writer_flush(writer, transfer->failure);
     table_writer_close(writer);
@@ -311,6 +336,7 @@ enum status cuda_uniq_collect(const struct cuda_shared *shared, void *staging, s
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot copy the result", failure);
     if ((held > 0 && held / CUDA_UNIQ_MOVED_MAX <= control.used && !shared->job->has_weights &&
+         !cuda_uniq_has_addresses(shared) &&
          cuda_uniq_transfer_to_device(&transfer) != STATUS_OK) ||
         cuda_uniq_transfer_to_host(&transfer, &control) != STATUS_OK)
         return failure->status;

@@ -39,6 +39,7 @@ cudaError_t launch_by_width(const struct element *element, Launch launch)
     case 4:
         return launch(uint32_t());
     case 8:
+    case sizeof(struct kind_ip): /* of addresses, keys of one word (kernels.h) */
         return launch(uint64_t());
     default:
         return cudaErrorInvalidValue;

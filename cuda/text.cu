@@ -114,12 +114,19 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     }
 }
 
+/* Leaves no values of a text that has something else, which may be keys of two words. */
+__global__ void text_withdraw_kernel(struct control *head)
+{
+    if (head->parsed.invalid > 0)
+        head->parsed.values = 0;
+}
+
 template <typename T, enum text_notation NOTATION>
 auto choose_kernel(enum text_span_unit unit)
 {
     auto of_lines = text_parse_kernel<T, TEXT_SPAN_LINES, NOTATION>;
 
-    if constexpr (NOTATION == TEXT_TIME)
+    if constexpr (NOTATION == TEXT_TIME || NOTATION == TEXT_IP)
         return of_lines;
     else
         return unit == TEXT_SPAN_TOKENS  ? text_parse_kernel<T, TEXT_SPAN_TOKENS, NOTATION>
@@ -135,12 +142,15 @@ cudaError_t launch(const struct cuda_device *device, enum text_span_unit unit,
     auto kernel = rules.notation == TEXT_FIXED  ? choose_kernel<T, TEXT_FIXED>(unit)
                   : rules.notation == TEXT_HEX  ? choose_kernel<T, TEXT_HEX>(unit)
                   : rules.notation == TEXT_TIME ? choose_kernel<T, TEXT_TIME>(unit)
+                  : rules.notation == TEXT_IP   ? choose_kernel<T, TEXT_IP>(unit)
                                                 : choose_kernel<T, TEXT_INTEGERS>(unit);
     unsigned blocks = (unsigned)device->multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
 
     if (blocks > work.tiles)
         blocks = work.tiles;
     kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(work, rules, (T *)d_values);
+    if (rules.notation == TEXT_IP)
+        text_withdraw_kernel<<<1, 1, 0, stream>>>(work.head);
     return cudaGetLastError();
 }
 

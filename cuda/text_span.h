@@ -180,9 +180,10 @@ HOST_DEVICE_INLINE uint32_t text_span_parse_line(const struct text_span_view *vi
         found = text_span_find_field(view, rules, first, (uint32_t)field);
     seen = found.end > seen ? found.end : seen;
     found = text_span_trim(view, found);
-    const struct text_span_number number = rules->notation == TEXT_TIME
-                                               ? text_span_read_time(view, rules, found)
-                                               : text_span_convert(view, rules, found);
+    const struct text_span_number number =
+        rules->notation == TEXT_TIME ? text_span_read_time(view, rules, found)
+        : rules->notation == TEXT_IP ? text_span_read_address(view, rules, found)
+                                     : text_span_convert(view, rules, found);
 
     if (found.first < found.end || text_span_count_blank_parts(view, rules, first) == 0)
         text_span_emit(sink, is_split_right && number.is_good && number.end == found.end,

@@ -1,11 +1,12 @@
 /*
- * A text as the parsers of spans see it, its bytes, and the values in it: how numbers and times are
- * written, and which values fit the type. Compiled for host and device. All functions are pure and
- * thread-safe.
+ * A text as the parsers of spans see it, its bytes, and the values in it: how numbers, times and
+ * addresses are written, and which values fit the type. Compiled for host and device. All functions
+ * are pure and thread-safe.
  */
 #ifndef GPUHIST_TEXT_SPAN_NUMBER_H
 #define GPUHIST_TEXT_SPAN_NUMBER_H
 
+#include "base/kind_ip_read.h"
 #include "base/kind_time_read.h"
 #include "job/job.h"
 #include "text/text.h"
@@ -82,6 +83,7 @@ struct text_span_rules {
     struct kind_time_rules time;    /* of TEXT_TIME: without a format */
     struct kind_time_bucket bucket; /* times are floored to it, if it has a width */
     bool has_bucket;
+    struct kind_ip_prefix prefix; /* of TEXT_IP */
 };
 
 /*
@@ -98,7 +100,7 @@ static inline struct text_span_rules text_span_rules_of(const struct text_rules 
                                                         const struct column *column)
 {
     const struct element *element = &column->element;
-    const uint64_t top = (uint64_t)1 << (element->bytes * 8 - 1);
+    const uint64_t top = (uint64_t)1 << ((element->bytes < 8 ? element->bytes : 8) * 8 - 1);
     struct text_span_rules span_rules;
 
     memset(&span_rules, 0, sizeof span_rules);
@@ -114,6 +116,7 @@ static inline struct text_span_rules text_span_rules_of(const struct text_rules 
     span_rules.time.is_local = element->notation == ELEMENT_LOCAL_TIME;
     span_rules.bucket = column->bucket;
     span_rules.has_bucket = column_has_bucket(column);
+    span_rules.prefix = element->prefix;
     return span_rules;
 }
 
@@ -250,6 +253,17 @@ HOST_DEVICE_INLINE struct text_span_number text_span_convert(const struct text_s
     return number;
 }
 
+/* The bytes [first, end) of the text, all in one memory. */
+HOST_DEVICE_INLINE const char *text_span_pointer(const struct text_span_view *view, uint32_t first,
+                                                 uint32_t end)
+{
+    const uint32_t offset = first - view->piece_first;
+    const bool is_in_piece =
+        offset < view->piece_bytes && end - first <= view->piece_bytes - offset;
+
+    return (const char *)(is_in_piece ? view->piece + offset : view->text + first);
+}
+
 /*
  * The time in a field. Where blanks separate fields it may read on in the two that follow, after
  * the first of which no blank is left to read over.
@@ -270,15 +284,27 @@ HOST_DEVICE_INLINE struct text_span_number text_span_read_time(const struct text
         if (blanks == 3)
             break;
     }
-    const uint32_t offset = field.first - view->piece_first;
-    const bool is_in_piece =
-        offset < view->piece_bytes && end - field.first <= view->piece_bytes - offset;
-    const char *text =
-        (const char *)(is_in_piece ? view->piece + offset : view->text + field.first);
+    const char *text = text_span_pointer(view, field.first, end);
     read.is_good = kind_time_read_known(text, bytes, end - field.first, &parts) &&
                    kind_time_convert(&rules->time, &parts, &value) == KIND_TIME_VALID;
     read.value =
         (uint64_t)(rules->has_bucket ? kind_time_bucket_floor(&rules->bucket, value) : value);
+    return read;
+}
+
+/*
+ * The address of IPv4 in a field, alone: its key (kind_ip.h) has one word. All else, which may be
+ * another address, is not good.
+ */
+HOST_DEVICE_INLINE struct text_span_number text_span_read_address(
+    const struct text_span_view *view, const struct text_span_rules *rules,
+    struct text_span_range field)
+{
+    const char *text = text_span_pointer(view, field.first, field.end);
+    struct text_span_number read = {0, field.end, false};
+
+    read.is_good = kind_ip_read_v4(text, field.end - field.first, &read.value);
+    read.value = kind_ip_first_v4(read.value, rules->prefix.v4);
     return read;
 }
 

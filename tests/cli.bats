@@ -265,6 +265,7 @@ reduce, also median, p99, distinct, mode|reduce sum,median -d , -f 1
 binary input, --record|count --all --record 3 -t u8
 text, -f N or NAME, -d, .N, hex|uniq -d , -f 1:hex
 times (-f N:time, N:localtime)|uniq -d , -f 1:localtime
+addresses of IPv4 (-f N:ip)|uniq -d , -f 1:ip --invalid ignore
 widths of columns (-f N:int/100)|uniq -d , -f 1:int/100
 --weight|uniq -d , -f 1 --weight 1
 --csv without quotes|uniq -d , -f 1
@@ -277,7 +278,7 @@ widths of weights in records|uniq --record 4 -t u8 --weight u8@1:int/2
 --window|uniq -d , -f 1 --every 1h --window 2h
 several columns of values|reduce sum -d , -f 1,1
 --jsonl|uniq --jsonl -f x --invalid ignore
-addresses and texts (-f N:ip, N:text)|uniq -d , -f 1:text
+texts (-f N:text)|uniq -d , -f 1:text
 END
     sed '1,/what runs where/d; s/  *yes  .*//' info | diff rows -
 }

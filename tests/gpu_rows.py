@@ -1,4 +1,4 @@
-"""What the threads of the GPU engine parse: CSV with quotes here and there, times, widths, whole lines.
+"""What the GPU engine and its threads parse: CSV with quotes here and there, times, addresses, widths, whole lines.
 
 usage: gpu_rows.py GPUHIST SEED COUNT ENGINE...
 
@@ -10,6 +10,7 @@ import collections
 import csv
 import datetime
 import io
+import ipaddress
 import os
 import random
 import shlex
@@ -69,7 +70,25 @@ def draw_local(rng):
     return text, local.strftime("%Y-%m-%dT%H:%M:%S")
 
 
-KINDS = {"int": draw_integer, "int/100": draw_bucket, ".3": draw_fixed, "time": draw_time, "time/1h": draw_hour,
+def draw_address(rng):
+    """Mostly of IPv4, which a GPU counts."""
+    if rng.only_v4 or rng.randrange(500):
+        text = f"{rng.choice([10, 10, rng.randrange(256)])}.{rng.randrange(3)}.{rng.randrange(256)}.{rng.randrange(256)}"
+        return (text if rng.only_v4 or rng.randrange(500) else f"{text}:{rng.randrange(65536)}"), text
+    address = ipaddress.IPv6Address(0x2001 << 112 | rng.getrandbits(rng.choice([8, 64, 112])))
+    return rng.choice([str(address), f"[{address}]:443"]), str(address)
+
+
+def draw_network(rng):
+    text, address = draw_address(rng)
+    return text, network_of(address)
+
+
+def network_of(address):
+    return str(ipaddress.ip_network(f"{address}/{48 if ':' in address else 24}", strict=False))
+
+
+KINDS = {"ip": draw_address, "ip/24/48": draw_network, "int": draw_integer, "int/100": draw_bucket, ".3": draw_fixed, "time": draw_time, "time/1h": draw_hour,
          "localtime": draw_local}
 
 
@@ -80,6 +99,9 @@ def shown(kind, value):
 
 
 def order(kind, value):
+    if "ip" in kind:
+        network = ipaddress.ip_network(value)
+        return network.version, int(network.network_address)
     return EPOCH.__class__.fromisoformat(value.rstrip("Z")) if "time" in kind else value
 
 
@@ -166,6 +188,8 @@ def check_table(gpuhist, engines, rng):
         ["histogram", "--bins", "20", "--range", "auto"], ["uniq", "--top", "5"],
         ["reduce", "count,sum,mean,stddev"] if "time" not in kind else ["reduce", "count"],
         ["histogram"], ["histogram", "--bins", "9", "--outside", "abort"]])
+    if "ip" in kind:
+        operation = rng.choice([["reduce", "count,distinct"], ["uniq", "--top", "5"], ["uniq"]])
     if "time" in kind and operation[0] in ("count", "histogram"):
         operation = ["stalin-sort", "--strict"]
     spoil(rng, rows)
@@ -174,7 +198,10 @@ def check_table(gpuhist, engines, rng):
 
 
 def read(kind, text):
-    """What a text is worth, without gpuhist: by Python's int and datetime."""
+    """What a text is worth, without gpuhist: by Python's int, ipaddress and datetime."""
+    if "ip" in kind:
+        address = text.strip("[").split("]")[0] if ":" in text.replace(":", "", 1) else text.split(":")[0]
+        return str(ipaddress.ip_address(address)) if kind == "ip" else network_of(address)
     if "time" not in kind:
         value = int(text.replace(".", ""))
         return value // 100 * 100 if kind == "int/100" else value
@@ -203,26 +230,30 @@ def check_lines(gpuhist, engines, rng):
         lines = [f"x{i} {line} y" for i, line in enumerate(lines)]
     data = ("\n".join(lines) + rng.choice(["", "\n"])).encode()
     check(gpuhist, engines, ["uniq", *column], data, rng, expect(kind, values))
-    check(gpuhist, engines, ["stalin-sort", *column], data, rng)
+    check(gpuhist, engines, [*(["reduce", "distinct"] if "ip" in kind else ["stalin-sort"]), *column], data, rng)
 
 
 def check_weights(gpuhist, engines, rng):
     """Weights of CSV, with and without quotes; some are none."""
     rows, sums = [], collections.Counter()
+    is_address = rng.randrange(3) == 0
     for _ in range(rng.choice([1, 3])):
         may_quote = rng.randrange(2) == 0
         for _ in range(rng.choice([1, 2000])):
             value, weight = rng.randrange(-30, 30), rng.choice([0, 1, rng.randrange(10**9)])
+            value = f"10.0.0.{100 + value}" if is_address else value
             fields = [str(value), draw_other(rng, may_quote), str(weight)]
             rows.append(",".join(quoted(f) if may_quote and i != 1 and rng.randrange(3) == 0 else f
                                  for i, f in enumerate(fields)))
             sums[value] += weight
-    wanted = "".join(f"{value}\t{sums[value]}\n" for value in sorted(sums))
-    words = ["uniq", "--csv", "-f", "1", "--weight", "3"]
+    values = sorted(sums, key=ipaddress.ip_address if is_address else None)
+    wanted = "".join(f"{value}\t{sums[value]}\n" for value in values)
+    words = ["uniq", "--csv", "-f", "1:ip" if is_address else "1", "--weight", "3"]
     check(gpuhist, engines, words, ("\n".join(rows)).encode(), rng, wanted)
     for _ in range(3):
         rows.insert(rng.randrange(len(rows) + 1), rng.choice(["1,2", "x,2,3", "1,2,-3", '"1"x,2,3', '1,2,"x"']))
     operation = rng.choice([["uniq"], ["histogram", "--bins", "20"], ["histogram", "--width", "7"]])
+    operation = ["uniq"] if is_address else operation
     check(gpuhist, engines, [*operation, *words[1:], "--invalid", rng.choice(["warn", "fail", "abort"])],
           ("\n".join(rows)).encode(), rng)
 
@@ -234,6 +265,7 @@ def main():
         for each in range(seed, seed + count):
             print(f"gpu_rows.py {each}", flush=True)
             rng = random.Random(each)
+            rng.only_v4 = rng.randrange(3) > 0
             rng.choice([check_table, check_table, check_lines, check_weights])(gpuhist, engines, rng)
         os.chdir("/")
 

@@ -3,8 +3,8 @@
 
 #include "base/kind_ip.h"
 
-#include "base/bytes.h"
 #include "base/decimal.h"
+#include "base/kind_ip_read.h"
 
 #include <string.h>
 
@@ -12,9 +12,6 @@
 #define KIND_IP_MAPPED      UINT64_C(0xffff00000000)
 #define KIND_IP_MAPPED_LAST UINT64_C(0xffffffffffff)
 #define KIND_IP_V4_COUNT    (UINT64_C(1) << 32)
-
-#define KIND_IP_V4_BYTES_MIN 7
-#define KIND_IP_V4_BYTES_MAX 15
 
 /* An address as its number in its family. */
 struct kind_ip_address {
@@ -41,50 +38,6 @@ static inline struct kind_ip_address kind_ip_decode(struct kind_ip key)
     bool is_v4 = key.high == 0 && key.low < KIND_IP_V4_COUNT;
     bool moved = !is_v4 && key.high == 0 && key.low <= KIND_IP_MAPPED_LAST;
     return (struct kind_ip_address){is_v4, key.high, key.low - (moved ? KIND_IP_V4_COUNT : 0)};
-}
-
-/*
- * Reads an address of IPv4. All points are found at once, as Lemire does ("Parsing IP addresses
- * crazily fast", 2023), and each part is shifted to where its digits have their weights.
- */
-static inline bool kind_ip_read_v4(const char *text, size_t bytes, uint64_t *address)
-{
-    uint64_t low;
-    uint64_t high = 0;
-    uint64_t number = 0;
-
-    if (bytes < KIND_IP_V4_BYTES_MIN || bytes > KIND_IP_V4_BYTES_MAX)
-        return false;
-    if (bytes >= 8) { /* what the second word shares with the first is shifted out */
-        low = bytes_load(text);
-        high = bytes_load(text + bytes - 8) >> 8 * (15 - bytes) >> 8;
-    } else {
-        char padded[8] = {0};
-        memcpy(padded, text, KIND_IP_V4_BYTES_MIN);
-        low = bytes_load(padded);
-    }
-    unsigned __int128 rest = (unsigned __int128)high << 64 | low;
-    unsigned points = (unsigned)(bytes_gather(bytes_zeros(low ^ BYTES_OF('.'))) |
-                                 bytes_gather(bytes_zeros(high ^ BYTES_OF('.'))) << 8);
-    unsigned ends = points | 1u << bytes;
-    unsigned begin = 0;
-    unsigned misfits = 0;
-
-    for (unsigned i = 0; i < 4; i++) { /* no branch depends on a part */
-        unsigned end = (unsigned)__builtin_ctz(ends | 1u << 31);
-        unsigned count = end - begin;
-        unsigned digits = ((unsigned)rest ^ 0x303030) << 8 * ((3 - count) & 3) & 0xffffff;
-        unsigned part = (digits & 0xff) * 100 + (digits >> 8 & 0xff) * 10 + (digits >> 16);
-        unsigned has_zero = (count > 1) & (((unsigned)rest & 0xff) == '0');
-        misfits |=
-            (((digits + 0x767676) | digits) & 0x808080) | has_zero | (count - 1 > 2) | (part > 255);
-        number = number << 8 | part;
-        rest = rest >> 8 * (count & 3) >> 8;
-        ends &= ends - 1;
-        begin = end + 1;
-    }
-    *address = number;
-    return (misfits | ends) == 0;
 }
 
 /* The value of a hexadecimal digit, 16 or more of another byte. */
@@ -210,19 +163,13 @@ bool kind_ip_read(const char *text, size_t bytes, struct kind_ip *key)
     return true;
 }
 
-/* A word of which the first `bits` of 64 are set; none if negative, all if more. */
-static uint64_t kind_ip_mask(int bits)
-{
-    return bits <= 0 ? 0 : bits >= 64 ? UINT64_MAX : UINT64_MAX << (64 - bits);
-}
-
 /* The first address with the first bits of an address. */
 static struct kind_ip_address kind_ip_first(struct kind_ip_address address, unsigned bits)
 {
     const int known = (int)bits;
 
     if (address.is_v4)
-        address.low &= kind_ip_mask(known + 32);
+        address.low = kind_ip_first_v4(address.low, bits);
     else
         address = (struct kind_ip_address){.high = address.high & kind_ip_mask(known),
                                            .low = address.low & kind_ip_mask(known - 64)};
