@@ -315,7 +315,8 @@ static bool parse_on_gpu(struct bench *bench)
         return false;
     for (size_t i = 0; i < found->count; i++)
         found->keys[i] = element_key(element, bench->values + i * element->bytes);
-    for (size_t i = found->count * element->bytes; i < room; i++)
+    const bool is_withdrawn = bench->job.text.notation == TEXT_IP && found->invalid > 0;
+    for (size_t i = found->count * element->bytes; i < room && !is_withdrawn; i++)
         good = good && bench->values[i] == (char)0xaa;
     return good;
 }
