@@ -22,7 +22,6 @@
 #include "cuda/text_span.h"
 #include "input/parse_errors.h"
 #include "partial/operation.h"
-#include "text/text_rows.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -94,6 +93,7 @@ struct cuda_slot {
     bool registered; /* `host` with CUDA */
     bool busy;
     void *values;             /* layout.values_bytes, not registered; NULL: none */
+    size_t values_bytes;      /* so many of them are elements of the chunk */
     bool is_parsed;           /* by the host: the elements are in `values`, or it counts them */
     enum status parse_status; /* STATUS_DATA: a token after these elements has ended the run */
     struct failure parse_failure;
@@ -105,8 +105,8 @@ struct cuda_consumer {
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
     unsigned next_slot;    /* to be filled */
     unsigned host_chunks;  /* so many of the next ones are counted on the host */
-    struct cpu_rows *rows; /* of chunks that are counted on the host, as the next; NULL: none yet */
-    void *local;
+    struct cpu_rows *rows; /* of chunks that the host parses; NULL: none yet */
+    void *local;           /* of those that it counts, likewise */
 };
 
 /* The functions of each operation. One that has none is a row of cuda_features.c, refused. */
@@ -458,40 +458,30 @@ static enum status cuda_engine_consumer_open(void *session, void **consumer,
     return STATUS_OK;
 }
 
-/*
- * Parses the chunk of a slot to `values`, as a CPU worker does (cpu_rows.c), and stores their
- * number. A token that ends the run also ends the chunk.
- */
-static void cuda_engine_parse(const struct job *job, struct cuda_slot *slot)
+/* The operation whose local state is a slot that collects elements in `values`. */
+static enum status cuda_engine_collect_elements(void *slot, const struct chunk *elements,
+                                                struct failure *failure)
 {
-    struct chunk *text = &slot->chunk.chunk;
-    const size_t width = job->element.bytes;
-    const size_t capacity = CUDA_ENGINE_PARSED_MAX(text->bytes);
-    const bool has_rows = text_rows_are_needed(job);
-    text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
-    struct text_cursor tokens = {.rules = &text->rules, .data = text->data, .bytes = text->bytes};
-    struct text_rows rows = {
-        .job = job,
-        .rules = &text->rules,
-        .data = text->data,
-        .bytes = text->bytes,
-    };
-    enum text_event event;
-    size_t count = 0;
+    struct cuda_slot *self = slot;
+    (void)failure;
 
-    do {
-        rows.keys[0] = tokens.values = (char *)slot->values + count * width;
-        rows.capacity = tokens.capacity = capacity - count;
-        event = has_rows ? text_rows_parse(&rows) : parse(&tokens);
-        count += has_rows ? rows.count : tokens.count;
-        if (event == TEXT_INVALID) {
-            const struct text_token *token = has_rows ? &rows.invalid[0] : &tokens.invalid;
-            slot->parse_status =
-                parse_errors_add_invalid(job->errors, text, token, &slot->parse_failure);
-            text->is_cut = text->is_cut || slot->parse_status != STATUS_OK;
-        }
-    } while (event != TEXT_END && slot->parse_status == STATUS_OK);
-    slot->chunk.count = count;
+    memcpy((char *)self->values + self->values_bytes, elements->data, elements->bytes);
+    self->values_bytes += elements->bytes;
+    self->chunk.chunk.is_cut = self->chunk.chunk.is_cut || elements->is_cut;
+    return STATUS_OK;
+}
+
+static const struct operation cuda_engine_collector = {
+    .local_absorb = cuda_engine_collect_elements,
+};
+
+/* Makes the rows of a consumer for that operation, unless it has them. */
+static enum status cuda_engine_open_rows(struct cuda_consumer *self,
+                                         const struct operation *operation, struct failure *failure)
+{
+    if (!self->rows && !(self->rows = cpu_rows_create(self->session->shared.job, operation)))
+        return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
+    return STATUS_OK;
 }
 
 /* Queues what makes the weights of a slot's chunk, after what makes its elements. */
@@ -613,8 +603,8 @@ static enum status cuda_engine_count_on_host(struct cuda_consumer *self, const s
 {
     const struct cuda_shared *shared = &self->session->shared;
 
-    if (!self->rows && !(self->rows = cpu_rows_create(shared->job)))
-        return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
+    if (cuda_engine_open_rows(self, operation_of(shared->job), failure) != STATUS_OK)
+        return failure->status;
     if (!self->local && operation_open_local(operation_of(shared->job), shared->job,
                                              shared->partial, &self->local, failure) != STATUS_OK)
         return failure->status;
@@ -647,10 +637,10 @@ static enum status cuda_engine_complete(struct cuda_consumer *self, struct cuda_
     if (job->has_weights)
         operation_add_weight(job,
                              ((unsigned __int128)weighed->halves[1] << 32) + weighed->halves[0]);
-    if (job->is_text && !slot->is_parsed)
+    if (job->is_text && !slot->is_parsed) {
         chunk->count = parsed->values;
-    if (job->is_text)
         parse_errors_add_values(job->errors, chunk->count);
+    }
     if (job->is_text && !slot->is_parsed && parsed->invalid > 0 &&
         parse_errors_scan_chunk(job->errors, job, &chunk->chunk, failure) != STATUS_OK)
         return cuda_engine_complete_cut(session, slot, failure);
@@ -695,10 +685,14 @@ static enum status cuda_engine_consumer_absorb(void *consumer, const struct chun
     if (slot->is_parsed && self->session->has_host_chunks)
         return STATUS_OK; /* the host counts the chunk when it is completed */
     if (slot->is_parsed) {
-        cuda_engine_parse(job, slot);
+        if (cuda_engine_open_rows(self, &cuda_engine_collector, failure) != STATUS_OK)
+            return failure->status;
+        slot->values_bytes = 0;
+        slot->parse_status = cpu_rows_absorb(self->rows, slot, chunk, &slot->parse_failure);
+        slot->chunk.count = slot->values_bytes / job->element.bytes;
         d_to += slot->layout.d_values;
         from = slot->values;
-        bytes = slot->chunk.count * job->element.bytes;
+        bytes = slot->values_bytes;
     }
     cudaError_t error =
         cudaMemcpyAsync(d_to, from, bytes, cudaMemcpyHostToDevice, slot->chunk.stream);

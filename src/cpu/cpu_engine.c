@@ -153,7 +153,7 @@ static enum status cpu_engine_consumer_open(void *session, void **consumer, stru
                            owner->chunk_bytes);
     /* Else chunks are elements, which the operation absorbs itself. */
     const bool has_rows = job->is_text || job->record_bytes > 0 || job_has_rows(job);
-    if (has_rows && !(self->rows = cpu_rows_create(job)))
+    if (has_rows && !(self->rows = cpu_rows_create(job, operation_of(job))))
         return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
     return STATUS_OK;
 }

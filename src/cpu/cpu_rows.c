@@ -80,14 +80,14 @@ static bool cpu_rows_reserve(struct cpu_rows *rows, size_t capacity)
     return true;
 }
 
-struct cpu_rows *cpu_rows_create(const struct job *job)
+struct cpu_rows *cpu_rows_create(const struct job *job, const struct operation *operation)
 {
     struct cpu_rows *rows = calloc(1, sizeof *rows);
     if (!rows)
         return NULL;
 
     rows->job = job;
-    rows->operation = operation_of(job);
+    rows->operation = operation;
     rows->stored = job_condition_column(job);
     rows->has_rows = text_rows_are_needed(job);
     if (job->is_text && !rows->has_rows)

@@ -12,13 +12,14 @@
 #include "job/job.h"
 
 struct cpu_rows;
+struct operation;
 
 /*
- * Makes the memory for blocks of a job's rows, for a local state of its operation (operation.h)
- * that absorbs them. Returns NULL if there is not enough. The caller destroys it; the job must
- * outlive it.
+ * Makes the memory for blocks of a job's rows, which local states of an operation (operation.h)
+ * absorb: of the job's, or of one that does something else with them. Returns NULL if there is not
+ * enough. The caller destroys it; the job and the operation must outlive it.
  */
-struct cpu_rows *cpu_rows_create(const struct job *job);
+struct cpu_rows *cpu_rows_create(const struct job *job, const struct operation *operation);
 
 /* Frees it. */
 void cpu_rows_destroy(struct cpu_rows *rows);
