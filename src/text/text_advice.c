@@ -13,48 +13,19 @@
 #include <regex.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-#define TEXT_ADVICE_JSON "JSON: try --jsonl -f NAME"
-#define TEXT_ADVICE_WIDE "is it UTF-16? iconv -f UTF-16 -t UTF-8 converts it"
-
-/* The kinds of columns, and widths of theirs. */
-static const struct {
-    const char *name; /* "": .N */
-    const char *widths;
-} text_kinds[] = {
-    {"int", "/100"},
-    {"hex", "/100"},
-    {"time", "/1s /15m /1h /1d /1w /1mo /1y"},
-    {"localtime", "/1s /15m /1h /1d /1w /1mo /1y"},
-    {"ip", "/24 /24/48"},
-    {"text", NULL},
-    {"", "/100 /0.5"},
-};
-
-#define TEXT_KINDS (sizeof text_kinds / sizeof *text_kinds)
+#define TEXT_ADVICE_JSON   "JSON: try --jsonl -f NAME"
+#define TEXT_ADVICE_BINARY "is it binary, or UTF-16?"
+#define TEXT_ADVICE_CSV    "try --csv"
 
 /* A header may be a word of so many bytes that stands alone on its line. */
 #define TEXT_ADVICE_WORD_MAX 40
 
-/* The bytes of a token that rules look at. */
+/* The bytes of a token that patterns are compared with. */
 #define TEXT_ADVICE_TOKEN_MAX 128
 
 /* Keys of JSON objects are looked at that are in fewer objects than this. */
 #define TEXT_ADVICE_DEPTH 16
-
-/* An invalid token, its line, and how they are read. */
-struct text_case {
-    const struct text_reading *reading;
-    const struct text_rules *rules;
-    const char *text; /* [bytes]: the token */
-    size_t bytes;
-    const char *line; /* [length] */
-    size_t length;
-    bool is_word;       /* every word is a value */
-    bool is_first_word; /* and the token is the first one of its file. The byte behind it, if there
-                           is one, is in the same chunk; the rest of its line may not be */
-};
 
 static bool text_advice_is_letter(char byte)
 {
@@ -144,57 +115,67 @@ static const char *text_advice_name_separator(char separator)
                                : "";
 }
 
-static size_t text_advice_count(const char *text, size_t bytes, bool (*is_it)(char))
+static bool text_advice_has_letter(const char *text, size_t bytes)
 {
-    size_t count = 0;
+    size_t i = 0;
 
-    for (size_t i = 0; i < bytes; i++)
-        count += is_it(text[i]);
-    return count;
+    while (i < bytes && !text_advice_is_letter(text[i]))
+        i++;
+    return i < bytes;
 }
 
-/*
- * Whether text[0..bytes) looks like ASCII in UTF-16 without a byte order mark, of whatever byte
- * order: every second byte is NUL, and the others are not.
- */
-static bool text_advice_is_wide(const char *text, size_t bytes)
+/* Whether the text is what stands for a missing value. */
+static bool text_advice_is_missing(const char *text, size_t bytes)
 {
-    const size_t mark =
-        bytes >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0) ? 2
-                                                                                             : 0;
-    const size_t first = bytes > mark && text[mark] != '\0';
+    static const char *const words[] = {"",    "-",    "NA",   "N/A",  "NaN",
+                                        "nan", "null", "NULL", "None", "\\N"};
 
-    for (size_t i = mark; i < bytes; i++) {
-        if ((text[i] == '\0') != ((i - mark) % 2 == first))
-            return false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strlen(words[i]) == bytes && memcmp(words[i], text, bytes) == 0)
+            return true;
     }
-    return bytes > (mark ? 3 : 4);
-}
-
-/* A character of dates and addresses. */
-static bool text_advice_is_mark(char byte)
-{
-    return byte == '.' || byte == ':' || byte == '-' || byte == '/';
+    return false;
 }
 
 /*
- * Whether the token is in what looks like a header, with words and no numbers: a first line, or a
- * word alone on it. It is of the first file: in files before another one, --header would skip lines
- * that were read as values.
+ * Whether the text, which has no sign, is a number in a notation that is not read: with groups of
+ * digits, a decimal comma, an exponent, a suffix or a unit.
  */
-static bool text_advice_is_header(const struct text_case *c)
+static bool text_advice_is_foreign(const char *text, size_t bytes)
 {
-    const char *text = c->is_word ? c->text : c->line;
-    const size_t length = c->is_word ? c->bytes : c->length;
+    static const char pattern[] = "^([0-9]{1,3}([,_'][0-9]{3})+([.][0-9]+)?|[0-9]+,[0-9]+|"
+                                  "[0-9.,]*[0-9]([eE][-+]?[0-9]+|[%A-Za-z\x80-\xff]{1,4})|"
+                                  "([$#~<>]|[\x80-\xff]{2,4})[0-9][0-9.,]*)$";
+    char token[TEXT_ADVICE_TOKEN_MAX];
+    regex_t regex;
+
+    if (bytes >= sizeof token || memchr(text, '\0', bytes) ||
+        regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+        return false;
+    memcpy(token, text, bytes);
+    token[bytes] = '\0';
+    const bool is_foreign = regexec(&regex, token, 0, NULL, 0) == 0;
+    regfree(&regex);
+    return is_foreign;
+}
+
+/*
+ * Whether text[0..bytes), a word or a line that the file begins with, looks like a header, with
+ * letters and no numbers. It is of the first file: in files before another one, --header would skip
+ * lines that were read as values.
+ */
+static bool text_advice_is_header(const struct text_reading *reading, const char *text,
+                                  size_t bytes, bool is_word)
+{
     bool was_letter = false;
     size_t letters = 0;
 
-    if (!c->reading->begins_run || text != c->reading->data)
+    if (!reading->begins_run || text != reading->data)
         return false;
-    if (c->is_word && (c->bytes > TEXT_ADVICE_WORD_MAX || *text == '-' || *text == '+' ||
-                       (c->bytes < c->reading->bytes && !memchr("\r\n", text[c->bytes], 2))))
+    if (is_word && (bytes > TEXT_ADVICE_WORD_MAX || *text == '-' || *text == '+' ||
+                    (bytes < reading->bytes && !memchr("\r\n", text[bytes], 2))))
         return false;
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < bytes; i++) {
         const bool is_digit = text_advice_is_digit(text[i]);
         if (is_digit && !was_letter)
             return false;
@@ -212,248 +193,103 @@ static const char *text_advice_choose_kind(const struct text_reading *reading, c
     struct kind_ip address;
     int64_t value;
 
-    if (reading->rules->notation > TEXT_OPAQUE || reading->rules->field == 0 || bytes == 0 ||
-        reading->rules->from_zero)
+    if (reading->rules->from_zero || bytes == 0)
         return "";
     if (!text_advice_is_decimal(text, bytes) &&
         kind_time_read(&time, text, bytes, bytes, &value) == bytes)
         return "try COLUMN:time";
     if (kind_ip_read(text, bytes, &address))
         return "try COLUMN:ip";
-    if (!reading->is_value && text_advice_count(text, bytes, text_advice_is_letter) > 0)
-        return "try COLUMN:text";
-    return "";
+    return reading->is_value || !text_advice_has_letter(text, bytes) ? "" : "try COLUMN:text";
 }
 
-/* What is wrong with the quotes that the token begins with, or "". */
-static const char *text_advice_find_quotes(const struct text_case *c)
-{
-    const char before = c->text > c->reading->data ? c->text[-1] : '\n';
-    struct text_field field = {.begin = 0};
-    size_t offset = 0;
-
-    if (!c->rules->is_quoted || c->bytes == 0 || c->text[0] != '"' ||
-        before == '"') /* two may be one */
-        return "";
-    if ((before == ' ' || before == '\t') && before != (char)c->rules->delimiter)
-        return "there are blanks before its quote";
-    text_line_next(c->rules, c->text, c->bytes, &offset, &field);
-    return field.is_wrong ? "it goes on after its quotes" : "";
-}
-
-/* When a rule applies: to lines with one of these separators, */
-enum text_when {
-    TEXT_WHEN_BLANKS = 1, /* a comma may be a delimiter that is not known yet */
-    TEXT_WHEN_COMMAS = 2, /* or the rows are JSON: a comma in a token is in quotes */
-    TEXT_WHEN_OTHERS = 4,
-    TEXT_WHEN_ANY = 7,
-    /* and only if all of these are so: */
-    TEXT_WHEN_INTEGER = 8, /* the values are integers */
-    TEXT_WHEN_WORD = 16,   /* and every word is one */
-    TEXT_WHEN_FIELD = 32,  /* a field is wanted */
-    TEXT_WHEN_PAIRS = 64,  /* -d splits quoted fields: the quotes of the line are in pairs */
+/* A rule of a list, of which the first that is so gives the advice; the last one is. */
+struct text_rule {
+    bool is_so;
+    const char *advice;
 };
 
-/* The order of rules: some come before or after others that are no patterns. */
-enum text_turn {
-    TEXT_TURN_LINES,  /* what the lines are */
-    TEXT_TURN_COMMAS, /* then whether the token is in a header */
-    TEXT_TURN_NUMBERS /* and at last, numbers as they are written elsewhere, which are not read */
-};
-
-/*
- * Extended regular expressions, in the locale C, of a token without its sign. The advice is
- * `before`, or has the first group between that and `after`.
- */
-static const struct text_rule {
-    enum text_turn turn;
-    unsigned when; /* bits of enum text_when */
-    const char *pattern;
-    const char *before;
-    const char *after;
-} text_rules_of_tokens[] = {
-#define LINES   TEXT_TURN_LINES
-#define COMMAS  TEXT_TURN_COMMAS
-#define NUMBERS TEXT_TURN_NUMBERS
-#define WORD    (TEXT_WHEN_ANY | TEXT_WHEN_INTEGER | TEXT_WHEN_WORD)
-#define FIELD   (TEXT_WHEN_BLANKS | TEXT_WHEN_FIELD)
-#define GROUPS  "^[0-9]{1,3}(,[0-9]{3})+([.][0-9]+)?$"
-#define DECIMAL "^[0-9]+,[0-9]+$"
-    {LINES, TEXT_WHEN_ANY | TEXT_WHEN_INTEGER, "^0[xX][0-9a-fA-F]+$", "try --base 16", NULL},
-    {LINES, WORD, "[A-Za-z].*,|,.*[A-Za-z]", "try --csv -f N", NULL},
-    {LINES, WORD, "[A-Za-z].*;|;.*[A-Za-z]", "try -d ';' -f N", NULL},
-    {LINES, TEXT_WHEN_ANY | TEXT_WHEN_PAIRS, "\"", "try --csv", NULL},
-    {LINES, TEXT_WHEN_ANY | TEXT_WHEN_WORD, "^\"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)\"$", "try --csv",
-     NULL},
-    {COMMAS, TEXT_WHEN_BLANKS, GROUPS, "try -d , or, if it groups digits, tr -d ,", NULL},
-    {COMMAS, TEXT_WHEN_COMMAS, GROUPS, "digit groups are not read: see NOT READ in the manual",
-     NULL},
-    {COMMAS, TEXT_WHEN_OTHERS, GROUPS, "digit groups are not read: try tr -d ,", NULL},
-    {COMMAS, TEXT_WHEN_BLANKS, DECIMAL, "try -d , or, if it is a decimal comma, sed 's/,/./'",
-     NULL},
-    {COMMAS, TEXT_WHEN_COMMAS, DECIMAL, "decimal commas are not read: see NOT READ in the manual",
-     NULL},
-    {COMMAS, TEXT_WHEN_OTHERS, DECIMAL, "decimal commas are not read: try sed 's/,/./g'", NULL},
-    {COMMAS, FIELD, "[0-9],[0-9]", "try -d ,", NULL},
-    {COMMAS, FIELD, "[0-9]([;|])[0-9]", "try -d '", "'"},
-    {NUMBERS, TEXT_WHEN_ANY, "^[0-9]{1,3}([_'])[0-9]{3}([_'][0-9]{3})*$",
-     "digit groups are not read: try tr -d \"", "\""},
-    {NUMBERS, TEXT_WHEN_ANY, "^[0-9]*[.]?[0-9]+[.]?[eE][-+]?[0-9]+$",
-     "exponents are not read: see NOT READ in the manual", NULL},
-    {NUMBERS, TEXT_WHEN_ANY, "^[0-9.]+[KMGTPE]i?$", "suffixes are not read: try numfmt --from=auto",
-     NULL},
-    {NUMBERS, TEXT_WHEN_ANY, "^[0-9.,]*[0-9]([%A-Za-z\x80-\xff]{1,4})$",
-     "units are not read: try sed 's/\\([0-9]\\)", "/\\1/g'"},
-    {NUMBERS, TEXT_WHEN_ANY, "^([$#~<>]|[\x80-\xff]{2,4})[0-9.][0-9.,]*$",
-     "units are not read: try sed 's/[", "]//g'"},
-    {NUMBERS, TEXT_WHEN_ANY, "^(NA|N/A|[Nn]a[Nn]|null|NULL|None|[\\]N)$", "try --invalid ignore",
-     NULL},
-#undef LINES
-#undef COMMAS
-#undef NUMBERS
-#undef WORD
-#undef FIELD
-#undef GROUPS
-#undef DECIMAL
-};
-
-/* The advice of the rules whose turn it is, which may be in `out`; or "". */
-static const char *text_advice_find(const struct text_case *c, enum text_turn turn,
-                                    char out[TEXT_ADVICE_SIZE])
+static void text_advice_write(const struct text_rule *rule, char out[TEXT_ADVICE_SIZE])
 {
-    const int delimiter = c->rules->delimiter;
-    const size_t sign = c->bytes > 0 && (*c->text == '-' || *c->text == '+');
-    const size_t bytes =
-        c->bytes - sign < TEXT_ADVICE_TOKEN_MAX ? c->bytes - sign : TEXT_ADVICE_TOKEN_MAX;
-    const bool is_integer = c->rules->notation == TEXT_INTEGERS && c->reading->is_value;
-    size_t quotes = 0;
-    char token[TEXT_ADVICE_TOKEN_MAX + 1];
-    const char *advice = "";
-    regmatch_t groups[2];
-    regex_t regex;
-
-    for (size_t i = 0; i < c->length; i++)
-        quotes += c->line[i] == '"';
-    const bool has_pairs =
-        delimiter != TEXT_NO_DELIMITER && !c->rules->is_quoted && quotes % 2 == 0;
-    const unsigned is = (is_integer ? TEXT_WHEN_INTEGER : 0U) | (c->is_word ? TEXT_WHEN_WORD : 0U) |
-                        (c->rules->field != 0 ? TEXT_WHEN_FIELD : 0U) |
-                        (has_pairs ? TEXT_WHEN_PAIRS : 0U) |
-                        (delimiter == ',' || c->reading->is_json ? TEXT_WHEN_COMMAS
-                         : delimiter == TEXT_NO_DELIMITER        ? TEXT_WHEN_BLANKS
-                                                                 : TEXT_WHEN_OTHERS);
-    memcpy(token, c->text + sign, bytes);
-    token[bytes] = '\0';
-    if (strlen(token) < bytes || text_advice_has_mark(c->text, c->bytes) ||
-        (turn != TEXT_TURN_LINES && c->rules->notation == TEXT_HEX))
-        return "";
-    for (size_t i = 0; i < sizeof text_rules_of_tokens / sizeof *text_rules_of_tokens; i++) {
-        const struct text_rule *rule = &text_rules_of_tokens[i];
-        if (rule->turn != turn || *advice != '\0' || !(rule->when & is & TEXT_WHEN_ANY) ||
-            rule->when & ~is & ~(unsigned)TEXT_WHEN_ANY ||
-            regcomp(&regex, rule->pattern, REG_EXTENDED) != 0)
-            continue;
-        if (regexec(&regex, token, 2, groups, 0) == 0) {
-            advice = rule->before;
-            if (rule->after) {
-                snprintf(out, TEXT_ADVICE_SIZE, "%s%.*s%s", rule->before,
-                         (int)(groups[1].rm_eo - groups[1].rm_so), token + groups[1].rm_so,
-                         rule->after);
-                advice = out;
-            }
-        }
-        regfree(&regex);
-    }
-    return advice;
-}
-
-/* The rules for an invalid token but the one for decimals. May write the advice to `out`. */
-static const char *text_advice_choose(const struct text_case *c, char out[TEXT_ADVICE_SIZE])
-{
-    const struct text_rules *rules = c->rules;
-    const char *advice = text_advice_find(c, TEXT_TURN_LINES, out);
-
-    if (*advice)
-        return advice;
-    if (text_advice_is_wide(c->text, c->bytes))
-        return TEXT_ADVICE_WIDE;
-    if (text_advice_is_header(c))
-        return rules->field == 0 && rules->delimiter != TEXT_NO_DELIMITER
-                   ? "try --header, or -f NAME"
-                   : "try --header";
-    advice = text_advice_find(c, TEXT_TURN_COMMAS, out);
-    if (*advice)
-        return advice;
-    if (!text_is_text(c->text, c->bytes, true))
-        return "is it binary?";
-    if (c->is_first_word && c->bytes < c->reading->bytes &&
-        (c->text[c->bytes] == ' ' || c->text[c->bytes] == '\t') &&
-        (text_advice_count(c->text, c->bytes, text_advice_is_letter) > 0 ||
-         text_advice_count(c->text, c->bytes, text_advice_is_mark) > 1))
-        return "try -f N";
-    advice = text_advice_choose_kind(c->reading, c->text, c->bytes);
-    if (*advice)
-        return advice;
-    if (c->reading->begins_file && c->text == c->reading->data &&
-        text_advice_has_mark(c->text, c->bytes))
-        return text_advise_mark(c->reading);
-    return text_advice_find(c, TEXT_TURN_NUMBERS, out);
-}
-
-static void text_advice_write(const char *advice, char out[TEXT_ADVICE_SIZE])
-{
-    snprintf(out, TEXT_ADVICE_SIZE, *advice ? " (%s)" : "%s", advice);
-}
-
-const char *text_advise_mark(const struct text_reading *reading)
-{
-    return reading->is_decoded ? "decompress it, and tail -c +4 removes it"
-                               : "tail -c +4 removes it";
+    while (!rule->is_so)
+        rule++;
+    snprintf(out, TEXT_ADVICE_SIZE, *rule->advice ? " (%s)" : "%s", rule->advice);
 }
 
 void text_advise_token(const struct text_reading *reading, const struct text_token *token,
                        char out[TEXT_ADVICE_SIZE])
 {
+    const struct text_rules *rules = reading->rules;
     const char *text = reading->data + token->offset;
-    const bool is_word = text_is_of_tokens(reading->rules);
-    struct text_case c = {
-        .reading = reading,
-        .rules = reading->rules,
-        .text = text,
-        .bytes = token->bytes,
-        .is_word = is_word,
-        .is_first_word = is_word && reading->begins_file && token->offset == 0,
-    };
-    const size_t sign = token->bytes > 0 && (*text == '-' || *text == '+');
-    const char *point = memchr(text, '.', c.bytes);
-    const size_t decimals = point ? (size_t)(text + c.bytes - point) - 1 : 0;
-    char form[TEXT_ADVICE_SIZE];
+    const size_t bytes = token->bytes;
+    const size_t sign = bytes > 0 && (*text == '-' || *text == '+');
+    const char *number = text + sign;
+    const size_t digits = bytes - sign;
+    const char before = token->offset > 0 ? text[-1] : '\n'; /* two quotes may be one */
+    const char *point = memchr(text, '.', bytes);
+    const size_t decimals = point ? (size_t)(text + bytes - point) - 1 : 0;
+    const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
+    const bool has_letter = text_advice_has_letter(text, bytes);
+    const bool has_mark = text_advice_has_mark(text, bytes);
+    const bool is_word = text_is_of_tokens(rules); /* each one is a value */
+    const bool is_integer = rules->notation == TEXT_INTEGERS && reading->is_value;
+    const bool is_names = is_integer && is_word && has_letter && !has_mark;
+    const bool is_hex = rules->notation == TEXT_HEX;
+    const bool is_foreign = !is_hex && !has_mark && text_advice_is_foreign(number, digits);
+    /* The byte behind a file's first word is in the same chunk; the rest of its line may not be. */
+    const bool is_first = is_word && reading->begins_file && token->offset == 0 &&
+                          bytes < reading->bytes && (text[bytes] == ' ' || text[bytes] == '\t');
+    const bool may_be_text = reading->takes_texts && reading->is_value && rules->field != 0 &&
+                             has_letter && text_is_text(text, bytes, true);
+    const char *kind = text_advice_choose_kind(reading, text, bytes);
+    const char separator = has_delimiter ? '\0' : text_advice_find_separator(rules, text, bytes);
+    const char *foreign = "numbers written so are not read: see NOT READ in the manual";
+    const struct text_rules hex = {.notation = TEXT_HEX};
+    struct text_field quoted = {.begin = 0}; /* the token, if quotes are how it begins */
+    const bool is_indented = rules->is_quoted && bytes > 0 && *text == '"' &&
+                             (before == ' ' || before == '\t') && before != (char)rules->delimiter;
+    char fixed[TEXT_ADVICE_SIZE];
+    size_t next = 0;
+    size_t length;
+    const char *line = text_advice_find_line(reading, token->offset, &length);
 
-    c.line = text_advice_find_line(reading, token->offset, &c.length);
-    const char *quotes = text_advice_find_quotes(&c);
-    const char *kind = text_advice_choose_kind(reading, text, c.bytes);
-    if (reading->ends_run && (c.bytes == 0 || (c.bytes == 1 && *text == '-')))
-        text_advice_write("try --invalid ignore", out);
-    else if (c.rules->notation > TEXT_OPAQUE || *quotes)
-        text_advice_write(quotes, out);
-    else if (!reading->is_json &&
-             text_advice_is_json(is_word ? text : c.line, is_word ? c.bytes : c.length))
-        text_advice_write(TEXT_ADVICE_JSON, out);
-    else if (c.rules->notation != TEXT_HEX && !c.rules->from_zero && decimals > 0 &&
-             decimals <= TEXT_DECIMALS_MAX && text_advice_is_decimal(text + sign, c.bytes - sign))
-        snprintf(out, TEXT_ADVICE_SIZE,
-                 reading->is_value ? " (try --decimals %zu)" : " (try COLUMN:.%zu)", decimals);
-    else if (*kind && (reading->is_json || c.rules->from_zero))
-        text_advice_write(kind, out);
-    else if (reading->is_json || c.rules->from_zero) {
-        const char *number = text_advice_find(&c, TEXT_TURN_COMMAS, form);
-        text_advice_write(*number ? number : text_advice_find(&c, TEXT_TURN_NUMBERS, form), out);
-    } else
-        text_advice_write(text_advice_choose(&c, form), out);
-    if (*out == '\0' && reading->takes_texts && reading->is_value && c.rules->field != 0 &&
-        c.rules->notation <= TEXT_OPAQUE && text_is_text(text, c.bytes, true) &&
-        text_advice_count(text, c.bytes, text_advice_is_letter) > 0)
-        text_advice_write("try COLUMN:text", out);
+    if (rules->is_quoted && bytes > 0 && *text == '"')
+        text_line_next(rules, text, bytes, &next, &quoted);
+    snprintf(fixed, sizeof fixed, reading->is_value ? "try --decimals %zu" : "try COLUMN:.%zu",
+             decimals);
+    const struct text_rule list[] = {
+        {reading->ends_run && text_advice_is_missing(text, bytes), "try --invalid ignore"},
+        {is_indented || (quoted.is_wrong && before != '"'),
+         "there are blanks or text around its quotes"},
+        {rules->notation > TEXT_OPAQUE, ""},
+        {!reading->is_json && text_advice_is_json(is_word ? text : line, is_word ? bytes : length),
+         TEXT_ADVICE_JSON},
+        {!is_hex && !rules->from_zero && decimals > 0 && decimals <= TEXT_DECIMALS_MAX &&
+             text_advice_is_decimal(number, digits),
+         fixed},
+        {reading->is_json && *kind, kind},
+        {reading->is_json || rules->from_zero, is_foreign    ? foreign
+                                               : may_be_text ? "try COLUMN:text"
+                                                             : ""},
+        {is_integer && text_number_has_prefix(number, digits) &&
+             text_advice_is_number(&hex, number, digits),
+         "try --base 16"},
+        {is_names && memchr(text, ',', bytes), "try --csv -f N"},
+        {is_names && memchr(text, ';', bytes), "try -d ';' -f N"},
+        {has_delimiter && !rules->is_quoted && memchr(text, '"', bytes), TEXT_ADVICE_CSV},
+        {is_word && bytes > 2 && *text == '"' && text[bytes - 1] == '"', TEXT_ADVICE_CSV},
+        {!text_is_text(text, bytes, true), TEXT_ADVICE_BINARY},
+        {text_advice_is_header(reading, is_word ? text : line, is_word ? bytes : length, is_word),
+         rules->field == 0 && has_delimiter ? "try --header, or -f NAME" : "try --header"},
+        {is_foreign && separator == ',', "try -d , or see NOT READ in the manual"},
+        {separator && !is_hex, text_advice_name_separator(separator)},
+        {is_first && (has_letter || *kind), "try -f N"},
+        {rules->field != 0 && *kind, kind},
+        {reading->begins_file && token->offset == 0 && has_mark, TEXT_ADVICE_MARK},
+        {is_foreign, foreign},
+        {true, may_be_text ? "try COLUMN:text" : ""},
+    };
+    text_advice_write(list, out);
 }
 
 void text_advise_missing(const struct text_reading *reading, size_t offset, size_t fields,
@@ -463,11 +299,12 @@ void text_advise_missing(const struct text_reading *reading, size_t offset, size
     const char *line = text_advice_find_line(reading, offset, &length);
     const char separator = text_advice_find_separator(reading->rules, line, length);
 
-    text_advice_write(text_advice_is_json(line, length) ? TEXT_ADVICE_JSON
-                      : reading->rules->field >= 1000   ? "is it a name? add --names"
-                      : fields > 1                      ? ""
-                                                        : text_advice_name_separator(separator),
-                      out);
+    const struct text_rule list[] = {
+        {text_advice_is_json(line, length), TEXT_ADVICE_JSON},
+        {fields == 1, text_advice_name_separator(separator)},
+        {true, ""},
+    };
+    text_advice_write(list, out);
 }
 
 void text_advise_path(const struct text_reading *reading, size_t offset, const char *path,
@@ -515,8 +352,6 @@ void text_advise_path(const struct text_reading *reading, size_t offset, const c
     out[0] = '\0';
     if (*best)
         snprintf(out, TEXT_ADVICE_SIZE, " (did you mean %.*s?)", TEXT_ADVICE_SIZE - 24, best);
-    else if (path[strspn(path, "0123456789")] == '\0')
-        snprintf(out, TEXT_ADVICE_SIZE, " (columns of JSON have names, such as .a.b)");
 }
 
 bool text_explain_kind(const char *line, size_t bytes, const char *name, char out[TEXT_ADVICE_SIZE])
@@ -526,106 +361,50 @@ bool text_explain_kind(const char *line, size_t bytes, const char *name, char ou
     if (where == 0 || !colon ||
         (!memmem(line, bytes, name, where) && strspn(name, "-0123456789") != where))
         return false;
-    const char *typed = colon + 1; /* KIND[/WIDTH], of which a part is wrong */
-    const size_t length = strcspn(typed, "/");
-    const size_t stem = strcspn(typed, "./"); /* time.3: digits of a second */
-    const int shown = length < 20 ? (int)length : 20;
-    size_t kind = 0;
-
-    while (kind < TEXT_KINDS && (strlen(text_kinds[kind].name) != stem ||
-                                 memcmp(text_kinds[kind].name, typed, stem) != 0))
-        kind++;
-    if (kind == TEXT_KINDS || typed[length] == '\0')
-        snprintf(out, TEXT_ADVICE_SIZE, "'%.*s' is no kind: int hex .N time localtime ip text",
-                 shown, typed);
-    else if (!text_kinds[kind].widths)
-        snprintf(out, TEXT_ADVICE_SIZE, "kind %.*s has no widths", shown, typed);
-    else
-        snprintf(out, TEXT_ADVICE_SIZE, "'%.30s' is no width of kind %.*s: %s", typed + length,
-                 shown, typed, text_kinds[kind].widths);
+    snprintf(out, TEXT_ADVICE_SIZE,
+             "'%.24s' is no kind: int hex .N time localtime ip text, or with a width int/100 "
+             "time/15m ip/24",
+             colon + 1);
     return true;
-}
-
-/*
- * The field of a header that a name probably means: the nearest one, or the only one that has the
- * name in it. NULL: there is none. Fields with bytes that may separate others are not looked at.
- */
-static const char *text_advice_find_field(const struct text_rules *rules, const char *line,
-                                          size_t bytes, const char *name, size_t *length)
-{
-    const size_t wanted = strlen(name);
-    struct nearest search = nearest_begin(name, wanted);
-    struct text_field field = {.begin = 0};
-    const char *part = NULL;
-    size_t part_length = 0;
-    size_t parts = 0;
-
-    for (size_t next = 0; text_line_next(rules, line, bytes, &next, &field);) {
-        const bool is_quoted = rules->is_quoted && field.begin + 1 < field.end &&
-                               line[field.begin] == '"' && line[field.end - 1] == '"';
-        size_t begin = field.begin + is_quoted;
-        size_t end = field.end - is_quoted;
-        text_line_trim(line, &begin, &end);
-        if (!is_quoted && text_advice_find_separator(rules, line + begin, end - begin))
-            continue;
-        nearest_try(&search, line + begin, end - begin);
-        if (wanted < 2 || !memmem(line + begin, end - begin, name, wanted))
-            continue;
-        part = line + begin;
-        part_length = end - begin;
-        parts++;
-    }
-    *length = search.word ? search.word_length : part_length;
-    return search.word ? search.word : parts == 1 ? part : NULL;
 }
 
 void text_advise_name(const struct text_rules *rules, const char *line, size_t bytes,
                       const char *name, char out[TEXT_ADVICE_SIZE])
 {
     const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
-    const size_t stem = strcspn(name, "/"); /* what comes before a width */
-    const char indented[] = {(char)rules->delimiter, ' ', '"'};
+    struct nearest search = nearest_begin(name, strlen(name));
     struct text_rules header = *rules;
+    struct text_field field = {.begin = 0};
     char found[TEXT_ADVICE_SIZE];
-    size_t length;
 
     header.delimiter = !has_delimiter && memchr(line, '\t', bytes) ? '\t' : rules->delimiter;
-    const char *field = text_advice_find_field(&header, line, bytes, name, &length);
-    if (field)
-        snprintf(found, sizeof found, "did you mean %.*s?", length < 64 ? (int)length : 64, field);
-    const bool
-        is_data = /* it begins as no name does, and the name could be in it by chance alone */
-        (text_advice_is_digit(*line) || *line == '[') && !text_advice_is_digit(*name);
-    const bool is_dollar =
-        *name == '$' && name[1] != '\0' && name[1 + strspn(name + 1, "0123456789")] == '\0';
+    for (size_t next = 0; text_line_next(&header, line, bytes, &next, &field);) {
+        const bool is_quoted = rules->is_quoted && field.begin + 1 < field.end &&
+                               line[field.begin] == '"' && line[field.end - 1] == '"';
+        size_t begin = field.begin + is_quoted;
+        size_t end = field.end - is_quoted;
+        text_line_trim(line, &begin, &end);
+        nearest_try(&search, line + begin, end - begin);
+    }
     const bool is_json = text_advice_is_json(line, bytes);
     if (is_json)
         snprintf(found, sizeof found, "JSON: try --jsonl -f %s%.64s", *name == '.' ? "" : ".",
                  name);
-    else if (is_dollar)
-        snprintf(found, sizeof found, "did you mean %.64s?", name + 1);
-    const struct {
-        bool is_so;
-        const char *advice;
-    } rules_of_names[] = {
-        {is_json || is_dollar, found},
-        {!field && name[strspn(name, "$0123456789-")] == '\0',
+    else if (search.word)
+        snprintf(found, sizeof found, "did you mean %.*s?", (int)search.word_length, search.word);
+    const struct text_rule list[] = {
+        {is_json, found},
+        {!search.word && name[strspn(name, "0123456789-")] == '\0',
          "give one field, by its number or name"},
-        {text_advice_is_wide(line, bytes), TEXT_ADVICE_WIDE},
-        {is_data, "no header? give the field's number"},
-        {rules->is_quoted && memmem(line, bytes, indented, sizeof indented),
-         "there are blanks before its quotes"},
-        {has_delimiter && !rules->is_quoted && memchr(line, '"', bytes), "try --csv"},
-        {name[stem] == '/' && stem > 0 && memmem(line, bytes, name, stem),
-         "a width stands behind a kind: int/100, time/1h"},
-        {field, found},
-        {!has_delimiter && header.delimiter == '\t', "tabs separate its fields"},
+        {memchr(line, '\0', bytes), TEXT_ADVICE_BINARY},
+        /* It begins as no name does, and the name could be in it by chance alone. */
+        {(text_advice_is_digit(*line) || *line == '[') && !text_advice_is_digit(*name),
+         "no header? give the field's number"},
+        {has_delimiter && !rules->is_quoted && memchr(line, '"', bytes), TEXT_ADVICE_CSV},
+        {search.word, found},
         {has_delimiter && memchr(line, rules->delimiter, bytes), ""},
-        {memchr(line, ',', bytes), rules->is_quoted ? "try -d ," : "try --csv"},
+        {memchr(line, ',', bytes), rules->is_quoted ? "try -d ," : TEXT_ADVICE_CSV},
         {true, text_advice_name_separator(text_advice_find_separator(rules, line, bytes))},
     };
-    size_t i = 0;
-    while (!rules_of_names[i].is_so)
-        i++;
-    text_advice_write(rules_of_names[i].advice, out);
+    text_advice_write(list, out);
 }

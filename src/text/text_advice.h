@@ -23,8 +23,8 @@ void text_advise_path(const struct text_reading *reading, size_t offset, const c
                       char out[TEXT_ADVICE_SIZE]);
 
 /*
- * Writes what is wrong with the kind or the width of a name WHERE:KIND/WIDTH that the header
- * line[0..bytes) lacks. Returns false if it has none: WHERE is neither a number nor in the header.
+ * Writes that the KIND[/WIDTH] of a name WHERE:KIND/WIDTH that the header line[0..bytes) lacks is
+ * none. Returns false if it has none: WHERE is neither a number nor in the header.
  */
 bool text_explain_kind(const char *line, size_t bytes, const char *name,
                        char out[TEXT_ADVICE_SIZE]);
@@ -43,8 +43,8 @@ const char *text_advice_find_line(const struct text_reading *reading, size_t off
  */
 bool text_advice_is_number(const struct text_rules *rules, const char *token, size_t bytes);
 
-/* How to remove the byte order mark that the file begins with. */
-const char *text_advise_mark(const struct text_reading *reading);
+/* How to remove the byte order mark that a file begins with. */
+#define TEXT_ADVICE_MARK "tail -c +4 removes it"
 
 /* Whether a token begins with a byte order mark in UTF-8, which Windows puts before a text. */
 bool text_advice_has_mark(const char *token, size_t bytes);

@@ -155,15 +155,13 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     char shown[TEXT_REASON_SHOWN + 4];
     char advice[TEXT_ADVICE_SIZE];
     char decimals[24] = "";
-    const bool has_both = /* perhaps: no type has both -1 and 2^63 */
-        misfit == TEXT_MISFIT_I64 && reading->element->type == ELEMENT_U64;
     const bool is_other = /* that has not been said */
         !reading->is_value && !rules->from_zero && (is_kind || !reading->is_group);
 
     if (token->fault) {
         snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s%s%s", token->fault,
-                 has_mark ? ", but with a byte order mark (" : "",
-                 has_mark ? text_advise_mark(reading) : "", has_mark ? ")" : "");
+                 has_mark ? ", but with a byte order mark (" : "", has_mark ? TEXT_ADVICE_MARK : "",
+                 has_mark ? ")" : "");
         return;
     }
     if (reading->is_json && token->is_missing) {
@@ -175,7 +173,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         text_reason_has_wrong_fields(reading, token->offset, out))
         return;
     text_advise_token(reading, token, advice);
-    if (rules->notation == TEXT_BYTES && *advice == '\0') {
+    if (rules->notation == TEXT_BYTES && token->bytes > TEXT_BYTES_MAX) {
         snprintf(out, TEXT_REASON_SIZE, "text of %zu bytes, more than %zu", token->bytes,
                  TEXT_BYTES_MAX);
         return;
@@ -201,9 +199,9 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
                  reading->element->name, decimals,
                  reading->element->bytes < sizeof(int64_t) ? " (try -t i64)" : "");
     else if (*type || misfit == TEXT_MISFIT_RANGE)
-        snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s%s", shown,
+        snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s", shown,
                  reading->element->name, decimals, *type ? " (try -t " : "", type,
-                 has_both ? "; if others need u64, -f COLUMN:text" : "", *type ? ")" : "");
+                 *type ? ")" : "");
     else
         snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'%s%s%s%s", text_reason_noun(reading),
                  has_mark ? "<byte order mark>" : "", shown,

@@ -24,7 +24,6 @@ struct text_reading {
     bool begins_file; /* the text is the beginning of its file */
     bool begins_run;  /* and nothing but empty files was before it */
     bool ends_run;    /* an invalid token is an error */
-    bool is_decoded;  /* its file is compressed */
 };
 
 /* How an invalid token is a number all the same, which would change a sum. */
