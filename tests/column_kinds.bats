@@ -109,11 +109,6 @@ refused() {
 1=10.3.0.0/16,::1 try '1:ip=10.3.0.0/16,::1'
 1>=2026-11-21 try '1:time>=2026-11-21'
 1<2026-11-21T10:00:00Z try '1:time<2026-11-21T10:00:00Z'
-1=5xx try '1:int/100=500'
-1!=4XX try '1:int/100!=400'
-1>=500_&&_11>100 repeat --where: all must hold
-1=500&&11=100 repeat --where: all must hold
-1:time>=2026-11-21_and_11>100 repeat --where: all must hold
 1>0.5 with decimals: COLUMN:.2
 1=5,0.5 with decimals: COLUMN:.2
 1=200,
