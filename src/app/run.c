@@ -152,39 +152,6 @@ static enum status run_attempt(struct run *run, struct failure *failure)
     return status;
 }
 
-/*
- * Plans the memory of the run: the size of chunks, the parts of the job, and in the options fewer
- * threads if there is too little memory for all.
- */
-static enum status run_plan(struct run *run, struct failure *failure)
-{
-    const struct options *options = run->options;
-    const struct resources *resources = resources_at_start();
-    const unsigned wanted = options->threads > 0 ? options->threads : resources->processors;
-    const size_t min_bytes = run->job.is_text ? SOURCE_TEXT_CAPACITY_MIN : run->job.record_bytes;
-    struct memory_needs needs;
-    unsigned threads;
-
-    const struct source_sizes sizes = source_sizes(run->source);
-    const bool is_compressed =
-        sizes.stream == SOURCE_SIZE_UNKNOWN && sizes.files != SOURCE_SIZE_UNKNOWN;
-    run->chunk_bytes = options->chunk_bytes;
-    if (run->chunk_bytes < min_bytes && (run->chunk_bytes > 0 || min_bytes > RUN_RECORD_BYTES))
-        run->chunk_bytes = min_bytes;
-    memory_plan_needs(&needs, &run->job, wanted, run->chunk_bytes, sizes.stream, is_compressed,
-                      options->decoding_memory);
-    if (memory_plan_make(&needs, resources->memory, &run->job, &threads, failure) != STATUS_OK)
-        return failure->status;
-    if (threads < needs.threads) {
-        run->adapted = *options;
-        run->adapted.threads = run->adapted.print.threads = threads;
-        run->options = &run->adapted;
-    }
-    if (resources->memory < MEMORY_PLAN_DEVICES && options->gpu_count == 0 && !run->engine)
-        run->engine = engine_last(engines)->name;
-    return STATUS_OK;
-}
-
 /* Prepares an attempt: empty parse errors for text, no rows yet, and an empty partial. */
 static enum status run_make_partial(struct run *run, struct failure *failure)
 {
@@ -257,13 +224,24 @@ static enum status run_attempts(struct run *run, struct failure *failure)
     return status;
 }
 
-/* Reads the source, which is open, and prints the result. */
+/*
+ * Plans the memory of the run, the size of chunks and the parts of the job, with fewer threads if
+ * there is too little for all; reads the source, which is open, and prints the result.
+ */
 static enum status run_operation(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options; /* until the plan */
     const struct job *job = &run->job;
     const struct text_rules *rules = &job->text;
     const struct operation *operation = operation_of(job);
+    const struct resources *resources = resources_at_start();
+    const struct source_sizes sizes = source_sizes(run->source);
+    const bool is_compressed =
+        sizes.stream == SOURCE_SIZE_UNKNOWN && sizes.files != SOURCE_SIZE_UNKNOWN;
+    const unsigned wanted = options->threads > 0 ? options->threads : resources->processors;
+    const size_t min_bytes = job->is_text ? SOURCE_TEXT_CAPACITY_MIN : job->record_bytes;
+    struct memory_needs needs;
+    unsigned threads = wanted;
     bool is_text;
     struct record_format format = {
         .element_bytes = job_value_bytes(job),
@@ -297,11 +275,22 @@ static enum status run_operation(struct run *run, struct failure *failure)
     if (job->is_text && rules->delimiter != TEXT_NO_DELIMITER && !rules->is_quoted &&
         rules->delimiter != ' ' && rules->delimiter != '"' && !options->quiet)
         status = source_look(run->source, &is_text, run->quotes_note, failure);
+    run->chunk_bytes = options->chunk_bytes;
+    if (run->chunk_bytes < min_bytes && (run->chunk_bytes > 0 || min_bytes > RUN_RECORD_BYTES))
+        run->chunk_bytes = min_bytes;
+    memory_plan_needs(&needs, job, wanted, run->chunk_bytes, sizes.stream, is_compressed,
+                      options->decoding_memory);
     if (status == STATUS_OK)
-        status = run_plan(run, failure);
+        status = memory_plan_make(&needs, resources->memory, &run->job, &threads, failure);
+    if (threads < needs.threads) {
+        run->adapted = *options;
+        run->adapted.threads = run->adapted.print.threads = threads;
+        run->options = options = &run->adapted;
+    }
+    if (resources->memory < MEMORY_PLAN_DEVICES && options->gpu_count == 0 && !run->engine)
+        run->engine = engine_last(engines)->name;
     if (status == STATUS_OK)
         status = run_make_partial(run, failure);
-    options = run->options;
     if (status == STATUS_OK) {
         if (operation->connect)
             status = print_connect(&run->output, job, run->partial, &options->print, failure);

@@ -22,12 +22,6 @@ const char *engine_find_feature(const struct engine_feature *features, const str
     return NULL;
 }
 
-const char *engine_unsupported(const struct engine *engine, const struct job *job)
-{
-    const char *name = engine_find_feature(engine->features, job, ENGINE_REFUSES);
-    return !name && job->window_periods > 0 && !engine->renew ? "--window" : name;
-}
-
 void engine_write_name(char name[ENGINE_NAME_MAX], const char *engine, unsigned device)
 {
     if (device == 0)

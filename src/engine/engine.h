@@ -74,7 +74,7 @@ struct engine {
     unsigned (*devices)(void);
     /*
      * Returns whether the engine can run on a device. Writes a line of text: what it found, or why
-     * it cannot run.
+     * it cannot run. NULL: the engine is not in this build, and has nothing but its name.
      */
     bool (*probe)(unsigned device, char *description, size_t size);
     /* How it runs what jobs ask for; a row without a name ends it. NULL: it runs everything. */
@@ -101,7 +101,7 @@ struct engine {
     enum status (*merge)(void *session, struct failure *failure);
     /*
      * For a job with a window of time: from now on the session merges into another partial. All
-     * open consumers are merged, and the session holds nothing. NULL: such jobs are not supported.
+     * open consumers are merged, and the session holds nothing. NULL: `features` refuses such jobs.
      */
     void (*renew)(void *session, void *partial);
     /* Frees the session. All consumers must be closed. */
@@ -144,9 +144,6 @@ const struct engine *engine_last(const struct engine *const *table);
  */
 const char *engine_find_feature(const struct engine_feature *features, const struct job *job,
                                 enum engine_support support);
-
-/* Returns what the job asks for and the engine refuses; NULL: nothing. */
-const char *engine_unsupported(const struct engine *engine, const struct job *job);
 
 /*
  * Writes the name of an engine on a device: the engine's name, at most 15 characters of it,

@@ -365,7 +365,7 @@ static enum status pipeline_open(struct pipeline *pipeline, struct failure *fail
     const struct pipeline_task *task = pipeline->task;
     enum status status = STATUS_USAGE; /* no engine has that name */
     bool has_opened = false;
-    char description[256];
+    char description[256] = "not in this build";
 
     for (const struct engine *const *next = task->table; *next; next++) {
         const struct engine *engine = *next;
@@ -378,7 +378,8 @@ static enum status pipeline_open(struct pipeline *pipeline, struct failure *fail
             options.device = has_devices ? task->devices[i] : 0;
             struct worker_pool *pool =
                 pipeline_add_pool(pipeline, engine, options.device, joins_late);
-            const char *unsupported = engine_unsupported(engine, task->job);
+            const char *unsupported =
+                engine_find_feature(engine->features, task->job, ENGINE_REFUSES);
             if (joins_late)
                 continue;
             if (!pool)
@@ -387,7 +388,8 @@ static enum status pipeline_open(struct pipeline *pipeline, struct failure *fail
             if (unsupported) {
                 status = status_fail(failure, STATUS_ENGINE, "engine %s does not support %s",
                                      engine->name, unsupported);
-            } else if (!engine->probe(options.device, description, sizeof description)) {
+            } else if (!engine->probe ||
+                       !engine->probe(options.device, description, sizeof description)) {
                 status = status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s",
                                      engine->name, description);
                 reason = description;
@@ -440,8 +442,9 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
         struct worker_pool *pool = &pipeline->pools[i];
         if (!pool->joins_late)
             continue;
-        const char *unsupported = engine_unsupported(pool->engine, task->job);
-        const char *parsed = engine_find_feature(pool->engine->features, task->job, ENGINE_PARSES);
+        const struct engine_feature *features = pool->engine->features;
+        const char *unsupported = engine_find_feature(features, task->job, ENGINE_REFUSES);
+        const char *parsed = engine_find_feature(features, task->job, ENGINE_PARSES);
         if (unsupported)
             snprintf(pool->reason, sizeof pool->reason, "it does not support %s", unsupported);
         else if (parsed && task->device_count == 0)
