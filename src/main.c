@@ -1,7 +1,6 @@
 /* gpuhist: count the integers of a stream, on every core and the GPU. */
 #include "config.h"
 
-#include "app/monitor.h"
 #include "app/options.h"
 #include "app/run.h"
 #include "base/parallel.h"
@@ -82,7 +81,7 @@ int main(int argc, char **argv)
     } else {
         main_run(&run);
     }
-    monitor_end_process();
+    run_end_process();
     if (run.is_thread_left) /* all is written, and destructors are not for a library in use */
         _exit((int)run.status);
     return (int)run.status;

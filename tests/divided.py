@@ -19,8 +19,9 @@ import zlib
 
 THREADS = ("1", "2", "3", "16")
 # Invalid tokens, and the advice that they get.
-INVALID = {"+x": "", "--1": "", "1e5": " (exponents are not read: see NOT READ in the manual)",
-           "12z": r" (units are not read: try sed 's/\([0-9]\)z/\1/g')"}
+FOREIGN = " (numbers written so are not read: see NOT READ in the manual)"
+INVALID = {"+x": "", "--1": "", "1e5": FOREIGN,
+           "12z": FOREIGN}
 
 
 def zstd(data, _):

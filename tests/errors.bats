@@ -127,26 +127,14 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         histogram --count => counts are always printed
         uniq -r => $mean --sort count?
         stalin-sort -r => $mean --descending?
-        reduce -s => the input need not be sorted
         reduce -g 1 => $mean --by?
         uniq -j 4 => $mean --threads?
-        uniq -p4 => $mean --threads?
         uniq --parallel=4 => $mean --threads?
         uniq --cpu => $mean --engine cpu?
         uniq --cuda => $mean --engine cuda?
-        uniq --skip-header => $mean --header?
-        uniq --skip-lines=2 => $mean --header=N?
-        count --between 1 => $mean --in LO:HI?
-        uniq --between 1 => $mean --where 'COLUMN>=LO' --where 'COLUMN<HI'?
         count --gte 500 => $mean --ge?
         count --lte=500 => $mean --le?
-        count --neq 500 => $mean --ne?
-        uniq --gte 500 => $mean --where 'COLUMN>=V'?
-        reduce --lte 500 => $mean --where 'COLUMN<=V'?
-        uniq --neq 500 => $mean --where 'COLUMN!=V'?
         uniq --json => $mean --format json (or, for input, --jsonl)?
-        reduce --ojson => $mean --format json (or, for input, --jsonl)?
-        reduce --ijson => $mean --jsonl?
         uniq --tsv => $mean -d '\\t' (or, for output, --format tsv)?
         uniq -T0 => expected a directory (threads: --threads N)
         uniq -T 4 => expected a directory (threads: --threads N)
@@ -159,10 +147,8 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         reduce rate => 'rate' is neither a reduction nor a file
         reduce rate,ratio => 'rate' is neither a reduction nor a file
         histogram --edges 0 => --edges needs at least two edges, such as 0,10,20
-        reduce quantile => quantiles are percentages, as p50 or p99.9
-        reduce sum,percentiles => quantiles are percentages, as p50 or p99.9
         reduce q1,med,iqr => 'med' is no reduction: $mean median?
-        reduce countunique => $mean distinct?
+        reduce sum,percentiles => 'percentiles' is no reduction
         reduce perc:99 => 'perc:99' is neither a reduction nor a file"
     while read -r typed; do
         advice=${typed#* => }
@@ -176,26 +162,15 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     done <<<"$table"
     run -1 --separate-stderr gpuhist reduce 'my file' # may be one
     [ "$stderr" = "gpuhist: my file: No such file or directory" ]
-    # Numbers that are no files: of lists without commas, and of options with an optional value.
-    run -1 --separate-stderr gpuhist --edges 0 10 20 in
-    [ "$stderr" = "gpuhist: 10: No such file or directory (the values of a list have commas between them, as in 0,10,20)" ]
-    run -1 --separate-stderr gpuhist --log2 3 in
-    [ "$stderr" = "gpuhist: 3: No such file or directory (a value that may be left out stands behind a =, as in --log2=3)" ]
     # Words that are no files, but mean an operation, a reduction, a field or a condition.
     table="reduce count distinct in => distinct => $mean reduce count,distinct?
         reduce -f 1 sum max => max => $mean reduce sum,max?
         reduce sum 11 in => 11 => $mean -f 11?
         uniq 9 in => 9 => $mean -f 9?
-        reduce sum -f 10 11 in => 11 => $mean -f 10,11?
-        reduce sum -f 10,x 11 in => 11 => $mean -f 10,x,11?
         histogram 2024 => 2024 =>
         uniq -f 10 11 in => 11 =>
-        count --lt 100 >500 in => >500 => $mean --gt 500?
-        count --lt 100 !=5 in => !=5 => $mean --ne 5?
-        count --all in <=5 => <=5 => $mean --le 5?
         uniq -f 9 in 9>=500 => 9>=500 => $mean --where '9>=500'?
-        uniq a=1/b => a=1/b =>
-        uniq help => help => $mean --help?"
+        uniq a=1/b => a=1/b =>"
     while read -r typed; do
         advice=${typed##*=>}
         typed=${typed% =>*}
@@ -378,7 +353,7 @@ good = [chr(c).encode() for c in [0x21, 0x7E, 0xA0, 0xE9, 0x7FF, 0x800, 0x200D, 
 for parts in [(bad + good)[i:i + 8] for i in range(0, len(bad + good), 8)]:
     part = b"y".join(parts)
     shown = b"y".join(one if one in good else b"?" * len(one) for one in parts)
-    advice = b"" if all(one in good or one[0] == 0xE2 and len(one) == 3 for one in parts) else b" (is it binary?)"
+    advice = b"" if all(one in good or one[0] == 0xE2 and len(one) == 3 for one in parts) else b" (is it binary, or UTF-16?)"
     for name, text, expected in (
             (b"in", b"x" + part + b"31mz\n",
              b"gpuhist: in:1: invalid integer \x27x" + shown + b"31mz\x27" + advice + b"\n"),

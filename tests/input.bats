@@ -314,7 +314,7 @@ years.astype("<i8").tofile("years64"); np.arange(32, 126).astype("<u2").tofile("
     done
     note_of years64
     [ "$note" = "gpuhist: note: reading years64 as i32le; every second element is 0: is it i64le (-t i64)?" ]
-    note_of small.u16 # not UTF-16
+    note_of small.u16
     [ "$note" = "gpuhist: note: reading small.u16 as i32le; its name ends in .u16: is it u16 (-t u16)?" ]
     for name in few all i32 seconds years f4; do # what may be 32-bit integers, too
         note_of $name
@@ -325,13 +325,6 @@ years.astype("<i8").tofile("years64"); np.arange(32, 126).astype("<u2").tofile("
         note_of le $name
         [ -z "$note" ]
     done
-}
-
-@test "a note says that binary input is text in UTF-16" {
-    cd "$BATS_TEST_TMPDIR"
-    seq 10 21 | iconv -t UTF-16LE >wide
-    note_of wide
-    [ "$note" = "gpuhist: note: reading wide as i32le; it looks like text in UTF-16: convert it (iconv -f UTF-16LE -t UTF-8)" ]
 }
 
 @test "a note says that the name of binary input ends in another type" {

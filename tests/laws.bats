@@ -115,7 +115,7 @@ usage() {
     done
     for width in 0 -1 x '' 1.5 99999999999999999999; do # 3:int/0 is a name
         run --separate-stderr gpuhist uniq --csv -f "3:int/$width" in
-        assert_failed 1 "in: '/$width' is no width of kind int: /100 (its header has no field '3:int/$width')"
+        assert_failed 1 "in: 'int/$width' is no kind: int hex .N time localtime ip text"
     done
 }
 

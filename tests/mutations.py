@@ -167,9 +167,9 @@ MUTATIONS = [
      "(bytes > 9 && memcmp(nodes[child].key + 8,", "json_lines.bats:keys of many"),
 
     # Windows, automatic ranges, states.
-    ("src/exec/time_window.c", "window->moves++ % window->capacity",
+    ("src/exec/pipeline.c", "window->moves++ % window->capacity",
      "window->moves % window->capacity", "window.bats"),
-    ("src/exec/time_window.c", "    free(oldest->data);\n    *oldest = newest;",
+    ("src/exec/pipeline.c", "    free(oldest->data);\n    *oldest = newest;",
      "    if (newest.data)\n        *oldest = newest;", "window.bats"),
     ("src/count/range_histogram.c", "*low = has_values ? *low : batch[0].low;",
      "*low = batch[0].low;", "histogram.bats binnings.bats"),

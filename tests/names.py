@@ -25,13 +25,10 @@ def distance(a, b):
 
 
 def meant(typed, names):
-    """The nearest name, if one is near; else the only one that has the typed one in it; else None."""
+    """The nearest name, if one is near; else None."""
     limit = 0 if len(typed) < 2 else 1 if len(typed) < 5 else 2
     near = [(distance(typed.lower(), name.lower()), i) for i, name in enumerate(names)]
-    if min(near)[0] <= limit:
-        return names[min(near)[1]]
-    parts = [name for name in names if typed in name]
-    return parts[0] if len(parts) == 1 and len(typed) > 1 else None
+    return names[min(near)[1]] if min(near)[0] <= limit else None
 
 
 def misspell(rng, name):
@@ -47,7 +44,7 @@ def misspell(rng, name):
             letters[place] = rng.choice("abAB_")
         elif place + 1 < len(letters):
             letters[place:place + 2] = letters[place + 1], letters[place]
-    return "".join(letters) if rng.randrange(4) else "".join(letters)[:rng.randrange(1, 9)]
+    return "".join(letters)
 
 
 def main():

@@ -70,7 +70,7 @@ make_ids() {
     [ "$(gpuhist reduce sum --base 16 -t i8 i8)" = -1 ]
     assert_beyond 'i8 (try -t i64)' 80 --base 16 -t i8
     assert_beyond 'i8 (try -t i64)' -81 --base 16 -t i8
-    assert_beyond 'u64 (try -t i64; if others need u64, -f COLUMN:text)' -1 --base 16 -t u64
+    assert_beyond 'u64 (try -t i64)' -1 --base 16 -t u64
     [ "$(gpuhist reduce sum --base 16 -t u64 < <(echo 0xffffFFFFffffFFFF))" = 18446744073709551615 ]
     assert_beyond 'u64' 10000000000000000 --base 16 -t u64
     assert_beyond 'i64 (try -t u64)' 8000000000000000 --base 16
@@ -166,7 +166,7 @@ assert_no_number() {
     assert_failed 1 "standard input:1: invalid number '0000000000000000000000000000000000000000..."
     run -1 --separate-stderr gpuhist reduce sum --decimals 1 --invalid fail < <(printf '1.5\n1e5\n')
     [ "$output" = 1.5 ]
-    [ "$stderr" = $'gpuhist: standard input:2: invalid number \'1e5\' (exponents are not read: see NOT READ in the manual)\ngpuhist: 1 invalid number in the input' ]
+    [ "$stderr" = $'gpuhist: standard input:2: invalid number \'1e5\' (numbers written so are not read: see NOT READ in the manual)\ngpuhist: 1 invalid number in the input' ]
 }
 
 @test "--decimals: plots and scripts, values outside the bins" {

@@ -79,8 +79,6 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
         [ "$output" = $'sum\t10\nmean\t2.5\nmax\t4' ]
         [ -z "$stderr" ]
     done
-    run -2 --separate-stderr gpuhist reduce 'sum max' < <(seq 4)
-    [[ $stderr == *"'sum max' is no reduction: commas separate reductions, as in sum,max (see"* ]]
 }
 
 @test "a reduction named twice, and an option of another operation, are usage errors" {
@@ -96,7 +94,7 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     assert_failed 2 "'maen' is no reduction: did you mean mean?"
     run --separate-stderr gpuhist reduce average
     assert_failed 2 "'average' is no reduction: did you mean mean?"
-    run --separate-stderr gpuhist reduce std,minimum
+    run --separate-stderr gpuhist reduce std,total
     assert_failed 2 "'std' is no reduction: did you mean stddev?"
     run --separate-stderr gpuhist reduce ,sum,
     assert_failed 2 "'' is no reduction (see"

@@ -42,7 +42,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     printf '\357\273\277id 2\n' |
         assert_report 1 "invalid integer '<byte order mark>id' (tail -c +4 removes it)" -f 1
     printf '1\n\357\273\2772\n' | assert_invalid 2 '<byte order mark>2'
-    wide="is it UTF-16? iconv -f UTF-16 -t UTF-8 converts it"
+    wide="is it binary, or UTF-16?"
     printf '\377\3761\0\n\0' | assert_report 1 "invalid integer '??1?' ($wide)"
     printf 'id,ms\n1,2\n' | iconv -t UTF-16LE | assert_report 1 "invalid integer '?m?s?' ($wide)" -d , -f 2
     printf 'id,ms\n1,2\n' | iconv -t UTF-16 >in
@@ -51,12 +51,6 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
         [[ $stderr == "gpuhist: in: its header has no field 'ms': it is "*" ($wide)" ]]
     done
     [ "$(iconv -f UTF-16 -t UTF-8 in | gpuhist reduce sum --csv -f ms)" = 2 ]
-    # in a compressed file, tail alone does not do
-    printf '\357\273\2771\n2\n' | gzip >in.gz
-    reads_gzip || return 0
-    run -1 --separate-stderr gpuhist reduce sum in.gz
-    [ "$stderr" = "gpuhist: in.gz:1: invalid integer '<byte order mark>1' (decompress it, and tail -c +4 removes it)" ]
-    [ "$(zcat in.gz | tail -c +4 | gpuhist reduce sum)" = 3 ]
 }
 
 # in_encoding NAME: the text on standard input with a byte order mark, by Python.
@@ -112,7 +106,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
 }
 
 @test "NUL inside a number" {
-    printf '7\n1\0002\n' | assert_report 2 "invalid integer '1?2' (is it binary?)"
+    printf '7\n1\0002\n' | assert_report 2 "invalid integer '1?2' (is it binary, or UTF-16?)"
 }
 
 # bats test_tags=slow
@@ -134,7 +128,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     run -1 --separate-stderr gpuhist uniq both
     [ "$stderr" = "gpuhist: both:1: '9223372036854775808' is out of range for i64 (try -t u64)" ]
     run -1 --separate-stderr gpuhist uniq -t u64 --text both
-    [ "$stderr" = "gpuhist: both:2: '-1' is out of range for u64 (try -t i64; if others need u64, -f COLUMN:text)" ]
+    [ "$stderr" = "gpuhist: both:2: '-1' is out of range for u64 (try -t i64)" ]
     [ "$(gpuhist uniq -f 1:text both)" = "$(LC_ALL=C sort both | uniq -c | awk -v OFS='\t' '{ print $2, $1 }')" ]
 }
 
@@ -184,51 +178,30 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
 }
 
 # bats test_tags=plain
-@test "numbers that are written as elsewhere get what makes them readable" {
-    # assert_form TOKEN ADVICE SUM ARG...: the advice is a command, which prints what has this sum
-    local common="digit groups are not read: try" manual="see NOT READ in the manual" command
-    assert_form() {
-        printf '3\t0\n%s\t0\n' "$1" >in
-        run --separate-stderr gpuhist reduce sum -d '\t' -f 1 --decimals "${4:-0}" in
-        [ "$stderr" = "gpuhist: in:2: invalid number '$1' ($2)" ] || { echo "$stderr"; return 1; }
-        command=${2#*: try }
-        [ "$(bash -c "$command" <in | gpuhist reduce sum -d '\t' -f 1 --decimals "${4:-0}")" = "$3" ]
-    }
-    units() { printf 'units are not read: try sed '"'s/\\\\([0-9]\\\\)%s/\\\\1/g'" "$1"; }
-    assert_form 1,234 "$common tr -d ," 1237
-    assert_form -1,234,567.5 "$common tr -d ," -1234564.5 1
-    assert_form 1_000 "$common tr -d \"_\"" 1003
-    assert_form "1'000'000" "$common tr -d \"'\"" 1000003
-    assert_form 5,50 "decimal commas are not read: try sed 's/,/./g'" 8.50 2
-    assert_form '$5' "units are not read: try sed 's/[$]//g'" 8
-    assert_form €5 "units are not read: try sed 's/[€]//g'" 8
-    assert_form 10% "$(units %)" 13
-    assert_form -10.5% "$(units %)" -7.5 1
-    assert_form 5ms "$(units ms)" 8
-    assert_form 5µs "$(units µs)" 8
-    assert_form 12a "$(units a)" 15
-    printf '3\n1.5K\n5Mi\n' >in
-    run --separate-stderr gpuhist reduce sum in
-    [ "$stderr" = "gpuhist: in:2: invalid integer '1.5K' (suffixes are not read: try numfmt --from=auto)" ]
-    [ "$(numfmt --from=auto <in | gpuhist reduce sum)" = $((3 + 1500 + 5 * 1024 * 1024)) ]
+@test "numbers that are written as elsewhere are said to be not read, where they are told" {
+    local foreign="numbers written so are not read: see NOT READ in the manual" token
     # assert_advised TOKEN ADVICE ARG...
     assert_advised() {
         run --separate-stderr gpuhist reduce sum "${@:3}" < <(printf '3\n%s\n' "$1")
         [ "$stderr" = "gpuhist: standard input:2: invalid integer '$(tr -d '"' <<<"$1")'${2:+ ($2)}" ]
     }
-    for token in 1e5 1.5e-3 -2E+10 .5e1; do assert_advised "$token" "exponents are not read: $manual"; done
+    for token in 1e5 1.5e-3 -2E+10 .5e1 1_000 "1'000'000" '$5' €5 10% -10.5% 5ms 5µs 12a 1.5K 5Mi; do
+        assert_advised "$token" "$foreign"
+        assert_advised "$token" "$foreign" -f 1
+    done
+    for token in 1,234 -1,234,567.5 5,50; do
+        assert_advised "$token" "$foreign" -d '\t' -f 1
+        assert_advised "\"$token\"" "$foreign" --csv -f 1
+        assert_advised "$token" "try -d , or see NOT READ in the manual"
+        assert_advised "$token" "try -d , or see NOT READ in the manual" -f 1
+    done
     for token in NaN NA null '\N'; do assert_advised "$token" "try --invalid ignore"; done
-    assert_advised 1,234 "try -d , or, if it groups digits, tr -d ,"
-    assert_advised 5,50 "try -d , or, if it is a decimal comma, sed 's/,/./'"
-    assert_advised 5,50 "try -d , or, if it is a decimal comma, sed 's/,/./'" -f 1
-    assert_advised '"1,234"' "digit groups are not read: $manual" --csv -f 1
-    assert_advised '"5,50"' "decimal commas are not read: $manual" --csv -f 1
-    for token in 1.234,50 1,23,4 12,x 5msecs 1-2; do assert_advised "$token" "" -d '\t' -f 1; done
+    for token in 1.234,50 12,x 5msecs 1-2 a5 %; do assert_advised "$token" "" -d '\t' -f 1; done
     printf '{"ms":"1,234"}\n' >in
     run --separate-stderr gpuhist reduce sum --jsonl -f ms in
-    [ "$stderr" = "gpuhist: in:1: invalid integer '1,234' (digit groups are not read: $manual)" ]
+    [ "$stderr" = "gpuhist: in:1: invalid integer '1,234' ($foreign)" ]
     run --separate-stderr gpuhist uniq -f 1 --weight 2 < <(printf '1 5ms\n')
-    [[ $stderr == *": invalid weight '5ms', no integer from 0 to 2^63 - 1 ($(units ms))" ]]
+    [[ $stderr == *": invalid weight '5ms', no integer from 0 to 2^63 - 1 ($foreign)" ]]
 }
 
 @test "a number with a point, a hexadecimal one and several fields get the option that reads them" {
@@ -240,12 +213,12 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     }
     for token in 1.5 -1.5 +1.5 .5; do assert_advised $token ' (try --decimals 1)'; done
     assert_advised 3.123456789012345678 ' (try --decimals 18)'
-    for token in 3.1234567890123456789 1.2.3 1. . -.x 0x1g 1x10; do assert_advised $token ''; done
+    for token in 3.1234567890123456789 1.2.3 1. . -.x 0x1g 1x10 7f00 1f2 7g00 -7f00; do assert_advised $token ''; done
     for token in id,ms 1,a,2 'a,' '"1",x'; do assert_advised "$token" ' (try --csv -f N)'; done
+    assert_advised '1;2' " (try -d ';')"
     for token in 'id;ms' '1;b'; do assert_advised "$token" " (try -d ';' -f N)"; done
-    for token in '1;2' '"5' '"-"' '""' '"1.2.3"'; do assert_advised "$token" ''; done
+    for token in '"5' '""'; do assert_advised "$token" ''; done
     for token in '"5"' '"-17"' '"1.5"'; do assert_advised "$token" ' (try --csv)'; done
-    for token in 7f00 1f2 7g00 -7f00; do assert_advised $token ''; done
     for token in face bad7 bad77; do assert_advised $token ' (try --header)'; done # words
     for token in '{' '{"ms":17,"n":2}' '{"ms":'; do assert_advised "$token" ' (JSON: try --jsonl -f NAME)'; done
     for token in ab a_1; do assert_advised "$token" ' (try --header)'; done
@@ -268,10 +241,9 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     assert_told '10.0.0.7 - - [01/May] "GET /" 200 5\n' "invalid integer '10.0.0.7' (try -f N)"
     assert_told 'GET\t200\n' "invalid integer 'GET' (try -f N)"
     assert_told '2025-05-01 7\n' "invalid integer '2025-05-01' (try -f N)"
-    assert_told '12:30:01 7\n' "invalid integer '12:30:01' (try -f N)"
     assert_told 'a,b c\n' "invalid integer 'a,b' (try --csv -f N)"
     assert_told '1.5 c\n' "invalid integer '1.5' (try --decimals 1)"
-    assert_told '1,5 7\n' "invalid integer '1,5' (try -d , or, if it is a decimal comma, sed 's/,/./')"
+    assert_told '1,5 7\n' "invalid integer '1,5' (try -d , or see NOT READ in the manual)"
     assert_told '- 7\n' "invalid integer '-' (try --invalid ignore)"
     assert_told '\xef\xbb\xbf1\n2\n' "invalid integer '<byte order mark>1' (tail -c +4 removes it)"
     assert_told '7 GET\n' "invalid integer 'GET'"
@@ -293,14 +265,13 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
         assert_failed 1 ''
         [ "$stderr" = "gpuhist: in:1: $2" ] || { echo "$1: $stderr"; return 1; }
     }
-    assert_told 'x 170,83' "invalid integer '170,83' (try -d , or, if it is a decimal comma, sed 's/,/./')" -f 2
+    assert_told 'x 170,83' "invalid integer '170,83' (try -d , or see NOT READ in the manual)" -f 2
     assert_told 'x 170,83,5' "invalid integer '170,83,5' (try -d ,)" -f 2
     assert_told 'x 170;83' "invalid integer '170;83' (try -d ';')" -f 2
     assert_told 'x 170|83' "invalid integer '170|83' (try -d '|')" -f 2
-    assert_told '1 2,x' "invalid integer '2,x'" -f 2
-    assert_told 'x;170,83,5' "invalid integer '170,83,5'" -d ';' -f 2
+    assert_told '1 2,x' "invalid integer '2,x' (try -d ,)" -f 2
+    assert_told 'x;170,83,x' "invalid integer '170,83,x'" -d ';' -f 2
     assert_told '1\t2' "line has 1 field, -f 2 wants 2 (try -d '\\t')" --csv -f 2
-    assert_told '5,6' "line has 2 fields, -f 2017 wants 2017 (is it a name? add --names)" --csv -f 2017
     assert_told '1,2' "line has 1 field, -f 2 wants 2 (try -d ,)" -f 2
     assert_told ' a;b;3' "line has 1 field, -f -2 wants 2 (try -d ';')" -f -2
     assert_told 'a,b' "line has 1 field, -f 2 wants 2 (try -d ,)" --csv -d ';' -f 2
@@ -309,8 +280,8 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     assert_told '{"a": 1, "b": 2}' "line has 4 fields, -f 5 wants 5 (JSON: try --jsonl -f NAME)" -f 5
     assert_told ' {"a":1,"b":2}' "invalid integer '\"b\":2}' (JSON: try --jsonl -f NAME)" -d , -f 2
     assert_told '7 {"a":1}' "invalid integer '{\"a\":1}'" -f 2
-    assert_told '1\x017\t' "invalid integer '1?7' (is it binary?)" -f 1
-    assert_told '1 7\xe9' "invalid integer '7?' (is it binary?)" -f 2
+    assert_told '1\x017\t' "invalid integer '1?7' (is it binary, or UTF-16?)" -f 1
+    assert_told '1 7\xe9' "invalid integer '7?' (is it binary, or UTF-16?)" -f 2
     assert_told '1 7\xc3\xa97' "invalid integer '7é7'" -f 2
     # of the header
     printf 'id,ms\n1,2\n' >in
@@ -331,9 +302,6 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     run --separate-stderr gpuhist reduce sum --csv -f bytes in
     assert_failed 1 "in: its header has no field 'bytes': it is '\"id\",\"ms\"'"
     [[ $stderr != *'('* ]]
-    printf 'id, "ms"\n1, "2"\n' >in
-    run --separate-stderr gpuhist reduce sum --csv -f ms in
-    assert_failed 1 "in: its header has no field 'ms': it is 'id, \"ms\"' (there are blanks before its quotes)"
 }
 
 # bats test_tags=slow
@@ -354,7 +322,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
 @test "the limits of every type, and one more" {
     local type low high below above over under # the last two: types that have them
     while IFS=' ' read -r type below low high above over under; do
-        [ "$type" != u64 ] || { under="$over; if others need u64, -f COLUMN:text" over=; }
+        [ "$type" != u64 ] || { under=$over over=; }
         printf '%s\n%s\n' "$low" "$high" | assert_sum \
             "2 $("$PYTHON" -c 'import sys; print(int(sys.argv[1]) + int(sys.argv[2]))' "$low" "$high")" -t "$type"
         printf '0\n%s\n' "$above" |

@@ -88,8 +88,7 @@ def report(token, command):
     advice = [kind for kind, low, high in (("i64", -2**63, 2**63), ("u64", 0, 2**64)) if low <= value < high]
     end = f"is out of range for {command[command.index('-t') + 1]}"
     end += f" with --decimals {command[command.index('--decimals') + 1]}" if "--decimals" in command else ""
-    both = "; if others need u64, -f COLUMN:text" if advice == ["i64"] and " u64" in end else ""
-    end += f" (try -t {advice[0]}{both})" if advice else ""
+    end += f" (try -t {advice[0]})" if advice else ""
     return b"'" + (shown + b"' " + end.encode() if shown is not None else token[:1])
 
 

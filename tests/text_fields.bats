@@ -219,8 +219,7 @@ make_tables() {
     printf 'time,MS\n1,2\n' >case
     missing case ": it is 'time,MS' (did you mean MS?)" --csv
     printf 'id,latency_ms,"the status",2017\n1,2,3,4\n' >near
-    for case in latncy_ms:latency_ms latencyms:latency_ms Latency_ms:latency_ms latency:latency_ms \
-        ms:latency_ms 'the staus:the status' statu:'the status' 2071:2017; do
+    for case in latncy_ms:latency_ms latencyms:latency_ms Latency_ms:latency_ms 'the staus:the status' 2071:2017; do
         run --separate-stderr gpuhist reduce sum --csv --names -f "${case%:*}" near
         assert_failed 1 "near: its header has no field '${case%:*}': it is 'id,latency_ms,\"the status\",2017' (did you mean ${case#*:}?)"
         run --separate-stderr gpuhist reduce count --csv --names --where "${case%:*}=1" near
@@ -290,7 +289,7 @@ make_tables() {
     printf '1;"2,";"4"\n' | assert_sum "1 4" --csv -d ';' -f 3
     printf '"GET / 1" 200 "" 5\n' | assert_sum "1 5" -d ' ' --csv -f 4
     printf '"1,23,4"\n' | assert_invalid 1 '1,23,4' --csv
-    printf '"5\n' | assert_invalid 1 '"5' -d ,
+    printf '"5\n' | assert_report 1 "invalid integer '\"5' (try --csv)" -d ,
 }
 
 @test "--csv: a quote that never closes is an error, one that is out of place an invalid token" {
@@ -306,8 +305,8 @@ make_tables() {
     run --separate-stderr gpuhist reduce sum --csv -f a in2
     assert_failed 1 "in2: a quote in its header is never closed"
     printf '1,2,0\n3,4 "x" ,5\n' | assert_sum "2 5" --csv -f 3
-    printf '1,"2"3,4\n' | assert_report 1 "invalid integer '\"2\"3,4' (it goes on after its quotes)" --csv -f -1
-    printf '1, "2",3\n' | assert_report 1 "invalid integer '\"2\",3' (there are blanks before its quote)" --csv
+    printf '1,"2"3,4\n' | assert_report 1 "invalid integer '\"2\"3,4' (there are blanks or text around its quotes)" --csv -f -1
+    printf '1, "2",3\n' | assert_report 1 "invalid integer '\"2\",3' (there are blanks or text around its quotes)" --csv
     printf '"""\r\n' | assert_report 1 "a quote is never closed" --csv
     printf '1,2"' | assert_invalid 1 '2"' --csv
     run --separate-stderr gpuhist reduce sum --csv -d '"' in
@@ -407,9 +406,9 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     run --separate-stderr gpuhist reduce sum -f ms in
     assert_failed 1 "in:3: invalid integer '' (try --invalid ignore)"
     run --separate-stderr gpuhist reduce sum -f id in
-    assert_failed 1 "in: its header has no field 'id': it is 'user id?ms?x' (did you mean user id?)"
+    assert_failed 1 "in: its header has no field 'id': it is 'user id?ms?x'"
     run --separate-stderr gpuhist reduce sum -f user_bytes in
-    assert_failed 1 "in: its header has no field 'user_bytes': it is 'user id?ms?x' (tabs separate its fields)"
+    assert_failed 1 "in: its header has no field 'user_bytes': it is 'user id?ms?x'"
     # columns by number are separated as the named ones are
     [ "$(gpuhist uniq -f x --weight 3 in 2>/dev/null)" = $'1\t1\n2\t2' ]
     [ "$(gpuhist reduce sum -f 3 --by x in 2>/dev/null)" = $'1\t1\n2\t2' ]

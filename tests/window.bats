@@ -55,8 +55,10 @@ check_window() { # TEST [THREADS]...: one of window.py, with so many threads
 }
 
 @test "--window is of the CPU alone" {
+    local message="engine cuda does not support --window"
+    [[ $(gpuhist info) != *"cuda: no: not in this build"* ]] || message="engine cuda cannot run: not in this build"
     run --separate-stderr gpuhist uniq --engine cuda --every 1s --window 5s </dev/null
-    assert_failed 3 "engine cuda does not support --window"
+    assert_failed 3 "$message"
     run -0 --separate-stderr gpuhist uniq --gpus 0 --every 1h --window 2h <<<7
     [ "$output" = $'7\t1' ]
     [ -z "$stderr" ]

@@ -8,18 +8,9 @@
 #include "cuda/cuda_engine.h"
 #endif
 
-#include <stdio.h>
-
 #ifndef HAVE_CUDA
-static bool engine_probe_absent(unsigned device, char *description, size_t size)
-{
-    (void)device;
-    snprintf(description, size, "not in this build");
-    return false;
-}
-
 /* Makes the engine known by name, so that `info` says why it cannot run. */
-static const struct engine cuda_engine = {.name = "cuda", .probe = engine_probe_absent};
+static const struct engine cuda_engine = {.name = "cuda"};
 #endif
 
 const struct engine *const engines[] = {

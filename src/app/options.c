@@ -217,7 +217,8 @@ static enum status options_parse_words(struct options *options, int argc, char *
     while ((key = getopt_long(argc, argv, letters, names, NULL)) != -1) {
         bool has_value = optarg && optarg == argv[optind - 1] + 2; /* in the word of its letter */
         const char *next = has_value ? argv[optind - 1] : argv[optind]; /* at the end NULL */
-        if (next && *next == '-' && options_check_dashes(next, failure) != STATUS_OK)
+        if (next && *next == '-' && next[1] != '-' &&
+            options_check_dashes(next, failure) != STATUS_OK)
             return failure->status;
         const bool is_wrong = key == '?' || key == ':';
         const int found = is_wrong ? optopt : key;
@@ -261,7 +262,8 @@ static enum status options_parse_words(struct options *options, int argc, char *
 /* Reads what depends on other options: --range and --width on --decimals. */
 static enum status options_finish(struct options *options, struct failure *failure)
 {
-    const char *range = options_is_range_auto(options) ? NULL : options->range_text;
+    options->is_range_auto = options->range_text && strcmp(options->range_text, "auto") == 0;
+    const char *range = options->is_range_auto ? NULL : options->range_text;
     const char *text = options->width_text;
     char smallest[DECIMAL_SIZE];
     __int128 width = 0;

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /* --gpus: the most GPUs, and the highest number plus one. */
 #define OPTIONS_GPUS_MAX 16
@@ -127,6 +126,7 @@ struct options {
     bool log10;
     const char *edges; /* a list or @FILE */
     const char *range_text;
+    bool is_range_auto; /* it is "auto": that of the values */
     __int128 range_low; /* range_low <= v < range_high, if there is a range_text */
     __int128 range_high;
     enum outside_policy outside;
@@ -192,12 +192,6 @@ struct options {
  * argv. The caller destroys them, also after a failure. Not thread-safe, because getopt is not.
  */
 enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure);
-
-/* Whether the range is to be that of the values. Pure. */
-static inline bool options_is_range_auto(const struct options *options)
-{
-    return options->range_text && strcmp(options->range_text, "auto") == 0;
-}
 
 /* Frees what the options own. */
 void options_destroy(struct options *options);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Of a condition that advice shows; there is none for a longer one. */
 #define OPTIONS_SHOWN_MAX 100
@@ -262,20 +261,15 @@ void options_advise_condition(const struct options_condition *condition, const c
     __int128 number;
 
     *out = '\0';
-    if (memmem(value, length, "&&", 2) || memmem(value, length, " and ", 5))
-        strcpy(out, " (repeat --where: all must hold)");
-    else if (element->notation != ELEMENT_DECIMAL || element->decimals > 0 || length == 0 ||
-             kind != OPTIONS_KIND_DEFAULT || strlen(typed) > OPTIONS_SHOWN_MAX)
+    if (element->notation != ELEMENT_DECIMAL || element->decimals > 0 || length == 0 ||
+        kind != OPTIONS_KIND_DEFAULT || strlen(typed) > OPTIONS_SHOWN_MAX)
         return;
-    else if (decimal_parse_fixed(value, length, TEXT_DECIMALS_MAX, &number))
+    if (decimal_parse_fixed(value, length, TEXT_DECIMALS_MAX, &number))
         strcpy(out, " (with decimals: COLUMN:.2)");
     else if (kind_time_read(&time, value, length, length, &instant) == length)
         snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:time%s')", where, typed, rest);
     else if (kind_ip_read_range(value, length, &first, &last))
         snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:ip%s')", where, typed, rest);
-    else if (length == 3 && *value >= '1' && *value <= '9' && strncasecmp(value + 1, "xx", 2) == 0)
-        snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:int/100%.*s%c00')", where, typed,
-                 (int)(strlen(rest) - length), rest, *value);
     else
         snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:text%s')", where, typed, rest);
 }

@@ -365,7 +365,7 @@ static enum status options_make_histogram(const struct options *options, bool wi
     __int128 low = has_range ? options->range_low : 0;
     __int128 high = has_range ? options->range_high : (__int128)options->bins;
 
-    if (options_is_range_auto(options)) {
+    if (options->is_range_auto) {
         job->range_bins = options->bins;
         if (options->bins > BINNING_BINS_MAX)
             return binning_init(&job->binning, element, 0, 1, options->bins, failure);
@@ -658,7 +658,7 @@ enum status options_check(const struct options *options, enum options_input *inp
          "only one of --bins, --width, --log2, --log10 and --edges can be given"},
         {has_range && (has_powers || has_edges),
          "--range can only be combined with --bins or --width"},
-        {options_is_range_auto(options) && options->bins == 0,
+        {options->is_range_auto && options->bins == 0,
          "--range auto needs --bins N (--width W alone covers all values)"},
         {window > 0 && every == 0, "--window needs --every, the time between results"},
         {every > 0 && window % every != 0, "--window must be a multiple of --every"},

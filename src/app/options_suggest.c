@@ -23,46 +23,29 @@ static const struct {
 } options_habits[] = {
 #define MEAN(option) "did you mean " option "?"
     {"-c --count", OPTIONS_PRINTS_BINS, "counts are always printed"},
-    {"-s", OPTIONS_RUNS, "the input need not be sorted"},
     {"-F", OPTIONS_RUNS, MEAN("-d")},
     {"--separator", OPTIONS_RUNS, MEAN("--delimiter")},
-    {"--itsv", OPTIONS_RUNS, MEAN("-d '\\t'")},
     {"--tsv", OPTIONS_RUNS, MEAN("-d '\\t' (or, for output, --format tsv)")},
     {"-k", OPTIONS_RUNS, MEAN("-f")},
     {"--key --column", OPTIONS_RUNS, MEAN("--field")},
     {"-g --group --group-by", OPTIONS_RUNS, MEAN("--by")},
-    {"-H --header-in --skip-header", OPTIONS_RUNS, MEAN("--header")},
-    {"--skip --skip-lines", OPTIONS_RUNS, MEAN("--header=N")},
-    {"--ijson", OPTIONS_RUNS, MEAN("--jsonl")},
-    {"--json --ojson", OPTIONS_RUNS, MEAN("--format json (or, for input, --jsonl)")},
-    {"--ojsonl", OPTIONS_RUNS, MEAN("--format jsonl")},
-    {"--ocsv", OPTIONS_RUNS, MEAN("--format csv")},
+    {"--json", OPTIONS_RUNS, MEAN("--format json (or, for input, --jsonl)")},
     {"--svg", OPTIONS_RUNS, MEAN("--format svg")},
     {"--hex", OPTIONS_RUNS, MEAN("--base 16")},
     {"-n --head --limit", OPTIONS_RUNS, MEAN("--top")},
     {"-r --reverse", OPTIONS_PURGES, MEAN("--descending")},
     {"-r --reverse", OPTIONS_PRINTS_BINS, MEAN("--sort count")},
     {"--percentile --percentiles", OPTIONS_RUNS, MEAN("--quantiles")},
-    {"-j -p -P --jobs --parallel", OPTIONS_RUNS, MEAN("--threads")},
+    {"-j --jobs --parallel", OPTIONS_RUNS, MEAN("--threads")},
     {"--cpu", OPTIONS_RUNS, MEAN("--engine cpu")},
     {"--cuda", OPTIONS_RUNS, MEAN("--engine cuda")},
-    {"--between", OPTIONS_TESTS_VALUES, MEAN("--in LO:HI")},
-    {"--between", OPTIONS_RUNS, MEAN("--where 'COLUMN>=LO' --where 'COLUMN<HI'")},
-    {"--gte", OPTIONS_TESTS_VALUES, MEAN("--ge")},
-    {"--gte", OPTIONS_RUNS, MEAN("--where 'COLUMN>=V'")},
-    {"--lte", OPTIONS_TESTS_VALUES, MEAN("--le")},
-    {"--lte", OPTIONS_RUNS, MEAN("--where 'COLUMN<=V'")},
-    {"--neq", OPTIONS_TESTS_VALUES, MEAN("--ne")},
-    {"--neq", OPTIONS_RUNS, MEAN("--where 'COLUMN!=V'")},
+    {"--gte", OPTIONS_RUNS, MEAN("--ge")},
+    {"--lte", OPTIONS_RUNS, MEAN("--le")},
     {"average", OPTIONS_REDUCES, MEAN("mean")},
     {"total", OPTIONS_REDUCES, MEAN("sum")},
-    {"minimum", OPTIONS_REDUCES, MEAN("min")},
-    {"maximum", OPTIONS_REDUCES, MEAN("max")},
     {"med", OPTIONS_REDUCES, MEAN("median")},
     {"std", OPTIONS_REDUCES, MEAN("stddev")},
     {"var", OPTIONS_REDUCES, MEAN("variance")},
-    {"unique nunique countunique", OPTIONS_REDUCES, MEAN("distinct")},
-    {"perc percentile quantile", OPTIONS_REDUCES, "quantiles are percentages, as p50 or p99.9"},
 #undef MEAN
 };
 #define OPTIONS_HABITS (sizeof options_habits / sizeof *options_habits)
@@ -153,23 +136,13 @@ enum status options_check_reductions(const struct options_command *command, cons
     struct nearest search = nearest_begin(unknown, (size_t)length);
     for (size_t i = 0; i < REDUCTION_QUANTILE; i++) /* whose name is only a letter */
         options_try(&search, reductions_name((enum reduction_id)i));
-    for (size_t i = 0; i < OPTIONS_HABITS; i++) {
-        const char *word =
-            options_habits[i].traits == OPTIONS_REDUCES ? options_habits[i].typed : "";
-        for (size_t bytes; *word; word += bytes + strspn(word + bytes, " ")) {
-            bytes = strcspn(word, " ");
-            nearest_try(&search, word, bytes);
-        }
-    }
-    if (search.word)
-        advice = options_find_habit(command, search.word, search.word_length);
-    const size_t word = strcspn(unknown, " ");
-    const bool has_blank = word < (size_t)length && reductions_find(unknown, word, &found);
+    if (unknown)
+        advice = options_find_habit(command, unknown, (size_t)length);
     const bool is_word = isalpha((unsigned char)*list) && !strpbrk(list, "./ ");
-    if ((!has_known && !search.word && !has_blank && !is_word) || strchr(list, '/') ||
+    if ((!has_known && !search.word && !advice && !is_word) || strchr(list, '/') ||
         !options_is_no_file(list))
         return STATUS_OK;
-    if (!has_known && !search.word && !has_blank)
+    if (!has_known && !search.word && !advice)
         return status_fail(failure, STATUS_USAGE, "'%.*s' is neither a reduction nor a file",
                            length, unknown);
     snprintf(what, sizeof what, "'%.*s' is no reduction", length, unknown);
@@ -177,28 +150,21 @@ enum status options_check_reductions(const struct options_command *command, cons
         return status_fail(failure, STATUS_USAGE, "%s: %s", what, advice);
     if (search.word)
         return status_fail(failure, STATUS_USAGE, "%s: did you mean %s?", what, search.word);
-    return status_fail(failure, STATUS_USAGE, "%s%s", what,
-                       has_blank ? ": commas separate reductions, as in sum,max" : "");
+    return status_fail(failure, STATUS_USAGE, "%s", what);
 }
 
 enum status options_check_files(const struct options *options, char *const *names,
                                 struct failure *failure)
 {
     const struct options_command *command = options->command;
-    const bool has_lists = options->print.quantiles.count > 0 || options->predicate_count > 0;
     char advice[OPTIONS_SHOWN_SIZE] = ""; /* what the name of a file that does not exist means */
 
     for (; *names && command->action == OPTIONS_RUN && *advice == '\0'; names++) {
         const char *name = *names;
-        const bool is_number =
-            strpbrk(name, "0123456789") && name[strspn(name, "-.0123456789")] == '\0';
-        const bool is_field = is_number && !strchr(name, '.') && strlen(name) < 4; /* no year */
         const size_t column = strcspn(name, "=!<>");
         struct reductions reductions;
         enum predicate_relation relation;
         const size_t sign = options_find_operator(name + column, &relation);
-        const char *value = name + column + sign;
-        const bool is_condition = sign > 0 && *value != '\0' && !strchr(name, '/');
         if (!options_is_no_file(name))
             continue;
         if (command == &options_commands[OPERATION_REDUCE] &&
@@ -209,25 +175,11 @@ enum status options_check_files(const struct options *options, char *const *name
                 strcpy(advice, "reductions are the first operand, as in reduce sum,max FILE");
         } else if (options_find_command(name)) {
             strcpy(advice, "an operation is the first word");
-        } else if (strcmp(name, "help") == 0) {
-            strcpy(advice, "did you mean --help?");
-        } else if (is_condition && column == 0 && command->traits & OPTIONS_TESTS_VALUES) {
-            const struct options_row *row = options_rows; /* of the predicate */
-            while (row->kind != OPTIONS_PREDICATE || row->value != relation)
-                row++;
-            snprintf(advice, sizeof advice, "did you mean --%s %s?", row->name, value);
-        } else if (is_condition && column > 0) {
+        } else if (column > 0 && sign > 0 && name[column + sign] != '\0' && !strchr(name, '/')) {
             snprintf(advice, sizeof advice, "did you mean --where '%s'?", name);
-        } else if (is_number && (options->has_log2 || options->header_lines > 0)) {
-            strcpy(advice, "a value that may be left out stands behind a =, as in --log2=3");
-        } else if (is_number && (options->edges || options->range_text || has_lists)) {
-            strcpy(advice, "the values of a list have commas between them, as in 0,10,20");
-        } else if (is_field && options->field.list_count == 0) {
+        } else if (strlen(name) < 4 && name[strspn(name, "0123456789")] == '\0' && /* no year */
+                   options->field.list_count == 0) {
             snprintf(advice, sizeof advice, "did you mean -f %s?", name);
-        } else if (is_field && options->field.list_count == 1 &&
-                   command->traits & OPTIONS_REDUCES) {
-            snprintf(advice, sizeof advice, "did you mean -f %s,%s?", options->field.lists[0],
-                     name);
         }
     }
     if (*advice == '\0')

@@ -1,11 +1,10 @@
-/* Carries out a run: creates the job, opens the source, runs the pipeline, prints. */
+/* Carries out a run: creates the job, opens the source, runs the pipeline, watches it, prints. */
 #include "config.h"
 
 #include "app/run.h"
 
 #include "app/engines.h"
 #include "app/merge.h"
-#include "app/monitor.h"
 #include "app/options_table.h"
 #include "app/progress.h"
 #include "base/resources.h"
@@ -13,19 +12,28 @@
 #include "exec/pipeline.h"
 #include "input/parse_errors.h"
 #include "input/source.h"
+#include "output/temporary.h"
 #include "partial/operation.h"
 #include "print/print.h"
 #include "text/dictionary.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed as the other");
 
 /* The chunks of every engine hold so much. */
 #define RUN_RECORD_BYTES ((size_t)64 << 10)
+
+/* Limits each wait, so that large times do not overflow struct timespec. */
+#define RUN_WAIT_SECONDS_MAX 3600.0
+
+/* When the end was asked for while a result was printed: how soon the last one is. */
+#define RUN_ENDING_SECONDS 0.001
 
 _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each");
 
@@ -43,8 +51,12 @@ struct run {
     struct source *source;
     void *partial;
     struct print_output output;
-    struct progress progress;           /* of the last attempt */
-    struct stage stage;                 /* after the input */
+    struct progress progress; /* of the last attempt */
+    struct stage stage;       /* after the input */
+    pthread_t thread;         /* that run_watch is on */
+    sigset_t handled;         /* the signals that end the process, with --every */
+    bool is_last;             /* the next result so far is */
+    bool has_printed_last;
     char quotes_note[SOURCE_NOTE_SIZE]; /* for the end: of quoted fields that a delimiter splits */
     bool is_thread_left;                /* as in struct pipeline_report, of any attempt */
 };
@@ -90,14 +102,128 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
     return job->is_text ? parse_errors_report(job->errors, options->quiet, failure) : STATUS_OK;
 }
 
+/* The signal that asked for the end; 0: none. */
+static volatile sig_atomic_t run_ending;
+
+static void run_handle_signal(int number)
+{
+    if (run_ending != 0)
+        temporary_end(number);
+    run_ending = number;
+}
+
+/* Handles and blocks the signals that end the process, unless they are ignored. */
+static void run_take_signals(struct run *run)
+{
+    static const int ends[] = {SIGINT, SIGTERM};
+    const struct sigaction handle = {.sa_handler = run_handle_signal};
+    struct sigaction now;
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (sigaction(ends[i], NULL, &now) == 0 &&
+            (now.sa_handler == SIG_DFL || now.sa_handler == run_handle_signal)) {
+            sigaction(ends[i], &handle, NULL);
+            sigaddset(&run->handled, ends[i]);
+        }
+    }
+    pthread_sigmask(SIG_BLOCK, &run->handled, NULL);
+}
+
+static void run_release_signals(const struct run *run)
+{
+    pthread_sigmask(SIG_UNBLOCK, &run->handled, NULL);
+}
+
+void run_end_process(void)
+{
+    if (run_ending != 0)
+        temporary_end(run_ending);
+}
+
+/* Called by the last worker: wakes run_watch. */
+static void run_wake(void *context)
+{
+    pthread_kill(((struct run *)context)->thread, SIGUSR1);
+}
+
 /* Prints the result so far, or if a signal ends the run, the final one. */
-static enum status run_print(void *context, bool is_last, struct failure *failure)
+static enum status run_print(void *context, struct failure *failure)
 {
     struct run *run = context;
 
-    if (is_last)
-        return run_print_final(run, STATUS_OK, failure);
-    return print_so_far(&run->output, &run->job, run->partial, &run->options->print, failure);
+    run->has_printed_last = run->is_last;
+    if (!run->is_last)
+        return print_so_far(&run->output, &run->job, run->partial, &run->options->print, failure);
+    run->progress.due = INFINITY; /* no stage is shown */
+    return run_print_final(run, STATUS_OK, failure);
+}
+
+/* Prints the result so far. If the end is asked for, it is the last one: ends the process. */
+static enum status run_print_so_far(struct run *run, struct pipeline *pipeline,
+                                    struct failure *failure)
+{
+    progress_clear(&run->progress);
+    run_release_signals(run);
+    run->is_last = run_ending != 0;
+    enum status status = pipeline_checkpoint(pipeline, run_print, run, failure);
+    if (status == STATUS_OK && run->has_printed_last)
+        run_end_process();
+    run_take_signals(run);
+    return status;
+}
+
+/*
+ * Runs during a run on the thread that called pipeline_run: shows progress, answers SIGUSR1 with
+ * statistics, and prints results so far (--every), also a last one on SIGINT and SIGTERM.
+ *
+ * SIGUSR1 is blocked in all threads, so that it interrupts no system call. Only this thread
+ * receives it, with sigtimedwait. The last worker sends the same signal to wake it. With --every,
+ * so are SIGINT and SIGTERM, unless they were ignored, but not while a result is printed: a reader
+ * may keep that waiting. The second of these signals ends the process at once.
+ */
+static enum status run_watch(void *context, struct pipeline *pipeline, struct failure *failure)
+{
+    struct run *run = context;
+    struct progress *progress = &run->progress;
+    const double every = (double)run->options->every_ns * 1e-9;
+    double print_due = every > 0 ? every : INFINITY;
+    enum status status = STATUS_OK;
+    sigset_t awaited = run->handled;
+    siginfo_t info;
+
+    sigaddset(&awaited, SIGUSR1);
+    struct pipeline_live live = pipeline_look(pipeline);
+    while (status == STATUS_OK && !live.has_ended) {
+        const double due = print_due < progress->due ? print_due : progress->due;
+        double wait = run_ending != 0 ? RUN_ENDING_SECONDS : due - live.seconds;
+        wait = wait < 0 ? 0 : wait > RUN_WAIT_SECONDS_MAX ? RUN_WAIT_SECONDS_MAX : wait;
+        struct timespec timeout = {.tv_sec = (time_t)wait};
+        timeout.tv_nsec = (long)((wait - (double)timeout.tv_sec) * 1e9);
+        const int number = sigtimedwait(&awaited, &info, &timeout);
+        if (number > 0 && number != SIGUSR1)
+            run_ending = number;
+        const bool asked = number == SIGUSR1 && info.si_pid != getpid(); /* not run_wake */
+        live = pipeline_look(pipeline);
+        if (asked) {
+            progress_clear(progress);
+            progress_print_so_far(pipeline, &live,
+                                  run->job.is_text ? 0 : job_value_bytes(&run->job));
+        }
+        if (live.seconds >= progress->due)
+            progress_show(progress, &live);
+        bool is_due = live.seconds >= print_due || run_ending != 0;
+        if (is_due && every > 0 && !live.has_ended) {
+            status = run_print_so_far(run, pipeline, failure);
+            live = pipeline_look(pipeline);
+            print_due = ((double)(uint64_t)(live.seconds / every) + 1) * every;
+        }
+    }
+    if (progress->is_of_lines) /* the last line says what was read in all */
+        progress_show(progress, &live);
+    progress_clear(progress);
+    if (status == STATUS_OK)
+        progress_begin_stage(progress, &run->stage);
+    return status;
 }
 
 /* Makes an attempt to read the whole source into the partial. */
@@ -107,21 +233,22 @@ static enum status run_attempt(struct run *run, struct failure *failure)
     const struct job *job = &run->job;
     const bool streams = operation_of(job)->stop && isatty(STDOUT_FILENO);
     struct pipeline_report report;
-    struct monitor monitor = {
-        .stage = &run->stage,
-        .element_bytes = job->is_text ? 0 : job_value_bytes(job),
-        .every_seconds = (double)options->every_ns * 1e-9,
-        .print = run_print,
-        .context = run,
-    };
-
     /* Without a request there is no progress on a terminal to which results are written. */
     const bool is_asked = options->progress == OPTIONS_PROGRESS_ON;
     const bool is_wanted =
         is_asked || (options->progress == OPTIONS_PROGRESS_AUTO && !options->quiet && !streams);
     const struct source_sizes sizes = source_sizes(run->source);
-    progress_begin(&monitor.progress, is_wanted, is_asked, sizes.files);
-    struct pipeline_watcher watcher = monitor_watcher(&monitor);
+    progress_begin(&run->progress, is_wanted, is_asked, sizes.files);
+    run->thread = pthread_self();
+    sigemptyset(&run->handled);
+    if (options->every_ns > 0)
+        run_take_signals(run);
+    const struct pipeline_watcher watcher = {
+        .context = run,
+        .checkpoints = options->every_ns > 0,
+        .watch = run_watch,
+        .wake = run_wake,
+    };
     struct pipeline_task task = {
         .job = job,
         .source = run->source,
@@ -140,49 +267,14 @@ static enum status run_attempt(struct run *run, struct failure *failure)
         .watcher = &watcher,
     };
     enum status status = pipeline_run(&task, &report, failure);
-    progress_end_stage(&monitor.progress);
-    run->progress = monitor.progress;
-    if (options->every_ns > 0)
-        monitor_release_signals(&monitor);
+    progress_end_stage(&run->progress);
+    run_release_signals(run);
     run->is_thread_left = run->is_thread_left || report.is_thread_left;
     if (options->verbose)
         progress_print_engines(&report, status == STATUS_OK);
     if (status == STATUS_OK && options->stats)
         progress_print_stats(&report);
     return status;
-}
-
-/*
- * Plans the memory of the run: the size of chunks, the parts of the job, and in the options fewer
- * threads if there is too little memory for all.
- */
-static enum status run_plan(struct run *run, struct failure *failure)
-{
-    const struct options *options = run->options;
-    const struct resources *resources = resources_at_start();
-    const unsigned wanted = options->threads > 0 ? options->threads : resources->processors;
-    const size_t min_bytes = run->job.is_text ? SOURCE_TEXT_CAPACITY_MIN : run->job.record_bytes;
-    struct memory_needs needs;
-    unsigned threads;
-
-    const struct source_sizes sizes = source_sizes(run->source);
-    const bool is_compressed =
-        sizes.stream == SOURCE_SIZE_UNKNOWN && sizes.files != SOURCE_SIZE_UNKNOWN;
-    run->chunk_bytes = options->chunk_bytes;
-    if (run->chunk_bytes < min_bytes && (run->chunk_bytes > 0 || min_bytes > RUN_RECORD_BYTES))
-        run->chunk_bytes = min_bytes;
-    memory_plan_needs(&needs, &run->job, wanted, run->chunk_bytes, sizes.stream, is_compressed,
-                      options->decoding_memory);
-    if (memory_plan_make(&needs, resources->memory, &run->job, &threads, failure) != STATUS_OK)
-        return failure->status;
-    if (threads < needs.threads) {
-        run->adapted = *options;
-        run->adapted.threads = run->adapted.print.threads = threads;
-        run->options = &run->adapted;
-    }
-    if (resources->memory < MEMORY_PLAN_DEVICES && options->gpu_count == 0 && !run->engine)
-        run->engine = engine_last(engines)->name;
-    return STATUS_OK;
 }
 
 /* Prepares an attempt: empty parse errors for text, no rows yet, and an empty partial. */
@@ -257,13 +349,24 @@ static enum status run_attempts(struct run *run, struct failure *failure)
     return status;
 }
 
-/* Reads the source, which is open, and prints the result. */
+/*
+ * Plans the memory of the run, the size of chunks and the parts of the job, with fewer threads if
+ * there is too little for all; reads the source, which is open, and prints the result.
+ */
 static enum status run_operation(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options; /* until the plan */
     const struct job *job = &run->job;
     const struct text_rules *rules = &job->text;
     const struct operation *operation = operation_of(job);
+    const struct resources *resources = resources_at_start();
+    const struct source_sizes sizes = source_sizes(run->source);
+    const bool is_compressed =
+        sizes.stream == SOURCE_SIZE_UNKNOWN && sizes.files != SOURCE_SIZE_UNKNOWN;
+    const unsigned wanted = options->threads > 0 ? options->threads : resources->processors;
+    const size_t min_bytes = job->is_text ? SOURCE_TEXT_CAPACITY_MIN : job->record_bytes;
+    struct memory_needs needs;
+    unsigned threads = wanted;
     bool is_text;
     struct record_format format = {
         .element_bytes = job_value_bytes(job),
@@ -297,11 +400,22 @@ static enum status run_operation(struct run *run, struct failure *failure)
     if (job->is_text && rules->delimiter != TEXT_NO_DELIMITER && !rules->is_quoted &&
         rules->delimiter != ' ' && rules->delimiter != '"' && !options->quiet)
         status = source_look(run->source, &is_text, run->quotes_note, failure);
+    run->chunk_bytes = options->chunk_bytes;
+    if (run->chunk_bytes < min_bytes && (run->chunk_bytes > 0 || min_bytes > RUN_RECORD_BYTES))
+        run->chunk_bytes = min_bytes;
+    memory_plan_needs(&needs, job, wanted, run->chunk_bytes, sizes.stream, is_compressed,
+                      options->decoding_memory);
     if (status == STATUS_OK)
-        status = run_plan(run, failure);
+        status = memory_plan_make(&needs, resources->memory, &run->job, &threads, failure);
+    if (threads < needs.threads) {
+        run->adapted = *options;
+        run->adapted.threads = run->adapted.print.threads = threads;
+        run->options = options = &run->adapted;
+    }
+    if (resources->memory < MEMORY_PLAN_DEVICES && options->gpu_count == 0 && !run->engine)
+        run->engine = engine_last(engines)->name;
     if (status == STATUS_OK)
         status = run_make_partial(run, failure);
-    options = run->options;
     if (status == STATUS_OK) {
         if (operation->connect)
             status = print_connect(&run->output, job, run->partial, &options->print, failure);
@@ -396,7 +510,7 @@ enum status run_options(const struct options *options, bool *is_thread_left,
     struct run run = {.options = options, .engine = options->engine, .progress = {.due = INFINITY}};
 
     *is_thread_left = false;
-    sigset_t statistics; /* which the monitor waits for; blocked before any thread is started */
+    sigset_t statistics; /* which run_watch waits for; blocked before any thread is started */
     sigemptyset(&statistics);
     sigaddset(&statistics, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &statistics, NULL);

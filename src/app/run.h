@@ -13,4 +13,7 @@
 enum status run_options(const struct options *options, bool *is_thread_left,
                         struct failure *failure);
 
+/* At the end of the process: dies of the signal that asked for it during a run, if one did. */
+void run_end_process(void);
+
 #endif

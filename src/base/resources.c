@@ -84,42 +84,15 @@ static int resources_read(const char *directory, const char *name, const char *l
     return count > 0 ? count : 0;
 }
 
-/* Lowers the numbers to what the group of a directory leaves. */
-static void resources_apply_group(struct resources *resources, const char *directory,
-                                  const struct resources_hierarchy *files)
-{
-    uint64_t limit[2];
-    uint64_t used[2];
-    uint64_t cache[2];
-    uint64_t quota[2]; /* and period */
-
-    if (files->memory_limit && resources_read(directory, files->memory_limit, "\n", limit) > 0 &&
-        limit[0] < RESOURCES_NONE) {
-        resources_read(directory, files->memory_used, "\n", used);
-        for (size_t i = 0; i < 2; i++) {
-            resources_read(directory, "memory.stat", files->caches[i], cache);
-            used[0] = used[0] > cache[0] ? used[0] - cache[0] : 0;
-        }
-        const uint64_t left = limit[0] > used[0] ? limit[0] - used[0] : 0;
-        resources->memory = left < resources->memory ? left : resources->memory;
-    }
-    if (files->quota && resources_read(directory, files->quota, "\n", quota) > 0 &&
-        quota[0] < RESOURCES_NONE) {
-        if (files->period && resources_read(directory, files->period, "\n", used) > 0)
-            quota[1] = used[0];
-        const uint64_t processors = quota[1] == 0         ? UINT64_MAX
-                                    : quota[0] > quota[1] ? (quota[0] - 1) / quota[1] + 1
-                                                          : 1;
-        if (processors < resources->processors)
-            resources->processors = (unsigned)processors;
-    }
-}
-
 struct resources resources_of_groups(const char *root)
 {
     struct resources resources = {.processors = UINT_MAX, .memory = UINT64_MAX};
     char path[RESOURCES_TEXT_SIZE];
     char line[PATH_MAX];
+    uint64_t limit[2];
+    uint64_t used[2];
+    uint64_t cache[2];
+    uint64_t quota[2]; /* and period */
 
     snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
     FILE *groups = fopen(path, "re");
@@ -134,14 +107,34 @@ struct resources resources_of_groups(const char *root)
         if (strcmp(group, "/") == 0)
             *group = '\0';
         for (size_t i = 0; i < sizeof resources_hierarchies / sizeof *resources_hierarchies; i++) {
-            const struct resources_hierarchy *hierarchy = &resources_hierarchies[i];
-            if (!memmem(controllers, bytes, hierarchy->controller, strlen(hierarchy->controller)))
+            const struct resources_hierarchy *files = &resources_hierarchies[i];
+            if (!memmem(controllers, bytes, files->controller, strlen(files->controller)))
                 continue;
-            const int top = snprintf(path, sizeof path, "%s%s", root, hierarchy->mount);
+            const int top = snprintf(path, sizeof path, "%s%s", root, files->mount);
             snprintf(path + top, sizeof path - (size_t)top, "%s", group);
             for (char *end = path + strlen(path); end >= path + top; end = strrchr(path, '/')) {
                 *end = '\0'; /* the group, then its ancestors */
-                resources_apply_group(&resources, path, hierarchy);
+                if (files->memory_limit &&
+                    resources_read(path, files->memory_limit, "\n", limit) > 0 &&
+                    limit[0] < RESOURCES_NONE) {
+                    resources_read(path, files->memory_used, "\n", used);
+                    for (size_t k = 0; k < 2; k++) {
+                        resources_read(path, "memory.stat", files->caches[k], cache);
+                        used[0] = used[0] > cache[0] ? used[0] - cache[0] : 0;
+                    }
+                    const uint64_t left = limit[0] > used[0] ? limit[0] - used[0] : 0;
+                    resources.memory = left < resources.memory ? left : resources.memory;
+                }
+                if (!files->quota || resources_read(path, files->quota, "\n", quota) == 0 ||
+                    quota[0] >= RESOURCES_NONE)
+                    continue;
+                if (files->period && resources_read(path, files->period, "\n", used) > 0)
+                    quota[1] = used[0];
+                const uint64_t processors = quota[1] == 0         ? UINT64_MAX
+                                            : quota[0] > quota[1] ? (quota[0] - 1) / quota[1] + 1
+                                                                  : 1;
+                if (processors < resources.processors)
+                    resources.processors = (unsigned)processors;
             }
         }
     }

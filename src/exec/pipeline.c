@@ -1,4 +1,5 @@
-/* Implements pipeline.h: the pools of a run, devices that join late, and the end of a run. */
+/* Implements pipeline.h: the pools of a run, windows of time, devices that join late, and the end.
+ */
 #include "config.h"
 
 #include "exec/pipeline.h"
@@ -6,8 +7,9 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "exec/offload_policy.h"
-#include "exec/time_window.h"
 #include "input/parse_errors.h"
+#include "output/writer.h"
+#include "partial/state.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -41,6 +43,109 @@ struct pipeline_startup {
     bool ended; /* the run has */
 };
 
+/* --- windows of time ------------------------------------------------------------------------- */
+
+/* The buffer for a state at first, which is usually enough. */
+#define PIPELINE_WINDOW_STATE_BYTES ((size_t)128 << 10)
+
+/* A saved period. */
+struct pipeline_window_period {
+    void *data; /* [bytes], owned; NULL: it has no elements */
+    size_t bytes;
+};
+
+/*
+ * A window of time: the result of the last periods of a run, each from one checkpoint to the next.
+ * It keeps what older periods counted as states in memory, compressed, and adds them to the partial
+ * of the newest one: at a checkpoint there is only one partial.
+ */
+struct pipeline_window {
+    const struct job *job;
+    struct state_reader *reader;
+    size_t capacity;                         /* of periods before the newest */
+    size_t moves;                            /* the next period goes to periods[moves % capacity] */
+    struct pipeline_window_period periods[]; /* [capacity] */
+};
+
+/*
+ * Makes an empty window of job->window_periods periods. The caller destroys it; the job must
+ * outlive it.
+ */
+static enum status pipeline_window_create(struct pipeline_window **window, const struct job *job,
+                                          struct failure *failure)
+{
+    const size_t capacity = job->window_periods - 1;
+    struct pipeline_window *created =
+        calloc(1, sizeof *created + capacity * sizeof *created->periods);
+
+    if (!created)
+        return status_fail(failure, STATUS_DATA, "no memory for a window of %zu periods",
+                           job->window_periods);
+    created->job = job;
+    created->capacity = capacity;
+    if (state_reader_open_memory(&created->reader, "--window", failure) != STATUS_OK) {
+        free(created);
+        return failure->status;
+    }
+    *window = created;
+    return STATUS_OK;
+}
+
+static void pipeline_window_destroy(struct pipeline_window *window)
+{
+    for (size_t i = 0; i < window->capacity; i++)
+        free(window->periods[i].data);
+    state_reader_close(window->reader);
+    free(window);
+}
+
+/*
+ * Moves the window on by a period, of which `partial`, which is finalized, holds `elements`
+ * elements. Saves it, adds the older periods of the window to it, and finalizes it again: it is
+ * then the result of the window.
+ */
+static enum status pipeline_window_move(struct pipeline_window *window, void *partial,
+                                        uint64_t elements, struct failure *failure)
+{
+    const struct job *job = window->job;
+    struct pipeline_window_period newest = {.data = NULL};
+    enum status status = STATUS_OK;
+
+    if (window->capacity == 0)
+        return STATUS_OK;
+    if (elements > 0) {
+        struct writer *memory = writer_create_memory(PIPELINE_WINDOW_STATE_BYTES);
+        if (memory)
+            status = state_save(memory, "window", job, partial, failure);
+        const char *kept = memory ? writer_memory(memory, &newest.bytes) : NULL;
+        if (kept && status == STATUS_OK && (newest.data = malloc(newest.bytes)))
+            memcpy(newest.data, kept, newest.bytes);
+        writer_discard(memory);
+        if (status == STATUS_OK && !newest.data)
+            status = status_fail(failure, STATUS_DATA, "no memory for a period of --window");
+        if (status != STATUS_OK)
+            return status;
+    }
+    for (size_t i = 0; i < window->capacity && status == STATUS_OK; i++) {
+        const struct pipeline_window_period *period = &window->periods[i];
+        char *line;
+        if (!period->data)
+            continue;
+        state_reader_feed(window->reader, period->data, period->bytes);
+        status = state_read_options(window->reader, &line, failure);
+        free(line);
+        if (status == STATUS_OK)
+            status = state_load(window->reader, job, partial, &elements, failure);
+    }
+    struct pipeline_window_period *oldest = &window->periods[window->moves++ % window->capacity];
+    free(oldest->data);
+    *oldest = newest;
+    return status == STATUS_OK ? operation_of(job)->finalize(partial, job, elements, failure)
+                               : status;
+}
+
+/* --------------------------------------------------------------------------------------------- */
+
 _Static_assert(PIPELINE_WORKER_POOLS_MAX <= 32, "a pool's device has a bit");
 
 struct pipeline {
@@ -49,10 +154,10 @@ struct pipeline {
     struct checkpoint checkpoint;
     struct worker_pool pools[PIPELINE_WORKER_POOLS_MAX];
     struct pipeline_startup *startups[PIPELINE_WORKER_POOLS_MAX]; /* of pools; NULL: none */
-    atomic_size_t pool_count;   /* grows when further devices are prepared */
-    pthread_mutex_t lock;       /* for adding a pool */
-    struct time_window *window; /* NULL: results are of all so far */
-    uint64_t earlier_elements;  /* of earlier periods of the window */
+    atomic_size_t pool_count;       /* grows when further devices are prepared */
+    pthread_mutex_t lock;           /* for adding a pool */
+    struct pipeline_window *window; /* NULL: results are of all so far */
+    uint64_t earlier_elements;      /* of earlier periods of the window */
 };
 
 /* Adds a pool that is not open. Returns NULL if there are too many. */
@@ -155,7 +260,7 @@ static enum status pipeline_finalize(struct pipeline *pipeline, struct failure *
         return status;
     status = pipeline->crew.operation->finalize(*task->partial, job, elements, failure);
     if (status == STATUS_OK && pipeline->window)
-        status = time_window_move(pipeline->window, *task->partial, elements, failure);
+        status = pipeline_window_move(pipeline->window, *task->partial, elements, failure);
     return status;
 }
 
@@ -365,7 +470,7 @@ static enum status pipeline_open(struct pipeline *pipeline, struct failure *fail
     const struct pipeline_task *task = pipeline->task;
     enum status status = STATUS_USAGE; /* no engine has that name */
     bool has_opened = false;
-    char description[256];
+    char description[256] = "not in this build";
 
     for (const struct engine *const *next = task->table; *next; next++) {
         const struct engine *engine = *next;
@@ -387,7 +492,8 @@ static enum status pipeline_open(struct pipeline *pipeline, struct failure *fail
             if (unsupported) {
                 status = status_fail(failure, STATUS_ENGINE, "engine %s does not support %s",
                                      engine->name, unsupported);
-            } else if (!engine->probe(options.device, description, sizeof description)) {
+            } else if (!engine->probe ||
+                       !engine->probe(options.device, description, sizeof description)) {
                 status = status_fail(failure, STATUS_ENGINE, "engine %s cannot run: %s",
                                      engine->name, description);
                 reason = description;
@@ -516,7 +622,7 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
     *report = (struct pipeline_report){.worker_pool_count = 0};
     enum status status = STATUS_OK;
     if (task->job->window_periods > 0)
-        status = time_window_create(&pipeline.window, task->job, failure);
+        status = pipeline_window_create(&pipeline.window, task->job, failure);
     if (status == STATUS_OK)
         status = pipeline_open(&pipeline, failure);
     if (status == STATUS_OK)
@@ -529,6 +635,6 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
         worker_pool_close(&pipeline.pools[i], &report->pools[i]);
     report->seconds = clock_seconds() - pipeline.crew.start;
     if (pipeline.window)
-        time_window_destroy(pipeline.window);
+        pipeline_window_destroy(pipeline.window);
     return status;
 }

@@ -97,7 +97,7 @@ void pipeline_write_engines(const struct pipeline *pipeline, char engines[PIPELI
 
 /*
  * For a watcher: stops the workers, merges all that was absorbed so far into the partial, finalizes
- * it, calls `use`, and lets the workers continue. With a window of time (time_window.h), the
+ * it, calls `use`, and lets the workers continue. With a window of time (--window), the
  * partial is then that of the window, and the workers continue with an empty one. Does nothing if a
  * worker has failed, since there will be no result. Fails as `use` does, or if merging or
  * finalizing fails.

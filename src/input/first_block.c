@@ -1,5 +1,5 @@
 /*
- * Implements first_block.h: UTF-16, the upper halves of 64-bit integers, the exponents of
+ * Implements first_block.h: the upper halves of 64-bit integers, the exponents of
  * floating-point numbers, names that end in a type, the columns of uniq -c and of a histogram, and
  * quoted fields.
  */
@@ -39,28 +39,6 @@ bool first_block_has_nuls(const void *block, size_t bytes)
         }
     }
     return numbers >= FIRST_BLOCK_NULS_MIN && longest > 1;
-}
-
-/* What every second element of 4 bytes is. */
-struct first_block_half {
-    bool is_zero; /* all are 0 */
-    bool is_sign; /* all are 0 or -1, as the upper halves of small integers of 64 bits */
-    size_t negatives;
-};
-
-static struct first_block_half first_block_inspect_half(const char *block, size_t bytes,
-                                                        size_t first)
-{
-    struct first_block_half half = {.is_zero = true, .is_sign = true};
-
-    for (size_t i = 4 * first; i + 4 <= bytes; i += 8) {
-        uint32_t element;
-        memcpy(&element, block + i, 4);
-        half.is_zero = half.is_zero && element == 0;
-        half.is_sign = half.is_sign && (element == 0 || element == UINT32_MAX);
-        half.negatives += element >> 31;
-    }
-    return half;
 }
 
 /*
@@ -106,7 +84,6 @@ void first_block_advise_binary(const char *name, const void *data, size_t bytes,
     const char *block = data;
     const char *type = strrchr(name, '.');
     struct element element;
-    size_t ascii = 0; /* bytes of ASCII in UTF-16, little endian, without a mark */
 
     advice[0] = '\0';
     if (type && element_parse(type + 1, &element) &&
@@ -115,32 +92,36 @@ void first_block_advise_binary(const char *name, const void *data, size_t bytes,
                  type + 1, type + 1);
         return;
     }
-    while (ascii + 1 < bytes && block[ascii + 1] == '\0' &&
-           ((block[ascii] >= ' ' && block[ascii] <= '~') ||
-            (block[ascii] >= '\t' && block[ascii] <= '\r')))
-        ascii += 2;
     const size_t pairs = bytes / 8;
     const bool has_pairs = pairs >= FIRST_BLOCK_PAIRS_MIN;
-    const struct first_block_half even = first_block_inspect_half(block, bytes, 0);
-    const struct first_block_half odd = first_block_inspect_half(block, bytes, 1);
-    const bool is_zero = odd.is_sign ? odd.is_zero : even.is_zero;
-    const bool has_upper = has_pairs && odd.is_sign != even.is_sign;
+    struct {          /* what every second element of 4 bytes is */
+        bool is_zero; /* all are 0 */
+        bool is_sign; /* all are 0 or -1, as the upper halves of small integers of 64 bits */
+        size_t negatives;
+    } halves[2] = {{true, true, 0}, {true, true, 0}}, *even = &halves[0], *odd = &halves[1];
+    for (size_t i = 0; i + 4 <= bytes; i += 4) {
+        uint32_t word;
+        memcpy(&word, block + i, 4);
+        halves[i / 4 % 2].is_zero &= word == 0;
+        halves[i / 4 % 2].is_sign &= word == 0 || word == UINT32_MAX;
+        halves[i / 4 % 2].negatives += word >> 31;
+    }
+    const bool is_zero = odd->is_sign ? odd->is_zero : even->is_zero;
+    const bool has_upper = has_pairs && odd->is_sign != even->is_sign;
     /* The lower halves of doubles are all 0, or have random signs. */
-    const bool may_be_double = even.is_zero || even.negatives > pairs / 8;
-    if (has_pairs && ascii + 1 >= bytes)
-        strcpy(advice, "it looks like text in UTF-16: convert it (iconv -f UTF-16LE -t UTF-8)");
-    else if ((may_be_double && first_block_is_float(block, bytes, 8)) ||
-             (!has_upper && first_block_is_float(block, bytes, 4)))
+    const bool may_be_double = even->is_zero || even->negatives > pairs / 8;
+    if ((may_be_double && first_block_is_float(block, bytes, 8)) ||
+        (!has_upper && first_block_is_float(block, bytes, 4)))
         strcpy(advice, "it looks like floating-point numbers, which gpuhist does not read");
     else if (has_upper)
         snprintf(advice, FIRST_BLOCK_ADVICE_SIZE, "every second element is 0%s: is it %s?",
-                 is_zero ? "" : " or -1", odd.is_sign ? "i64le (-t i64)" : "i64be (-t i64be)");
+                 is_zero ? "" : " or -1", odd->is_sign ? "i64le (-t i64)" : "i64be (-t i64be)");
     /*
      * Of large integers of 64 bits, about half of the lower halves are negative, and no upper one
      * is. Integers that use all 64 bits cannot be told from pairs of 32.
      */
-    else if (pairs >= FIRST_BLOCK_SIGNS_MIN && odd.negatives == 0 && even.negatives >= pairs / 4 &&
-             even.negatives <= pairs - pairs / 4)
+    else if (pairs >= FIRST_BLOCK_SIGNS_MIN && odd->negatives == 0 &&
+             even->negatives >= pairs / 4 && even->negatives <= pairs - pairs / 4)
         strcpy(advice, "only every second element is ever negative: is it i64le (-t i64)?");
 }
 

@@ -139,7 +139,6 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .data = chunk->data,
         .bytes = chunk->bytes,
         .ends_run = errors->policy == INVALID_ABORT,
-        .is_decoded = chunk->origin.decoder != NULL,
         .begins_file = begins_file,
         .begins_run = begins_file && chunk->position == 0,
     };

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "text/text.h"
-#include "text/text_advice.h"
+#include "text/text_reason.h"
 
 #include <errno.h>
 #include <poll.h>

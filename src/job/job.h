@@ -157,7 +157,7 @@ struct job {
     struct predicate *predicates;    /* count, and groups of it: [predicate_count], owned */
     size_t predicate_count;
     struct stalin_sort_rules stalin_sort; /* stalin-sort */
-    size_t window_periods; /* of time: results are of the last so many periods (time_window.h); 0:
+    size_t window_periods; /* of time: results are of the last so many periods (pipeline.c); 0:
                               of all so far */
 };
 

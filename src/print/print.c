@@ -197,8 +197,8 @@ enum status print_info(const struct engine *const *table, struct failure *failur
         unsigned devices = (*engine)->devices ? (*engine)->devices() : 1;
         for (unsigned i = 0; i == 0 || (i < devices && i < ENGINE_DEVICES_MAX); i++) {
             char name[ENGINE_NAME_MAX];
-            char description[512];
-            bool usable = (*engine)->probe(i, description, sizeof description);
+            char description[512] = "not in this build";
+            bool usable = (*engine)->probe && (*engine)->probe(i, description, sizeof description);
             engine_write_name(name, (*engine)->name, i);
             length += snprintf(text + length, sizeof text - (size_t)length, "%s: %s: %s\n", name,
                                usable ? "yes" : "no", description);

@@ -429,120 +429,71 @@ const char *dictionary_text(const struct dictionary *dictionary, uint32_t id, si
 /* --- order ------------------------------------------------------------------------------------ */
 
 /*
- * Strings are sorted by words of eight bytes: quicksort with three parts, of which the middle one,
- * equal so far, goes on with the next word (multikey quicksort: Bentley and Sedgewick, SODA 1997;
- * with the word beside the pointer: Ng and Kakehi, "Cache efficient radix sort for string sorting",
- * 2007). The pivots are random, so that no input makes it slow.
+ * Strings are sorted by quicksort, with their first bytes beside the pointer. The pivots are
+ * random, so that no input makes it slow.
  */
 struct dictionary_item {
-    uint64_t word; /* the bytes depth .. depth + 7 as a number in big endian, zeros after the end */
+    uint64_t word; /* the first eight bytes as a number in big endian, zeros after the end */
     const struct dictionary_entry *entry;
 };
 
 #define DICTIONARY_INSERTION_MAX 12
 
-static uint64_t dictionary_order_word(const struct dictionary_entry *entry, size_t depth)
+static struct dictionary_item dictionary_item(const struct dictionary_entry *entry)
 {
     char word[8] = {0};
 
-    if (depth < entry->bytes)
-        memcpy(word, entry->text + depth, entry->bytes - depth < 8 ? entry->bytes - depth : 8);
-    return __builtin_bswap64(bytes_load(word));
+    memcpy(word, entry->text, entry->bytes < 8 ? entry->bytes : 8);
+    return (struct dictionary_item){__builtin_bswap64(bytes_load(word)), entry};
 }
 
-/* Whether entry a comes before entry b; both have the same first `depth` bytes. */
-static bool dictionary_is_before(const struct dictionary_entry *a, const struct dictionary_entry *b,
-                                 size_t depth)
+static inline bool dictionary_is_before(const struct dictionary_item *a,
+                                        const struct dictionary_item *b)
 {
-    const size_t bytes = a->bytes < b->bytes ? a->bytes : b->bytes;
-    const int order = bytes > depth ? memcmp(a->text + depth, b->text + depth, bytes - depth) : 0;
+    const size_t bytes = a->entry->bytes < b->entry->bytes ? a->entry->bytes : b->entry->bytes;
 
-    return order != 0 ? order < 0 : a->bytes < b->bytes;
+    if (a->word != b->word)
+        return a->word < b->word;
+    const int order = memcmp(a->entry->text, b->entry->text, bytes);
+    return order != 0 ? order < 0 : a->entry->bytes < b->entry->bytes;
 }
 
-static void dictionary_sort_few(struct dictionary_item *items, size_t count, size_t depth)
+/* Sorts items; the smaller part by recursion, which is therefore not deep. */
+static void dictionary_sort(struct dictionary_item *items, size_t count, uint64_t *random)
 {
+    while (count > DICTIONARY_INSERTION_MAX) {
+        *random = *random * 0x5851f42d4c957f2d + 0x14057b7ef767814f; /* PCG's (O'Neill 2014) */
+        const struct dictionary_item pivot = items[(*random >> 33) % count];
+        size_t low = 0;
+        size_t high = count - 1;
+        for (;; low++, high--) { /* none before low is after the pivot, none behind high before */
+            while (dictionary_is_before(&items[low], &pivot))
+                low++;
+            while (dictionary_is_before(&pivot, &items[high]))
+                high--;
+            if (low >= high)
+                break;
+            const struct dictionary_item item = items[low];
+            items[low] = items[high];
+            items[high] = item;
+        }
+        const size_t next = low + (low == high); /* where they meet is the pivot */
+        if (low > count / 2) {
+            dictionary_sort(items + next, count - next, random);
+            count = low;
+        } else {
+            dictionary_sort(items, low, random);
+            items += next;
+            count -= next;
+        }
+    }
     for (size_t i = 1; i < count; i++) {
         const struct dictionary_item item = items[i];
         size_t j = i;
-        for (; j > 0 && (item.word != items[j - 1].word
-                             ? item.word < items[j - 1].word
-                             : dictionary_is_before(item.entry, items[j - 1].entry, depth));
-             j--)
+        for (; j > 0 && dictionary_is_before(&item, &items[j - 1]); j--)
             items[j] = items[j - 1];
         items[j] = item;
     }
-}
-
-/* Items whose strings have the same first `depth` bytes. */
-struct dictionary_part {
-    struct dictionary_item *items; /* [count] */
-    size_t count;
-    size_t depth;
-};
-
-/*
- * Of items that have the same word, brings those whose strings end in it to the front, in order:
- * they differ in length alone, so there are nine at most. Returns the rest, with their next words.
- */
-static struct dictionary_part dictionary_sort_ended(struct dictionary_part part)
-{
-    size_t ended = 0;
-
-    part.depth += 8;
-    for (size_t i = 0; i < part.count; i++) {
-        const struct dictionary_item item = part.items[i];
-        if (item.entry->bytes <= part.depth) {
-            part.items[i] = part.items[ended];
-            part.items[ended++] = item;
-        }
-    }
-    dictionary_sort_few(part.items, ended, part.depth);
-    part.items += ended;
-    part.count -= ended;
-    for (size_t i = 0; i < part.count; i++)
-        part.items[i].word = dictionary_order_word(part.items[i].entry, part.depth);
-    return part;
-}
-
-/* Sorts items; the smaller parts by recursion, which is therefore not deep. */
-static void dictionary_sort(struct dictionary_part part, uint64_t *random)
-{
-    while (part.count > DICTIONARY_INSERTION_MAX) {
-        uint64_t samples[3];
-        for (size_t i = 0; i < 3; i++) {
-            *random = *random * 0x5851f42d4c957f2d + 0x14057b7ef767814f; /* PCG's (O'Neill 2014) */
-            samples[i] = part.items[(*random >> 33) % part.count].word;
-        }
-        const uint64_t low = samples[0] < samples[1] ? samples[0] : samples[1];
-        const uint64_t high = samples[0] < samples[1] ? samples[1] : samples[0];
-        const uint64_t pivot = samples[2] < low ? low : samples[2] > high ? high : samples[2];
-        size_t less = 0, at = 0, greater = part.count;
-        while (at < greater) {
-            const struct dictionary_item item = part.items[at];
-            if (item.word == pivot) {
-                at++;
-            } else {
-                const size_t to = item.word < pivot ? less++ : --greater;
-                part.items[at] = part.items[to];
-                part.items[to] = item;
-                at += item.word < pivot;
-            }
-        }
-        struct dictionary_part parts[3] = {
-            {part.items, less, part.depth},
-            {part.items + less, greater - less, part.depth},
-            {part.items + greater, part.count - greater, part.depth},
-        };
-        parts[1] = dictionary_sort_ended(parts[1]);
-        size_t largest = parts[1].count > parts[0].count;
-        largest = parts[2].count > parts[largest].count ? 2 : largest;
-        for (size_t i = 0; i < 3; i++)
-            if (i != largest)
-                dictionary_sort(parts[i], random);
-        part = parts[largest];
-    }
-    dictionary_sort_few(part.items, part.count, part.depth);
 }
 
 /*
@@ -578,11 +529,12 @@ static void dictionary_choose_buckets(void *context, size_t part)
 
     for (uint32_t id = dictionary_part_begin(sorting, part);
          id < dictionary_part_begin(sorting, part + 1); id++) {
-        const struct dictionary_entry *entry = dictionary_entry(sorting->dictionary, id);
+        const struct dictionary_item item =
+            dictionary_item(dictionary_entry(sorting->dictionary, id));
         uint32_t low = 0;
         for (uint32_t high = sorting->parts - 1; low < high;) {
             const uint32_t middle = (low + high) / 2;
-            if (dictionary_is_before(entry, sorting->splitters[middle].entry, 0))
+            if (dictionary_is_before(&item, &sorting->splitters[middle]))
                 high = middle;
             else
                 low = middle + 1;
@@ -598,9 +550,8 @@ static void dictionary_fill_buckets(void *context, size_t part)
 
     for (uint32_t id = dictionary_part_begin(sorting, part);
          id < dictionary_part_begin(sorting, part + 1); id++) {
-        const struct dictionary_entry *entry = dictionary_entry(sorting->dictionary, id);
         sorting->items[sorting->begins[part][sorting->buckets[id]]++] =
-            (struct dictionary_item){dictionary_order_word(entry, 0), entry};
+            dictionary_item(dictionary_entry(sorting->dictionary, id));
     }
 }
 
@@ -611,7 +562,7 @@ static void dictionary_sort_bucket(void *context, size_t bucket)
     const uint32_t end = sorting->ends[bucket];
     uint64_t random = sorting->dictionary->hash.seeds[0] + bucket;
 
-    dictionary_sort((struct dictionary_part){sorting->items + begin, end - begin, 0}, &random);
+    dictionary_sort(sorting->items + begin, end - begin, &random);
     for (uint32_t rank = begin; rank < end; rank++) {
         const uint32_t id = sorting->items[rank].entry->id;
         sorting->order->ids[rank] = id;
@@ -641,10 +592,9 @@ bool dictionary_order_create(const struct dictionary *dictionary, unsigned threa
         uint64_t random = dictionary->hash.seeds[0];
         for (uint32_t i = 0; i < samples; i++) {
             const uint32_t id = (uint32_t)((uint64_t)count * i / samples);
-            const struct dictionary_entry *entry = dictionary_entry(dictionary, id);
-            sorting.items[i] = (struct dictionary_item){dictionary_order_word(entry, 0), entry};
+            sorting.items[i] = dictionary_item(dictionary_entry(dictionary, id));
         }
-        dictionary_sort((struct dictionary_part){sorting.items, samples, 0}, &random);
+        dictionary_sort(sorting.items, samples, &random);
         for (uint32_t i = 1; i < sorting.parts; i++)
             sorting.splitters[i - 1] = sorting.items[i * DICTIONARY_OVERSAMPLE];
         parallel_run(workers, sorting.parts, dictionary_choose_buckets, &sorting);

@@ -18,40 +18,28 @@ static bool text_detect_ascii(unsigned char byte)
 }
 
 /*
- * The length in bytes of the non-ASCII character at text[0..bytes), or 0 if it is not valid or a
- * control, but for U+0085, the next line. For a character that the end cuts, the whole length.
+ * Characters that are no ASCII are text if they are valid and no control, but for U+0085, the next
+ * line. One that the end cuts is taken as a whole one, if what follows can make it that.
  */
-static size_t text_detect_wide(const char *text, size_t bytes)
-{
-    static const char fillers[] = {'\xbf', '\x80'}; /* what may follow a cut one is one of these */
-    uint32_t code;
-
-    for (size_t i = 0; i < sizeof fillers; i++) {
-        char whole[4];
-        memset(whole, fillers[i], sizeof whole);
-        memcpy(whole, text, bytes < sizeof whole ? bytes : sizeof whole);
-        const size_t length = printable_decode(whole, sizeof whole, &code);
-        if (length > 0 && (code >= 0xa0 || code == 0x85))
-            return length;
-    }
-    return 0;
-}
-
 bool text_is_text(const void *block, size_t bytes, bool ended)
 {
+    static const char fillers[] = {'\xbf', '\x80'}; /* what may follow a cut one is one of these */
     const unsigned char *text = block;
-    size_t i = 0;
 
-    while (i < bytes) {
-        if (text[i] < 0x80) {
-            if (!text_detect_ascii(text[i++]))
-                return false;
-            continue;
+    for (size_t i = 0, length; i < bytes; i += length) {
+        length = text_detect_ascii(text[i]);
+        for (size_t k = 0; length == 0 && text[i] >= 0x80 && k < sizeof fillers; k++) {
+            const size_t left = bytes - i;
+            uint32_t code;
+            char whole[4];
+            memset(whole, fillers[k], sizeof whole);
+            memcpy(whole, text + i, left < sizeof whole ? left : sizeof whole);
+            length = printable_decode(whole, sizeof whole, &code);
+            if (code < 0xa0 && code != 0x85)
+                length = 0;
         }
-        size_t character = text_detect_wide((const char *)text + i, bytes - i);
-        if (character == 0 || (character > bytes - i && ended))
+        if (length == 0 || (length > bytes - i && ended))
             return false;
-        i += character;
     }
     return true;
 }

@@ -1,17 +1,426 @@
-/* Implements text_reason.h. */
+/* Implements text_reason.h: why, and lists of rules, of which the first that applies gives advice.
+ */
 #include "config.h"
 
 #include "text/text_reason.h"
 
+#include "base/kind_ip.h"
 #include "base/kind_time.h"
-#include "text/text_advice.h"
+#include "base/nearest.h"
 #include "text/text_line.h"
 #include "text/text_number.h"
+#include "text/text_scan.h"
 
+#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 
 #define TEXT_REASON_SHOWN 40
+
+#define TEXT_ADVICE_JSON   "JSON: try --jsonl -f NAME"
+#define TEXT_ADVICE_BINARY "is it binary, or UTF-16?"
+#define TEXT_ADVICE_CSV    "try --csv"
+#define TEXT_ADVICE_MARK   "tail -c +4 removes it" /* of UTF-8, which Windows puts before a text */
+
+/* A header may be a word of so many bytes that stands alone on its line. */
+#define TEXT_ADVICE_WORD_MAX 40
+
+/* The bytes of a token that patterns are compared with. */
+#define TEXT_ADVICE_TOKEN_MAX 128
+
+/* Keys of JSON objects are looked at that are in fewer objects than this. */
+#define TEXT_ADVICE_DEPTH 16
+
+static bool text_reason_is_letter(char byte)
+{
+    return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z';
+}
+
+static bool text_reason_is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+static bool text_reason_has_mark(const char *token, size_t bytes)
+{
+    return bytes >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0;
+}
+
+/* The beginning of the line, or row of CSV, that a byte is in. Stores its length. */
+static const char *text_reason_find_line(const struct text_reading *reading, size_t offset,
+                                         size_t *length)
+{
+    const char *data = reading->data;
+    enum text_scan_state state = TEXT_SCAN_ROW;
+    const size_t begin = text_scan_last(reading->rules, data, offset, &state);
+    const size_t row =
+        text_scan_first(reading->rules, data + begin, reading->bytes - begin, TEXT_SCAN_ROW);
+    size_t end = row > 0 ? begin + row - 1 : reading->bytes;
+
+    end -= end > begin && data[end - 1] == '\r';
+    *length = end - begin;
+    return data + begin;
+}
+
+/*
+ * Whether a token without its sign, which is not empty, is written as a number of the notation, of
+ * whatever size.
+ */
+static bool text_reason_is_number(const struct text_rules *rules, const char *token, size_t bytes)
+{
+    const bool has_prefix = rules->notation == TEXT_HEX && text_number_has_prefix(token, bytes);
+    size_t fraction = 0; /* characters from the point on */
+
+    for (size_t i = has_prefix ? 2 : 0; i < bytes; i++) {
+        const bool is_point = rules->notation == TEXT_FIXED && token[i] == '.' && fraction == 0;
+        const char lower = (char)(token[i] | 0x20);
+        const bool is_digit = text_reason_is_digit(token[i]) ||
+                              (rules->notation == TEXT_HEX && lower >= 'a' && lower <= 'f');
+        fraction += is_point || fraction > 0;
+        if (!is_point && (!is_digit || (fraction > rules->decimals + 1 && token[i] != '0')))
+            return false;
+    }
+    return bytes > (fraction == 1);
+}
+
+/* Whether text[0..bytes), which is not empty, is a number without a sign. */
+static bool text_reason_is_decimal(const char *text, size_t bytes)
+{
+    const struct text_rules fixed = {.notation = TEXT_FIXED, .decimals = TEXT_DECIMALS_MAX};
+    return text_reason_is_number(&fixed, text, bytes);
+}
+
+static bool text_reason_is_json(const char *text, size_t bytes)
+{
+    size_t i = 0;
+
+    while (i < bytes && (text[i] == ' ' || text[i] == '\t'))
+        i++;
+    return i < bytes && text[i] == '{';
+}
+
+/*
+ * The first byte of text[0..length) that may separate fields; 0: none is. A tab does so only if
+ * blanks do not.
+ */
+static char text_reason_find_separator(const struct text_rules *rules, const char *text,
+                                       size_t length)
+{
+    const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
+
+    for (size_t i = 0; i < length; i++) {
+        if (memchr(",;|\t", text[i], has_delimiter ? 4 : 3))
+            return text[i];
+    }
+    return '\0';
+}
+
+/* The option that names a separator, or "". */
+static const char *text_reason_name_separator(char separator)
+{
+    return separator == ','    ? "try -d ,"
+           : separator == ';'  ? "try -d ';'"
+           : separator == '|'  ? "try -d '|'"
+           : separator == '\t' ? "try -d '\\t'"
+                               : "";
+}
+
+static bool text_reason_has_letter(const char *text, size_t bytes)
+{
+    size_t i = 0;
+
+    while (i < bytes && !text_reason_is_letter(text[i]))
+        i++;
+    return i < bytes;
+}
+
+/* Whether the text is what stands for a missing value. */
+static bool text_reason_is_missing(const char *text, size_t bytes)
+{
+    static const char *const words[] = {"",    "-",    "NA",   "N/A",  "NaN",
+                                        "nan", "null", "NULL", "None", "\\N"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strlen(words[i]) == bytes && memcmp(words[i], text, bytes) == 0)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Whether the text, which has no sign, is a number in a notation that is not read: with groups of
+ * digits, a decimal comma, an exponent, a suffix or a unit.
+ */
+static bool text_reason_is_foreign(const char *text, size_t bytes)
+{
+    static const char pattern[] = "^([0-9]{1,3}([,_'][0-9]{3})+([.][0-9]+)?|[0-9]+,[0-9]+|"
+                                  "[0-9.,]*[0-9]([eE][-+]?[0-9]+|[%A-Za-z\x80-\xff]{1,4})|"
+                                  "([$#~<>]|[\x80-\xff]{2,4})[0-9][0-9.,]*)$";
+    char token[TEXT_ADVICE_TOKEN_MAX];
+    regex_t regex;
+
+    if (bytes >= sizeof token || memchr(text, '\0', bytes) ||
+        regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+        return false;
+    memcpy(token, text, bytes);
+    token[bytes] = '\0';
+    const bool is_foreign = regexec(&regex, token, 0, NULL, 0) == 0;
+    regfree(&regex);
+    return is_foreign;
+}
+
+/*
+ * Whether text[0..bytes), a word or a line that the file begins with, looks like a header, with
+ * letters and no numbers. It is of the first file: in files before another one, --header would skip
+ * lines that were read as values.
+ */
+static bool text_reason_is_header(const struct text_reading *reading, const char *text,
+                                  size_t bytes, bool is_word)
+{
+    bool was_letter = false;
+    size_t letters = 0;
+
+    if (!reading->begins_run || text != reading->data)
+        return false;
+    if (is_word && (bytes > TEXT_ADVICE_WORD_MAX || *text == '-' || *text == '+' ||
+                    (bytes < reading->bytes && !memchr("\r\n", text[bytes], 2))))
+        return false;
+    for (size_t i = 0; i < bytes; i++) {
+        const bool is_digit = text_reason_is_digit(text[i]);
+        if (is_digit && !was_letter)
+            return false;
+        was_letter = (was_letter && (is_digit || text[i] == '_')) || text_reason_is_letter(text[i]);
+        letters += was_letter;
+    }
+    return letters > 0;
+}
+
+/* The kind of the column that the token would be one of, or "". */
+static const char *text_reason_choose_kind(const struct text_reading *reading, const char *text,
+                                           size_t bytes)
+{
+    const struct kind_time_rules time = {.digits = 0};
+    struct kind_ip address;
+    int64_t value;
+
+    if (reading->rules->from_zero || bytes == 0)
+        return "";
+    if (!text_reason_is_decimal(text, bytes) &&
+        kind_time_read(&time, text, bytes, bytes, &value) == bytes)
+        return "try COLUMN:time";
+    if (kind_ip_read(text, bytes, &address))
+        return "try COLUMN:ip";
+    return reading->is_value || !text_reason_has_letter(text, bytes) ? "" : "try COLUMN:text";
+}
+
+/* A rule of a list, of which the first that is so gives the advice; the last one is. */
+struct text_rule {
+    bool is_so;
+    const char *advice;
+};
+
+static void text_reason_write(const struct text_rule *rule, char out[TEXT_ADVICE_SIZE])
+{
+    while (!rule->is_so)
+        rule++;
+    snprintf(out, TEXT_ADVICE_SIZE, *rule->advice ? " (%s)" : "%s", rule->advice);
+}
+
+/* Writes advice about an invalid token, such as " (try --decimals 1)", or "". */
+static void text_advise_token(const struct text_reading *reading, const struct text_token *token,
+                              char out[TEXT_ADVICE_SIZE])
+{
+    const struct text_rules *rules = reading->rules;
+    const char *text = reading->data + token->offset;
+    const size_t bytes = token->bytes;
+    const size_t sign = bytes > 0 && (*text == '-' || *text == '+');
+    const char *number = text + sign;
+    const size_t digits = bytes - sign;
+    const char before = token->offset > 0 ? text[-1] : '\n'; /* two quotes may be one */
+    const char *point = memchr(text, '.', bytes);
+    const size_t decimals = point ? (size_t)(text + bytes - point) - 1 : 0;
+    const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
+    const bool has_letter = text_reason_has_letter(text, bytes);
+    const bool has_mark = text_reason_has_mark(text, bytes);
+    const bool is_word = text_is_of_tokens(rules); /* each one is a value */
+    const bool is_integer = rules->notation == TEXT_INTEGERS && reading->is_value;
+    const bool is_names = is_integer && is_word && has_letter && !has_mark;
+    const bool is_hex = rules->notation == TEXT_HEX;
+    const bool is_foreign = !is_hex && !has_mark && text_reason_is_foreign(number, digits);
+    /* The byte behind a file's first word is in the same chunk; the rest of its line may not be. */
+    const bool is_first = is_word && reading->begins_file && token->offset == 0 &&
+                          bytes < reading->bytes && (text[bytes] == ' ' || text[bytes] == '\t');
+    const bool may_be_text = reading->takes_texts && reading->is_value && rules->field != 0 &&
+                             has_letter && text_is_text(text, bytes, true);
+    const char *kind = text_reason_choose_kind(reading, text, bytes);
+    const char separator = has_delimiter ? '\0' : text_reason_find_separator(rules, text, bytes);
+    const char *foreign = "numbers written so are not read: see NOT READ in the manual";
+    const struct text_rules hex = {.notation = TEXT_HEX};
+    struct text_field quoted = {.begin = 0}; /* the token, if quotes are how it begins */
+    const bool is_indented = rules->is_quoted && bytes > 0 && *text == '"' &&
+                             (before == ' ' || before == '\t') && before != (char)rules->delimiter;
+    char fixed[TEXT_ADVICE_SIZE];
+    size_t next = 0;
+    size_t length;
+    const char *line = text_reason_find_line(reading, token->offset, &length);
+
+    if (rules->is_quoted && bytes > 0 && *text == '"')
+        text_line_next(rules, text, bytes, &next, &quoted);
+    snprintf(fixed, sizeof fixed, reading->is_value ? "try --decimals %zu" : "try COLUMN:.%zu",
+             decimals);
+    const struct text_rule list[] = {
+        {reading->ends_run && text_reason_is_missing(text, bytes), "try --invalid ignore"},
+        {is_indented || (quoted.is_wrong && before != '"'),
+         "there are blanks or text around its quotes"},
+        {rules->notation > TEXT_OPAQUE, ""},
+        {!reading->is_json && text_reason_is_json(is_word ? text : line, is_word ? bytes : length),
+         TEXT_ADVICE_JSON},
+        {!is_hex && !rules->from_zero && decimals > 0 && decimals <= TEXT_DECIMALS_MAX &&
+             text_reason_is_decimal(number, digits),
+         fixed},
+        {reading->is_json && *kind, kind},
+        {reading->is_json || rules->from_zero, is_foreign    ? foreign
+                                               : may_be_text ? "try COLUMN:text"
+                                                             : ""},
+        {is_integer && text_number_has_prefix(number, digits) &&
+             text_reason_is_number(&hex, number, digits),
+         "try --base 16"},
+        {is_names && memchr(text, ',', bytes), "try --csv -f N"},
+        {is_names && memchr(text, ';', bytes), "try -d ';' -f N"},
+        {has_delimiter && !rules->is_quoted && memchr(text, '"', bytes), TEXT_ADVICE_CSV},
+        {is_word && bytes > 2 && *text == '"' && text[bytes - 1] == '"', TEXT_ADVICE_CSV},
+        {!text_is_text(text, bytes, true), TEXT_ADVICE_BINARY},
+        {text_reason_is_header(reading, is_word ? text : line, is_word ? bytes : length, is_word),
+         rules->field == 0 && has_delimiter ? "try --header, or -f NAME" : "try --header"},
+        {is_foreign && separator == ',', "try -d , or see NOT READ in the manual"},
+        {separator && !is_hex, text_reason_name_separator(separator)},
+        {is_first && (has_letter || *kind), "try -f N"},
+        {rules->field != 0 && *kind, kind},
+        {reading->begins_file && token->offset == 0 && has_mark, TEXT_ADVICE_MARK},
+        {is_foreign, foreign},
+        {true, may_be_text ? "try COLUMN:text" : ""},
+    };
+    text_reason_write(list, out);
+}
+
+/* Writes advice about the line around an offset, which has only so many fields, or "". */
+static void text_advise_missing(const struct text_reading *reading, size_t offset, size_t fields,
+                                char out[TEXT_ADVICE_SIZE])
+{
+    size_t length;
+    const char *line = text_reason_find_line(reading, offset, &length);
+    const char separator = text_reason_find_separator(reading->rules, line, length);
+
+    const struct text_rule list[] = {
+        {text_reason_is_json(line, length), TEXT_ADVICE_JSON},
+        {fields == 1, text_reason_name_separator(separator)},
+        {true, ""},
+    };
+    text_reason_write(list, out);
+}
+
+/* Writes advice about a JSON path that the row around an offset lacks, or "". */
+static void text_advise_path(const struct text_reading *reading, size_t offset, const char *path,
+                             char out[TEXT_ADVICE_SIZE])
+{
+    const char *last = strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
+    struct nearest search = nearest_begin(last, strlen(last));
+    char found[TEXT_ADVICE_SIZE] = ""; /* the path of a key */
+    char best[TEXT_ADVICE_SIZE] = "";
+    size_t ends[TEXT_ADVICE_DEPTH] = {0}; /* of the paths of the objects that it is in */
+    size_t depth = 0;
+    size_t arrays = 0; /* no path leads into them */
+    size_t length;
+    const char *line = text_reason_find_line(reading, offset, &length);
+
+    for (size_t i = 0; i < length && depth < TEXT_ADVICE_DEPTH; i++) {
+        arrays += line[i] == '[';
+        arrays -= line[i] == ']' && arrays > 0;
+        if (line[i] == '{' && arrays == 0)
+            ends[depth++] = strlen(found);
+        else if (line[i] == '}' && arrays == 0 && depth > 0)
+            depth--;
+        if (line[i] != '"')
+            continue;
+        const size_t begin = ++i;
+        while (i < length && line[i] != '"')
+            i += (size_t)1 + (line[i] == '\\');
+        size_t next = i + 1;
+        while (next < length && (line[next] == ' ' || line[next] == '\t'))
+            next++;
+        if (next >= length || line[next] != ':' || arrays > 0 || depth == 0)
+            continue;
+        const size_t end = ends[depth - 1];
+        const size_t key = i - begin;
+        if (end + key + 2 > sizeof found || memchr(line + begin, '.', key))
+            continue;
+        const bool has_path = depth > 1 || *path == '.';
+        snprintf(found + end, sizeof found - end, ".%.*s", (int)key, line + begin);
+        const unsigned distance = search.distance;
+        if (strcmp(found + !has_path, path) != 0)
+            nearest_try(&search, line + begin, key);
+        if (search.distance < distance)
+            strcpy(best, found + !has_path);
+    }
+    out[0] = '\0';
+    if (*best)
+        snprintf(out, TEXT_ADVICE_SIZE, " (did you mean %.*s?)", TEXT_ADVICE_SIZE - 24, best);
+}
+
+bool text_explain_kind(const char *line, size_t bytes, const char *name, char out[TEXT_ADVICE_SIZE])
+{
+    const size_t where = strcspn(name, ":");
+    const char *colon = strrchr(name, ':');
+    if (where == 0 || !colon ||
+        (!memmem(line, bytes, name, where) && strspn(name, "-0123456789") != where))
+        return false;
+    snprintf(out, TEXT_ADVICE_SIZE,
+             "'%.24s' is no kind: int hex .N time localtime ip text, or with a width int/100 "
+             "time/15m ip/24",
+             colon + 1);
+    return true;
+}
+
+void text_advise_name(const struct text_rules *rules, const char *line, size_t bytes,
+                      const char *name, char out[TEXT_ADVICE_SIZE])
+{
+    const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
+    struct nearest search = nearest_begin(name, strlen(name));
+    struct text_rules header = *rules;
+    struct text_field field = {.begin = 0};
+    char found[TEXT_ADVICE_SIZE];
+
+    header.delimiter = !has_delimiter && memchr(line, '\t', bytes) ? '\t' : rules->delimiter;
+    for (size_t next = 0; text_line_next(&header, line, bytes, &next, &field);) {
+        const bool is_quoted = rules->is_quoted && field.begin + 1 < field.end &&
+                               line[field.begin] == '"' && line[field.end - 1] == '"';
+        size_t begin = field.begin + is_quoted;
+        size_t end = field.end - is_quoted;
+        text_line_trim(line, &begin, &end);
+        nearest_try(&search, line + begin, end - begin);
+    }
+    const bool is_json = text_reason_is_json(line, bytes);
+    if (is_json)
+        snprintf(found, sizeof found, "JSON: try --jsonl -f %s%.64s", *name == '.' ? "" : ".",
+                 name);
+    else if (search.word)
+        snprintf(found, sizeof found, "did you mean %.*s?", (int)search.word_length, search.word);
+    const struct text_rule list[] = {
+        {is_json, found},
+        {!search.word && name[strspn(name, "0123456789-")] == '\0',
+         "give one field, by its number or name"},
+        {memchr(line, '\0', bytes), TEXT_ADVICE_BINARY},
+        /* It begins as no name does, and the name could be in it by chance alone. */
+        {(text_reason_is_digit(*line) || *line == '[') && !text_reason_is_digit(*name),
+         "no header? give the field's number"},
+        {has_delimiter && !rules->is_quoted && memchr(line, '"', bytes), TEXT_ADVICE_CSV},
+        {search.word, found},
+        {has_delimiter && memchr(line, rules->delimiter, bytes), ""},
+        {memchr(line, ',', bytes), rules->is_quoted ? "try -d ," : TEXT_ADVICE_CSV},
+        {true, text_reason_name_separator(text_reason_find_separator(rules, line, bytes))},
+    };
+    text_reason_write(list, out);
+}
 
 /*
  * Whether token[0..bytes) is digits, in groups of three or not, with a fraction and an exponent or
@@ -62,7 +471,7 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const struct e
     bool is_plain;
 
     *decimals = 0;
-    if (!is_kind && bytes > sign && text_advice_is_number(rules, token + sign, bytes - sign)) {
+    if (!is_kind && bytes > sign && text_reason_is_number(rules, token + sign, bytes - sign)) {
         if (!text_number_read_any(rules, token, bytes, &number))
             return TEXT_MISFIT_RANGE;
         if (number.magnitude <= text_number_limits(*element).magnitude[number.is_negative])
@@ -96,7 +505,7 @@ static bool text_reason_has_wrong_fields(const struct text_reading *reading, siz
     struct text_field found;
     size_t fields = 0;
     size_t bytes;
-    const char *line = text_advice_find_line(reading, offset, &bytes);
+    const char *line = text_reason_find_line(reading, offset, &bytes);
 
     for (size_t next = 0; text_line_next(reading->rules, line, bytes, &next, &found);)
         fields++;
@@ -151,19 +560,17 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         rules->from_zero ? TEXT_MISFIT_NONE
                          : text_find_misfit(rules, reading->element, begin, token->bytes, &ignored);
     const char *type = misfit == TEXT_MISFIT_I64 ? "i64" : misfit == TEXT_MISFIT_U64 ? "u64" : "";
-    bool has_mark = text_advice_has_mark(begin, token->bytes);
+    bool has_mark = text_reason_has_mark(begin, token->bytes);
     char shown[TEXT_REASON_SHOWN + 4];
     char advice[TEXT_ADVICE_SIZE];
     char decimals[24] = "";
-    const bool has_both = /* perhaps: no type has both -1 and 2^63 */
-        misfit == TEXT_MISFIT_I64 && reading->element->type == ELEMENT_U64;
     const bool is_other = /* that has not been said */
         !reading->is_value && !rules->from_zero && (is_kind || !reading->is_group);
 
     if (token->fault) {
         snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s%s%s", token->fault,
-                 has_mark ? ", but with a byte order mark (" : "",
-                 has_mark ? text_advise_mark(reading) : "", has_mark ? ")" : "");
+                 has_mark ? ", but with a byte order mark (" : "", has_mark ? TEXT_ADVICE_MARK : "",
+                 has_mark ? ")" : "");
         return;
     }
     if (reading->is_json && token->is_missing) {
@@ -175,7 +582,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         text_reason_has_wrong_fields(reading, token->offset, out))
         return;
     text_advise_token(reading, token, advice);
-    if (rules->notation == TEXT_BYTES && *advice == '\0') {
+    if (rules->notation == TEXT_BYTES && token->bytes > TEXT_BYTES_MAX) {
         snprintf(out, TEXT_REASON_SIZE, "text of %zu bytes, more than %zu", token->bytes,
                  TEXT_BYTES_MAX);
         return;
@@ -201,9 +608,9 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
                  reading->element->name, decimals,
                  reading->element->bytes < sizeof(int64_t) ? " (try -t i64)" : "");
     else if (*type || misfit == TEXT_MISFIT_RANGE)
-        snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s%s", shown,
+        snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s", shown,
                  reading->element->name, decimals, *type ? " (try -t " : "", type,
-                 has_both ? "; if others need u64, -f COLUMN:text" : "", *type ? ")" : "");
+                 *type ? ")" : "");
     else
         snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'%s%s%s%s", text_reason_noun(reading),
                  has_mark ? "<byte order mark>" : "", shown,

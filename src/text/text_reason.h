@@ -1,13 +1,15 @@
 /*
- * Why a token of text is invalid, in words for messages. Pure and thread-safe.
+ * Why a token of text is invalid, in words for messages, with advice: the option that would read
+ * what is invalid or missing. Pure and thread-safe.
  */
 #ifndef GPUHIST_TEXT_REASON_H
 #define GPUHIST_TEXT_REASON_H
 
 #include "text/text.h"
 
-/* Room for any reason and a NUL. */
+/* Room for any reason, or for advice, and a NUL. */
 #define TEXT_REASON_SIZE 320
+#define TEXT_ADVICE_SIZE 128
 
 /* A text, and how it is read. */
 struct text_reading {
@@ -24,7 +26,6 @@ struct text_reading {
     bool begins_file; /* the text is the beginning of its file */
     bool begins_run;  /* and nothing but empty files was before it */
     bool ends_run;    /* an invalid token is an error */
-    bool is_decoded;  /* its file is compressed */
 };
 
 /* How an invalid token is a number all the same, which would change a sum. */
@@ -49,7 +50,7 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const struct e
 
 /*
  * Writes why the token, which the parser has found invalid in the text, is none of the type, with
- * advice (text_advice.h), such as
+ * advice, such as
  *
  *   line has 5 fields, its header has 4 (try -f 2)
  *   '300' is out of range for u8 (try -t i64)
@@ -61,5 +62,16 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const struct e
  */
 void text_explain_invalid(const struct text_reading *reading, const struct text_token *token,
                           char out[TEXT_REASON_SIZE]);
+
+/*
+ * Writes that the KIND[/WIDTH] of a name WHERE:KIND/WIDTH that the header line[0..bytes) lacks is
+ * none. Returns false if it has none: WHERE is neither a number nor in the header.
+ */
+bool text_explain_kind(const char *line, size_t bytes, const char *name,
+                       char out[TEXT_ADVICE_SIZE]);
+
+/* Writes advice about a name that the header line[0..bytes) lacks, or "". */
+void text_advise_name(const struct text_rules *rules, const char *line, size_t bytes,
+                      const char *name, char out[TEXT_ADVICE_SIZE]);
 
 #endif
