@@ -44,7 +44,7 @@ JOBS = (
     (["uniq", "-f", "1:text", "--by", "2:ip", "-S", "1M"], rows),
     (["reduce", "sum,distinct", "-f", "3", "--by", "1:text,2:ip", "-S", "1M"], rows),
 )
-SHARE = min(4, int(os.environ.get("SHARE", "1")))  # one in so many distributions
+SHARE = min(4, int(os.environ.get("SHARE", "1")))  # one in so many distributions, and signals
 
 
 def run(*arguments, **more):
@@ -272,9 +272,11 @@ def has_run(process):
 
 
 def test_signals():
-    for job, make in JOBS:
-        data = make(MANY if make is ids else COUNT, 10)
-        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL:
+    inputs = {ids: ids(MANY, 10), rows: rows(COUNT, 10)}
+    signals = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL
+    for i, (job, make) in enumerate(JOBS):
+        data = inputs[make]
+        for number in signals[i % SHARE :: SHARE]:
             with open("out", "wb") as file:
                 file.write(b"old\n")
             process = subprocess.Popen(
