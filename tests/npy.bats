@@ -180,8 +180,8 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
 }
 
 @test "--format npy beyond -S, and what does not go with it" {
-    numpy 'np.random.default_rng(3).integers(0, 1 << 62, 2000000, dtype="<u8").tofile("ids.u64")'
-    gpuhist uniq -t u64le -S 8M --threads 2 -T . --format npy -o out.npy ids.u64
+    numpy 'np.random.default_rng(3).integers(0, 1 << 62, 700000, dtype="<u8").tofile("ids.u64")'
+    gpuhist uniq -t u64le -S 1 --threads 1 -T . --format npy -o out.npy ids.u64
     numpy 'a = np.load("out.npy"); values, counts = np.unique(np.fromfile("ids.u64", "<u8"), return_counts=True)
 assert (a["value"] == values).all() and (a["count"] == counts).all() and len(a) == len(values)'
     run --separate-stderr gpuhist uniq --format npy -f 1 --by 2 <<<"1 2"
