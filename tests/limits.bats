@@ -25,6 +25,7 @@ check_groups() {
     SHARE=4 check_groups 64,128,256 4,16,64,128
 }
 
+# bats test_tags=later
 @test "hostile files in a small group: long rows, deep JSON, open quotes, many columns and members" {
     check_groups hostile 128 64,2
 }
