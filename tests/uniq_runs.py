@@ -11,6 +11,7 @@ usage: uniq_runs.py GPUHIST TEST
     signals        the same where a signal ends the run
 """
 
+import functools
 import os
 import resource
 import signal
@@ -32,6 +33,7 @@ def ids(count, seed):
     return np.random.default_rng(seed).bytes(8 * count)
 
 
+@functools.lru_cache(maxsize=2)
 def rows(count, seed):
     """Of a text, an address and a number, no two alike; few texts, which stay in memory."""
     numbers = np.random.default_rng(seed).permutation(count).tolist()
@@ -207,7 +209,7 @@ def test_errors():
         require_failed(run("uniq", *IDS, *TINY, "--threads", threads, input=data),
                        b"3 bytes left over at the end")
         for job, make in JOBS[1:]:
-            require_failed(run(*job, "-T", "runs", "--threads", threads, input=make(COUNT, 7) + b"x y z\n"),
+            require_failed(run(*job, "-T", "runs", "--threads", threads, input=make(COUNT, 8) + b"x y z\n"),
                            b"invalid ")
     with open("no-directory", "wb"):
         pass
@@ -272,10 +274,9 @@ def has_run(process):
 
 
 def test_signals():
-    inputs = {ids: ids(MANY, 10), rows: rows(COUNT, 10)}
     signals = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL
     for i, (job, make) in enumerate(JOBS):
-        data = inputs[make]
+        data = make(MANY if make is ids else COUNT, 10)
         for number in signals[i % SHARE :: SHARE]:
             with open("out", "wb") as file:
                 file.write(b"old\n")
