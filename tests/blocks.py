@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-THREADS = (1, 2, 3, 16)
+THREADS = (1, 2, 16)
 
 
 def draw_text(rng):

@@ -10,11 +10,13 @@ import datetime
 import fractions
 import ipaddress
 import itertools
+import os
 import random
 import re
 import subprocess
 import sys
 
+COUNT = 4000 // int(os.environ.get("SHARE", "1"))  # of texts of each kind, before they are mutated
 UTC = datetime.timezone.utc
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=UTC)
 FIRST, LAST = -62135596800, 253402300799
@@ -132,7 +134,7 @@ def read_time(text):
 
 def check_times(read_kinds, rng):
     """Every form, valid and mutated; offsets ignored; fewer digits."""
-    texts = [draw_time(rng) for _ in range(4000)]
+    texts = [draw_time(rng) for _ in range(COUNT)]
     texts += [mutate(rng, text, "0123456789-+:./,TtZz []WNovabc\t\x80") for text in texts * 4]
     texts = [text for text in texts if "\n" not in text]
     found = ask(read_kinds, texts, "time", "6")
@@ -148,7 +150,7 @@ def check_times(read_kinds, rng):
                 written = (EPOCH + datetime.timedelta(microseconds=wanted)).replace(tzinfo=None)
                 require(answer[1], written.isoformat(timespec="microseconds") + "Z", repr(text))
                 valid += 1
-    require(valid > 4000, True, "enough valid times")
+    require(valid > COUNT, True, "enough valid times")
     for digits in range(10):
         fewer = ask(read_kinds, texts, "time", str(digits))
         for text, answer, exact in zip(texts, fewer, found):
@@ -162,7 +164,7 @@ def check_times(read_kinds, rng):
     shifted = [f"{text[:19]}{offset}" for text, answer in zip(texts, found) for offset in ["", "+05:00", "-1130"]
                if answer and re.fullmatch(r"\d{4}-\d\d-\d\d.\d\d:\d\d:\d\d", text[:19])]
     local = ask(read_kinds, shifted, "localtime", "0")
-    require(local[0::3] == local[1::3] == local[2::3] and len(local) > 1000, True, "local times with an offset")
+    require(local[0::3] == local[1::3] == local[2::3] and len(local) > COUNT // 4, True, "local times with an offset")
 
 
 def read_formatted(text, form):
@@ -187,7 +189,7 @@ def check_formats(read_kinds, rng):
     """--time-format against strptime, valid and mutated."""
     for form in FORMATS:
         texts = []
-        for _ in range(300):
+        for _ in range(COUNT * 3 // 40):
             # %y: of Python and of POSIX 1969 to 2068
             time = EPOCH + datetime.timedelta(seconds=rng.randrange(0, 3 * 10**9))
             texts.append(time.strftime(form))
@@ -206,7 +208,7 @@ def check_formats(read_kinds, rng):
 
 def check_buckets(read_kinds, rng):
     """Buckets of equal times, and of the calendar."""
-    values = [rng.randrange(FIRST, LAST) for _ in range(3000)] + list(range(-3, 4)) + [FIRST, LAST]
+    values = [rng.randrange(FIRST, LAST) for _ in range(COUNT)] + list(range(-3, 4)) + [FIRST, LAST]
     for width, seconds, origin in ("15m", 900, 0), ("7h", 25200, 0), ("3d", 259200, 0), ("2w", 1209600, -259200):
         for value, answer in zip(values, ask(read_kinds, list(map(str, values)), "bucket", "0", width)):
             begin = (value - origin) // seconds * seconds + origin
@@ -257,9 +259,9 @@ def read_address(text):
 
 def check_addresses(read_kinds, rng):
     """Addresses, valid and mutated; their order, prefixes and ranges."""
-    texts = [draw_address(rng) for _ in range(4000)]
+    texts = [draw_address(rng) for _ in range(COUNT)]
     texts += [f"{text}:{rng.randrange(70000)}" if "." in text and ":" not in text else f"[{text}]:{rng.randrange(70000)}"
-              for text in texts[:1000]]
+              for text in texts[:COUNT // 4]]
     texts += [mutate(rng, text, "0123456789abcdefABCDEFg.:[]%/ \x80") for text in texts * 3]
     texts = [text for text in texts if text]
     found = []
@@ -268,11 +270,11 @@ def check_addresses(read_kinds, rng):
         require(answer and answer[1], wanted and str(wanted), repr(text))
         if answer:
             found.append((wanted.version, int(wanted), answer[0]))
-    require(len(found) > 4000, True, "enough valid addresses")
+    require(len(found) > COUNT, True, "enough valid addresses")
     keys = [key for _, _, key in sorted(found)]
     require(keys, sorted(keys), "keys in order")
     require(len(set(keys)), len({row[:2] for row in found}), "keys of different addresses")
-    valid = [text for text in texts if read_address(text)][:4000]
+    valid = [text for text in texts if read_address(text)][:COUNT]
     for v4, v6 in (24, 48), (0, 0), (32, 128), (13, 77), (8, 64), (31, 100):
         for text, answer in zip(valid, ask(read_kinds, valid, "prefix", f"{v4}/{v6}")):
             address = read_address(text)
@@ -285,7 +287,7 @@ def check_addresses(read_kinds, rng):
 def check_ranges(read_kinds, rng):
     """Prefixes, valid and mutated."""
     texts = []
-    for _ in range(2000):
+    for _ in range(COUNT // 2):
         address = draw_address(rng)
         texts.append(f"{address}/{rng.randrange(34 if ':' not in address else 130)}")
     texts += [mutate(rng, text, "0123456789abcdef.:/") for text in texts]

@@ -385,6 +385,7 @@ for name, content in ("x", b"1 2 3 4\n"), ("short", b"7\n"), ("empty", b""):
     [ "$output" = "$(wc -c <inside)" ]
 }
 
+# bats test_tags=later
 @test "integers that begin nearly like an archive are counted" {
     # lzma: small integers of each width, of which the first is 93; the .Z of nobody
     numpy '

@@ -27,6 +27,7 @@ import threading
 
 import frames
 
+SHARE = int(os.environ.get("SHARE", "1"))  # one in so many files is made
 CHUNK = 4096  # the least, for text
 
 
@@ -345,7 +346,7 @@ def main():
     gpuhist, kind = os.path.abspath(sys.argv[1]), sys.argv[2]
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     count = int(sys.argv[4]) if len(sys.argv) > 4 else 100
-    for each in range(seed, seed + count):
+    for each in range(seed, seed + count, SHARE):
         with tempfile.TemporaryDirectory() as directory:
             os.chdir(directory)
             try:

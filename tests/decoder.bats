@@ -60,10 +60,10 @@ assert_refused() {
 
 # skippable VARIANT LENGTH: a skippable frame of zstd; its content looks like a frame's beginning.
 skippable() {
-    local i length
+    local length
     printf -v length '\\x%02x\\x%02x' $(($2 & 255)) $(($2 >> 8))
     printf '%b' "\\x5$1\\x2a\\x4d\\x18$length\\0\\0"
-    for ((i = 0; i < $2; i++)); do printf '\x28'; done
+    head -c "$2" /dev/zero | tr '\0' '\50'
 }
 
 # damage FORMAT cut|flip PLAIN FILE [END|TOOL]...: see decoder.py.
@@ -259,9 +259,9 @@ damage() {
 @test "a bomb decodes in little memory" {
     skip_under_asan
     skip_under_emulator "ulimit counts its memory, too"
-    head -c 300000000 /dev/zero | zstd -q >bomb.zst
+    head -c 150000000 /dev/zero | zstd -q >bomb.zst
     (ulimit -v 100000 && decode bomb.zst 0 65536 65536 | wc -c) >bytes
-    [ "$(cat bytes)" = 300000000 ]
+    [ "$(cat bytes)" = 150000000 ]
 }
 
 @test "what is not compressed is told apart" {
@@ -492,6 +492,7 @@ put() {
 }
 
 # Levels that need little memory, which is most of the time here.
+# bats test_tags=later
 @test "xz" { check_format xz stream xz -0; }
 # bats test_tags=slow
 @test "xz: in blocks" { check_format xz stream xz -0 -T2 --block-size=20000; }

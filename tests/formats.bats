@@ -28,6 +28,7 @@ check_formats() {
 # bats test_tags=later
 @test "plots: counts, bars, width, groups, gaps" { check_formats plots; }
 
+# bats test_tags=later
 @test "plots: runs of empty bins share a line" { check_formats gaps; }
 
 @test "plots on a pipe are as wide as the terminal of the pager" { check_formats pagers; }
@@ -40,6 +41,7 @@ check_formats() {
 
 @test "plots: titles, labels and logarithmic counts" { check_formats labels; }
 
+# bats test_tags=later
 @test "plots are as high as the terminal, and groups begin at round values" { check_formats heights; }
 
 # statuses: 200 of 9 in 10 requests, and three others.

@@ -10,6 +10,7 @@ rows() {
     timeout 600 "$PYTHON" "$srcdir/tests/gpu_rows.py" "$GPUHIST" "$1" "$2" $ENGINES
 }
 
+# bats test_tags=later
 @test "CSV, times, widths, whole lines and weights are what Python reads" {
     local ENGINES=cpu
     rows 1 25

@@ -120,9 +120,14 @@ def check(arguments, text, is_power=False):
     rows = list(rows_of(arguments, text))
     cells = picture.cells
     rest = {}
+    columns = {}
+    for i, cell in enumerate(cells):
+        columns.setdefault(cell[0], []).append((i, cell[1]))
+    of_group = {group: [entry for side, column in columns.items() if contains(side, group) for entry in column]
+                for group in {row[0] for row in rows}}
     for group, bin, count in rows:
-        home = [i for i, cell in enumerate(cells) if contains(cell[0], group) and
-                (contains(cell[1], bin) or (is_power and bin == cell[1][0]))]
+        home = [i for i, side in of_group[group]
+                if contains(side, bin) or (is_power and bin == side[0])]
         expect_equal(len(home), 1, "the cells of", group, bin, arguments)
         rest[home[0]] = rest.get(home[0], 0) + count
     expect_equal([cell[2] for cell in cells], [rest.get(i) for i in range(len(cells))], arguments)
@@ -235,8 +240,11 @@ def test_automatic():
             low, high, count = map(int, line.split("\t"))
             bins[(low, high)] = count
         seen = {}
+        of_group = {}
+        for (h, *_), v in zip(rows, values):
+            of_group.setdefault(h, []).append(v)
         for group, bin, count, *_ in picture.cells:
-            wanted = sum(bin[0] <= v < bin[1] and h == group[0] for (h, *_), v in zip(rows, values))
+            wanted = sum(bin[0] <= v < bin[1] for v in of_group[group[0]])
             expect_equal(count, wanted, group, bin)
             seen[bin] = seen.get(bin, 0) + count
         expect_equal(seen, bins)

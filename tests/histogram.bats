@@ -59,6 +59,7 @@ check_type() { # TYPE OD-FORMAT DTYPE LOW HIGH
     done
 }
 
+# bats test_tags=later
 @test "big-endian elements of every width" {
     local in=$BATS_TEST_TMPDIR/in width engine
     for width in 1 2 4 8; do

@@ -73,8 +73,10 @@ text = b"".join(b"%d\n" % rng.randrange(10**6) for _ in range(9999))
 for level in 0, 1, 6, 9:
     for name, content in ("long", text), ("short", text[:20]), ("same", b"1\n" * 500), ("empty", b""):
         open(f"{name}{level}.zz", "wb").write(zlib.compress(content, level))'
+    assert_refused long6.zz "zlib streams are not supported: decompress it first, for example with pigz -dcz"
     for name in *.zz; do
-        assert_refused "$name" "zlib streams are not supported: decompress it first, for example with pigz -dcz"
+        run --separate-stderr gpuhist reduce count "$name"
+        assert_failed 1 "$name: zlib streams are not supported: "
     done
 }
 
@@ -119,6 +121,7 @@ base.execute("create table t (i)"); base.commit()'
     [ "$(gpuhist reduce sum good.gz good)" = 48 ]
 }
 
+# bats test_tags=later
 @test "integers that begin like another kind of file are counted" {
     [ -n "${PYTHON:-}" ] || skip "no python3"
     # every integer of 24 bits, and many of 32, that begins with the two bytes of zlib, before small

@@ -114,23 +114,23 @@ JOBS = [
 MIB = 1 << 20
 # Hostile files: name, pieces, commands and what each says, an expression, or prints.
 HOSTILE = [
-    ("text", lambda: [b"q" * MIB] * 200, [
+    ("text", lambda: [b"q" * MIB] * 140, [
         ("reduce sum", r"text:1: no memory for a line of more than \d+ bytes$"),
         ("uniq -f 1:text", r"text:1: no memory for a line of more than \d+ bytes$"),
         ("stalin-sort --text", r"text:1: no memory for a line of more than \d+ bytes$")]),
-    ("json", lambda: [b'{"a":"', *[b"q" * MIB] * 200, b'"}\n'], [
+    ("json", lambda: [b'{"a":"', *[b"q" * MIB] * 140, b'"}\n'], [
         ("uniq --jsonl -f a:text", r"json:1: no memory for a line of more than \d+ bytes$")]),
     ("deep", lambda: [b'{"a":' * 100000, b"1", b"}" * 100000, b'\n{"a":1}\n'], [
         ("reduce sum --jsonl -f a", "nested too deep")]),
     ("lists", lambda: [b'{"a":', b"[" * 100000, b"]" * 100000, b',"b":3}\n'], [
         ("reduce sum --jsonl -f b", "nested too deep")]),
-    ("quote", lambda: [b'1,2\n"1\n1",3\n"1\n2","2\n', *[b"1,2\n" * (MIB // 4)] * 200], [
+    ("quote", lambda: [b'1,2\n"1\n1",3\n"1\n2","2\n', *[b"1,2\n" * (MIB // 4)] * 140], [
         ("reduce sum --csv -f 2", r"quote:4: no memory .* than \d+ bytes: the quote in line 5 is not closed$")]),
     ("columns", lambda: [b",".join(b"%d" % i for i in range(MIB)), b"\n"], [
         ("reduce sum -d , -f 1048576", "1048575\n"),
         ("reduce sum --csv -f 524289", "524288\n"),
         ("reduce sum --csv -f name", "its header line is longer than 1 MiB")]),
-    ("header", lambda: [b"a" * (64 * MIB), b",b\n1,2\n"], [
+    ("header", lambda: [b"a" * (16 * MIB), b",b\n1,2\n"], [
         ("reduce sum --csv -f b", "its header line is longer than 1 MiB")]),
     ("members.gz", lambda: [gzip.compress(b"1") * 100000], [("reduce count,sum -t u8le", "count\t100000\nsum\t4900000\n")]),
     ("members.xz", lambda: [lzma.compress(b"1") * 100000], [("reduce count,sum -t u8le", "count\t100000\nsum\t4900000\n")]),
@@ -162,7 +162,7 @@ def run_hostile(gpuhist, mib, threads):
 def main():
     gpuhist = sys.argv[1]
     if sys.argv[2] == "hostile":
-        return 77 if run(["true"], 64)[0] != 0 else run_hostile(gpuhist, int(sys.argv[3]), sys.argv[4].split(",")) > 0
+        return 77 if run(["true"], 64)[0] != 0 else run_hostile(gpuhist, int(sys.argv[3]), sys.argv[4].split(",")[::SHARE]) > 0
     limits = [int(mib) for mib in sys.argv[2].split(",")]
     threads = sys.argv[3].split(",")
     failures = 0

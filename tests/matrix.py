@@ -5,6 +5,7 @@ usage: matrix.py GPUHIST TYPE ENGINE...
 The reference bins with Python's integers and numpy's searchsorted, and shares nothing with gpuhist.
 """
 
+import functools
 import sys
 import tempfile
 
@@ -47,14 +48,21 @@ def binnings(dtype):
         yield 700001, 0, 700001
 
 
+@functools.lru_cache(maxsize=None)
+def edges_of(dtype, bins, low, high):
+    """The least value of each bin that the type reaches."""
+    bottom, top = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    edges = [low + (b * (high - low) + bins - 1) // bins for b in range(bins)]
+    return np.array([max(e, bottom) for e in edges if e <= top], dtype)
+
+
 def expected(values, bins, low, high):
     """The counts of the bins, and of the values below and above."""
     bottom, top = int(np.iinfo(values.dtype).min), int(np.iinfo(values.dtype).max)
     # Compared within the type: numpy would make floats of numbers beyond it.
     below = values < low if low > bottom else np.zeros(len(values), bool)
     above = values >= high if high <= top else np.zeros(len(values), bool)
-    edges = [low + (b * (high - low) + bins - 1) // bins for b in range(bins)]
-    edges = np.array([max(e, bottom) for e in edges if e <= top], values.dtype)
+    edges = edges_of(values.dtype, bins, low, high)
     inside = np.searchsorted(edges, values[~(below | above)], side="right") - 1
     counts = np.bincount(inside, minlength=bins).astype("<u8")
     return counts, int(below.sum()), int(above.sum())

@@ -242,6 +242,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     [ ! -e new ]
 }
 
+# bats test_tags=later
 @test "runs that save to one file at the same time leave the state of one of them" {
     save_both --bins 100K
     local counts=(16 1 2)

@@ -10,6 +10,7 @@ check_merge() { # TEST [ARG]...: one of merge.py
 
 # bats test_tags=slow
 @test "parts merge to what one run prints: i8" { check_merge equal i8; }
+# bats test_tags=later
 @test "parts merge to what one run prints: u8" { check_merge equal u8; }
 # bats test_tags=slow
 @test "parts merge to what one run prints: i16" { check_merge equal i16; }

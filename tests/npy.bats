@@ -8,9 +8,14 @@ setup() {
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
 }
 
-# saves NAME CODE: saves the array of the code in NAME.npy.
+# saves NAME CODE [NAME CODE]...: saves the array of the code in NAME.npy.
 saves() {
-    numpy "np.save('$1.npy', $2)"
+    local code=
+    while [ $# -gt 0 ]; do
+        code+="np.save('$1.npy', $2); "
+        shift 2
+    done
+    numpy "$code"
 }
 
 @test "arrays of any type, order, shape and version, in files, pipes and compressed" {
@@ -104,10 +109,9 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
 }
 
 @test "several arrays are of one type, byte order and width; others are errors with their names" {
-    saves a 'np.arange(5, dtype="<i4")'
-    saves big 'np.arange(5, dtype=">i4")'
-    saves unsigned 'np.arange(5, dtype="<u4")'
-    saves two 'np.zeros((5, 1), dtype="<i4")'
+    saves a 'np.arange(5, dtype="<i4")' big 'np.arange(5, dtype=">i4")' unsigned 'np.arange(5, dtype="<u4")' \
+        two 'np.zeros((5, 1), dtype="<i4")' three 'np.zeros((5, 3), dtype="<i4")' \
+        four 'np.zeros((5, 4), dtype="<i4")'
     int32 1 2 3 >raw
     : >empty
     run -0 gpuhist reduce sum a.npy empty a.npy
@@ -124,8 +128,6 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     assert_failed 1 "raw: it is no NumPy array, but the first input is"
     run --separate-stderr gpuhist uniq raw a.npy
     assert_failed 1 "a.npy: NumPy arrays behind other input or with options"
-    saves three 'np.zeros((5, 3), dtype="<i4")'
-    saves four 'np.zeros((5, 4), dtype="<i4")'
     run --separate-stderr gpuhist uniq -f 1 three.npy four.npy
     assert_failed 1 "four.npy: its NumPy array has rows of 4, but that of the first input of 3"
 }
@@ -180,8 +182,8 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
 }
 
 @test "--format npy beyond -S, and what does not go with it" {
-    numpy 'np.random.default_rng(3).integers(0, 1 << 62, 2000000, dtype="<u8").tofile("ids.u64")'
-    gpuhist uniq -t u64le -S 8M --threads 2 -T . --format npy -o out.npy ids.u64
+    numpy 'np.random.default_rng(3).integers(0, 1 << 62, 700000, dtype="<u8").tofile("ids.u64")'
+    gpuhist uniq -t u64le -S 1 --threads 1 -T . --format npy -o out.npy ids.u64
     numpy 'a = np.load("out.npy"); values, counts = np.unique(np.fromfile("ids.u64", "<u8"), return_counts=True)
 assert (a["value"] == values).all() and (a["count"] == counts).all() and len(a) == len(values)'
     run --separate-stderr gpuhist uniq --format npy -f 1 --by 2 <<<"1 2"

@@ -6,7 +6,7 @@ load helpers
 check_progress() { # TEST: one of progress.py, on every engine
     command -v python3 >/dev/null || skip "no python3"
     # shellcheck disable=SC2086
-    timeout 300 python3 "$srcdir/tests/progress.py" "$GPUHIST" "$1" $ENGINES
+    timeout 300 "${PYTHON:-python3}" "$srcdir/tests/progress.py" "$GPUHIST" "$1" $ENGINES
 }
 
 check_signals() { # TEST: likewise, for tests that send SIGUSR1 once it is blocked

@@ -63,6 +63,7 @@ assert_summary() {
     assert_same dates stalin-sort --descending
 }
 
+# bats test_tags=later
 @test "du -k" {
     mkdir -p tree/{a,b\ c}/d tree/e
     local i

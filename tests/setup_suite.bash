@@ -11,7 +11,7 @@ setup_suite() {
         return 1
     fi
     local python
-    for python in python3 /usr/bin/python3; do
+    for python in /usr/bin/python3 python3; do
         if "$python" -c 'import importlib.util as i, sys; sys.exit(not i.find_spec("numpy"))' \
             2>/dev/null; then
             PYTHON=$python

@@ -8,7 +8,7 @@ load helpers
 check_signals() { # TEST: one of signals.py, on every engine
     command -v python3 >/dev/null || skip "no python3"
     # shellcheck disable=SC2086
-    timeout 300 python3 "$srcdir/tests/signals.py" "$GPUHIST" "$1" $ENGINES
+    timeout 300 "${PYTHON:-python3}" "$srcdir/tests/signals.py" "$GPUHIST" "$1" $ENGINES
 }
 
 @test "SIGINT, SIGTERM and SIGHUP end it while it reads" { check_signals end; }

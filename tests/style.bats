@@ -5,7 +5,7 @@ load helpers
 
 @test "#include goes down the rooms alone" {
     command -v python3 >/dev/null || skip "no python3"
-    python3 "$srcdir/tests/includes.py" "$srcdir"
+    "${PYTHON:-python3}" "$srcdir/tests/includes.py" "$srcdir"
 }
 
 @test "every Bats file and every unit test is run" {

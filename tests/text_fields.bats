@@ -171,7 +171,7 @@ make_tables() {
 
 @test "the field that is suggested for a misspelt one is the one that Python finds" {
     command -v python3 >/dev/null || skip "no python3"
-    python3 "$srcdir/tests/names.py" "$GPUHIST" $((400 / ${GPUHIST_TEST_SHARE:-1})) $RANDOM
+    "${PYTHON:-python3}" "$srcdir/tests/names.py" "$GPUHIST" $((400 / ${GPUHIST_TEST_SHARE:-1})) $RANDOM
 }
 
 @test "empty files among others are skipped, also where a header is wanted" {

@@ -298,6 +298,7 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
     gpuhist --log2 repeated | cmp <(gpuhist --log2 -f 1 --weight 2 expected) -
 }
 
+# bats test_tags=later
 @test "--weight: more distinct values than memory" {
     awk 'BEGIN { srand(2); for (i = 0; i < 120000; i++)
         printf "%d %d\n", exp(rand() * 40), rand() * (i % 2 ? 3 : 1e9) }' >in

@@ -5,7 +5,7 @@ load helpers
 
 check_window() { # TEST [THREADS]...: one of window.py, with so many threads
     command -v python3 >/dev/null || skip "no python3"
-    timeout 300 python3 "$srcdir/tests/window.py" "$GPUHIST" "$@"
+    timeout 300 "${PYTHON:-python3}" "$srcdir/tests/window.py" "$GPUHIST" "$@"
 }
 
 @test "--window: results are those of runs over the lines of the last periods" {

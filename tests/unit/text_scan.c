@@ -26,6 +26,12 @@ static const struct text_rules every_rules[] = {
     {.delimiter = TEXT_NO_DELIMITER},
 };
 
+static void use_isa(int isa)
+{
+    setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
+    cpu_isa_forget();
+}
+
 /* Returns the end of the row that begins at `at`, the byte after its newline; 0 if none is there.
  */
 static size_t row_end(const struct text_rules *rules, const char *text, size_t bytes, size_t at)
@@ -70,39 +76,52 @@ static struct text_scan_ends reference_ends(const struct text_rules *rules, cons
     return ends;
 }
 
-/* Scans a text from a state on, in two pieces. */
-static bool scans(const struct text_rules *rules, enum text_scan_state state, const char *text,
-                  size_t bytes, size_t cut)
+/* Scans text[from..to) from a state on, and back from its end; the state is then that at `to`. */
+static bool scans_piece(const struct text_rules *rules, enum text_scan_state *state,
+                        const char *text, size_t bytes, const struct text_scan_ends *wanted)
 {
-    const size_t lead = strlen(leads[state]);
+    char *piece = malloc(bytes > 0 ? bytes : 1);
+
+    if (!piece)
+        return tap_note("no memory");
+    memcpy(piece, text, bytes);
+    const size_t first = text_scan_first(rules, piece, bytes, *state);
+    enum text_scan_state last_state = *state;
+    const size_t last = text_scan_last(rules, piece, bytes, &last_state);
+    const struct text_scan_ends found = text_scan(rules, piece, bytes, state);
+    free(piece);
+    if (first != found.first || last != found.last || last_state != *state)
+        return tap_note("first %zu, last %zu, state %d, not %zu, %zu, %d", first, last,
+                        (int)last_state, found.first, found.last, (int)*state);
+    return (found.first == wanted->first && found.last == wanted->last) ||
+           tap_note("ends %zu, %zu, not %zu, %zu", found.first, found.last, wanted->first,
+                    wanted->last);
+}
+
+/* Scans a text from a state on, in two pieces, with every instruction set. */
+static bool scans(const struct text_rules *rules, enum text_scan_state first_state,
+                  const char *text, size_t bytes, size_t cut)
+{
+    const size_t lead = strlen(leads[first_state]);
     char *whole = malloc(lead + bytes + 1);
     const size_t places[] = {lead, lead + cut, lead + bytes};
+    struct text_scan_ends wanted[2];
     bool right = whole != NULL;
 
     if (!right)
         return tap_note("no memory");
-    memcpy(whole, leads[state], lead);
+    memcpy(whole, leads[first_state], lead);
     memcpy(whole + lead, text, bytes);
-    for (size_t i = 0; right && i < 2; i++) {
-        const size_t length = places[i + 1] - places[i];
-        const struct text_scan_ends wanted =
-            reference_ends(rules, whole, lead + bytes, places[i], places[i + 1]);
-        char *piece = malloc(length > 0 ? length : 1);
-        if (!piece)
-            return tap_note("no memory");
-        memcpy(piece, whole + places[i], length);
-        const size_t first = text_scan_first(rules, piece, length, state);
-        enum text_scan_state last_state = state;
-        const size_t last = text_scan_last(rules, piece, length, &last_state);
-        const struct text_scan_ends found = text_scan(rules, piece, length, &state);
-        if (first != found.first || last != found.last || last_state != state)
-            right = tap_note("first %zu, last %zu, state %d, not %zu, %zu, %d", first, last,
-                             (int)last_state, found.first, found.last, (int)state);
-        right = right && found.first == wanted.first && found.last == wanted.last;
-        if (!right)
-            tap_note("piece %zu at %zu: ends %zu, %zu, not %zu, %zu: %.*s", i, cut, found.first,
-                     found.last, wanted.first, wanted.last, (int)(lead + bytes), whole);
-        free(piece);
+    for (size_t i = 0; i < 2; i++)
+        wanted[i] = reference_ends(rules, whole, lead + bytes, places[i], places[i + 1]);
+    for (int isa = 0; right && isa < CPU_ISA_COUNT; isa++) {
+        enum text_scan_state state = first_state;
+        use_isa(isa);
+        for (size_t i = 0; right && i < 2; i++)
+            right = scans_piece(rules, &state, whole + places[i], places[i + 1] - places[i],
+                                &wanted[i]) ||
+                    tap_note("%s code, piece %zu at %zu: %.*s", cpu_isa_names[isa], i, cut,
+                             (int)(lead + bytes), whole);
     }
     free(whole);
     return right;
@@ -217,13 +236,12 @@ int main(void)
     static const char *const names[ARRAY_LENGTH(every_rules)] = {"CSV", "CSV with comments",
                                                                  "CSV with blanks", "lines"};
 
+    for (size_t i = 0; i < ARRAY_LENGTH(every_rules); i++)
+        test_random(&every_rules[i], names[i]);
+    for (size_t i = 0; i < ARRAY_LENGTH(every_rules); i++)
+        test_long(&every_rules[i], names[i]);
     for (int isa = 0; isa < CPU_ISA_COUNT; isa++) {
-        setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
-        cpu_isa_forget();
-        for (size_t i = 0; i < ARRAY_LENGTH(every_rules); i++)
-            test_random(&every_rules[i], names[i]);
-        for (size_t i = 0; i < ARRAY_LENGTH(every_rules); i++)
-            test_long(&every_rules[i], names[i]);
+        use_isa(isa);
         test_last_quotes();
     }
     test_comments();

@@ -179,7 +179,7 @@ static void test_limit(void)
     check(beyond, 2, VALUE_SET_SORTED, "one wider");
 }
 
-enum { MANY = 300000 };
+enum { MANY = 100000 };
 
 /* MANY values below `range`, times `step`, moved by `base`. */
 static void fill(uint64_t *keys, uint64_t range, uint64_t step, uint64_t base)
