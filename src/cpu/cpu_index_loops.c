@@ -102,6 +102,7 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin32(const struct cpu_index_terms *terms,
     const int32_t shifted = (int32_t)(key - ((uint32_t)terms->origin + half));
     const bool is_inside = shifted <= (int32_t)((uint32_t)terms->last - half);
     const bool is_above = shifted <= (int32_t)((uint32_t)terms->limit - half);
+    const uint32_t outside = is_above ? terms->above : terms->below; /* nested, more masks */
     const uint32_t x = is_inside ? (uint32_t)shifted + half : 0;
     uint32_t bin;
 
@@ -120,7 +121,7 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin32(const struct cpu_index_terms *terms,
         const uint32_t excess = cpu_exponent32(has_words, distance | leading) - binning->shift;
         bin = binning->side + (((excess << binning->shift) + (distance >> excess)) ^ mask);
     }
-    return is_inside ? bin : is_above ? terms->above : terms->below;
+    return is_inside ? bin : outside;
 }
 
 /* Likewise of 64 bits; a rounded quotient is right unless bits of *doubt are set. */
@@ -141,6 +142,7 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
     const int64_t shifted = (int64_t)(key - (terms->origin + half));
     const bool is_inside = shifted <= (int64_t)(terms->last - half);
     const bool is_above = shifted <= (int64_t)(terms->limit - half);
+    const uint32_t outside = is_above ? terms->above : terms->below;
     const uint64_t x =
         ((uint64_t)shifted + half) & (0 - (uint64_t)is_inside); /* a branch is no vector code */
     uint32_t bin;
@@ -167,7 +169,7 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
         bin =
             binning->side + (uint32_t)(((excess << binning->shift) + (distance >> excess)) ^ mask);
     }
-    return is_inside ? bin : is_above ? terms->above : terms->below;
+    return is_inside ? bin : outside;
 }
 
 /* Key number i, of so many bits. */

@@ -120,7 +120,7 @@ TABLE_INLINE void table_partition_merge(const struct table_layout layout, struct
             const bool stays = table_slots_is_free(layout, &slots, row);
             if (!stays)
                 overflows |= !table_row_merge(layout, row, packed);
-            if (layout.words == 2 || kept != i)
+            if (kept != i)
                 table_row_copy(layout, block->words + kept * layout.words, packed);
             kept += stays;
         }
@@ -164,7 +164,7 @@ TABLE_INLINE enum status table_partition_append(const struct table_layout layout
             *link = block;
         }
         size_t used = block->used;
-        for (; used < capacity && left > 0 && row < end; row += layout.words) {
+        for (; used < capacity && row < end; row += layout.words) {
             const bool is_used = (table_row_count(layout, row) > 0) |
                                  table_slots_is_marked(layout, &packer->slots, row);
             if (layout.words == 2 || is_used) /* a copy takes less time than a branch */

@@ -186,8 +186,11 @@ static bool check_distribution(const struct cpu_counter *counter, uint32_t bins,
 
 static void test_counter(const struct cpu_counter *counter, const char *name)
 {
-    /* 1022 is the last with copies of the private table; 16382 entries end with a region. */
-    static const uint32_t bins[] = {1,     2,     256,   1000,  1022,   1023,
+    /*
+     * 256 and 1022 are the last with eight and four copies of the private table; 16382 entries end
+     * with a region.
+     */
+    static const uint32_t bins[] = {1,     2,     256,   257,   1000,   1022,   1023,
                                     16382, 16383, 16384, 16385, 200000, 5000000};
     uint32_t *indexes = must(malloc(VALUES * sizeof *indexes));
 
