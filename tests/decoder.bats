@@ -646,6 +646,16 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     [ "$output" -eq 4 ]
 }
 
+@test "lz4: checksums of contents of all short lengths" {
+    skip_without lz4 lz4
+    lines 4 >long
+    local bytes
+    for bytes in {0..66}; do
+        head -c "$bytes" long | tee -a plain | lz4 -q -c >>plain.lz4
+    done
+    assert_decodes plain.lz4 plain
+}
+
 @test "lz4: wrong checksums and sizes, dictionaries, the legacy format" {
     skip_without lz4 lz4
     lines 4 >plain
@@ -656,6 +666,9 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     lz4 -q -c -BX plain >blocks.lz4
     put blocks.lz4 -12 abcd # before the end mark and the content's
     assert_refused blocks.lz4 "lz4: ERROR_blockChecksum_invalid"
+    printf x | lz4 -q -c -BX >stored.lz4
+    put stored.lz4 -12 abcd
+    assert_refused stored.lz4 "lz4: ERROR_blockChecksum_invalid"
     cp plain.lz4 wrong.lz4
     put wrong.lz4 14 '\0'
     assert_refused wrong.lz4 "lz4: ERROR_headerChecksum_invalid"

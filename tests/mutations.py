@@ -58,6 +58,12 @@ MUTATIONS = [
      "division.bats:damaged"),
     ("src/decoder/decoder_gzip.c", "            if (bytes < held)\n                return STATUS_OK;\n",
      "", "division.bats:damaged"),
+    ("src/decoder/decoder_lz4.c", "if (decoder_xxh_digest(&lz4->xxh) != lz4->last)", "if (false)",
+     "decoder.bats:wrong checksums"),
+    ("src/decoder/decoder_lz4.c", "flags & DECODER_LZ4_CONTENT_CHECK && !has_checksums;",
+     "flags & DECODER_LZ4_CONTENT_CHECK;", "decoder.bats:wrong checksums"),
+    ("src/decoder/decoder_lz4.c", "in_bytes > 4 ? in_bytes - 4 : 0;",
+     "in_bytes > 4 ? in_bytes - 4 : in_bytes;", "decoder.bats:short lengths"),
     ("src/output/temporary.c", "    temporary_begin(&before);\n    unlink(name);\n",
      "    temporary_begin(&before);\n    pthread_sigmask(SIG_SETMASK, &before, NULL);\n"
      "    unlink(name);\n",

@@ -82,10 +82,99 @@ static uint64_t decoder_lz4_frame_bytes(const struct decoder_view *view, uint64_
 #include <lz4.h>
 #include <lz4frame.h>
 #include <stdlib.h>
+#include <string.h>
+
+/*
+ * The checksum of the content, XXH32 with seed 0: doc/xxhash_spec.md in
+ * https://github.com/Cyan4973/xxHash. liblz4 can compute it, but compilers make vectors of its
+ * loop, in which each multiplication is a chain of shifts: 3.3 GB/s on a Zen 5 core as Debian 12
+ * builds it, this one 7.3.
+ */
+#define DECODER_XXH_1     2654435761u
+#define DECODER_XXH_2     2246822519u
+#define DECODER_XXH_3     3266489917u
+#define DECODER_XXH_4     668265263u
+#define DECODER_XXH_5     374761393u
+#define DECODER_XXH_BYTES 16 /* of a stripe */
+
+/* The checksum of the bytes so far. */
+struct decoder_xxh {
+    uint32_t lanes[4];
+    uint64_t bytes;
+    unsigned char rest[DECODER_XXH_BYTES]; /* the last bytes, which do not fill a stripe */
+};
+
+static const struct decoder_xxh decoder_xxh_empty = {
+    .lanes = {DECODER_XXH_1 + DECODER_XXH_2, DECODER_XXH_2, 0, -DECODER_XXH_1},
+};
+
+static inline uint32_t decoder_rotate(uint32_t x, unsigned bits)
+{
+    return x << bits | x >> (32 - bits);
+}
+
+static inline uint32_t decoder_xxh_round(uint32_t lane, const unsigned char *data)
+{
+    lane = decoder_rotate(lane + decoder_read_32(data) * DECODER_XXH_2, 13) * DECODER_XXH_1;
+    __asm__("" : "+r"(lane)); /* no vectors */
+    return lane;
+}
+
+static void decoder_xxh_stripes(uint32_t lanes[4], const unsigned char *data, size_t bytes)
+{
+    uint32_t a = lanes[0], b = lanes[1], c = lanes[2], d = lanes[3];
+
+    for (const unsigned char *end = data + bytes; data < end; data += DECODER_XXH_BYTES) {
+        a = decoder_xxh_round(a, data);
+        b = decoder_xxh_round(b, data + 4);
+        c = decoder_xxh_round(c, data + 8);
+        d = decoder_xxh_round(d, data + 12);
+    }
+    lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d;
+}
+
+static void decoder_xxh_add(struct decoder_xxh *xxh, const unsigned char *data, size_t bytes)
+{
+    const size_t held = xxh->bytes % DECODER_XXH_BYTES;
+    const size_t space = DECODER_XXH_BYTES - held;
+
+    xxh->bytes += bytes;
+    if (bytes < space) {
+        memcpy(xxh->rest + held, data, bytes);
+        return;
+    }
+    memcpy(xxh->rest + held, data, space);
+    decoder_xxh_stripes(xxh->lanes, xxh->rest, DECODER_XXH_BYTES);
+    const size_t rest = (bytes - space) % DECODER_XXH_BYTES;
+    decoder_xxh_stripes(xxh->lanes, data + space, bytes - space - rest);
+    memcpy(xxh->rest, data + bytes - rest, rest);
+}
+
+static uint32_t decoder_xxh_digest(const struct decoder_xxh *xxh)
+{
+    const uint32_t *lanes = xxh->lanes;
+    const size_t rest = xxh->bytes % DECODER_XXH_BYTES;
+    uint32_t h = xxh->bytes < DECODER_XXH_BYTES
+                     ? DECODER_XXH_5
+                     : decoder_rotate(lanes[0], 1) + decoder_rotate(lanes[1], 7) +
+                           decoder_rotate(lanes[2], 12) + decoder_rotate(lanes[3], 18);
+    size_t i = 0;
+
+    h += (uint32_t)xxh->bytes;
+    for (; i + 4 <= rest; i += 4)
+        h = decoder_rotate(h + decoder_read_32(xxh->rest + i) * DECODER_XXH_3, 17) * DECODER_XXH_4;
+    for (; i < rest; i++)
+        h = decoder_rotate(h + xxh->rest[i] * DECODER_XXH_5, 11) * DECODER_XXH_1;
+    h = (h ^ h >> 15) * DECODER_XXH_2;
+    h = (h ^ h >> 13) * DECODER_XXH_3;
+    return h ^ h >> 16;
+}
 
 struct decoder_lz4 {
     LZ4F_dctx *context;
-    size_t wanted; /* what the library wants to read of the frame next; 0: it begins */
+    size_t wanted;          /* what the library wants to read of the frame next; 0: it begins */
+    struct decoder_xxh xxh; /* of the content of the frame, unless the library checks it */
+    uint32_t last;          /* the last four bytes that were read */
 };
 
 static void *decoder_lz4_open(uint64_t memory_limit)
@@ -93,8 +182,10 @@ static void *decoder_lz4_open(uint64_t memory_limit)
     struct decoder_lz4 *lz4 = calloc(1, sizeof *lz4);
 
     (void)memory_limit; /* a block has at most 4 MiB */
-    if (lz4 && !LZ4F_isError(LZ4F_createDecompressionContext(&lz4->context, LZ4F_VERSION)))
+    if (lz4 && !LZ4F_isError(LZ4F_createDecompressionContext(&lz4->context, LZ4F_VERSION))) {
+        lz4->xxh = decoder_xxh_empty;
         return lz4;
+    }
     free(lz4);
     return NULL;
 }
@@ -111,15 +202,24 @@ static enum status decoder_lz4_step(struct decoder *decoder, struct decoder_io *
                                     struct failure *failure)
 {
     struct decoder_lz4 *lz4 = decoder->state;
-    const bool has_checksums = !decoder_lz4_is_skippable(decoder->head) &&
-                               decoder->head[DECODER_LZ4_MAGIC_BYTES] & DECODER_LZ4_BLOCK_CHECKSUM;
+    const unsigned flags = !decoder->head_is_done || decoder_lz4_is_skippable(decoder->head)
+                               ? 0
+                               : decoder->head[DECODER_LZ4_MAGIC_BYTES];
+    const bool has_checksums = flags & DECODER_LZ4_BLOCK_CHECKSUM;
+#if LZ4_VERSION_NUMBER >= 10904
+    const bool is_checked = flags & DECODER_LZ4_CONTENT_CHECK && !has_checksums; /* here */
+    const LZ4F_decompressOptions_t options = {.skipChecksums = is_checked};
+#else
+    const bool is_checked = false;
+    const LZ4F_decompressOptions_t options = {.stableDst = 0};
+#endif
     const size_t between = 4 + (has_checksums ? 4 : 0); /* the length of the next block */
     const bool begins = lz4->wanted == 0;
     size_t in_bytes =
         begins ? io->in_bytes - io->in_used : decoder_next_bytes(decoder, io, lz4->wanted, between);
     size_t out_bytes = io->out_bytes - io->out_used;
     size_t result = LZ4F_decompress(lz4->context, io->out + io->out_used, &out_bytes,
-                                    io->in + io->in_used, &in_bytes, NULL);
+                                    io->in + io->in_used, &in_bytes, &options);
 
     if (begins && LZ4F_isError(result)) {
         LZ4F_resetDecompressionContext(lz4->context);
@@ -129,9 +229,18 @@ static enum status decoder_lz4_step(struct decoder *decoder, struct decoder_io *
     if (LZ4F_isError(result))
         return decoder_fail(decoder, failure, "%s", LZ4F_getErrorName(result));
     lz4->wanted = result;
+    if (is_checked)
+        decoder_xxh_add(&lz4->xxh, io->out + io->out_used, out_bytes);
+    for (size_t i = in_bytes > 4 ? in_bytes - 4 : 0; i < in_bytes; i++)
+        lz4->last = lz4->last >> 8 | (uint32_t)io->in[io->in_used + i] << 24;
     io->in_used += in_bytes;
     io->out_used += out_bytes;
     *ended = result == 0;
+    if (*ended && is_checked) {
+        if (decoder_xxh_digest(&lz4->xxh) != lz4->last)
+            return decoder_fail(decoder, failure, "ERROR_contentChecksum_invalid");
+        lz4->xxh = decoder_xxh_empty;
+    }
     return STATUS_OK;
 }
 

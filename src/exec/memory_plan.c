@@ -21,7 +21,7 @@
 /* Beside the table, as parts of it: windows of uniq, the order of texts. */
 #define MEMORY_PLAN_BESIDE 4
 
-/* The chunk of a CPU thread, if the user gives no size (cpu_engine.c). */
+/* The chunk of a CPU thread, if the user gives no size; twice that if it decodes (cpu_engine.c). */
 #define MEMORY_PLAN_CHUNK ((size_t)512 << 10)
 
 /* A thread: its stack, tables of the allocator, the keys of a block. */
@@ -118,7 +118,7 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
     uint64_t buffers_max = 0;
 
     if (chunk_bytes == 0)
-        chunk_bytes = MEMORY_PLAN_CHUNK;
+        chunk_bytes = MEMORY_PLAN_CHUNK << is_decoded;
     *needs = (struct memory_needs){
         .threads = engine_useful_workers(threads, chunk_bytes, input_bytes),
         .bins = bins,
