@@ -359,8 +359,9 @@ def check_every(gpuhist):
             require(data, "no more results")
             text += data
             *whole, text = text.split(b"\n\n")
-            results += [result for result in map(parse, whole) if result["groups"] and
-                        (not results or result != results[-1])]
+            for result in map(parse, whole):
+                if result["groups"] and result not in results[-1:]:
+                    results.append(result)
     run.stdin.close()
     last = list(map(parse, (text + run.stdout.read()).split(b"\n\n")))
     require(run.wait() == 0 and all(result == results[-1] for result in last), last, results)
