@@ -45,13 +45,6 @@
 /* Host memory to copy the result to, part by part, unless the operation asks for more. */
 #define CUDA_ENGINE_STAGING_BYTES ((size_t)2 << 20)
 
-/* After a chunk that the device could not parse, a feeder counts so many itself: they may be alike.
- */
-#define CUDA_ENGINE_HOST_CHUNKS 16
-
-/* Elements that a text may have, and one more where its end may be an empty part. */
-#define CUDA_ENGINE_PARSED_MAX(bytes) ((bytes) / 2 + 1)
-
 /*
  * The memory of a slot for chunks of up to `capacity` bytes. On the host and on the device it
  * begins with the chunk; the other members are offsets of what follows, each aligned.
@@ -104,7 +97,6 @@ struct cuda_consumer {
     struct cuda_session *session;
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
     unsigned next_slot;    /* to be filled */
-    unsigned host_chunks;  /* so many of the next ones are counted on the host */
     struct cpu_rows *rows; /* of chunks that the host parses; NULL: none yet */
     void *local;           /* of those that it counts, likewise */
 };
@@ -170,13 +162,19 @@ static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
     return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "no context", failure);
 }
 
+/* The maximum number of elements of a chunk. Addresses of IPv4 have 7 bytes or more. */
+static size_t cuda_engine_elements_max(const struct job *job, size_t bytes)
+{
+    if (!job->is_text)
+        return bytes / job_value_bytes(job);
+    return element_is_name(&job->element) ? bytes / 8 + 1 : TEXT_SPAN_VALUES_MAX(bytes);
+}
+
 /* The layout of a slot for chunks of `bytes` bytes. */
 static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session, size_t bytes)
 {
     const struct job *job = session->shared.job;
-    const size_t elements_bytes =
-        job->element.bytes *
-        (job->is_text ? TEXT_SPAN_VALUES_MAX(bytes) : bytes / job_value_bytes(job));
+    const size_t elements_bytes = job->element.bytes * cuda_engine_elements_max(job, bytes);
     const struct cuda_bytes needed = session->operation->bytes(job, elements_bytes);
     struct cuda_layout layout = {.capacity = bytes};
     size_t d_next = cuda_align(bytes);
@@ -192,7 +190,7 @@ static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session
         next += cuda_align(sizeof(struct cuda_text_parsed));
     }
     if (engine_find_feature(&cuda_engine, job, ENGINE_PARSES) && !session->has_host_chunks)
-        layout.values_bytes = job->element.bytes * CUDA_ENGINE_PARSED_MAX(bytes);
+        layout.values_bytes = elements_bytes;
     layout.weighed = next;
     if (job->has_weights) {
         layout.d_weights = d_next;
@@ -540,7 +538,7 @@ static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct 
     } else if (job->is_text) {
         chunk->elements = (struct cuda_elements){
             .d_data = d_values,
-            .count = TEXT_SPAN_VALUES_MAX(chunk->chunk.bytes),
+            .count = cuda_engine_elements_max(job, chunk->chunk.bytes),
             .d_count = &d_parsed->values,
         };
         error =
@@ -629,11 +627,8 @@ static enum status cuda_engine_complete(struct cuda_consumer *self, struct cuda_
     if (error != cudaSuccess)
         return cuda_fail(error, "counting failed", failure);
     const uint32_t invalid = job->has_weights ? weighed->invalid : parsed->invalid;
-    if (session->has_host_chunks && (slot->is_parsed || invalid > 0)) {
-        if (!slot->is_parsed)
-            self->host_chunks = CUDA_ENGINE_HOST_CHUNKS;
+    if (session->has_host_chunks && (slot->is_parsed || invalid > 0))
         return cuda_engine_count_on_host(self, &chunk->chunk, failure);
-    }
     if (job->has_weights)
         operation_add_weight(job,
                              ((unsigned __int128)weighed->halves[1] << 32) + weighed->halves[0]);
@@ -677,8 +672,7 @@ static enum status cuda_engine_consumer_absorb(void *consumer, const struct chun
     size_t bytes = chunk->bytes;
 
     slot->chunk.chunk = *chunk;
-    slot->is_parsed = self->host_chunks > 0 || cuda_features_must_parse(job, chunk);
-    self->host_chunks -= self->host_chunks > 0;
+    slot->is_parsed = cuda_features_must_parse(job, chunk);
     slot->parse_status = STATUS_OK;
     slot->busy = true;
     self->next_slot = (self->next_slot + 1) % CUDA_ENGINE_SLOTS;

@@ -30,6 +30,11 @@ static bool cuda_features_is_json(const struct job *job)
     return job->json != NULL;
 }
 
+static bool cuda_features_has_addresses(const struct job *job)
+{
+    return job->element.notation == ELEMENT_IP;
+}
+
 static bool cuda_features_has_texts(const struct job *job)
 {
     return job->element.notation == ELEMENT_TEXT;
@@ -52,7 +57,10 @@ static bool cuda_features_has_widths_of_records(const struct job *job)
 
 static bool cuda_features_is_whole_line(const struct job *job)
 {
-    return job->is_text && job->columns[0].field == TEXT_WHOLE_LINE;
+    const bool has_value = job->columns[0].field == TEXT_WHOLE_LINE;
+    return job->is_text &&
+           (has_value ||
+            (job->has_weights && job->columns[job_weight_column(job)].field == TEXT_WHOLE_LINE));
 }
 
 const struct engine_feature cuda_features[] = {
@@ -66,6 +74,7 @@ const struct engine_feature cuda_features[] = {
     {"--weight", ENGINE_RUNS, NULL},
     {"--csv without quotes", ENGINE_RUNS, NULL},
     {"--csv with quotes", ENGINE_PARSES, cuda_features_is_csv},
+    {"other addresses", ENGINE_PARSES, cuda_features_has_addresses},
     {"--time-format", ENGINE_PARSES, cuda_features_has_format},
     {"widths of weights in records", ENGINE_PARSES, cuda_features_has_widths_of_records},
     {"-f 0", ENGINE_PARSES, cuda_features_is_whole_line},
@@ -83,6 +92,8 @@ bool cuda_features_must_parse(const struct job *job, const struct chunk *chunk)
     for (const struct engine_feature *feature = cuda_features; feature->name; feature++) {
         if (feature->support != ENGINE_PARSES || !feature->is_used(job))
             continue;
+        if (feature->is_used == cuda_features_has_addresses)
+            continue; /* the GPU finds out whether there are others than of IPv4 */
         /* without quotes, CSV is what its delimiter separates */
         if (feature->is_used != cuda_features_is_csv || memchr(chunk->data, '"', chunk->bytes))
             return true;

@@ -3,6 +3,8 @@
 
 #include "cuda/cuda_uniq.h"
 
+#include "base/keyed_hash.h"
+
 #include <stdlib.h>
 
 /* 32 MiB: with half of its slots in use it fits the L2 cache of an H200. */
@@ -90,6 +92,12 @@ enum status cuda_uniq_open_bits(struct cuda_shared *shared, unsigned bits, unsig
     opened->bits_max = bits_max;
     opened->table.d_control = shared->d_partial;
     table_seeds(cuda_uniq_host_table(shared), opened->table.seeds);
+    if (element_is_name(&shared->job->element)) {
+        /* the hash of a word is that of both words, the first of which is 0 (table_rows.h) */
+        const uint64_t *seeds = opened->table.seeds;
+        const struct keyed_hash hash = {{seeds[0], seeds[1], seeds[2]}};
+        opened->table.seeds[0] ^= keyed_hash_of(&hash, 0);
+    }
     if (narrow && bits < CUDA_UNIQ_NARROW_BITS)
         bits = CUDA_UNIQ_NARROW_BITS;
     cudaError_t error = cuda_uniq_allocate(&opened->table, bits, narrow);

@@ -34,6 +34,9 @@
 #define CUDA_UNIQ_STAGING_SHARE      16
 #define CUDA_UNIQ_STAGING_HOST_SHARE 128
 
+/* Rows of addresses that are added at a time. */
+#define CUDA_UNIQ_ADDRESSES 64
+
 /* The entries that a thread has in the staging memory: at least this many. */
 #define CUDA_UNIQ_PIECE_MIN 64
 
@@ -102,7 +105,7 @@ enum status cuda_uniq_write_host(const struct cuda_shared *shared, struct table_
                                  struct failure *failure)
 {
     const uint64_t seed = ((const struct cuda_uniq *)shared->host)->table.seeds[0];
-    struct cuda_uniq_address rows[CUDA_UNIQ_PIECE_MIN];
+    struct cuda_uniq_address rows[CUDA_UNIQ_ADDRESSES];
     size_t used = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -113,7 +116,7 @@ enum status cuda_uniq_write_host(const struct cuda_shared *shared, struct table_
     if (!cuda_uniq_has_addresses(shared))
         return table_writer_add_distinct(writer, set, entries, used, failure);
     for (size_t i = 0, some; i < used; i += some) {
-        some = used - i < CUDA_UNIQ_PIECE_MIN ? used - i : CUDA_UNIQ_PIECE_MIN;
+        some = used - i < CUDA_UNIQ_ADDRESSES ? used - i : CUDA_UNIQ_ADDRESSES;
         for (size_t k = 0; k < some; k++)
             rows[k] = (struct cuda_uniq_address){.entry = entries[i + k]};
         if (table_writer_add_distinct(writer, set, rows, some, failure) != STATUS_OK)

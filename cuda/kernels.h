@@ -23,7 +23,7 @@ struct cuda_device {
     int shared_bytes; /* the maximum shared memory of a block */
 };
 
-/* Elements of the job's type in device memory. */
+/* Elements of the job's type in device memory; of addresses, those of IPv4 in 8 bytes. */
 struct cuda_elements {
     const void *d_data;        /* 256-byte aligned */
     size_t count;              /* their number; with d_count, an upper bound */

@@ -79,6 +79,7 @@ struct text_span_rules {
     uint32_t decimals;     /* of TEXT_FIXED */
     uint64_t positive_max; /* the maximum magnitudes that fit the type */
     uint64_t negative_max;
+    bool is_signed;
     uint64_t width;                 /* as in struct column, as the next ones */
     struct kind_time_rules time;    /* of TEXT_TIME: without a format */
     struct kind_time_bucket bucket; /* times are floored to it, if it has a width */
@@ -111,6 +112,11 @@ static inline struct text_span_rules text_span_rules_of(const struct text_rules 
     span_rules.decimals = rules->decimals;
     span_rules.positive_max = element->is_signed ? top - 1 : top - 1 + top;
     span_rules.negative_max = element->is_signed ? top : 0;
+    if (rules->from_zero) {
+        span_rules.positive_max = INT64_MAX;
+        span_rules.negative_max = 0;
+    }
+    span_rules.is_signed = element->is_signed;
     span_rules.width = column->width;
     span_rules.time.digits = element->decimals;
     span_rules.time.is_local = element->notation == ELEMENT_LOCAL_TIME;
@@ -248,7 +254,7 @@ HOST_DEVICE_INLINE struct text_span_number text_span_convert(const struct text_s
     number.value = sign == '-' ? 0 - number.value : number.value;
     if (rules->width > 1)
         number.is_good = number.is_good &&
-                         column_floor(&number.value, rules->width, rules->negative_max > 0) &&
+                         column_floor(&number.value, rules->width, rules->is_signed) &&
                          (sign != '-' || 0 - number.value <= rules->negative_max);
     return number;
 }
@@ -278,6 +284,8 @@ HOST_DEVICE_INLINE struct text_span_number text_span_read_time(const struct text
     struct kind_time_parts parts;
     int64_t value = 0;
 
+    if (bytes > TEXT_BYTES_MAX)
+        return read;
     for (unsigned blanks = 0; rules->delimiter > UINT8_MAX && !text_span_ends_line(view, end);
          end++) {
         blanks += text_span_is_blank(text_span_at(view, end));

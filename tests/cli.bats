@@ -265,11 +265,12 @@ reduce, also median, p99, distinct, mode|reduce sum,median -d , -f 1
 binary input, --record|count --all --record 3 -t u8
 text, -f N or NAME, -d, .N, hex|uniq -d , -f 1:hex
 times (-f N:time, N:localtime)|uniq -d , -f 1:localtime
-addresses of IPv4 (-f N:ip)|uniq -d , -f 1:ip --invalid ignore
+addresses of IPv4 (-f N:ip)|uniq -d , -f 1
 widths of columns (-f N:int/100)|uniq -d , -f 1:int/100
 --weight|uniq -d , -f 1 --weight 1
 --csv without quotes|uniq -d , -f 1
 --csv with quotes|uniq --csv -f 2
+other addresses|uniq -d , -f 1:ip --invalid ignore
 --time-format|uniq -d , -f 1:time --time-format %s
 widths of weights in records|uniq --record 4 -t u8 --weight u8@1:int/2
 -f 0|uniq -f 0 --invalid ignore

@@ -222,9 +222,14 @@ def check_lines(gpuhist, engines, rng):
         text, value = KINDS[kind](rng)
         lines.append(text)
         values.append(value)
-    if rng.randrange(2):
+    form = rng.choice(["line", "words", "parts", "parts"])
+    if form == "line":
         column = ["-f", f"0:{kind}"]
         lines = [f"{rng.choice(['', ' '])}{line}" for line in lines]
+    elif form == "parts":
+        separator = rng.choice([",", "|", "\t", ";"])
+        column = ["-d", separator, "-f", f"{rng.choice([2, -2])}:{kind}"]
+        lines = [f"x{i}{separator}{line}{rng.choice(['', ' '])}{separator}y" for i, line in enumerate(lines)]
     else:
         column = ["-f", f"2:{kind}"]
         lines = [f"x{i} {line} y" for i, line in enumerate(lines)]
@@ -237,8 +242,9 @@ def check_weights(gpuhist, engines, rng):
     """Weights of CSV, with and without quotes; some are none."""
     rows, sums = [], collections.Counter()
     is_address = rng.randrange(3) == 0
+    is_plain = rng.randrange(3) == 0  # without quotes
     for _ in range(rng.choice([1, 3])):
-        may_quote = rng.randrange(2) == 0
+        may_quote = not is_plain and rng.randrange(2) == 0
         for _ in range(rng.choice([1, 2000])):
             value, weight = rng.randrange(-30, 30), rng.choice([0, 1, rng.randrange(10**9)])
             value = f"10.0.0.{100 + value}" if is_address else value
@@ -248,10 +254,16 @@ def check_weights(gpuhist, engines, rng):
             sums[value] += weight
     values = sorted(sums, key=ipaddress.ip_address if is_address else None)
     wanted = "".join(f"{value}\t{sums[value]}\n" for value in values)
-    words = ["uniq", "--csv", "-f", "1:ip" if is_address else "1", "--weight", "3"]
+    words = ["uniq", *rng.choice([["--csv"], ["-d", ","]] if is_plain else [["--csv"]]),
+             "-f", "1:ip" if is_address else "1", "--weight", "3"]
     check(gpuhist, engines, words, ("\n".join(rows)).encode(), rng, wanted)
+    if rng.randrange(2):
+        words[-1] += ":int/10"
+    if rng.randrange(3) == 0 and not is_address:
+        words += ["-t", "u64"]
     for _ in range(3):
-        rows.insert(rng.randrange(len(rows) + 1), rng.choice(["1,2", "x,2,3", "1,2,-3", '"1"x,2,3', '1,2,"x"']))
+        rows.insert(rng.randrange(len(rows) + 1), rng.choice(["1,2", "x,2,3", "1,2,-3", '"1"x,2,3', '1,2,"x"',
+                                                              f"1,2,{2**63 + 5}", f"1,2,{2**63 - 1}", "1,2,1e3"]))
     operation = rng.choice([["uniq"], ["histogram", "--bins", "20"], ["histogram", "--width", "7"]])
     operation = ["uniq"] if is_address else operation
     check(gpuhist, engines, [*operation, *words[1:], "--invalid", rng.choice(["warn", "fail", "abort"])],
