@@ -1,11 +1,9 @@
 /*
- * Worker pools. A pool is the workers of one session of an engine. Each is a thread that pulls
- * chunks from the source and absorbs them until the source ends, or until it leaves its core to a
- * device. All pools of a run share the source and the partial.
+ * A pool is the workers of one session of an engine: threads that pull chunks from the source and
+ * absorb them until it ends, or until they leave their cores to a device.
  *
  * A pool *joins late* if it is of a device that was prepared during the run. Its workers are
- * feeders. The workers of other pools give up cores to it, and before that to the device's
- * preparation.
+ * feeders, to which, and to the preparation, those of other pools give up cores.
  */
 #ifndef GPUHIST_WORKER_POOL_H
 #define GPUHIST_WORKER_POOL_H
