@@ -73,22 +73,14 @@ struct worker_pool_counts {
  */
 struct worker_pool_counts worker_pool_counts(const struct worker_pool *pool);
 
-/*
- * As status_fail_first, with each failure of its workers. For this and the next function all
- * workers must have left or be stopped at a checkpoint.
- */
+/* As status_fail_first, with each failure of its workers, which must have left or be stopped. */
 enum status worker_pool_collect(const struct worker_pool *pool, enum status status,
                                 struct failure *failure);
 
-/*
- * Merges into the partial what the session and its open workers hold. If several workers fail,
- * stores the failure to report.
- */
+/* Merges into the partial what the session and its workers, stopped likewise, hold. */
 enum status worker_pool_merge(struct worker_pool *pool, struct failure *failure);
 
-/*
- * Waits until all threads of the workers have ended, fills in the report, and frees the session and
- * the workers. If the pool is not open, the report says why.
+/* Waits for its threads, and frees the session and the workers. Reports also why it was not open.
  */
 void worker_pool_close(struct worker_pool *pool, struct worker_pool_report *report);
 
