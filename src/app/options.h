@@ -188,8 +188,8 @@ struct options {
 };
 
 /*
- * Parses the command line; getopt reorders argv. Fails with STATUS_USAGE. The options point into
- * argv. The caller destroys them, also after a failure. Not thread-safe, because getopt is not.
+ * Parses the command line, which getopt reorders and the options point into. Fails with
+ * STATUS_USAGE. The caller destroys them, also after a failure. Not thread-safe.
  */
 enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure);
 
@@ -202,10 +202,7 @@ const char *options_help_word(const struct options *options);
 /* Returns the --help text, which the caller frees; NULL: there is no memory. */
 char *options_help(const struct options *options);
 
-/*
- * Checks, before any file is opened, that the options define a job. Stores the kind of input that
- * they state. Fails with STATUS_USAGE.
- */
+/* Fails with STATUS_USAGE unless the options define a job. Stores the input that they state. */
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure);
 
@@ -227,8 +224,8 @@ enum status options_read_line(struct options *options, const char *line, struct 
                               struct failure *failure);
 
 /*
- * Whether two lines are equal; the first is of options_write_line. If not, writes how `b` first
- * differs from `a`, for a name behind it, such as "--type=i16, not --type=i32 as in". Thread-safe.
+ * Whether two lines are equal. If not, writes how `b` first differs from `a`, for a name behind it,
+ * such as "--type=i16, not --type=i32 as in". Thread-safe.
  */
 #define OPTIONS_DIFFERENCE_SIZE 192
 bool options_compare_lines(const char *a, const char *b, char difference[OPTIONS_DIFFERENCE_SIZE]);

@@ -177,7 +177,8 @@ enum status options_check_files(const struct options *options, char *const *name
             strcpy(advice, "an operation is the first word");
         } else if (column > 0 && sign > 0 && name[column + sign] != '\0' && !strchr(name, '/')) {
             snprintf(advice, sizeof advice, "did you mean --where '%s'?", name);
-        } else if (strlen(name) < 4 && name[strspn(name, "0123456789")] == '\0' && /* no year */
+        } else if (*name && strlen(name) < 4 &&
+                   name[strspn(name, "0123456789")] == '\0' && /* no year */
                    options->field.list_count == 0) {
             snprintf(advice, sizeof advice, "did you mean -f %s?", name);
         }

@@ -1,7 +1,6 @@
 /*
- * Writes to standard error how a run proceeds: the lines of --stats and --verbose, and progress:
- * that of reading, from the thread that looks on, and then that of stages (stage.h), from a thread
- * of its own. Not thread-safe, except for progress_format.
+ * Writes to standard error how a run proceeds: the lines of --stats and --verbose, and progress, of
+ * reading and then of stages (stage.h). Not thread-safe, except for progress_format.
  */
 #ifndef GPUHIST_PROGRESS_H
 #define GPUHIST_PROGRESS_H
@@ -25,10 +24,7 @@ void progress_print_stats(const struct pipeline_report *report);
 void progress_print_so_far(const struct pipeline *pipeline, const struct pipeline_live *live,
                            size_t element_bytes);
 
-/*
- * Prints the lines of --verbose: unused engines, with the reason; and if has_result, used engines,
- * with the time of their start.
- */
+/* Prints the lines of --verbose: unused engines, and if has_result, used ones. */
 void progress_print_engines(const struct pipeline_report *report, bool has_result);
 
 struct progress {
@@ -61,10 +57,7 @@ void progress_show(struct progress *progress, const struct pipeline_live *live);
 /* Clears a drawn line until progress_show draws it again. */
 void progress_clear(struct progress *progress);
 
-/*
- * Shows a stage from now on, if progress is wanted, as in "merging 40%", until progress_end_stage,
- * which must be called before anything else is printed, and may be called without a stage.
- */
+/* Shows a stage, as in "merging 40%", until progress_end_stage, which needs no stage. */
 void progress_begin_stage(struct progress *progress, const struct stage *stage);
 void progress_end_stage(struct progress *progress);
 

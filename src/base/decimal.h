@@ -51,16 +51,10 @@ size_t decimal_write(char *out, uint64_t value);
 /* As decimal_write, for 128 bits: at most 39 digits. */
 size_t decimal_write_128(char *out, unsigned __int128 value);
 
-/*
- * As decimal_write_128, of a multiple of 10^-decimals (1 to 38): 1250 with 3 decimals is 1.250. At
- * most 40 characters.
- */
+/* As decimal_write_128, of a multiple of 10^-decimals (1 to 38): 1250 with 3 decimals is 1.250. */
 size_t decimal_write_places(char *out, unsigned __int128 value, unsigned decimals);
 
-/*
- * Writes a signed multiple of 10^-decimals, less than DECIMAL_SIZE bytes and no NUL, to `out`.
- * Returns its length.
- */
+/* As decimal_write, for a signed multiple of 10^-decimals: less than DECIMAL_SIZE bytes. */
 size_t decimal_write_fixed(char *out, __int128 value, unsigned decimals);
 
 /* As decimal_write_fixed, with a NUL. */

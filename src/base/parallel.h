@@ -6,9 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * pthread_create, for a thread whose stack does not depend on `ulimit -s`. Thread-safe.
- */
+/* pthread_create, for a thread whose stack does not depend on `ulimit -s`. Thread-safe. */
 int parallel_start_thread(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
 /*

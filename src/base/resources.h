@@ -39,8 +39,7 @@ struct resources resources_look(const char *root);
 /* Returns what resources_look("") returned at the first call: to look takes 0.1 ms. */
 const struct resources *resources_at_start(void);
 
-/* Returns whether RLIMIT_AS is set: all that is mapped counts, in use or not. Looks at nothing
- * else. */
+/* Returns whether RLIMIT_AS is set: all that is mapped counts, in use or not. */
 bool resources_limit_mapped(void);
 
 /* Returns whether so many more bytes can be used now. Few always can: it does not look. */

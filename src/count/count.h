@@ -1,11 +1,7 @@
 /*
- * The partial of operation count: the number of values that meet each predicate of the job.
- *
- * Workers count the hits of each predicate's interval or set in memory of their own, and add them
- * at the end. The predicate "every" and negated predicates are derived from the number of elements
- * (count_result).
- *
- * count_add is thread-safe; the others are not.
+ * The partial of operation count: the number of values that meet each predicate of the job, or for
+ * negated ones and "every" lie in its interval or set (count_result). Workers add what they counted
+ * in memory of their own. count_add is thread-safe; the others are not.
  */
 #ifndef GPUHIST_COUNT_H
 #define GPUHIST_COUNT_H

@@ -61,9 +61,8 @@ static inline const struct growing_window *growing_histogram_window(
 }
 
 /*
- * Asks for a window for keys[0..n), n > 0, which lie outside `seen`, the newest window that the
- * caller knows. Stores the newest window: another one, which the caller tries next. Fails with
- * STATUS_DATA if there is no memory.
+ * Asks for a window for keys[0..n), n > 0, which lie outside `seen`, the newest one that the caller
+ * knows. Stores another one to try next. Fails with STATUS_DATA if there is no memory.
  */
 enum status growing_histogram_widen(struct growing_histogram *histogram,
                                     const struct growing_window *seen, const uint64_t *keys,

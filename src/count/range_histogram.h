@@ -1,9 +1,6 @@
 /*
- * The bins of --range auto: equal parts, in integers, of the range from the least value to the
- * greatest, so that the last bin ends after the greatest; fewer bins, each of one integer, if there
- * are fewer integers. They are made of rows of single values (rows.h), once all are counted, and
- * are those of a histogram with that range.
- *
+ * The bins of --range auto: those of a histogram from the least value to the greatest, fewer if
+ * there are fewer integers. They are made of rows of single values (rows.h), once all are counted.
  * Not thread-safe.
  */
 #ifndef GPUHIST_RANGE_HISTOGRAM_H

@@ -73,18 +73,6 @@ static bool reduce_find_variance(const struct reduce *reduce, const struct eleme
     return true;
 }
 
-enum status reduce_check(const struct reduce *reduce, const struct job *job,
-                         struct failure *failure)
-{
-    struct wide numerator;
-    struct wide denominator;
-
-    if (job->reductions.needs & REDUCTIONS_NEED_SQUARES &&
-        !reduce_find_variance(reduce, &job->element, &numerator, &denominator))
-        return status_fail(failure, STATUS_DATA, "internal error: a negative variance");
-    return STATUS_OK;
-}
-
 static size_t reduce_write_key(char *out, const struct element *element, uint64_t key)
 {
     return element_write(out, element, element_value(element, key));
@@ -354,10 +342,14 @@ enum status reduce_finalize(void *partial, const struct job *job, uint64_t eleme
 {
     struct reduce_shared *shared = partial;
     const struct reduce *reduce = &shared->reduce;
+    struct wide numerator;
+    struct wide denominator;
 
-    if (operation_check_elements(elements, reduce->count, failure) != STATUS_OK ||
-        reduce_check(reduce, job, failure) != STATUS_OK)
+    if (operation_check_elements(elements, reduce->count, failure) != STATUS_OK)
         return failure->status;
+    if (job->reductions.needs & REDUCTIONS_NEED_SQUARES &&
+        !reduce_find_variance(reduce, &job->element, &numerator, &denominator))
+        return status_fail(failure, STATUS_DATA, "internal error: a negative variance");
     if (!shared->uniq)
         return STATUS_OK;
     if (uniq_finalize(shared->uniq, job, elements, failure) != STATUS_OK)

@@ -37,13 +37,6 @@ extern const struct reduce reduce_empty;
 /* Adds `from` to *into. Thread-safe on distinct structs. */
 void reduce_merge(struct reduce *into, const struct reduce *from);
 
-/*
- * Checks that elements can have these sums, before they are written. Fails with STATUS_DATA, which
- * means a bug. Thread-safe.
- */
-enum status reduce_check(const struct reduce *reduce, const struct job *job,
-                         struct failure *failure);
-
 /* Whether a reduction has a value: of an empty stream only count, sum and distinct have. Pure. */
 bool reduce_has(const struct reduce *reduce, enum reduction_id id);
 

@@ -145,16 +145,10 @@ const struct engine *engine_last(const struct engine *const *table);
 const char *engine_find_feature(const struct engine *engine, const struct job *job,
                                 enum engine_support support);
 
-/*
- * Writes the name of an engine on a device: the engine's name, at most 15 characters of it,
- * followed by ":N" for a device N other than 0.
- */
+/* Writes "cuda", or of a device N other than 0 "cuda:N"; a longer name is cut. */
 void engine_write_name(char name[ENGINE_NAME_MAX], const char *engine, unsigned device);
 
-/*
- * Returns how many workers with buffers of chunk_bytes (not 0) the input can keep busy: at least 1,
- * at most `wanted`.
- */
+/* Returns how many workers with buffers of chunk_bytes the input keeps busy: 1 to `wanted`. */
 unsigned engine_useful_workers(unsigned wanted, size_t chunk_bytes, uint64_t input_bytes);
 
 #endif

@@ -1,8 +1,6 @@
 /*
- * The crew of a run: all its workers, of all pools, and what they share. It counts who is at work,
- * and lets workers of the CPU pause while a device is prepared and leave when its feeders join.
- *
- * The pipeline creates and destroys it. All functions are thread-safe.
+ * The crew of a run: all workers, of all pools, and what they share. It lets workers of the CPU
+ * pause while a device is prepared and leave when its feeders join. Thread-safe.
  */
 #ifndef GPUHIST_CREW_H
 #define GPUHIST_CREW_H

@@ -20,31 +20,19 @@ struct offload_policy_view {
     unsigned feeders;     /* of devices that have joined */
 };
 
-/*
- * Returns whether even slow CPU workers finish input of this size before a device could be ready.
- * If so, the functions below need not be called during the run.
- */
+/* Returns whether even slow CPU workers finish so much input before a device could be ready. */
 bool offload_policy_is_small(uint64_t input_bytes, unsigned workers);
 
-/*
- * Returns whether a first device adds more throughput than the CPU workers whose cores its feeders
- * take. It may not if those workers reach the memory bandwidth.
- */
+/* Returns whether a device adds more than the CPU workers do whose cores its feeders take. */
 bool offload_policy_gains(const struct offload_policy_view *view);
 
 /* Returns whether it pays to begin the preparation of a device now. */
 bool offload_policy_pays(const struct offload_policy_view *view);
 
-/*
- * Returns whether enough input is left for a device to join that is ready now and for which
- * offload_policy_gains holds.
- */
+/* Returns whether enough input is left for a device that is ready now. */
 bool offload_policy_joins(const struct offload_policy_view *view);
 
-/*
- * Returns how many of `devices` devices pay for input_bytes bytes, or for ENGINE_INPUT_UNKNOWN; at
- * least 1.
- */
+/* Returns how many of the devices pay for so many bytes, or ENGINE_INPUT_UNKNOWN; at least 1. */
 unsigned offload_policy_devices(unsigned devices, uint64_t input_bytes);
 
 /* Returns how many of the CPU workers keep running while a device is prepared; at least 1. */

@@ -1,11 +1,9 @@
 /*
- * Worker pools. A pool is the workers of one session of an engine. Each is a thread that pulls
- * chunks from the source and absorbs them until the source ends, or until it leaves its core to a
- * device. All pools of a run share the source and the partial.
+ * A pool is the workers of one session of an engine: threads that pull chunks from the source and
+ * absorb them until it ends, or until they leave their cores to a device.
  *
  * A pool *joins late* if it is of a device that was prepared during the run. Its workers are
- * feeders. The workers of other pools give up cores to it, and before that to the device's
- * preparation.
+ * feeders, to which, and to the preparation, those of other pools give up cores.
  */
 #ifndef GPUHIST_WORKER_POOL_H
 #define GPUHIST_WORKER_POOL_H
@@ -75,22 +73,14 @@ struct worker_pool_counts {
  */
 struct worker_pool_counts worker_pool_counts(const struct worker_pool *pool);
 
-/*
- * As status_fail_first, with each failure of its workers. For this and the next function all
- * workers must have left or be stopped at a checkpoint.
- */
+/* As status_fail_first, with each failure of its workers, which must have left or be stopped. */
 enum status worker_pool_collect(const struct worker_pool *pool, enum status status,
                                 struct failure *failure);
 
-/*
- * Merges into the partial what the session and its open workers hold. If several workers fail,
- * stores the failure to report.
- */
+/* Merges into the partial what the session and its workers, stopped likewise, hold. */
 enum status worker_pool_merge(struct worker_pool *pool, struct failure *failure);
 
-/*
- * Waits until all threads of the workers have ended, fills in the report, and frees the session and
- * the workers. If the pool is not open, the report says why.
+/* Waits for its threads, and frees the session and the workers. Reports also why it was not open.
  */
 void worker_pool_close(struct worker_pool *pool, struct worker_pool_report *report);
 

@@ -1,9 +1,6 @@
 /*
- * One input: an open file, pipe or terminal, and reading from it. Several readers and ranges may
- * share an input. It counts its users, and the last one to release it closes it. Reading in order
- * is the reader's (reader.h).
- *
- * All functions are thread-safe, except input_open on standard input.
+ * One input: an open file, pipe or terminal. Several readers and ranges may share it; the last one
+ * to release it closes it. All functions are thread-safe, except input_open on standard input.
  */
 #ifndef GPUHIST_INPUT_H
 #define GPUHIST_INPUT_H
@@ -16,10 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/*
- * The name of standard input in messages. The name of an input has this address only if the input
- * is standard input; a file that is called "standard input" has a different address.
- */
+/* The name of standard input in messages. No other input's name has this address. */
 extern const char input_stdin_name[];
 
 /* Does not change after it is opened, except `users`. */

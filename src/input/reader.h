@@ -1,9 +1,7 @@
 /*
- * A reader returns the bytes of an input in order, decoded if the input is compressed, with
- * newlines where its rows end, and without header lines and the comments before them, or the header
- * of an array and the columns that are not wanted. If the field has a name, the reader looks it up
- * in the last header line. It reads a whole input, or a part of a regular file that can be decoded
- * independently.
+ * A reader returns the bytes of an input, or of a part of a regular file, in order: decoded, with
+ * newlines where rows end, without header lines and the comments before them, or the header of an
+ * array and the columns that are not wanted. It looks up names of fields in the last header line.
  *
  * Not thread-safe; distinct readers may share an input.
  */
@@ -22,10 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * A pipe counts as empty if nothing arrives for this long. A shorter time would end a chunk each
- * time that the reader is faster than the writer, and so produce many small chunks.
- */
+/* A pipe counts as empty if nothing arrives for this long. A shorter time makes small chunks. */
 #define INPUT_PAUSE_MS 1
 
 /* The result of a read. */
@@ -122,10 +117,7 @@ struct reader {
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
                  const struct decoder_format *format);
 
-/*
- * As reader_open, for a part of a regular file that can be decoded independently. part->wrap must
- * outlive the reader.
- */
+/* As reader_open, for a part of a regular file. part->wrap must outlive the reader. */
 void reader_open_part(struct reader *reader, const struct reader_options *options,
                       struct input *input, const struct decoder_format *format,
                       const struct decoder_part *part);
@@ -181,17 +173,11 @@ enum input_event reader_look(struct reader *reader, struct failure *failure);
 enum input_event reader_look_array(struct reader *reader, struct input_piece *piece,
                                    struct npy *array, bool *is_array, struct failure *failure);
 
-/*
- * Detects the format of a regular file by its first bytes: what the options decode, or refuse.
- * Stores NULL if it is neither. Fails with STATUS_DATA.
- */
+/* Stores the format of a regular file that the options decode or refuse, or NULL. */
 enum status reader_detect(const struct reader_options *options, const struct input *input,
                           const struct decoder_format **format, struct failure *failure);
 
-/*
- * Returns the number of the line that text begins with or in. Counts the lines that are not counted
- * yet by reading the file again; a file that cannot be read has none.
- */
+/* Returns the number of a line. Reads the file again to count lines that are not counted yet. */
 uint64_t reader_find_line(const struct chunk_origin *origin);
 
 #endif

@@ -1,12 +1,10 @@
 /*
- * The source presents all inputs, files, pipes and terminals, as one stream of bytes. Any number of
- * threads pull chunks from it at the same time.
+ * The source presents all inputs as one stream of bytes. Any number of threads pull chunks from it.
  *
- * A thread that pulls from a regular file claims a range under a lock, and then reads the range in
- * parallel with other threads. Other inputs are read under the lock, directly into the buffer of
- * the thread that pulls. Chunks hold whole records: the beginning of a record that does not fit in
- * a buffer opens the next chunk. A binary element may also extend from one file to the next.
- * Comments in chunks are blank.
+ * A thread claims a range of a regular file under a lock, and then reads it in parallel with
+ * others. Other inputs are read under the lock, directly into the buffer of the thread that pulls.
+ * Chunks hold whole records: the beginning of one that does not fit in a buffer opens the next
+ * chunk. A binary element may extend from one file to the next. Comments in chunks are blank.
  *
  * Ranges end at newlines. Of CSV, one may be between quotes; then a row belongs to the range in
  * which it begins: its thread reads on beyond the range, and the threads of the ranges after it
@@ -106,17 +104,14 @@ enum status source_read_file(const char *name, source_take *take, void *context,
 
 /*
  * Waits until another thread is of use, and returns true; returns false if the input ends before.
- * Every thread calls it once before its first pull. The first thread never waits, and no thread
- * waits if ranges of a file, or parts of compressed files, can be read in parallel. For a pipe,
- * another thread is of use whenever the pipe goes unread for more than a tenth of the time, or
- * two fifths if no processor is to spare: with as few as possible, the pipe moves between cores
- * less often. For one compressed file that cannot be
- * divided, a few threads are of use. Thread-safe.
+ * Every thread calls it once before its first pull. None waits if ranges of a file, or parts of
+ * compressed files, can be read in parallel. For a pipe, another thread is of use whenever the pipe
+ * goes unread for more than a tenth of the time, or two fifths if no processor is to spare; for one
+ * compressed file that cannot be divided, a few are. Thread-safe.
  */
 bool source_join(struct source *source);
 
-/* Called by a thread that has joined and stops pulling before the end: another may join instead.
- * Thread-safe. */
+/* A thread that has joined stops pulling before the end; another may join instead. Thread-safe. */
 void source_leave(struct source *source);
 
 /*
@@ -134,10 +129,7 @@ void source_leave(struct source *source);
 enum status source_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
                         struct failure *failure);
 
-/*
- * As source_pull, but if that would have to wait, for input or for another thread, it does nothing
- * and sets *pulled to false.
- */
+/* As source_pull; but if that would wait, it does nothing and sets *pulled to false. */
 enum status source_try_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
                             bool *pulled, struct failure *failure);
 
@@ -153,10 +145,7 @@ void source_stop(struct source *source, uint64_t position);
  */
 bool source_needs_order(const struct source *source);
 
-/*
- * What source_open has found; SOURCE_SIZE_UNKNOWN unless all inputs are regular files. If some of
- * them are compressed, the two differ.
- */
+/* What source_open has found; SOURCE_SIZE_UNKNOWN unless all inputs are regular files. */
 struct source_sizes {
     uint64_t stream; /* its length; SOURCE_SIZE_UNKNOWN also if a file is compressed */
     uint64_t files;  /* the sum of their sizes as they are */
@@ -181,9 +170,8 @@ struct source_progress source_progress(const struct source *source);
 const char *source_tabbed_file(const struct source *source);
 
 /*
- * After the last pull of a run without a failure: checks that the workers have counted as many
- * bytes, in chunks, as were read. Fails with STATUS_DATA, which means a bug. Not thread-safe, as is
- * source_position.
+ * After the last pull of a run: checks that the workers have counted as many bytes, in chunks, as
+ * were read. A failure, with STATUS_DATA, is a bug. Not thread-safe, as is source_position.
  */
 enum status source_check(const struct source *source, uint64_t counted, struct failure *failure);
 

@@ -1,9 +1,6 @@
 /*
- * A stream cuts bytes that are read in order into chunks of whole records. The beginning of a
- * record that does not fit in a chunk is kept and opens the next chunk. A record that is longer
- * than the buffer makes the buffer grow.
- *
- * Not thread-safe.
+ * A stream cuts bytes that are read in order into chunks of whole records. What is left of them
+ * opens the next chunk; a longer record makes the buffer grow. Not thread-safe.
  */
 #ifndef GPUHIST_STREAM_H
 #define GPUHIST_STREAM_H
@@ -89,9 +86,8 @@ enum status stream_grow(const struct text_rules *rules, const struct chunk_origi
                         struct failure *failure);
 
 /*
- * Takes from the reader the counts of header lines that it has skipped, which it resets, and how
- * rows end. Called before the bytes after the header are taken, so that a line that is too long is
- * named right.
+ * Takes from the reader the counts of header lines, which it resets, and how rows end, before the
+ * bytes after the header are taken.
  */
 void stream_count_header(struct stream *stream, struct reader *reader);
 

@@ -19,18 +19,22 @@ const char *binning_limits(const struct element *element, __int128 *low, __int12
     return is_signed ? "64-bit signed integers" : "type u64";
 }
 
+__int128 binning_common_divisor(__int128 a, __int128 b)
+{
+    while (b != 0) { /* Euclid's algorithm */
+        const __int128 rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a < 0 ? -a : a;
+}
+
 /* Creates the binning floor((v - low) * numerator / divisor). */
 static void binning_set_scaled(struct binning *binning, const struct element *element, __int128 low,
                                __int128 high, uint64_t bins, __int128 numerator, __int128 divisor)
 {
     const bool is_signed = element->type != ELEMENT_U64;
-    __int128 common = numerator;
-
-    for (__int128 rest = divisor; rest != 0;) { /* Euclid */
-        const __int128 next = common % rest;
-        common = rest;
-        rest = next;
-    }
+    const __int128 common = binning_common_divisor(numerator, divisor);
     const __int128 n = numerator / common;
     const __int128 d = divisor / common;
     enum binning_form form = bins <= BINNING_ESTIMATED_MAX ? BINNING_SCALED64 : BINNING_SCALED128;

@@ -110,9 +110,6 @@ static inline bool binning_is_of_powers(const struct binning *binning)
 enum status binning_init_edges(struct binning *binning, const struct element *element,
                                const __int128 *edges, size_t count, struct failure *failure);
 
-/* Frees what a binning owns. A zero-initialised binning is allowed. */
-void binning_destroy(struct binning *binning);
-
 /*
  * Stores the range low <= value < high within which bins for elements of this type must lie.
  * Returns the name of this range for messages, a constant string.
@@ -124,6 +121,9 @@ static inline __int128 binning_floor(__int128 value, __int128 width)
 {
     return value / width - (value % width < 0);
 }
+
+/* Returns the greatest common divisor of two numbers that are not both 0. */
+__int128 binning_common_divisor(__int128 a, __int128 b);
 
 /* Returns the next greater one of 1, 2, 5, 10, 20, 50, ..., of which `number` is one. */
 __int128 binning_next_round(__int128 number);

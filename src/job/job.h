@@ -1,7 +1,6 @@
 /*
- * The job: what to compute. It does not say where the input comes from, where the result goes or
- * which engine works. It is all that an engine may know. It is constant after its construction, and
- * all threads share it.
+ * The job: what to compute, and all that an engine may know. It is constant after its construction,
+ * and all threads share it.
  */
 #ifndef GPUHIST_JOB_H
 #define GPUHIST_JOB_H
@@ -58,9 +57,7 @@ struct parse_errors;
 struct row_count;
 struct stage;
 
-/*
- * Which elements survive a stalin-sort: by default those not less than every survivor before them.
- */
+/* Which elements survive a stalin-sort: by default those not less than every one before. */
 struct stalin_sort_rules {
     bool strict;     /* survivors must be greater */
     bool descending; /* survivors must not be greater (strict: must be less) */
@@ -188,19 +185,13 @@ static inline size_t job_column_count(const struct job *job)
     return job_condition_column(job) + job->condition_count;
 }
 
-/*
- * Returns whether values whose weights add up to 0 are part of the result: those of uniq are, but
- * not bins. Pure.
- */
+/* Returns whether values whose weights add up to 0 are part of the result. Pure. */
 static inline bool job_keeps_zeros(const struct job *job)
 {
     return job->has_weights && job->operation == OPERATION_UNIQ && job->bin_width == 1;
 }
 
-/*
- * Returns the bytes of each key of a column in blocks of rows (chunk.h): of values those of their
- * elements; of others 8 for each word. Pure.
- */
+/* Returns the bytes of each key of a column in blocks of rows (chunk.h). Pure. */
 static inline size_t job_key_bytes(const struct job *job, size_t column)
 {
     const struct column *of = &job->columns[column];
@@ -222,10 +213,7 @@ const char *job_count_name(const struct job *job);
 /* Returns whether values or groups are texts, so that a dictionary is needed. Pure. */
 bool job_has_texts(const struct job *job);
 
-/*
- * Return the memory that the dictionary may take, a half of that for counts, and the bytes for
- * table_create.
- */
+/* Return the memory that the dictionary may take, and the table. */
 uint64_t job_dictionary_bytes(const struct job *job);
 uint64_t job_table_bytes(const struct job *job);
 

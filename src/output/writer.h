@@ -22,10 +22,7 @@ struct writer;
  */
 enum status writer_open(struct writer **writer, const char *name, struct failure *failure);
 
-/*
- * Returns space for `bytes` (at most 64 KiB) in the buffer, so that numbers are written without a
- * copy. The caller fills a part of it and calls writer_commit with the length of that part.
- */
+/* Returns space for `bytes`, at most 64 KiB; the caller fills a part of it, and commits that. */
 char *writer_reserve(struct writer *writer, size_t bytes);
 void writer_commit(struct writer *writer, size_t bytes);
 

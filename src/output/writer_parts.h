@@ -20,8 +20,7 @@ struct writer_parts {
 
 /*
  * Writes all parts with up to `threads` threads, fewer if these or memory are short. Returns false,
- * and writes nothing, if there is no memory for any part. The writer keeps errors of writing; after
- * one the remaining parts are not written.
+ * and writes nothing, if there is no memory for any part. The first error of writing ends it.
  */
 bool writer_parts_write(struct writer *writer, const struct writer_parts *parts, unsigned threads);
 

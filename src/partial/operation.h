@@ -108,8 +108,8 @@ extern const struct operation *const operations[];
 const struct operation *operation_of(const struct job *job);
 
 /*
- * Opens a local state that adds to the partial. The caller closes *local, also after a failure,
- * when it may be NULL. The job and the partial must outlive it. Thread-safe.
+ * Opens a local state. The caller closes *local, also after a failure, when it may be NULL. The job
+ * and the partial must outlive it. Thread-safe.
  */
 enum status operation_open_local(const struct operation *operation, const struct job *job,
                                  void *partial, void **local, struct failure *failure);
@@ -117,16 +117,10 @@ enum status operation_open_local(const struct operation *operation, const struct
 /* Closes a local state; NULL is allowed. What is not merged is lost. */
 void operation_close_local(const struct operation *operation, void *local);
 
-/*
- * Checks that as many elements, or with weights as high a sum of them, were `counted` as were
- * `read`. Fails with STATUS_DATA, which means a bug. Thread-safe.
- */
+/* Fails with STATUS_DATA, which means a bug, unless `counted` is what was `read`. Thread-safe. */
 enum status operation_check_elements(uint64_t read, uint64_t counted, struct failure *failure);
 
-/*
- * How many values of rows with several columns count, each as many times as its weight says. All
- * workers add to it.
- */
+/* How many values of rows with several columns count, each as often as its weight says. */
 struct row_count {
     atomic_uint_least64_t sum;
     atomic_bool is_too_large; /* it would be 2^64 or more */

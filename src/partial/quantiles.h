@@ -35,9 +35,8 @@ struct quantiles_value {
 enum status quantiles_parse(struct quantiles *quantiles, const char *text, struct failure *failure);
 
 /*
- * Prints a note on standard error if the percentages look like fractions of 1, as 0.5,0.99: all are
- * above 0 and at most 1, and one is below 1. None is allowed. `prefix`: before a percentage where
- * it was typed: "p" of reductions, "" of --quantiles.
+ * Prints a note on standard error if the percentages look like fractions of 1, as 0.5,0.99.
+ * `prefix`: before a percentage where it was typed: "p" of reductions, "" of --quantiles.
  */
 void quantiles_note(const struct quantiles *quantiles, const char *prefix);
 

@@ -47,8 +47,8 @@ struct state_run {
 struct state_writer;
 
 /*
- * Begins a state with that line of options in `writer`, which the caller owns and which keeps
- * errors of writing. Fails with STATUS_DATA if there is no memory. The caller closes the state.
+ * Begins a state with that line of options in `writer`, which keeps errors of writing. Fails with
+ * STATUS_DATA if there is no memory. The caller closes the state.
  */
 enum status state_writer_open(struct state_writer **state, struct writer *writer, const char *line,
                               struct failure *failure);
@@ -63,10 +63,7 @@ void state_write_number(struct state_writer *state, unsigned __int128 number);
 void state_write_row(struct state_writer *state, unsigned __int128 bin, uint64_t count);
 void state_write_rows_end(struct state_writer *state);
 
-/*
- * Completes the state if `status` is STATUS_OK, and frees it. Returns the status; fails with
- * STATUS_DATA if the state could not be compressed.
- */
+/* Completes the state if `status` is STATUS_OK, and frees it. Returns the status or fails. */
 enum status state_writer_close(struct state_writer *state, enum status status,
                                struct failure *failure);
 

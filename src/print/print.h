@@ -72,32 +72,23 @@ struct print_output {
 bool print_format_find(const char *name, const struct print_format **format);
 
 /*
- * Prints on standard error that the output is tsv if its name ends in another format's, and none
- * was given. `has_bins`: the result can be printed in all formats.
+ * Prints a note that the output is tsv if its name ends in another format's, and none was given.
+ * `has_bins`: the result can be printed in all formats.
  */
 void print_note_suffix(const struct print_options *options, bool has_bins);
 
 /* Checks that the format supports the other options of a histogram. Fails with STATUS_USAGE. */
 enum status print_check_format(const struct print_options *options, struct failure *failure);
 
-/*
- * Likewise for the groups of a histogram, if its job has any. Pictures of groups are heat
- * maps, of one column.
- */
+/* Likewise for the groups of a job, if it has any. */
 enum status print_check_groups(const struct print_options *options, const struct job *job,
                                struct failure *failure);
 
-/*
- * Checks that the format can print the values of `operation`, the name of reduce or count. Fails
- * with STATUS_USAGE.
- */
+/* Likewise that the format can print the values of `operation`, the name of reduce or count. */
 enum status print_check_values(const struct print_options *options, const char *operation,
                                struct failure *failure);
 
-/*
- * Checks that all outputs can be written. Fails with STATUS_DATA, or with STATUS_USAGE if two are
- * the same file.
- */
+/* Fails with STATUS_DATA if an output cannot be written, with STATUS_USAGE if two are the same. */
 enum status print_check(const struct print_options *options, struct failure *failure);
 
 /*
@@ -115,7 +106,7 @@ enum status print_check_input(const struct print_options *options, const char *i
 enum status print_connect(struct print_output *output, const struct job *job, void *partial,
                           const struct print_options *options, struct failure *failure);
 
-/* Returns whether the result is not printed because the state goes to standard output instead. */
+/* Whether the result is not printed because the state goes to standard output instead. */
 bool print_is_dropped(const struct print_options *options);
 
 /*

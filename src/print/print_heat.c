@@ -70,17 +70,6 @@ static void print_heat_add_position(struct print_heat_axis *axis, __int128 posit
     axis->known++;
 }
 
-/* The greatest common divisor of numbers that are not both 0, by Euclid's algorithm. */
-static __int128 print_heat_divisor(__int128 a, __int128 b)
-{
-    while (b != 0) {
-        const __int128 rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
 /* The positions of groups are multiples of the greatest step that leads from each to the next. */
 static void print_heat_survey_groups(struct print_heat *heat)
 {
@@ -98,7 +87,7 @@ static void print_heat_survey_groups(struct print_heat *heat)
     for (uint64_t g = 0; g < groups->count; g++) {
         const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);
         if (g > 0)
-            unit = print_heat_divisor(unit, value - before);
+            unit = binning_common_divisor(unit, value - before);
         before = value;
     }
     axis->scale.unit = unit > 0 ? unit : 1;
@@ -265,7 +254,7 @@ static struct axis print_heat_axis_of(const struct print_heat_axis *axis)
     const __int128 cell =
         axis->has_names || axis->scale.binning ? 1 : axis->scale.unit * axis->step;
 
-    return (struct axis){.step = print_heat_divisor(cell, axis->scale.origin),
+    return (struct axis){.step = binning_common_divisor(cell, axis->scale.origin),
                          .element = axis->scale.element};
 }
 

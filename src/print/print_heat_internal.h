@@ -94,10 +94,7 @@ size_t print_heat_longest(const struct print_heat_axis *axis);
 /* Whether a cell is a single value, so that its label belongs in its middle. */
 bool print_heat_is_single(const struct print_heat_axis *axis);
 
-/*
- * Chooses labels that take `cells` cells each: every so many, which it returns, from *first on. On
- * axes without names they are round.
- */
+/* Chooses labels, round ones, of `cells` cells each: every so many, returned, from *first on. */
 size_t print_heat_labels(const struct print_heat_axis *axis, size_t cells, size_t *first);
 
 /* The colours of the scale: of levels 0 to PRINT_HEAT_COLOURS - 1, each brighter than the last. */

@@ -116,8 +116,8 @@ enum status table_writer_absorb(struct table_writer *writer, const uint64_t *key
                                 struct failure *failure);
 
 /*
- * Adds n rows of the layout, whose keys may be repeated. Fails likewise. Rows are added fastest if
- * those of one partition follow each other, and each thread has partitions of its own.
+ * Adds n rows of the layout, whose keys may be repeated; fastest if those of one partition follow
+ * each other, and each thread has partitions of its own. Fails likewise.
  */
 enum status table_writer_add_rows(struct table_writer *writer, const void *rows, size_t n,
                                   struct failure *failure);
@@ -150,10 +150,7 @@ enum status table_writer_drain(struct table_writer *writer, size_t partition, ta
 /* Moves all that the writer holds to the table. Fails likewise. */
 enum status table_writer_flush(struct table_writer *writer, struct failure *failure);
 
-/*
- * The number of rows in memory, which may have the same keys. All writers must have been flushed,
- * and none may be at work.
- */
+/* The number of rows in memory, which may have the same keys. No writer may be at work. */
 uint64_t table_held(const struct table *table);
 
 /* The order of a finalized table's rows. */
@@ -179,9 +176,7 @@ void table_extract(struct table *table, uint64_t first, uint64_t last,
                    void (*take)(void *context, const struct table_entry *entries, size_t n),
                    void *context);
 
-/*
- * The rest is for a finalized table. All are thread-safe.
- */
+/* The rest is for a finalized table. All are thread-safe. */
 
 /* The number of distinct keys, and the sum of the first words after them modulo 2^64. */
 uint64_t table_distinct(const struct table *table);
@@ -205,10 +200,7 @@ struct table_position table_begin(const struct table *table);
 size_t table_read(const struct table *table, struct table_position *position, void *rows,
                   size_t capacity);
 
-/*
- * Starts at the first row of part `part` of `parts` parts, which are about equal, and ends with
- * that part.
- */
+/* Starts at the first row of part `part` of `parts` equal parts, and ends with that part. */
 struct table_position table_begin_part(const struct table *table, size_t part, size_t parts);
 
 /* In ascending order: starts at row `index`, at most table_distinct. Otherwise undefined. */

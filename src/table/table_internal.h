@@ -110,10 +110,7 @@ static inline uint64_t table_row_bytes(const struct table *table)
     return table->layout.words * sizeof(uint64_t);
 }
 
-/*
- * Adds up what came since in a partition, and packs the result. The caller holds its lock. Fails
- * with STATUS_DATA if there is no memory.
- */
+/* Adds up what came since in a partition, whose lock the caller holds, and packs the result. */
 enum status table_partition_pack(struct table *table, struct table_partition *partition,
                                  struct table_packer *packer, struct failure *failure);
 
@@ -121,27 +118,18 @@ enum status table_partition_pack(struct table *table, struct table_partition *pa
 enum status table_partition_pack_due(struct table *table, struct table_partition *partition,
                                      struct table_packer *packer, struct failure *failure);
 
-/*
- * Takes the first block of a list, NULL if there is none, and returns `done`, the one before, to
- * the pool.
- */
+/* Takes the first block of a list, or NULL, and returns `done`, the one before, to the pool. */
 struct table_block *table_list_next(struct table *table, struct table_packer *packer,
                                     struct table_list *list, struct table_block *done);
 
 /* Frees what a packer holds. */
 void table_packer_destroy(struct table *table, struct table_packer *packer);
 
-/*
- * Moves the rows of some partitions to a run if the table is full. The caller has no lock. Fails
- * with STATUS_DATA. Thread-safe.
- */
+/* Moves the rows of some partitions to a run if the table is full. Thread-safe, without a lock. */
 enum status table_spill_some(struct table *table, struct table_packer *packer,
                              struct failure *failure);
 
-/*
- * Moves all rows to runs, and merges all runs into spill.runs[0]. No writer may be at work. Fails
- * with STATUS_DATA.
- */
+/* Moves all rows to runs, and merges all runs into spill.runs[0]. No writer may be at work. */
 enum status table_spill_all(struct table *table, struct failure *failure);
 
 /* Whether rows in ascending order would take more memory than the table may. */

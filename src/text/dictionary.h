@@ -1,9 +1,7 @@
 /*
  * A dictionary of byte strings that all worker threads share: numbers each different string, so
- * that keys of 64 bits stand for texts. Two strings have the same number if they have the same
- * bytes, whatever their hashes.
- *
- * The numbers depend on which thread comes first; dictionary_order ranks them by their bytes.
+ * that keys of 64 bits stand for texts. The numbers depend on which thread comes first;
+ * dictionary_order ranks them by their bytes.
  */
 #ifndef GPUHIST_DICTIONARY_H
 #define GPUHIST_DICTIONARY_H
