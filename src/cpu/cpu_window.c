@@ -5,6 +5,8 @@
 
 #include "cpu/cpu_keys.h"
 
+#include <string.h>
+
 void cpu_window_init(struct cpu_window *self, const struct job *job)
 {
     self->element = &job->element;
@@ -32,8 +34,10 @@ size_t cpu_window_count(struct cpu_window *self, const void *block, const uint64
     const uint32_t limit = self->window ? self->window->binning.bins : 1;
     size_t outside = 0;
 
-    if (!self->window && !weights) {
+    if (!self->window && (!weights || self->keeps_zeros)) {
         cpu_keys_widen(self->element, block, n, self->outside);
+        if (weights)
+            memcpy(self->outside_weights, weights, n * sizeof *weights);
         return n;
     }
     if (self->window)

@@ -179,20 +179,14 @@ static inline __attribute__((always_inline)) void element_store(void *bytes, uin
     const uint16_t half = (uint16_t)key;
     const uint32_t word = (uint32_t)key;
 
-    switch (width) {
-    case 1:
-        memcpy(bytes, &narrow, sizeof narrow);
-        break;
-    case 2:
-        memcpy(bytes, &half, sizeof half);
-        break;
-    case 4:
-        memcpy(bytes, &word, sizeof word);
-        break;
-    default:
+    if (width == sizeof key)
         memcpy(bytes, &key, sizeof key);
-        break;
-    }
+    else if (width == sizeof word)
+        memcpy(bytes, &word, sizeof word);
+    else if (width == sizeof half)
+        memcpy(bytes, &half, sizeof half);
+    else
+        memcpy(bytes, &narrow, sizeof narrow);
 }
 
 #endif

@@ -211,7 +211,8 @@ static void print_lines_of(struct writer *writer, const struct print_table *tabl
             cumulative += batch[i].count;
             const bool is_first = separator == '\0' && batch[i].low == table->first_low;
             c = print_word(c, separator, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
-            c = mempcpy(c, group, group_bytes);
+            if (group_bytes > 0) /* a call takes time */
+                c = mempcpy(c, group, group_bytes);
             c = print_bin(c, table, batch[i].low, batch[i].high);
             c = has_word ? mempcpy(c, word, word_bytes)
                          : print_word(c, separator, PRINT_WORD_COUNT);

@@ -196,14 +196,16 @@ TEXT_INLINE bool text_number_read(enum cpu_isa isa, const struct text_rules *rul
 {
     bool is_negative = data[begin] == '-';
     size_t count = end - begin - (is_negative | (data[begin] == '+'));
-    if (rules->notation == TEXT_HEX && text_number_has_prefix(data + end - count, count))
-        count -= 2;
-    bool is_long = count - 1 >= TEXT_NUMBER_DIGITS || end < TEXT_NUMBER_DIGITS;
 
-    if (__builtin_expect(!is_long && rules->notation == TEXT_INTEGERS, true)) {
+    if (__builtin_expect(rules->notation == TEXT_INTEGERS && count - 1 < TEXT_NUMBER_DIGITS &&
+                             end >= TEXT_NUMBER_DIGITS,
+                         true)) {
         number->is_negative = is_negative;
         return text_number_join(isa, data + end, count, &number->magnitude);
     }
+    if (rules->notation == TEXT_HEX && text_number_has_prefix(data + end - count, count))
+        count -= 2;
+    bool is_long = count - 1 >= TEXT_NUMBER_DIGITS || end < TEXT_NUMBER_DIGITS;
     if (!is_long && rules->notation == TEXT_HEX) {
         number->is_negative = is_negative;
         return text_number_join_hex(data + end, count, &number->magnitude);

@@ -24,12 +24,13 @@ struct text_rows_field {
 /* A column, and how its tokens are read. */
 struct text_rows_column {
     size_t index; /* in the job */
-    size_t field;
+    const struct text_rows_field *field;
     struct text_rules rules;
     struct text_number_limits limits;
     uint64_t width;
     const struct column *of;
     bool is_number;                    /* else it is of another kind */
+    bool is_padded;                    /* blanks around its tokens are no part of them */
     size_t key_bytes;                  /* of the keys that are stored */
     const struct predicate *condition; /* NULL: it is stored */
 };
@@ -75,6 +76,9 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
             .key_bytes = job_key_bytes(job, index),
             .condition = index >= conditions ? &job->conditions[index - conditions] : NULL,
         };
+        column->is_padded =
+            of->notation != TEXT_BYTES && (column->rules.delimiter != TEXT_NO_DELIMITER ||
+                                           column->rules.field == TEXT_WHOLE_LINE || rows->json);
         if (column->is_number)
             column->limits = text_number_limits(of->element);
         if (column->rules.from_zero)
@@ -94,8 +98,10 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
         call->counted += wanted > 0;
     }
     for (size_t i = 0; i < count; i++) {
-        while (call->field[call->column[i].field].rules.field != call->column[i].rules.field)
-            call->column[i].field++;
+        struct text_rows_column *column = &call->column[i];
+        column->field = call->field;
+        while (column->field->rules.field != column->rules.field)
+            column->field++;
     }
 }
 
@@ -113,7 +119,7 @@ static void text_rows_add_invalid(struct text_rows *rows, size_t column, size_t 
 struct text_rows_token {
     size_t begin; /* in the data */
     size_t end;
-    size_t line_end; /* where blanks separate fields, a time may go on in the next one, up to it */
+    size_t line_end; /* a time may go on up to it where blanks separate fields */
     bool is_escaped; /* a string of JSON with escapes, or of CSV with doubled quotes */
 };
 
@@ -161,7 +167,8 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
     int64_t time;
     uint32_t id = 0;
     size_t bytes;
-    size_t more = token->line_end - token->end;
+    const bool by_blanks = rows->rules->delimiter == TEXT_NO_DELIMITER && !rows->json;
+    const size_t more = by_blanks ? token->line_end - token->end : 0;
     const char *text;
 
     key[0] = 0;
@@ -227,11 +234,12 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
 {
     struct text_rows *rows = call->rows;
     const char *data = rows->data;
-    const struct text_rows_field *field = &call->field[column->field];
+    const struct text_rows_field *field = column->field;
     const bool is_found = field->end != SIZE_MAX; /* a missing one is at the end of its line */
     struct text_rows_token token = {
         .begin = is_found ? field->begin : line_end,
         .end = is_found ? field->end : line_end,
+        .line_end = line_end,
         .is_escaped = field->is_escaped,
     };
 
@@ -242,10 +250,8 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
         token.is_escaped = column->of->notation == TEXT_BYTES &&
                            memchr(data + token.begin, '"', token.end - token.begin);
     }
-    if (column->of->notation != TEXT_BYTES)
+    if (column->is_padded)
         text_line_trim(data, &token.begin, &token.end);
-    token.line_end =
-        rows->rules->delimiter == TEXT_NO_DELIMITER && !rows->json ? line_end : token.end;
     if ((is_found || column->of->notation == TEXT_NOTHING) &&
         text_rows_read_token(isa, rows, column, &token, key))
         return true;
@@ -270,10 +276,10 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
 {
     struct text_rows *rows = call->rows;
     const size_t values = rows->job->value_count;
+    const struct text_rows_column *const end = call->column + call->columns;
     uint64_t lost = 0;
 
-    for (size_t i = 0; i < call->columns; i++) {
-        const struct text_rows_column *column = &call->column[i];
+    for (const struct text_rows_column *column = call->column; column < end; column++) {
         uint64_t key[2];
         if (!text_rows_read(isa, is_quoted, call, column, line_end, key)) {
             lost |= (uint64_t)1 << column->index;
@@ -368,12 +374,13 @@ TEXT_INLINE enum text_event text_rows_search(enum cpu_isa isa, bool is_quoted,
     struct text_rows *rows = call->rows;
     const int delimiter = rows->rules->delimiter;
     struct text_quotes carry = TEXT_QUOTES_NONE;
-    size_t begin = rows->offset; /* of the line */
-    bool is_wrong = false;       /* it has wrong quotes, */
-    bool has_ordinary = false;   /* and ordinary ones (text_quotes.h) */
-    uint64_t fields = 0;         /* of the line so far */
-    size_t next = 0;             /* the first field that is not found */
-    bool is_open = false;        /* the end of the field before it is not found */
+    size_t begin = rows->offset;                /* of the line */
+    bool is_wrong = false;                      /* it has wrong quotes, */
+    bool has_ordinary = false;                  /* and ordinary ones (text_quotes.h) */
+    uint64_t fields = 0;                        /* of the line so far */
+    struct text_rows_field *next = call->field; /* the first one that is not found */
+    const struct text_rows_field *const counted = call->field + call->counted;
+    bool is_open = false; /* the end of the field before it is not found */
 
     for (size_t at = begin; begin < rows->bytes; at += TEXT_BLOCK) {
         uint64_t begins = carry.begins;
@@ -394,11 +401,11 @@ TEXT_INLINE enum text_event text_rows_search(enum cpu_isa isa, bool is_quoted,
             uint64_t before = fields;
             fields += (uint64_t)__builtin_popcountll(line_begins);
             if (is_open && line_ends) {
-                call->field[next - 1].end = at + text_block_first(line_ends);
+                next[-1].end = at + text_block_first(line_ends);
                 is_open = false;
             }
-            while (next < call->counted && (uint64_t)call->field[next].rules.field <= fields) {
-                struct text_rows_field *field = &call->field[next++];
+            for (; next < counted && (uint64_t)next->rules.field <= fields; next++) {
+                struct text_rows_field *field = next;
                 for (; before + 1 < (uint64_t)field->rules.field; before++)
                     line_begins &= line_begins - 1;
                 unsigned first = text_block_first(line_begins);
@@ -412,8 +419,8 @@ TEXT_INLINE enum text_event text_rows_search(enum cpu_isa isa, bool is_quoted,
             if (!newlines)
                 break;
             size_t newline = at + text_block_first(newlines);
-            for (size_t i = next; i < call->counted; i++)
-                call->field[i].end = SIZE_MAX;
+            for (; next < counted; next++)
+                next->end = SIZE_MAX;
             enum text_event event = text_rows_finish(isa, is_quoted, call, begin, is_wrong,
                                                      has_ordinary, fields, newline);
             if (event != TEXT_END)
@@ -421,7 +428,8 @@ TEXT_INLINE enum text_event text_rows_search(enum cpu_isa isa, bool is_quoted,
             rest &= ~(newlines ^ (newlines - 1));
             begin = newline + 1;
             is_wrong = has_ordinary = is_open = false;
-            fields = next = 0;
+            fields = 0;
+            next = call->field;
         }
     }
     rows->offset = rows->bytes;
