@@ -41,7 +41,7 @@ static void *main_run(void *argument)
         status_print("%s (see gpuhist%s%s --help)", failure.message, *word ? " " : "", word);
     } else if (status != STATUS_OK) {
         status_print("%s", failure.message);
-    } else if (ferror(stderr)) { /* of a closed one none was wanted, and none is lost */
+    } else if (ferror(stderr)) { /* not if it was closed from the start */
         const int flags = fcntl(STDERR_FILENO, F_GETFL);
         if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY)
             status = STATUS_DATA;

@@ -314,9 +314,9 @@ static void run_destroy_partial(struct run *run)
 /*
  * Reads the whole source into the partial. Starts again on the CPU if a device failed, whose chunks
  * are lost, and the user named no engine; and in order if compressed files were decoded in parallel
- * and a record was cut. Either may be found after the other, each once: engines without devices do
- * not fail, and what is read in order needs no order. What an ordered operation has already written
- * is a prefix of its new output.
+ * and a record was cut. Each happens once at most: the CPU's engine does not fail, and input that
+ * is read in order cuts no record. What an ordered operation has already written is a prefix of its
+ * new output.
  */
 static enum status run_attempts(struct run *run, struct failure *failure)
 {

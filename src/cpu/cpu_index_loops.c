@@ -102,7 +102,8 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin32(const struct cpu_index_terms *terms,
     const int32_t shifted = (int32_t)(key - ((uint32_t)terms->origin + half));
     const bool is_inside = shifted <= (int32_t)((uint32_t)terms->last - half);
     const bool is_above = shifted <= (int32_t)((uint32_t)terms->limit - half);
-    const uint32_t outside = is_above ? terms->above : terms->below; /* nested, more masks */
+    const uint32_t outside =
+        is_above ? terms->above : terms->below; /* in one expression gcc needs more masks */
     const uint32_t x = is_inside ? (uint32_t)shifted + half : 0;
     uint32_t bin;
 
@@ -147,7 +148,7 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
         ((uint64_t)shifted + half) & (0 - (uint64_t)is_inside); /* a branch is no vector code */
     uint32_t bin;
 
-    if (way == CPU_INDEX_UNITS) { /* no bin begins below all words of 64 bits */
+    if (way == CPU_INDEX_UNITS) { /* x is the number of the bin */
         bin = (uint32_t)x;
     } else if (way == CPU_INDEX_QUOTIENT) {
         const union cpu_exponent_double above = {x | 0x4330000000000000}; /* 2^52 + x, x < 2^52 */

@@ -32,7 +32,7 @@
  * not ready: the thread continues in the device's library, uses only this struct, and frees it.
  */
 struct pipeline_startup {
-    struct pipeline *pipeline; /* neither is valid in PIPELINE_PREPARES once it has `ended` */
+    struct pipeline *pipeline; /* not valid in PIPELINE_PREPARES after `ended`, nor is the pool */
     struct worker_pool *pool;
     const struct engine *engine; /* of the pool, as the next */
     unsigned device;

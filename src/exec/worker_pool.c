@@ -200,7 +200,7 @@ static void *worker_run(void *argument)
     if (worker->fault_status != STATUS_OK)
         worker->status = status_fail_first(&worker->failure, worker->status, &worker->fault);
     void *opened = worker->consumer;
-    worker->consumer = NULL;
+    worker->consumer = NULL; /* it holds nothing: worker_pool_merge skips it */
     if (crew->checkpoint)
         checkpoint_leave(crew->checkpoint);
     crew_leave(crew);

@@ -32,7 +32,7 @@ struct worker_pool_report {
 struct worker;
 
 struct worker_pool {
-    struct crew *crew; /* the caller sets this and the next three, and they do not change */
+    struct crew *crew; /* the caller sets this and the next four, and they do not change */
     const struct engine *engine;
     unsigned device;
     bool joins_late;        /* a failure to begin is then no failure of the run */

@@ -164,8 +164,7 @@ static enum input_event reader_read_file(struct reader *reader, struct input_pie
     return n == 0 ? INPUT_END : INPUT_DATA;
 }
 
-/* Reads more of the file after the raw bytes ahead; of the piece, it uses what is said of waiting.
- */
+/* Reads more of the file after the raw bytes ahead. The piece says only whether to wait. */
 static enum input_event reader_read_raw(struct reader *reader, struct input_piece *piece,
                                         struct failure *failure)
 {
@@ -297,7 +296,7 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
     return event;
 }
 
-/* Reads more after the plain bytes ahead; of the piece, it uses what is said of waiting. */
+/* Reads more after the plain bytes ahead. The piece says only whether to wait. */
 static enum input_event reader_read_ahead(struct reader *reader, struct input_piece *piece,
                                           struct failure *failure)
 {

@@ -888,9 +888,9 @@ static enum status source_read_range(struct source *source, const struct source_
 
 /*
  * Pulls from the inputs outside the parts. With the lock: reads or claims, completes the chunk, and
- * advances the stream; then without it, reads what was claimed. Unless *ended is set, *chunk is
- * empty only if nothing can be read at present, or without `wait` if another thread has the lock.
- * Fails also if the input has ended within an element.
+ * advances the stream; then without it, reads what was claimed. *chunk is empty at the end of the
+ * input, and if nothing can be read at present; without `wait`, also if another thread has the
+ * lock. Fails also if the input has ended within an element.
  */
 static enum status source_pull_inputs(struct source *source, struct chunk_buffer *buffer, bool wait,
                                       struct chunk *chunk, bool *ended, struct failure *failure)

@@ -77,7 +77,7 @@ enum status source_look_array(struct source *source, struct npy *array, bool *is
  * Sets what chunks consist of, if not of bytes. `divides` allows several threads to decode
  * compressed files in parallel, if all inputs are regular files: chunks then come in any order, all
  * with sequence 0; their positions are in the order of the stream, with gaps (source_needs_order).
- * Called before the first pull, as the next two, and once.
+ * Called once, before the first pull.
  */
 void source_set_format(struct source *source, const struct record_format *format, bool divides);
 
@@ -171,11 +171,11 @@ const char *source_tabbed_file(const struct source *source);
 
 /*
  * After the last pull of a run: checks that the workers have counted as many bytes, in chunks, as
- * were read. A failure, with STATUS_DATA, is a bug. Not thread-safe, as is source_position.
+ * were read. A failure, with STATUS_DATA, is a bug. Not thread-safe.
  */
 enum status source_check(const struct source *source, uint64_t counted, struct failure *failure);
 
-/* How many bytes have been pulled so far. */
+/* How many bytes have been pulled so far. Not thread-safe. */
 uint64_t source_position(const struct source *source);
 
 #endif

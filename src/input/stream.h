@@ -20,7 +20,7 @@ struct stream {
     const struct record_format *format; /* const once the first chunk is made */
     struct text_rules rules;            /* text: of the input that the last bytes came from */
     struct chunk_origin origin;         /* of the next chunk; its name is that of this input */
-    char *rest;                         /* memory that the rest ends; or NULL; the owner frees it */
+    char *rest;       /* memory; the rest is at its end; NULL: none; the owner frees it */
     bool is_skipping; /* the end of a row that began before the stream is to be skipped, */
     enum text_scan_state skip_state; /* and this is its state in CSV */
     size_t rest_begin;               /* bytes that open the next chunk: rest_bytes from here on */

@@ -135,8 +135,8 @@ void print_lines(struct writer *writer, const struct print_table *table);
 
 /*
  * Writes the rows of a table with `write`, which several threads call for different parts of a
- * large one. It writes at most row_bytes bytes for a row, which depend on that alone, and reserves
- * less than 64 KiB of the writer at a time.
+ * large one. It writes at most row_bytes bytes for a row, which do not depend on other rows, and
+ * reserves less than 64 KiB of the writer at a time.
  */
 void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
                          void (*write)(struct writer *writer, const struct print_table *part));
