@@ -5,7 +5,6 @@
 
 #include "app/lists.h"
 #include "app/options_table.h"
-#include "base/decimal.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
 

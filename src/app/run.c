@@ -456,8 +456,10 @@ static enum status run_prepare(struct run *run, struct failure *failure)
             if (options->reductions.list[i].id == REDUCTION_QUANTILE)
                 percents[reduced.count++] = options->reductions.list[i].percentage;
         }
-        quantiles_note(&options->print.quantiles, "");
-        quantiles_note(&reduced, "p");
+        if (options->print.quantiles.count > 0)
+            quantiles_note(&options->print.quantiles, "");
+        if (reduced.count > 0)
+            quantiles_note(&reduced, "p");
     }
     if (!options->quiet && !is_ordered &&
         options->print.output) /* what is ordered has no formats */

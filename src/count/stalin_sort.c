@@ -3,7 +3,6 @@
 
 #include "count/stalin_sort.h"
 
-#include "base/decimal.h"
 #include "output/writer.h"
 #include "text/text_rows.h"
 

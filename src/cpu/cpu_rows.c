@@ -4,7 +4,6 @@
 #include "cpu/cpu_rows.h"
 
 #include "base/decimal.h"
-#include "base/memory.h"
 #include "cpu/cpu_keys.h"
 #include "input/parse_errors.h"
 #include "partial/operation.h"

@@ -3,7 +3,6 @@
 
 #include "job/predicate.h"
 
-#include "base/decimal.h"
 #include "base/digest.h"
 
 #include <stdlib.h>

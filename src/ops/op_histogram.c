@@ -8,9 +8,6 @@
  */
 #include "config.h"
 
-#include "base/decimal.h"
-#include "base/digest.h"
-#include "base/memory.h"
 #include "count/histogram.h"
 #include "cpu/cpu_counter.h"
 #include "cpu/cpu_index.h"

@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include "base/decimal.h"
 #include "count/range_histogram.h"
 #include "count/uniq.h"
 #include "cpu/cpu_window.h"
