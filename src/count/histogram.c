@@ -168,6 +168,17 @@ uint64_t histogram_sum_bins(const struct histogram *histogram)
            histogram_count(histogram, histogram->entries - 1);
 }
 
+void histogram_copy_counts(const struct histogram *histogram, size_t first, size_t n,
+                           uint64_t *counts)
+{
+    for (size_t length; n > 0; first += length, counts += length, n -= length) {
+        const bool is_used = histogram_is_used(histogram, first);
+        length = histogram_region_rest(first, n);
+        for (size_t i = 0; i < length; i++)
+            counts[i] = is_used ? histogram_count(histogram, first + i) : 0;
+    }
+}
+
 /*
  * Must not be inlined in histogram_read_rows, whose loop is then slower if few bins are empty (5M
  * rows: 12.4 ms instead of 8.7).
@@ -272,6 +283,19 @@ static size_t histogram_read_rows(struct rows *rows, struct rows_row *out, size_
     return n;
 }
 
+static size_t histogram_read_counts(struct rows *rows, uint64_t *counts, size_t capacity)
+{
+    const struct histogram *histogram = rows->partial;
+
+    if (rows->next[1] == 0)
+        histogram_start_rows(rows);
+    size_t left = (size_t)(rows->next[1] - 1 - rows->next[0]);
+    size_t n = left < capacity ? left : capacity;
+    histogram_copy_counts(histogram, (size_t)rows->next[0], n, counts);
+    rows->next[0] += n;
+    return n;
+}
+
 static void histogram_narrow_rows(struct rows *rows, uint64_t part, uint64_t parts)
 {
     histogram_start_rows(rows);
@@ -294,6 +318,7 @@ void histogram_rows_begin(struct rows *rows, const struct job *job,
         .below = histogram->below,
         .above = histogram->above,
         .read = histogram_read_rows,
+        .read_counts = histogram_read_counts,
         .narrow = histogram_narrow_rows,
         .rows_max = job->binning.bins,
     };

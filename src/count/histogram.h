@@ -95,6 +95,10 @@ uint64_t histogram_elements(const struct histogram *histogram);
 /* The number of values counted in bins. */
 uint64_t histogram_sum_bins(const struct histogram *histogram);
 
+/* Copies the counters of entries [first, first + n) to counts[0..n). */
+void histogram_copy_counts(const struct histogram *histogram, size_t first, size_t n,
+                           uint64_t *counts);
+
 /* Whether the region of an entry is in use. If not, all its counters are 0. */
 bool histogram_is_used(const struct histogram *histogram, size_t entry);
 

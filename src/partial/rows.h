@@ -47,6 +47,8 @@ struct rows {
     /* Reads up to `capacity` rows, of any count, at least one if there are any. Returns how many.
      */
     size_t (*read)(struct rows *rows, struct rows_row *out, size_t capacity);
+    /* Reads only the counts, with zeros, which takes less time. NULL: not supported. */
+    size_t (*read_counts)(struct rows *rows, uint64_t *counts, size_t capacity);
     /*
      * Restricts rows, of which none has been read, to the part with index `part` of `parts` equal
      * ones. Threads may then read different parts at the same time. NULL: not supported.

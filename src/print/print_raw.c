@@ -23,11 +23,13 @@ static void print_raw_bins(struct writer *writer, const struct print_table *tabl
     struct rows rows = table->rows;
     size_t n;
 
-    while ((n = rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
+    do {
+        n = rows.read_counts ? rows.read_counts(&rows, counts, PRINT_ROWS_BATCH)
+                             : rows_read(&rows, batch, PRINT_ROWS_BATCH);
         for (size_t i = 0; i < n; i++)
-            counts[i] = htole64(batch[i].count);
+            counts[i] = htole64(rows.read_counts ? counts[i] : batch[i].count);
         writer_write(writer, counts, n * sizeof *counts);
-    }
+    } while (n > 0);
 }
 
 static void print_raw_records(struct writer *writer, const struct print_table *table)
@@ -63,13 +65,14 @@ static void print_raw_rows(struct writer *writer, const struct print_table *tabl
     print_raw_data(writer, &all, all.rows.is_sparse);
 }
 
-/* The header says how many rows follow, so records are read twice: those on disk as well. */
+/* The header says how many rows follow, so they are read twice: those on disk as well. */
 static void print_npy_rows(struct writer *writer, const struct print_table *table)
 {
     const struct element *element = &table->rows.job->element;
     const bool is_records = table->rows.is_sparse || table->rows.job->is_automatic;
     struct print_table all = *table;
     struct rows_row batch[PRINT_ROWS_BATCH];
+    uint64_t counts[PRINT_ROWS_BATCH];
     const char *name = table->count_name; /* if it can stand in the header as it is */
     char header[192 + PRINT_NPY_NAME_MAX];
     char descr[80 + PRINT_NPY_NAME_MAX] = "'<u8'";
@@ -84,11 +87,9 @@ static void print_npy_rows(struct writer *writer, const struct print_table *tabl
     if (!is_records)
         all.rows.zeros = all.rows.all = true;
     struct rows rows = all.rows;
-    if (!is_records && rows.narrow)
-        count = rows.rows_max;
-    else
-        while ((n = rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0)
-            count += n;
+    while ((n = !is_records && rows.read_counts ? rows.read_counts(&rows, counts, PRINT_ROWS_BATCH)
+                                                : rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0)
+        count += n;
     if (is_records)
         snprintf(descr, sizeof descr, "[('%s', '<%c8'), ('%s', '<u8')]",
                  all.rows.is_unit ? "value" : "low", element->is_signed ? 'i' : 'u', name);

@@ -268,6 +268,7 @@ void rows_list_begin(struct rows *rows, const struct rows *from, const struct ro
     rows->next[0] = 0;
     rows->next[1] = 0;
     rows->read = rows_list_read;
+    rows->read_counts = NULL;
     rows->narrow = NULL;
 }
 

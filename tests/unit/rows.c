@@ -110,6 +110,28 @@ static bool reads(struct rows rows, const struct rows_row *expected, size_t n)
     return reads_by(BATCH, rows, expected, n);
 }
 
+/* Whether the counts that are read alone, if they can be, are those of the rows. */
+static bool reads_counts_by(size_t room, struct rows rows, const struct rows_row *expected,
+                            size_t n)
+{
+    uint64_t batch[BATCH_MAX];
+    size_t i = 0;
+    size_t got;
+
+    while (rows.read_counts && (got = rows.read_counts(&rows, batch, room)) > 0) {
+        for (size_t j = 0; j < got; j++, i++) {
+            if (i == n || batch[j] != expected[i].count)
+                return tap_note("count %zu of %zu", i, n);
+        }
+    }
+    return !rows.read_counts || i == n || tap_note("%zu counts, not %zu", i, n);
+}
+
+static bool reads_counts(struct rows rows, const struct rows_row *expected, size_t n)
+{
+    return reads_counts_by(BATCH, rows, expected, n);
+}
+
 /* Whether the parts of the rows, one behind the other, are those. */
 static bool reads_parts(const struct rows *rows, const struct rows_row *expected, size_t n,
                         size_t parts)
@@ -133,6 +155,27 @@ static bool reads_parts(const struct rows *rows, const struct rows_row *expected
     return i == n || tap_note("%zu rows in %zu parts, not %zu", i, parts, n);
 }
 
+/* Likewise their counts alone. */
+static bool reads_counts_parts(const struct rows *rows, const struct rows_row *expected, size_t n,
+                               size_t parts)
+{
+    size_t i = 0;
+
+    for (size_t part = 0; part < parts; part++) {
+        uint64_t batch[BATCH];
+        struct rows own = *rows;
+        size_t got;
+        rows->narrow(&own, part, parts);
+        while ((got = own.read_counts(&own, batch, BATCH)) > 0) {
+            for (size_t j = 0; j < got; j++, i++) {
+                if (i == n || batch[j] != expected[i].count)
+                    return tap_note("count %zu of %zu, in part %zu of %zu", i, n, part, parts);
+            }
+        }
+    }
+    return i == n || tap_note("%zu counts in %zu parts, not %zu", i, parts, n);
+}
+
 static void sort_by_count(struct rows_row *rows, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -154,7 +197,8 @@ static bool lists(const struct rows *rows, const struct rows_row *expected, size
     if (rows_list_make(&list, rows, top, true, 0, &failure) != STATUS_OK)
         return tap_note("%s", failure.message);
     rows_list_begin(&listed, rows, &list);
-    bool passed = reads(listed, expected, count) && list.left == n - count;
+    bool passed = reads(listed, expected, count) && reads_counts(listed, expected, count) &&
+                  list.left == n - count;
     rows_list_destroy(&list);
     return passed;
 }
@@ -209,9 +253,11 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
         uint64_t sum = 0;
         for (size_t j = 0; j < n; j++)
             sum += expected[j].count;
-        passed = sum == rows.inside && reads(rows, expected, n);
+        passed = sum == rows.inside && reads(rows, expected, n) &&
+                 (!zeros || (rows.read_counts && reads_counts(rows, expected, n)));
         for (size_t parts = 1; parts <= 3000 && passed; parts = 3 * parts - 1)
-            passed = reads_parts(&rows, expected, n, parts);
+            passed = reads_parts(&rows, expected, n, parts) &&
+                     (!zeros || reads_counts_parts(&rows, expected, n, parts));
         is_plotted = plots(&rows, expected, n, is_powers(&job) ? 129 : 2 * LINES_MAX);
         sort_by_count(expected, n);
         passed = passed && lists(&rows, expected, n, 0) && lists(&rows, expected, n, 1) &&
@@ -280,9 +326,10 @@ static uint64_t fill_ranges(struct histogram *histogram)
     return sum;
 }
 
-/* Whether what is empty at either end of first .. end is as looked at singly. */
+/* Whether what is empty at either end of first .. end, and the counts, are as looked at singly. */
 static bool is_range(const struct histogram *histogram, size_t first, size_t end)
 {
+    static uint64_t counts[RANGES_BINS];
     size_t filled = first;
     size_t trimmed = end;
 
@@ -293,6 +340,12 @@ static bool is_range(const struct histogram *histogram, size_t first, size_t end
     if (histogram_skip_empty(histogram, first, end) != filled ||
         histogram_trim_empty(histogram, first, end) != trimmed)
         return tap_note("bins %zu .. %zu are not from %zu to %zu", first, end, filled, trimmed);
+    memset(counts, 0xff, sizeof counts);
+    histogram_copy_counts(histogram, first, end - first, counts);
+    for (size_t i = 0; i < RANGES_BINS; i++) {
+        if (counts[i] != (i < end - first ? histogram_count(histogram, first + i) : UINT64_MAX))
+            return tap_note("bins %zu .. %zu: bin %zu is not copied", first, end, i);
+    }
     return true;
 }
 
