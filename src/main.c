@@ -23,6 +23,7 @@
 struct main_run {
     int argc;
     char **argv;
+    sigset_t signals; /* blocked in it at first */
     enum status status;
     bool is_thread_left; /* of run_options */
 };
@@ -33,6 +34,7 @@ static void *main_run(void *argument)
     struct failure failure;
     struct options options;
 
+    pthread_sigmask(SIG_SETMASK, &self->signals, NULL);
     enum status status = options_parse(&options, self->argc, self->argv, &failure);
     if (status == STATUS_OK)
         status = run_options(&options, &self->is_thread_left, &failure);
@@ -72,15 +74,18 @@ int main(int argc, char **argv)
     if (resources_limit_mapped())
         mallopt(M_ARENA_MAX, 1);
 #endif
-    /* With a small stack (ulimit -s) the program runs on a thread, which takes all signals. */
-    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < MAIN_STACK_BYTES &&
-        parallel_start_thread(&thread, main_run, &run) == 0) {
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, NULL);
+    /*
+     * With a small stack (ulimit -s) the program runs on a thread, which takes all signals: this
+     * one blocks them before it begins.
+     */
+    const bool has_stack =
+        getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= MAIN_STACK_BYTES;
+    sigfillset(&all);
+    pthread_sigmask(has_stack ? SIG_BLOCK : SIG_SETMASK, has_stack ? NULL : &all, &run.signals);
+    if (!has_stack && parallel_start_thread(&thread, main_run, &run) == 0)
         pthread_join(thread, NULL);
-    } else {
+    else
         main_run(&run);
-    }
     run_end_process();
     if (run.is_thread_left) /* all is written, and destructors are not for a library in use */
         _exit((int)run.status);
