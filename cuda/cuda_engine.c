@@ -194,8 +194,9 @@ static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session
     layout.weighed = next;
     if (job->has_weights) {
         layout.d_weights = d_next;
-        layout.d_weighed =
-            d_next + cuda_align(elements_bytes / job->element.bytes * sizeof(uint64_t));
+        const size_t weights =
+            job->is_text ? TEXT_SPAN_VALUES_MAX(bytes) : cuda_engine_elements_max(job, bytes);
+        layout.d_weighed = d_next + cuda_align(weights * sizeof(uint64_t));
         d_next = layout.d_weighed + cuda_align(sizeof(struct cuda_weighed));
         layout.d_weights_control = d_next;
         if (job->is_text)
@@ -626,8 +627,8 @@ static enum status cuda_engine_complete(struct cuda_consumer *self, struct cuda_
     cudaError_t error = cudaStreamSynchronize(chunk->stream);
     if (error != cudaSuccess)
         return cuda_fail(error, "counting failed", failure);
-    const uint32_t invalid = job->has_weights ? weighed->invalid : parsed->invalid;
-    if (session->has_host_chunks && (slot->is_parsed || invalid > 0))
+    if (session->has_host_chunks &&
+        (slot->is_parsed || (job->has_weights ? weighed->invalid : parsed->invalid) > 0))
         return cuda_engine_count_on_host(self, &chunk->chunk, failure);
     if (job->has_weights)
         operation_add_weight(job,

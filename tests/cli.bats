@@ -272,7 +272,7 @@ widths of columns (-f N:int/100)|uniq -d , -f 1:int/100
 --csv with quotes|uniq --csv -f 2
 other addresses|uniq -d , -f 1:ip --invalid ignore
 --time-format|uniq -d , -f 1:time --time-format %s
-widths of weights in records|uniq --record 4 -t u8 --weight u8@1:int/2
+widths of weights in records|uniq --record 3 -t u8 --weight u8@1:int/2
 -f 0|uniq -f 0 --invalid ignore
 --where|uniq -d , -f 1 --where 1=7
 --by|uniq -d , -f 1 --by 1

@@ -42,6 +42,7 @@ run_untraced() {
     '!') [ "$status" -ne 0 ] ;;
     *) [ "$status" -eq "${run_expected#-}" ] ;;
     esac || {
+        IFS=" "
         echo "status $status, not $run_expected: $*"
         return 1
     }

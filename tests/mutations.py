@@ -147,11 +147,11 @@ MUTATIONS = [
      "(rules->has_comments ||", "text_scan"),
 
     # Times and addresses.
-    ("src/base/kind_time.c", "nanoseconds += parts->has_rest; /* up to 10^9 */", "", "kind_time"),
-    ("src/base/kind_time.c", "hours > 23 || minutes > 59 ?", "hours > 24 || minutes > 59 ?",
+    ("src/base/kind_time_read.h", "nanoseconds += parts->has_rest; /* up to 10^9 */", "", "kind_time"),
+    ("src/base/kind_time_internal.h", "hours > 23 || minutes > 59 ?", "hours > 24 || minutes > 59 ?",
      "kind_time"),
-    ("src/base/kind_time.c", "(stop - at == 4 /* +HH */ ||", "(false ||", "kind_time"),
-    ("src/base/kind_time.c", "parts->second > 60)", "parts->second > 59)", "kind_time"),
+    ("src/base/kind_time_read.h", "(stop - at == 4 /* +HH */ ||", "(false ||", "kind_time"),
+    ("src/base/kind_time_read.h", "parts->second > 60)", "parts->second > 59)", "kind_time"),
     ("src/base/kind_ip.c", "key.high == 0 && key.low <= KIND_IP_MAPPED_LAST;",
      "key.high == 0 && key.low < KIND_IP_MAPPED_LAST;", "kind_ip"),
     ("src/base/kind_ip.c", "if (run > longest)", "if (run >= longest)", "kind_ip"),
