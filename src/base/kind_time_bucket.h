@@ -42,7 +42,7 @@ HOST_DEVICE_INLINE int64_t kind_time_bucket_floor(const struct kind_time_bucket 
     if (!kind_time_scale(bucket->digits, KIND_TIME_FIRST_SECOND, 0, &first))
         first = INT64_MIN;
     if (bucket->months > 0) {
-        const int64_t seconds = kind_time_divide(value, (int64_t)kind_time_power(bucket->digits));
+        const int64_t seconds = kind_time_divide(value, (int64_t)decimal_power(bucket->digits));
         const struct kind_time_date date =
             kind_time_find_date(kind_time_divide(seconds, KIND_TIME_DAY));
         int64_t month = date.year * 12 + date.month - 1; /* from January of the year 0 */

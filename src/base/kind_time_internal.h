@@ -103,12 +103,6 @@ HOST_DEVICE_INLINE bool kind_time_is_white(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-HOST_DEVICE_INLINE uint64_t kind_time_power(unsigned digits)
-{
-    static const uint64_t powers[20] = DECIMAL_POWERS;
-    return powers[digits];
-}
-
 /*
  * Each of these reads at `at`, and returns the end of what it has read; `at` itself if it is not
  * there.
@@ -128,7 +122,7 @@ HOST_DEVICE_INLINE const char *kind_time_read_fraction(const char *at, const cha
             parts->has_rest |= *at != '0';
         }
     }
-    parts->nanoseconds = nanoseconds * (unsigned)kind_time_power(KIND_TIME_DIGITS_MAX - count);
+    parts->nanoseconds = nanoseconds * (unsigned)decimal_power(KIND_TIME_DIGITS_MAX - count);
     return at;
 }
 
@@ -213,10 +207,10 @@ const char *kind_time_format_match(const struct kind_time_format *format, const 
 HOST_DEVICE_INLINE bool kind_time_scale(unsigned digits, int64_t seconds, unsigned nanoseconds,
                                         int64_t *value)
 {
-    __int128 scaled = (__int128)seconds * (int64_t)kind_time_power(digits);
+    __int128 scaled = (__int128)seconds * (int64_t)decimal_power(digits);
 
     if (digits > 0 && nanoseconds > 0)
-        scaled += nanoseconds / (unsigned)kind_time_power(KIND_TIME_DIGITS_MAX - digits);
+        scaled += nanoseconds / (unsigned)decimal_power(KIND_TIME_DIGITS_MAX - digits);
     *value = (int64_t)scaled;
     return seconds >= KIND_TIME_FIRST_SECOND && seconds <= KIND_TIME_LAST_SECOND &&
            *value == scaled;

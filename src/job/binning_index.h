@@ -91,9 +91,8 @@ HOST_DEVICE_INLINE uint32_t binning_digits2(uint64_t number)
 /* Returns the number of decimal digits of a number, given its binary ones; 0 for 0. */
 HOST_DEVICE_INLINE uint64_t binning_digits10_of(uint64_t digits2, uint64_t number)
 {
-    static const uint64_t powers[20] = DECIMAL_POWERS;
     uint64_t digits = digits2 * 1233 >> 12; /* the number of digits, or one less */
-    return digits + (number >= powers[digits]);
+    return digits + (number >= decimal_power(digits));
 }
 
 HOST_DEVICE_INLINE uint32_t binning_digits10(uint64_t number)
