@@ -23,7 +23,7 @@
 struct main_run {
     int argc;
     char **argv;
-    sigset_t signals; /* blocked in it at first */
+    sigset_t signals; /* blocked before all were, for a small stack */
     enum status status;
     bool is_thread_left; /* of run_options */
 };
@@ -34,7 +34,6 @@ static void *main_run(void *argument)
     struct failure failure;
     struct options options;
 
-    pthread_sigmask(SIG_SETMASK, &self->signals, NULL);
     enum status status = options_parse(&options, self->argc, self->argv, &failure);
     if (status == STATUS_OK)
         status = run_options(&options, &self->is_thread_left, &failure);
@@ -51,6 +50,13 @@ static void *main_run(void *argument)
     options_destroy(&options);
     self->status = status;
     return NULL;
+}
+
+/* As main_run, on a thread that has begun with all signals blocked. */
+static void *main_run_unblocked(void *argument)
+{
+    pthread_sigmask(SIG_SETMASK, &((struct main_run *)argument)->signals, NULL);
+    return main_run(argument);
 }
 
 int main(int argc, char **argv)
@@ -78,14 +84,16 @@ int main(int argc, char **argv)
      * With a small stack (ulimit -s) the program runs on a thread, which takes all signals: this
      * one blocks them before it begins.
      */
-    const bool has_stack =
-        getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= MAIN_STACK_BYTES;
-    sigfillset(&all);
-    pthread_sigmask(has_stack ? SIG_BLOCK : SIG_SETMASK, has_stack ? NULL : &all, &run.signals);
-    if (!has_stack && parallel_start_thread(&thread, main_run, &run) == 0)
-        pthread_join(thread, NULL);
-    else
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < MAIN_STACK_BYTES) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &run.signals);
+        if (parallel_start_thread(&thread, main_run_unblocked, &run) == 0)
+            pthread_join(thread, NULL);
+        else
+            main_run_unblocked(&run);
+    } else {
         main_run(&run);
+    }
     run_end_process();
     if (run.is_thread_left) /* all is written, and destructors are not for a library in use */
         _exit((int)run.status);
