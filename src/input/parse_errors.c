@@ -218,7 +218,7 @@ enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct jo
         .keys = {values},
         .capacity = sizeof values / sizeof *values,
     };
-    const bool has_rows = chunk->rules.columns > 0 || text_rows_are_needed(job);
+    const bool has_rows = text_rows_are_needed(job);
     text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
     enum text_event event;
 
