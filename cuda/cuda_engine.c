@@ -69,7 +69,6 @@ struct cuda_session {
     struct cuda_shared shared;
     const struct cuda_operation *operation;
     unsigned workers;
-    bool has_host_chunks; /* a chunk that the device cannot parse is counted on the host */
     size_t chunk_bytes;
     size_t partial_bytes; /* on the device */
     struct cuda_layout layout;
@@ -162,6 +161,12 @@ static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
     return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "no context", failure);
 }
 
+/* Whether a chunk that the device cannot parse is counted on the host, not parsed alone. */
+static bool cuda_engine_has_host_chunks(const struct job *job)
+{
+    return job->has_weights || element_is_name(&job->element);
+}
+
 /* The maximum number of elements of a chunk. Addresses of IPv4 have 7 bytes or more. */
 static size_t cuda_engine_elements_max(const struct job *job, size_t bytes)
 {
@@ -189,7 +194,7 @@ static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session
         d_next += cuda_align(cuda_text_control_bytes(bytes));
         next += cuda_align(sizeof(struct cuda_text_parsed));
     }
-    if (engine_find_feature(&cuda_engine, job, ENGINE_PARSES) && !session->has_host_chunks)
+    if (engine_find_feature(&cuda_engine, job, ENGINE_PARSES) && !cuda_engine_has_host_chunks(job))
         layout.values_bytes = elements_bytes;
     layout.weighed = next;
     if (job->has_weights) {
@@ -282,7 +287,6 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
     /* whatever is asked of addresses is found from their counts (groups.h) */
     opened->operation =
         element_is_name(&job->element) ? &cuda_uniq : cuda_engine_operations[job->operation];
-    opened->has_host_chunks = job->has_weights || element_is_name(&job->element);
     opened->chunk_bytes = options->chunk_bytes ? options->chunk_bytes : CUDA_ENGINE_CHUNK_BYTES;
     opened->workers = engine_useful_workers(feeders, opened->chunk_bytes, options->input_bytes);
 
@@ -627,7 +631,7 @@ static enum status cuda_engine_complete(struct cuda_consumer *self, struct cuda_
     cudaError_t error = cudaStreamSynchronize(chunk->stream);
     if (error != cudaSuccess)
         return cuda_fail(error, "counting failed", failure);
-    if (session->has_host_chunks &&
+    if (cuda_engine_has_host_chunks(job) &&
         (slot->is_parsed || (job->has_weights ? weighed->invalid : parsed->invalid) > 0))
         return cuda_engine_count_on_host(self, &chunk->chunk, failure);
     if (job->has_weights)
@@ -677,7 +681,7 @@ static enum status cuda_engine_consumer_absorb(void *consumer, const struct chun
     slot->parse_status = STATUS_OK;
     slot->busy = true;
     self->next_slot = (self->next_slot + 1) % CUDA_ENGINE_SLOTS;
-    if (slot->is_parsed && self->session->has_host_chunks)
+    if (slot->is_parsed && cuda_engine_has_host_chunks(job))
         return STATUS_OK; /* the host counts the chunk when it is completed */
     if (slot->is_parsed) {
         if (cuda_engine_open_rows(self, &cuda_engine_collector, failure) != STATUS_OK)

@@ -139,11 +139,15 @@ cudaError_t launch(const struct cuda_device *device, enum text_span_unit unit,
                    const struct text_span_rules &rules, const struct workspace &work,
                    void *d_values, cudaStream_t stream)
 {
-    auto kernel = rules.notation == TEXT_FIXED  ? choose_kernel<T, TEXT_FIXED>(unit)
-                  : rules.notation == TEXT_HEX  ? choose_kernel<T, TEXT_HEX>(unit)
-                  : rules.notation == TEXT_TIME ? choose_kernel<T, TEXT_TIME>(unit)
-                  : rules.notation == TEXT_IP   ? choose_kernel<T, TEXT_IP>(unit)
-                                                : choose_kernel<T, TEXT_INTEGERS>(unit);
+    auto kernel = rules.notation == TEXT_FIXED ? choose_kernel<T, TEXT_FIXED>(unit)
+                  : rules.notation == TEXT_HEX ? choose_kernel<T, TEXT_HEX>(unit)
+                                               : choose_kernel<T, TEXT_INTEGERS>(unit);
+
+    if constexpr (sizeof(T) == sizeof(uint64_t)) { /* times and addresses have no other width */
+        kernel = rules.notation == TEXT_TIME ? choose_kernel<T, TEXT_TIME>(unit)
+                 : rules.notation == TEXT_IP ? choose_kernel<T, TEXT_IP>(unit)
+                                             : kernel;
+    }
     unsigned blocks = (unsigned)device->multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
 
     if (blocks > work.tiles)
