@@ -461,13 +461,18 @@ static enum status cuda_engine_consumer_open(void *session, void **consumer,
     return STATUS_OK;
 }
 
-/* The operation whose local state is a slot that collects elements in `values`. */
+/*
+ * The operation whose local state is a slot that collects elements in `values`, or NULL: then the
+ * chunk is parsed for its invalid tokens alone.
+ */
 static enum status cuda_engine_collect_elements(void *slot, const struct chunk *elements,
                                                 struct failure *failure)
 {
     struct cuda_slot *self = slot;
     (void)failure;
 
+    if (!self)
+        return STATUS_OK;
     memcpy((char *)self->values + self->values_bytes, elements->data, elements->bytes);
     self->values_bytes += elements->bytes;
     self->chunk.chunk.is_cut = self->chunk.chunk.is_cut || elements->is_cut;
@@ -639,11 +644,13 @@ static enum status cuda_engine_complete(struct cuda_consumer *self, struct cuda_
                              ((unsigned __int128)weighed->halves[1] << 32) + weighed->halves[0]);
     if (job->is_text && !slot->is_parsed) {
         chunk->count = parsed->values;
-        parse_errors_add_values(job->errors, chunk->count);
+        if (parsed->invalid == 0)
+            parse_errors_add_values(job->errors, chunk->count);
+        else if (cuda_engine_open_rows(self, &cuda_engine_collector, failure) != STATUS_OK)
+            return failure->status;
+        else if (cpu_rows_absorb(self->rows, NULL, &chunk->chunk, failure) != STATUS_OK)
+            return cuda_engine_complete_cut(session, slot, failure);
     }
-    if (job->is_text && !slot->is_parsed && parsed->invalid > 0 &&
-        parse_errors_scan_chunk(job->errors, job, &chunk->chunk, failure) != STATUS_OK)
-        return cuda_engine_complete_cut(session, slot, failure);
     enum status status =
         operation->complete ? operation->complete(&session->shared, chunk, failure) : STATUS_OK;
     return slot->parse_status == STATUS_OK

@@ -6,7 +6,6 @@
 #include "input/reader.h"
 #include "text/text.h"
 #include "text/text_reason.h"
-#include "text/text_rows.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -196,39 +195,6 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
         errors->first[i].kind = kind;
     }
     pthread_mutex_unlock(&errors->lock);
-    return STATUS_OK;
-}
-
-enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct job *job,
-                                    const struct chunk *chunk, struct failure *failure)
-{
-    uint64_t values[256];
-    struct text_cursor text = {
-        .rules = &chunk->rules,
-        .data = chunk->data,
-        .bytes = chunk->bytes,
-        .values = values,
-        .capacity = sizeof values / sizeof *values,
-    };
-    struct text_rows rows = {
-        .job = job,
-        .rules = &chunk->rules,
-        .data = chunk->data,
-        .bytes = chunk->bytes,
-        .keys = {values},
-        .capacity = sizeof values / sizeof *values,
-    };
-    const bool has_rows = text_rows_are_needed(job);
-    text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
-    enum text_event event;
-
-    do {
-        event = has_rows ? text_rows_parse(&rows) : parse(&text);
-        if (event == TEXT_INVALID &&
-            parse_errors_add_invalid(errors, chunk, has_rows ? &rows.invalid[0] : &text.invalid,
-                                     failure) != STATUS_OK)
-            return failure->status;
-    } while (event != TEXT_END);
     return STATUS_OK;
 }
 

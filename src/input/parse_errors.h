@@ -1,8 +1,8 @@
 /*
  * The outcome of parsing text: the number of values, and the invalid tokens. All workers share it.
  *
- * Workers may call the parse_errors_add_ functions, _scan_chunk, _find_line and _values at the same
- * time. The others are not thread-safe.
+ * Workers may call the parse_errors_add_ functions, _find_line and _values at the same time. The
+ * others are not thread-safe.
  */
 #ifndef GPUHIST_PARSE_ERRORS_H
 #define GPUHIST_PARSE_ERRORS_H
@@ -35,13 +35,6 @@ void parse_errors_add_values(struct parse_errors *errors, uint64_t values);
  */
 enum status parse_errors_add_invalid(struct parse_errors *errors, const struct chunk *chunk,
                                      const struct text_token *token, struct failure *failure);
-
-/*
- * Parses a chunk again and adds its invalid tokens, but no values. For an engine that knows only
- * that the chunk has some. Fails as parse_errors_add_invalid does.
- */
-enum status parse_errors_scan_chunk(struct parse_errors *errors, const struct job *job,
-                                    const struct chunk *chunk, struct failure *failure);
 
 /* Returns the line number, in its file, of the byte at an offset of a chunk. */
 uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset);
