@@ -243,7 +243,7 @@ survivors() {
     done
 }
 
-# bats test_tags=slow,gzip
+# bats test_tags=slow,gzip,plain
 @test "stalin-sort holds frames of 16 MiB back, and passes larger ones on" {
     seq 9000000 | head -c $((16 << 20)) >limit
     names=zstd

@@ -159,7 +159,7 @@ statuses() { seq 0 999 | awk '{ print $1 % 10 ? 200 : $1 % 50 ? 304 : $1 % 100 ?
     [ "$output" = $'-9223372036854775808\t9223372036854775808\t1' ]
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "gnuplot draws the script" {
     command -v gnuplot >/dev/null || skip "no gnuplot"
     # coloured SCRIPT: how many pixels of its picture are neither grey, black nor white.

@@ -30,7 +30,7 @@ check_groups() {
     check_groups hostile 128 64,2
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "hostile files: 100,000 files, and millions of groups by three columns" {
     cd "$BATS_TEST_TMPDIR"
     # each combination of n, n and 10 numbers once, the first one fastest

@@ -236,7 +236,7 @@ assert_compressed() {
     done
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "zstd: levels, long windows, threads, pzstd, and all of them one behind the other" {
     command -v zstd >/dev/null || skip "no zstd"
     local commands=(-1 -3 -19 --long=27 "-T2 -B100K" "--fast=3 --no-check")
@@ -245,7 +245,7 @@ assert_compressed() {
     assert_compressed "${commands[@]}"
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "gzip: levels, pigz, and all of them one behind the other" {
     reads_gzip || skip "no gzip"
     local commands=("gzip -1" "gzip -6" "gzip -9")
