@@ -220,7 +220,8 @@ check_faults() {
     [ "$(GPUHIST_FAULT=list timeout 10 "$GPUHIST" --version | sed -n 1p)" = malloc ] ||
         skip "not built with --enable-faults"
     # shellcheck disable=SC2086
-    timeout 600 "${PYTHON:-python3}" "$srcdir/tests/faults.py" "$GPUHIST" "$1" $ENGINES
+    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=1 timeout 600 "${PYTHON:-python3}" "$srcdir/tests/faults.py" \
+        "$GPUHIST" "$1" $ENGINES
 }
 
 skip_without_gzip() {
