@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -137,6 +139,22 @@ void writer_write(struct writer *writer, const void *data, size_t bytes)
 void writer_write_text(struct writer *writer, const char *text)
 {
     writer_write(writer, text, strlen(text));
+}
+
+void writer_print(struct writer *writer, const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+
+    va_start(arguments, format);
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length >= 0) {
+        writer_write(writer, text, (size_t)length);
+        free(text);
+    } else if (writer->error == 0) {
+        writer->error = ENOMEM;
+    }
 }
 
 bool writer_write_memory(struct writer *writer, struct writer *memory)
