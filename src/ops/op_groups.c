@@ -377,25 +377,42 @@ static const struct op_groups_known *op_groups_know(const struct print_values *v
     return known;
 }
 
-static void op_groups_write_group(const struct print_values *values, size_t group, size_t column,
+/*
+ * Writes the values of the columns of a row's group, in json (no separator) as members, each with a
+ * separator behind it.
+ */
+static void op_groups_write_columns(const struct groups *groups, const uint64_t *row,
+                                    const struct print_prefixes *prefixes, char separator,
+                                    struct writer *writer)
+{
+    const struct job *job = groups->job;
+    const bool is_json = separator == '\0';
+    char value[ELEMENT_TEXT_SIZE];
+    size_t bytes;
+
+    for (size_t i = 0; i < job->group_count; i++) {
+        const struct element *element = &job->columns[job_group_column(job) + i].element;
+        if (is_json)
+            print_write_group_member(writer, job, prefixes, i);
+        if (element->notation == ELEMENT_TEXT) {
+            const char *text = groups_text(groups, row[groups->words[i]], &bytes);
+            print_write_text(writer, text, bytes, separator);
+        } else {
+            bytes = (is_json ? element_write_json : element_write)(value, element,
+                                                                   groups_value(groups, row, i));
+            writer_write(writer, value, bytes);
+        }
+        writer_write(writer, is_json ? "," : &separator, 1);
+    }
+}
+
+static void op_groups_write_group(const struct print_values *values, size_t group,
                                   struct writer *writer)
 {
     const struct op_groups_values *self = values->partial;
-    const struct job *job = values->job;
-    const struct column *of = &job->columns[job_group_column(job) + column];
-    const uint64_t *row = op_groups_know(values, group)->row;
-    char out[ELEMENT_TEXT_SIZE];
-    size_t bytes;
 
-    if (of->element.notation == ELEMENT_TEXT) {
-        const char *data = groups_text(self->groups, row[self->groups->words[column]], &bytes);
-        print_write_text(writer, data, bytes, values->separator);
-        return;
-    }
-    const __int128 value = groups_value(self->groups, row, column);
-    bytes =
-        (values->separator == '\0' ? element_write_json : element_write)(out, &of->element, value);
-    writer_write(writer, out, bytes);
+    op_groups_write_columns(self->groups, op_groups_know(values, group)->row, &values->prefixes,
+                            values->separator, writer);
 }
 
 static size_t op_groups_write(const struct print_values *values, size_t group, size_t i,
@@ -490,35 +507,6 @@ static size_t op_groups_read_none(struct rows *rows, struct rows_row *out, size_
 #define OP_GROUPS_PREFIX_BYTES ((size_t)128 << 10)
 _Static_assert(OP_GROUPS_PREFIX_BYTES > TEXT_BYTES_MAX, "a piece is a text at most");
 
-/* Makes what begins the lines of the group of a row. */
-static void op_groups_make_prefix(const struct groups *groups, const uint64_t *row,
-                                  const struct print_format *format,
-                                  const struct print_prefixes *prefixes, struct writer *prefix)
-{
-    const struct job *job = groups->job;
-    const bool is_json = format == &print_json || format == &print_jsonl;
-    char value[ELEMENT_TEXT_SIZE];
-
-    writer_restart(prefix);
-    writer_write(prefix, "{", is_json);
-    for (size_t i = 0; i < job->group_count; i++) {
-        const struct column *of = &job->columns[job_group_column(job) + i];
-        if (is_json)
-            print_write_group_member(prefix, job, prefixes, i);
-        if (of->element.notation == ELEMENT_TEXT) {
-            size_t text_bytes;
-            const char *text = groups_text(groups, row[groups->words[i]], &text_bytes);
-            print_write_text(prefix, text, text_bytes, is_json ? '\0' : format->separator);
-        } else {
-            const size_t bytes =
-                (is_json ? element_write_json : element_write)(value, &of->element,
-                                                               groups_value(groups, row, i));
-            writer_write(prefix, value, bytes);
-        }
-        writer_write(prefix, is_json ? "," : &format->separator, 1);
-    }
-}
-
 /* Prints the groups of histogram and uniq, each with its values in front of its lines. */
 static enum status op_groups_print_rows(struct writer *writer, const struct groups *groups,
                                         const struct print_options *options,
@@ -527,6 +515,8 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     const struct job *job = groups->job;
     const struct print_format *format = print_groups_format(options, job);
     const bool has_header = format == &print_csv || (format == &print_tsv && options->header_out);
+    const bool is_json = format == &print_json || format == &print_jsonl;
+    const bool is_object = format == &print_json && job->group_count > 0;
     struct print_options own = *options;
     struct writer *prefix = writer_create_memory(OP_GROUPS_PREFIX_BYTES);
     struct print_prefixes prefixes;
@@ -537,13 +527,10 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     if (!prefix)
         return status_fail(failure, STATUS_DATA, "no memory for printing groups");
     print_find_prefixes(&prefixes, job, format, NULL);
-    if (format == &print_json && job->group_count > 0) {
-        writer_write_text(writer, "{\"operation\":\"");
-        writer_write_text(
-            writer,
+    if (is_object)
+        writer_print(
+            writer, "{\"operation\":\"%s\",\"groups\":[",
             job_operation_names[job->range_bins > 0 ? OPERATION_HISTOGRAM : job->operation]);
-        writer_write_text(writer, "\",\"groups\":[");
-    }
     for (size_t i = 0; has_header && i < job->group_count; i++) {
         print_values_field(writer, job_group_name(job, i), format->separator);
         writer_write(writer, &format->separator, 1);
@@ -562,14 +549,16 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         struct range_histogram range = {.histogram = NULL};
         struct rows values;
         struct rows rows;
-        op_groups_make_prefix(groups, groups_first_row(groups, g, buffer), format, &prefixes,
-                              prefix);
+        writer_restart(prefix);
+        writer_write(prefix, "{", is_json);
+        op_groups_write_columns(groups, groups_first_row(groups, g, buffer), &prefixes,
+                                is_json ? '\0' : format->separator, prefix);
         const char *group = writer_memory(prefix, &own.group_bytes);
         if (!group)
             status = status_fail(failure, STATUS_DATA, "no memory for printing groups");
         own.group = job->group_count > 0 ? group : NULL;
         own.is_next_group = g > 0;
-        if (format == &print_json && job->group_count > 0) {
+        if (is_object) {
             writer_write_text(writer, g > 0 ? "," : "\n");
             writer_write(writer, group, group ? own.group_bytes : 0);
         }
@@ -591,7 +580,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         range_histogram_destroy(&range);
     }
     writer_discard(prefix);
-    writer_write_text(writer, format == &print_json && job->group_count > 0 ? "]}\n" : "");
+    writer_write_text(writer, is_object ? "]}\n" : "");
     return status == STATUS_OK ? groups_check(groups, failure) : status;
 }
 

@@ -297,51 +297,40 @@ static void print_values_groups(struct writer *writer, const struct print_values
 {
     const bool is_json = values->separator == '\0';
     const bool has_objects = is_json && (values->has_lines || values->write_group);
+    const char *separator = is_json ? "," : &values->separator;
     char text[PRINT_VALUE_SIZE];
 
     for (size_t group = values->first; group < values->groups; group++) {
-        bool is_first = has_objects || !is_json; /* nothing is before the next member or field */
         if (has_objects)
             writer_write_text(writer, values->has_lines ? "{" : group > 0 ? ",\n{" : "\n{");
-        if (values->column && (!is_json || values->has_lines)) {
-            if (is_json) {
-                writer_write_text(writer, "\"column\":");
-                print_write_text(writer, values->column, strlen(values->column), '\0');
-            } else {
-                print_values_field(writer, values->column, values->separator);
-            }
-            is_first = false;
+        if (values->column && !is_json) {
+            print_values_field(writer, values->column, values->separator);
+            writer_write(writer, separator, 1);
+        } else if (values->column && values->has_lines) {
+            writer_write_text(writer, "\"column\":");
+            print_write_text(writer, values->column, strlen(values->column), '\0');
+            writer_write(writer, separator, 1);
         }
-        for (size_t i = 0; values->write_group && i < values->job->group_count; i++) {
-            if (!is_first)
-                writer_write(writer, is_json ? "," : &values->separator, 1);
-            is_first = false;
-            if (is_json)
-                print_write_group_member(writer, values->job, &values->prefixes, i);
-            values->write_group(values, group, i, writer);
-        }
+        if (values->write_group)
+            values->write_group(values, group, writer);
         for (size_t i = 0; i < print_values_count(values->job); i++) {
             if (is_json && print_values_is_repeated(values->job, i))
                 continue;
-            if (!is_first)
-                writer_write(writer, is_json ? "," : &values->separator, 1);
-            is_first = false;
+            writer_write(writer, separator, i > 0);
             if (is_json) {
                 print_values_name(writer, values->job, i, '\0');
                 writer_write_text(writer, ":");
             }
             const size_t length = values->write(values, group, i, text);
             const bool is_time = is_json && memchr(text, ':', length); /* a string */
-            writer_write_text(writer, is_time ? "\"" : "");
+            writer_write(writer, "\"", is_time);
             writer_write(writer, text, length);
-            writer_write_text(writer, is_time ? "\"" : "");
+            writer_write(writer, "\"", is_time);
             if (is_json && length == 0)
                 writer_write_text(writer, "null");
         }
-        writer_write_text(writer, has_objects && values->has_lines ? "}\n"
-                                  : has_objects                    ? "}"
-                                  : is_json                        ? ""
-                                                                   : "\n");
+        writer_write(writer, "}", has_objects);
+        writer_write(writer, "\n", !is_json || values->has_lines);
     }
 }
 
@@ -445,7 +434,7 @@ void print_values(struct writer *writer, const struct print_options *options,
         const char *name = all.column ? all.column : job_operation_names[all.job->operation];
         writer_write_text(writer, all.column ? "{\"column\":" : "{\"operation\":");
         print_write_text(writer, name, strlen(name), '\0');
-        writer_write_text(writer, all.write_group ? ",\"groups\":[" : "");
+        writer_write_text(writer, all.write_group ? ",\"groups\":[" : ",");
     }
     print_values_in_parts(writer, options, &all);
     if (format == &print_json)

@@ -33,9 +33,11 @@ struct print_values {
     struct print_prefixes prefixes; /* likewise */
     size_t first;                   /* this and the next: groups first to groups - 1 are printed */
     size_t groups;                  /* 1 if the values are not of groups */
-    /* Writes the value of a column of a group. NULL: the values are not of groups. */
-    void (*write_group)(const struct print_values *values, size_t group, size_t column,
-                        struct writer *writer);
+    /*
+     * Writes the values of the columns of a group, in json as members, each with a separator behind
+     * it. NULL: the values are not of groups.
+     */
+    void (*write_group)(const struct print_values *values, size_t group, struct writer *writer);
     /*
      * Writes value i of a group, a number of json, without a NUL. Returns its length; 0: there is
      * no value.
