@@ -503,10 +503,6 @@ static size_t op_groups_read_none(struct rows *rows, struct rows_row *out, size_
     return 0;
 }
 
-/* What begins the lines of a group, at first: more than the longest text, with its escapes. */
-#define OP_GROUPS_PREFIX_BYTES ((size_t)128 << 10)
-_Static_assert(OP_GROUPS_PREFIX_BYTES > TEXT_BYTES_MAX, "a piece is a text at most");
-
 /* Prints the groups of histogram and uniq, each with its values in front of its lines. */
 static enum status op_groups_print_rows(struct writer *writer, const struct groups *groups,
                                         const struct print_options *options,
@@ -518,7 +514,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     const bool is_json = format == &print_json || format == &print_jsonl;
     const bool is_object = format == &print_json && job->group_count > 0;
     struct print_options own = *options;
-    struct writer *prefix = writer_create_memory(OP_GROUPS_PREFIX_BYTES);
+    struct writer *prefix = writer_create_memory(ELEMENT_TEXT_SIZE);
     struct print_prefixes prefixes;
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
     uint64_t width; /* of automatic bins */

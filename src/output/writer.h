@@ -42,7 +42,7 @@ bool writer_is_stream(const struct writer *writer);
 
 /*
  * Makes a writer that keeps in memory what it is given; its buffer of `capacity` bytes, no less
- * than the longest piece, grows. Returns NULL if there is no memory.
+ * than the most that is reserved, grows. Returns NULL if there is no memory.
  */
 struct writer *writer_create_memory(size_t capacity);
 

@@ -52,8 +52,7 @@ static void print_raw_records(struct writer *writer, const struct print_table *t
 
 static void print_raw_data(struct writer *writer, const struct print_table *table, bool is_records)
 {
-    print_rows_in_parts(writer, table, 2 * sizeof(uint64_t),
-                        is_records ? print_raw_records : print_raw_bins);
+    print_rows_in_parts(writer, table, is_records ? print_raw_records : print_raw_bins);
 }
 
 static void print_raw_rows(struct writer *writer, const struct print_table *table)

@@ -349,7 +349,7 @@ static void print_rows_write_part(const void *context, size_t part, struct write
     parts->write(writer, &table);
 }
 
-void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
+void print_rows_in_parts(struct writer *writer, const struct print_table *table,
                          void (*write)(struct writer *writer, const struct print_table *part))
 {
     const uint64_t max = table->rows.narrow ? table->rows.rows_max : 0;
@@ -360,7 +360,6 @@ void print_rows_in_parts(struct writer *writer, const struct print_table *table,
     };
     const struct writer_parts writes = {
         .count = parts.count,
-        .part_bytes = PRINT_ROWS_PART_BINS * row_bytes,
         .write = print_rows_write_part,
         .context = &parts,
     };

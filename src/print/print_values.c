@@ -18,12 +18,6 @@
 /* U+FFFD, in json for a byte that is not UTF-8. */
 #define PRINT_REPLACEMENT "\xef\xbf\xbd"
 
-/* What a byte of a name becomes at most: \u0001. */
-#define PRINT_ESCAPE_MAX 6
-
-/* The size of a value, and of the text around it and its name. */
-#define PRINT_VALUES_EXTRA (PRINT_VALUE_SIZE + 16)
-
 /* The number of values of a job. */
 static size_t print_values_count(const struct job *job)
 {
@@ -348,27 +342,14 @@ static void print_values_write_part(const void *context, size_t part, struct wri
 static void print_values_in_parts(struct writer *writer, const struct print_options *options,
                                   const struct print_values *values)
 {
-    size_t group_bytes = PRINT_VALUES_EXTRA; /* at most, in any format */
-    group_bytes += values->column ? PRINT_ESCAPE_MAX * strlen(values->column) : 0;
-    for (size_t i = 0; values->write_group && i < values->job->group_count; i++)
-        group_bytes += PRINT_VALUES_EXTRA + 3 * values->prefixes.counts[i] +
-                       PRINT_ESCAPE_MAX * strlen(job_group_name(values->job, i));
-
-    for (size_t i = 0; i < print_values_count(values->job); i++) {
-        const char *words[2];
-        print_values_words(values->job, i, words);
-        group_bytes += PRINT_VALUES_EXTRA +
-                       PRINT_ESCAPE_MAX * (strlen(words[0]) + (words[1] ? strlen(words[1]) : 0));
-    }
     const struct writer_parts parts = {
         .count = (values->groups + PRINT_VALUES_PART - 1) / PRINT_VALUES_PART,
-        .part_bytes = PRINT_VALUES_PART * group_bytes,
         .write = print_values_write_part,
         .context = values,
     };
     const unsigned threads = parallel_threads(options->threads, parts.count, 1);
 
-    /* What a part of texts takes is not known. */
+    /* A part of texts may take any memory. */
     if (parts.count < PRINT_VALUES_PARTS_MIN || threads == 1 || job_has_texts(values->job) ||
         !writer_parts_write(writer, &parts, threads))
         print_values_groups(writer, values);
