@@ -10,7 +10,6 @@
 #include "config.h"
 
 #include "base/cpu_isa.h"
-#include "base/decimal.h"
 #include "count/count.h"
 #include "cpu/cpu_keys.h"
 #include "ops/operations.h"
@@ -172,13 +171,14 @@ static enum status op_count_load(struct state_reader *state, const struct job *j
     return STATUS_OK;
 }
 
-_Static_assert(PRINT_VALUE_SIZE >= DECIMAL_SIZE, "any count fits");
-
-static size_t op_count_write(const struct print_values *values, size_t group, size_t i,
-                             char out[PRINT_VALUE_SIZE])
+static void op_count_find(const struct print_values *values, size_t group,
+                          struct print_found *found)
 {
+    const struct count *count = values->partial;
     (void)group;
-    return decimal_write(out, count_result(values->partial, values->job, i));
+
+    found->elements = count->elements;
+    found->hits = count->hits;
 }
 
 static enum status op_count_print(struct writer *writer, const struct job *job, const void *partial,
@@ -188,7 +188,7 @@ static enum status op_count_print(struct writer *writer, const struct job *job, 
         .job = job,
         .partial = partial,
         .groups = 1,
-        .write = op_count_write,
+        .find = op_count_find,
     };
 
     (void)failure;

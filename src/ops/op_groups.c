@@ -327,54 +327,41 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
     return status;
 }
 
-_Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
-
-/* What the thread that prints a part knows of a group. */
-struct op_groups_known {
-    uint64_t group; /* plus 1; 0: none is known */
-    struct reduce reduce;
-    struct reduce_found found[REDUCTIONS_MAX]; /* of counted groups */
-    uint64_t row[];                            /* of the layout's words */
-};
-
-/* The groups, and what is known in each part that a thread prints. */
+/* The groups, and for each part that a thread prints the words of a row. */
 struct op_groups_values {
     const struct groups *groups;
-    size_t known_bytes;
-    char *known; /* [parts * known_bytes], each a struct op_groups_known */
+    uint64_t *rows; /* [parts * words of the layout] */
 };
 
 /* Finds what is printed of a group. */
-static const struct op_groups_known *op_groups_know(const struct print_values *values, size_t group)
+static void op_groups_find(const struct print_values *values, size_t group,
+                           struct print_found *found)
 {
     const struct op_groups_values *self = values->partial;
     const struct groups *groups = self->groups;
+    const struct groups_layout *layout = groups->layout;
     const struct job *job = values->job;
-    struct op_groups_known *known =
-        (void *)(self->known + group / PRINT_VALUES_PART * self->known_bytes);
+    uint64_t *buffer = self->rows + group / PRINT_VALUES_PART * layout->words;
 
-    if (known->group == group + 1)
-        return known;
-    known->group = group + 1;
-    known->reduce = reduce_empty;
-    if (group == groups->count) /* nothing was counted, and there are no columns of groups */
-        return known;
-    const uint64_t *row = groups_first_row(groups, group, known->row);
-    if (row != known->row)
-        memcpy(known->row, row, groups->layout->words * sizeof *row);
+    if (group == groups->count) { /* nothing was counted, and there are no columns of groups */
+        *found = (struct print_found){.hits = buffer, .reduce = reduce_empty};
+        return;
+    }
+    found->row = groups_first_row(groups, group, buffer);
+    found->elements = found->row[layout->count];
+    found->hits = found->row + layout->first;
+    found->reduce = reduce_empty;
     if (groups_are_counted(job)) {
         struct rows rows;
         groups_rows_begin(&rows, groups, group, false);
         if (reduce_words_count(job->reductions.needs) > 0)
-            reduce_add_rows(&known->reduce, rows);
+            reduce_add_rows(&found->reduce, rows);
         else
-            known->reduce.count = rows.inside;
-        reduce_find(job, rows, rows.inside, known->found);
+            found->reduce.count = rows.inside;
+        reduce_find(job, rows, rows.inside, found->found);
     } else if (job->operation == OPERATION_REDUCE) {
-        reduce_words_unpack(job, row[groups->layout->count], row + groups->layout->first,
-                            &known->reduce);
+        reduce_words_unpack(job, found->elements, found->hits, &found->reduce);
     }
-    return known;
 }
 
 /*
@@ -406,29 +393,12 @@ static void op_groups_write_columns(const struct groups *groups, const uint64_t 
     }
 }
 
-static void op_groups_write_group(const struct print_values *values, size_t group,
-                                  struct writer *writer)
+static void op_groups_write_group(const struct print_values *values,
+                                  const struct print_found *found, struct writer *writer)
 {
     const struct op_groups_values *self = values->partial;
 
-    op_groups_write_columns(self->groups, op_groups_know(values, group)->row, &values->prefixes,
-                            values->separator, writer);
-}
-
-static size_t op_groups_write(const struct print_values *values, size_t group, size_t i,
-                              char out[PRINT_VALUE_SIZE])
-{
-    const struct op_groups_values *self = values->partial;
-    const struct groups_layout *layout = self->groups->layout;
-    const struct op_groups_known *known = op_groups_know(values, group);
-    const struct job *job = values->job;
-
-    if (job->operation == OPERATION_COUNT)
-        return decimal_write(out, count_derive(&job->predicates[i], known->row[layout->count],
-                                               known->row[layout->first + i]));
-    if (!reduce_has(&known->reduce, job->reductions.list[i].id))
-        return 0;
-    return reduce_write_found(out, &known->reduce, known->found, job, (unsigned)i);
+    op_groups_write_columns(self->groups, found->row, &values->prefixes, values->separator, writer);
 }
 
 /* Prints the groups of reduce and count, or without --by what is found of all values. */
@@ -437,22 +407,21 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
                                           struct failure *failure)
 {
     const struct job *job = groups->job;
-    const size_t row_words = groups->layout->words + groups->layout->words % 2; /* aligned */
-    const size_t known_bytes = sizeof(struct op_groups_known) + row_words * sizeof(uint64_t);
-    struct op_groups_values self = {groups, known_bytes,
-                                    calloc(groups->count / PRINT_VALUES_PART + 1, known_bytes)};
+    const size_t parts = groups->count / PRINT_VALUES_PART + 1;
+    struct op_groups_values self = {groups,
+                                    calloc(parts, groups->layout->words * sizeof *self.rows)};
     const struct print_values values = {
         .job = job,
         .partial = &self,
         .groups = job->group_count > 0 ? groups->count : 1,
+        .find = op_groups_find,
         .write_group = job->group_count > 0 ? op_groups_write_group : NULL,
-        .write = op_groups_write,
     };
 
-    if (!self.known)
+    if (!self.rows)
         return status_fail(failure, STATUS_DATA, "no memory for printing groups");
     print_values(writer, options, &values);
-    free(self.known);
+    free(self.rows);
     return groups_check(groups, failure);
 }
 

@@ -3,8 +3,10 @@
 
 #include "print/print_values.h"
 
+#include "base/decimal.h"
 #include "base/parallel.h"
 #include "base/printable.h"
+#include "count/count.h"
 #include "output/writer_parts.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
@@ -283,6 +285,23 @@ static void print_values_name(struct writer *writer, const struct job *job, size
     writer_write(writer, "\"", is_quoted);
 }
 
+_Static_assert(REDUCE_SIZE >= DECIMAL_SIZE, "any value fits");
+
+/*
+ * Writes value i of a group, a number of json or a time, without a NUL. Returns its length; 0:
+ * there is no value.
+ */
+static size_t print_values_write(const struct job *job, const struct print_found *found, size_t i,
+                                 char out[REDUCE_SIZE])
+{
+    if (job->operation == OPERATION_COUNT)
+        return decimal_write(out,
+                             count_derive(&job->predicates[i], found->elements, found->hits[i]));
+    if (!reduce_has(&found->reduce, job->reductions.list[i].id))
+        return 0;
+    return reduce_write_found(out, &found->reduce, found->found, job, (unsigned)i);
+}
+
 /*
  * Writes groups first to groups - 1: lines; of json members, or objects after a comma but the
  * first; of jsonl an object a line.
@@ -292,9 +311,11 @@ static void print_values_groups(struct writer *writer, const struct print_values
     const bool is_json = values->separator == '\0';
     const bool has_objects = is_json && (values->has_lines || values->write_group);
     const char *separator = is_json ? "," : &values->separator;
-    char text[PRINT_VALUE_SIZE];
+    struct print_found found;
+    char text[REDUCE_SIZE];
 
     for (size_t group = values->first; group < values->groups; group++) {
+        values->find(values, group, &found);
         if (has_objects)
             writer_write_text(writer, values->has_lines ? "{" : group > 0 ? ",\n{" : "\n{");
         if (values->column && !is_json) {
@@ -306,7 +327,7 @@ static void print_values_groups(struct writer *writer, const struct print_values
             writer_write(writer, separator, 1);
         }
         if (values->write_group)
-            values->write_group(values, group, writer);
+            values->write_group(values, &found, writer);
         for (size_t i = 0; i < print_values_count(values->job); i++) {
             if (is_json && print_values_is_repeated(values->job, i))
                 continue;
@@ -315,7 +336,7 @@ static void print_values_groups(struct writer *writer, const struct print_values
                 print_values_name(writer, values->job, i, '\0');
                 writer_write_text(writer, ":");
             }
-            const size_t length = values->write(values, group, i, text);
+            const size_t length = print_values_write(values->job, &found, i, text);
             const bool is_time = is_json && memchr(text, ':', length); /* a string */
             writer_write(writer, "\"", is_time);
             writer_write(writer, text, length);
@@ -392,9 +413,11 @@ void print_values(struct writer *writer, const struct print_options *options,
         else if (has_header)
             writer_write_text(writer, all.column ? "column\tname\tvalue\n" : "name\tvalue\n");
         /* A line for each value that exists: its name, unless it is the only one, and the value. */
+        struct print_found found;
+        values->find(values, 0, &found);
         for (size_t i = 0; i < print_values_count(all.job); i++) {
-            char text[PRINT_VALUE_SIZE];
-            const size_t length = values->write(values, 0, i, text);
+            char text[REDUCE_SIZE];
+            const size_t length = print_values_write(all.job, &found, i, text);
             if (length > 0 && all.column) {
                 print_values_field(writer, all.column, '\t');
                 writer_write_text(writer, "\t");
