@@ -32,9 +32,6 @@
 /* The most words of a key. */
 #define OP_GROUPS_WORDS (2 * (OP_GROUPS_MAX + 1))
 
-/* Rows that are read at a time. */
-#define OP_GROUPS_BATCH 256
-
 struct op_groups_local {
     const struct groups *groups;
     struct table_writer *writer;
@@ -436,9 +433,9 @@ static enum status op_groups_make_automatic(const struct groups *groups, uint64_
                                             struct failure *failure)
 {
     const struct job *job = groups->job;
-    struct rows_row batch[OP_GROUPS_BATCH];
-    uint64_t keys[OP_GROUPS_BATCH];
-    uint64_t counts[OP_GROUPS_BATCH];
+    struct rows_row batch[ROWS_BATCH];
+    uint64_t keys[ROWS_BATCH];
+    uint64_t counts[ROWS_BATCH];
     uint64_t elements = 0;
     size_t n;
 
@@ -448,7 +445,7 @@ static enum status op_groups_make_automatic(const struct groups *groups, uint64_
     for (uint64_t g = first; g <= last; g++) {
         groups_rows_begin(rows, groups, g, false);
         elements += rows->inside;
-        while ((n = rows_read(rows, batch, OP_GROUPS_BATCH)) > 0) {
+        while ((n = rows_read(rows, batch, ROWS_BATCH)) > 0) {
             for (size_t i = 0; i < n; i++) {
                 keys[i] = (uint64_t)batch[i].low;
                 counts[i] = batch[i].count;

@@ -40,7 +40,7 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     const bool is_powers = job->binning.base > 0;
     struct print_options plain = *options;
     struct print_table data = *table;
-    struct rows_row batch[PRINT_ROWS_BATCH];
+    struct rows_row batch[ROWS_BATCH];
     struct rows rows;
     uint64_t count = 0;
     unsigned long long min = 0; /* not 0 */
@@ -53,7 +53,7 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     data.format = &print_tsv;
     data.rows.zeros = data.rows.zeros || is_powers;
     rows = data.rows;
-    while ((n = rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
+    while ((n = rows_read(&rows, batch, ROWS_BATCH)) > 0) {
         count += n;
         for (size_t i = 0; i < n; i++) {
             if (batch[i].count > 0 && (min == 0 || batch[i].count < min))

@@ -10,7 +10,6 @@
 #include "print/print_heat_internal.h"
 #include "print/print_rows.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The most lines of cells, and the other lines: names, groups, the legend and the cursor's. */

@@ -248,7 +248,7 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
                    : table->format->list_lines ? table->format->list_lines(options)
                                                : 0;
     bool is_selection = options->top > 0 || options->min_count > 0;
-    struct rows_row batch[PRINT_ROWS_BATCH];
+    struct rows_row batch[ROWS_BATCH];
     size_t n;
 
     table->rows.min_count = options->min_count;
@@ -269,7 +269,7 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
     table->other = table->rows.inside;
     if (options->top > 0)
         selected = table->rows;
-    while ((n = rows_read(&selected, batch, PRINT_ROWS_BATCH)) > 0) {
+    while ((n = rows_read(&selected, batch, ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++)
             table->other -= batch[i].count;
     }

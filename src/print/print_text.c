@@ -66,7 +66,7 @@ static const struct {
 #define PRINT_OTHER_MAX 4096
 
 /* Lines that are written together. */
-#define PRINT_LINE_BATCH (PRINT_ROWS_BATCH / 2)
+#define PRINT_LINE_BATCH (ROWS_BATCH / 2)
 _Static_assert(64 << 10 > PRINT_LINE_BATCH * PRINT_LINE_MAX, "what a writer reserves");
 
 /* The following functions write at `c` and return the end. */
