@@ -361,3 +361,12 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     run --separate-stderr bash -c 'ulimit -v 2000000; "$GPUHIST" merge large'
     assert_failed 1 "4294967294 bins"
 }
+
+@test "a state with a long name of a column" {
+    command -v zstd >/dev/null || skip "no zstd"
+    head -c 3000000 /dev/zero | tr '\0' n >name
+    { printf 'gpuhist state 4\nuniq --type=i64 --by="'; cat name; printf '"\n\1\1\0\0\0\0'; } |
+        zstd -qc >long
+    { printf '{"'; cat name; printf '":0,"value":0,"count":1}\n'; } >expected
+    gpuhist merge --format jsonl long | cmp expected -
+}

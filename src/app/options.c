@@ -274,13 +274,12 @@ static enum status options_finish(struct options *options, struct failure *failu
         return failure->status;
     const unsigned decimals = options->decimals;
     const struct options_column *first = &options->field.list[0];
-    const bool is_time = options->field.count > 0 && (first->kind == OPTIONS_KIND_TIME ||
-                                                      first->kind == OPTIONS_KIND_LOCAL_TIME);
+    const bool is_time =
+        options->field.count > 0 && options_column_kinds[first->kind].text == TEXT_TIME;
     struct element bounds; /* values as bounds are written: as the column says, or --decimals */
     element_parse("i64", &bounds);
     bounds.decimals = is_time ? first->decimals : decimals;
-    if (is_time)
-        bounds.notation = first->kind == OPTIONS_KIND_TIME ? ELEMENT_TIME : ELEMENT_LOCAL_TIME;
+    bounds.notation = is_time ? options_column_kinds[first->kind].results : ELEMENT_DECIMAL;
     struct kind_time_bucket bucket = {.width = 0};
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
         return options_fail_value(
@@ -337,7 +336,7 @@ static enum status options_set_reductions(struct options *options, const char *o
     bool has_times = false;
     for (size_t i = 0; i < options->field.count; i++) {
         const enum options_kind_of_column kind = options->field.list[i].kind;
-        has_times = has_times || kind == OPTIONS_KIND_TIME || kind == OPTIONS_KIND_LOCAL_TIME;
+        has_times = has_times || options_column_kinds[kind].text == TEXT_TIME;
         has_bits = has_bits && !has_times && kind != OPTIONS_KIND_FIXED;
     }
 

@@ -24,19 +24,15 @@ static const struct {
     {"=", PREDICATE_EQ},      {"<", PREDICATE_LT},        {">", PREDICATE_GT},
 };
 
-/* The kinds with names; one that ends in a point may have decimals after it. */
-static const struct {
-    const char *name;
-    enum options_kind_of_column kind;
-    unsigned decimals_max;
-} options_kinds[] = {
-    {"int", OPTIONS_KIND_INT, 0},
-    {"hex", OPTIONS_KIND_HEX, 0},
-    {"time", OPTIONS_KIND_TIME, KIND_TIME_DIGITS_MAX},
-    {"localtime", OPTIONS_KIND_LOCAL_TIME, KIND_TIME_DIGITS_MAX},
-    {"ip", OPTIONS_KIND_IP, 0},
-    {"text", OPTIONS_KIND_TEXT, 0},
-    {"", OPTIONS_KIND_FIXED, TEXT_DECIMALS_MAX},
+const struct options_column_kind options_column_kinds[] = {
+    [OPTIONS_KIND_INT] = {"int", TEXT_INTEGERS, ELEMENT_DECIMAL, NULL, 0},
+    [OPTIONS_KIND_HEX] = {"hex", TEXT_HEX, ELEMENT_DECIMAL, NULL, 0},
+    [OPTIONS_KIND_FIXED] = {"", TEXT_FIXED, ELEMENT_DECIMAL, NULL, TEXT_DECIMALS_MAX},
+    [OPTIONS_KIND_TIME] = {"time", TEXT_TIME, ELEMENT_TIME, "i64", KIND_TIME_DIGITS_MAX},
+    [OPTIONS_KIND_LOCAL_TIME] = {"localtime", TEXT_TIME, ELEMENT_LOCAL_TIME, "i64",
+                                 KIND_TIME_DIGITS_MAX},
+    [OPTIONS_KIND_IP] = {"ip", TEXT_IP, ELEMENT_IP, "u64", 0},
+    [OPTIONS_KIND_TEXT] = {"text", TEXT_BYTES, ELEMENT_TEXT, "u64", 0},
 };
 
 size_t options_find_operator(const char *text, enum predicate_relation *relation)
@@ -64,14 +60,15 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
     __int128 decimals = 0;
     bool is_valid = true;
 
-    for (size_t i = 0; i < sizeof options_kinds / sizeof *options_kinds; i++) {
-        if (strlen(options_kinds[i].name) != name || memcmp(options_kinds[i].name, text, name) != 0)
+    for (unsigned i = OPTIONS_KIND_INT;
+         i < sizeof options_column_kinds / sizeof *options_column_kinds; i++) {
+        const struct options_column_kind *row = &options_column_kinds[i];
+        if (strlen(row->name) != name || memcmp(row->name, text, name) != 0)
             continue;
         struct options_column found = *column;
-        found.kind = options_kinds[i].kind;
+        found.kind = (enum options_kind_of_column)i;
         if (point ? !decimal_parse(point + 1, kind - name - 1, DECIMAL_UNIT_SI, &decimals) ||
-                        decimals < 0 || decimals > options_kinds[i].decimals_max ||
-                        options_kinds[i].decimals_max == 0
+                        decimals < 0 || decimals > row->decimals_max || row->decimals_max == 0
                   : name == 0)
             return false;
         found.decimals = (unsigned)decimals;
@@ -79,12 +76,11 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
         const char *width = slash + 1;
         const size_t bytes = length - kind - 1;
         __int128 number = 0;
-        if (slash && found.kind == OPTIONS_KIND_TEXT)
+        if (slash && row->text == TEXT_BYTES)
             return false;
-        if (slash && found.kind == OPTIONS_KIND_IP)
+        if (slash && row->text == TEXT_IP)
             is_valid = kind_ip_prefix_parse(width, bytes, &found.prefix);
-        else if (slash &&
-                 (found.kind == OPTIONS_KIND_TIME || found.kind == OPTIONS_KIND_LOCAL_TIME))
+        else if (slash && row->text == TEXT_TIME)
             is_valid = kind_time_bucket_parse(width, bytes, found.decimals, &found.bucket);
         else if (slash)
             is_valid = decimal_parse_fixed(width, bytes, found.decimals, &number) && number >= 1 &&

@@ -56,48 +56,26 @@ static enum status options_make_column(const struct options *options, const stru
                            (unsigned long long)column->offset,
                            (unsigned long long)options->record_bytes);
     }
-    if (!is_value)
+    enum options_kind_of_column kind = from->kind;
+    if (kind == OPTIONS_KIND_DEFAULT)
+        kind = has_default && options->has_decimals              ? OPTIONS_KIND_FIXED
+               : has_default && options->base == OPTIONS_BASE_16 ? OPTIONS_KIND_HEX
+                                                                 : OPTIONS_KIND_INT;
+    const struct options_column_kind *row = &options_column_kinds[kind];
+    if (row->type)
+        element_parse(row->type, &column->element);
+    else if (!is_value)
         element_parse(job->element.type == ELEMENT_U64 ? "u64" : "i64", &column->element);
     column->element.swapped = false; /* parsed values are in this machine's byte order */
-    column->element.decimals = from->decimals;
-    switch (from->kind) {
-    case OPTIONS_KIND_TIME:
-    case OPTIONS_KIND_LOCAL_TIME:
-        element_parse("i64", &column->element);
-        column->element.decimals = from->decimals;
-        column->element.notation =
-            from->kind == OPTIONS_KIND_TIME ? ELEMENT_TIME : ELEMENT_LOCAL_TIME;
-        column->notation = TEXT_TIME;
-        column->time_format = options->time_format_text ? &options->time_format : NULL;
-        column->bucket = from->bucket;
-        break;
-    case OPTIONS_KIND_IP:
-        element_parse("u64", &column->element);
+    column->element.decimals = has_default ? options->decimals : from->decimals;
+    column->element.notation = row->results;
+    column->notation = row->text;
+    column->bucket = from->bucket;
+    if (row->text == TEXT_TIME && options->time_format_text)
+        column->time_format = &options->time_format;
+    if (row->text == TEXT_IP) {
         column->element.bytes = sizeof(struct kind_ip);
-        column->element.notation = ELEMENT_IP;
         column->element.prefix = from->prefix;
-        column->notation = TEXT_IP;
-        break;
-    case OPTIONS_KIND_TEXT:
-        element_parse("u64", &column->element);
-        column->element.notation = ELEMENT_TEXT;
-        column->notation = TEXT_BYTES;
-        break;
-    case OPTIONS_KIND_FIXED:
-        column->notation = TEXT_FIXED;
-        break;
-    case OPTIONS_KIND_HEX:
-        column->notation = TEXT_HEX;
-        break;
-    case OPTIONS_KIND_INT:
-        column->notation = TEXT_INTEGERS;
-        break;
-    case OPTIONS_KIND_DEFAULT:
-        column->element.decimals = has_default ? options->decimals : 0;
-        column->notation = has_default && options->has_decimals              ? TEXT_FIXED
-                           : has_default && options->base == OPTIONS_BASE_16 ? TEXT_HEX
-                                                                             : TEXT_INTEGERS;
-        break;
     }
     return STATUS_OK;
 }
@@ -508,8 +486,7 @@ static enum status options_check_kinds(const struct options *options, struct fai
     for (size_t i = 0; i < options->field.count; i++) {
         const enum options_kind_of_column kind = options->field.list[i].kind;
         const bool is_text = kind == OPTIONS_KIND_TEXT;
-        if ((kind == OPTIONS_KIND_TIME || kind == OPTIONS_KIND_LOCAL_TIME) &&
-            print->format == &print_gnuplot)
+        if (options_column_kinds[kind].text == TEXT_TIME && print->format == &print_gnuplot)
             return status_fail(failure, STATUS_USAGE,
                                "--format gnuplot does not go with times (svg does)");
         if (!is_text && kind != OPTIONS_KIND_IP)

@@ -104,6 +104,16 @@ struct options_row {
 extern const struct options_row options_rows[];
 extern const size_t options_row_count;
 
+/* The kinds of columns, by enum options_kind_of_column. The row of the default one is zeros. */
+struct options_column_kind {
+    const char *name;              /* in WHERE:KIND; a kind with decimals may have .N after it */
+    enum text_notation text;       /* how its values are written in text, */
+    enum element_notation results; /* and in results */
+    const char *type;              /* of their keys; NULL: as -t says */
+    unsigned decimals_max;
+};
+extern const struct options_column_kind options_column_kinds[];
+
 /* Reads the columns and conditions that were given. Fails with STATUS_USAGE or STATUS_DATA. */
 enum status options_finish_columns(struct options *options, struct failure *failure);
 

@@ -37,10 +37,8 @@ void *memory_map(size_t bytes)
     if (before > 0)
         munmap(mapping, before);
     munmap(mapping + before + size, more - before);
-#ifdef MADV_HUGEPAGE
     if (sysconf(_SC_PAGESIZE) == MEMORY_SMALL_PAGE)
         madvise(mapping + before, size, MADV_HUGEPAGE); /* a hint: a failure only costs speed */
-#endif
     return mapping + before;
 }
 

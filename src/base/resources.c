@@ -149,12 +149,10 @@ struct resources resources_look(const char *root)
     uint64_t numbers[2];
     struct rlimit limit;
     unsigned processors = 0;
-
-#ifdef CPU_COUNT
     cpu_set_t set;
+
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         processors = (unsigned)CPU_COUNT(&set);
-#endif
     if (processors == 0) {
         const long online = sysconf(_SC_NPROCESSORS_ONLN);
         processors = online > 0 ? (unsigned)online : 1;

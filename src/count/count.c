@@ -55,8 +55,3 @@ enum status count_finalize(void *partial, const struct job *job, uint64_t elemen
     }
     return status;
 }
-
-uint64_t count_result(const struct count *count, const struct job *job, size_t i)
-{
-    return count_derive(&job->predicates[i], count->elements, count->hits[i]);
-}

@@ -1,6 +1,6 @@
 /*
  * The partial of operation count: the number of values that meet each predicate of the job, or for
- * negated ones and "every" lie in its interval or set (count_result). Workers add what they counted
+ * negated ones and "every" lie in its interval or set (count_derive). Workers add what they counted
  * in memory of their own. count_add is thread-safe; the others are not.
  */
 #ifndef GPUHIST_COUNT_H
@@ -37,8 +37,5 @@ void count_add(struct count *count, uint64_t elements, size_t first, const uint6
  * interval or set. Pure.
  */
 uint64_t count_derive(const struct predicate *predicate, uint64_t elements, uint64_t hits);
-
-/* The number of values that meet predicate i of the job. The partial must be finalized. */
-uint64_t count_result(const struct count *count, const struct job *job, size_t i);
 
 #endif

@@ -6,9 +6,6 @@
 #include "job/binning_index.h"
 #include "partial/rows.h"
 
-/* Rows that are read at a time. */
-#define RANGE_HISTOGRAM_BATCH 256
-
 enum status range_histogram_make_job(struct job *made, const struct job *job, __int128 low,
                                      __int128 last, struct failure *failure)
 {
@@ -22,11 +19,11 @@ enum status range_histogram_make_job(struct job *made, const struct job *job, __
 
 bool range_histogram_find_ends(struct rows values, __int128 *low, __int128 *last)
 {
-    struct rows_row batch[RANGE_HISTOGRAM_BATCH];
+    struct rows_row batch[ROWS_BATCH];
     bool has_values = false;
     size_t n;
 
-    while ((n = rows_read(&values, batch, RANGE_HISTOGRAM_BATCH)) > 0) {
+    while ((n = rows_read(&values, batch, ROWS_BATCH)) > 0) {
         *low = has_values ? *low : batch[0].low;
         *last = batch[n - 1].low;
         has_values = true;
@@ -39,7 +36,7 @@ enum status range_histogram_create(struct range_histogram *range, const struct j
 {
     const struct binning *binning = &range->job.binning;
     struct rows rows = *values;
-    struct rows_row batch[RANGE_HISTOGRAM_BATCH];
+    struct rows_row batch[ROWS_BATCH];
     __int128 low;
     __int128 last;
     size_t n;
@@ -53,7 +50,7 @@ enum status range_histogram_create(struct range_histogram *range, const struct j
     range->histogram = histogram_create(&range->job, failure);
     if (!range->histogram)
         return failure->status;
-    while ((n = rows_read(&rows, batch, RANGE_HISTOGRAM_BATCH)) > 0) {
+    while ((n = rows_read(&rows, batch, ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++)
             histogram_add_unlocked(range->histogram,
                                    binning_index(binning, binning->form, (uint64_t)batch[i].low),

@@ -16,9 +16,6 @@ _Static_assert(REDUCE_SIZE >= RATIO_SIZE && REDUCE_SIZE >= DECIMAL_SIZE, "enough
 /* The extremes of no elements: beyond the values of every type. */
 #define REDUCE_BEYOND ((__int128)1 << 64)
 
-/* Rows of the table that are read at a time. */
-#define REDUCE_BATCH 256
-
 const struct reduce reduce_empty = {
     .min = REDUCE_BEYOND,
     .max = -REDUCE_BEYOND,
@@ -277,7 +274,7 @@ void reduce_find(const struct job *job, struct rows rows, uint64_t elements,
     uint64_t distinct = 0;
     uint64_t seen = 0; /* elements */
     struct rows_row mode = {.count = 0};
-    struct rows_row batch[REDUCE_BATCH];
+    struct rows_row batch[ROWS_BATCH];
     size_t n;
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
@@ -291,7 +288,7 @@ void reduce_find(const struct job *job, struct rows rows, uint64_t elements,
                                      count);
     }
     qsort(ranks, count, sizeof *ranks, reduce_compare_ranks);
-    while ((n = rows.read(&rows, batch, REDUCE_BATCH)) > 0) {
+    while ((n = rows.read(&rows, batch, ROWS_BATCH)) > 0) {
         distinct += n;
         for (size_t i = 0; i < n; i++) {
             const struct rows_row *row = &batch[i];
@@ -312,10 +309,10 @@ void reduce_find(const struct job *job, struct rows rows, uint64_t elements,
 
 void reduce_add_rows(struct reduce *into, struct rows rows)
 {
-    struct rows_row batch[REDUCE_BATCH];
+    struct rows_row batch[ROWS_BATCH];
     size_t n;
 
-    while ((n = rows.read(&rows, batch, REDUCE_BATCH)) > 0) {
+    while ((n = rows.read(&rows, batch, ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++) {
             const __int128 value = batch[i].low;
             const uint64_t count = batch[i].count;

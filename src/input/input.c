@@ -47,10 +47,8 @@ enum status input_open(struct input **input, const char *argument, struct failur
     new->size = info.st_size;
     if (new->is_regular && (new->start = lseek(new->fd, 0, SEEK_CUR)) < 0)
         goto release;
-#ifdef F_SETPIPE_SZ
     if (S_ISFIFO(info.st_mode) && fcntl(new->fd, F_GETPIPE_SZ) < INPUT_PIPE_BYTES)
         fcntl(new->fd, F_SETPIPE_SZ, INPUT_PIPE_BYTES); /* may fail, which does no harm */
-#endif
     *input = new;
     return STATUS_OK;
 

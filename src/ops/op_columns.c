@@ -179,11 +179,9 @@ static enum status op_columns_print(struct writer *writer, const struct job *job
     const bool is_json = options->format == &print_json;
     struct print_options own = *options;
 
-    if (is_json) {
-        writer_write_text(writer, "{\"operation\":\"");
-        writer_write_text(writer, job_operation_names[job->operation]);
-        writer_write_text(writer, "\",\"columns\":[\n");
-    }
+    if (is_json)
+        writer_print(writer, "{\"operation\":\"%s\",\"columns\":[\n",
+                     job_operation_names[job->operation]);
     for (size_t i = 0; i < self->count; i++) {
         const struct op_columns_run *run = &self->runs[i];
         own.column = job->columns[i].where;

@@ -32,9 +32,6 @@
 /* The most words of a key. */
 #define OP_GROUPS_WORDS (2 * (OP_GROUPS_MAX + 1))
 
-/* Rows that are read at a time. */
-#define OP_GROUPS_BATCH 256
-
 struct op_groups_local {
     const struct groups *groups;
     struct table_writer *writer;
@@ -327,91 +324,78 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
     return status;
 }
 
-_Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "room for any reduction");
-
-/* What the thread that prints a part knows of a group. */
-struct op_groups_known {
-    uint64_t group; /* plus 1; 0: none is known */
-    struct reduce reduce;
-    struct reduce_found found[REDUCTIONS_MAX]; /* of counted groups */
-    uint64_t row[];                            /* of the layout's words */
-};
-
-/* The groups, and what is known in each part that a thread prints. */
+/* The groups, and for each part that a thread prints the words of a row. */
 struct op_groups_values {
     const struct groups *groups;
-    size_t known_bytes;
-    char *known; /* [parts * known_bytes], each a struct op_groups_known */
+    uint64_t *rows; /* [parts * words of the layout] */
 };
 
 /* Finds what is printed of a group. */
-static const struct op_groups_known *op_groups_know(const struct print_values *values, size_t group)
+static void op_groups_find(const struct print_values *values, size_t group,
+                           struct print_found *found)
 {
     const struct op_groups_values *self = values->partial;
     const struct groups *groups = self->groups;
+    const struct groups_layout *layout = groups->layout;
     const struct job *job = values->job;
-    struct op_groups_known *known =
-        (void *)(self->known + group / PRINT_VALUES_PART * self->known_bytes);
+    uint64_t *buffer = self->rows + group / PRINT_VALUES_PART * layout->words;
 
-    if (known->group == group + 1)
-        return known;
-    known->group = group + 1;
-    known->reduce = reduce_empty;
-    if (group == groups->count) /* nothing was counted, and there are no columns of groups */
-        return known;
-    const uint64_t *row = groups_first_row(groups, group, known->row);
-    if (row != known->row)
-        memcpy(known->row, row, groups->layout->words * sizeof *row);
+    if (group == groups->count) { /* nothing was counted, and there are no columns of groups */
+        *found = (struct print_found){.hits = buffer, .reduce = reduce_empty};
+        return;
+    }
+    found->row = groups_first_row(groups, group, buffer);
+    found->elements = found->row[layout->count];
+    found->hits = found->row + layout->first;
+    found->reduce = reduce_empty;
     if (groups_are_counted(job)) {
         struct rows rows;
         groups_rows_begin(&rows, groups, group, false);
         if (reduce_words_count(job->reductions.needs) > 0)
-            reduce_add_rows(&known->reduce, rows);
+            reduce_add_rows(&found->reduce, rows);
         else
-            known->reduce.count = rows.inside;
-        reduce_find(job, rows, rows.inside, known->found);
+            found->reduce.count = rows.inside;
+        reduce_find(job, rows, rows.inside, found->found);
     } else if (job->operation == OPERATION_REDUCE) {
-        reduce_words_unpack(job, row[groups->layout->count], row + groups->layout->first,
-                            &known->reduce);
+        reduce_words_unpack(job, found->elements, found->hits, &found->reduce);
     }
-    return known;
 }
 
-static void op_groups_write_group(const struct print_values *values, size_t group, size_t column,
-                                  struct writer *writer)
+/*
+ * Writes the values of the columns of a row's group, in json (no separator) as members, each with a
+ * separator behind it.
+ */
+static void op_groups_write_columns(const struct groups *groups, const uint64_t *row,
+                                    const struct print_prefixes *prefixes, char separator,
+                                    struct writer *writer)
 {
-    const struct op_groups_values *self = values->partial;
-    const struct job *job = values->job;
-    const struct column *of = &job->columns[job_group_column(job) + column];
-    const uint64_t *row = op_groups_know(values, group)->row;
-    char out[ELEMENT_TEXT_SIZE];
+    const struct job *job = groups->job;
+    const bool is_json = separator == '\0';
+    char value[ELEMENT_TEXT_SIZE];
     size_t bytes;
 
-    if (of->element.notation == ELEMENT_TEXT) {
-        const char *data = groups_text(self->groups, row[self->groups->words[column]], &bytes);
-        print_write_text(writer, data, bytes, values->separator);
-        return;
+    for (size_t i = 0; i < job->group_count; i++) {
+        const struct element *element = &job->columns[job_group_column(job) + i].element;
+        if (is_json)
+            print_write_group_member(writer, job, prefixes, i);
+        if (element->notation == ELEMENT_TEXT) {
+            const char *text = groups_text(groups, row[groups->words[i]], &bytes);
+            print_write_text(writer, text, bytes, separator);
+        } else {
+            bytes = (is_json ? element_write_json : element_write)(value, element,
+                                                                   groups_value(groups, row, i));
+            writer_write(writer, value, bytes);
+        }
+        writer_write(writer, is_json ? "," : &separator, 1);
     }
-    const __int128 value = groups_value(self->groups, row, column);
-    bytes =
-        (values->separator == '\0' ? element_write_json : element_write)(out, &of->element, value);
-    writer_write(writer, out, bytes);
 }
 
-static size_t op_groups_write(const struct print_values *values, size_t group, size_t i,
-                              char out[PRINT_VALUE_SIZE])
+static void op_groups_write_group(const struct print_values *values,
+                                  const struct print_found *found, struct writer *writer)
 {
     const struct op_groups_values *self = values->partial;
-    const struct groups_layout *layout = self->groups->layout;
-    const struct op_groups_known *known = op_groups_know(values, group);
-    const struct job *job = values->job;
 
-    if (job->operation == OPERATION_COUNT)
-        return decimal_write(out, count_derive(&job->predicates[i], known->row[layout->count],
-                                               known->row[layout->first + i]));
-    if (!reduce_has(&known->reduce, job->reductions.list[i].id))
-        return 0;
-    return reduce_write_found(out, &known->reduce, known->found, job, (unsigned)i);
+    op_groups_write_columns(self->groups, found->row, &values->prefixes, values->separator, writer);
 }
 
 /* Prints the groups of reduce and count, or without --by what is found of all values. */
@@ -420,22 +404,21 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
                                           struct failure *failure)
 {
     const struct job *job = groups->job;
-    const size_t row_words = groups->layout->words + groups->layout->words % 2; /* aligned */
-    const size_t known_bytes = sizeof(struct op_groups_known) + row_words * sizeof(uint64_t);
-    struct op_groups_values self = {groups, known_bytes,
-                                    calloc(groups->count / PRINT_VALUES_PART + 1, known_bytes)};
+    const size_t parts = groups->count / PRINT_VALUES_PART + 1;
+    struct op_groups_values self = {groups,
+                                    calloc(parts, groups->layout->words * sizeof *self.rows)};
     const struct print_values values = {
         .job = job,
         .partial = &self,
         .groups = job->group_count > 0 ? groups->count : 1,
+        .find = op_groups_find,
         .write_group = job->group_count > 0 ? op_groups_write_group : NULL,
-        .write = op_groups_write,
     };
 
-    if (!self.known)
+    if (!self.rows)
         return status_fail(failure, STATUS_DATA, "no memory for printing groups");
     print_values(writer, options, &values);
-    free(self.known);
+    free(self.rows);
     return groups_check(groups, failure);
 }
 
@@ -450,9 +433,9 @@ static enum status op_groups_make_automatic(const struct groups *groups, uint64_
                                             struct failure *failure)
 {
     const struct job *job = groups->job;
-    struct rows_row batch[OP_GROUPS_BATCH];
-    uint64_t keys[OP_GROUPS_BATCH];
-    uint64_t counts[OP_GROUPS_BATCH];
+    struct rows_row batch[ROWS_BATCH];
+    uint64_t keys[ROWS_BATCH];
+    uint64_t counts[ROWS_BATCH];
     uint64_t elements = 0;
     size_t n;
 
@@ -462,7 +445,7 @@ static enum status op_groups_make_automatic(const struct groups *groups, uint64_
     for (uint64_t g = first; g <= last; g++) {
         groups_rows_begin(rows, groups, g, false);
         elements += rows->inside;
-        while ((n = rows_read(rows, batch, OP_GROUPS_BATCH)) > 0) {
+        while ((n = rows_read(rows, batch, ROWS_BATCH)) > 0) {
             for (size_t i = 0; i < n; i++) {
                 keys[i] = (uint64_t)batch[i].low;
                 counts[i] = batch[i].count;
@@ -486,39 +469,6 @@ static size_t op_groups_read_none(struct rows *rows, struct rows_row *out, size_
     return 0;
 }
 
-/* What begins the lines of a group, at first: more than the longest text, with its escapes. */
-#define OP_GROUPS_PREFIX_BYTES ((size_t)128 << 10)
-_Static_assert(OP_GROUPS_PREFIX_BYTES > TEXT_BYTES_MAX, "a piece is a text at most");
-
-/* Makes what begins the lines of the group of a row. */
-static void op_groups_make_prefix(const struct groups *groups, const uint64_t *row,
-                                  const struct print_format *format,
-                                  const struct print_prefixes *prefixes, struct writer *prefix)
-{
-    const struct job *job = groups->job;
-    const bool is_json = format == &print_json || format == &print_jsonl;
-    char value[ELEMENT_TEXT_SIZE];
-
-    writer_restart(prefix);
-    writer_write(prefix, "{", is_json);
-    for (size_t i = 0; i < job->group_count; i++) {
-        const struct column *of = &job->columns[job_group_column(job) + i];
-        if (is_json)
-            print_write_group_member(prefix, job, prefixes, i);
-        if (of->element.notation == ELEMENT_TEXT) {
-            size_t text_bytes;
-            const char *text = groups_text(groups, row[groups->words[i]], &text_bytes);
-            print_write_text(prefix, text, text_bytes, is_json ? '\0' : format->separator);
-        } else {
-            const size_t bytes =
-                (is_json ? element_write_json : element_write)(value, &of->element,
-                                                               groups_value(groups, row, i));
-            writer_write(prefix, value, bytes);
-        }
-        writer_write(prefix, is_json ? "," : &format->separator, 1);
-    }
-}
-
 /* Prints the groups of histogram and uniq, each with its values in front of its lines. */
 static enum status op_groups_print_rows(struct writer *writer, const struct groups *groups,
                                         const struct print_options *options,
@@ -527,8 +477,10 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     const struct job *job = groups->job;
     const struct print_format *format = print_groups_format(options, job);
     const bool has_header = format == &print_csv || (format == &print_tsv && options->header_out);
+    const bool is_json = format == &print_json || format == &print_jsonl;
+    const bool is_object = format == &print_json && job->group_count > 0;
     struct print_options own = *options;
-    struct writer *prefix = writer_create_memory(OP_GROUPS_PREFIX_BYTES);
+    struct writer *prefix = writer_create_memory(ELEMENT_TEXT_SIZE);
     struct print_prefixes prefixes;
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
     uint64_t width; /* of automatic bins */
@@ -537,13 +489,10 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     if (!prefix)
         return status_fail(failure, STATUS_DATA, "no memory for printing groups");
     print_find_prefixes(&prefixes, job, format, NULL);
-    if (format == &print_json && job->group_count > 0) {
-        writer_write_text(writer, "{\"operation\":\"");
-        writer_write_text(
-            writer,
+    if (is_object)
+        writer_print(
+            writer, "{\"operation\":\"%s\",\"groups\":[",
             job_operation_names[job->range_bins > 0 ? OPERATION_HISTOGRAM : job->operation]);
-        writer_write_text(writer, "\",\"groups\":[");
-    }
     for (size_t i = 0; has_header && i < job->group_count; i++) {
         print_values_field(writer, job_group_name(job, i), format->separator);
         writer_write(writer, &format->separator, 1);
@@ -562,14 +511,16 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         struct range_histogram range = {.histogram = NULL};
         struct rows values;
         struct rows rows;
-        op_groups_make_prefix(groups, groups_first_row(groups, g, buffer), format, &prefixes,
-                              prefix);
+        writer_restart(prefix);
+        writer_write(prefix, "{", is_json);
+        op_groups_write_columns(groups, groups_first_row(groups, g, buffer), &prefixes,
+                                is_json ? '\0' : format->separator, prefix);
         const char *group = writer_memory(prefix, &own.group_bytes);
         if (!group)
             status = status_fail(failure, STATUS_DATA, "no memory for printing groups");
         own.group = job->group_count > 0 ? group : NULL;
         own.is_next_group = g > 0;
-        if (format == &print_json && job->group_count > 0) {
+        if (is_object) {
             writer_write_text(writer, g > 0 ? "," : "\n");
             writer_write(writer, group, group ? own.group_bytes : 0);
         }
@@ -591,7 +542,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         range_histogram_destroy(&range);
     }
     writer_discard(prefix);
-    writer_write_text(writer, format == &print_json && job->group_count > 0 ? "]}\n" : "");
+    writer_write_text(writer, is_object ? "]}\n" : "");
     return status == STATUS_OK ? groups_check(groups, failure) : status;
 }
 

@@ -16,6 +16,7 @@
 #include "print/print_values.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define OP_REDUCE_INLINE static inline __attribute__((always_inline))
 
@@ -242,18 +243,14 @@ static enum status op_reduce_load(struct state_reader *state, const struct job *
     return shared->uniq ? op_uniq.load(state, job, shared->uniq, elements, failure) : STATUS_OK;
 }
 
-_Static_assert(PRINT_VALUE_SIZE >= REDUCE_SIZE, "any reduction fits");
-
-static size_t op_reduce_write(const struct print_values *values, size_t group, size_t i,
-                              char out[PRINT_VALUE_SIZE])
+static void op_reduce_find(const struct print_values *values, size_t group,
+                           struct print_found *found)
 {
     const struct reduce_shared *shared = values->partial;
-    const struct job *job = values->job;
     (void)group;
 
-    if (!reduce_has(&shared->reduce, job->reductions.list[i].id))
-        return 0;
-    return reduce_write_found(out, &shared->reduce, shared->found, job, (unsigned)i);
+    found->reduce = shared->reduce;
+    memcpy(found->found, shared->found, sizeof found->found);
 }
 
 static enum status op_reduce_print(struct writer *writer, const struct job *job,
@@ -264,7 +261,7 @@ static enum status op_reduce_print(struct writer *writer, const struct job *job,
         .job = job,
         .partial = partial,
         .groups = 1,
-        .write = op_reduce_write,
+        .find = op_reduce_find,
     };
 
     (void)failure;

@@ -98,7 +98,6 @@ static int output_file_find(struct output_file_name *found, const char *name)
 static int output_file_open_temporary(char temporary[PATH_MAX], const char *directory)
 {
     temporary[0] = '\0';
-#ifdef O_TMPFILE
     char descriptor[TEMPORARY_DESCRIPTOR_SIZE];
     int nameless = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (nameless >= 0) {
@@ -107,7 +106,6 @@ static int output_file_open_temporary(char temporary[PATH_MAX], const char *dire
             return nameless;
         close(nameless);
     }
-#endif
     stpcpy(stpcpy(temporary, directory), OUTPUT_FILE_TEMPORARY "XXXXXX");
     int fd = temporary_create(temporary);
     if (fd < 0)

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,18 +95,22 @@ static void writer_put(struct writer *writer, const char *data, size_t bytes)
     }
 }
 
-/* Writes out what is buffered; or, in memory, makes the buffer larger. */
-static void writer_empty(struct writer *writer)
+/* Writes out what is buffered; or, in memory, makes the buffer larger, for so many bytes more. */
+static void writer_empty(struct writer *writer, size_t bytes)
 {
+    size_t capacity = 2 * writer->capacity;
+
     if (writer->file.fd >= 0) {
         writer_put(writer, writer->buffer, writer->used);
         writer->used = 0;
         return;
     }
-    char *grown = realloc(writer->buffer, 2 * writer->capacity);
+    while (capacity - writer->used < bytes)
+        capacity *= 2;
+    char *grown = realloc(writer->buffer, capacity);
     if (grown) {
         writer->buffer = grown;
-        writer->capacity *= 2;
+        writer->capacity = capacity;
     } else {
         writer->error = ENOMEM;
         writer->used = 0;
@@ -114,7 +120,7 @@ static void writer_empty(struct writer *writer)
 char *writer_reserve(struct writer *writer, size_t bytes)
 {
     if (bytes > writer->capacity - writer->used)
-        writer_empty(writer);
+        writer_empty(writer, bytes);
     return writer->buffer + writer->used;
 }
 
@@ -126,10 +132,13 @@ void writer_commit(struct writer *writer, size_t bytes)
 void writer_write(struct writer *writer, const void *data, size_t bytes)
 {
     if (bytes >= WRITER_RESERVE_BYTES && writer->file.fd >= 0) {
-        writer_empty(writer);
+        writer_empty(writer, 0);
         writer_put(writer, data, bytes);
     } else if (bytes > 0) {
-        memcpy(writer_reserve(writer, bytes), data, bytes);
+        char *space = writer_reserve(writer, bytes);
+        if (bytes > writer->capacity - writer->used) /* there is no memory: the error is kept */
+            return;
+        memcpy(space, data, bytes);
         writer_commit(writer, bytes);
     }
 }
@@ -137,6 +146,22 @@ void writer_write(struct writer *writer, const void *data, size_t bytes)
 void writer_write_text(struct writer *writer, const char *text)
 {
     writer_write(writer, text, strlen(text));
+}
+
+void writer_print(struct writer *writer, const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+
+    va_start(arguments, format);
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length >= 0) {
+        writer_write(writer, text, (size_t)length);
+        free(text);
+    } else if (writer->error == 0) {
+        writer->error = ENOMEM;
+    }
 }
 
 bool writer_write_memory(struct writer *writer, struct writer *memory)
@@ -160,7 +185,7 @@ bool writer_is_stream(const struct writer *writer)
 
 enum status writer_flush(struct writer *writer, struct failure *failure)
 {
-    writer_empty(writer);
+    writer_empty(writer, 0);
     return writer->error == 0 ? STATUS_OK : writer_fail(writer->name, writer->error, failure);
 }
 
@@ -184,7 +209,7 @@ enum status writer_close_all(struct writer *const *writers, size_t count, struct
         struct writer *writer = writers[i];
         files[i] = &writer->file;
         replaces = replaces || writer->file.replaces;
-        writer_empty(writer);
+        writer_empty(writer, 0);
         if (writer->error == 0 && writer->skipped > 0)
             status =
                 status_fail(failure, STATUS_DATA, "the input has changed since it was first read");

@@ -29,8 +29,10 @@ void writer_commit(struct writer *writer, size_t bytes);
 /* Writes any number of bytes; large pieces without a copy. */
 void writer_write(struct writer *writer, const void *data, size_t bytes);
 
-/* Writes a NUL-terminated text. */
+/* Writes a NUL-terminated text; the second as printf does. */
 void writer_write_text(struct writer *writer, const char *text);
+__attribute__((format(printf, 2, 3))) void writer_print(struct writer *writer, const char *format,
+                                                        ...);
 
 /* Reports the bytes written to a stage (stage.h), which must outlive the writer. */
 void writer_set_stage(struct writer *writer, struct stage *stage);
@@ -40,7 +42,7 @@ bool writer_is_stream(const struct writer *writer);
 
 /*
  * Makes a writer that keeps in memory what it is given; its buffer of `capacity` bytes, no less
- * than the longest piece, grows. Returns NULL if there is no memory.
+ * than the most that is reserved, grows. Returns NULL if there is no memory.
  */
 struct writer *writer_create_memory(size_t capacity);
 

@@ -14,6 +14,9 @@
 #define WRITER_PARTS_PER_THREAD 2
 #define WRITER_PARTS_SLOTS_MAX  (WRITER_PARTS_PER_THREAD * WRITER_PARTS_THREADS_MAX)
 
+/* The memory of a part at first. */
+#define WRITER_PARTS_BYTES ((size_t)128 << 10)
+
 /* Holds a part in memory. */
 struct writer_parts_slot {
     struct writer *memory;
@@ -86,7 +89,7 @@ bool writer_parts_write(struct writer *writer, const struct writer_parts *parts,
     if (threads > WRITER_PARTS_THREADS_MAX)
         threads = WRITER_PARTS_THREADS_MAX;
     for (; work.slot_count < (size_t)WRITER_PARTS_PER_THREAD * threads; work.slot_count++) {
-        struct writer *memory = writer_create_memory(parts->part_bytes);
+        struct writer *memory = writer_create_memory(WRITER_PARTS_BYTES);
         if (!memory)
             break;
         work.slots[work.slot_count].memory = memory;

@@ -9,11 +9,7 @@
 
 struct writer_parts {
     size_t count;
-    size_t part_bytes; /* that a part has at most, as expected; not less than it reserves */
-    /*
-     * Writes a part; reserves less than 64 KiB of the writer at a time. Several threads call it at
-     * the same time for different parts.
-     */
+    /* Writes a part. Several threads call it at the same time for different parts. */
     void (*write)(const void *context, size_t part, struct writer *writer);
     const void *context;
 };

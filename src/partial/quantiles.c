@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUANTILES_BATCH_ROWS 256
-
 enum status quantiles_parse(struct quantiles *quantiles, const char *text, struct failure *failure)
 {
     size_t count = 1;
@@ -69,7 +67,7 @@ enum status quantiles_find(const struct quantiles *quantiles, const struct rows 
 {
     const uint64_t total = rows->below + rows->inside + rows->above;
     const size_t count = quantiles->count;
-    struct rows_row batch[QUANTILES_BATCH_ROWS];
+    struct rows_row batch[ROWS_BATCH];
     struct rows rest = *rows;
     char text[PERCENTAGE_SIZE];
     uint64_t seen = rows->below; /* values up to this row */
@@ -91,7 +89,7 @@ enum status quantiles_find(const struct quantiles *quantiles, const struct rows 
             (unsigned long long)rows->below, (unsigned long long)rows->above, text);
     }
     rest.zeros = false;
-    while (found < count && (n = rows_read(&rest, batch, QUANTILES_BATCH_ROWS)) > 0) {
+    while (found < count && (n = rows_read(&rest, batch, ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++) {
             const uint64_t before = seen;
             seen += batch[i].count;

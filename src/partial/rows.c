@@ -24,10 +24,10 @@ size_t rows_read(struct rows *rows, struct rows_row *out, size_t capacity)
 void rows_save(struct rows *rows, uint64_t width, struct state_writer *state)
 {
     const __int128 lowest = binning_floor(element_min(&rows->job->element), width);
-    struct rows_row batch[256];
+    struct rows_row batch[ROWS_BATCH];
     size_t n;
 
-    while ((n = rows->read(rows, batch, sizeof batch / sizeof *batch)) > 0) {
+    while ((n = rows->read(rows, batch, ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++) {
             if (batch[i].count == 0)
                 continue;

@@ -57,6 +57,9 @@ struct rows {
     uint64_t rows_max; /* of all rows; a part has at most its share. Set if `narrow` is */
 };
 
+/* The number of rows that most readers take at a time. */
+#define ROWS_BATCH 256
+
 /*
  * Reads up to `capacity` rows that have a count of `min_count` or more, at least one if there are
  * any. Returns how many.

@@ -71,7 +71,7 @@ static const struct rows_row *plot_peek(struct plot *plot)
 {
     if (plot->used == plot->filled) {
         plot->used = 0;
-        plot->filled = rows_read(&plot->rows, plot->batch, PLOT_BATCH_ROWS);
+        plot->filled = rows_read(&plot->rows, plot->batch, ROWS_BATCH);
     }
     return plot->filled > 0 ? &plot->batch[plot->used] : NULL;
 }
@@ -88,7 +88,7 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
     struct plot_survey *survey = &plot->survey;
     struct rows all = *rows;
     __int128 before = 0; /* the width of the row before */
-    for (size_t n; (n = rows_read(&all, plot->batch, PLOT_BATCH_ROWS)) > 0; survey->rows += n) {
+    for (size_t n; (n = rows_read(&all, plot->batch, ROWS_BATCH)) > 0; survey->rows += n) {
         if (survey->rows == 0) {
             survey->low = plot->batch[0].low;
             survey->narrow = before = plot->batch[0].high - plot->batch[0].low;

@@ -19,8 +19,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PLOT_BATCH_ROWS 256
-
 /* The maximum number of empty lines in a row. */
 #define PLOT_RUN_MAX 3
 
@@ -76,7 +74,7 @@ uint64_t plot_scale_join(const struct plot_scale *scale, __int128 first, __int12
 struct plot {
     struct rows rows;          /* still to be read */
     struct plot_survey survey; /* of all rows; zeros if they are not in the order of the bins */
-    struct rows_row batch[PLOT_BATCH_ROWS];
+    struct rows_row batch[ROWS_BATCH];
     size_t used; /* batch[used..filled) are read and not yet in a line */
     size_t filled;
     bool has_groups;    /* else a line is a row */

@@ -13,7 +13,6 @@
 #include "plot/terminal.h"
 #include "print/print_rows.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Moves a terminal's cursor to the first column and row, and clears all from there on. */
@@ -189,10 +188,12 @@ enum status print_info(const struct engine *const *table, struct failure *failur
         [ENGINE_PARSES] = "parsed on the CPU",
         [ENGINE_REFUSES] = "no",
     };
-    char text[(ENGINE_DEVICES_MAX + 2) * 600 + 4096];
+    struct writer *writer;
     char format[128];
-    int length = snprintf(text, sizeof text, "%s\n", PACKAGE_STRING);
 
+    if (writer_open(&writer, NULL, failure) != STATUS_OK)
+        return failure->status;
+    writer_print(writer, "%s\n", PACKAGE_STRING);
     for (const struct engine *const *engine = table; *engine; engine++) {
         unsigned devices = (*engine)->devices ? (*engine)->devices() : 1;
         for (unsigned i = 0; i == 0 || (i < devices && i < ENGINE_DEVICES_MAX); i++) {
@@ -200,20 +201,19 @@ enum status print_info(const struct engine *const *table, struct failure *failur
             char description[512] = "not in this build";
             bool usable = (*engine)->probe && (*engine)->probe(i, description, sizeof description);
             engine_write_name(name, (*engine)->name, i);
-            length += snprintf(text + length, sizeof text - (size_t)length, "%s: %s: %s\n", name,
-                               usable ? "yes" : "no", description);
+            writer_print(writer, "%s: %s: %s\n", name, usable ? "yes" : "no", description);
         }
     }
     for (size_t i = 0; decoder_describe(i, format, sizeof format); i++)
-        length += snprintf(text + length, sizeof text - (size_t)length, "%s\n", format);
+        writer_print(writer, "%s\n", format);
     for (const struct engine *const *engine = table; *engine; engine++) {
         const struct engine_feature *feature = (*engine)->features;
         if (feature)
-            length += snprintf(text + length, sizeof text - (size_t)length, "\n%-42s %-4s %s\n",
-                               "what runs where", engine_last(table)->name, (*engine)->name);
+            writer_print(writer, "\n%-42s %-4s %s\n", "what runs where", engine_last(table)->name,
+                         (*engine)->name);
         for (; feature && feature->name; feature++)
-            length += snprintf(text + length, sizeof text - (size_t)length, "%-42s %-4s %s\n",
-                               feature->name, "yes", supports[feature->support]);
+            writer_print(writer, "%-42s %-4s %s\n", feature->name, "yes",
+                         supports[feature->support]);
     }
-    return print_text(text, failure);
+    return writer_close(writer, failure);
 }

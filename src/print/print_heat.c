@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that are read at a time. */
-#define PRINT_HEAT_BATCH 256
-
 /* Single values are names if they are less than one in so many positions. */
 #define PRINT_HEAT_APART 4
 
@@ -104,7 +101,7 @@ static void print_heat_survey_bins(struct print_heat *heat)
     const struct job *job = heat->job;
     const struct binning *binning = job->binning.bins > 0 ? &job->binning : NULL;
     struct print_heat_axis *axis = &heat->y;
-    struct rows_row batch[PRINT_HEAT_BATCH];
+    struct rows_row batch[ROWS_BATCH];
     size_t n;
 
     *axis = (struct print_heat_axis){
@@ -117,7 +114,7 @@ static void print_heat_survey_bins(struct print_heat *heat)
         heat->inside += rows.inside;
         heat->below += rows.below;
         heat->above += rows.above;
-        while ((n = rows_read(&rows, batch, PRINT_HEAT_BATCH)) > 0) {
+        while ((n = rows_read(&rows, batch, ROWS_BATCH)) > 0) {
             for (size_t i = 0; i < n; i++)
                 print_heat_add_position(axis, plot_scale_position(&axis->scale, batch[i].low));
         }
@@ -162,7 +159,7 @@ enum status print_heat_count(struct print_heat *heat, struct failure *failure)
     const size_t cells = columns * heat->y.count;
     uint64_t *totals = calloc(columns + 1, sizeof *totals); /* of columns, also outside the bins */
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
-    struct rows_row batch[PRINT_HEAT_BATCH];
+    struct rows_row batch[ROWS_BATCH];
     size_t n;
 
     heat->counts = calloc(cells + 1, sizeof *heat->counts);
@@ -176,7 +173,7 @@ enum status print_heat_count(struct print_heat *heat, struct failure *failure)
         struct rows rows;
         groups_rows_begin(&rows, groups, g, false);
         totals[x] += rows.inside + rows.below + rows.above;
-        while ((n = rows_read(&rows, batch, PRINT_HEAT_BATCH)) > 0) {
+        while ((n = rows_read(&rows, batch, ROWS_BATCH)) > 0) {
             for (size_t i = 0; i < n; i++) {
                 const size_t y =
                     print_heat_cell(&heat->y, plot_scale_position(&heat->y.scale, batch[i].low));

@@ -10,7 +10,6 @@
 #include "print/print_heat_internal.h"
 #include "print/print_rows.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The most lines of cells, and the other lines: names, groups, the legend and the cursor's. */
@@ -24,9 +23,6 @@
 /* Columns of a name of the input in the legend, and colours in the legend. */
 #define PRINT_HEAT_PLOT_NAME  40
 #define PRINT_HEAT_PLOT_SHOWN 9
-
-/* The bytes of the longest cell of one character. */
-#define PRINT_HEAT_PLOT_CELL 32
 
 /*
  * Of a palette of 256 colours (16 + 36 r + 6 g + b) some that are close to every fourth colour of
@@ -51,22 +47,18 @@ struct print_heat_plot {
 /* Writes `size` characters of the colour or shade of a level; of -1: empty. */
 static void print_heat_plot_cell(const struct print_heat_plot *plot, int level, size_t size)
 {
-    char text[PRINT_HEAT_PLOT_CELL] = " ";
-    const char *shade = text;
+    char ascii[] = " ";
+    const char *shade = ascii;
 
     if (level >= 0 && plot->terminal.has_colour && plot->terminal.has_true_colour) {
         const struct print_heat_colour colour = print_heat_colour((unsigned)level);
-        sprintf(text, "\033[48;2;%u;%u;%um", colour.red, colour.green, colour.blue);
-        writer_write_text(plot->writer, text);
-        shade = " ";
+        writer_print(plot->writer, "\033[48;2;%u;%u;%um", colour.red, colour.green, colour.blue);
     } else if (level >= 0 && plot->terminal.has_colour) {
-        sprintf(text, "\033[48;5;%um", print_heat_plot_palette[level]);
-        writer_write_text(plot->writer, text);
-        shade = " ";
+        writer_print(plot->writer, "\033[48;5;%um", print_heat_plot_palette[level]);
     } else if (level >= 0 && plot->terminal.has_unicode) {
         shade = print_heat_plot_unicode[level];
     } else if (level >= 0) {
-        text[0] = print_heat_plot_ascii[level];
+        *ascii = print_heat_plot_ascii[level];
     }
     for (size_t i = 0; i < size; i++)
         writer_write_text(plot->writer, shade);
@@ -190,15 +182,11 @@ static void print_heat_plot_legend(const struct print_heat_plot *plot)
         print_scale_label(number, heat->options, count, false);
         writer_write_text(plot->writer, "  ");
         print_heat_plot_cell(plot, (int)print_heat_level(heat, count, plot->levels), 2);
-        writer_write_text(plot->writer, " ");
-        writer_write_text(plot->writer, number);
+        writer_print(plot->writer, " %s", number);
     }
-    if (before < heat->max) {
-        writer_write_text(plot->writer, " to ");
-        writer_write_text(plot->writer, max);
-    }
-    writer_write_text(plot->writer, scale);
-    writer_write_text(plot->writer, "\n");
+    if (before < heat->max)
+        writer_print(plot->writer, " to %s", max);
+    writer_print(plot->writer, "%s\n", scale);
 }
 
 enum status print_heat_plot(struct writer *writer, struct print_heat *heat, struct failure *failure)
@@ -235,8 +223,7 @@ enum status print_heat_plot(struct writer *writer, struct print_heat *heat, stru
         writer_write_text(writer, "\n");
     }
     print_columns(writer, heat->value_name, PRINT_HEAT_PLOT_NAME);
-    writer_write_text(writer, *heat->group_before ? " " : " by ");
-    writer_write_text(writer, heat->group_before);
+    writer_write_text(writer, " by ");
     print_columns(writer, heat->group_name, PRINT_HEAT_PLOT_NAME);
     writer_write_text(writer, "\n");
     print_heat_plot_rows(&plot);

@@ -6,9 +6,9 @@
 #include "config.h"
 
 #include "job/binning.h"
+#include "output/writer.h"
 #include "print/print_heat_internal.h"
 #include "print/print_rows.h"
-
 #include "print/svg.h"
 
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
     char bin[PRINT_HEAT_NAME_SIZE];
     char number[AXIS_LABEL_SIZE];
 
-    svg_write(svg->writer, "<g class=\"heat\">\n");
+    writer_print(svg->writer, "<g class=\"heat\">\n");
     const unsigned gap = PRINT_HEAT_SVG_HEIGHT >= PRINT_HEAT_SVG_GAP_MIN * heat->y.count &&
                                  svg->right - svg->left >= PRINT_HEAT_SVG_GAP_MIN * heat->x.count
                              ? SVG_PIXEL
@@ -73,14 +73,14 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
                 continue;
             print_heat_name(&heat->x, x, group);
             print_scale_label(number, heat->options, count, true);
-            svg_write(svg->writer,
-                      "<path class=\"c%u\" d=\"M%u %uh%uv%uH%uz\"><title>%s, %s: %s</title>"
-                      "</path>\n",
-                      print_heat_level(heat, count, PRINT_HEAT_COLOURS), from, top, width, height,
-                      from, group, bin, number);
+            writer_print(svg->writer,
+                         "<path class=\"c%u\" d=\"M%u %uh%uv%uH%uz\"><title>%s, %s: %s</title>"
+                         "</path>\n",
+                         print_heat_level(heat, count, PRINT_HEAT_COLOURS), from, top, width,
+                         height, from, group, bin, number);
         }
     }
-    svg_write(svg->writer, "</g>\n");
+    writer_print(svg->writer, "</g>\n");
 }
 
 /*
@@ -110,7 +110,7 @@ static void print_heat_svg_labels(const struct print_heat_svg *svg, bool is_x)
             svg_write_label(svg->writer, svg->is_tilted, PRINT_HEAT_SVG_BOTTOM, at, label);
             continue;
         }
-        svg_write(svg->writer, "<path class=\"axis\" d=\"M%u %uh-40\"/>", svg->left, at);
+        writer_print(svg->writer, "<path class=\"axis\" d=\"M%u %uh-40\"/>", svg->left, at);
         svg_write_text(svg->writer, "end", svg->left - 80, at + 40, label);
     }
 }
@@ -126,14 +126,14 @@ static void print_heat_svg_legend(const struct print_heat_svg *svg)
                                        PRINT_HEAT_SVG_HEIGHT, PRINT_HEAT_SVG_TICK, 0);
     char label[AXIS_LABEL_SIZE];
 
-    svg_write(svg->writer, "<g class=\"heat\">\n");
+    writer_print(svg->writer, "<g class=\"heat\">\n");
     for (unsigned i = 0; i < PRINT_HEAT_COLOURS; i++) {
         const unsigned low = PRINT_HEAT_SVG_HEIGHT * i / PRINT_HEAT_COLOURS;
         const unsigned high = PRINT_HEAT_SVG_HEIGHT * (i + 1) / PRINT_HEAT_COLOURS;
-        svg_write(svg->writer, "<path class=\"c%u\" d=\"M%u %uh%uv%uH%uz\"/>\n", i, left,
-                  PRINT_HEAT_SVG_BOTTOM - high, PRINT_HEAT_SVG_LEGEND_WIDTH, high - low, left);
+        writer_print(svg->writer, "<path class=\"c%u\" d=\"M%u %uh%uv%uH%uz\"/>\n", i, left,
+                     PRINT_HEAT_SVG_BOTTOM - high, PRINT_HEAT_SVG_LEGEND_WIDTH, high - low, left);
     }
-    svg_write(svg->writer, "</g>\n");
+    writer_print(svg->writer, "</g>\n");
     /* A logarithmic scale has powers of ten, and if they are few also 2 and 5 times these. */
     for (__int128 tick = is_log ? 1 : 0, next; tick <= heat->max; tick = next) {
         unsigned __int128 part = (unsigned __int128)tick;
@@ -149,14 +149,14 @@ static void print_heat_svg_legend(const struct print_heat_svg *svg)
         }
         print_scale_label(label, heat->options, tick, true);
         const unsigned y = PRINT_HEAT_SVG_BOTTOM - (unsigned)(PRINT_HEAT_SVG_HEIGHT * part / whole);
-        svg_write(svg->writer, "<path class=\"axis\" d=\"M%u %uh40\"/>", right, y);
+        writer_print(svg->writer, "<path class=\"axis\" d=\"M%u %uh40\"/>", right, y);
         svg_write_text(svg->writer, "", right + 80, y + 40, label);
     }
-    svg_write(svg->writer, "<text class=\"end\" x=\"%u\" y=\"%u\">%s", SVG_WIDTH - 160,
-              SVG_TOP - 200, heat->count_before);
+    writer_print(svg->writer, "<text class=\"end\" x=\"%u\" y=\"%u\">%s", SVG_WIDTH - 160,
+                 SVG_TOP - 200, heat->count_before);
     svg_write_escaped(svg->writer, heat->count_name);
-    svg_write(svg->writer, "%s%s</text>\n", heat->count_after,
-              heat->is_logarithmic ? " (logarithmic)" : "");
+    writer_print(svg->writer, "%s%s</text>\n", heat->count_after,
+                 heat->is_logarithmic ? " (logarithmic)" : "");
 }
 
 enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struct failure *failure)
@@ -191,18 +191,18 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     axis_write(groups, NULL, heat->groups->count, true);
     sprintf(c, " of %s %s", groups, heat->groups->count == 1 ? "group" : "groups");
     svg_begin(writer, height, svg.left, title ? title : summary);
-    svg_write(writer, "<style>\n.heat path{stroke:none;shape-rendering:crispEdges}\n");
+    writer_print(writer, "<style>\n.heat path{stroke:none;shape-rendering:crispEdges}\n");
     for (unsigned is_dark = 0; is_dark < 2; is_dark++) { /* the classes of the levels */
-        svg_write(writer, "%s", is_dark ? "@media (prefers-color-scheme:dark){\n" : "");
+        writer_print(writer, "%s", is_dark ? "@media (prefers-color-scheme:dark){\n" : "");
         for (unsigned i = 0; i < PRINT_HEAT_COLOURS; i++) {
             const struct print_heat_colour colour =
                 print_heat_colour(is_dark ? i : PRINT_HEAT_COLOURS - 1 - i);
-            svg_write(writer, ".c%u{fill:#%02x%02x%02x}%s", i, colour.red, colour.green,
-                      colour.blue, i % 4 == 3 || i == PRINT_HEAT_COLOURS - 1 ? "\n" : "");
+            writer_print(writer, ".c%u{fill:#%02x%02x%02x}%s", i, colour.red, colour.green,
+                         colour.blue, i % 4 == 3 || i == PRINT_HEAT_COLOURS - 1 ? "\n" : "");
         }
     }
-    svg_write(writer, "}\n</style>\n");
-    svg_write(writer, "<text x=\"%u\" y=\"480\">", svg.left);
+    writer_print(writer, "}\n</style>\n");
+    writer_print(writer, "<text x=\"%u\" y=\"480\">", svg.left);
     if (title)
         svg_write_escaped(writer, summary);
     svg_write_note(writer, &has_notes, "each column combines ", heat->x.step > 1 ? heat->x.step : 0,
@@ -211,24 +211,24 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
                    heat->y.is_unit ? " values" : " bins");
     svg_write_note(writer, &has_notes, "below the bins: ", heat->below, "");
     svg_write_note(writer, &has_notes, "above the bins: ", heat->above, "");
-    svg_write(writer, "</text>\n<text x=\"%u\" y=\"%u\">", svg.left, SVG_TOP - 200);
+    writer_print(writer, "</text>\n<text x=\"%u\" y=\"%u\">", svg.left, SVG_TOP - 200);
     svg_write_escaped(writer, heat->value_name);
     if (binning->bins > 0 && binning_is_of_powers(binning))
-        svg_write(writer, " (logarithmic)");
+        writer_print(writer, " (logarithmic)");
     else if (binning->form == BINNING_EDGES || binning->form == BINNING_EDGES_EQUAL)
-        svg_write(writer, " (bins are drawn equally wide)");
-    svg_write(writer, "</text>\n");
+        writer_print(writer, " (bins are drawn equally wide)");
+    writer_print(writer, "</text>\n");
 
     print_heat_svg_cells(&svg);
     print_heat_svg_labels(&svg, true);
     print_heat_svg_labels(&svg, false);
-    svg_write(writer, "<path class=\"axis\" d=\"M%u %uV%uH%u\" fill=\"none\"/>\n", svg.left,
-              SVG_TOP, PRINT_HEAT_SVG_BOTTOM, svg.right);
+    writer_print(writer, "<path class=\"axis\" d=\"M%u %uV%uH%u\" fill=\"none\"/>\n", svg.left,
+                 SVG_TOP, PRINT_HEAT_SVG_BOTTOM, svg.right);
     if (heat->max > 0)
         print_heat_svg_legend(&svg);
-    svg_write(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">%s", svg.right, height - 120,
-              heat->group_before);
+    writer_print(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">%s", svg.right, height - 120,
+                 heat->group_before);
     svg_write_escaped(writer, heat->group_name);
-    svg_write(writer, "</text>\n</svg>\n");
+    writer_print(writer, "</text>\n</svg>\n");
     return STATUS_OK;
 }

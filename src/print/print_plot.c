@@ -180,7 +180,6 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
 {
     const struct print_options *options = table->options;
     const struct quantiles *quantiles = &options->quantiles;
-    char text[PERCENTAGE_SIZE + PLOT_NAME_SIZE + 64];
     struct print_plot_cells cells;
     struct plot_line line;
     struct plot plot;
@@ -205,23 +204,18 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
         writer_write_text(writer, options->log_count ? "  (logarithmic)\n" : "\n");
     while (plot_next(&plot, &line)) {
         if (line.is_gap) {
-            sprintf(text, "%*s  %llu empty bins\n", (int)style.widths[0], "...",
-                    (unsigned long long)line.bins);
-            writer_write_text(writer, text);
+            writer_print(writer, "%*s  %llu empty bins\n", (int)style.widths[0], "...",
+                         (unsigned long long)line.bins);
             continue;
         }
         cumulative += line.count;
         print_plot_cells(&cells, table, &line, cumulative);
         print_plot_line(writer, &style, &cells, line.count);
     }
-    if (table->rows_left > 0) {
-        sprintf(text, "... and %llu more\n", (unsigned long long)table->rows_left);
-        writer_write_text(writer, text);
-    }
-    if (table->empty_left > 0) {
-        sprintf(text, "... and %llu empty bins\n", (unsigned long long)table->empty_left);
-        writer_write_text(writer, text);
-    }
+    if (table->rows_left > 0)
+        writer_print(writer, "... and %llu more\n", (unsigned long long)table->rows_left);
+    if (table->empty_left > 0)
+        writer_print(writer, "... and %llu empty bins\n", (unsigned long long)table->empty_left);
     if (options->other) {
         print_plot_cells(&cells, table, NULL, table->rows.inside);
         print_plot_line(writer, &style, &cells, 0);
@@ -230,11 +224,11 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
         const struct plot_line value = {.is_single = table->rows.is_unit,
                                         .low = table->quantiles[i].low,
                                         .high = table->quantiles[i].high};
-        char *c = stpcpy(text, i == 0 ? "\n" : "");
-        c = stpcpy(c + percentage_write(c, &quantiles->percents[i]), "%  ");
-        plot_name(c, &value, &table->rows.job->element, false);
-        writer_write_text(writer, text);
-        writer_write_text(writer, "\n");
+        char percent[PERCENTAGE_SIZE];
+        char name[PLOT_NAME_SIZE];
+        percent[percentage_write(percent, &quantiles->percents[i])] = '\0';
+        plot_name(name, &value, &table->rows.job->element, false);
+        writer_print(writer, "%s%s%%  %s\n", i == 0 ? "\n" : "", percent, name);
     }
 }
 

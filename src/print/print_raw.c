@@ -18,14 +18,14 @@
 
 static void print_raw_bins(struct writer *writer, const struct print_table *table)
 {
-    struct rows_row batch[PRINT_ROWS_BATCH];
-    uint64_t counts[PRINT_ROWS_BATCH];
+    struct rows_row batch[ROWS_BATCH];
+    uint64_t counts[ROWS_BATCH];
     struct rows rows = table->rows;
     size_t n;
 
     do {
-        n = rows.read_counts ? rows.read_counts(&rows, counts, PRINT_ROWS_BATCH)
-                             : rows_read(&rows, batch, PRINT_ROWS_BATCH);
+        n = rows.read_counts ? rows.read_counts(&rows, counts, ROWS_BATCH)
+                             : rows_read(&rows, batch, ROWS_BATCH);
         for (size_t i = 0; i < n; i++)
             counts[i] = htole64(rows.read_counts ? counts[i] : batch[i].count);
         writer_write(writer, counts, n * sizeof *counts);
@@ -35,12 +35,12 @@ static void print_raw_bins(struct writer *writer, const struct print_table *tabl
 static void print_raw_records(struct writer *writer, const struct print_table *table)
 {
     const __int128 type_min = element_min(&table->rows.job->element);
-    struct rows_row batch[PRINT_ROWS_BATCH];
-    uint64_t records[2 * PRINT_ROWS_BATCH];
+    struct rows_row batch[ROWS_BATCH];
+    uint64_t records[2 * ROWS_BATCH];
     struct rows rows = table->rows;
     size_t n;
 
-    while ((n = rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0) {
+    while ((n = rows_read(&rows, batch, ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++) { /* the first bin may begin below the type's values */
             const __int128 low = batch[i].low < type_min ? type_min : batch[i].low;
             records[2 * i] = htole64((uint64_t)low);
@@ -52,8 +52,7 @@ static void print_raw_records(struct writer *writer, const struct print_table *t
 
 static void print_raw_data(struct writer *writer, const struct print_table *table, bool is_records)
 {
-    print_rows_in_parts(writer, table, 2 * sizeof(uint64_t),
-                        is_records ? print_raw_records : print_raw_bins);
+    print_rows_in_parts(writer, table, is_records ? print_raw_records : print_raw_bins);
 }
 
 static void print_raw_rows(struct writer *writer, const struct print_table *table)
@@ -71,8 +70,8 @@ static void print_npy_rows(struct writer *writer, const struct print_table *tabl
     const struct element *element = &table->rows.job->element;
     const bool is_records = table->rows.is_sparse || table->rows.job->is_automatic;
     struct print_table all = *table;
-    struct rows_row batch[PRINT_ROWS_BATCH];
-    uint64_t counts[PRINT_ROWS_BATCH];
+    struct rows_row batch[ROWS_BATCH];
+    uint64_t counts[ROWS_BATCH];
     const char *name = table->count_name; /* if it can stand in the header as it is */
     char header[192 + PRINT_NPY_NAME_MAX];
     char descr[80 + PRINT_NPY_NAME_MAX] = "'<u8'";
@@ -87,8 +86,8 @@ static void print_npy_rows(struct writer *writer, const struct print_table *tabl
     if (!is_records)
         all.rows.zeros = all.rows.all = true;
     struct rows rows = all.rows;
-    while ((n = !is_records && rows.read_counts ? rows.read_counts(&rows, counts, PRINT_ROWS_BATCH)
-                                                : rows_read(&rows, batch, PRINT_ROWS_BATCH)) > 0)
+    while ((n = !is_records && rows.read_counts ? rows.read_counts(&rows, counts, ROWS_BATCH)
+                                                : rows_read(&rows, batch, ROWS_BATCH)) > 0)
         count += n;
     if (is_records)
         snprintf(descr, sizeof descr, "[('%s', '<%c8'), ('%s', '<u8')]",

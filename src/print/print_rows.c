@@ -248,7 +248,7 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
                    : table->format->list_lines ? table->format->list_lines(options)
                                                : 0;
     bool is_selection = options->top > 0 || options->min_count > 0;
-    struct rows_row batch[PRINT_ROWS_BATCH];
+    struct rows_row batch[ROWS_BATCH];
     size_t n;
 
     table->rows.min_count = options->min_count;
@@ -269,7 +269,7 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
     table->other = table->rows.inside;
     if (options->top > 0)
         selected = table->rows;
-    while ((n = rows_read(&selected, batch, PRINT_ROWS_BATCH)) > 0) {
+    while ((n = rows_read(&selected, batch, ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++)
             table->other -= batch[i].count;
     }
@@ -349,7 +349,7 @@ static void print_rows_write_part(const void *context, size_t part, struct write
     parts->write(writer, &table);
 }
 
-void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
+void print_rows_in_parts(struct writer *writer, const struct print_table *table,
                          void (*write)(struct writer *writer, const struct print_table *part))
 {
     const uint64_t max = table->rows.narrow ? table->rows.rows_max : 0;
@@ -360,7 +360,6 @@ void print_rows_in_parts(struct writer *writer, const struct print_table *table,
     };
     const struct writer_parts writes = {
         .count = parts.count,
-        .part_bytes = PRINT_ROWS_PART_BINS * row_bytes,
         .write = print_rows_write_part,
         .context = &parts,
     };

@@ -130,15 +130,11 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
 /* Writes a line for each row of a table whose format is tsv, csv or json. */
 void print_lines(struct writer *writer, const struct print_table *table);
 
-/* The number of rows that formats read at a time. */
-#define PRINT_ROWS_BATCH 256
-
 /*
  * Writes the rows of a table with `write`, which several threads call for different parts of a
- * large one. It writes at most row_bytes bytes for a row, which do not depend on other rows, and
- * reserves less than 64 KiB of the writer at a time.
+ * large one. What it writes for a row does not depend on other rows.
  */
-void print_rows_in_parts(struct writer *writer, const struct print_table *table, size_t row_bytes,
+void print_rows_in_parts(struct writer *writer, const struct print_table *table,
                          void (*write)(struct writer *writer, const struct print_table *part));
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include "output/writer.h"
 #include "plot/axis.h"
 #include "plot/plot.h"
 #include "print/print_rows.h"
@@ -165,23 +166,23 @@ static void print_svg_bars(const struct print_svg *svg)
     if (svg->count > 0)
         print_svg_bar_x(svg, 0, &space);
     const bool is_thin = space < PRINT_SVG_THIN;
-    svg_write(svg->writer, "<g class=\"bars%s\">\n", is_thin ? " tips" : "");
+    writer_print(svg->writer, "<g class=\"bars%s\">\n", is_thin ? " tips" : "");
     if (is_thin) /* as one path, in which neighbours have one outline */
-        svg_write(svg->writer, "<path d=\"");
+        writer_print(svg->writer, "<path d=\"");
     for (size_t i = 0; is_thin && i < svg->count; i++) {
         if (svg->bars[i].count == 0)
             continue;
         const unsigned x = print_svg_bar_x(svg, i, &space);
         if (end > 0 && end != x)
-            svg_write(svg->writer, "V%uz", PRINT_SVG_BOTTOM);
+            writer_print(svg->writer, "V%uz", PRINT_SVG_BOTTOM);
         if (end != x)
-            svg_write(svg->writer, "M%u %u", x, PRINT_SVG_BOTTOM);
+            writer_print(svg->writer, "M%u %u", x, PRINT_SVG_BOTTOM);
         end = x + (space > SVG_PIXEL / 2 ? space : SVG_PIXEL);
-        svg_write(svg->writer, "V%uH%u",
-                  PRINT_SVG_BOTTOM - print_svg_bar_height(svg, &svg->bars[i]), end);
+        writer_print(svg->writer, "V%uH%u",
+                     PRINT_SVG_BOTTOM - print_svg_bar_height(svg, &svg->bars[i]), end);
     }
     if (is_thin)
-        svg_write(svg->writer, "V%uz\"/>\n", PRINT_SVG_BOTTOM);
+        writer_print(svg->writer, "V%uz\"/>\n", PRINT_SVG_BOTTOM);
     for (size_t i = 0; i < svg->count; i++) {
         const struct plot_line *bar = &svg->bars[i];
         if (bar->count == 0)
@@ -198,10 +199,10 @@ static void print_svg_bars(const struct print_svg *svg)
         while (percent[length - 1] == '0')
             length--;
         percent[length - (percent[length - 1] == '.')] = '\0';
-        svg_write(svg->writer,
-                  "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">"
-                  "<title>%s: %s (%s%%)</title></rect>\n",
-                  x, PRINT_SVG_BOTTOM - height, width, height, name, number, percent);
+        writer_print(svg->writer,
+                     "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">"
+                     "<title>%s: %s (%s%%)</title></rect>\n",
+                     x, PRINT_SVG_BOTTOM - height, width, height, name, number, percent);
         if (!svg->has_numbers)
             continue;
         print_scale_label(number, svg->table->options,
@@ -210,7 +211,7 @@ static void print_svg_bars(const struct print_svg *svg)
         svg_write_text(svg->writer, "middle", x + width / 2, PRINT_SVG_BOTTOM - height - 50,
                        number);
     }
-    svg_write(svg->writer, "</g>\n");
+    writer_print(svg->writer, "</g>\n");
 }
 
 static void print_svg_counts(const struct print_svg *svg)
@@ -227,13 +228,13 @@ static void print_svg_counts(const struct print_svg *svg)
                                              : binning_next_round(tick);
         const unsigned y = top > 0 ? print_svg_y(svg, tick) : PRINT_SVG_BOTTOM;
         print_scale_label(label, options, tick, true);
-        svg_write(svg->writer, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);
+        writer_print(svg->writer, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);
         svg_write_text(svg->writer, "end", svg->left - 80, y + 40, label);
     }
-    svg_write(svg->writer, "<text x=\"%u\" y=\"%u\">", svg->left, SVG_TOP - 200);
+    writer_print(svg->writer, "<text x=\"%u\" y=\"%u\">", svg->left, SVG_TOP - 200);
     svg_write_escaped(svg->writer, job_count_name(svg->table->rows.job));
-    svg_write(svg->writer, "%s%s</text>\n", options->percent ? " in percent" : "",
-              is_log ? " (logarithmic)" : "");
+    writer_print(svg->writer, "%s%s</text>\n", options->percent ? " in percent" : "",
+                 is_log ? " (logarithmic)" : "");
 }
 
 /* Round values. The tick of a value that has a bar of its own is in the middle of the bar. */
@@ -386,7 +387,7 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     const unsigned height = PRINT_SVG_BOTTOM + SVG_FOOT + svg.tilted;
     print_svg_summary(&svg, summary);
     svg_begin(writer, height, svg.left, options->title ? options->title : summary);
-    svg_write(writer, "<text x=\"%u\" y=\"480\">", svg.left);
+    writer_print(writer, "<text x=\"%u\" y=\"480\">", svg.left);
     if (options->title)
         svg_write_escaped(writer, summary);
     has_notes = options->title != NULL;
@@ -401,7 +402,7 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     svg_write_note(writer, &has_notes, "other: ", options->other ? table->other : 0, "");
     svg_write_note(writer, &has_notes, "below the bins: ", rows.below, "");
     svg_write_note(writer, &has_notes, "above the bins: ", rows.above, "");
-    svg_write(writer, "</text>\n");
+    writer_print(writer, "</text>\n");
 
     print_svg_counts(&svg);
     print_svg_bars(&svg);
@@ -417,14 +418,14 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
         svg_write_label(writer, svg.is_tilted, PRINT_SVG_BOTTOM,
                         print_svg_x(&svg, 2 * (__int128)i + 1, 2 * (__int128)svg.count), name);
     }
-    svg_write(writer, "<path class=\"axis\" d=\"M%u %uH%u\"/>\n", svg.left, PRINT_SVG_BOTTOM,
-              PRINT_SVG_RIGHT);
-    svg_write(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">", PRINT_SVG_RIGHT, height - 120);
+    writer_print(writer, "<path class=\"axis\" d=\"M%u %uH%u\"/>\n", svg.left, PRINT_SVG_BOTTOM,
+                 PRINT_SVG_RIGHT);
+    writer_print(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">", PRINT_SVG_RIGHT, height - 120);
     svg_write_escaped(writer, print_value_label(options, table->rows.job));
     if (svg.scale == PRINT_SVG_EDGES)
-        svg_write(writer, binning_is_of_powers(binning) ? " (logarithmic)"
-                                                        : " (bins are drawn equally wide)");
-    svg_write(writer, "</text>\n</svg>\n");
+        writer_print(writer, binning_is_of_powers(binning) ? " (logarithmic)"
+                                                           : " (bins are drawn equally wide)");
+    writer_print(writer, "</text>\n</svg>\n");
 }
 
 const struct print_format print_svg = {

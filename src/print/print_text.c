@@ -66,7 +66,7 @@ static const struct {
 #define PRINT_OTHER_MAX 4096
 
 /* Lines that are written together. */
-#define PRINT_LINE_BATCH (PRINT_ROWS_BATCH / 2)
+#define PRINT_LINE_BATCH (ROWS_BATCH / 2)
 _Static_assert(64 << 10 > PRINT_LINE_BATCH * PRINT_LINE_MAX, "what a writer reserves");
 
 /* The following functions write at `c` and return the end. */
@@ -236,7 +236,7 @@ void print_lines(struct writer *writer, const struct print_table *table)
     if (table->rows.job->element.notation == ELEMENT_TEXT || other_bytes > PRINT_OTHER_MAX)
         print_long_lines(writer, &all);
     else
-        print_rows_in_parts(writer, &all, PRINT_LINE_MAX + other_bytes, print_lines_of);
+        print_rows_in_parts(writer, &all, print_lines_of);
 }
 
 static void print_delimited(struct writer *writer, const struct print_table *table)

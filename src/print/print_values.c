@@ -3,8 +3,10 @@
 
 #include "print/print_values.h"
 
+#include "base/decimal.h"
 #include "base/parallel.h"
 #include "base/printable.h"
+#include "count/count.h"
 #include "output/writer_parts.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
@@ -17,12 +19,6 @@
 
 /* U+FFFD, in json for a byte that is not UTF-8. */
 #define PRINT_REPLACEMENT "\xef\xbf\xbd"
-
-/* What a byte of a name becomes at most: \u0001. */
-#define PRINT_ESCAPE_MAX 6
-
-/* The size of a value, and of the text around it and its name. */
-#define PRINT_VALUES_EXTRA (PRINT_VALUE_SIZE + 16)
 
 /* The number of values of a job. */
 static size_t print_values_count(const struct job *job)
@@ -289,6 +285,23 @@ static void print_values_name(struct writer *writer, const struct job *job, size
     writer_write(writer, "\"", is_quoted);
 }
 
+_Static_assert(REDUCE_SIZE >= DECIMAL_SIZE, "any value fits");
+
+/*
+ * Writes value i of a group, a number of json or a time, without a NUL. Returns its length; 0:
+ * there is no value.
+ */
+static size_t print_values_write(const struct job *job, const struct print_found *found, size_t i,
+                                 char out[REDUCE_SIZE])
+{
+    if (job->operation == OPERATION_COUNT)
+        return decimal_write(out,
+                             count_derive(&job->predicates[i], found->elements, found->hits[i]));
+    if (!reduce_has(&found->reduce, job->reductions.list[i].id))
+        return 0;
+    return reduce_write_found(out, &found->reduce, found->found, job, (unsigned)i);
+}
+
 /*
  * Writes groups first to groups - 1: lines; of json members, or objects after a comma but the
  * first; of jsonl an object a line.
@@ -297,51 +310,42 @@ static void print_values_groups(struct writer *writer, const struct print_values
 {
     const bool is_json = values->separator == '\0';
     const bool has_objects = is_json && (values->has_lines || values->write_group);
-    char text[PRINT_VALUE_SIZE];
+    const char *separator = is_json ? "," : &values->separator;
+    struct print_found found;
+    char text[REDUCE_SIZE];
 
     for (size_t group = values->first; group < values->groups; group++) {
-        bool is_first = has_objects || !is_json; /* nothing is before the next member or field */
+        values->find(values, group, &found);
         if (has_objects)
             writer_write_text(writer, values->has_lines ? "{" : group > 0 ? ",\n{" : "\n{");
-        if (values->column && (!is_json || values->has_lines)) {
-            if (is_json) {
-                writer_write_text(writer, "\"column\":");
-                print_write_text(writer, values->column, strlen(values->column), '\0');
-            } else {
-                print_values_field(writer, values->column, values->separator);
-            }
-            is_first = false;
+        if (values->column && !is_json) {
+            print_values_field(writer, values->column, values->separator);
+            writer_write(writer, separator, 1);
+        } else if (values->column && values->has_lines) {
+            writer_write_text(writer, "\"column\":");
+            print_write_text(writer, values->column, strlen(values->column), '\0');
+            writer_write(writer, separator, 1);
         }
-        for (size_t i = 0; values->write_group && i < values->job->group_count; i++) {
-            if (!is_first)
-                writer_write(writer, is_json ? "," : &values->separator, 1);
-            is_first = false;
-            if (is_json)
-                print_write_group_member(writer, values->job, &values->prefixes, i);
-            values->write_group(values, group, i, writer);
-        }
+        if (values->write_group)
+            values->write_group(values, &found, writer);
         for (size_t i = 0; i < print_values_count(values->job); i++) {
             if (is_json && print_values_is_repeated(values->job, i))
                 continue;
-            if (!is_first)
-                writer_write(writer, is_json ? "," : &values->separator, 1);
-            is_first = false;
+            writer_write(writer, separator, i > 0);
             if (is_json) {
                 print_values_name(writer, values->job, i, '\0');
                 writer_write_text(writer, ":");
             }
-            const size_t length = values->write(values, group, i, text);
+            const size_t length = print_values_write(values->job, &found, i, text);
             const bool is_time = is_json && memchr(text, ':', length); /* a string */
-            writer_write_text(writer, is_time ? "\"" : "");
+            writer_write(writer, "\"", is_time);
             writer_write(writer, text, length);
-            writer_write_text(writer, is_time ? "\"" : "");
+            writer_write(writer, "\"", is_time);
             if (is_json && length == 0)
                 writer_write_text(writer, "null");
         }
-        writer_write_text(writer, has_objects && values->has_lines ? "}\n"
-                                  : has_objects                    ? "}"
-                                  : is_json                        ? ""
-                                                                   : "\n");
+        writer_write(writer, "}", has_objects);
+        writer_write(writer, "\n", !is_json || values->has_lines);
     }
 }
 
@@ -359,27 +363,14 @@ static void print_values_write_part(const void *context, size_t part, struct wri
 static void print_values_in_parts(struct writer *writer, const struct print_options *options,
                                   const struct print_values *values)
 {
-    size_t group_bytes = PRINT_VALUES_EXTRA; /* at most, in any format */
-    group_bytes += values->column ? PRINT_ESCAPE_MAX * strlen(values->column) : 0;
-    for (size_t i = 0; values->write_group && i < values->job->group_count; i++)
-        group_bytes += PRINT_VALUES_EXTRA + 3 * values->prefixes.counts[i] +
-                       PRINT_ESCAPE_MAX * strlen(job_group_name(values->job, i));
-
-    for (size_t i = 0; i < print_values_count(values->job); i++) {
-        const char *words[2];
-        print_values_words(values->job, i, words);
-        group_bytes += PRINT_VALUES_EXTRA +
-                       PRINT_ESCAPE_MAX * (strlen(words[0]) + (words[1] ? strlen(words[1]) : 0));
-    }
     const struct writer_parts parts = {
         .count = (values->groups + PRINT_VALUES_PART - 1) / PRINT_VALUES_PART,
-        .part_bytes = PRINT_VALUES_PART * group_bytes,
         .write = print_values_write_part,
         .context = values,
     };
     const unsigned threads = parallel_threads(options->threads, parts.count, 1);
 
-    /* What a part of texts takes is not known. */
+    /* A part of texts may take any memory. */
     if (parts.count < PRINT_VALUES_PARTS_MIN || threads == 1 || job_has_texts(values->job) ||
         !writer_parts_write(writer, &parts, threads))
         print_values_groups(writer, values);
@@ -422,9 +413,11 @@ void print_values(struct writer *writer, const struct print_options *options,
         else if (has_header)
             writer_write_text(writer, all.column ? "column\tname\tvalue\n" : "name\tvalue\n");
         /* A line for each value that exists: its name, unless it is the only one, and the value. */
+        struct print_found found;
+        values->find(values, 0, &found);
         for (size_t i = 0; i < print_values_count(all.job); i++) {
-            char text[PRINT_VALUE_SIZE];
-            const size_t length = values->write(values, 0, i, text);
+            char text[REDUCE_SIZE];
+            const size_t length = print_values_write(all.job, &found, i, text);
             if (length > 0 && all.column) {
                 print_values_field(writer, all.column, '\t');
                 writer_write_text(writer, "\t");
@@ -445,7 +438,7 @@ void print_values(struct writer *writer, const struct print_options *options,
         const char *name = all.column ? all.column : job_operation_names[all.job->operation];
         writer_write_text(writer, all.column ? "{\"column\":" : "{\"operation\":");
         print_write_text(writer, name, strlen(name), '\0');
-        writer_write_text(writer, all.write_group ? ",\"groups\":[" : "");
+        writer_write_text(writer, all.write_group ? ",\"groups\":[" : ",");
     }
     print_values_in_parts(writer, options, &all);
     if (format == &print_json)

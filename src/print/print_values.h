@@ -6,14 +6,12 @@
 #ifndef GPUHIST_PRINT_VALUES_H
 #define GPUHIST_PRINT_VALUES_H
 
+#include "count/reduce.h"
 #include "print/print.h"
 
 #include <stddef.h>
 
 struct writer;
-
-/* The size of the text of a value. */
-#define PRINT_VALUE_SIZE 72
 
 /* Groups that a thread writes at a time: those of equal group / PRINT_VALUES_PART. */
 #define PRINT_VALUES_PART ((size_t)2048)
@@ -21,6 +19,15 @@ struct writer;
 /* What names of groups have in front of them in json and jsonl: "by_" so many times. */
 struct print_prefixes {
     unsigned counts[TEXT_COLUMNS_MAX]; /* [group_count] of the job */
+};
+
+/* What is known of a group, or without groups of all values. */
+struct print_found {
+    uint64_t elements;    /* count: how many, */
+    const uint64_t *hits; /* and those in the interval or set of each predicate */
+    struct reduce reduce; /* reduce */
+    struct reduce_found found[REDUCTIONS_MAX];
+    const uint64_t *row; /* of a group (groups.h) */
 };
 
 /* The values of a finalized partial: of each reduction or predicate of the job. */
@@ -33,15 +40,15 @@ struct print_values {
     struct print_prefixes prefixes; /* likewise */
     size_t first;                   /* this and the next: groups first to groups - 1 are printed */
     size_t groups;                  /* 1 if the values are not of groups */
-    /* Writes the value of a column of a group. NULL: the values are not of groups. */
-    void (*write_group)(const struct print_values *values, size_t group, size_t column,
-                        struct writer *writer);
-    /*
-     * Writes value i of a group, a number of json, without a NUL. Returns its length; 0: there is
-     * no value.
+    /* Stores what is known of a group. Threads call it at the same time for groups of other parts.
      */
-    size_t (*write)(const struct print_values *values, size_t group, size_t i,
-                    char out[PRINT_VALUE_SIZE]);
+    void (*find)(const struct print_values *values, size_t group, struct print_found *found);
+    /*
+     * Writes the values of the columns of a group, in json as members, each with a separator behind
+     * it. NULL: the values are not of groups.
+     */
+    void (*write_group)(const struct print_values *values, const struct print_found *found,
+                        struct writer *writer);
 };
 
 /*

@@ -10,8 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define ROWS_LIST_BATCH_ROWS 256
-#define ROWS_LIST_DIGITS     8
+#define ROWS_LIST_DIGITS 8
 
 /* So few rows are chosen without counting all rows first. */
 #define ROWS_LIST_FEW 1024
@@ -59,7 +58,7 @@ static void rows_list_scatter(struct rows_row *to, const struct rows_row *from, 
 static enum status rows_list_sort(struct rows_list *list, const struct rows *rows,
                                   struct rows_list_digits *digits, struct failure *failure)
 {
-    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
+    struct rows_row batch[ROWS_BATCH];
     struct rows rest = *rows;
     unsigned passes[ROWS_LIST_DIGITS] = {0};
     unsigned count = 0;
@@ -86,7 +85,7 @@ static enum status rows_list_sort(struct rows_list *list, const struct rows *row
         to = from;
         from += (buffers - 1) * digits->rows;
     }
-    while ((n = rows_read(&rest, batch, ROWS_LIST_BATCH_ROWS)) > 0)
+    while ((n = rows_read(&rest, batch, ROWS_BATCH)) > 0)
         rows_list_scatter(to, batch, n, digits->counts[passes[0]], passes[0]);
     for (unsigned pass = 1; pass < count; pass++) {
         struct rows_row *done = to;
@@ -138,10 +137,10 @@ static inline void rows_list_offer(struct rows_list *list, size_t capacity,
  */
 static void rows_list_choose(struct rows_list *list, size_t capacity, struct rows rows)
 {
-    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
+    struct rows_row batch[ROWS_BATCH];
     size_t n;
 
-    while ((n = rows_read(&rows, batch, ROWS_LIST_BATCH_ROWS)) > 0) {
+    while ((n = rows_read(&rows, batch, ROWS_BATCH)) > 0) {
         list->left += n;
         for (size_t i = 0; i < n; i++) {
             list->empty_left += batch[i].count == 0;
@@ -226,13 +225,13 @@ enum status rows_list_make(struct rows_list *list, const struct rows *rows, uint
                            bool by_count, unsigned threads, struct failure *failure)
 {
     struct rows_list_digits digits = {.rows = 0};
-    struct rows_row batch[ROWS_LIST_BATCH_ROWS];
+    struct rows_row batch[ROWS_BATCH];
     struct rows rest = *rows;
 
     *list = (struct rows_list){.items = NULL};
     if (top > 0 && top <= ROWS_LIST_FEW)
         return rows_list_top(list, rows, (size_t)top, by_count, threads, failure);
-    for (size_t n; (n = rows_read(&rest, batch, ROWS_LIST_BATCH_ROWS)) > 0; digits.rows += n) {
+    for (size_t n; (n = rows_read(&rest, batch, ROWS_BATCH)) > 0; digits.rows += n) {
         for (size_t i = 0; i < n; i++) {
             for (unsigned d = 0; d < ROWS_LIST_DIGITS && batch[i].count >> 8 * d > 0; d++)
                 digits.counts[d][rows_list_digit(batch[i].count, d)]++;

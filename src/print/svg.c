@@ -9,7 +9,6 @@
 #include "plot/axis.h"
 #include "print/print_rows.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,17 +31,6 @@ static const char svg_style[] =
 #define SVG_TITLE_SIZE      160
 #define SVG_TITLE_CHARACTER 100
 
-void svg_write(struct writer *writer, const char *format, ...)
-{
-    char text[512];
-    va_list arguments;
-
-    va_start(arguments, format);
-    int length = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    writer_write(writer, text, (size_t)length);
-}
-
 /* U+FFFE and U+FFFF are no characters of XML. */
 void svg_write_escaped(struct writer *writer, const char *text)
 {
@@ -51,9 +39,9 @@ void svg_write_escaped(struct writer *writer, const char *text)
         if (strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0)
             bytes = 0;
         if (*text == '&' || *text == '<' || *text == '>')
-            svg_write(writer, "&#%d;", *text);
+            writer_print(writer, "&#%d;", *text);
         else
-            svg_write(writer, "%.*s", bytes > 0 ? (int)bytes : 1, bytes > 0 ? text : "?");
+            writer_print(writer, "%.*s", bytes > 0 ? (int)bytes : 1, bytes > 0 ? text : "?");
         text += bytes > 0 ? bytes : 1;
     }
 }
@@ -76,14 +64,14 @@ void svg_write_note(struct writer *writer, bool *has_notes, const char *before, 
     if (number == 0)
         return;
     axis_write(digits, NULL, number, true);
-    svg_write(writer, "%s%s%s%s", *has_notes ? "; " : "", before, digits, after);
+    writer_print(writer, "%s%s%s%s", *has_notes ? "; " : "", before, digits, after);
     *has_notes = true;
 }
 
 void svg_write_text(struct writer *writer, const char *class, unsigned x, unsigned y,
                     const char *text)
 {
-    svg_write(writer, "<text class=\"%s\" x=\"%u\" y=\"%u\">%s</text>\n", class, x, y, text);
+    writer_print(writer, "<text class=\"%s\" x=\"%u\" y=\"%u\">%s</text>\n", class, x, y, text);
 }
 
 void svg_write_label(struct writer *writer, bool is_tilted, unsigned y, unsigned x,
@@ -92,12 +80,12 @@ void svg_write_label(struct writer *writer, bool is_tilted, unsigned y, unsigned
     const unsigned last = SVG_WIDTH - (unsigned)strlen(label) * SVG_CHARACTER / 2;
 
     if (is_tilted) {
-        svg_write(writer,
-                  "<text class=\"end\" transform=\"translate(%u %u)rotate(-45)\">%s</text>\n",
-                  x + 40, y + 150, label);
+        writer_print(writer,
+                     "<text class=\"end\" transform=\"translate(%u %u)rotate(-45)\">%s</text>\n",
+                     x + 40, y + 150, label);
         return;
     }
-    svg_write(writer, "<path class=\"axis\" d=\"M%u %uv40\"/>", x, y);
+    writer_print(writer, "<path class=\"axis\" d=\"M%u %uv40\"/>", x, y);
     svg_write_text(writer, "middle", x < last ? x : last, y + 200, label);
 }
 
@@ -106,18 +94,19 @@ void svg_begin(struct writer *writer, unsigned height, unsigned left, const char
     const size_t width = printable_width(title) * SVG_TITLE_CHARACTER;
     const unsigned space = SVG_WIDTH - SVG_SPACE - left;
 
-    svg_write(writer,
-              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
-              "viewBox=\"0 0 %u %u\">\n<title>",
-              SVG_WIDTH / SVG_PIXEL, height / SVG_PIXEL, SVG_WIDTH, height);
+    writer_print(writer,
+                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+                 "viewBox=\"0 0 %u %u\">\n<title>",
+                 SVG_WIDTH / SVG_PIXEL, height / SVG_PIXEL, SVG_WIDTH, height);
     svg_write_escaped(writer, title);
-    svg_write(writer, "</title>\n");
+    writer_print(writer, "</title>\n");
     writer_write_text(writer, svg_style);
-    svg_write(writer, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n", SVG_WIDTH, height);
-    svg_write(writer, "<text class=\"title\" x=\"%u\" y=\"280\"", left);
+    writer_print(writer, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n", SVG_WIDTH, height);
+    writer_print(writer, "<text class=\"title\" x=\"%u\" y=\"280\"", left);
     if (width > space)
-        svg_write(writer, " style=\"font-size:%upx\"", (unsigned)(SVG_TITLE_SIZE * space / width));
-    svg_write(writer, ">");
+        writer_print(writer, " style=\"font-size:%upx\"",
+                     (unsigned)(SVG_TITLE_SIZE * space / width));
+    writer_print(writer, ">");
     svg_write_escaped(writer, title);
-    svg_write(writer, "</text>\n");
+    writer_print(writer, "</text>\n");
 }

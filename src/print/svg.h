@@ -25,10 +25,6 @@ struct writer;
 #define SVG_SPACE     160
 #define SVG_LINE      150 /* the height of a label */
 
-/* Writes as printf does, less than 512 bytes. */
-__attribute__((format(printf, 2, 3))) void svg_write(struct writer *writer, const char *format,
-                                                     ...);
-
 /* Writes text of the input as XML. Replaces what is no printable character by '?'. */
 void svg_write_escaped(struct writer *writer, const char *text);
 

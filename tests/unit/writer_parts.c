@@ -84,10 +84,7 @@ static bool is_written(size_t count)
 
 static struct writer_parts make_parts(size_t count)
 {
-    return (struct writer_parts){.count = count,
-                                 .part_bytes = PART_BYTES,
-                                 .write = write_part,
-                                 .context = lengths};
+    return (struct writer_parts){.count = count, .write = write_part, .context = lengths};
 }
 
 static enum status write_all(const char *name, const struct writer_parts *parts, unsigned threads,
@@ -149,6 +146,25 @@ static void test_too_long(void)
            "a part that is longer than expected");
 }
 
+/* Memory takes a piece of any length. */
+static void test_piece(void)
+{
+    struct writer *memory = writer_create_memory(1);
+    char *piece = must(malloc(5 * PART_BYTES));
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < 5 * PART_BYTES; i++)
+        piece[i] = byte_of(1, i);
+    writer_write(memory, "<", 1);
+    writer_write(memory, piece, 5 * PART_BYTES);
+    const char *found = writer_memory(memory, &bytes);
+    tap_ok(bytes == 5 * PART_BYTES + 1 && *found == '<' &&
+               memcmp(found + 1, piece, 5 * PART_BYTES) == 0,
+           "a piece that is longer than the memory");
+    writer_discard(memory);
+    free(piece);
+}
+
 int main(void)
 {
     tap_write_template(directory, sizeof directory, "writer-parts");
@@ -164,6 +180,7 @@ int main(void)
     if (access("/dev/full", W_OK) == 0)
         test_full();
     test_too_long();
+    test_piece();
     unlink(file);
     rmdir(directory);
     return tap_done();
