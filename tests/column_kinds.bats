@@ -196,8 +196,11 @@ END
     refused 2 "^= and *= are for texts" uniq -f 1 --where '1^=7'
     refused 2 "is not a time" uniq -f 1 --where '1:time=x'
     refused 2 "is not an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8" uniq -f 1 --where '1:ip=10.0.0.0/33'
-    seq 9999 >in
-    refused 1 "the different texts take more than 32768 bytes of memory, half of -S" uniq -f 1:text -S 64K
+    seq 500000 >in
+    refused 1 "the different texts take more than 16777216 bytes of memory, their part of -S" \
+        uniq -f 1:text -S 64K --threads 1
+    run -0 gpuhist reduce distinct -f 1:text -S 1 --threads 5 in
+    [ "$output" = 500000 ]
 }
 
 @test "values outside the bins are found in times and JSON lines as well" {
