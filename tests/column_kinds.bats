@@ -203,6 +203,20 @@ END
     [ "$output" = 500000 ]
 }
 
+@test "a time goes on over one blank with -d ' ' as well, but not over a quote" {
+    local line='x [21/Nov/2026:13:45:02 +0130] 2026-11-21 13:45:02.5 7'
+    for options in "" "-d \\ " "--csv -d \\ "; do
+        eval "run -0 gpuhist reduce count -f -1 $options --by 2:time,4:time.1" <<<"$line"
+        [ "$output" = $'2026-11-21T12:15:02Z\t2026-11-21T13:45:02.5Z\t1' ]
+        eval "run -0 gpuhist uniq -f 2:time $options" <<<"$line"
+        [ "$output" = $'2026-11-21T12:15:02Z\t1' ]
+    done
+    run -0 gpuhist uniq --csv -d ' ' -f 1:time <<<'"2026-11-21" 13:45'
+    [ "$output" = $'2026-11-21T00:00:00Z\t1' ]
+    run -0 gpuhist uniq -d ';' -f 1:time <<<'2026-11-21; 13:45'
+    [ "$output" = $'2026-11-21T00:00:00Z\t1' ]
+}
+
 @test "values outside the bins are found in times and JSON lines as well" {
     cd "$BATS_TEST_TMPDIR"
     printf '{"at":"2026-11-21T13:4%d:00Z","n":%d}\n' 1 5 2 70000 >in
