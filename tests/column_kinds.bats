@@ -203,6 +203,23 @@ END
     [ "$output" = 500000 ]
 }
 
+@test "--edges and --any-of take times of the column's kind, also in a file" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '%s\n' 2026-11-21T13:00:30Z 2026-11-21T15:30:00+01:00 >in
+    printf '2026-11-21 2026-11-21T13:30\n21/Nov/2026:14:30:00,2026-11-22\n' >edges
+    for edges in "$(tr ' \n' ,, <edges | sed 's/,$//')" @edges 1795219200,1795267800,1795271400,1795305600; do
+        run -0 gpuhist -f 1:time --edges "$edges" --save state in
+        [ "$output" = $'2026-11-21T00:00:00Z\t2026-11-21T13:30:00Z\t1\n2026-11-21T14:30:00Z\t2026-11-22T00:00:00Z\t1' ]
+        run -0 gpuhist merge state
+        [ "${lines[1]}" = $'2026-11-21T14:30:00Z\t2026-11-22T00:00:00Z\t1' ]
+    done
+    [ "$(gpuhist count -f 1:localtime --any-of 2026-11-21T15:30,0 in)" = 1 ]
+    [ "$(gpuhist count -f 1:time --any-of 2026-11-21T15:30,0 in)" = 0 ]
+    refused 2 "invalid --edges 'x': expected times without blanks, such as " -f 1:time --edges 0,x
+    echo x >edges
+    refused 1 "edges:1: invalid time 'x'" -f 1:time --edges @edges
+}
+
 @test "a time goes on over one blank with -d ' ' as well, but not over a quote" {
     local line='x [21/Nov/2026:13:45:02 +0130] 2026-11-21 13:45:02.5 7'
     for options in "" "-d \\ " "--csv -d \\ "; do
