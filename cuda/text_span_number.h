@@ -286,8 +286,8 @@ HOST_DEVICE_INLINE struct text_span_number text_span_read_time(const struct text
 
     if (bytes > TEXT_BYTES_MAX)
         return read;
-    for (unsigned blanks = 0; rules->delimiter > UINT8_MAX && !text_span_ends_line(view, end);
-         end++) {
+    const bool by_blanks = rules->delimiter > UINT8_MAX || rules->delimiter == ' ';
+    for (unsigned blanks = 0; by_blanks && !text_span_ends_line(view, end); end++) {
         blanks += text_span_is_blank(text_span_at(view, end));
         if (blanks == 3)
             break;

@@ -132,6 +132,12 @@ make_log() {
         *) [ -z "$output" ] ;;
         esac
     done
+    for words in 'uniq --format csv' 'uniq --header-out' '--bins 5 --format csv' uniq; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist $words --top 1 --other -f 1 --by 2 </dev/null
+        [ "${output//$'\t'/,}" = "$([ "$words" = uniq ] || printf by,value,count)" ] && [ -z "$stderr" ]
+    done
+    [ "$(gpuhist uniq --format csv --top 1 --other -f 1:text </dev/null)" = $'value,count\nother,0' ]
 }
 
 @test "--by: a line without a valid value or group counts in no group" {

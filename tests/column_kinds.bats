@@ -196,8 +196,42 @@ END
     refused 2 "^= and *= are for texts" uniq -f 1 --where '1^=7'
     refused 2 "is not a time" uniq -f 1 --where '1:time=x'
     refused 2 "is not an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8" uniq -f 1 --where '1:ip=10.0.0.0/33'
-    seq 9999 >in
-    refused 1 "the different texts take more than 32768 bytes of memory, half of -S" uniq -f 1:text -S 64K
+    seq 500000 >in
+    refused 1 "the different texts take more than 16777216 bytes of memory, their part of -S" \
+        uniq -f 1:text -S 64K --threads 1
+    run -0 gpuhist reduce distinct -f 1:text -S 1 --threads 5 in
+    [ "$output" = 500000 ]
+}
+
+@test "--edges and --any-of take times of the column's kind, also in a file" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '%s\n' 2026-11-21T13:00:30Z 2026-11-21T15:30:00+01:00 >in
+    printf '2026-11-21 2026-11-21T13:30\n21/Nov/2026:14:30:00,2026-11-22\n' >edges
+    for edges in "$(tr ' \n' ,, <edges | sed 's/,$//')" @edges 1795219200,1795267800,1795271400,1795305600; do
+        run -0 gpuhist -f 1:time --edges "$edges" --save state in
+        [ "$output" = $'2026-11-21T00:00:00Z\t2026-11-21T13:30:00Z\t1\n2026-11-21T14:30:00Z\t2026-11-22T00:00:00Z\t1' ]
+        run -0 gpuhist merge state
+        [ "${lines[1]}" = $'2026-11-21T14:30:00Z\t2026-11-22T00:00:00Z\t1' ]
+    done
+    [ "$(gpuhist count -f 1:localtime --any-of 2026-11-21T15:30,0 in)" = 1 ]
+    [ "$(gpuhist count -f 1:time --any-of 2026-11-21T15:30,0 in)" = 0 ]
+    refused 2 "invalid --edges 'x': expected times without blanks, such as " -f 1:time --edges 0,x
+    echo x >edges
+    refused 1 "edges:1: invalid time 'x'" -f 1:time --edges @edges
+}
+
+@test "a time goes on over one blank with -d ' ' as well, but not over a quote" {
+    local line='x [21/Nov/2026:13:45:02 +0130] 2026-11-21 13:45:02.5 7'
+    for options in "" "-d \\ " "--csv -d \\ "; do
+        eval "run -0 gpuhist reduce count -f -1 $options --by 2:time,4:time.1" <<<"$line"
+        [ "$output" = $'2026-11-21T12:15:02Z\t2026-11-21T13:45:02.5Z\t1' ]
+        eval "run -0 gpuhist uniq -f 2:time $options" <<<"$line"
+        [ "$output" = $'2026-11-21T12:15:02Z\t1' ]
+    done
+    run -0 gpuhist uniq --csv -d ' ' -f 1:time <<<'"2026-11-21" 13:45'
+    [ "$output" = $'2026-11-21T00:00:00Z\t1' ]
+    run -0 gpuhist uniq -d ';' -f 1:time <<<'2026-11-21; 13:45'
+    [ "$output" = $'2026-11-21T00:00:00Z\t1' ]
 }
 
 @test "values outside the bins are found in times and JSON lines as well" {

@@ -231,7 +231,7 @@ def check_lines(gpuhist, engines, rng):
         column = ["-d", separator, "-f", f"{rng.choice([2, -2])}:{kind}"]
         lines = [f"x{i}{separator}{line}{rng.choice(['', ' '])}{separator}y" for i, line in enumerate(lines)]
     else:
-        column = ["-f", f"2:{kind}"]
+        column = [*rng.choice([[], ["-d", " "]]), "-f", f"2:{kind}"]
         lines = [f"x{i} {line} y" for i, line in enumerate(lines)]
     data = ("\n".join(lines) + rng.choice(["", "\n"])).encode()
     check(gpuhist, engines, ["uniq", *column], data, rng, expect(kind, values))

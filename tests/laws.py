@@ -740,7 +740,8 @@ def draw_bins(rng, use, rows):
         width = rng.choice((1, 10)) if high - low < 2000 * 10**use.decimals and use.decimals == 0 else width
         return rng.choice((["--width", f"{width}"], ["--range", f"{text(low)}:{text(high)}", "--width", f"{width}"],
                            ["--range", f"{text(low)}:{text(high)}", "--bins", str(min(high - low, rng.choice((1, 3, 64))))],
-                           ["--range", f"{text(low)}:{text(high)}"], []))
+                           ["--range", f"{text(low)}:{text(high)}"], [],
+                           ["--edges", ",".join(map(text, sorted({low, rng.choice(keys), high})))]))
     if form == 0:
         return []
     if form == 1:
@@ -769,7 +770,7 @@ def draw_operation(rng, table, uses, rows, names, may_print=True):
         keys = [key for key in (use.key(row) for row in rows[:20]) if key is not None] or [0]
         value = lambda: use.write(rng.choice(keys))
         tests = [f"--eq={value()}", f"--ne={value()}", f"--lt={value()}", f"--ge={value()}", "--all",
-                 f"--any-of={value()},{value()}"][:6 if use.is_number() else 5]
+                 f"--any-of={value()},{value()}"]
         return [name, *rng.sample(tests, rng.randrange(1, 5))]
     if name == "stalin-sort":
         return [name, *(option for option in ("--strict", "--descending") if rng.randrange(2))]

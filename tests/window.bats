@@ -32,6 +32,15 @@ check_window() { # TEST [THREADS]...: one of window.py, with so many threads
     done
 }
 
+@test "--window: a period whose weights are all 0 is in it" {
+    for options in "" "--by 2"; do
+        # shellcheck disable=SC2086
+        run -0 gpuhist uniq -f 1 --weight 2 $options --every 20ms --window 100s < <(echo 5 0; sleep 0.2)
+        [ "${lines[-1]}" = "${options:+0$'\t'}5"$'\t0' ]
+        [ "${output##*$'\n\n'}" = "${lines[-1]}" ]
+    done
+}
+
 @test "--window takes a multiple of --every" {
     run --separate-stderr gpuhist --window 5m </dev/null
     assert_failed 2 "--window needs --every"

@@ -23,12 +23,13 @@
 /* A longer word is no number: leading zeros aside, those have 30 characters at the most. */
 #define LISTS_WORD_MAX 128
 
-/* A list of numbers that is being read: the word that has begun, and an array that grows. */
+/* A list of numbers or times that is being read: the word that has begun, and an array that grows.
+ */
 struct lists_numbers {
     const char *option;
-    unsigned decimals;
-    const struct element *element; /* of keys, uint64_t; NULL: they are edges, __int128 */
-    const char *file;              /* as messages say it; NULL: the command line */
+    const struct element *element;
+    bool are_edges;   /* __int128; else keys, uint64_t */
+    const char *file; /* as messages say it; NULL: the command line */
     unsigned long long line;
     size_t length;
     char word[LISTS_WORD_MAX];
@@ -58,23 +59,28 @@ static enum status lists_fail_word(const struct lists_numbers *list, struct fail
     const bool is_cut = list->length == LISTS_WORD_MAX;
     const int shown = is_cut ? 40 : (int)list->length;
     const char *rest = is_cut ? "..." : "";
-    const bool is_fixed = list->decimals > 0;
+    const bool is_time = list->element->notation != ELEMENT_DECIMAL;
+    const bool is_fixed = list->element->decimals > 0;
 
     if (list->file)
         return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: invalid %s '%.*s%s'",
-                           list->file, list->line, is_fixed ? "number" : "integer", shown,
-                           list->word, rest);
+                           list->file, list->line,
+                           is_time    ? "time"
+                           : is_fixed ? "number"
+                                      : "integer",
+                           shown, list->word, rest);
     return status_fail(failure, STATUS_USAGE, "invalid --%s '%.*s%s': expected %s, or @FILE",
                        list->option, shown, list->word, rest,
-                       is_fixed ? "numbers with no more decimals than --decimals"
-                                : "integers such as 1,2,3");
+                       is_time    ? "times without blanks, such as 2026-11-21,2026-11-21T13:45:02"
+                       : is_fixed ? "numbers with no more decimals than --decimals"
+                                  : "integers such as 1,2,3");
 }
 
 /* Takes the number that ends here, if one has begun. */
 static enum status lists_end_word(struct lists_numbers *list, struct failure *failure)
 {
     const struct element *element = list->element;
-    const size_t item_bytes = element ? sizeof(uint64_t) : sizeof(__int128);
+    const size_t item_bytes = list->are_edges ? sizeof(__int128) : sizeof(uint64_t);
     __int128 number;
     bool is_valid = true;
 
@@ -82,15 +88,18 @@ static enum status lists_end_word(struct lists_numbers *list, struct failure *fa
         return STATUS_OK;
     for (size_t i = 1; list->file && i < list->length; i++) { /* a file has no suffixes */
         const char c = list->word[i];
-        is_valid = is_valid && ((c >= '0' && c <= '9') || (c == '.' && list->decimals > 0));
+        is_valid = is_valid && ((c >= '0' && c <= '9') || (c == '.' && element->decimals > 0));
     }
-    if (!is_valid || !decimal_parse_fixed(list->word, list->length, list->decimals, &number))
+    is_valid =
+        is_valid && decimal_parse_fixed(list->word, list->length, element->decimals, &number);
+    if (!is_valid && (element->notation == ELEMENT_DECIMAL ||
+                      !element_read(element, list->word, list->length, &number)))
         return lists_fail_word(list, failure);
     list->length = 0;
-    if (element && (number < element_min(element) || number >= element_limit(element)))
+    if (!list->are_edges && (number < element_min(element) || number >= element_limit(element)))
         return STATUS_OK; /* no element can be equal to it */
     if (list->count == list->capacity) {
-        if (element && list->capacity >= LISTS_CAPACITY_LARGE)
+        if (!list->are_edges && list->capacity >= LISTS_CAPACITY_LARGE)
             list->count = value_set_sort(list->items, list->count, element->is_signed);
         if (list->count >= list->capacity / 2) {
             const size_t capacity = list->capacity > 0 ? list->capacity * 2 : LISTS_CAPACITY_MIN;
@@ -104,10 +113,10 @@ static enum status lists_end_word(struct lists_numbers *list, struct failure *fa
             list->capacity = capacity;
         }
     }
-    if (element)
-        ((uint64_t *)list->items)[list->count++] = (uint64_t)number;
-    else
+    if (list->are_edges)
         ((__int128 *)list->items)[list->count++] = number;
+    else
+        ((uint64_t *)list->items)[list->count++] = (uint64_t)number;
     return STATUS_OK;
 }
 
@@ -130,11 +139,11 @@ static enum status lists_take_bytes(void *context, const char *text, size_t byte
     return STATUS_OK;
 }
 
-enum status lists_read_numbers(const char *argument, const char *option, unsigned decimals,
-                               const struct element *element, void **items, size_t *count,
-                               struct failure *failure)
+enum status lists_read_numbers(const char *argument, const char *option,
+                               const struct element *element, bool are_edges, void **items,
+                               size_t *count, struct failure *failure)
 {
-    struct lists_numbers list = {.option = option, .decimals = decimals, .element = element};
+    struct lists_numbers list = {.option = option, .element = element, .are_edges = are_edges};
     enum status status;
 
     if (strcmp(argument, "@") == 0) {
@@ -149,7 +158,7 @@ enum status lists_read_numbers(const char *argument, const char *option, unsigne
     if (status == STATUS_OK)
         status = lists_end_word(&list, failure);
     *items = list.items;
-    *count = element ? value_set_sort(list.items, list.count, element->is_signed) : list.count;
+    *count = are_edges ? list.count : value_set_sort(list.items, list.count, element->is_signed);
     return status;
 }
 

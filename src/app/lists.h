@@ -23,15 +23,15 @@ bool lists_is_file(const char *argument);
 bool lists_is_stdin(const char *argument);
 
 /*
- * Stores the numbers in `argument`, in multiples of 10^-decimals: edges, __int128, in the order
- * given; or with an element its keys, uint64_t, ascending as its values and without duplicates, but
- * for numbers that are no values of the type. Numbers on the command line may have suffixes
- * (decimal.h); those of a file are digits with or without a sign, and with decimals a point.
- * The caller frees *items, also after a failure.
+ * Stores the numbers in `argument`, in the unit of the element: edges, __int128, in the order
+ * given; or keys, uint64_t, ascending as its values and without duplicates, but for numbers that
+ * are no values of the type. Numbers on the command line may have suffixes (decimal.h); those of a
+ * file are digits with or without a sign, and with decimals a point. If the element is a time, they
+ * may be times without blanks and commas. The caller frees *items, also after a failure.
  */
-enum status lists_read_numbers(const char *argument, const char *option, unsigned decimals,
-                               const struct element *element, void **items, size_t *count,
-                               struct failure *failure);
+enum status lists_read_numbers(const char *argument, const char *option,
+                               const struct element *element, bool are_edges, void **items,
+                               size_t *count, struct failure *failure);
 
 /* The items of a list of other kinds than numbers. */
 struct lists_items {

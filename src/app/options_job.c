@@ -200,8 +200,8 @@ static enum status options_make_condition(const struct options_condition *typed,
     if (is_list && lists_is_file(typed->value) && element->notation == ELEMENT_DECIMAL) {
         void *keys = NULL; /* of any number of numbers */
         size_t count = 0;
-        enum status read = lists_read_numbers(typed->value, "where", element->decimals, element,
-                                              &keys, &count, failure);
+        enum status read =
+            lists_read_numbers(typed->value, "where", element, false, &keys, &count, failure);
         if (read == STATUS_OK)
             read = predicate_init_any_of(condition, typed->value, element, keys, count, failure);
         condition->negated ^= typed->relation == PREDICATE_NE;
@@ -366,8 +366,8 @@ static enum status options_make_histogram(const struct options *options, bool wi
         size_t count;
         if (lists_is_file(options->edges) && !with_files)
             return STATUS_OK;
-        enum status status = lists_read_numbers(options->edges, "edges", element->decimals, NULL,
-                                                &edges, &count, failure);
+        enum status status =
+            lists_read_numbers(options->edges, "edges", element, true, &edges, &count, failure);
         if (status == STATUS_OK)
             status = binning_init_edges(&job->binning, element, edges, count, failure);
         free(edges);
@@ -409,8 +409,8 @@ static enum status options_make_predicates(const struct options *options, bool w
         if (typed->relation == PREDICATE_ANY_OF) {
             void *keys;
             size_t key_count;
-            status = lists_read_numbers(typed->text, "any-of", job->element.decimals, &job->element,
-                                        &keys, &key_count, failure);
+            status = lists_read_numbers(typed->text, "any-of", &job->element, false, &keys,
+                                        &key_count, failure);
             if (status == STATUS_OK)
                 status = predicate_init_any_of(predicate, typed->text, &job->element, keys,
                                                key_count, failure);

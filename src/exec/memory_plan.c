@@ -65,6 +65,7 @@ enum status memory_plan_make(const struct memory_needs *needs, uint64_t availabl
     const uint64_t free = available > taken ? available - taken : 0;
     uint64_t table = needs->table;
     uint64_t buffers = needs->buffers; /* of each thread */
+    uint64_t counts;                   /* the table, which has a least size */
     uint64_t total;
     unsigned count = needs->threads;
 
@@ -74,13 +75,14 @@ enum status memory_plan_make(const struct memory_needs *needs, uint64_t availabl
         table = 0;
     for (;; count--) { /* until so many threads fit, with the smallest buffers */
         const uint64_t blocks = (count + 1) * needs->table_per_thread;
-        const uint64_t counts = table > blocks ? table : blocks;
+        counts = table > blocks ? table : blocks;
         total = needs->shared + counts + counts / MEMORY_PLAN_BESIDE +
                 count * (needs->thread + needs->buffers);
         if (total <= free || count == 1)
             break;
     }
     if (total <= free) {
+        table = counts;
         const uint64_t more = (free - total) / count;
         buffers = more < needs->buffers_max - buffers ? buffers + more : needs->buffers_max;
     } else if (total >= MEMORY_PLAN_SMALL && total + MEMORY_PLAN_PROGRAM > available) {

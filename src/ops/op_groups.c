@@ -504,6 +504,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
                                   .is_unit = groups_are_unit(job) && !job->is_automatic &&
                                              job->range_bins == 0,
                                   .read = op_groups_read_none};
+        own.other = options->other && job->group_count == 0; /* a line a group */
         status = print_rows(writer, &none, &own, failure);
     }
     for (uint64_t g = 0; g < groups->count && status == STATUS_OK; g++) {

@@ -146,7 +146,7 @@ static enum status dictionary_take_memory(struct dictionary *dictionary, uint64_
         return STATUS_OK;
     atomic_fetch_sub(&dictionary->memory, bytes);
     return status_fail(failure, STATUS_DATA,
-                       "the different texts take more than %llu bytes of memory, half of -S",
+                       "the different texts take more than %llu bytes of memory, their part of -S",
                        (unsigned long long)dictionary->limit_bytes);
 }
 

@@ -167,7 +167,8 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
     int64_t time;
     uint32_t id = 0;
     size_t bytes;
-    const bool by_blanks = rows->rules->delimiter == TEXT_NO_DELIMITER && !rows->json;
+    const int delimiter = rows->rules->delimiter;
+    const bool by_blanks = (delimiter == TEXT_NO_DELIMITER || delimiter == ' ') && !rows->json;
     const size_t more = by_blanks ? token->line_end - token->end : 0;
     const char *text;
 
@@ -246,7 +247,7 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
     if (is_quoted && field->rules.field != TEXT_WHOLE_LINE && token.begin < token.end &&
         data[token.begin] == '"') {
         token.begin++;
-        token.end--;
+        token.line_end = --token.end;
         token.is_escaped = column->of->notation == TEXT_BYTES &&
                            memchr(data + token.begin, '"', token.end - token.begin);
     }
