@@ -49,6 +49,8 @@ MUTATIONS = [
      "const size_t bytes = file->seams[next].skipped_bytes - 1;",
      "division.bats compressed_damage.bats:bzip2"),
     ("src/cpu/cpu_counter_partitioned.c", "            self->buffers[region].next += n;\n", "", "counter"),
+    ("src/table/table_order.c", "!table_order_insert(entries, n))", "!table_order_insert(entries, n) && false)",
+     "table"),
     ("src/count/histogram.c", "    region->staged += region->staged < histogram->staged_limit;\n", "", "counter"),
     ("src/text/text_rows.c", "{{INT64_MAX, 0}, of->element.bytes}", "{{UINT64_MAX, 0}, of->element.bytes}",
      "weight.bats:invalid"),
