@@ -135,6 +135,18 @@ void histogram_add_unlocked(struct histogram *histogram, size_t entry, uint64_t 
     histogram->regions[entry >> HISTOGRAM_REGION_LOG2].has_counts = true;
 }
 
+void histogram_mark_nonempty(struct histogram *histogram, size_t entry)
+{
+    struct histogram_region *region = &histogram->regions[entry >> HISTOGRAM_REGION_LOG2];
+
+    if ((histogram->counts[entry] | histogram->staged[entry]) > 0)
+        return;
+    histogram->counts[entry] = UINT64_MAX;
+    histogram->staged[entry] = 1;
+    region->staged += region->staged < histogram->staged_limit;
+    region->has_counts = true;
+}
+
 uint64_t histogram_take(struct histogram *histogram, size_t entry)
 {
     uint64_t count = histogram_count(histogram, entry);
@@ -208,7 +220,7 @@ size_t histogram_trim_empty(const struct histogram *histogram, size_t first, siz
         size_t start = region > first ? region : first;
         if (!histogram_is_used(histogram, start))
             end = start;
-        while (end > start && histogram_count(histogram, end - 1) == 0)
+        while (end > start && (histogram->counts[end - 1] | histogram->staged[end - 1]) == 0)
             end--;
         if (end > start)
             break;

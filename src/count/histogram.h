@@ -111,7 +111,13 @@ size_t histogram_trim_empty(const struct histogram *histogram, size_t first, siz
 /* Adds `count` to an entry without a lock. No other thread may use the table. */
 void histogram_add_unlocked(struct histogram *histogram, size_t entry, uint64_t count);
 
-/* Sets the counter of an entry to 0 and returns what it was. */
+/*
+ * Makes an entry one that is not empty: if its count is 0, its parts become 1 and -1, modulo 2^64.
+ * histogram_lock_region must not be used after it. No other thread may use the table.
+ */
+void histogram_mark_nonempty(struct histogram *histogram, size_t entry);
+
+/* Empties an entry and returns its count. */
 uint64_t histogram_take(struct histogram *histogram, size_t entry);
 
 struct rows;

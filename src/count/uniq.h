@@ -10,8 +10,8 @@
  * uniq_join_windows moves them to one counter: in the newest window if the value lies in it, else
  * the table. If the table has runs on disk, all counts are moved to the table.
  *
- * A value whose weights add up to 0 (job_keeps_zeros) has no counter in a window, only a row of the
- * table. If one lies within the newest window, all counts are moved to the table, too.
+ * Elements of weight 0 (job_keeps_zeros) are counted in the table. Where one lies in the newest
+ * window in the end, its bin is no longer empty (histogram_mark_nonempty).
  *
  * uniq_window, uniq_consider_window, uniq_make_keys and uniq_bin are thread-safe, uniq_join_windows
  * is not. The other functions read a finalized partial, and are thread-safe.

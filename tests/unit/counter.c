@@ -291,6 +291,27 @@ static void test_add_ranges(void)
     table_close(&table);
 }
 
+/* An entry that counts 0 but is not empty. */
+static void test_mark_nonempty(void)
+{
+    const uint32_t most = UINT32_MAX;
+    struct table table;
+
+    table_open(&table, 100);
+    histogram_mark_nonempty(table.histogram, 5);
+    histogram_mark_nonempty(table.histogram, 90);
+    tap_ok(table_matches(&table) && histogram_skip_empty(table.histogram, 6, 100) == 90 &&
+               histogram_trim_empty(table.histogram, 6, 100) == 91,
+           "an entry that is marked counts 0, and is not empty");
+    table.wanted[5] = most;
+    histogram_add_counts32(table.histogram, 5, &most, 1);
+    histogram_mark_nonempty(table.histogram, 5);
+    tap_ok(table_matches(&table) && histogram_take(table.histogram, 90) == 0 &&
+               histogram_skip_empty(table.histogram, 6, 100) == 100,
+           "it counts what is added, until it is taken");
+    table_close(&table);
+}
+
 /* Runs of equal bins are counted in a short way. */
 static void test_runs(void)
 {
@@ -723,6 +744,7 @@ int main(void)
     test_counter(&cpu_counter_streamed, "streamed");
     test_limited();
     test_add_ranges();
+    test_mark_nonempty();
     test_runs();
     test_threads();
     test_policies();
