@@ -137,6 +137,10 @@ make_log() {
         run -0 --separate-stderr gpuhist $words --top 1 --other -f 1 --by 2 </dev/null
         [ "${output//$'\t'/,}" = "$([ "$words" = uniq ] || printf by,value,count)" ] && [ -z "$stderr" ]
     done
+    run -0 --separate-stderr gpuhist uniq --quantiles 50 -f 1 --by 2 </dev/null
+    [ -z "$output$stderr" ]
+    run -0 --separate-stderr gpuhist --bins 5 --quantiles 50 --format json -f 1 --by 2 </dev/null
+    [ "$output" = '{"operation":"histogram","groups":[]}' ] && [ -z "$stderr" ]
     [ "$(gpuhist uniq --format csv --top 1 --other -f 1:text </dev/null)" = $'value,count\nother,0' ]
 }
 

@@ -636,7 +636,9 @@ static void op_groups_note(const struct job *job, const void *partial,
 static enum status op_groups_check_result(const struct job *job, const void *partial,
                                           struct failure *failure)
 {
-    return job_check_values(job, ((const struct groups *)partial)->count > 0, failure);
+    const struct groups *groups = partial;
+
+    return job_check_values(job, groups->count > 0 || job->group_count > 0, failure);
 }
 
 const struct operation op_groups = {
