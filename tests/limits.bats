@@ -22,7 +22,7 @@ check_groups() {
 
 # bats test_tags=slow
 @test "groups of 64 and 256 MiB, 4 to 128 threads" {
-    SHARE=4 check_groups 64,256 4,16,128
+    SHARE=4 check_groups 64,256 4,128
 }
 
 # bats test_tags=later
