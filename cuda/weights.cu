@@ -28,12 +28,12 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     weights_widen_kernel(const struct cuda_weights weights, uint64_t *d_widened,
                          struct cuda_weighed *d_weighed)
 {
-    const uint32_t records = weights.d_values ? weights.d_values->values : (uint32_t)weights.count;
+    const uint32_t count = weights.d_weights ? weights.d_weights->values : (uint32_t)weights.count;
     const uint32_t stride = gridDim.x * BLOCK_THREADS;
     unsigned long long halves[2] = {0, 0};
     uint32_t invalid = 0;
 
-    for (uint64_t i = blockIdx.x * BLOCK_THREADS + threadIdx.x; i < records; i += stride) {
+    for (uint64_t i = blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += stride) {
         T loaded;
         memcpy(&loaded, (const char *)weights.d_first + i * weights.record_bytes, sizeof loaded);
         const T native = weights.element.swapped ? swap_bytes(loaded) : loaded;
