@@ -216,7 +216,6 @@ static void test_address_space(void)
     const uint64_t available = resources_look(root).memory;
     setrlimit(RLIMIT_AS, &before);
     tap_ok(available == ((uint64_t)1 << 46) - 1000 * page, "the limit of the address space");
-    nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 int main(void)
@@ -231,6 +230,7 @@ int main(void)
     for (size_t i = 0; i < sizeof quotas / sizeof *quotas; i++)
         test_tree(&quotas[i], true);
     test_address_space();
+    nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
     rmdir(root);
     return tap_done();
 }
