@@ -56,7 +56,7 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
     char bin[PRINT_HEAT_NAME_SIZE];
     char number[AXIS_LABEL_SIZE];
 
-    writer_print(svg->writer, "<g class=\"heat\">\n");
+    writer_write_text(svg->writer, "<g class=\"heat\">\n");
     const unsigned gap = PRINT_HEAT_SVG_HEIGHT >= PRINT_HEAT_SVG_GAP_MIN * heat->y.count &&
                                  svg->right - svg->left >= PRINT_HEAT_SVG_GAP_MIN * heat->x.count
                              ? SVG_PIXEL
@@ -80,7 +80,7 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
                          height, from, group, bin, number);
         }
     }
-    writer_print(svg->writer, "</g>\n");
+    writer_write_text(svg->writer, "</g>\n");
 }
 
 /*
@@ -126,14 +126,14 @@ static void print_heat_svg_legend(const struct print_heat_svg *svg)
                                        PRINT_HEAT_SVG_HEIGHT, PRINT_HEAT_SVG_TICK, 0);
     char label[AXIS_LABEL_SIZE];
 
-    writer_print(svg->writer, "<g class=\"heat\">\n");
+    writer_write_text(svg->writer, "<g class=\"heat\">\n");
     for (unsigned i = 0; i < PRINT_HEAT_COLOURS; i++) {
         const unsigned low = PRINT_HEAT_SVG_HEIGHT * i / PRINT_HEAT_COLOURS;
         const unsigned high = PRINT_HEAT_SVG_HEIGHT * (i + 1) / PRINT_HEAT_COLOURS;
         writer_print(svg->writer, "<path class=\"c%u\" d=\"M%u %uh%uv%uH%uz\"/>\n", i, left,
                      PRINT_HEAT_SVG_BOTTOM - high, PRINT_HEAT_SVG_LEGEND_WIDTH, high - low, left);
     }
-    writer_print(svg->writer, "</g>\n");
+    writer_write_text(svg->writer, "</g>\n");
     /* A logarithmic scale has powers of ten, and if they are few also 2 and 5 times these. */
     for (__int128 tick = is_log ? 1 : 0, next; tick <= heat->max; tick = next) {
         unsigned __int128 part = (unsigned __int128)tick;
@@ -191,9 +191,9 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     axis_write(groups, NULL, heat->groups->count, true);
     sprintf(c, " of %s %s", groups, heat->groups->count == 1 ? "group" : "groups");
     svg_begin(writer, height, svg.left, title ? title : summary);
-    writer_print(writer, "<style>\n.heat path{stroke:none;shape-rendering:crispEdges}\n");
+    writer_write_text(writer, "<style>\n.heat path{stroke:none;shape-rendering:crispEdges}\n");
     for (unsigned is_dark = 0; is_dark < 2; is_dark++) { /* the classes of the levels */
-        writer_print(writer, "%s", is_dark ? "@media (prefers-color-scheme:dark){\n" : "");
+        writer_write_text(writer, is_dark ? "@media (prefers-color-scheme:dark){\n" : "");
         for (unsigned i = 0; i < PRINT_HEAT_COLOURS; i++) {
             const struct print_heat_colour colour =
                 print_heat_colour(is_dark ? i : PRINT_HEAT_COLOURS - 1 - i);
@@ -201,7 +201,7 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
                          colour.blue, i % 4 == 3 || i == PRINT_HEAT_COLOURS - 1 ? "\n" : "");
         }
     }
-    writer_print(writer, "}\n</style>\n");
+    writer_write_text(writer, "}\n</style>\n");
     writer_print(writer, "<text x=\"%u\" y=\"480\">", svg.left);
     if (title)
         svg_write_escaped(writer, summary);
@@ -214,10 +214,10 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     writer_print(writer, "</text>\n<text x=\"%u\" y=\"%u\">", svg.left, SVG_TOP - 200);
     svg_write_escaped(writer, heat->value_name);
     if (binning->bins > 0 && binning_is_of_powers(binning))
-        writer_print(writer, " (logarithmic)");
+        writer_write_text(writer, " (logarithmic)");
     else if (binning->form == BINNING_EDGES || binning->form == BINNING_EDGES_EQUAL)
-        writer_print(writer, " (bins are drawn equally wide)");
-    writer_print(writer, "</text>\n");
+        writer_write_text(writer, " (bins are drawn equally wide)");
+    writer_write_text(writer, "</text>\n");
 
     print_heat_svg_cells(&svg);
     print_heat_svg_labels(&svg, true);
@@ -229,6 +229,6 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     writer_print(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">%s", svg.right, height - 120,
                  heat->group_before);
     svg_write_escaped(writer, heat->group_name);
-    writer_print(writer, "</text>\n</svg>\n");
+    writer_write_text(writer, "</text>\n</svg>\n");
     return STATUS_OK;
 }

@@ -168,7 +168,7 @@ static void print_svg_bars(const struct print_svg *svg)
     const bool is_thin = space < PRINT_SVG_THIN;
     writer_print(svg->writer, "<g class=\"bars%s\">\n", is_thin ? " tips" : "");
     if (is_thin) /* as one path, in which neighbours have one outline */
-        writer_print(svg->writer, "<path d=\"");
+        writer_write_text(svg->writer, "<path d=\"");
     for (size_t i = 0; is_thin && i < svg->count; i++) {
         if (svg->bars[i].count == 0)
             continue;
@@ -211,7 +211,7 @@ static void print_svg_bars(const struct print_svg *svg)
         svg_write_text(svg->writer, "middle", x + width / 2, PRINT_SVG_BOTTOM - height - 50,
                        number);
     }
-    writer_print(svg->writer, "</g>\n");
+    writer_write_text(svg->writer, "</g>\n");
 }
 
 static void print_svg_counts(const struct print_svg *svg)
@@ -402,7 +402,7 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     svg_write_note(writer, &has_notes, "other: ", options->other ? table->other : 0, "");
     svg_write_note(writer, &has_notes, "below the bins: ", rows.below, "");
     svg_write_note(writer, &has_notes, "above the bins: ", rows.above, "");
-    writer_print(writer, "</text>\n");
+    writer_write_text(writer, "</text>\n");
 
     print_svg_counts(&svg);
     print_svg_bars(&svg);
@@ -423,9 +423,9 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     writer_print(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">", PRINT_SVG_RIGHT, height - 120);
     svg_write_escaped(writer, print_value_label(options, table->rows.job));
     if (svg.scale == PRINT_SVG_EDGES)
-        writer_print(writer, binning_is_of_powers(binning) ? " (logarithmic)"
-                                                           : " (bins are drawn equally wide)");
-    writer_print(writer, "</text>\n</svg>\n");
+        writer_write_text(writer, binning_is_of_powers(binning) ? " (logarithmic)"
+                                                                : " (bins are drawn equally wide)");
+    writer_write_text(writer, "</text>\n</svg>\n");
 }
 
 const struct print_format print_svg = {

@@ -41,7 +41,7 @@ void svg_write_escaped(struct writer *writer, const char *text)
         if (*text == '&' || *text == '<' || *text == '>')
             writer_print(writer, "&#%d;", *text);
         else
-            writer_print(writer, "%.*s", bytes > 0 ? (int)bytes : 1, bytes > 0 ? text : "?");
+            writer_write(writer, bytes > 0 ? text : "?", bytes > 0 ? bytes : 1);
         text += bytes > 0 ? bytes : 1;
     }
 }
@@ -99,14 +99,14 @@ void svg_begin(struct writer *writer, unsigned height, unsigned left, const char
                  "viewBox=\"0 0 %u %u\">\n<title>",
                  SVG_WIDTH / SVG_PIXEL, height / SVG_PIXEL, SVG_WIDTH, height);
     svg_write_escaped(writer, title);
-    writer_print(writer, "</title>\n");
+    writer_write_text(writer, "</title>\n");
     writer_write_text(writer, svg_style);
     writer_print(writer, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n", SVG_WIDTH, height);
     writer_print(writer, "<text class=\"title\" x=\"%u\" y=\"280\"", left);
     if (width > space)
         writer_print(writer, " style=\"font-size:%upx\"",
                      (unsigned)(SVG_TITLE_SIZE * space / width));
-    writer_print(writer, ">");
+    writer_write_text(writer, ">");
     svg_write_escaped(writer, title);
-    writer_print(writer, "</text>\n");
+    writer_write_text(writer, "</text>\n");
 }
