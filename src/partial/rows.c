@@ -21,6 +21,18 @@ size_t rows_read(struct rows *rows, struct rows_row *out, size_t capacity)
     return kept;
 }
 
+size_t rows_read_counts(struct rows *rows, uint64_t *counts, size_t capacity)
+{
+    struct rows_row batch[ROWS_BATCH];
+
+    if (rows->read_counts)
+        return rows->read_counts(rows, counts, capacity);
+    const size_t n = rows_read(rows, batch, capacity < ROWS_BATCH ? capacity : ROWS_BATCH);
+    for (size_t i = 0; i < n; i++)
+        counts[i] = batch[i].count;
+    return n;
+}
+
 void rows_save(struct rows *rows, uint64_t width, struct state_writer *state)
 {
     const __int128 lowest = binning_floor(element_min(&rows->job->element), width);

@@ -66,6 +66,9 @@ struct rows {
  */
 size_t rows_read(struct rows *rows, struct rows_row *out, size_t capacity);
 
+/* Likewise reads only the counts, at most ROWS_BATCH. */
+size_t rows_read_counts(struct rows *rows, uint64_t *counts, size_t capacity);
+
 /*
  * Writes the counts above 0 of all rows, which are bins of that width, to a state. Bin 0 is that of
  * the smallest value of the type.

@@ -18,18 +18,15 @@
 
 static void print_raw_bins(struct writer *writer, const struct print_table *table)
 {
-    struct rows_row batch[ROWS_BATCH];
     uint64_t counts[ROWS_BATCH];
     struct rows rows = table->rows;
     size_t n;
 
-    do {
-        n = rows.read_counts ? rows.read_counts(&rows, counts, ROWS_BATCH)
-                             : rows_read(&rows, batch, ROWS_BATCH);
+    while ((n = rows_read_counts(&rows, counts, ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++)
-            counts[i] = htole64(rows.read_counts ? counts[i] : batch[i].count);
+            counts[i] = htole64(counts[i]);
         writer_write(writer, counts, n * sizeof *counts);
-    } while (n > 0);
+    }
 }
 
 static void print_raw_records(struct writer *writer, const struct print_table *table)
@@ -86,8 +83,8 @@ static void print_npy_rows(struct writer *writer, const struct print_table *tabl
     if (!is_records)
         all.rows.zeros = all.rows.all = true;
     struct rows rows = all.rows;
-    while ((n = !is_records && rows.read_counts ? rows.read_counts(&rows, counts, ROWS_BATCH)
-                                                : rows_read(&rows, batch, ROWS_BATCH)) > 0)
+    while ((n = is_records ? rows_read(&rows, batch, ROWS_BATCH)
+                           : rows_read_counts(&rows, counts, ROWS_BATCH)) > 0)
         count += n;
     if (is_records)
         snprintf(descr, sizeof descr, "[('%s', '<%c8'), ('%s', '<u8')]",
