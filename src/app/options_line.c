@@ -79,7 +79,7 @@ static void options_append_kind(FILE *line, const struct column *column)
 {
     const struct element *element = &column->element;
     const struct kind_time_bucket *bucket = &column->bucket;
-    const int64_t second = (int64_t)decimal_powers[bucket->digits];
+    const int64_t second = (int64_t)decimal_power(bucket->digits);
     const int64_t week = 7 * 86400 * second;
     char width[DECIMAL_SIZE];
 

@@ -7,8 +7,6 @@
 
 #define DECIMAL_LIMIT ((__int128)1 << 96)
 
-const uint64_t decimal_powers[20] = DECIMAL_POWERS;
-
 /* The factor of a suffix; 0 for an unknown suffix. The empty one is 1, or of time a second. */
 static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_unit unit)
 {
@@ -124,7 +122,7 @@ size_t decimal_write(char *out, uint64_t value)
     /* The number of digits: log10 from log2 (Warren, "Hacker's Delight", 11-4). */
     const uint64_t odd = value | 1; /* of as many digits, and above 0 */
     const unsigned guess = (64 - (unsigned)__builtin_clzll(odd)) * 1233 >> 12;
-    const size_t length = guess + (odd >= decimal_powers[guess]);
+    const size_t length = guess + (odd >= decimal_power(guess));
     char *c = out + length;
 
     for (; value >= 100; value /= 100)

@@ -14,20 +14,31 @@
 /* The size of any 128-bit integer, with its sign, a point and a NUL. */
 #define DECIMAL_SIZE 42
 
-/* decimal_powers[n] is 10^n. */
-#define DECIMAL_POWERS                                                                        \
-    {                                                                                         \
-        1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u,  \
-            10000000000u, 100000000000u, 1000000000000u, 10000000000000u, 100000000000000u,   \
-            1000000000000000u, 10000000000000000u, 100000000000000000u, 1000000000000000000u, \
-            10000000000000000000u                                                             \
-    }
-extern const uint64_t decimal_powers[20];
-
-/* Returns 10^digits, at most 10^19; device code has a table of its own. */
+/* Returns 10^digits, at most 10^19. */
 HOST_DEVICE_INLINE uint64_t decimal_power(uint64_t digits)
 {
-    static const uint64_t powers[20] = DECIMAL_POWERS;
+    static const uint64_t powers[20] = {
+        1u,
+        10u,
+        100u,
+        1000u,
+        10000u,
+        100000u,
+        1000000u,
+        10000000u,
+        100000000u,
+        1000000000u,
+        10000000000u,
+        100000000000u,
+        1000000000000u,
+        10000000000000u,
+        100000000000000u,
+        1000000000000000u,
+        10000000000000000u,
+        100000000000000000u,
+        1000000000000000000u,
+        10000000000000000000u,
+    };
     return powers[digits];
 }
 

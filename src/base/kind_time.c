@@ -57,7 +57,7 @@ static inline char *kind_time_write_pair(char *out, unsigned number)
 
 size_t kind_time_write(char *out, const struct kind_time_rules *rules, int64_t value)
 {
-    const int64_t scale = (int64_t)decimal_powers[rules->digits];
+    const int64_t scale = (int64_t)decimal_power(rules->digits);
     int64_t seconds = kind_time_divide(value, scale);
     uint64_t fraction = (uint64_t)value - (uint64_t)seconds * (uint64_t)scale;
     int64_t days = kind_time_divide(seconds, KIND_TIME_DAY);

@@ -26,7 +26,7 @@ bool kind_time_bucket_parse(const char *text, size_t bytes, unsigned digits,
         {"mo", 0, 1},
         {"y", 0, 12},
     };
-    const int64_t scale = (int64_t)decimal_powers[digits];
+    const int64_t scale = (int64_t)decimal_power(digits);
     int64_t count = 0;
     size_t used = 0;
 

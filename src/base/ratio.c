@@ -68,17 +68,17 @@ static struct ratio_decimal ratio_round(const struct wide *numerator,
         struct wide by = *denominator;
         unsigned power = (unsigned)(places < 0 ? -places : places);
         for (; power > 19; power -= 19)
-            wide_scale(places < 0 ? &by : &rest, decimal_powers[19]);
-        wide_scale(places < 0 ? &by : &rest, decimal_powers[power]);
+            wide_scale(places < 0 ? &by : &rest, decimal_power(19));
+        wide_scale(places < 0 ? &by : &rest, decimal_power(power));
         const unsigned __int128 quotient = wide_divide(&rest, &by);
         uint64_t digits = is_root ? ratio_find_root(quotient) : (uint64_t)quotient;
-        if (digits < decimal_powers[RATIO_DIGITS - 1]) {
+        if (digits < decimal_power(RATIO_DIGITS - 1)) {
             exponent--;
-        } else if (digits >= decimal_powers[RATIO_DIGITS]) {
+        } else if (digits >= decimal_power(RATIO_DIGITS)) {
             exponent++;
         } else {
             digits += ratio_rounds_up(quotient, rest, &by, is_root, digits);
-            if (digits < decimal_powers[RATIO_DIGITS])
+            if (digits < decimal_power(RATIO_DIGITS))
                 return (struct ratio_decimal){digits, exponent};
             return (struct ratio_decimal){digits / 10, exponent + 1};
         }

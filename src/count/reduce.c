@@ -97,7 +97,7 @@ size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
     case REDUCTION_MAX:
         return element_write(out, element, reduce->max);
     case REDUCTION_MEAN:
-        wide_scale(&denominator, decimal_powers[element->decimals]);
+        wide_scale(&denominator, decimal_power(element->decimals));
         return ratio_write(out, is_negative, &numerator, &denominator, false);
     case REDUCTION_VARIANCE:
     case REDUCTION_STDDEV:
@@ -108,8 +108,8 @@ size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
             denominator = wide_from(reduce->count);
             wide_scale(&denominator, reduce->count - 1);
         }
-        wide_scale(&denominator, decimal_powers[element->decimals]);
-        wide_scale(&denominator, decimal_powers[element->decimals]); /* it stays below 2^248 */
+        wide_scale(&denominator, decimal_power(element->decimals));
+        wide_scale(&denominator, decimal_power(element->decimals)); /* it stays below 2^248 */
         return ratio_write(out, false, &numerator, &denominator,
                            id == REDUCTION_STDDEV || id == REDUCTION_SSTDEV);
     case REDUCTION_AND:
@@ -138,7 +138,7 @@ static __int128 reduce_interpolate(const struct percentage *percentage,
     const __int128 high = element_value(element, keys[1]);
     uint64_t above;
 
-    *denominator = 100 * decimal_powers[percentage->decimals];
+    *denominator = 100 * decimal_power(percentage->decimals);
     percentage_index(percentage, count, &above);
     /* The difference is below 2^64, and the denominator below 2^57. */
     return low * (__int128)*denominator + (high - low) * (__int128)above;
@@ -155,7 +155,7 @@ static size_t reduce_write_quotient(char *out, const struct element *element, __
         return decimal_write_fixed(out, number / (__int128)denominator, element->decimals);
     struct wide numerator = wide_from((unsigned __int128)(number < 0 ? -number : number));
     struct wide scaled = wide_from(denominator);
-    wide_scale(&scaled, decimal_powers[element->decimals]);
+    wide_scale(&scaled, decimal_power(element->decimals));
     return ratio_write(out, number < 0, &numerator, &scaled, false);
 }
 

@@ -18,7 +18,7 @@ bool percentage_parse(struct percentage *percentage, const char *text, size_t le
         whole + point + decimals != length)
         return false;
     *percentage = (struct percentage){.decimals = (unsigned)decimals};
-    limit = 100 * decimal_powers[percentage->decimals];
+    limit = 100 * decimal_power(percentage->decimals);
     for (size_t i = 0; i < length && percentage->digits <= limit; i++) {
         if (text[i] != '.')
             percentage->digits = percentage->digits * 10 + (uint64_t)(text[i] - '0');
@@ -29,7 +29,7 @@ bool percentage_parse(struct percentage *percentage, const char *text, size_t le
 /* digits <= 10^17 < 2^57 and n < 2^64: the product fits. */
 uint64_t percentage_rank(const struct percentage *percentage, uint64_t n)
 {
-    unsigned __int128 divisor = (unsigned __int128)100 * decimal_powers[percentage->decimals];
+    unsigned __int128 divisor = (unsigned __int128)100 * decimal_power(percentage->decimals);
     unsigned __int128 rank = ((unsigned __int128)percentage->digits * n + divisor - 1) / divisor;
 
     return rank > 0 ? (uint64_t)rank : 1;
@@ -37,7 +37,7 @@ uint64_t percentage_rank(const struct percentage *percentage, uint64_t n)
 
 uint64_t percentage_index(const struct percentage *percentage, uint64_t n, uint64_t *above)
 {
-    const uint64_t whole = 100 * decimal_powers[percentage->decimals];
+    const uint64_t whole = 100 * decimal_power(percentage->decimals);
     const unsigned __int128 product = (unsigned __int128)(n - 1) * percentage->digits;
 
     *above = (uint64_t)(product % whole);
@@ -46,7 +46,7 @@ uint64_t percentage_index(const struct percentage *percentage, uint64_t n, uint6
 
 int percentage_compare(const struct percentage *percentage, unsigned whole)
 {
-    const uint64_t other = whole * decimal_powers[percentage->decimals];
+    const uint64_t other = whole * decimal_power(percentage->decimals);
     return (percentage->digits > other) - (percentage->digits < other);
 }
 

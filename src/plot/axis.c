@@ -27,7 +27,7 @@ size_t axis_write(char out[AXIS_LABEL_SIZE], const struct element *element, __in
             length--;
         length -= text[length - 1] == '.';
     }
-    const __int128 from = (__int128)AXIS_GROUPED * decimal_powers[element->decimals];
+    const __int128 from = (__int128)AXIS_GROUPED * decimal_power(element->decimals);
     const bool is_grouped =
         is_in_picture && element->notation == ELEMENT_DECIMAL && (value >= from || -value >= from);
     for (size_t i = 0; i < length; i++) {
@@ -47,7 +47,7 @@ bool axis_has_times(const struct axis *axis)
 void axis_label(char out[AXIS_LABEL_SIZE], const struct axis *axis, __int128 tick)
 {
     if (axis_has_times(axis)) {
-        const __int128 minute = (__int128)60 * decimal_powers[axis->element->decimals];
+        const __int128 minute = (__int128)60 * decimal_power(axis->element->decimals);
         element_format(out, axis->element, tick);
         char *time = strchr(out, 'T');
         if (time && axis->step % minute == 0)
@@ -66,7 +66,7 @@ __int128 axis_next_step(const struct axis *axis)
 {
     static const uint32_t seconds[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
                                        600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
-    const __int128 second = (__int128)decimal_powers[axis->element ? axis->element->decimals : 0];
+    const __int128 second = (__int128)decimal_power(axis->element ? axis->element->decimals : 0);
 
     if (!axis_has_times(axis) || axis->step < second)
         return binning_next_round(axis->step);

@@ -50,7 +50,7 @@ const char *print_value_label(const struct print_options *options, const struct 
 
 uint64_t print_scale_number(const struct print_options *options, uint64_t count, uint64_t total)
 {
-    const uint64_t whole = 100 * decimal_powers[PRINT_PERCENT_DECIMALS];
+    const uint64_t whole = 100 * decimal_power(PRINT_PERCENT_DECIMALS);
 
     if (!options->percent || count == 0)
         return count;
@@ -73,7 +73,7 @@ struct element print_scale_element(const struct print_options *options)
 size_t print_scale_label(char out[AXIS_LABEL_SIZE], const struct print_options *options,
                          __int128 number, bool is_in_picture)
 {
-    const __int128 unit = decimal_powers[PRINT_PERCENT_DECIMALS - PRINT_SHARE_DECIMALS];
+    const __int128 unit = decimal_power(PRINT_PERCENT_DECIMALS - PRINT_SHARE_DECIMALS);
     struct element element = print_scale_element(options);
 
     if (!options->percent)

@@ -298,7 +298,7 @@ static void print_svg_width(char out[AXIS_LABEL_SIZE], const struct element *ele
         const char *name;
     } units[] = {{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}};
     struct element number = *element;
-    const __int128 second = (__int128)decimal_powers[element->decimals];
+    const __int128 second = (__int128)decimal_power(element->decimals);
 
     number.notation = ELEMENT_DECIMAL;
     for (size_t i = 0; element_is_time(element) && i < sizeof units / sizeof *units; i++) {

@@ -103,7 +103,7 @@ bool text_number_read_any(const struct text_rules *rules, const char *token, siz
         const size_t count = (size_t)(end - fraction);
         return text_number_read_integer(token, point ? point : end, &number->magnitude) &&
                text_number_append(fraction, count, &number->magnitude) &&
-               !__builtin_mul_overflow(number->magnitude, decimal_powers[rules->decimals - count],
+               !__builtin_mul_overflow(number->magnitude, decimal_power(rules->decimals - count),
                                        &number->magnitude);
     case TEXT_OPAQUE:
     case TEXT_NOTHING:

@@ -111,7 +111,7 @@ CPU_ISA_TARGET_AVX2 static inline bool text_number_join_fixed_avx2(const char *e
     bool valid = text_number_join_avx2(_mm_shuffle_epi8(digits, order), number);
 
     return valid && count > (place != none) && fraction <= decimals &&
-           !__builtin_mul_overflow(*number, decimal_powers[decimals - fraction], number);
+           !__builtin_mul_overflow(*number, decimal_power(decimals - fraction), number);
 }
 #endif
 
@@ -146,7 +146,7 @@ TEXT_INLINE bool text_number_join_fixed(enum cpu_isa isa, const char *data, size
         return false;
     return text_number_join_plain(data + end, decimals, number) &&
            text_number_join_plain(data + end - behind, count - behind, &whole) &&
-           !__builtin_mul_overflow(whole, decimal_powers[decimals], &whole) &&
+           !__builtin_mul_overflow(whole, decimal_power(decimals), &whole) &&
            !__builtin_add_overflow(whole, *number, number);
 }
 
