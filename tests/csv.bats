@@ -63,6 +63,31 @@ rows() {
     [ "$(gpuhist reduce sum --comment '#' -f ms w3c)" = 11 ]
     [ "$(gpuhist reduce sum --comment '#' -f 2 w3c)" = 11 ]
     [ "$(gpuhist reduce sum --comment '#' -f 2 --header w3c)" = 11 ]
+    # a later line that names other columns: an error, where it stands
+    local i other message="names other columns than the header (divide the file before it)"
+    for ((i = 0; i < 60000; i++)); do echo "2026-11-21 $i"; done >rows
+    for other in 'ms date' 'date user ms' $'date\tms' date 'ms ms'; do
+        { cat w3c rows; printf '#Fields: %s\n7 8\n' "$other"; } >changed
+        run --separate-stderr gpuhist reduce sum --comment '#' -f ms changed
+        assert_failed 1 "changed:60007: the line $message"
+        [ "$(gpuhist reduce sum --comment '#' -f 2 changed)" = 1799970019 ]
+    done
+    run --separate-stderr gpuhist reduce sum --comment '#' -f ms <changed
+    assert_failed 1 "standard input:60007: the line $message"
+    run --separate-stderr gpuhist reduce sum --comment '#' -f ms < <(cat changed)
+    assert_failed 1 "standard input:60007: the line $message"
+    if reads_gzip; then
+        head -n 30000 changed | gzip >changed.gz
+        tail -n +30001 changed | gzip >>changed.gz
+        run --separate-stderr gpuhist reduce sum --comment '#' -f ms changed.gz
+        assert_failed 1 "changed.gz:60007: the line $message"
+    fi
+    { cat w3c; printf 'd x\n#Fields: ms date\n'; } >changed # the first fault is reported
+    run --separate-stderr gpuhist reduce sum --comment '#' -f ms changed
+    assert_failed 1 "changed:7: invalid integer 'x'"
+    printf '#Fields: date ms\nd 5\n#Fields: date ms user\nd 6 u\n' >changed
+    run --separate-stderr gpuhist reduce sum -d ' ' --comment '#' -f ms --invalid ignore -q changed
+    [ "$status" -eq 0 ] && [ "$output" = 11 ]
     printf '#separator x\n#fields\tts\tport\n#types\ttime\tport\n1\t443\n2\t80\n#close\n' >zeek
     [ "$(gpuhist reduce sum --comment '#' -f port zeek)" = 523 ]
     printf '%% a "comment, \nid,ms\n%% "another\n1,"a\n%%b"\n2,3\n' >table

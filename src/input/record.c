@@ -110,3 +110,17 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
     }
     return found;
 }
+
+bool record_has_same_columns(const struct record_format *format, const struct text_rules *rules,
+                             const char *line, size_t bytes)
+{
+    struct text_rules header = format->text;
+
+    record_begin_header(&header, line, bytes);
+    bool is_same = header.delimiter == rules->delimiter && header.columns == rules->columns;
+    for (size_t i = 0; i < format->columns; i++)
+        is_same &=
+            !format->names[i] || record_find_name(&format->text, line, bytes, format->names[i]) ==
+                                     (i == 0 ? rules->field : rules->more[i - 1]);
+    return is_same;
+}

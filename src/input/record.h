@@ -71,6 +71,13 @@ size_t record_find_end(const struct record_format *format, const char *data, siz
 bool record_has_columns(const char *line, size_t bytes);
 
 /*
+ * Whether a line, without its end, names the columns as the header of the file does whose rules
+ * these are, as far as names are looked up.
+ */
+bool record_has_same_columns(const struct record_format *format, const struct text_rules *rules,
+                             const char *line, size_t bytes);
+
+/*
  * Begins to read a header line with names of fields, which is without its end. Returns where the
  * first name begins: after a byte order mark, a '#' and the word of a W3C or a Zeek log, "Fields:"
  * or "fields". Sets how the lines of the file are separated: if the rules have no delimiter, and

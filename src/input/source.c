@@ -963,13 +963,35 @@ static enum status source_pull_inputs(struct source *source, struct chunk_buffer
     return is_cut || range->bytes == 0 ? status : source_read_range(source, &pull, chunk, failure);
 }
 
-/* Makes the comments in a chunk, which is in the buffer, blank. */
-static void source_blank_comments(const struct source *source, const struct chunk_buffer *buffer,
-                                  const struct chunk *chunk)
+/*
+ * Makes the comments in a chunk, which is in the buffer, blank. Fails, and cuts the chunk, at one
+ * that names other columns than the header does, if columns are wanted by name.
+ */
+static enum status source_blank_comments(struct source *source, const struct chunk_buffer *buffer,
+                                         struct chunk *chunk, struct failure *failure)
 {
-    const size_t begin = chunk->bytes > 0 ? (size_t)((const char *)chunk->data - buffer->data) : 0;
+    const struct record_format *format = &source->format;
+    char *data =
+        chunk->bytes > 0 ? buffer->data + ((const char *)chunk->data - buffer->data) : NULL;
 
-    text_scan_blank_comments(&source->format.text, buffer->data + begin, chunk->bytes);
+    for (size_t begin, end = 0;
+         text_scan_next_comment(&format->text, data, chunk->bytes, &begin, &end);) {
+        const size_t length = end - begin - (data[end - 1] == '\r');
+        if (format->has_names && record_has_columns(data + begin, length) &&
+            !record_has_same_columns(format, &chunk->rules, data + begin, length)) {
+            struct chunk_origin origin = chunk->origin;
+            origin.line += text_count_lines(data, begin);
+            chunk->bytes = begin;
+            chunk->is_cut = true;
+            source_stop(source, chunk->position + begin);
+            return status_fail_at(failure, chunk->position + begin, STATUS_DATA,
+                                  STATUS_NAME ":%llu: the line names other columns than the header "
+                                              "(divide the file before it)",
+                                  origin.name, (unsigned long long)reader_find_line(&origin));
+        }
+        memset(data + begin, ' ', end - begin);
+    }
+    return STATUS_OK;
 }
 
 enum status source_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
@@ -1003,8 +1025,9 @@ enum status source_pull(struct source *source, struct chunk_buffer *buffer, stru
         status = source_pull_inputs(source, buffer, true, chunk, &ended, failure);
         ended = ended && !atomic_load(&source->is_divided);
     } while (status == STATUS_OK && chunk->bytes == 0 && !ended);
-    if (source->format.text.has_comments)
-        source_blank_comments(source, buffer, chunk);
+    if (source->format.text.has_comments &&
+        source_blank_comments(source, buffer, chunk, failure) != STATUS_OK)
+        status = failure->status; /* before any other fault of the chunk */
     return status;
 }
 
@@ -1014,8 +1037,9 @@ enum status source_try_pull(struct source *source, struct chunk_buffer *buffer, 
     bool ended;
     enum status status = source_pull_inputs(source, buffer, false, chunk, &ended, failure);
 
-    if (source->format.text.has_comments)
-        source_blank_comments(source, buffer, chunk);
+    if (source->format.text.has_comments &&
+        source_blank_comments(source, buffer, chunk, failure) != STATUS_OK)
+        status = failure->status;
     *pulled = status != STATUS_OK || chunk->bytes > 0 || ended;
     return status;
 }

@@ -206,21 +206,24 @@ size_t text_scan_count_odd(const struct text_rules *rules, const char *data, siz
     return odd;
 }
 
-void text_scan_blank_comments(const struct text_rules *rules, char *data, size_t bytes)
+bool text_scan_next_comment(const struct text_rules *rules, const char *data, size_t bytes,
+                            size_t *begin, size_t *end)
 {
     enum text_scan_state state = TEXT_SCAN_ROW;
-    size_t end = 0;
 
-    for (size_t i = 0; i < bytes; i = end) {
-        if (rules->is_quoted) {
-            end = i + 1;
+    for (size_t i = *end; i < bytes; i++) {
+        if (rules->is_quoted)
             state = text_scan_step(rules, state, data[i]);
-            data[i] = state == TEXT_SCAN_COMMENT ? ' ' : data[i];
-        } else {
-            const char *newline = memchr(data + i, '\n', bytes - i);
-            end = newline ? (size_t)(newline - data) + 1 : bytes;
-            if (data[i] == rules->comment)
-                memset(data + i, ' ', end - i - (newline != NULL));
-        }
+        const bool is_comment =
+            rules->is_quoted ? state == TEXT_SCAN_COMMENT : data[i] == rules->comment;
+        if (rules->is_quoted && !is_comment)
+            continue; /* else i is where a line begins */
+        const char *newline = memchr(data + i, '\n', bytes - i);
+        *begin = i;
+        *end = newline ? (size_t)(newline - data) : bytes;
+        if (is_comment)
+            return true;
+        i = *end;
     }
+    return false;
 }

@@ -53,7 +53,12 @@ size_t text_scan_last(const struct text_rules *rules, const char *data, size_t b
 size_t text_scan_count_odd(const struct text_rules *rules, const char *data, size_t bytes,
                            enum text_scan_state state);
 
-/* Overwrites comments in data[0..bytes), which is whole rows, with blanks, but their newlines. */
-void text_scan_blank_comments(const struct text_rules *rules, char *data, size_t bytes);
+/*
+ * Finds the first comment that begins at *end or after it in data[0..bytes), which is whole rows;
+ * *end is 0, or the end of the comment before. Stores where it begins, and ends before its newline.
+ * Returns false if there is none.
+ */
+bool text_scan_next_comment(const struct text_rules *rules, const char *data, size_t bytes,
+                            size_t *begin, size_t *end);
 
 #endif
