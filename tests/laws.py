@@ -798,6 +798,12 @@ def draw_weight(rng, table, rows, operation):
     if use.kind not in ("int", "hex") or any(key is None or not 0 <= key < 2**40 for key in keys):
         table.uses.remove(use)
         return []
+    is_alone = not any(other.index == use.index for other in table.uses if other is not use)
+    share = rng.choice((0, 2, 9)) if is_alone and not table.is_binary and not table.wide[use.index] else 0
+    for row in rows:  # weights of 0, also of whole groups
+        if rng.randrange(10) < share and use.index < len(row.cells):
+            row.cells[use.index] = b"0"
+            vars(row).pop("object", None)
     return ["--weight", use.text]
 
 
@@ -869,6 +875,8 @@ def check_by(case):
     operation = draw_operation(rng, table, [use], table.rows, GROUPED)
     options += draw_weight(rng, table, table.rows, operation[0])
     options += words_of(conditions)
+    if "--top" in operation or "--min-count" in operation:
+        options += rng.choice(([], ["--other"]))
     table.rows = [row for row in table.rows if all(group.key(row) is not None for group in groups)]
     for row in table.rows:
         if judge(conditions, row) is False and rng.randrange(2):

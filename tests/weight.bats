@@ -324,6 +324,42 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
     [ "$(gpuhist --width 2 -f 1 --weight 2 in)" = $'200\t202\t11\n404\t406\t3' ]
 }
 
+@test "--by --weight: groups whose weights are all 0 have empty bins, also in states" {
+    local bins print group file zeros=$'\200\200\200\200\200\200\200\200\200'
+    printf '%s\n' 'a 1 0' 'a 2 0' 'b 1 3' 'b 2 0' >one
+    printf '%s\n' 'c 9 0' 'b 5 0' 'b 3 1' >two
+    while IFS='|' read -r bins print; do
+        # shellcheck disable=SC2086
+        for file in one two; do
+            gpuhist $bins --by 1:text -f 2 --weight 3 --save "$file.state" -o /dev/null "$file"
+        done
+        for group in a b c; do
+            # shellcheck disable=SC2086
+            gpuhist $bins $print --where "1:text=$group" -f 2 --weight 3 one two | sed "s/^/$group\t/"
+        done >expected
+        # shellcheck disable=SC2086
+        gpuhist $bins $print --by 1:text -f 2 --weight 3 one two | cmp expected -
+        # shellcheck disable=SC2086
+        gpuhist merge $print two.state one.state | cmp expected -
+        gpuhist merge two.state one.state --format json >json
+        [ "$(grep -o '"by":"[a-z]"' json | tr -d '\n')" = '"by":"a""by":"b""by":"c"' ]
+    done <<'END'
+--range=0:4 --bins=2 --outside=ignore|--zeros
+--edges=1,2,7 --outside=ignore|--zeros
+--log2|--zeros
+--width=2|--zeros
+--width=2|--top=1 --other
+--range=auto --bins=2|--zeros
+END
+    { printf 'gpuhist state 4\nhistogram --type=i64 --weight=1 --by=1 --bins=10 --outside=report\n'
+        printf '\0%s\2\0\16\3\0' "$zeros"; } | zstd -q >state
+    [ "$(gpuhist merge --zeros state | awk '{ n += $3 == 0 && $1 == 7 } END { print n, NR }')" = "10 10" ]
+    { printf 'gpuhist state 4\nhistogram --type=i64 --by=1 --bins=10 --outside=report\n'
+        printf '\0%s\2\0\16\3\0' "$zeros"; } | zstd -q >state
+    run --separate-stderr gpuhist merge state
+    assert_failed 1 "the counts exceed the number of elements"
+}
+
 # bats test_tags=later
 @test "uniq --weight: values whose weights add up to 0, among many" {
     local layout options

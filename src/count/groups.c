@@ -54,7 +54,7 @@ static enum status groups_create_table(const struct groups *groups, struct table
     const struct table_layout rows = {
         .key_words = groups->layout->count,
         .words = groups->layout->words,
-        .has_zeros = job_keeps_zeros(job),
+        .has_zeros = job->has_weights,
         .is_weighted = job->has_weights,
         .merge = groups_are_counted(job) ? NULL : groups_row_merge,
         .absorb = groups_are_counted(job) ? NULL : groups_row_absorb,
@@ -322,8 +322,9 @@ static size_t groups_rows_read(struct rows *rows, struct rows_row *out, size_t c
         if (!rows->zeros) {
             for (size_t i = 0; i < some; i++) {
                 const uint64_t *row = batch + i * words;
-                out[n++] =
-                    groups_make_row(job, groups_bin(groups, row), row[groups->layout->count]);
+                const uint64_t count = row[groups->layout->count];
+                if (count > 0 || job_keeps_zeros(job))
+                    out[n++] = groups_make_row(job, groups_bin(groups, row), count);
             }
             rows->next[0] += some;
             if (some == 0)
@@ -355,7 +356,9 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
     const bool has_bins = groups_have_bins(job);
     const uint64_t bins = job->binning.bins;
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
-    uint64_t end = groups->starts[i + 1];
+    const bool keeps_zeros = job_keeps_zeros(job);
+    uint64_t begin = groups->starts[i];
+    uint64_t end = begin;
 
     *rows = (struct rows){
         .job = job,
@@ -364,31 +367,32 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
         .zeros = zeros,
         .is_unit = groups_are_unit(job),
         .is_sparse = true,
-        .next = {groups->starts[i]},
         .read = groups_rows_read,
     };
-    /* The values outside the bins are in the last rows. */
-    for (uint64_t k = groups->starts[i]; k < groups->starts[i + 1]; k++) {
+    /* Empty rows at both ends are left out; the values outside the bins are in the last rows. */
+    for (uint64_t k = begin; k < groups->starts[i + 1]; k++) {
         const uint64_t *row = groups_row(groups, k, buffer);
         const uint64_t count = row[groups->layout->count];
         const __int128 bin = groups_bin(groups, row);
-        if (!has_bins || bin < (__int128)bins) {
+        if (has_bins && bin >= (__int128)bins) {
+            if (job->outside != OUTSIDE_IGNORE)
+                *(bin == (__int128)bins ? &rows->below : &rows->above) += count;
+        } else if (count > 0 || keeps_zeros) {
             rows->inside += count;
-            continue;
+            end = k + 1;
+        } else if (end == begin) {
+            begin = end = k + 1;
         }
-        if (job->outside != OUTSIDE_IGNORE)
-            *(bin == (__int128)bins ? &rows->below : &rows->above) += count;
-        end = end < k ? end : k;
     }
+    rows->next[0] = begin;
     rows->next[1] = end;
-    if (!zeros || (end == groups->starts[i] && !has_bins))
+    if (!zeros || (end == begin && !has_bins))
         return;
     __int128 first = 0;
     __int128 last = (__int128)bins - 1;
     if (!has_bins || binning_is_of_powers(&job->binning)) { /* the bins between used ones */
-        first = groups_bin(groups, groups_row(groups, groups->starts[i], buffer));
-        last = end > groups->starts[i] ? groups_bin(groups, groups_row(groups, end - 1, buffer))
-                                       : first - 1;
+        first = end > begin ? groups_bin(groups, groups_row(groups, begin, buffer)) : 0;
+        last = end > begin ? groups_bin(groups, groups_row(groups, end - 1, buffer)) : -1;
     }
     rows->next[3] = (uint64_t)(last - first + 1);
     rows->next[4] = (uint64_t)first;

@@ -113,7 +113,7 @@ static enum status pipeline_window_move(struct pipeline_window *window, void *pa
 
     if (window->capacity == 0)
         return STATUS_OK;
-    if (elements > 0 || job_keeps_zeros(job)) { /* weights of 0 are no elements */
+    if (elements > 0 || job->has_weights) { /* weights of 0 are no elements */
         struct writer *memory = writer_create_memory(PIPELINE_WINDOW_STATE_BYTES);
         if (memory)
             status = state_save(memory, "window", job, partial, failure);

@@ -2,8 +2,9 @@
  * Operations with --by. A CPU thread adds values to the rows of their groups.
  *
  * The numbers of its states are, for each row of the table in ascending order, its count, plus 1 if
- * counts may be 0 (job_keeps_zeros), how many words of its key are those of the row before, the
- * others of its key, and the words after the count (groups.h). A 0 is the end.
+ * values may have counts of 0 (job_keeps_zeros), else 2^64 if it is 0, how many words of its key
+ * are those of the row before, the others of its key, and the words after the count (groups.h). A 0
+ * is the end.
  */
 #include "config.h"
 
@@ -28,6 +29,9 @@
 
 /* The most columns of groups. */
 #define OP_GROUPS_MAX 8
+
+/* A count of 0 in a state. */
+#define OP_GROUPS_ZERO ((unsigned __int128)1 << 64)
 
 /* The most words of a key. */
 #define OP_GROUPS_WORDS (2 * (OP_GROUPS_MAX + 1))
@@ -54,33 +58,25 @@ static enum status op_groups_absorb(void *local, const struct chunk *chunk, stru
     const struct job *job = groups->job;
     const struct element *element = &job->element;
     const bool is_counted = groups_are_counted(job);
-    const size_t words = groups->layout->count;
     const size_t elements = chunk->bytes / element->bytes;
     const uint64_t *columns[TEXT_COLUMNS_MAX];
     uint64_t keys[TABLE_ABSORB_MAX * OP_GROUPS_WORDS];
     uint64_t values[TABLE_ABSORB_MAX];
-    uint64_t weights[TABLE_ABSORB_MAX];
 
     if (job->outside == OUTSIDE_ABORT && outside_check(job, chunk, failure) != STATUS_OK)
         return failure->status;
     for (size_t i = 0, n; i < elements; i += n) {
         const char *block = (const char *)chunk->data + i * element->bytes;
-        size_t count = 0;
         n = elements - i < TABLE_ABSORB_MAX ? elements - i : TABLE_ABSORB_MAX;
         for (size_t c = 0; c < job->group_count; c++)
             columns[c] =
                 chunk->groups[c] + i * column_words(&job->columns[job_group_column(job) + c]);
         groups_make_keys(groups, columns, block, n, keys);
-        for (size_t k = 0; chunk->weights && k < n; k++) {
-            if (chunk->weights[i + k] == 0 && !job_keeps_zeros(job))
-                continue;
-            weights[count] = chunk->weights[i + k];
-            memmove(keys + count++ * words, keys + k * words, words * sizeof *keys);
-        }
         if (!is_counted)
             cpu_keys_widen(element, block, n, values);
-        if (table_writer_absorb(self->writer, keys, values, chunk->weights ? weights : NULL,
-                                chunk->weights ? count : n, failure) != STATUS_OK)
+        if (table_writer_absorb(self->writer, keys, values,
+                                chunk->weights ? chunk->weights + i : NULL, n,
+                                failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
@@ -228,7 +224,10 @@ static enum status op_groups_save(struct state_writer *state, const struct job *
             key[k] = groups->is_text[k] ? numbers[row[k]] : row[k];
         while (i > 0 && key[same] == before[same])
             same++;
-        state_write_number(state, (unsigned __int128)row[layout->count] + job_keeps_zeros(job));
+        const unsigned __int128 count = row[layout->count];
+        state_write_number(state, job_keeps_zeros(job) ? count + 1
+                                  : count == 0         ? OP_GROUPS_ZERO
+                                                       : count);
         state_write_number(state, same);
         for (size_t k = same; k < layout->count; k++)
             op_groups_save_word(state, key[k], i > 0 && k == same ? &before[k] : NULL,
@@ -286,7 +285,10 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
         status = state_read_number_128(state, &count, failure);
         if (status != STATUS_OK || count == 0)
             break;
-        count -= job_keeps_zeros(job);
+        if (job_keeps_zeros(job))
+            count--;
+        else if (count == OP_GROUPS_ZERO && job->has_weights)
+            count = 0;
         if (count > elements) {
             status = state_fail_damaged(state, "the counts exceed the number of elements", failure);
             break;
