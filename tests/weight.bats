@@ -341,8 +341,8 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
         gpuhist $bins $print --by 1:text -f 2 --weight 3 one two | cmp expected -
         # shellcheck disable=SC2086
         gpuhist merge $print two.state one.state | cmp expected -
-        gpuhist merge two.state one.state --format json >json
-        [ "$(grep -o '"by":"[a-z]"' json | tr -d '\n')" = '"by":"a""by":"b""by":"c"' ]
+        gpuhist merge two.state one.state --format json >groups
+        [ "$(grep -o '"by":"[a-z]"' groups | tr -d '\n')" = '"by":"a""by":"b""by":"c"' ]
     done <<'END'
 --range=0:4 --bins=2 --outside=ignore|--zeros
 --edges=1,2,7 --outside=ignore|--zeros
