@@ -45,6 +45,29 @@ make_records() {
     gpuhist reduce sum --record 16 --offset 12 i32.records | cmp sum -
 }
 
+@test "--record: stalin-sort of any number of records in a chunk, with and without conditions" {
+    local count
+    for count in 4095 4096 4097 8191 8193 20000 70001 $((RANDOM + 4096)) $((2 * RANDOM + 4096)); do
+        numpy 'data = np.random.default_rng(int(sys.argv[1])).integers(0, 256, (int(sys.argv[1]), 5), np.uint8)
+data.tofile("in")
+for name, rows in ("kept", data), ("some", data[data[:, 0] < 99]):
+    kept, purged, last = bytearray(), bytearray(), 0
+    for value in rows[:, 3].tolist():
+        (kept if value >= last else purged).append(value)
+        last = max(last, value)
+    open(name, "wb").write(kept)
+    open(name + "_purged", "wb").write(purged)' "$count"
+        for options in "--threads 1" "--threads 3" "--threads 2 --chunk-size 50003"; do
+            # shellcheck disable=SC2086
+            timeout 20 "$GPUHIST" stalin-sort --record 5 -t u8 --offset 3 $options --purged gone in | cmp kept -
+            cmp kept_purged gone
+            # shellcheck disable=SC2086
+            timeout 20 "$GPUHIST" stalin-sort --record 5 -f u8@3 --where 'u8@0<99' $options --purged gone in | cmp some -
+            cmp some_purged gone
+        done
+    done
+}
+
 @test "--record: bins that grow, and any values, on every engine" {
     local row type record offset options
     local -a rows=(i2:i16:5:3 '>i4:i32be:7:3' i8:i64:24:8)

@@ -344,8 +344,9 @@ static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *local,
         while (good < count && weights[good] <= INT64_MAX)
             good++;
         held += good;
-        const bool is_last = good < count || i + n == all;
-        if (!is_last && held + block <= rows->capacity)
+        const size_t left = all - i - n;
+        const bool is_last = good < count || left == 0;
+        if (!is_last && held + (left < block ? left : block) <= rows->capacity)
             continue;
         made.position = chunk->position + i * record_bytes;
         made.indices = is_all ? NULL : kept;
