@@ -542,7 +542,7 @@ class Binary:
         self.bytes = end + rng.randrange(3)
         self.names = [f"{kind}@{offset}" for kind, offset in zip(self.kinds, self.offsets)]
         self.options = ["--record", str(self.bytes)]
-        self.rows = [self.draw() for _ in range(rng.choice((0, 1, 40, 400, 1500)))]
+        self.rows = [self.draw() for _ in range(rng.choice((0, 1, 40, 400, 1500, 7000)))]
         self.uses = []
 
     def draw(self):
