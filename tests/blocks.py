@@ -40,6 +40,23 @@ def pack(text, rng):
     return b"".join(bz2.compress(piece, rng.choice([1, 1, 2, 9])) for piece in pieces)
 
 
+def pack_magic(text, rng):
+    """A stream of one block that has the magic of a block or of an end among selectors it does not use."""
+    bits = "".join(f"{byte:08b}" for byte in bz2.compress(text, 9))
+    at = 32 + 48 + 32 + 1 + 24  # of the 16 bits that say which symbols are used
+    at += 16 + 16 * bits[at:at + 16].count("1")
+    tables, selectors = int(bits[at:at + 3], 2), int(bits[at + 3:at + 18], 2)
+    assert tables > 2
+    end = at + 18
+    for _ in range(selectors):  # each is some ones and a zero
+        end = bits.index("0", end) + 1
+    more = f"{rng.choice((0x314159265359, 0x177245385090)):048b}0"
+    bits = bits[:at + 3] + f"{selectors + more.count('0'):015b}" + bits[at + 18:end] + more + bits[end:]
+    bits = bits[:bits.rindex(f"{0x177245385090:048b}") + 48 + 32]
+    bits += "0" * (-len(bits) % 8)
+    return int(bits, 2).to_bytes(len(bits) // 8, "big")
+
+
 def damage(packed, rng):
     packed = bytearray(packed)
     kind = rng.randrange(4)
@@ -75,6 +92,14 @@ def check(gpuhist, seed):
     token = rows[wrong].split()[0].decode()
     with open("wrong.bz2", "wb") as file:
         file.write(bz2.compress(b"\n".join(rows), rng.choice([1, 9])))
+    short = text[:400000].rpartition(b"\n")[0]
+    inner = pack_magic(short, rng) + rng.choice((b"", packed))
+    assert bz2.decompress(inner).startswith(short)
+    with open("magic.bz2", "wb") as file:
+        file.write(inner)
+    with open("plain", "wb") as file:
+        file.write(bz2.decompress(inner))
+    same = run([*words, "plain"])
     damaged, kind = damage(packed, rng)
     with open("damaged.bz2", "wb") as file:
         file.write(damaged)
@@ -85,7 +110,8 @@ def check(gpuhist, seed):
     for threads in THREADS:
         more = ["--threads", str(threads), "--chunk-size", rng.choice(["64K", "1M", "3M"])]
         report = 1, "", f"gpuhist: wrong.bz2:{wrong + 1}: invalid integer '{token}'"
-        for name, expected in (("whole.bz2", wanted), ("damaged.bz2", told), ("wrong.bz2", report)):
+        for name, expected in (("whole.bz2", wanted), ("damaged.bz2", told), ("wrong.bz2", report),
+                               ("magic.bz2", same)):
             done = run([*words, *more, name])
             if name == "wrong.bz2":
                 done = *done[:2], done[2].split(" (")[0].rstrip("\n")  # without advice

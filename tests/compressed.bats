@@ -72,6 +72,16 @@ assert_corrupt() {
     done < <(formats)
 }
 
+@test "more files than a process may open: each is closed once it is read" {
+    local i
+    skip_without_gzip
+    for ((i = 0; i < 200; i++)); do echo "$i" >"$i"; done
+    gzip {0..149}
+    zstd -q --rm {150..180}
+    ulimit -Sn 60
+    [ "$(gpuhist reduce count,sum --threads 4 {0..149}.gz {150..180}.zst {181..199})" = $'count\t200\nsum\t19900' ]
+}
+
 @test "plain and compressed files are one stream; elements and lines straddle frames, not files" {
     local engine
     skip_without_gzip

@@ -174,6 +174,33 @@ print(len(records), sum(map(int, records[:, 1])), records[:, 1].min(), records[:
     done
 }
 
+@test "--record: the byte of a value outside the bins, and of an invalid weight, is that of the stream" {
+    numpy 'rng = np.random.default_rng(int(sys.argv[1]))
+at = 0
+for number in range(3):
+    data = np.zeros((rng.integers(1, 30000), 3), "<i4")
+    data[:, 0] = rng.integers(0, 2, len(data))
+    if number == 2:
+        row = rng.integers(0, len(data))
+        data[row] = (1, 5000, -1)
+        print(at + row * 12 + 4, at + row * 12 + 8)
+    at += data.nbytes
+    data.tofile(f"{number}")' "$RANDOM" >bytes
+    read -r value weight <bytes
+    if reads_gzip; then gzip -k 0 1 2; fi
+    for files in "0 1 2" "0.gz 1 2" "0.gz 1.gz 2.gz" "0 1.gz 2"; do
+        [[ $files != *gz* ]] || reads_gzip || continue
+        for options in "" "--where i32@0=1"; do
+            # shellcheck disable=SC2086
+            run --separate-stderr gpuhist --bins 100 --outside abort --record 12 -f i32@4 $options $files
+            assert_failed 1 "value 5000 at byte $value of the input is outside the bins"
+            # shellcheck disable=SC2086
+            run --separate-stderr gpuhist uniq --record 12 -f i32@4 --weight i32@8 $options $files
+            assert_failed 1 "weight -1 at byte $weight of the input is not from 0 to 2^63 - 1"
+        done
+    done
+}
+
 @test "--record: options that do not go together" {
     run --separate-stderr gpuhist --offset 4 in
     assert_failed 2 "--offset needs --record"

@@ -314,7 +314,7 @@ static void run_destroy_partial(struct run *run)
 /*
  * Reads the whole source into the partial. Starts again on the CPU if a device failed, whose chunks
  * are lost, and the user named no engine; and in order if compressed files were decoded in parallel
- * and a record was cut. Each happens once at most: the CPU's engine does not fail, and input that
+ * and it has to be (source_needs_order). Each happens once at most: the CPU's engine does not fail, and input that
  * is read in order cuts no record. What an ordered operation has already written is a prefix of its
  * new output.
  */
@@ -390,12 +390,12 @@ static enum status run_operation(struct run *run, struct failure *failure)
         format.header_lines = 1;
     /*
      * Chunks may come in any order; but not for ordered operations, nor for binary input if a
-     * value's offset or a result so far is shown before it is known that no file ends within an
-     * element. The length of an array is that of all parts of its file.
+     * result so far is shown before it is known that no file ends within an element. The length of
+     * an array is that of all parts of its file.
      */
-    const bool shows_early = job->outside == OUTSIDE_ABORT || options->every_ns > 0;
     source_set_format(run->source, &format,
-                      !operation->stop && (job->is_text || !shows_early) && !run->has_arrays);
+                      !operation->stop && (job->is_text || options->every_ns == 0) &&
+                          !run->has_arrays);
     /* Does -d split quoted fields? In a log -d ' ' is meant to split them, as cut does. */
     if (job->is_text && rules->delimiter != TEXT_NO_DELIMITER && !rules->is_quoted &&
         rules->delimiter != ' ' && rules->delimiter != '"' && !options->quiet)

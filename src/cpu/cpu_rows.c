@@ -306,9 +306,7 @@ static size_t cpu_rows_select(struct cpu_rows *rows, const char *records, size_t
     return left;
 }
 
-/*
- * Gathers the rows of a chunk of records, in blocks; for an ordered operation they all fit.
- */
+/* Gathers the rows of a chunk of records, in blocks; for an ordered operation in one. */
 static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *local,
                                            const struct chunk *chunk, struct failure *failure)
 {
@@ -316,6 +314,7 @@ static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *local,
     const size_t record_bytes = job_value_bytes(job);
     const size_t all = chunk->bytes / record_bytes;
     const size_t block = rows->capacity < CPU_ROWS_KEYS ? rows->capacity : CPU_ROWS_KEYS;
+    const bool is_ordered = rows->operation->stop; /* all rows fit */
     struct chunk made = *chunk;
     uint16_t kept[CPU_ROWS_KEYS];
     size_t held = 0; /* rows that are not absorbed yet */
@@ -344,9 +343,8 @@ static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *local,
         while (good < count && weights[good] <= INT64_MAX)
             good++;
         held += good;
-        const size_t left = all - i - n;
-        const bool is_last = good < count || left == 0;
-        if (!is_last && held + (left < block ? left : block) <= rows->capacity)
+        const bool is_last = good < count || i + n == all;
+        if (!is_last && (is_ordered || held == 0))
             continue;
         made.position = chunk->position + i * record_bytes;
         made.indices = is_all ? NULL : kept;

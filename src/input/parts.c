@@ -117,6 +117,7 @@ struct parts {
     struct parts_file **last;
     struct parts_part *taken;
     bool needs_order; /* see parts_needs_order */
+    uint64_t begin;   /* the position of the first file; positions from there on have gaps */
     uint64_t stop;    /* nothing from this position on is needed */
     uint64_t bytes;   /* of the parts that were read to their ends */
 };
@@ -132,7 +133,7 @@ struct parts *parts_create(const struct record_format *format, const struct read
     parts->join_options = *options;
     parts->join_options.bytes_read = NULL; /* they are read again */
     parts->join_options.kinds &= DECODER_COMPRESSED;
-    parts->stop = UINT64_MAX;
+    parts->begin = parts->stop = UINT64_MAX;
     parts->last = &parts->files;
     pthread_mutex_init(&parts->lock, NULL);
     pthread_cond_init(&parts->freed, NULL);
@@ -148,6 +149,21 @@ static void parts_free_part(struct parts_part *part)
     free(part);
 }
 
+static void parts_close_file(struct parts_file *file)
+{
+    input_release(file->input);
+    decoder_index_close(file->index);
+    for (size_t i = 0; i < file->found_count; i++)
+        free(file->found[i].wrap);
+    free(file->found);
+    free(file->looked);
+    for (size_t i = 0; file->seams && i < file->taken; i++)
+        free(file->seams[i].skipped);
+    free(file->seams);
+    pthread_mutex_destroy(&file->lock);
+    free(file);
+}
+
 void parts_destroy(struct parts *parts)
 {
     while (parts->taken) {
@@ -158,17 +174,7 @@ void parts_destroy(struct parts *parts)
     while (parts->files) {
         struct parts_file *file = parts->files;
         parts->files = file->next;
-        input_release(file->input);
-        decoder_index_close(file->index);
-        for (size_t i = 0; i < file->found_count; i++)
-            free(file->found[i].wrap);
-        free(file->found);
-        free(file->looked);
-        for (size_t i = 0; file->seams && i < file->taken; i++)
-            free(file->seams[i].skipped);
-        free(file->seams);
-        pthread_mutex_destroy(&file->lock);
-        free(file);
+        parts_close_file(file);
     }
     pthread_cond_destroy(&parts->freed);
     pthread_mutex_destroy(&parts->lock);
@@ -197,6 +203,7 @@ uint64_t parts_add(struct parts *parts, struct input *input, const struct decode
     file->position = position;
     pthread_mutex_init(&file->lock, NULL);
     pthread_mutex_lock(&parts->lock);
+    parts->begin = position < parts->begin ? position : parts->begin;
     *parts->last = file;
     parts->last = &file->next;
     pthread_mutex_unlock(&parts->lock);
@@ -466,16 +473,31 @@ static struct parts_file *parts_next_file(const struct parts *parts)
     return file;
 }
 
-/* Removes a part that was read to its end, or whose rest is not needed. */
+/*
+ * Removes a part that was read to its end, or whose rest is not needed; with the last one, also its
+ * file.
+ */
 static void parts_drop(struct parts *parts, struct parts_part *part)
 {
+    struct parts_file *file = part->file;
     struct parts_part **link = &parts->taken;
+    struct parts_file **above = &parts->files;
 
     parts->bytes += part->joined > 0 ? part->own : part->stream.taken;
     while (*link != part)
         link = &(*link)->next;
     *link = part->next;
     parts_free_part(part);
+    const struct parts_part *other = parts->taken;
+    while (other && other->file != file)
+        other = other->next;
+    if (other || !file->is_taken)
+        return;
+    while (*above != file)
+        above = &(*above)->next;
+    *above = file->next;
+    parts->last = file->next ? parts->last : above;
+    parts_close_file(file);
 }
 
 /* Adds what is known of a further part of text: nothing. Returns whether there is memory. */
@@ -539,11 +561,12 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
         }
         file->is_taken |= result != PARTS_FOUND || part->found.is_last;
         if (result == PARTS_NO_MEMORY) {
+            const char *name = file->name;
             parts->stop = 0;
             if (part)
                 parts_drop(parts, part);
             pthread_cond_broadcast(&parts->freed);
-            return input_fail(failure, file->name, "no memory to decompress it");
+            return input_fail(failure, name, "no memory to decompress it");
         }
         const uint64_t offset = part->found.begin - (uint64_t)file->begin;
         const uint64_t position = file->position + (offset << PARTS_EXPANSION_BITS);
@@ -624,7 +647,8 @@ static enum parts_event parts_read(struct parts *parts, struct parts_part *part,
         part->file->seams[part->index].link = part->link;
         turn.is_cut |= !parts_follow_links(part->file);
     }
-    bool is_divided = part->index > 0 || !part->found.is_last;
+    /* Also where a magic within a block made two of it (bzip2). */
+    const bool is_divided = part->index > 0 || !part->found.is_last || part->found.wrap;
     if (turn.is_cut || (turn.is_corrupt && is_divided)) { /* the parts say where a fault is */
         parts->needs_order = true;
         parts->stop = 0;
@@ -687,6 +711,7 @@ enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bo
 void parts_stop(struct parts *parts, uint64_t position)
 {
     pthread_mutex_lock(&parts->lock);
+    parts->needs_order |= !parts->format->is_text && position > parts->begin;
     if (position < parts->stop)
         parts->stop = position;
     pthread_cond_broadcast(&parts->freed);

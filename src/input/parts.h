@@ -69,14 +69,16 @@ enum parts_event {
 enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bool wait,
                             struct chunk *chunk, bool *has_several, struct failure *failure);
 
-/* Ends the stream at a position: nothing from there on is read any more. */
+/*
+ * Ends the stream at a position, that of a fault, or 0: nothing from there on is read any more.
+ */
 void parts_stop(struct parts *parts, uint64_t position);
 
 /*
- * Whether a pull has failed because the files have to be read in order: a part ends within a binary
- * element, within the header or in a first block without newlines; a wrong guess where rows of CSV
- * begin; or a part of a divided file is corrupt, where only reading in order finds the position of
- * the fault. All that was read must then be discarded.
+ * Whether the files have to be read in order: a part ends within a binary element, within the
+ * header or in a first block without newlines; a wrong guess where rows of CSV begin; or there is a
+ * fault in a part of a divided file, or in binary values, where only reading in order finds its
+ * position. All that was read must then be discarded.
  */
 bool parts_needs_order(struct parts *parts);
 
