@@ -314,9 +314,9 @@ static void run_destroy_partial(struct run *run)
 /*
  * Reads the whole source into the partial. Starts again on the CPU if a device failed, whose chunks
  * are lost, and the user named no engine; and in order if compressed files were decoded in parallel
- * and it has to be (source_needs_order). Each happens once at most: the CPU's engine does not fail, and input that
- * is read in order cuts no record. What an ordered operation has already written is a prefix of its
- * new output.
+ * and have to be read in order (source_needs_order). Each happens once at most: the CPU's engine
+ * does not fail, and input that is read in order cuts no record. What an ordered operation has
+ * already written is a prefix of its new output.
  */
 static enum status run_attempts(struct run *run, struct failure *failure)
 {
