@@ -146,7 +146,9 @@ sys.exit(str(wrong) if wrong else 0)' "$GPUHIST"
     local text="numbers with NULs behind them: give -z, or --binary"
     seq 998 1003 | tr '\n' '\0' >nuls
     printf '%s\0' -5 +17 0 >signs
-    for file in nuls signs; do
+    seq -3 2 | tr '\n' '\0' >short
+    seq 1 0.5 90 | tr '\n' '\0' | head -c 320 >points
+    for file in nuls signs short points; do
         run --separate-stderr gpuhist reduce count $file
         assert_failed 1 "$file: $text"
         run --separate-stderr gpuhist uniq < <(cat $file)

@@ -23,18 +23,23 @@
 bool first_block_has_nuls(const void *block, size_t bytes)
 {
     const char *text = block;
-    size_t longest = 0; /* digits of a number */
+    size_t longest = 0; /* number, in bytes */
+    size_t begin = 0;   /* of a number */
     size_t digits = 0;
+    size_t points = 0;
     size_t numbers = 0; /* with a NUL after them */
 
     for (size_t i = 0; i < bytes; i++) {
-        if (text[i] >= '0' && text[i] <= '9') {
-            digits++;
-            longest = digits > longest ? digits : longest;
-        } else if (text[i] == '\0' && digits > 0) {
+        const char c = text[i];
+        const bool is_sign = (c == '-' || c == '+') && i == begin;
+        if (c == '\0' && digits > 0) {
+            longest = i - begin > longest ? i - begin : longest;
+            begin = i + 1;
+            digits = points = 0;
             numbers++;
-            digits = 0;
-        } else if ((text[i] != '-' && text[i] != '+') || (i > 0 && text[i - 1] != '\0')) {
+        } else if (c >= '0' && c <= '9') {
+            digits++;
+        } else if (!is_sign && (c != '.' || points++ > 0)) {
             return false;
         }
     }
