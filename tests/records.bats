@@ -204,6 +204,13 @@ for number in range(3):
 @test "--record: options that do not go together" {
     run --separate-stderr gpuhist --offset 4 in
     assert_failed 2 "--offset needs --record"
+    printf 'abcdabce' >in
+    for options in "--offset 2" "-t i64" "-t u8be" "--offset 0 -t i8"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist reduce sum --record 4 -f u8@0 $options in
+        assert_failed 2 "-f TYPE@OFFSET says another type or offset than --type and --offset"
+    done
+    [ "$(gpuhist reduce sum --record 4 -f u8@3 --offset 3 -t u8 in)" = 201 ]
     run --separate-stderr gpuhist --record 16 --offset 13 in
     assert_failed 2 "--offset: i32 at byte 13 does not fit in a --record of 16 bytes"
     run --separate-stderr gpuhist --record 7 -t u64 in

@@ -613,6 +613,7 @@ enum status options_check(const struct options *options, enum options_input *inp
     const bool has_range = options->range_text != NULL;
     const bool has_powers = options->has_log2 || options->log10;
     const bool has_edges = options->edges != NULL;
+    const struct options_column *first = &options->field.list[0];
     const uint64_t window = options->window_ns;
     const uint64_t every = options->every_ns;
     const struct {
@@ -628,6 +629,11 @@ enum status options_check(const struct options *options, enum options_input *inp
          "--jsonl does not go with --csv, --delimiter and --header"},
         {options->jsonl && !options->json, "--jsonl needs columns: -f NAME or -f .PATH"},
         {options->record_bytes == 0 && options->has_offset, "--offset needs --record"},
+        {first->element.bytes > 0 &&
+             ((options->has_offset && options->record_offset != first->offset) ||
+              (options->has_type && (options->element.type != first->element.type ||
+                                     options->element.swapped != first->element.swapped))),
+         "-f TYPE@OFFSET says another type or offset than --type and --offset"},
         {(options->bins > 0) + (options->width > 0) + options->has_log2 + options->log10 +
                  has_edges >
              1,
