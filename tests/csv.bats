@@ -37,7 +37,7 @@ rows() {
     rows words 1 40
 }
 
-@test "-z: rows end with NUL, and newlines are blanks in them" {
+@test "-z: rows end with NUL, and newlines are blanks in them, which texts keep" {
     printf '1 a\n2\0003 b\n4\0' >nuls
     [ "$(gpuhist reduce sum -z -f 3 nuls)" = 6 ]
     [ "$(gpuhist reduce sum --zero-terminated -f -1 < <(cat nuls))" = 6 ]
@@ -45,6 +45,29 @@ rows() {
     [ "$(gpuhist reduce sum -z --csv -f id table)" = 3 ]
     run --separate-stderr gpuhist reduce sum -z -d , -f ms table
     assert_failed 1 "table:3: invalid integer 'x'"
+    printf 'a b\0a\nb\0a\nb\0,"\v""\n",x\0' >names
+    gpuhist uniq -z -f 0:text names | sort |
+        cmp - <(printf ',"\v""\\n",x\t1\na b\t1\na\\nb\t2\n' | sort)
+    gpuhist uniq -z --csv -f 2:text --invalid ignore -q names | cmp - <(printf '\v"\\n\t1\n')
+    [ "$(gpuhist uniq -z -f 1:text names | head -n 2)" = $',"\v""\t1\na\t3' ]
+    [ "$(gpuhist uniq -z -f 0:text --where $'0:text=a\nb' names)" = $'a\\nb\t2' ]
+    printf '{"a":"x",\n"b": 5}\0{"b":\n6,"a":"x"}\0' >objects
+    [ "$(gpuhist reduce sum --jsonl -z -f b --by a:text objects)" = $'x\t11' ]
+    local seed
+    for seed in 1 2 3; do
+        "$PYTHON" -c '
+import random, sys
+rng = random.Random(int(sys.argv[1]))
+for _ in range(30000):
+    sys.stdout.write("".join(rng.choices("ab \"\\\t\n\v\f", k=rng.randrange(6))) + "\0")
+' "$seed" >names
+        gpuhist uniq -z -f 0:text --format json names >counts
+        "$PYTHON" -c '
+import collections, json, sys
+names = collections.Counter(name for name in sys.stdin.read().split("\0") if name.strip(" \t"))
+assert {row["value"]: row["count"] for row in json.load(open("counts"))["bins"]} == names
+' <names
+    done
     run --separate-stderr gpuhist reduce sum -z --binary table
     assert_failed 2 "the input cannot be text"
 }

@@ -427,6 +427,26 @@ static enum status run_operation(struct run *run, struct failure *failure)
     return status;
 }
 
+/* What ends rows. With -z texts keep newlines, where these do not separate fields. */
+static enum text_row_end run_row_end(const struct options *options)
+{
+    const struct options_columns *const columns[] = {&options->field, &options->by,
+                                                     &options->where};
+    const bool by_blanks = options->delimiter == TEXT_NO_DELIMITER && !options->csv;
+    bool keeps = false;
+
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t k = 0; k < columns[i]->count; k++) {
+            const struct options_column *column = &columns[i]->list[k];
+            keeps |= column->kind == OPTIONS_KIND_TEXT &&
+                     (!by_blanks || column->field == TEXT_WHOLE_LINE);
+        }
+    }
+    return !options->ends_with_nul    ? TEXT_ENDS_LF
+           : keeps && !options->jsonl ? TEXT_ENDS_NUL_EXACT
+                                      : TEXT_ENDS_NUL;
+}
+
 /*
  * Checks the options, the job and the outputs, opens the source, and creates the job. Looks at the
  * source if no option states its kind.
@@ -472,7 +492,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
                             ? options->decoding_memory
                             : memory_plan_decoding(resources_at_start()->memory),
         .holds_frames = is_ordered,
-        .ends_with_nul = options->ends_with_nul,
+        .row_end = run_row_end(options),
     };
     bool is_text = input == OPTIONS_INPUT_TEXT || input == OPTIONS_INPUT_FIELDS;
     if (input == OPTIONS_INPUT_ANY || input == OPTIONS_INPUT_FIELDS) {

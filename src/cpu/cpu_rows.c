@@ -175,6 +175,7 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *local,
     struct text_rows several = {
         .job = job,
         .rules = &text->rules,
+        .row_end = text->origin.row_end,
         .data = text->data,
         .bytes = text->bytes,
         .texts = rows->texts,

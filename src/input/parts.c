@@ -196,9 +196,9 @@ uint64_t parts_add(struct parts *parts, struct input *input, const struct decode
     file->name = input->name;
     file->format = format;
     file->rules = parts->format->text;
-    file->row_end = parts->options->ends_with_nul ? TEXT_ENDS_NUL : TEXT_ENDS_LF;
+    file->row_end = parts->options->row_end;
     file->has_rules = !parts->format->has_names &&
-                      (parts->options->ends_with_nul || !record_may_end_with_cr(parts->format));
+                      (file->row_end != TEXT_ENDS_LF || !record_may_end_with_cr(parts->format));
     file->begin = input->start;
     file->position = position;
     pthread_mutex_init(&file->lock, NULL);

@@ -30,7 +30,7 @@ void reader_open(struct reader *reader, const struct reader_options *options, st
         .format = format,
         .is_detected = input->is_regular || options->kinds == 0,
         .checks_content = options->kinds & DECODER_REFUSED,
-        .row_end = options->ends_with_nul ? TEXT_ENDS_NUL : TEXT_ENDS_LF,
+        .row_end = options->row_end,
         .has_begun = true,
     };
 }
@@ -97,8 +97,10 @@ void reader_end_rows(enum text_row_end row_end, char *data, size_t bytes)
         const char c = data[i];
         if (row_end == TEXT_ENDS_CR)
             data[i] = c == '\r' ? '\n' : c;
-        else
+        else if (row_end == TEXT_ENDS_NUL)
             data[i] = c == '\0' ? '\n' : c == '\n' ? ' ' : c;
+        else
+            data[i] = c == '\0' ? '\n' : c == '\n' ? '\v' : c == '\v' ? '\0' : c;
     }
 }
 

@@ -43,10 +43,10 @@ struct input_piece {
 /* Shared by all readers of a source. */
 struct reader_options {
     unsigned kinds; /* of decoder_detect: compressed inputs are decoded, refused ones an error */
-    bool ends_with_nul;    /* rows end with NUL */
-    uint64_t memory_limit; /* of decoder_open */
-    bool holds_frames;     /* return a frame only after its checksum is verified (see below) */
-    int wake;              /* a descriptor; when it becomes readable, no reader waits any longer */
+    enum text_row_end row_end; /* TEXT_ENDS_LF: or TEXT_ENDS_CR */
+    uint64_t memory_limit;     /* of decoder_open */
+    bool holds_frames;         /* return a frame only after its checksum is verified (see below) */
+    int wake; /* a descriptor; when it becomes readable, no reader waits any longer */
     atomic_uint_least64_t *bytes_read; /* counts bytes read from files, before decoding; or NULL */
     atomic_size_t *tabbed; /* the minimum number of an input whose header has tabs, without a
                               delimiter in the rules; or NULL */

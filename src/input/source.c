@@ -186,7 +186,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
     new->options = *options;
     new->reading = (struct reader_options){
         .kinds = options->kinds,
-        .ends_with_nul = options->ends_with_nul,
+        .row_end = options->row_end,
         .memory_limit = options->memory_limit,
         .holds_frames = options->holds_frames,
         .wake = new->wake[0],

@@ -37,13 +37,13 @@ struct source;
 
 /* How inputs are read. All 0: as they are. */
 struct source_options {
-    unsigned kinds;        /* of decoder_detect: files whose first bytes show that they are
-                              compressed are decoded; those that are refused are errors, compressed
-                              or not */
-    uint64_t memory_limit; /* of decoder_open */
-    bool holds_frames;     /* the contents of a frame of up to 16 MiB are held back until its
-                              checksum is verified; of a larger one, until 16 MiB are decoded */
-    bool ends_with_nul;    /* NUL is the end of rows, and newlines are blanks */
+    unsigned kinds;            /* of decoder_detect: files whose first bytes show that they are
+                                  compressed are decoded; those that are refused are errors, compressed
+                                  or not */
+    uint64_t memory_limit;     /* of decoder_open */
+    bool holds_frames;         /* the contents of a frame of up to 16 MiB are held back until its
+                                  checksum is verified; of a larger one, until 16 MiB are decoded */
+    enum text_row_end row_end; /* TEXT_ENDS_LF: or TEXT_ENDS_CR, as the first block shows */
 };
 
 /*

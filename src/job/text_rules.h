@@ -37,8 +37,9 @@ enum text_notation {
 /* What ends the rows of a file. Chunks have newlines there. */
 enum text_row_end {
     TEXT_ENDS_LF,
-    TEXT_ENDS_CR,  /* carriage returns alone, as on an old Mac */
-    TEXT_ENDS_NUL, /* newlines are blanks */
+    TEXT_ENDS_CR,        /* carriage returns alone, as on an old Mac */
+    TEXT_ENDS_NUL,       /* newlines are spaces */
+    TEXT_ENDS_NUL_EXACT, /* newlines are vertical tabs, and these are NULs */
 };
 
 struct text_rules {

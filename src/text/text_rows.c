@@ -121,11 +121,12 @@ struct text_rows_token {
     size_t end;
     size_t line_end; /* a time may go on up to it where blanks separate fields */
     bool is_escaped; /* a string of JSON with escapes, or of CSV with doubled quotes */
+    bool has_tabs;   /* a text in which vertical tabs are newlines (TEXT_ENDS_NUL_EXACT) */
 };
 
 /*
- * Returns the bytes of a token, and stores how many they are: as they stand, or in `scratch`
- * without escapes. NULL if they are too many.
+ * Returns the bytes of a token, and stores how many they are: as they stand, or in `scratch` as
+ * they were before escapes and the reader changed them. NULL if they are too many.
  */
 static const char *text_rows_find_text(const struct text_rows *rows,
                                        const struct text_rows_token *token, size_t *bytes)
@@ -133,18 +134,22 @@ static const char *text_rows_find_text(const struct text_rows *rows,
     const char *data = rows->data + token->begin;
 
     *bytes = token->end - token->begin;
-    if (!token->is_escaped)
+    if (!token->is_escaped && !token->has_tabs)
         return *bytes <= TEXT_BYTES_MAX ? data : NULL;
     if (*bytes > TEXT_ROWS_SCRATCH_BYTES)
         return NULL;
     if (rows->json) {
         *bytes = json_string_decode(data, *bytes, rows->scratch);
     } else {
-        const size_t quoted = *bytes;
+        const size_t raw = *bytes;
         *bytes = 0;
-        for (size_t i = 0; i < quoted; i++) {
-            rows->scratch[(*bytes)++] = data[i];
-            i += data[i] == '"'; /* it is doubled */
+        for (size_t i = 0; i < raw; i++) {
+            const char c = data[i];
+            rows->scratch[(*bytes)++] = (char)(!token->has_tabs ? c
+                                               : c == '\v'      ? '\n'
+                                               : c == '\0'      ? '\v'
+                                                                : c);
+            i += token->is_escaped && c == '"'; /* it is doubled */
         }
     }
     return *bytes <= TEXT_BYTES_MAX ? rows->scratch : NULL;
@@ -242,6 +247,7 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
         .end = is_found ? field->end : line_end,
         .line_end = line_end,
         .is_escaped = field->is_escaped,
+        .has_tabs = rows->row_end == TEXT_ENDS_NUL_EXACT && column->of->notation == TEXT_BYTES,
     };
 
     if (is_quoted && field->rules.field != TEXT_WHOLE_LINE && token.begin < token.end &&

@@ -42,6 +42,7 @@ struct text_rows {
     uint64_t *lost; /* [capacity], a bit for each column without a value; NULL: one value column */
     size_t capacity;
     struct dictionary_cache *texts; /* numbers texts; NULL: the number of each is 0 */
+    enum text_row_end row_end;      /* of the file */
     char *scratch;                  /* [TEXT_ROWS_SCRATCH_BYTES] for texts without their escapes */
     struct json_lines *json;        /* rows are objects; begun on the data; NULL: lines */
     enum status status;             /* not STATUS_OK: `texts` has failed; the call ended early */
