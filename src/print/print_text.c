@@ -164,27 +164,31 @@ static void print_long_lines(struct writer *writer, const struct print_table *ta
     const char separator = table->format->separator;
     const bool is_json = separator == '\0' || separator == PRINT_JSONL;
     struct rows rows = table->rows;
-    struct rows_row row;
+    struct rows_row batch[PRINT_LINE_BATCH];
+    size_t n;
     uint64_t cumulative = 0;
     char line[PRINT_LINE_MAX];
 
-    while (rows_read(&rows, &row, 1) > 0) {
-        const bool is_first = separator == '\0' && row.low == table->first_low;
-        cumulative += row.count;
-        char *c = print_word(line, separator, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
-        writer_write(writer, line, (size_t)(c - line));
-        print_write_group(writer, table);
-        if (is_text) {
-            size_t bytes;
-            const char *data = groups_text(table->rows.groups, (uint64_t)row.low, &bytes);
-            c = print_word(line, separator, PRINT_WORD_VALUE);
+    while ((n = rows_read(&rows, batch, PRINT_LINE_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            const struct rows_row row = batch[i];
+            const bool is_first = separator == '\0' && row.low == table->first_low;
+            cumulative += row.count;
+            char *c = print_word(line, separator, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
             writer_write(writer, line, (size_t)(c - line));
-            print_write_text(writer, data, bytes, is_json ? '\0' : separator);
-        } else {
-            c = print_bin(line, table, row.low, row.high);
-            writer_write(writer, line, (size_t)(c - line));
+            print_write_group(writer, table);
+            if (is_text) {
+                size_t bytes;
+                const char *data = groups_text(table->rows.groups, (uint64_t)row.low, &bytes);
+                c = print_word(line, separator, PRINT_WORD_VALUE);
+                writer_write(writer, line, (size_t)(c - line));
+                print_write_text(writer, data, bytes, is_json ? '\0' : separator);
+            } else {
+                c = print_bin(line, table, row.low, row.high);
+                writer_write(writer, line, (size_t)(c - line));
+            }
+            print_write_counts(writer, table, print_count_word(table), row.count, cumulative);
         }
-        print_write_counts(writer, table, print_count_word(table), row.count, cumulative);
     }
 }
 

@@ -212,9 +212,14 @@ static enum status dictionary_grow_shard(struct dictionary *dictionary,
 
     if (status)
         return status;
-    struct dictionary_slots *table = calloc(1, bytes);
+    /*
+     * Not calloc: its pages are fresh, and slots are read before they are written, so each page
+     * would fault twice, the second time with an interrupt to all other threads.
+     */
+    struct dictionary_slots *table = aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (!table)
         return dictionary_fail_memory(failure);
+    memset(table, 0, bytes);
     table->older = old;
     table->count = count;
     for (uint32_t i = 0; old && i < old->count; i++) {
@@ -424,6 +429,11 @@ const char *dictionary_text(const struct dictionary *dictionary, uint32_t id, si
 
     *bytes = entry->bytes;
     return entry->text;
+}
+
+void dictionary_prefetch(const struct dictionary *dictionary, uint32_t id)
+{
+    __builtin_prefetch(dictionary_entry(dictionary, id));
 }
 
 /* --- order ------------------------------------------------------------------------------------ */

@@ -53,6 +53,9 @@ uint64_t dictionary_memory(const struct dictionary *dictionary);
  */
 const char *dictionary_text(const struct dictionary *dictionary, uint32_t id, size_t *bytes);
 
+/* Fetches the string to the cache, where it will be wanted. */
+void dictionary_prefetch(const struct dictionary *dictionary, uint32_t id);
+
 /* All strings in ascending order of their bytes, as memcmp compares; a prefix comes first. */
 struct dictionary_order {
     uint32_t *ids;   /* [count], owned: by rank */
