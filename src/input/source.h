@@ -38,8 +38,8 @@ struct source;
 /* How inputs are read. All 0: as they are. */
 struct source_options {
     unsigned kinds;            /* of decoder_detect: files whose first bytes show that they are
-                                  compressed are decoded; those that are refused are errors, compressed
-                                  or not */
+                                  compressed are decoded; those that are refused are errors,
+                                  compressed or not */
     uint64_t memory_limit;     /* of decoder_open */
     bool holds_frames;         /* the contents of a frame of up to 16 MiB are held back until its
                                   checksum is verified; of a larger one, until 16 MiB are decoded */
