@@ -154,7 +154,7 @@ usage() {
 
 @test "conditions are lists in files, of texts, addresses and times" {
     printf 'b\na,b\n10.1.0.0\n' >texts
-    printf '10.0.0.0/8\n\n ::1 \r\n' >addresses
+    printf '\xef\xbb\xbf10.0.0.0/8\n\n ::1 \r\n' >addresses
     printf '2026-01-01 00:00:00\n2026-01-03\n' >instants
     printf '%s\n' a b a,b bb @texts 10.1.0.0 >in
     counts() { # counts N CONDITION: as many lines of `in` meet it
@@ -163,6 +163,11 @@ usage() {
     }
     counts 3 1:text=@texts
     counts 3 '1:text!=@texts'
+    printf '\xef\xbb\xbfb\r\na,b\r\n10.1.0.0\r' >marked
+    counts 3 1:text=@marked
+    printf '\r\n' >marked # an empty text
+    counts 0 1:text=@marked
+    [ "$(printf '|x\ny|x\n' | gpuhist count --all -d '|' --where 1:text=@marked)" = 1 ]
     : >empty
     counts 0 1:text=@empty
     counts 6 '1:text!=@empty'
