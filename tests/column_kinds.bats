@@ -175,6 +175,25 @@ END
     refused 2 "--jsonl does not go with --csv, --delimiter and --header" uniq --jsonl -f a --csv
 }
 
+@test "--jsonl: numbers in quotes may have escapes" {
+    local value
+    cd "$BATS_TEST_TMPDIR"
+    for value in '1\u0032' '\u00312' '\u0030000000000000000012' ' \u00312 ' '\u002b12'; do
+        printf '{"v":"%s","w":3}\n{"v":5,"w":"\\u0034"}\n' "$value" >in
+        [ "$(gpuhist uniq --jsonl -f v in)" = $'5\t1\n12\t1' ]
+        [ "$(gpuhist uniq --jsonl -f w --weight v in)" = $'3\t12\n4\t5' ]
+        [ "$(gpuhist uniq --jsonl -f w --by v:int/4 in)" = $'4\t4\t1\n12\t3\t1' ]
+        [ "$(gpuhist reduce sum --jsonl -f v,w --where w=4 in)" = $'v\t5\nw\t4' ]
+        [ "$(gpuhist stalin-sort --jsonl -f v in)" = 12 ]
+    done
+    printf '%s\n' '{"v":"-1\u002e25","h":"\u0030x1F"}' >in
+    [ "$(gpuhist reduce sum --jsonl -f v:.2,h:hex in)" = $'v\t-1.25\nh\t31' ]
+    for value in '1\n' '\"12' '1\u0000' '9223372036854775807\u0030'; do
+        printf '{"v":"%s"}\n' "$value" >in
+        refused 1 "in:1: invalid integer '$value'" uniq --jsonl -f v
+    done
+}
+
 @test "what does not go with kinds is an error of usage" {
     cd "$BATS_TEST_TMPDIR"
     echo 7 >in
