@@ -82,9 +82,13 @@ refused() {
     printf '2500-01-01 x\n' >in
     refused 1 "'2500-01-01' is out of range for times with 9 digits of a second" uniq -f 1:time.9
     head -c 65537 /dev/zero | tr '\0' w >in
-    refused 1 "in:1: text of 65537 bytes, more than 65536" uniq -f 1:text
+    refused 1 "in:1: text of more than 65536 bytes" uniq -f 1:text
     head -c 65536 /dev/zero | tr '\0' w >in
     [ "$(gpuhist uniq -f 1:text in | wc -c)" -eq 65539 ]
+    # escapes are no bytes of the text
+    { printf '{"a":"'; yes '\u0041' | head -n 65537 | tr -d '\n'; printf '"}\n'; } >in
+    refused 1 "in:1: text of more than 65536 bytes" uniq --jsonl -f a:text
+    [ "$(gpuhist reduce distinct --jsonl -f a:text <(sed 's/\\u0041//' in))" = 1 ]
     printf 'x\n7\n' >in
     run -0 --separate-stderr gpuhist uniq -f 1:time --invalid warn in
     [ "$output" = $'1970-01-01T00:00:07Z\t1' ] && [ "$stderr" = "gpuhist: in:1: invalid time 'x'" ]
