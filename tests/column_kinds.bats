@@ -82,9 +82,13 @@ refused() {
     printf '2500-01-01 x\n' >in
     refused 1 "'2500-01-01' is out of range for times with 9 digits of a second" uniq -f 1:time.9
     head -c 65537 /dev/zero | tr '\0' w >in
-    refused 1 "in:1: text of 65537 bytes, more than 65536" uniq -f 1:text
+    refused 1 "in:1: text of more than 65536 bytes" uniq -f 1:text
     head -c 65536 /dev/zero | tr '\0' w >in
     [ "$(gpuhist uniq -f 1:text in | wc -c)" -eq 65539 ]
+    # escapes are no bytes of the text
+    { printf '{"a":"'; yes '\u0041' | head -n 65537 | tr -d '\n'; printf '"}\n'; } >in
+    refused 1 "in:1: text of more than 65536 bytes" uniq --jsonl -f a:text
+    [ "$(gpuhist reduce distinct --jsonl -f a:text <(sed 's/\\u0041//' in))" = 1 ]
     printf 'x\n7\n' >in
     run -0 --separate-stderr gpuhist uniq -f 1:time --invalid warn in
     [ "$output" = $'1970-01-01T00:00:07Z\t1' ] && [ "$stderr" = "gpuhist: in:1: invalid time 'x'" ]
@@ -173,6 +177,25 @@ END
     [ "$(gpuhist uniq --jsonl -f b:text --format csv in)" = $'value,count\n"{""d"":null}",1' ]
     refused 2 "--jsonl needs columns: -f NAME or -f .PATH" count --all --jsonl
     refused 2 "--jsonl does not go with --csv, --delimiter and --header" uniq --jsonl -f a --csv
+}
+
+@test "--jsonl: numbers in quotes may have escapes" {
+    local value
+    cd "$BATS_TEST_TMPDIR"
+    for value in '1\u0032' '\u00312' '\u0030000000000000000012' ' \u00312 ' '\u002b12'; do
+        printf '{"v":"%s","w":3}\n{"v":5,"w":"\\u0034"}\n' "$value" >in
+        [ "$(gpuhist uniq --jsonl -f v in)" = $'5\t1\n12\t1' ]
+        [ "$(gpuhist uniq --jsonl -f w --weight v in)" = $'3\t12\n4\t5' ]
+        [ "$(gpuhist uniq --jsonl -f w --by v:int/4 in)" = $'4\t4\t1\n12\t3\t1' ]
+        [ "$(gpuhist reduce sum --jsonl -f v,w --where w=4 in)" = $'v\t5\nw\t4' ]
+        [ "$(gpuhist stalin-sort --jsonl -f v in)" = 12 ]
+    done
+    printf '%s\n' '{"v":"-1\u002e25","h":"\u0030x1F"}' >in
+    [ "$(gpuhist reduce sum --jsonl -f v:.2,h:hex in)" = $'v\t-1.25\nh\t31' ]
+    for value in '1\n' '\"12' '1\u0000' '9223372036854775807\u0030'; do
+        printf '{"v":"%s"}\n' "$value" >in
+        refused 1 "in:1: invalid integer '$value'" uniq --jsonl -f v
+    done
 }
 
 @test "what does not go with kinds is an error of usage" {

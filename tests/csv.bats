@@ -166,9 +166,9 @@ gpuhist: in:5: invalid text '\"d\"d,200,8' of --where (there are blanks or text 
     [ "$stderr" = "gpuhist: stray:3: a quote is never closed" ]
     { printf '"'; head -c 65537 /dev/zero | tr '\0' a; printf '",1\n'; } >long
     run -1 --separate-stderr gpuhist uniq --csv -f 1:text long
-    [[ $stderr == *": text of 65537 bytes, more than 65536" ]]
+    [[ $stderr == *": text of more than 65536 bytes" ]]
     run -1 --separate-stderr gpuhist uniq --csv -f 0:text long
-    [[ $stderr == *": text of 65541 bytes, more than 65536" ]]
+    [[ $stderr == *": text of more than 65536 bytes" ]]
 }
 
 @test "rows are those of Python's csv, whatever newlines are quoted, also with --invalid ignore" {

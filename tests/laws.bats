@@ -136,6 +136,19 @@ usage() {
     [ "$output" = $'column,x=1,sum,max\n"a, ""b""",4,2,2\n2017,4,1,1' ]
 }
 
+@test "tabs, newlines, backslashes and other control characters in names of columns" {
+    local tab=$'a\tb' newline=$'c\nd' other=$'e\\f\e\xff'
+    printf '"%s","%s","%s"\n1,2,3\n' "$tab" "$newline" "$other" >in
+    run -0 gpuhist reduce sum,max --csv -f "$newline,$tab" --by "$other" --header-out in
+    [ "$output" = $'column\te\\\\f??\tsum\tmax\nc\\nd\t3\t2\t2\na\\tb\t3\t1\t1' ]
+    run -0 gpuhist uniq --csv -f "$other" --by "$newline" --weight "$tab" --header-out in
+    [ "$output" = $'c\\nd\tvalue\ta\\tb\n2\t3\t1' ]
+    run -0 gpuhist reduce sum,max --csv -f "$newline,$tab" --by "$other" --format csv in
+    [ "$output" = $'column,e\\f??,sum,max\n"c\nd",3,2,2\na\tb,3,1,1' ]
+    run -0 gpuhist uniq --csv -f "$other" --by "$newline" --weight "$tab" --format csv in
+    [ "$output" = $'"c\nd",value,a\tb\n2,3,1' ]
+}
+
 @test "conditions compare with addresses at the ends of IPv4 and IPv6" {
     # Those of Python's ipaddress in ascending order, IPv4 before IPv6.
     addresses=(0.0.0.0 0.0.0.1 0.0.0.2 0.0.0.3 255.255.255.254 255.255.255.255 :: ::1 ::2
@@ -154,7 +167,7 @@ usage() {
 
 @test "conditions are lists in files, of texts, addresses and times" {
     printf 'b\na,b\n10.1.0.0\n' >texts
-    printf '10.0.0.0/8\n\n ::1 \r\n' >addresses
+    printf '\xef\xbb\xbf10.0.0.0/8\n\n ::1 \r\n' >addresses
     printf '2026-01-01 00:00:00\n2026-01-03\n' >instants
     printf '%s\n' a b a,b bb @texts 10.1.0.0 >in
     counts() { # counts N CONDITION: as many lines of `in` meet it
@@ -163,6 +176,11 @@ usage() {
     }
     counts 3 1:text=@texts
     counts 3 '1:text!=@texts'
+    printf '\xef\xbb\xbfb\r\na,b\r\n10.1.0.0\r' >marked
+    counts 3 1:text=@marked
+    printf '\r\n' >marked # an empty text
+    counts 0 1:text=@marked
+    [ "$(printf '|x\ny|x\n' | gpuhist count --all -d '|' --where 1:text=@marked)" = 1 ]
     : >empty
     counts 0 1:text=@empty
     counts 6 '1:text!=@empty'

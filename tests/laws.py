@@ -443,7 +443,7 @@ class Json(Text):
             return self.rng.choice((b"null", b"true", b"1.50", b"{}", b"[true]")) if self.rng.randrange(20) == 0 else self.quote(cell)
         if re.fullmatch(rb"-?(0|[1-9]\d*)(\.\d+)?", cell) and self.rng.randrange(3):
             return cell
-        return self.quote(cell) if kind in KINDS else b'"' + cell + b'"'
+        return self.quote(cell)
 
     def name(self, index):
         path = self.paths[index]

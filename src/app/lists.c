@@ -196,6 +196,7 @@ enum status lists_read_items(const char *argument, const char *option, struct li
             return status;
         next = items->file;
         end = next + bytes;
+        next += bytes >= 3 && memcmp(next, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     }
     for (const char *c = next; c < end; c++)
         capacity += *c == separator;
@@ -205,7 +206,9 @@ enum status lists_read_items(const char *argument, const char *option, struct li
     while (next < end || (!is_file && next == end)) { /* after the last newline is no line */
         const char *stop = memchr(next, separator, (size_t)(end - next));
         stop = stop ? stop : end;
-        items->list[items->count++] = (struct predicate_text){next, (size_t)(stop - next)};
+        const bool has_return = is_file && stop > next && stop[-1] == '\r';
+        items->list[items->count++] =
+            (struct predicate_text){next, (size_t)(stop - next) - has_return};
         next = stop + 1;
     }
     return STATUS_OK;

@@ -41,8 +41,9 @@ struct lists_items {
 };
 
 /*
- * Reads a list whose items are separated by commas; of a file each line is an item. The caller
- * destroys the items, also after a failure.
+ * Reads a list whose items are separated by commas; of a file each line is an item, without a
+ * carriage return at its end, or a byte order mark before the first. The caller destroys the items,
+ * also after a failure.
  */
 enum status lists_read_items(const char *argument, const char *option, struct lists_items *items,
                              struct failure *failure);

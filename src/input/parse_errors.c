@@ -166,8 +166,10 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
     size_t max = atomic_load_explicit(&errors->decimals, memory_order_relaxed);
     size_t decimals;
     unsigned kind =
-        text_find_misfit(&rules, &errors->job->columns[token->column].element,
-                         (const char *)chunk->data + token->offset, token->bytes, &decimals);
+        token->fault /* a row, which is no number, whatever it looks like */
+            ? TEXT_MISFIT_NONE
+            : text_find_misfit(&rules, &errors->job->columns[token->column].element,
+                               (const char *)chunk->data + token->offset, token->bytes, &decimals);
     if (token->column >= errors->job->value_count && kind != TEXT_MISFIT_NONE)
         kind = PARSE_ERRORS_OTHER;
     while (kind == TEXT_MISFIT_DECIMAL && decimals > max &&

@@ -50,26 +50,6 @@ static bool print_values_is_repeated(const struct job *job, size_t i)
     return is_repeated;
 }
 
-/* Writes a word of tsv or csv the way messages are written; in quotes, a quote is written twice. */
-static void print_values_word(struct writer *writer, const char *word, bool is_quoted)
-{
-    while (*word) {
-        size_t bytes = printable_bytes(word);
-        writer_write(writer, "\"", is_quoted && *word == '"');
-        writer_write(writer, bytes > 0 ? word : "?", bytes > 0 ? bytes : 1);
-        word += bytes > 0 ? bytes : 1;
-    }
-}
-
-void print_values_field(struct writer *writer, const char *name, char separator)
-{
-    const bool is_quoted = separator == ',' && strpbrk(name, ",\"");
-
-    writer_write(writer, "\"", is_quoted);
-    print_values_word(writer, name, is_quoted);
-    writer_write(writer, "\"", is_quoted);
-}
-
 /* The columns of lines of histogram and uniq beside the counts. */
 static const char *const print_line_members[] = {
     "value", "low", "high", "percent", "cumulative", "other", "cumulative_percent"};
@@ -253,6 +233,38 @@ void print_write_text(struct writer *writer, const char *text, size_t bytes, cha
     writer_write(writer, "\"", is_quoted);
 }
 
+/*
+ * Writes a word of tsv or csv the way messages are written, with `?` for what is not printable; of
+ * the name of a column, tabs, newlines and backslashes as those of texts.
+ */
+static void print_values_word(struct writer *writer, const char *word, char separator,
+                              bool is_column)
+{
+    size_t used;
+    char out[8];
+
+    while (*word) {
+        const bool is_text = is_column && strchr("\t\n\\", *word);
+        const size_t bytes = is_text ? 1 : printable_bytes(word);
+        const size_t escape =
+            is_text || *word == '"' ? print_escape(word, 1, separator, &used, out) : 0;
+        if (escape > 0)
+            writer_write(writer, out, escape);
+        else
+            writer_write(writer, bytes > 0 ? word : "?", bytes > 0 ? bytes : 1);
+        word += bytes > 0 ? bytes : 1;
+    }
+}
+
+void print_values_field(struct writer *writer, const char *name, char separator)
+{
+    const bool is_quoted = separator == ',' && strpbrk(name, ",\"\n");
+
+    writer_write(writer, "\"", is_quoted);
+    print_values_word(writer, name, separator, true);
+    writer_write(writer, "\"", is_quoted);
+}
+
 void print_write_group_member(struct writer *writer, const struct job *job,
                               const struct print_prefixes *prefixes, size_t group)
 {
@@ -280,7 +292,7 @@ static void print_values_name(struct writer *writer, const struct job *job, size
         if (separator == '\0')
             print_write_pieces(writer, words[word], strlen(words[word]), separator);
         else
-            print_values_word(writer, words[word], is_quoted);
+            print_values_word(writer, words[word], separator, false);
     }
     writer_write(writer, "\"", is_quoted);
 }

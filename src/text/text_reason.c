@@ -583,8 +583,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         return;
     text_advise_token(reading, token, advice);
     if (rules->notation == TEXT_BYTES && token->bytes > TEXT_BYTES_MAX) {
-        snprintf(out, TEXT_REASON_SIZE, "text of %zu bytes, more than %zu", token->bytes,
-                 TEXT_BYTES_MAX);
+        snprintf(out, TEXT_REASON_SIZE, "text of more than %zu bytes", TEXT_BYTES_MAX);
         return;
     }
     /* The beginning of the token, with `?` for NUL. */

@@ -120,7 +120,7 @@ struct text_rows_token {
     size_t begin; /* in the data */
     size_t end;
     size_t line_end; /* a time may go on up to it where blanks separate fields */
-    bool is_escaped; /* a string of JSON with escapes, or of CSV with doubled quotes */
+    bool is_escaped; /* a string of JSON with escapes, or a text of CSV with doubled quotes */
     bool has_tabs;   /* a text in which vertical tabs are newlines (TEXT_ENDS_NUL_EXACT) */
 };
 
@@ -217,11 +217,19 @@ TEXT_INLINE bool text_rows_read_token(enum cpu_isa isa, struct text_rows *rows,
                                       const struct text_rows_token *token, uint64_t key[2])
 {
     struct text_number number;
+    const char *data = rows->data;
+    size_t begin = token->begin;
+    size_t end = token->end;
 
     if (__builtin_expect(!column->is_number, false))
         return text_rows_read_kind(rows, column, token, key);
-    if (token->begin == token->end ||
-        !text_number_read(isa, &column->rules, rows->data, token->begin, token->end, &number) ||
+    if (__builtin_expect(token->is_escaped, false)) {
+        data = text_rows_find_text(rows, token, &end);
+        begin = 0;
+        if (!data)
+            return false;
+    }
+    if (begin == end || !text_number_read(isa, &column->rules, data, begin, end, &number) ||
         number.magnitude > column->limits.magnitude[number.is_negative])
         return false;
     key[0] = number.is_negative ? -number.magnitude : number.magnitude;
