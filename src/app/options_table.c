@@ -79,8 +79,9 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         .help = "add up states that runs with --save have written",
         .usage = "gpuhist merge [OPTION]... [FILE]...\n"
                  "Add up the states that runs with --save wrote to FILEs, and print the result.\n"
-                 "States keep no options of the output: give them to merge, such as --format csv,\n"
-                 "or --top 10 and --quantiles 50 for states of histogram and uniq.\n",
+                 "States keep no options of the output, except that quantiles of reduce are\n"
+                 "interpolated: give them to merge, such as --format csv, or --top 10 and\n"
+                 "--quantiles 50 for states of histogram and uniq.\n",
         .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
                     "  gpuhist merge --top 10 monday.state tuesday.state          of both days\n",
         .action = OPTIONS_MERGE,
@@ -333,7 +334,7 @@ const struct options_row options_rows[] = {
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 'v', "verbose", NULL,
            "report on stderr which engines run, and why", FLAG(verbose, true))
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'q', "quiet", NULL,
-           "do not report values outside the bins", FLAG(quiet, true))
+           "no notes, and no report of values outside", FLAG(quiet, true))
     OPTION(EXECUTION, OPTIONS_RUNS, 'h', "help", NULL,
            "print this help; -V, --version: print the version", FLAG(help, true), .is_common = true)
     OPTION(EXECUTION, OPTIONS_RUNS, 'V', "version", NULL,
