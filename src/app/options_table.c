@@ -255,7 +255,8 @@ const struct options_row options_rows[] = {
            "the input is text (default: detected)", FLAG(text, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 'd', "delimiter", "C",
            "text: C separates fields (default: blanks)",
-           TARGET(CHARACTER, delimiter), .expected = "one character, such as ',' or '\\t'")
+           TARGET(CHARACTER, delimiter),
+           .expected = "one byte that is no digit, such as ',' or '\\t'")
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "csv", NULL,
            "text: commas separate fields, which may be quoted", FLAG(csv, true), .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "jsonl", NULL,
@@ -273,7 +274,7 @@ const struct options_row options_rows[] = {
            NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"), .value = 1)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "comment", "C",
            "text: skip lines that begin with C",
-           TARGET(CHARACTER, comment), .expected = "one character, such as '#'")
+           TARGET(CHARACTER, comment), .expected = "one byte that is no digit, such as '#'")
     OPTION(INPUT, OPTIONS_READS_INPUT, 'z', "zero-terminated", NULL,
            "text: rows end with NUL, not with newline", FLAG(ends_with_nul, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "record", "BYTES",
@@ -305,7 +306,7 @@ const struct options_row options_rows[] = {
            "auto (default), cpu or cuda", TARGET(TEXT, engine), .words = "auto cpu cuda")
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "gpus", "LIST",
            "use these GPUs, such as 0,1", .kind = OPTIONS_GPUS,
-           .expected = "numbers from 0 to 15, each once, such as 0 or 0,1 (for all, --engine cuda)")
+           .expected = "numbers from 0 to 15, each once, such as 0 or 0,1")
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 0, "threads", "N",
            "worker threads (default: all processors)",
            NUMBER(threads, 1, 4096, "a number from 1 to 4096"))
