@@ -127,8 +127,8 @@ same_as() {
     done <conditions
     run -0 gpuhist merge --help
     [[ $output != *COLUMN:* ]]
-    [ "${lines[2]}" = "States keep no options of the output: give them to merge, such as --format csv," ]
-    [ "${lines[3]}" = "or --top 10 and --quantiles 50 for states of histogram and uniq." ]
+    [ "${lines[2]}" = "States keep no options of the output, except that quantiles of reduce are" ]
+    [ "${lines[3]}" = "interpolated: give them to merge, such as --format csv, or --top 10 and" ]
     run -0 gpuhist reduce --help
     [[ $output == *"svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr,"* ]]
     [[ $output == *"      --by COLUMN         the result of each group of rows: N, NAME or u32@8"* ]]

@@ -118,7 +118,7 @@ assert {row["value"]: row["count"] for row in json.load(open("counts"))["bins"]}
     run --separate-stderr gpuhist reduce sum --comment % --csv -f ms table
     assert_failed 1 "table:4: invalid integer 'a?%b'"
     run --separate-stderr gpuhist reduce sum --comment '##' table
-    assert_failed 2 "invalid --comment '##'"
+    assert_failed 2 "invalid --comment '##': expected one byte that is no digit"
 }
 
 @test "a row of CSV that is longer than a chunk, and one that never ends" {

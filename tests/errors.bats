@@ -211,14 +211,15 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 @test "an option of other operations names them" {
     local see='(see gpuhist'
     assert_usage "option --by does not go with stalin-sort (but with histogram, uniq, reduce, count) $see" stalin-sort --by 2
-    assert_usage "option --top does not go with reduce (but with histogram, uniq) $see" reduce --top 3
+    assert_usage "option --top does not go with reduce (but with histogram, uniq, merge) $see" reduce --top 3
     assert_usage "option --bins does not go with info (but with histogram) $see" info --bins 3
+    assert_usage "option --format does not go with stalin-sort (but with histogram, uniq, reduce, count, merge) $see" stalin-sort --format csv
     assert_usage "option --strict does not go with merge (but with stalin-sort) $see" merge --strict x
     assert_usage "option --field does not go with merge $see" merge -f 2 x
     assert_usage "option --width does not go with uniq (but with histogram; a column can have a width: 4:time/1m, 10:int/100) $see" uniq --width 1m
     assert_usage "option --width does not go with merge (but with histogram) $see" merge --width 1m x
     assert_usage "option --ge does not go with reduce (but with count; for conditions, --where 'COLUMN>=V') $see" reduce --ge 5
-    assert_usage "option --quantiles does not go with reduce (but with histogram, uniq; reduce has p50,p99,p99.9) $see" reduce --quantiles 5
+    assert_usage "option --quantiles does not go with reduce (but with histogram, uniq, merge; reduce has p50,p99,p99.9) $see" reduce --quantiles 5
 }
 
 @test "a mistyped operation has a suggestion, unless there is such a file" {

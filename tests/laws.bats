@@ -86,6 +86,17 @@ usage() {
     usage "option --by does not go with stalin-sort" stalin-sort -f 1 --by 2
 }
 
+@test "an option that declares text does not go with --binary, and the message names it" {
+    local option
+    for option in --text '--field 2' '--delimiter ,' --csv '--jsonl -f a' '--base 16' '--decimals 2' --header \
+        '--comment x' -z '--by 1' '--where 1=1'; do
+        # shellcheck disable=SC2086
+        usage "the input cannot be text (" reduce count --binary $option
+        [[ $stderr == *[\ \(]"${option%% *}"[,\;\ \)]*" and binary ("* ]] || { echo "$option: $stderr"; return 1; }
+    done
+    usage "; --weight, " uniq --binary -f 1 --weight 2
+}
+
 @test "elements of records that are none" {
     usage "--by TYPE@OFFSET needs --record" reduce sum -f 1 --by u8@3
     usage "--where TYPE@OFFSET needs --record" reduce sum -f 1 --where u8@3=1

@@ -76,6 +76,10 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     run -0 --separate-stderr gpuhist merge a.state b.state
     [ "$output" = $'2\t3\n3\t1' ]
     [ "$stderr" = "gpuhist: values outside the bins: 1 below, 0 above (see --outside)" ]
+    # It does not advise options that choose bins, which it does not take.
+    printf '7\n' | gpuhist --bins 3 --save other.state 2>none
+    run -0 --separate-stderr gpuhist merge other.state
+    [ "$stderr" = "gpuhist: values outside the bins: 0 below, 1 above (see --outside)" ]
     run -0 --separate-stderr gpuhist merge -q a.state
     [ "$output" = $'2\t2' ] && [ -z "$stderr" ]
     [ "$(gpuhist merge -q --zeros a.state)" = $'2\t2\n3\t0' ]

@@ -375,6 +375,8 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
     done
     run --separate-stderr bash -c '"$GPUHIST" stalin-sort <file >>file'
     assert_failed 2 "standard input is an input"
+    run --separate-stderr bash -c '"$GPUHIST" uniq --every 1s -o file <file'
+    assert_failed 2 "file is an input, and"
     # Results so far replace files, which would be read as inputs or lost.
     ln -s file link
     : >empty

@@ -492,9 +492,10 @@ END
         run --separate-stderr gpuhist reduce sum -f "$bad" in
         assert_failed 2 "invalid --field '$bad'"
     done
-    for bad in "" ab 5 $'\n'; do
+    for bad in "" ab é 5 $'\n'; do
         run --separate-stderr gpuhist reduce sum -d "$bad" in
         assert_failed 2 "invalid --delimiter"
+        assert_failed 2 "expected one byte that is no digit"
     done
 }
 

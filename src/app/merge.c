@@ -160,6 +160,7 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
         of->buffer_bytes = options->buffer_bytes;
         of->temporary_directory = options->temporary_directory;
         of->any_order = false;
+        of->is_merged = true;
     }
     job->needs_values = options->print.quantiles.count > 0;
     return status == STATUS_OK ? options_check_merged(options, job, failure) : status;

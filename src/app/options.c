@@ -240,10 +240,11 @@ static enum status options_parse_words(struct options *options, int argc, char *
         const bool has_instead = row->instead && options->command->traits & OPTIONS_READS_INPUT;
         char takers[128] = "";
         size_t used = 0;
-        for (unsigned i = 0; i < OPERATION_IDS; i++) {
-            if (!(row->traits & options_commands[i].traits))
+        for (unsigned i = 0; i < OPTIONS_COMMANDS; i++) {
+            const bool takes = row->traits & options_commands[i].traits;
+            if (!takes && i < OPERATION_IDS)
                 options->unmergeable[i] = row->name;
-            else if (!(row->traits & OPTIONS_READS_INPUT)) /* else all operations take it */
+            if (takes && !(row->traits & OPTIONS_READS_INPUT)) /* else all operations take it */
                 used += (size_t)snprintf(takers + used, sizeof takers - used, "%s %s",
                                          used == 0 ? " (but with" : ",", options_commands[i].name);
         }

@@ -79,8 +79,9 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         .help = "add up states that runs with --save have written",
         .usage = "gpuhist merge [OPTION]... [FILE]...\n"
                  "Add up the states that runs with --save wrote to FILEs, and print the result.\n"
-                 "States keep no options of the output: give them to merge, such as --format csv,\n"
-                 "or --top 10 and --quantiles 50 for states of histogram and uniq.\n",
+                 "States keep no options of the output, except that quantiles of reduce are\n"
+                 "interpolated: give them to merge, such as --format csv, or --top 10 and\n"
+                 "--quantiles 50 for states of histogram and uniq.\n",
         .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
                     "  gpuhist merge --top 10 monday.state tuesday.state          of both days\n",
         .action = OPTIONS_MERGE,
@@ -254,7 +255,8 @@ const struct options_row options_rows[] = {
            "the input is text (default: detected)", FLAG(text, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 'd', "delimiter", "C",
            "text: C separates fields (default: blanks)",
-           TARGET(CHARACTER, delimiter), .expected = "one character, such as ',' or '\\t'")
+           TARGET(CHARACTER, delimiter),
+           .expected = "one byte that is no digit, such as ',' or '\\t'")
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "csv", NULL,
            "text: commas separate fields, which may be quoted", FLAG(csv, true), .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "jsonl", NULL,
@@ -272,7 +274,7 @@ const struct options_row options_rows[] = {
            NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"), .value = 1)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "comment", "C",
            "text: skip lines that begin with C",
-           TARGET(CHARACTER, comment), .expected = "one character, such as '#'")
+           TARGET(CHARACTER, comment), .expected = "one byte that is no digit, such as '#'")
     OPTION(INPUT, OPTIONS_READS_INPUT, 'z', "zero-terminated", NULL,
            "text: rows end with NUL, not with newline", FLAG(ends_with_nul, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "record", "BYTES",
@@ -304,7 +306,7 @@ const struct options_row options_rows[] = {
            "auto (default), cpu or cuda", TARGET(TEXT, engine), .words = "auto cpu cuda")
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "gpus", "LIST",
            "use these GPUs, such as 0,1", .kind = OPTIONS_GPUS,
-           .expected = "numbers from 0 to 15, each once, such as 0 or 0,1 (for all, --engine cuda)")
+           .expected = "numbers from 0 to 15, each once, such as 0 or 0,1")
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 0, "threads", "N",
            "worker threads (default: all processors)",
            NUMBER(threads, 1, 4096, "a number from 1 to 4096"))
@@ -333,7 +335,7 @@ const struct options_row options_rows[] = {
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 'v', "verbose", NULL,
            "report on stderr which engines run, and why", FLAG(verbose, true))
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'q', "quiet", NULL,
-           "do not report values outside the bins", FLAG(quiet, true))
+           "no notes, and no report of values outside", FLAG(quiet, true))
     OPTION(EXECUTION, OPTIONS_RUNS, 'h', "help", NULL,
            "print this help; -V, --version: print the version", FLAG(help, true), .is_common = true)
     OPTION(EXECUTION, OPTIONS_RUNS, 'V', "version", NULL,

@@ -140,6 +140,7 @@ struct job {
     struct binning binning;          /* histogram, unless is_automatic; owned */
     enum outside_policy outside;     /* histogram */
     bool needs_values;               /* histogram: a run without values is an error */
+    bool is_merged;                  /* histogram: of states, whose bins are given */
     uint64_t bin_width;              /* uniq: the width of every bin, 1 for values */
     uint64_t range_bins;             /* uniq: of its values, the result is a histogram with so many
                                         bins from the least to the greatest; 0: it is not */

@@ -185,9 +185,9 @@ void op_histogram_report_outside(const struct job *job, uint64_t inside, uint64_
     status_print("%.200s outside the bins: %llu below, %llu above%s",
                  job->has_weights ? job_count_name(job) : "values", (unsigned long long)below,
                  (unsigned long long)above,
-                 is_of_values ? advice
-                 : inside > 0 ? " (see --outside)"
-                              : " (none inside: try --width or uniq)");
+                 is_of_values && !job->is_merged ? advice
+                 : inside > 0 || job->is_merged  ? " (see --outside)"
+                                                 : " (none inside: try --width or uniq)");
 }
 
 static void op_histogram_report(const struct job *job, const void *partial)

@@ -57,11 +57,12 @@ enum status print_check_input(const struct print_options *options, const char *i
     };
 
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        const char *name = strcmp(input, "-") != 0 ? input : outputs[i];
         if (output_file_is_input(outputs[i], input, is_early))
             return status_fail(failure, STATUS_USAGE,
                                STATUS_NAME " is an input, and results cannot be written to it "
                                            "while it is read",
-                               strcmp(input, "-") == 0 ? "standard input" : input);
+                               name ? name : "standard input");
     }
     return STATUS_OK;
 }
