@@ -198,6 +198,35 @@ END
     done
 }
 
+@test "values and groups of all kinds on a terminal: drawn or listed, and addresses and texts as to a file" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '%s\n' '1 5 2026-11-21T13:45:02Z 10.0.0.1 abc 2.50 ff' '2 7 2026-11-21T13:46:02Z 10.0.0.2 abd 2.75 fe' \
+        '1 5 2026-11-22T13:45:02Z ::1 abc 12.5 0' >in
+    "$PYTHON" - "$GPUHIST" <<'END'
+import itertools, os, pty, subprocess, sys
+kinds = "2:int", "3:time", "3:localtime", "4:ip", "5:text", "6:.2", "7:hex", "3:time/1h", "2:int/5", "4:ip/24"
+words = ["uniq"], ["histogram"], ["histogram", "--width", "2"], ["reduce", "count,distinct"], ["uniq", "--top", "1"]
+groups = [], ["--by", "1"], ["--by", "5:text"], ["--by", "1,4:ip"]
+for kind, word, by, plot in itertools.product(kinds, words, groups, ([], ["--plot"])):
+    command = [sys.argv[1], *word, "-f", kind, *by, *plot, "in"]
+    main, terminal = pty.openpty()
+    with subprocess.Popen(command, stdout=terminal, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        os.close(terminal)
+        shown = b""
+        try:
+            while piece := os.read(main, 65536):
+                shown += piece
+        except OSError:
+            pass  # its end
+    os.close(main)
+    listed = subprocess.run(command, capture_output=True, check=False)
+    assert run.returncode in (0, 2) and run.returncode == listed.returncode, command
+    if kind[2:] in ("ip", "text", "ip/24"):
+        assert shown.replace(b"\r\n", b"\n") == listed.stdout, command
+    assert (len(shown) > 0) == (run.returncode == 0), command
+END
+}
+
 @test "what does not go with kinds is an error of usage" {
     cd "$BATS_TEST_TMPDIR"
     echo 7 >in
@@ -211,6 +240,7 @@ END
     refused 2 "uniq of texts does not go with --zeros (see" uniq -f 1:text --zeros
     refused 2 "uniq of addresses does not go with --quantiles (see" uniq -f 1:ip --quantiles 50
     refused 2 "uniq of texts does not go with --plot (--percent prints shares)" uniq -f 1:text --plot
+    refused 2 "uniq of addresses does not go with --plot (--percent prints shares)" uniq -f 1:ip --plot
     refused 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl)" uniq -f 1:text --format npy
     refused 2 "uniq of texts does not go with --format svg (tsv, csv, json, jsonl)" uniq -f 1:text --format svg --zeros
     refused 2 "uniq of addresses does not go with --format raw (tsv, csv, json, jsonl)" uniq -f 1:ip --format raw

@@ -512,7 +512,7 @@ static enum status options_check_kinds(const struct options *options, struct fai
             return status_fail(failure, STATUS_USAGE,
                                "uniq of %s does not go with --format %s (tsv, csv, json, jsonl)",
                                noun, print->format->name);
-        if (is_text && print->plot)
+        if (print->plot)
             return status_fail(failure, STATUS_USAGE,
                                "uniq of %s does not go with --plot (--percent prints shares)",
                                noun);

@@ -500,7 +500,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         writer_write(writer, &format->separator, 1);
     }
     own.group = job->group_count > 0 ? "" : NULL;
-    own.format = job->group_count > 0 ? format : options->format;
+    own.format = format;
     if (groups->count == 0 && (has_header || job->group_count == 0)) { /* the rest of the header */
         const struct rows none = {.job = job,
                                   .is_unit = groups_are_unit(job) && !job->is_automatic &&
