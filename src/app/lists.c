@@ -7,6 +7,7 @@
 #include "base/resources.h"
 #include "input/source.h"
 #include "job/value_set.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,7 +197,7 @@ enum status lists_read_items(const char *argument, const char *option, struct li
             return status;
         next = items->file;
         end = next + bytes;
-        next += bytes >= 3 && memcmp(next, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+        next += text_has_mark(next, bytes) ? 3 : 0;
     }
     for (const char *c = next; c < end; c++)
         capacity += *c == separator;

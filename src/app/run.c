@@ -435,7 +435,7 @@ static enum text_row_end run_row_end(const struct options *options)
     const bool by_blanks = options->delimiter == TEXT_NO_DELIMITER && !options->csv;
     bool keeps = false;
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         for (size_t k = 0; k < columns[i]->count; k++) {
             const struct options_column *column = &columns[i]->list[k];
             keeps |= column->kind == OPTIONS_KIND_TEXT &&

@@ -347,8 +347,6 @@ static size_t groups_rows_read(struct rows *rows, struct rows_row *out, size_t c
         }
         rows->next[0] += used;
     }
-    for (size_t i = 0; i < n && job->element.notation == ELEMENT_TEXT; i++)
-        dictionary_prefetch(job->dictionary, groups->order.ids[out[i].low]);
     return n;
 }
 

@@ -79,6 +79,12 @@ static inline const char *groups_text(const struct groups *groups, uint64_t rank
     return dictionary_text(groups->job->dictionary, groups->order.ids[rank], bytes);
 }
 
+/* Fetches the text of a rank to the cache, where groups_text will find it. */
+static inline void groups_prefetch_text(const struct groups *groups, uint64_t rank)
+{
+    dictionary_prefetch(groups->job->dictionary, groups->order.ids[rank]);
+}
+
 /* The value of a column, the first is 0, of the group of a row. Of a text it is the rank. */
 static inline __int128 groups_value(const struct groups *groups, const uint64_t *row, size_t column)
 {

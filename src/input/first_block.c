@@ -235,7 +235,7 @@ bool first_block_splits_quotes(const struct text_rules *rules, const void *block
         for (size_t end = i + length; end < bytes && text[end] != '\n'; end++)
             rest += text[end] == delimiter;
         for (size_t k = 0; k < TEXT_COLUMNS_MAX; k++) {
-            const int32_t field = k == 0 ? rules->field : rules->more[k - 1]; /* 0: none */
+            const int32_t field = text_rules_field(rules, k); /* 0: none */
             if (field > number || field < -rest)
                 return true;
         }

@@ -711,9 +711,10 @@ enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bo
 void parts_stop(struct parts *parts, uint64_t position)
 {
     pthread_mutex_lock(&parts->lock);
-    parts->needs_order |= !parts->format->is_text && position > parts->begin;
-    if (position < parts->stop)
+    if (position < parts->stop) { /* else it is a fault that a part had */
+        parts->needs_order |= !parts->format->is_text && position > parts->begin;
         parts->stop = position;
+    }
     pthread_cond_broadcast(&parts->freed);
     pthread_mutex_unlock(&parts->lock);
 }

@@ -3,6 +3,7 @@
 
 #include "input/record.h"
 
+#include "text/text.h"
 #include "text/text_line.h"
 
 #include <string.h>
@@ -57,9 +58,8 @@ bool record_has_columns(const char *line, size_t bytes)
 
 size_t record_begin_header(struct text_rules *rules, const char *line, size_t bytes)
 {
-    static const char mark[] = "\xef\xbb\xbf";
     const bool by_blanks = rules->delimiter == TEXT_NO_DELIMITER;
-    size_t begin = bytes >= 3 && memcmp(line, mark, 3) == 0 ? 3 : 0;
+    size_t begin = text_has_mark(line, bytes) ? 3 : 0;
     size_t end = bytes;
     struct text_field field;
     bool is_name = false; /* the '#' is one, before a delimiter */
@@ -121,6 +121,6 @@ bool record_has_same_columns(const struct record_format *format, const struct te
     for (size_t i = 0; i < format->columns; i++)
         is_same &=
             !format->names[i] || record_find_name(&format->text, line, bytes, format->names[i]) ==
-                                     (i == 0 ? rules->field : rules->more[i - 1]);
+                                     text_rules_field(rules, i);
     return is_same;
 }

@@ -974,6 +974,8 @@ static enum status source_blank_comments(struct source *source, const struct chu
     char *data =
         chunk->bytes > 0 ? buffer->data + ((const char *)chunk->data - buffer->data) : NULL;
 
+    if (!format->text.has_comments)
+        return STATUS_OK;
     for (size_t begin, end = 0;
          text_scan_next_comment(&format->text, data, chunk->bytes, &begin, &end);) {
         const size_t length = end - begin - (data[end - 1] == '\r');
@@ -1025,8 +1027,7 @@ enum status source_pull(struct source *source, struct chunk_buffer *buffer, stru
         status = source_pull_inputs(source, buffer, true, chunk, &ended, failure);
         ended = ended && !atomic_load(&source->is_divided);
     } while (status == STATUS_OK && chunk->bytes == 0 && !ended);
-    if (source->format.text.has_comments &&
-        source_blank_comments(source, buffer, chunk, failure) != STATUS_OK)
+    if (source_blank_comments(source, buffer, chunk, failure) != STATUS_OK)
         status = failure->status; /* before any other fault of the chunk */
     return status;
 }
@@ -1037,8 +1038,7 @@ enum status source_try_pull(struct source *source, struct chunk_buffer *buffer, 
     bool ended;
     enum status status = source_pull_inputs(source, buffer, false, chunk, &ended, failure);
 
-    if (source->format.text.has_comments &&
-        source_blank_comments(source, buffer, chunk, failure) != STATUS_OK)
+    if (source_blank_comments(source, buffer, chunk, failure) != STATUS_OK)
         status = failure->status;
     *pulled = status != STATUS_OK || chunk->bytes > 0 || ended;
     return status;

@@ -79,7 +79,7 @@ struct text_rules job_column_rules(const struct job *job, const struct text_rule
     const struct column *of = &job->columns[column];
 
     return (struct text_rules){
-        .field = column == 0 ? rules->field : rules->more[column - 1],
+        .field = text_rules_field(rules, column),
         .columns = rules->columns,
         .delimiter = rules->delimiter,
         .is_quoted = rules->is_quoted,

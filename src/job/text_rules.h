@@ -6,6 +6,7 @@
 #define GPUHIST_TEXT_RULES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define TEXT_NO_DELIMITER (-1)
@@ -56,6 +57,12 @@ struct text_rules {
     enum text_notation notation;
     unsigned decimals; /* TEXT_FIXED: at most TEXT_DECIMALS_MAX */
 };
+
+/* Returns the number of the field of a column of the job; 0: it has none. Pure. */
+static inline int32_t text_rules_field(const struct text_rules *rules, size_t column)
+{
+    return column == 0 ? rules->field : rules->more[column - 1];
+}
 
 /* Returns whether chunks of text may be cut at any white space, not only at newlines. Pure. */
 static inline bool text_is_of_tokens(const struct text_rules *rules)

@@ -170,6 +170,8 @@ static void print_long_lines(struct writer *writer, const struct print_table *ta
     char line[PRINT_LINE_MAX];
 
     while ((n = rows_read(&rows, batch, PRINT_LINE_BATCH)) > 0) {
+        for (size_t i = 0; is_text && i < n; i++)
+            groups_prefetch_text(table->rows.groups, (uint64_t)batch[i].low);
         for (size_t i = 0; i < n; i++) {
             const struct rows_row row = batch[i];
             const bool is_first = separator == '\0' && row.low == table->first_low;

@@ -59,6 +59,11 @@ static inline __attribute__((always_inline)) uint64_t text_count(const char *dat
 CPU_ISA_VARIANTS(TEXT_COUNT_WRAP, text_count)
 #define TEXT_COUNT_ENTRY(isa, target, prefix) prefix##_##isa,
 
+bool text_has_mark(const char *text, size_t bytes)
+{
+    return bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+}
+
 uint64_t text_count_lines(const char *data, size_t bytes)
 {
     static uint64_t (*const functions[CPU_ISA_COUNT])(const char *, size_t) = {

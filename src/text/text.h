@@ -107,6 +107,9 @@ bool text_is_text(const void *block, size_t bytes, bool ended);
  */
 const char *text_find_encoding(const void *block, size_t bytes);
 
+/* Whether text begins with the byte order mark of UTF-8, which has three bytes. */
+bool text_has_mark(const char *text, size_t bytes);
+
 /* The number of newlines in data[0..bytes). */
 uint64_t text_count_lines(const char *data, size_t bytes);
 

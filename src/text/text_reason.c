@@ -7,6 +7,7 @@
 #include "base/kind_ip.h"
 #include "base/kind_time.h"
 #include "base/nearest.h"
+#include "text/text.h"
 #include "text/text_line.h"
 #include "text/text_number.h"
 #include "text/text_scan.h"
@@ -39,11 +40,6 @@ static bool text_reason_is_letter(char byte)
 static bool text_reason_is_digit(char byte)
 {
     return byte >= '0' && byte <= '9';
-}
-
-static bool text_reason_has_mark(const char *token, size_t bytes)
-{
-    return bytes >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0;
 }
 
 /* The beginning of the line, or row of CSV, that a byte is in. Stores its length. */
@@ -241,7 +237,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     const size_t decimals = point ? (size_t)(text + bytes - point) - 1 : 0;
     const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
     const bool has_letter = text_reason_has_letter(text, bytes);
-    const bool has_mark = text_reason_has_mark(text, bytes);
+    const bool has_mark = text_has_mark(text, bytes);
     const bool is_word = text_is_of_tokens(rules); /* each one is a value */
     const bool is_integer = rules->notation == TEXT_INTEGERS && reading->is_value;
     const bool is_names = is_integer && is_word && has_letter && !has_mark;
@@ -560,7 +556,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         rules->from_zero ? TEXT_MISFIT_NONE
                          : text_find_misfit(rules, reading->element, begin, token->bytes, &ignored);
     const char *type = misfit == TEXT_MISFIT_I64 ? "i64" : misfit == TEXT_MISFIT_U64 ? "u64" : "";
-    bool has_mark = text_reason_has_mark(begin, token->bytes);
+    bool has_mark = text_has_mark(begin, token->bytes);
     char shown[TEXT_REASON_SHOWN + 4];
     char advice[TEXT_ADVICE_SIZE];
     char decimals[24] = "";

@@ -31,6 +31,7 @@ struct text_rows_column {
     const struct column *of;
     bool is_number;                    /* else it is of another kind */
     bool is_padded;                    /* blanks around its tokens are no part of them */
+    bool has_tabs;                     /* vertical tabs are newlines (TEXT_ENDS_NUL_EXACT) */
     size_t key_bytes;                  /* of the keys that are stored */
     const struct predicate *condition; /* NULL: it is stored */
 };
@@ -79,6 +80,7 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
         column->is_padded =
             of->notation != TEXT_BYTES && (column->rules.delimiter != TEXT_NO_DELIMITER ||
                                            column->rules.field == TEXT_WHOLE_LINE || rows->json);
+        column->has_tabs = of->notation == TEXT_BYTES && rows->row_end == TEXT_ENDS_NUL_EXACT;
         if (column->is_number)
             column->limits = text_number_limits(of->element);
         if (column->rules.from_zero)
@@ -121,7 +123,6 @@ struct text_rows_token {
     size_t end;
     size_t line_end; /* a time may go on up to it where blanks separate fields */
     bool is_escaped; /* a string of JSON with escapes, or a text of CSV with doubled quotes */
-    bool has_tabs;   /* a text in which vertical tabs are newlines (TEXT_ENDS_NUL_EXACT) */
 };
 
 /*
@@ -129,12 +130,13 @@ struct text_rows_token {
  * they were before escapes and the reader changed them. NULL if they are too many.
  */
 static const char *text_rows_find_text(const struct text_rows *rows,
+                                       const struct text_rows_column *column,
                                        const struct text_rows_token *token, size_t *bytes)
 {
     const char *data = rows->data + token->begin;
 
     *bytes = token->end - token->begin;
-    if (!token->is_escaped && !token->has_tabs)
+    if (!token->is_escaped && !column->has_tabs)
         return *bytes <= TEXT_BYTES_MAX ? data : NULL;
     if (*bytes > TEXT_ROWS_SCRATCH_BYTES)
         return NULL;
@@ -145,10 +147,10 @@ static const char *text_rows_find_text(const struct text_rows *rows,
         *bytes = 0;
         for (size_t i = 0; i < raw; i++) {
             const char c = data[i];
-            rows->scratch[(*bytes)++] = (char)(!token->has_tabs ? c
-                                               : c == '\v'      ? '\n'
-                                               : c == '\0'      ? '\v'
-                                                                : c);
+            rows->scratch[(*bytes)++] = (char)(!column->has_tabs ? c
+                                               : c == '\v'       ? '\n'
+                                               : c == '\0'       ? '\v'
+                                                                 : c);
             i += token->is_escaped && c == '"'; /* it is doubled */
         }
     }
@@ -180,7 +182,7 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
     key[0] = 0;
     if (of->notation == TEXT_NOTHING)
         return true;
-    text = text_rows_find_text(rows, token, &bytes);
+    text = text_rows_find_text(rows, column, token, &bytes);
     if (!text)
         return false;
     switch (of->notation) {
@@ -224,7 +226,7 @@ TEXT_INLINE bool text_rows_read_token(enum cpu_isa isa, struct text_rows *rows,
     if (__builtin_expect(!column->is_number, false))
         return text_rows_read_kind(rows, column, token, key);
     if (__builtin_expect(token->is_escaped, false)) {
-        data = text_rows_find_text(rows, token, &end);
+        data = text_rows_find_text(rows, column, token, &end);
         begin = 0;
         if (!data)
             return false;
@@ -255,7 +257,6 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
         .end = is_found ? field->end : line_end,
         .line_end = line_end,
         .is_escaped = field->is_escaped,
-        .has_tabs = rows->row_end == TEXT_ENDS_NUL_EXACT && column->of->notation == TEXT_BYTES,
     };
 
     if (is_quoted && field->rules.field != TEXT_WHOLE_LINE && token.begin < token.end &&
