@@ -14,12 +14,12 @@ class Gpuhist(AutotoolsPackage, CudaPackage):
 
     # Replace both by the place where releases are published.
     homepage = "https://gpuhist.example.org"
-    url = "https://gpuhist.example.org/gpuhist-0.2.0.tar.xz"
+    url = "https://gpuhist.example.org/gpuhist-0.3.0.tar.xz"
 
     license("MIT")
 
     # Add sha256="..." of the tarball that is published. Without it: spack install --no-checksum
-    version("0.2.0")
+    version("0.3.0")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build", when="+cuda")  # nvcc's host compiler
