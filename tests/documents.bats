@@ -9,6 +9,7 @@ setup() {
     mkdir "$BATS_TEST_TMPDIR/bin"
     ln -s "$GPUHIST" "$BATS_TEST_TMPDIR/bin/gpuhist"
     PATH=$BATS_TEST_TMPDIR/bin:$PATH
+    export PARALLEL=-j2 # or parallel asks lscpu, which complains where there is no /sys
     unset -f gpuhist # the function of helpers.bash would hide it
     cd "$BATS_TEST_TMPDIR"
 }
@@ -241,13 +242,19 @@ END
     run -1 env PATH="$PWD/tools" bash tree/bootstrap demo --without-isal --with-zlib --without-lzma --without-lz4
     [ "${lines[1]}" = "    sudo apt-get install $build zlib1g-dev libbz2-dev" ]
     # What is optional is named, and the rest goes on.
-    for tool in autoconf automake make autoreconf; do printf '#!/bin/sh\necho "$0" >&2\n' >tools/$tool; done
+    for tool in autoconf automake make autoreconf; do printf '#!/bin/sh\necho "$0 failed" >&2; exit $FAILED\n' >tools/$tool; done
     printf '#!/bin/sh\n! grep -q "lzma\\|lz4"\n' >tools/cc
-    ln -s "$(command -v grep)" tools
+    ln -s "$(command -v grep)" "$(command -v tail)" tools
     chmod +x tools/*
-    run -0 env PATH="$PWD/tools" bash tree/bootstrap
+    FAILED=0 run -0 env PATH="$PWD/tools" bash tree/bootstrap
     [ "${lines[1]}" = "    sudo apt-get install liblzma-dev liblz4-dev" ]
-    [ "${lines[3]}" = "$PWD/tools/autoreconf" ]
+    [ "${lines[2]}" = "bootstrap: generating ./configure" ]
+    [ "${#lines[@]}" -eq 3 ]
+    # Of what fails the end is shown, and the file with all of it is named.
+    FAILED=1 run -1 env PATH="$PWD/tools" bash tree/bootstrap
+    [ "${lines[3]}" = "$PWD/tools/autoreconf failed" ]
+    [ "${lines[4]}" = "bootstrap: that failed; all it printed is in $PWD/tree/bootstrap.log" ]
+    [ "$(cat tree/bootstrap.log)" = "${lines[3]}" ]
 }
 
 @test "make install puts a program without debugging information, unless CFLAGS asks for it" {
