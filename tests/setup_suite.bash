@@ -12,8 +12,10 @@ leave_terminal() {
     if { : </dev/tty; } 2>/dev/null && command -v python3 >/dev/null; then
         # shellcheck disable=SC2317  # Bats calls it
         bats-exec-file() {
-            python3 -c 'import fcntl, os, sys, termios
+            python3 -c 'import fcntl, os, signal, sys, termios
 fcntl.ioctl(os.open("/dev/tty", os.O_RDWR), termios.TIOCNOTTY)
+for name in signal.SIGPIPE, signal.SIGXFSZ: # which Python ignores
+    signal.signal(name, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' bats-exec-file "$@"
         }
     fi
