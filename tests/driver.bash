@@ -6,7 +6,7 @@
 set -euo pipefail
 name=$3 log=$5
 
-"${SHELL:-sh}" "$@" | awk -v name="$name" -v log_file="$log" -v start="$(date +%s)" '
+sh "$@" | awk -v name="$name" -v log_file="$log" -v start="$(date +%s)" '
     {
         result = $0
         gsub(/\033\[[0-9;]*m/, "", result) # a terminal has colours
