@@ -354,3 +354,11 @@ END
     run -0 ldd "$GPUHIST"
     [[ $output != *cuda* ]]
 }
+
+@test "the tests have no terminal of their caller: not as standard input, not its size, not /dev/tty" {
+    [ ! -t 0 ]
+    run ! printenv COLUMNS
+    run ! printenv LINES
+    command -v python3 >/dev/null || skip "no python3, which leaves /dev/tty"
+    run ! bash -c ': </dev/tty'
+}

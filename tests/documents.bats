@@ -9,6 +9,7 @@ setup() {
     mkdir "$BATS_TEST_TMPDIR/bin"
     ln -s "$GPUHIST" "$BATS_TEST_TMPDIR/bin/gpuhist"
     PATH=$BATS_TEST_TMPDIR/bin:$PATH
+    export PARALLEL=-j2 # or parallel asks lscpu, which complains where there is no /sys
     unset -f gpuhist # the function of helpers.bash would hide it
     cd "$BATS_TEST_TMPDIR"
 }
@@ -240,14 +241,45 @@ END
     [ "${#lines[@]}" -eq 2 ]
     run -1 env PATH="$PWD/tools" bash tree/bootstrap demo --without-isal --with-zlib --without-lzma --without-lz4
     [ "${lines[1]}" = "    sudo apt-get install $build zlib1g-dev libbz2-dev" ]
+    # README names what the tests need besides.
+    run -1 env PATH="$PWD/tools" bash tree/bootstrap check
+    named=$(tr '\n' ' ' <"$srcdir/README.md" | sed 's/.*For the tests these are \([^.]*\)\. .*/\1/; s/,\| and / /g')
+    for package in ${lines[1]#*install}; do
+        [[ " $build $gzip liblzma-dev libbz2-dev liblz4-dev $named " == *" $package "* ]]
+    done
     # What is optional is named, and the rest goes on.
-    for tool in autoconf automake make autoreconf; do printf '#!/bin/sh\necho "$0" >&2\n' >tools/$tool; done
+    for tool in autoconf automake make autoreconf; do printf '#!/bin/sh\necho "$0 failed" >&2; exit $FAILED\n' >tools/$tool; done
     printf '#!/bin/sh\n! grep -q "lzma\\|lz4"\n' >tools/cc
-    ln -s "$(command -v grep)" tools
+    ln -s "$(command -v grep)" "$(command -v tail)" tools
     chmod +x tools/*
-    run -0 env PATH="$PWD/tools" bash tree/bootstrap
+    FAILED=0 run -0 env PATH="$PWD/tools" bash tree/bootstrap
     [ "${lines[1]}" = "    sudo apt-get install liblzma-dev liblz4-dev" ]
-    [ "${lines[3]}" = "$PWD/tools/autoreconf" ]
+    [ "${lines[2]}" = "bootstrap: generating ./configure" ]
+    [ "${#lines[@]}" -eq 3 ]
+    # Of what fails the end is shown, and the file with all of it is named.
+    FAILED=1 run -1 env PATH="$PWD/tools" bash tree/bootstrap
+    [ "${lines[3]}" = "$PWD/tools/autoreconf failed" ]
+    [ "${lines[4]}" = "bootstrap: that failed; all it printed is in $PWD/tree/bootstrap.log" ]
+    [ "$(cat tree/bootstrap.log)" = "${lines[3]}" ]
+}
+
+@test "make check prints one line for a file of tests, and one for each test that fails" {
+    local driver=$srcdir/build-aux/tap-driver.sh
+    [ -e "$driver" ] || skip "no build-aux"
+    printf '%s\n' 1..4 'ok 1 good' 'ok 2 good # skip no GPU' 'not ok 3 bad' 'not ok 4 worse' >all
+    for colour in no yes; do
+        run -0 bash "$srcdir/tests/driver.bash" "$driver" --test-name x.bats --log-file x.log --trs-file x.trs \
+            --color-tests $colour -- sh -c 'cat all; exit 1'
+        [ "$(sed 's/\x1b[^m]*m//g; $s/[0-9]* s;/N s;/' <<<"$output")" = "FAIL: x.bats 3 bad
+FAIL: x.bats 4 worse
+x.bats: 2 FAILED, 1 passed, 1 skipped, N s; its log is x.log" ]
+        grep -q '^not ok 4 worse' x.log
+    done
+    # One that ends too early has no test that fails.
+    run -0 bash "$srcdir/tests/driver.bash" "$driver" --test-name x.bats --log-file x.log --trs-file x.trs \
+        -- sh -c 'sed "/^not/d" all; exit 3'
+    [ "${#lines[@]}" -gt 1 ]
+    [[ ${lines[-1]} == "x.bats: "[1-9]" FAILED, 1 passed, 1 skipped, "*" s; its log is x.log" ]]
 }
 
 @test "make install puts a program without debugging information, unless CFLAGS asks for it" {
