@@ -139,6 +139,18 @@ static enum status cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity,
     return STATUS_OK;
 }
 
+/* The `exchange` of a consumer's buffer. */
+static void cpu_engine_exchange(struct chunk_buffer *buffer, struct chunk_memory *memory)
+{
+    struct cpu_consumer *self = buffer->owner;
+    const struct chunk_memory own = {self->buffer.data, self->buffer_bytes};
+
+    self->buffer.data = memory->data;
+    self->buffer_bytes = memory->bytes;
+    *memory = own;
+    *buffer = self->buffer;
+}
+
 static enum status cpu_engine_consumer_open(void *session, void **consumer, struct failure *failure)
 {
     const struct cpu_session *owner = session;
@@ -154,6 +166,7 @@ static enum status cpu_engine_consumer_open(void *session, void **consumer, stru
         .data = memory_map(owner->chunk_bytes),
         .capacity = owner->chunk_bytes,
         .grow = cpu_engine_grow,
+        .exchange = cpu_engine_exchange,
         .owner = self,
     };
     self->buffer_bytes = owner->chunk_bytes;
