@@ -3,12 +3,18 @@
 
 usage: matrix.py GPUHIST [DIRECTORY [RUNS [MB [INPUT...]]]]
 
-INPUT is file, pipe or zst (16 files); all three by default. Makes files of about MB megabytes (2000)
-in DIRECTORY (/dev/shm) and removes them. The engines take turns; a cell has the median of RUNS (3)
-whole processes in seconds. The last column is auto's time divided by that of the better engine; for
-a pipe, `wc -c` is what the pipe itself takes. Needs numpy and zstd. Prints a table in Markdown.
+INPUT is file, pipe or zst (16 files), all three by default; or law. Makes files of about MB megabytes
+(2000) in DIRECTORY (/dev/shm) and removes them. The engines take turns; a cell has the median of RUNS
+(3) whole processes in seconds. The last column is auto's time divided by that of the better engine;
+for a pipe, `wc -c` is what the pipe itself takes. Needs numpy and zstd. Prints a table in Markdown.
+
+law is the law of work: no worker idles while there is work. For each shape of compressed input, and
+jobs that cost little and much, a whole command takes as long as its longest part that cannot be
+divided takes to decode, or the work of one thread divided by the processors, whichever is more: the
+bound. The table has the best of RUNS, and the processor time relative to that of one thread.
 """
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -68,6 +74,68 @@ def seconds(command):
     return time.monotonic() - start
 
 
+# The tool of each format that decodes, and the jobs of the law.
+DECODERS = {"zst": "zstd -dc", "gz": "igzip -dc", "lz4": "lz4 -dc", "xz": "xz -dc"}
+LAW_JOBS = (("cheap", "uniq -f 9"), ("medium", "uniq -f 7:text --top 3"),
+            ("heavy", "reduce count,p50,p99 -f 10 --by 7:text"))
+
+
+def law_log(rows):
+    """Returns a log of as many rows whose paths, clients and sizes are drawn."""
+    rng = numpy.random.default_rng(2)
+    paths = rng.zipf(1.3, rows) % 20000
+    words = rng.integers(0, 2 ** 40, 20000).tolist()
+    clients, sizes = rng.integers(0, 2 ** 24, rows).tolist(), rng.integers(0, 60000, rows).tolist()
+    statuses = rng.choice([200, 304, 404, 301, 500], rows).tolist()
+    return "".join(f'10.{c >> 16}.{c >> 8 & 255}.{c & 255} - - [21/Nov/2026:13:{n // 60 % 60:02}:{n % 60:02} '
+                   f'+0000] "GET /api/{words[p]:x}/items/{p} HTTP/1.1" {st} {size} "-" '
+                   f'"Mozilla/5.0 (X11; Linux x86_64; rv:{c % 90}.0)"\n'
+                   for n, (c, p, st, size) in enumerate(zip(clients, paths.tolist(), statuses, sizes))
+                   ).encode()
+
+
+def law_best(command, runs):
+    """Returns the least seconds and the least processor seconds of a command."""
+    times, processor = [], []
+    for _ in range(runs):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(seconds(command))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(times), min(processor)
+
+
+def law(gpuhist, runs, megabytes):
+    log = law_log(250000)
+    packers = {"zst": "zstd -q -f", "gz": "gzip -kf", "lz4": "lz4 -q -f -m", "xz": "xz -0 -T1 -kf"}
+    print("| input | job | tool decodes | one thread | bound | whole | ratio | processor |\n"
+          "|---|---|---|---|---|---|---|---|")
+    for suffix, decode in DECODERS.items():
+        large = megabytes if suffix != "xz" else megabytes // 4
+        for name, share in (("large", 1), ("small", 6)):
+            with open(name, "wb") as file:
+                for _ in range(max(1, large * 1000000 // share // len(log))):
+                    file.write(log)
+            subprocess.run(f"{packers[suffix]} {name}", shell=True, check=True)
+            os.remove(name)
+        large, small = f"large.{suffix}", f"small.{suffix}"
+        subprocess.run(f"cat {large} {large} >double.{suffix}", shell=True, check=True)
+        whole = min(law_best(f"{decode} {large} >/dev/null", runs)[0],
+                    law_best(f"{decode} {large} | cat >/dev/null", runs)[0])
+        shapes = [("file", "", large, 1), ("pipe", f"cat {large} |", "", 1)]
+        shapes += [(f"{n} files", "", " ".join([large] * n), 1) for n in (2, 3, 5)]
+        shapes += [("one large, six small", "", " ".join([small] * 6 + [large]), 1),
+                   ("two frames", "", f"double.{suffix}", 2 if suffix in ("gz", "lz4") else 1)]
+        for shape, before, files, frames in shapes:
+            for job, options in LAW_JOBS:
+                command = f"{before} {gpuhist} {options} -q --engine=cpu %s {files}"
+                one = law_best(command % "--threads 1", max(1, runs // 2))[1]
+                best, processor = law_best(command % "", runs)
+                bound = max(whole * frames, one / os.cpu_count())
+                print(f"| .{suffix}, {shape} | {job} | {whole * frames:.3f} | {one:.3f} | {bound:.3f} | "
+                      f"{best:.3f} | {(best - 0.02) / bound:.2f} | {processor / one:.2f} |", flush=True)
+
+
 def main():
     gpuhist = os.path.abspath(sys.argv[1])
     place = sys.argv[2] if len(sys.argv) > 2 else "/dev/shm"
@@ -76,6 +144,9 @@ def main():
     inputs = sys.argv[5:] or ("file", "pipe", "zst")
     with tempfile.TemporaryDirectory(dir=place) as directory:
         os.chdir(directory)
+        if inputs == ["law"]:
+            law(gpuhist, runs, megabytes)
+            return
         make_inputs(megabytes)
         if "zst" in inputs:
             for name in ("ids", "mi", "all", "text", "log"):

@@ -28,14 +28,6 @@
 #define CPU_ENGINE_PIPE_CHUNK_BYTES   ((size_t)128 << 10)
 #define CPU_ENGINE_PIPE_CHUNK_THREADS 3
 
-/*
- * For compressed files. Where workers decode one file in turns, each turn moves the decoder to
- * another core. Seconds for 240 MB from a .gz on two Zen 5 cores with 1 MiB of L2: 512 KiB 0.163,
- * 1 MiB 0.156, 2 MiB 0.152; but from 8 .lz4, of which each worker decodes its own, 2 MiB takes
- * 1.04 times as long as 512 KiB.
- */
-#define CPU_ENGINE_COMPRESSED_CHUNK_BYTES ((size_t)1 << 20)
-
 struct cpu_session {
     const struct job *job;
     void *partial;
@@ -73,7 +65,7 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
                                    void *partial, void **session, unsigned *workers,
                                    struct failure *failure)
 {
-    const bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN;
+    const bool is_pipe = options->input_bytes == ENGINE_INPUT_UNKNOWN && !options->is_compressed;
     const unsigned threads = options->threads ? options->threads : resources_at_start()->processors;
     struct cpu_session *opened = malloc(sizeof *opened);
     if (!opened)
@@ -81,8 +73,7 @@ static enum status cpu_engine_open(const struct job *job, const struct engine_op
 
     size_t chunk_bytes = options->chunk_bytes;
     if (chunk_bytes == 0)
-        chunk_bytes = options->is_compressed ? CPU_ENGINE_COMPRESSED_CHUNK_BYTES
-                      : is_pipe && threads <= CPU_ENGINE_PIPE_CHUNK_THREADS
+        chunk_bytes = is_pipe && threads <= CPU_ENGINE_PIPE_CHUNK_THREADS
                           ? CPU_ENGINE_PIPE_CHUNK_BYTES
                           : CPU_ENGINE_CHUNK_BYTES;
     *opened = (struct cpu_session){
@@ -139,6 +130,18 @@ static enum status cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity,
     return STATUS_OK;
 }
 
+/* The `exchange` of a consumer's buffer. */
+static void cpu_engine_exchange(struct chunk_buffer *buffer, struct chunk_memory *memory)
+{
+    struct cpu_consumer *self = buffer->owner;
+    const struct chunk_memory own = {self->buffer.data, self->buffer_bytes};
+
+    self->buffer.data = memory->data;
+    self->buffer_bytes = memory->bytes;
+    *memory = own;
+    *buffer = self->buffer;
+}
+
 static enum status cpu_engine_consumer_open(void *session, void **consumer, struct failure *failure)
 {
     const struct cpu_session *owner = session;
@@ -154,6 +157,7 @@ static enum status cpu_engine_consumer_open(void *session, void **consumer, stru
         .data = memory_map(owner->chunk_bytes),
         .capacity = owner->chunk_bytes,
         .grow = cpu_engine_grow,
+        .exchange = cpu_engine_exchange,
         .owner = self,
     };
     self->buffer_bytes = owner->chunk_bytes;

@@ -76,11 +76,6 @@ bool decoder_describe(size_t i, char *text, size_t size)
     return true;
 }
 
-bool decoder_has_small_window(const struct decoder_format *format)
-{
-    return format->has_small_window;
-}
-
 enum status decoder_fail(const struct decoder *decoder, struct failure *failure, const char *reason,
                          ...)
 {

@@ -53,13 +53,6 @@ bool decoder_describe(size_t i, char *text, size_t size);
 enum status decoder_open(struct decoder **decoder, const struct decoder_format *format,
                          const char *name, uint64_t memory_limit, struct failure *failure);
 
-/*
- * Whether the format refers back at most 64 KiB in its output. Then several threads may take turns
- * with one decoder. The window of zstd has megabytes, and each turn would begin with it in another
- * core's cache: two threads that take turns need 1.5 times as long as one.
- */
-bool decoder_has_small_window(const struct decoder_format *format);
-
 void decoder_close(struct decoder *decoder);
 
 /* The input and output of a call of decoder_run, which advances in_used and out_used. */

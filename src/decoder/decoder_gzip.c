@@ -308,7 +308,6 @@ enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes)
 const struct decoder_format decoder_gzip = {
     .name = "gzip",
     .unit = "member",
-    .has_small_window = true,
     .needs = "ISA-L and zlib",
     .instead = "gzip -dc",
     .padding = DECODER_PADDED_AT_END,

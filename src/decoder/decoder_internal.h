@@ -76,7 +76,6 @@ struct decoder_format {
     const char *kind;    /* never decoded: what such files are called, plural */
     bool is_array;       /* never decoded: it is DECODER_ARRAY */
     enum decoder_padding padding;
-    bool has_small_window;                 /* see decoder_has_small_window */
     const struct decoder_library *library; /* NULL: this build has none */
 
     struct decoder_magic magics[3]; /* the first bytes of frames; those that are used; "": any */

@@ -260,7 +260,6 @@ static const struct decoder_library decoder_lz4_library = {
 const struct decoder_format decoder_lz4 = {
     .name = "lz4",
     .unit = "frame",
-    .has_small_window = true,
     .needs = "liblz4",
     .instead = "lz4 -dc",
     .library = DECODER_LZ4_LIBRARY,

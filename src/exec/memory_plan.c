@@ -21,7 +21,7 @@
 /* Beside the table, as parts of it: windows of uniq, the order of texts. */
 #define MEMORY_PLAN_BESIDE 4
 
-/* The chunk of a CPU thread, if the user gives no size; twice that if it decodes (cpu_engine.c). */
+/* The chunk of a CPU thread, if the user gives no size (cpu_engine.c). */
 #define MEMORY_PLAN_CHUNK ((size_t)512 << 10)
 
 /* A thread: its stack, tables of the allocator, the keys of a block. */
@@ -45,6 +45,13 @@
 /* A bin: a 64-bit and a 32-bit part, of which mostly one is in use (histogram.c). */
 #define MEMORY_PLAN_BIN        8
 #define MEMORY_PLAN_BIN_MAPPED 12
+
+/*
+ * The chunks that wait for a thread if another decodes (relay.c), and the decoders of a thread: of
+ * its part, and of one that was put down (parts.c).
+ */
+#define MEMORY_PLAN_WAITING  2
+#define MEMORY_PLAN_DECODERS 2
 
 /* A decoder beside its window, and the windows that it always may have (RFC 8878, 3.1.1.1.2). */
 #define MEMORY_PLAN_DECODER     MEMORY_PLAN_MIB
@@ -120,7 +127,7 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
     uint64_t buffers_max = 0;
 
     if (chunk_bytes == 0)
-        chunk_bytes = MEMORY_PLAN_CHUNK << is_decoded;
+        chunk_bytes = MEMORY_PLAN_CHUNK;
     *needs = (struct memory_needs){
         .threads = engine_useful_workers(threads, chunk_bytes, input_bytes),
         .bins = bins,
@@ -135,7 +142,9 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
     }
     if (is_decoded)
         needs->thread +=
-            MEMORY_PLAN_DECODER + (decoding_bytes > 0 ? decoding_bytes : MEMORY_PLAN_WINDOW);
+            MEMORY_PLAN_WAITING * chunk_bytes +
+            MEMORY_PLAN_DECODERS *
+                (MEMORY_PLAN_DECODER + (decoding_bytes > 0 ? decoding_bytes : MEMORY_PLAN_WINDOW));
     if (has_table) {
         needs->thread += values * MEMORY_PLAN_WRITER;
         needs->table_per_thread = values * MEMORY_PLAN_BLOCKS * (job_has_texts(job) ? 2 : 1);

@@ -14,7 +14,7 @@
 
 /*
  * Written by the worker's own thread, between checkpoint_enter and checkpoint_leave; so during a
- * checkpoint another thread can use it, except `fault`, which is also written outside.
+ * checkpoint another thread can use it.
  */
 struct worker {
     const struct worker_pool *pool;
@@ -22,9 +22,7 @@ struct worker {
     pthread_t thread;
     void *consumer; /* of the engine; NULL while it is not open */
     enum status status;
-    struct failure failure; /* of the engine, at the end the one to report; valid with `status` */
-    enum status fault_status;
-    struct failure fault; /* of the input; valid with `fault_status` */
+    struct failure failure; /* the one to report so far; valid with `status` */
     enum status open_status;
     bool has_absorbed;             /* chunks that are not yet merged */
     atomic_bool pulls;             /* has begun to pull; relaxed */
@@ -87,74 +85,107 @@ static bool worker_pause(const struct worker *worker)
 }
 
 /*
- * Pulls and absorbs until the source ends or the worker is surplus; then merges. The worker counts
- * as idle for checkpoints while it pulls; if a checkpoint is due, it merges what it holds before,
- * in parallel with others. With an ordered operation, it flushes the engine before it waits for
- * input, so that results are not held back. Keeps a failure of the input in `fault`: the chunks
- * before it still count.
+ * Keeps a failure, if it comes before the one that is kept. After one of the data, which has a
+ * position, stops the source there, and returns true if the worker has to go on: what precedes the
+ * failure may be in inputs that it has put down, or handed over to it, and can fail, too. An
+ * ordered operation has had it all.
  */
-static enum status worker_loop(struct worker *worker)
+static bool worker_fail(struct worker *worker, const struct failure *failure)
+{
+    const struct crew *crew = worker->pool->crew;
+    const bool is_of_data = failure->status == STATUS_DATA && failure->position != STATUS_NOWHERE;
+
+    worker->status = status_fail_first(&worker->failure, worker->status, failure);
+    if (is_of_data)
+        source_stop(crew->source, failure->position);
+    return is_of_data && !crew->operation->stop;
+}
+
+/*
+ * Waits for a free buffer and fills it from the source. The worker counts as idle for checkpoints
+ * meanwhile; if one is due, it merges what it holds before, in parallel with others. With an
+ * ordered operation, it flushes the engine before it waits for input, so that results are not held
+ * back. Keeps a failure of the input, which the chunk precedes. Fails as the engine does.
+ */
+static enum status worker_pull(struct worker *worker, struct chunk *chunk, struct failure *failure)
 {
     const struct engine *engine = worker->pool->engine;
     struct crew *crew = worker->pool->crew;
-    struct failure *failure = &worker->failure;
-    const bool is_ordered = crew->operation->stop; /* others wait for its results */
+    struct chunk_buffer buffer;
+    struct failure fault;
+    enum status fault_status = STATUS_OK;
+    bool pulled = false;
+
+    const double start = clock_seconds();
+    if (engine->consumer_buffer(worker->consumer, &buffer, failure) != STATUS_OK)
+        return failure->status;
+    const double free = clock_seconds();
+    if (crew->checkpoint && checkpoint_is_wanted(crew->checkpoint) &&
+        worker_merge(worker, failure) != STATUS_OK)
+        return failure->status;
+    if (crew->operation->stop && engine->consumer_flush) {
+        fault_status = source_try_pull(crew->source, &buffer, chunk, &pulled, &fault);
+        if (!pulled && worker->has_absorbed &&
+            engine->consumer_flush(worker->consumer, failure) != STATUS_OK)
+            return failure->status;
+    }
+    if (!pulled) {
+        if (crew->checkpoint)
+            checkpoint_leave(crew->checkpoint);
+        fault_status = source_pull(crew->source, &buffer, chunk, &fault);
+        if (crew->checkpoint)
+            checkpoint_enter(crew->checkpoint);
+    }
+    if (fault_status != STATUS_OK)
+        worker_fail(worker, &fault);
+    worker->wait_seconds += free - start;
+    worker->pull_seconds += clock_seconds() - free;
+    atomic_fetch_add_explicit(&worker->bytes, chunk->bytes + chunk->left_out, memory_order_relaxed);
+    return STATUS_OK;
+}
+
+/* Pulls and absorbs until the source ends, or the worker is surplus or fails; then merges. */
+static void worker_loop(struct worker *worker)
+{
+    const struct engine *engine = worker->pool->engine;
+    const bool is_ordered = worker->pool->crew->operation->stop; /* others wait for its results */
+    struct failure failure;
+    struct chunk chunk = {.bytes = 0};
+    bool has_failed = false; /* to absorb: then nothing is merged */
+    bool goes_on = true;
 
     worker->opened_at = clock_seconds();
     atomic_store_explicit(&worker->pulls, true, memory_order_relaxed);
-    for (;;) {
-        struct chunk_buffer buffer;
-        struct chunk chunk;
-        bool pulled = false;
+    while (goes_on) {
+        enum status status = STATUS_OK;
         if (worker_is_surplus(worker)) {
-            if (is_ordered && worker_merge(worker, failure) != STATUS_OK)
-                return failure->status;
-            if (!worker_pause(worker))
+            if (is_ordered)
+                status = worker_merge(worker, &failure);
+            if (status == STATUS_OK && !worker_pause(worker))
                 break;
         }
-        const double start = clock_seconds();
-        if (engine->consumer_buffer(worker->consumer, &buffer, failure) != STATUS_OK)
-            return failure->status;
-        const double free = clock_seconds();
-        if (crew->checkpoint && checkpoint_is_wanted(crew->checkpoint) &&
-            worker_merge(worker, failure) != STATUS_OK)
-            return failure->status;
-        if (is_ordered && engine->consumer_flush) {
-            worker->fault_status =
-                source_try_pull(crew->source, &buffer, &chunk, &pulled, &worker->fault);
-            if (!pulled && worker->has_absorbed &&
-                engine->consumer_flush(worker->consumer, failure) != STATUS_OK)
-                return failure->status;
-        }
-        if (!pulled) {
-            if (crew->checkpoint)
-                checkpoint_leave(crew->checkpoint);
-            const enum status status = source_pull(crew->source, &buffer, &chunk, &worker->fault);
-            if (crew->checkpoint)
-                checkpoint_enter(crew->checkpoint);
-            worker->fault_status = status;
-        }
+        if (status == STATUS_OK)
+            status = worker_pull(worker, &chunk, &failure);
+        if (status == STATUS_OK && chunk.bytes == 0 && !chunk.is_cut)
+            break;
         const double filled = clock_seconds();
-        worker->wait_seconds += free - start;
-        worker->pull_seconds += filled - free;
-        atomic_fetch_add_explicit(&worker->bytes, chunk.bytes + chunk.left_out,
-                                  memory_order_relaxed);
-        if (chunk.bytes == 0 && !chunk.is_cut)
-            break;
-        worker->has_absorbed = true;
-        atomic_fetch_add_explicit(&worker->counted, chunk.bytes, memory_order_relaxed);
-        enum status status = engine->consumer_absorb(worker->consumer, &chunk, failure);
-        worker->busy_seconds += clock_seconds() - filled;
-        if (status != STATUS_OK)
-            return status;
-        if (chunk.is_cut)
-            break;
+        if (status == STATUS_OK) {
+            worker->has_absorbed = true;
+            atomic_fetch_add_explicit(&worker->counted, chunk.bytes, memory_order_relaxed);
+            status = engine->consumer_absorb(worker->consumer, &chunk, &failure);
+            worker->busy_seconds += clock_seconds() - filled;
+            goes_on = !(chunk.is_cut && is_ordered);
+        }
+        if (status != STATUS_OK) {
+            has_failed = true;
+            goes_on = worker_fail(worker, &failure);
+        }
     }
     const double start = clock_seconds();
-    const enum status status = worker_merge(worker, failure);
+    if (!has_failed && worker_merge(worker, &failure) != STATUS_OK)
+        worker_fail(worker, &failure);
     worker->finished_at = clock_seconds();
     worker->busy_seconds += worker->finished_at - start;
-    return status;
 }
 
 /*
@@ -167,7 +198,6 @@ static void *worker_run(void *argument)
     struct worker *worker = argument;
     const struct worker_pool *pool = worker->pool;
     struct crew *crew = pool->crew;
-    const struct failure *failure = &worker->failure;
 
     if (!source_join(crew->source)) {
         crew_leave(crew);
@@ -181,7 +211,7 @@ static void *worker_run(void *argument)
         if (worker->open_status == STATUS_OK) {
             if (pool->joins_late)
                 crew_add_feeder(crew);
-            worker->status = worker_loop(worker);
+            worker_loop(worker);
         } else {
             worker->status = pool->joins_late ? STATUS_OK : worker->open_status; /* none is lost */
             if (pool->joins_late)
@@ -189,16 +219,12 @@ static void *worker_run(void *argument)
             source_leave(crew->source);
         }
     }
-    if (worker->status != STATUS_OK) {
-        const bool is_of_data = failure->position != STATUS_NOWHERE;
-        source_stop(crew->source,
-                    worker->status == STATUS_DATA && is_of_data ? failure->position : 0);
-        /* Chunks are lost, unless it is a failure of the data, which follows what was absorbed. */
-        if (crew->operation->stop && !is_of_data)
-            crew->operation->stop(*crew->partial);
-    }
-    if (worker->fault_status != STATUS_OK)
-        worker->status = status_fail_first(&worker->failure, worker->status, &worker->fault);
+    /* Chunks are lost, unless it is a failure of the data, which follows what was absorbed. */
+    const bool is_of_data = worker->failure.position != STATUS_NOWHERE;
+    if (worker->status == STATUS_ENGINE || (worker->status != STATUS_OK && !is_of_data))
+        source_stop(crew->source, 0);
+    if (worker->status != STATUS_OK && !is_of_data && crew->operation->stop)
+        crew->operation->stop(*crew->partial);
     void *opened = worker->consumer;
     worker->consumer = NULL; /* it holds nothing: worker_pool_merge skips it */
     if (crew->checkpoint)

@@ -3,6 +3,7 @@
 
 #include "input/parts.h"
 
+#include "base/clock.h"
 #include "text/text.h"
 
 #include <pthread.h>
@@ -35,6 +36,9 @@
 #define PARTS_EXPANSION_BITS 22
 #define PARTS_POSITION_MAX   ((uint64_t)1 << 62)
 
+/* After how long a thread may go on with another part. Each time the window moves to its cache. */
+#define PARTS_SLICE_SECONDS 0.04
+
 /* All states, as bits. */
 #define PARTS_ANY_STATE ((1u << TEXT_SCAN_STATES) - 1)
 
@@ -66,12 +70,14 @@ struct parts_file {
     off_t begin;
     uint64_t position; /* of the beginning of the file in the stream */
 
-    /* The parts' lock guards this and the next eight. Until the worker of the first part has read
+    /* The parts' lock guards this and the next ten. Until the worker of the first part has read
      * a header with names of fields, and knows what ends rows, no other part is taken. */
     bool has_rules;
     struct text_rules rules;
     enum text_row_end row_end;
     size_t taken;             /* parts that were taken */
+    uint64_t next_begin;      /* where the next part begins */
+    uint64_t last_bytes;      /* the length of the last part that was taken */
     bool is_taken;            /* all parts were */
     struct parts_seam *seams; /* of text: [taken] */
     size_t seams_capacity;
@@ -89,9 +95,11 @@ struct parts_file {
 
 /* A part that was taken. The thread that has marked it busy reads it. */
 struct parts_part {
-    struct parts_part *next; /* this and the next two are guarded by the lock */
+    struct parts_part *next; /* this and the next four are guarded by the lock */
     bool is_busy;
-    pthread_t puller; /* the last thread that read it */
+    bool is_owned;   /* `owner` goes on with it */
+    pthread_t owner; /* the last thread that read it */
+    double slice;    /* since when */
     struct parts_file *file;
     size_t index;
     struct decoder_part found;
@@ -111,8 +119,9 @@ struct parts {
     const struct reader_options *options;
     struct reader_options join_options; /* for what a part reads beyond its end */
 
-    pthread_mutex_t lock;     /* guards what follows */
-    pthread_cond_t freed;     /* a part became free or was read, or the end */
+    struct relay *relay;
+
+    pthread_mutex_t lock;     /* guards what follows; taken before the relay's */
     struct parts_file *files; /* in the order of the stream */
     struct parts_file **last;
     struct parts_part *taken;
@@ -122,7 +131,8 @@ struct parts {
     uint64_t bytes;   /* of the parts that were read to their ends */
 };
 
-struct parts *parts_create(const struct record_format *format, const struct reader_options *options)
+struct parts *parts_create(const struct record_format *format, const struct reader_options *options,
+                           struct relay *relay)
 {
     struct parts *parts = calloc(1, sizeof *parts);
 
@@ -130,13 +140,13 @@ struct parts *parts_create(const struct record_format *format, const struct read
         return NULL;
     parts->format = format;
     parts->options = options;
+    parts->relay = relay;
     parts->join_options = *options;
     parts->join_options.bytes_read = NULL; /* they are read again */
     parts->join_options.kinds &= DECODER_COMPRESSED;
     parts->begin = parts->stop = UINT64_MAX;
     parts->last = &parts->files;
     pthread_mutex_init(&parts->lock, NULL);
-    pthread_cond_init(&parts->freed, NULL);
     return parts;
 }
 
@@ -176,7 +186,6 @@ void parts_destroy(struct parts *parts)
         parts->files = file->next;
         parts_close_file(file);
     }
-    pthread_cond_destroy(&parts->freed);
     pthread_mutex_destroy(&parts->lock);
     free(parts);
 }
@@ -200,6 +209,8 @@ uint64_t parts_add(struct parts *parts, struct input *input, const struct decode
     file->has_rules = !parts->format->has_names &&
                       (file->row_end != TEXT_ENDS_LF || !record_may_end_with_cr(parts->format));
     file->begin = input->start;
+    file->next_begin = (uint64_t)input->start;
+    file->last_bytes = bytes;
     file->position = position;
     pthread_mutex_init(&file->lock, NULL);
     pthread_mutex_lock(&parts->lock);
@@ -452,25 +463,87 @@ static void parts_fill(struct parts *parts, struct parts_part *part, struct part
 
 /* --- taking parts; the lock is held ---------------------------------------------------------- */
 
-/* Returns a part that is not busy: one that this thread read last, or with `anybody` any. */
-static struct parts_part *parts_find_free(const struct parts *parts, bool anybody)
+/* Returns how many compressed bytes are left of a part that is not busy. */
+static uint64_t parts_left(const struct parts_part *part)
+{
+    return part->joined > 0 ? 0 : (uint64_t)(part->reader.limit - part->reader.next);
+}
+
+/* Likewise of the next part of a file, which is not known before it is taken: of the file, or of
+ * one as long as the last. */
+static uint64_t parts_left_of_file(const struct parts_file *file)
+{
+    const uint64_t left = (uint64_t)file->input->size - file->next_begin;
+
+    return left < file->last_bytes ? left : file->last_bytes;
+}
+
+/* Whether somebody may go on with a part, */
+static bool parts_is_free(const struct parts *parts, const struct parts_part *part)
+{
+    return !part->is_busy && part->stream.position < parts->stop;
+}
+
+/* or somebody does. The others are not needed. */
+static bool parts_is_left(const struct parts *parts, const struct parts_part *part)
+{
+    return part->is_busy || part->stream.position < parts->stop;
+}
+
+/* Returns the part that this thread goes on with, or NULL. */
+static struct parts_part *parts_find_own(const struct parts *parts)
 {
     struct parts_part *part = parts->taken;
 
-    while (part && (part->is_busy || part->stream.position >= parts->stop ||
-                    (!anybody && !pthread_equal(part->puller, pthread_self()))))
+    while (part && (!parts_is_free(parts, part) || !part->is_owned ||
+                    !pthread_equal(part->owner, pthread_self())))
         part = part->next;
     return part;
 }
 
-/* Returns the first file with a part that can be taken, or NULL. */
+/* Returns the free part with most left, or NULL: one with an owner, or one without. */
+static struct parts_part *parts_find_free(const struct parts *parts, bool is_owned)
+{
+    struct parts_part *found = NULL;
+
+    for (struct parts_part *part = parts->taken; part; part = part->next) {
+        if (parts_is_free(parts, part) && part->is_owned == is_owned &&
+            (!found || parts_left(part) > parts_left(found)))
+            found = part;
+    }
+    return found;
+}
+
+/* Whether a part of the file can be taken. */
+static bool parts_may_take(const struct parts *parts, const struct parts_file *file)
+{
+    return !file->is_taken && (file->taken == 0 || file->has_rules) && file->position < parts->stop;
+}
+
+/* Returns the file with most left among those of which a part can be taken, or NULL. */
 static struct parts_file *parts_next_file(const struct parts *parts)
 {
-    struct parts_file *file = parts->files;
+    struct parts_file *found = NULL;
 
-    while (file && (file->is_taken || (file->taken > 0 && !file->has_rules)))
-        file = file->next;
-    return file;
+    for (struct parts_file *file = parts->files; file; file = file->next) {
+        if (parts_may_take(parts, file) &&
+            (!found || parts_left_of_file(file) > parts_left_of_file(found)))
+            found = file;
+    }
+    return found;
+}
+
+/* Returns the counts of parts_count. */
+static struct parts_counts parts_count_held(const struct parts *parts)
+{
+    struct parts_counts counts = {.taken = 0};
+
+    for (const struct parts_part *part = parts->taken; part; part = part->next)
+        counts.taken += parts_is_left(parts, part);
+    counts.left = counts.taken;
+    for (const struct parts_file *file = parts->files; file; file = file->next)
+        counts.left += parts_may_take(parts, file);
+    return counts;
 }
 
 /*
@@ -543,13 +616,12 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
     struct parts_file *file;
 
     *taken = NULL;
-    while ((file = parts_next_file(parts)) != NULL && file->position < parts->stop) {
+    while ((file = parts_next_file(parts)) != NULL) {
         struct parts_part *part = calloc(1, sizeof *part);
         const bool has_seam = !parts->format->is_text || parts_add_seam(file);
         enum parts_found result = part && has_seam ? PARTS_FOUND : PARTS_NO_MEMORY;
         if (part) {
             part->is_busy = true;
-            part->puller = pthread_self();
             part->file = file;
             part->index = file->taken++;
             part->next = parts->taken;
@@ -560,12 +632,16 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
             pthread_mutex_lock(&parts->lock);
         }
         file->is_taken |= result != PARTS_FOUND || part->found.is_last;
+        if (result == PARTS_FOUND) {
+            file->next_begin = part->found.end;
+            file->last_bytes = part->found.end - part->found.begin;
+        }
         if (result == PARTS_NO_MEMORY) {
             const char *name = file->name;
             parts->stop = 0;
             if (part)
                 parts_drop(parts, part);
-            pthread_cond_broadcast(&parts->freed);
+            relay_notify(parts->relay, true);
             return input_fail(failure, name, "no memory to decompress it");
         }
         const uint64_t offset = part->found.begin - (uint64_t)file->begin;
@@ -573,7 +649,7 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
         if (result == PARTS_NO_MORE || position >= parts->stop) {
             file->is_taken = true;
             parts_drop(parts, part);
-            pthread_cond_broadcast(&parts->freed);
+            relay_notify(parts->relay, true);
             continue;
         }
         part->stream = (struct stream){
@@ -624,7 +700,10 @@ static enum parts_event parts_read(struct parts *parts, struct parts_part *part,
     struct parts_turn turn = {.chunk = stream_begin(stream, buffer), .status = STATUS_OK};
 
     part->is_busy = true;
-    part->puller = pthread_self();
+    if (!part->is_owned || !pthread_equal(part->owner, pthread_self()))
+        part->slice = clock_seconds();
+    part->is_owned = true;
+    part->owner = pthread_self();
     if (!part->is_guessed && part->file->known == part->index) {
         stream->skip_state = part->file->state;
         part->is_guessed = true;
@@ -641,7 +720,7 @@ static enum parts_event parts_read(struct parts *parts, struct parts_part *part,
         part->file->rules = stream->rules;
         part->file->row_end = part->reader.row_end;
         part->file->has_rules = true;
-        pthread_cond_broadcast(&parts->freed);
+        relay_notify(parts->relay, true);
     }
     if (parts->format->text.is_quoted) {
         part->file->seams[part->index].link = part->link;
@@ -663,47 +742,92 @@ static enum parts_event parts_read(struct parts *parts, struct parts_part *part,
         parts->stop = failure->position;
     if (turn.has_ended || turn.status != STATUS_OK) {
         parts_drop(parts, part);
-        pthread_cond_broadcast(&parts->freed);
-    } else {
-        pthread_cond_signal(&parts->freed);
+        relay_notify(parts->relay, true);
     }
     return turn.status == STATUS_OK ? PARTS_CHUNK : PARTS_FAULT;
 }
 
-enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bool wait,
-                            struct chunk *chunk, bool *has_several, struct failure *failure)
+struct parts_counts parts_count(struct parts *parts)
 {
-    enum parts_event event;
+    pthread_mutex_lock(&parts->lock);
+    const struct parts_counts counts = parts_count_held(parts);
+    pthread_mutex_unlock(&parts->lock);
+    return counts;
+}
+
+bool parts_has_own(struct parts *parts)
+{
+    pthread_mutex_lock(&parts->lock);
+    const bool has_own = parts_find_own(parts) != NULL;
+    pthread_mutex_unlock(&parts->lock);
+    return has_own;
+}
+
+/*
+ * Finds the part that this thread goes on with: its own, unless that had its slice; then one that
+ * nobody goes on with, or the next of a file, whichever has more left; at last one whose owner is
+ * counting. *found is NULL if there is none. Fails as parts_take_next.
+ */
+static enum status parts_choose(struct parts *parts, struct parts_part **found,
+                                struct failure *failure)
+{
+    struct parts_part *own = parts_find_own(parts);
+    struct parts_part *other = parts_find_free(parts, false);
+    const struct parts_file *file = parts_next_file(parts);
+    const uint64_t left_of_other = other ? parts_left(other) : 0;
+    const uint64_t left_of_file = file ? parts_left_of_file(file) : 0;
+    enum status status = STATUS_OK;
+
+    if (own && (other || file)) {
+        const unsigned threads = relay_threads(parts->relay).joined;
+        const bool is_end = threads > 1 && parts_count_held(parts).left <= 2 * (size_t)threads;
+        const uint64_t left = left_of_other > left_of_file ? left_of_other : left_of_file;
+        if (is_end && left > parts_left(own) &&
+            clock_seconds() - own->slice > PARTS_SLICE_SECONDS) {
+            own->is_owned = false;
+            own = NULL;
+        }
+    }
+    *found = own;
+    if (!own && file && (!other || left_of_file > left_of_other)) {
+        status = parts_take_next(parts, found, failure);
+        if (parts_next_file(parts))
+            relay_let_join(parts->relay, 1);
+    }
+    if (!*found)
+        *found = parts_find_free(parts, false);
+    if (!*found)
+        *found = parts_find_free(parts, true);
+    return status;
+}
+
+enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, struct chunk *chunk,
+                            struct failure *failure)
+{
+    enum parts_event event = PARTS_NONE;
 
     pthread_mutex_lock(&parts->lock);
     for (;;) {
-        struct parts_part *part = parts_find_free(parts, false);
-        if (!part && parts_take_next(parts, &part, failure) != STATUS_OK) {
-            *chunk = (struct chunk){.is_cut = true};
+        struct parts_part *part;
+        *chunk = (struct chunk){.is_cut = true};
+        if (parts_choose(parts, &part, failure) != STATUS_OK) {
             event = PARTS_FAULT;
             break;
         }
-        if (!part && wait)
-            part = parts_find_free(parts, true);
-        if (part) {
-            event = parts_read(parts, part, buffer, chunk, failure);
-            if (event == PARTS_FAULT || chunk->bytes > 0)
-                break;
-            continue; /* no row begins in it */
-        }
-        const struct parts_part *left = parts->taken; /* that is busy or still needed */
-        while (left && !left->is_busy && left->stream.position >= parts->stop)
-            left = left->next;
-        event = left ? PARTS_NONE : PARTS_ENDED;
-        if (event == PARTS_ENDED)
-            pthread_cond_broadcast(&parts->freed); /* the others that wait see the same */
-        if (!wait || event == PARTS_ENDED)
+        if (!part) {
+            *chunk = (struct chunk){.bytes = 0};
+            event = parts_count_held(parts).taken > 0 ? PARTS_NONE : PARTS_ENDED;
             break;
-        pthread_cond_wait(&parts->freed, &parts->lock);
+        }
+        event = parts_read(parts, part, buffer, chunk, failure);
+        const size_t left = parts_count_held(parts).left;
+        if (event == PARTS_FAULT)
+            break;
+        if (chunk->bytes > 0 && (left == 0 || !relay_hand(parts->relay, buffer, chunk, left))) {
+            relay_notify(parts->relay, false); /* the part is free meanwhile */
+            break;
+        }
     }
-    const struct parts_part *part = parts->taken;
-    const struct parts_file *file = parts_next_file(parts);
-    *has_several = (part && part->next) || (part && file) || (file && file->next);
     pthread_mutex_unlock(&parts->lock);
     return event;
 }
@@ -715,7 +839,7 @@ void parts_stop(struct parts *parts, uint64_t position)
         parts->needs_order |= !parts->format->is_text && position > parts->begin;
         parts->stop = position;
     }
-    pthread_cond_broadcast(&parts->freed);
+    relay_notify(parts->relay, true);
     pthread_mutex_unlock(&parts->lock);
 }
 

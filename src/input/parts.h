@@ -1,9 +1,13 @@
 /*
  * Parts: compressed files that several workers decode in parallel. Each compressed regular file is
  * divided into parts that can be decoded independently: groups of frames, groups of blocks listed
- * in an index, or the whole file. A worker takes a part, decodes a chunk of it into its own buffer
- * and counts it. If all parts are taken, a worker may decode the next chunk of a part while the
- * worker that took it is counting.
+ * in an index, or the whole file. A worker takes a part, and decodes it chunk by chunk. It counts
+ * the chunks itself, or hands them to workers that have no part (relay.h).
+ *
+ * The part that is taken next is of the file with most left. At the end, when fewer parts are left
+ * than two for each worker, a worker that has decoded one for a while goes on with another that has
+ * more left and that nobody decodes: so parts of unequal length, and three parts and two workers,
+ * end at the same time.
  *
  * A row belongs to the part in which it begins: the worker of that part reads on beyond the end of
  * the part, up to the end of the row, and the worker of the next part skips these bytes. A row that
@@ -25,6 +29,7 @@
 #include "base/status.h"
 #include "input/reader.h"
 #include "input/record.h"
+#include "input/relay.h"
 #include "input/stream.h"
 #include "job/chunk.h"
 
@@ -36,11 +41,11 @@ struct parts;
 
 /*
  * Makes an object without files. The format and the options must outlive it, and must not change
- * after parts_add. Returns NULL with errno set if there is no memory. The caller destroys it, when
- * no thread pulls from it.
+ * after parts_add; so must the relay, which is told of parts that become free. Returns NULL with
+ * errno set if there is no memory. The caller destroys it, when no thread pulls from it.
  */
-struct parts *parts_create(const struct record_format *format,
-                           const struct reader_options *options);
+struct parts *parts_create(const struct record_format *format, const struct reader_options *options,
+                           struct relay *relay);
 
 /* Frees it, and closes its files and readers. NULL is allowed. */
 void parts_destroy(struct parts *parts);
@@ -54,20 +59,28 @@ void parts_destroy(struct parts *parts);
 uint64_t parts_add(struct parts *parts, struct input *input, const struct decoder_format *format,
                    uint64_t position);
 
+struct parts_counts {
+    size_t taken; /* parts that a thread has begun and that are not at their end */
+    size_t left;  /* these, and files with parts that no thread has begun */
+};
+struct parts_counts parts_count(struct parts *parts);
+
+/* Returns whether this thread was the last to decode some part that is not at its end. */
+bool parts_has_own(struct parts *parts);
+
 enum parts_event {
     PARTS_CHUNK, /* *chunk is filled */
     PARTS_FAULT, /* *chunk precedes a fault, which is in *failure; it may be empty */
-    PARTS_NONE,  /* no part is free */
+    PARTS_NONE,  /* other threads decode all parts that are left */
     PARTS_ENDED, /* all files added so far have been read */
 };
 
 /*
- * Fills `buffer` with the next chunk of a part that no other thread is decoding. If there is none,
- * returns PARTS_NONE, or with `wait` waits until there is one or all files have been read. Sets
- * *has_several if more than one part is left, so that more workers would help.
+ * Fills `buffer` with the next chunk that this thread is to count, of its part or, if it has none,
+ * of one that no other thread is decoding. Goes on as long as chunks can be handed to others.
  */
-enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, bool wait,
-                            struct chunk *chunk, bool *has_several, struct failure *failure);
+enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, struct chunk *chunk,
+                            struct failure *failure);
 
 /*
  * Ends the stream at a position, that of a fault, or 0: nothing from there on is read any more.

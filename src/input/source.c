@@ -9,6 +9,7 @@
 #include "input/first_block.h"
 #include "input/parts.h"
 #include "input/reader.h"
+#include "input/relay.h"
 #include "input/stream.h"
 #include "text/text.h"
 
@@ -55,10 +56,10 @@
 #define SOURCE_FINISH_BYTES ((size_t)4096)
 
 /*
- * The number of threads that pull from a compressed file in turns: one decodes while the others
- * count.
+ * So many compressed files are opened ahead for each thread that pulls, so that the longest can be
+ * begun first.
  */
-#define SOURCE_TURNS 3
+#define SOURCE_FILES_AHEAD 2
 
 /* The inputs as they were when the source was opened. */
 struct source_origin {
@@ -87,12 +88,9 @@ struct source {
     atomic_bool has_ended;            /* everything outside the parts was read */
     atomic_bool is_unread;            /* the pipe went unread for too long when last measured */
     atomic_uint waiting;              /* threads that wait for the lock to pull */
+    atomic_uintptr_t decoder;         /* the thread that decodes an input in order; 0: none yet */
 
-    pthread_mutex_t join_lock; /* guards the next three; taken alone, or last */
-    pthread_cond_t joining;    /* signalled when one of them changes */
-    unsigned joined;           /* threads that have joined */
-    unsigned wanted;           /* how many may join; UINT_MAX: all */
-    bool ended;                /* none may join any more */
+    struct relay relay; /* its lock is taken alone, or last */
 
     pthread_mutex_t turn_lock; /* guards the next four, of ranges of CSV; taken alone, or last */
     pthread_cond_t turned;     /* signalled when they change */
@@ -207,9 +205,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
             new->size = SOURCE_SIZE_UNKNOWN; /* the decoded size differs */
         input_release(input);
     }
-    new->wanted = new->size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX;
-    pthread_mutex_init(&new->join_lock, NULL);
-    pthread_cond_init(&new->joining, NULL);
+    relay_init(&new->relay, new->size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX);
     pthread_mutex_init(&new->turn_lock, NULL);
     pthread_cond_init(&new->turned, NULL);
     pthread_mutex_init(&new->lock, NULL);
@@ -348,7 +344,7 @@ void source_set_format(struct source *source, const struct record_format *format
 {
     source->format = *format;
     if (divides && source->origin.size != SOURCE_SIZE_UNKNOWN) /* it can be repeated */
-        source->parts = parts_create(&source->format, &source->reading);
+        source->parts = parts_create(&source->format, &source->reading, &source->relay);
     if (format->has_arrays)
         source->reading.kinds &= ~(unsigned)DECODER_ARRAY;
     source->stream.rules = format->text;
@@ -371,8 +367,7 @@ void source_close(struct source *source)
     pthread_mutex_destroy(&source->lock);
     pthread_mutex_destroy(&source->turn_lock);
     pthread_cond_destroy(&source->turned);
-    pthread_cond_destroy(&source->joining);
-    pthread_mutex_destroy(&source->join_lock);
+    relay_destroy(&source->relay);
     free(source);
 }
 
@@ -432,31 +427,12 @@ enum status source_repeat(struct source **source, struct failure *failure)
 
 bool source_join(struct source *source)
 {
-    pthread_mutex_lock(&source->join_lock);
-    while (source->joined >= source->wanted && !source->ended)
-        pthread_cond_wait(&source->joining, &source->join_lock);
-    bool wanted = !source->ended;
-    source->joined += wanted;
-    pthread_mutex_unlock(&source->join_lock);
-    return wanted;
+    return relay_join(&source->relay);
 }
 
 void source_leave(struct source *source)
 {
-    pthread_mutex_lock(&source->join_lock);
-    source->joined--;
-    pthread_cond_broadcast(&source->joining);
-    pthread_mutex_unlock(&source->join_lock);
-}
-
-/* Lets `more` threads join, UINT_MAX: all; or 0: none any more. */
-static void source_let_join(struct source *source, unsigned more)
-{
-    pthread_mutex_lock(&source->join_lock);
-    source->wanted = more > UINT_MAX - source->wanted ? UINT_MAX : source->wanted + more;
-    source->ended = source->ended || more == 0;
-    pthread_cond_broadcast(&source->joining);
-    pthread_mutex_unlock(&source->join_lock);
+    relay_leave(&source->relay);
 }
 
 void source_stop(struct source *source, uint64_t position)
@@ -470,8 +446,9 @@ void source_stop(struct source *source, uint64_t position)
     if (!atomic_exchange(&source->stopped, true)) {
         ssize_t n = write(source->wake[1], "", 1); /* an empty pipe takes a byte */
         (void)n;
-        source_let_join(source, 0);
+        relay_let_join(&source->relay, 0);
     }
+    relay_notify(&source->relay, true);
 }
 
 const char *source_tabbed_file(const struct source *source)
@@ -505,14 +482,6 @@ enum status source_check(const struct source *source, uint64_t counted, struct f
 
 /* --- opening inputs; the lock is held -------------------------------------------------------- */
 
-/* Notes that compressed input was found. A few threads can take turns with some decoders. */
-static void source_note_format(struct source *source, const struct decoder_format *format)
-{
-    atomic_store_explicit(&source->is_decoding, true, memory_order_relaxed);
-    if (decoder_has_small_window(format))
-        source_let_join(source, SOURCE_TURNS - 1);
-}
-
 /*
  * After an input was opened: adds a compressed file to the parts, or lets a large plain one be
  * claimed in ranges after its header, and ends reading in order.
@@ -527,7 +496,7 @@ static enum status source_divide_input(struct source *source, const struct sourc
 
     source->may_divide = false;
     if (reader->format) {
-        source_note_format(source, reader->format);
+        atomic_store(&source->is_decoding, true);
         if (!source->parts || pull->chunk.filled > pull->chunk.whole || stream->rest_bytes > 0)
             return STATUS_OK; /* a record goes over its beginning */
         input_hold(input);
@@ -705,8 +674,8 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
             if (piece.bytes > 0)
                 stream->origin.name = reader->input->name;
             stream_count_header(stream, reader);
-            if (reader->format && !atomic_load_explicit(&source->is_decoding, memory_order_relaxed))
-                source_note_format(source, reader->format);
+            if (reader->format)
+                atomic_store(&source->is_decoding, true);
             if (event == INPUT_ERROR)
                 return failure->status;
             is_done = event == INPUT_EMPTY;
@@ -742,11 +711,11 @@ static void source_count_pullers(struct source *source)
 {
     if (!source_has_input(source)) {
         if (!atomic_load(&source->is_divided))
-            source_let_join(source, 0);
+            relay_let_join(&source->relay, 0);
         return;
     }
     if (!source->is_reading) {
-        source_let_join(source, UINT_MAX);
+        relay_let_join(&source->relay, UINT_MAX);
         return;
     }
     if (source->reader.format)
@@ -759,16 +728,15 @@ static void source_count_pullers(struct source *source)
     source->was_awaited = atomic_load(&source->waiting) > 0;
     if (++source->pulls <= SOURCE_UNREAD_PULLS)
         return;
-    pthread_mutex_lock(&source->join_lock);
-    const bool is_full = source->wanted >= source->processors - 1; /* one is the writer's */
-    pthread_mutex_unlock(&source->join_lock);
+    const bool is_full =
+        relay_threads(&source->relay).wanted >= source->processors - 1; /* one is the writer's */
     const unsigned percent = is_full ? SOURCE_UNREAD_FULL : SOURCE_UNREAD_SPARE;
     const bool is_unread = source->unread_seconds * 100 > source->measured_seconds * percent;
     atomic_store_explicit(&source->is_unread, is_unread, memory_order_relaxed);
     source->pulls = 1;
     source->unread_seconds = source->measured_seconds = 0;
     if (is_unread)
-        source_let_join(source, 1);
+        relay_let_join(&source->relay, 1);
 }
 
 /*
@@ -886,41 +854,41 @@ static enum status source_read_range(struct source *source, const struct source_
     return status;
 }
 
+/* Returns the number of parts that threads have begun. */
+static unsigned source_count_taken(const struct source *source)
+{
+    return source->parts ? (unsigned)parts_count(source->parts).taken : 0;
+}
+
+/* What a pull waits for. */
+enum source_wait {
+    SOURCE_WAITS,          /* for another thread that reads, and for data */
+    SOURCE_WAITS_FOR_DATA, /* but for no other thread */
+    SOURCE_TRIES,          /* for nothing */
+};
+
 /*
- * Pulls from the inputs outside the parts. With the lock: reads or claims, completes the chunk, and
- * advances the stream; then without it, reads what was claimed. *chunk is empty at the end of the
- * input, and if nothing can be read at present; without `wait`, also if another thread has the
- * lock. Fails also if the input has ended within an element.
+ * Completes a pull that has read or claimed: makes the chunk and advances the stream. Sets *ended
+ * at the end of the input, and once the source is stopped. Fails also if the input has ended within
+ * an element. The lock is held.
  */
-static enum status source_pull_inputs(struct source *source, struct chunk_buffer *buffer, bool wait,
-                                      struct chunk *chunk, bool *ended, struct failure *failure)
+static enum status source_end_pull(struct source *source, struct source_pull *pull,
+                                   enum status status, struct chunk *chunk, bool *ended,
+                                   struct failure *failure)
 {
     const struct record_format *format = &source->format;
+    const struct source_range *range = &pull->range;
     struct stream *stream = &source->stream;
-    struct source_pull pull = {.chunk = stream_begin(stream, buffer), .wait = wait};
-    const struct source_range *range = &pull.range;
+    size_t fault = pull->chunk.filled;
 
-    *chunk = (struct chunk){.bytes = 0};
-    *ended = false;
-    if (wait) {
-        atomic_fetch_add(&source->waiting, 1);
-        pthread_mutex_lock(&source->lock);
-        atomic_fetch_sub(&source->waiting, 1);
-    } else if (pthread_mutex_trylock(&source->lock) != 0) {
-        return STATUS_OK;
-    }
-    source->pull_begins = clock_seconds();
-    source->waited = false;
-    enum status status = source_fill(source, &pull, failure);
-    size_t fault = pull.chunk.filled;
     if (range->bytes > 0) { /* the beginning of an element that is kept belongs to the first one */
-        pull.chunk.whole = pull.chunk.filled;
+        pull->chunk.whole = pull->chunk.filled;
     } else if (status == STATUS_OK) {
-        fault = pull.chunk.whole;
-        status = stream_keep(stream, &pull.chunk, failure);
+        fault = pull->chunk.whole;
+        status = stream_keep(stream, &pull->chunk, failure);
     }
     const size_t rest = stream->rest_bytes;
-    if (status == STATUS_OK && range->bytes == 0 && pull.chunk.whole == 0 && rest > 0 &&
+    if (status == STATUS_OK && range->bytes == 0 && pull->chunk.whole == 0 && rest > 0 &&
         !source_has_input(source) && !atomic_load(&source->stopped))
         status =
             status_fail(failure, STATUS_DATA,
@@ -934,7 +902,7 @@ static enum status source_pull_inputs(struct source *source, struct chunk_buffer
     const bool is_dropped =
         range->bytes == 0 && !is_cut && stream->position >= atomic_load(&source->stop);
     const uint64_t line = stream->origin.line;
-    stream_end(stream, &pull.chunk, is_dropped, is_cut, chunk);
+    stream_end(stream, &pull->chunk, is_dropped, is_cut, chunk);
     chunk->sequence = source->sequence;
     if (range->bytes > 0) {
         chunk->bytes += range->bytes;
@@ -959,8 +927,54 @@ static enum status source_pull_inputs(struct source *source, struct chunk_buffer
     *ended = !source_has_input(source) || is_stopped;
     if (*ended && (stream->rest_bytes == 0 || is_stopped)) /* else the next pull fails */
         atomic_store(&source->has_ended, true);
+    return status;
+}
+
+/*
+ * Pulls from the inputs outside the parts. With the lock: reads or claims, and completes the chunk;
+ * then without it, reads what was claimed. As long as other threads take chunks that are decoded,
+ * this thread hands them over and goes on. *chunk is empty at the end of the input, and if nothing
+ * can be read at present; *is_busy then says whether another thread has the lock.
+ */
+static enum status source_pull_inputs(struct source *source, struct chunk_buffer *buffer,
+                                      enum source_wait wait, struct chunk *chunk, bool *ended,
+                                      bool *is_busy, struct failure *failure)
+{
+    struct source_pull pull;
+    enum status status;
+    bool is_handed;
+
+    *chunk = (struct chunk){.bytes = 0};
+    *ended = false;
+    *is_busy = false;
+    if (wait == SOURCE_WAITS) {
+        atomic_fetch_add(&source->waiting, 1);
+        pthread_mutex_lock(&source->lock);
+        atomic_fetch_sub(&source->waiting, 1);
+    } else if (pthread_mutex_trylock(&source->lock) != 0) {
+        *is_busy = true;
+        return STATUS_OK;
+    }
+    do {
+        pull = (struct source_pull){
+            .chunk = stream_begin(&source->stream, buffer),
+            .wait = wait != SOURCE_TRIES,
+        };
+        source->pull_begins = clock_seconds();
+        source->waited = false;
+        status = source_fill(source, &pull, failure);
+        status = source_end_pull(source, &pull, status, chunk, ended, failure);
+        const bool is_decoded = source->is_reading && source->reader.format;
+        atomic_store(&source->decoder, is_decoded ? (uintptr_t)pthread_self() : 0);
+        is_handed = is_decoded && chunk->bytes > 0 && status == STATUS_OK && !*ended &&
+                    relay_hand(&source->relay, buffer, chunk, 1 + source_count_taken(source));
+    } while (is_handed);
     pthread_mutex_unlock(&source->lock);
-    return is_cut || range->bytes == 0 ? status : source_read_range(source, &pull, chunk, failure);
+    if (atomic_load(&source->is_decoding))
+        relay_notify(&source->relay, *ended);
+    if (status != STATUS_OK || pull.range.bytes == 0)
+        return status;
+    return source_read_range(source, &pull, chunk, failure);
 }
 
 /*
@@ -996,36 +1010,71 @@ static enum status source_blank_comments(struct source *source, const struct chu
     return STATUS_OK;
 }
 
+/*
+ * Pulls once compressed input was found. A thread that has begun to decode an input goes on with
+ * it. The others take what is handed over; if there is nothing, they begin the next input, or go on
+ * with one whose thread is counting, and else wait. At the end *chunk is empty.
+ */
+static enum status source_pull_decoded(struct source *source, struct chunk_buffer *buffer,
+                                       struct chunk *chunk, struct failure *failure)
+{
+    struct parts *parts = source->parts;
+    bool reads = atomic_load(&source->decoder) == (uintptr_t)pthread_self();
+    bool has_part = !reads && parts && parts_has_own(parts);
+
+    for (;;) {
+        const uint64_t events = relay_events(&source->relay);
+        const bool is_free = !reads && !has_part;
+        const size_t ahead = SOURCE_FILES_AHEAD * (size_t)relay_threads(&source->relay).joined;
+        enum parts_event event = PARTS_ENDED;
+        enum status status = STATUS_OK;
+        bool ended = atomic_load(&source->has_ended) || atomic_load(&source->stopped);
+        bool is_busy = false;
+
+        *chunk = (struct chunk){.bytes = 0};
+        if (is_free)
+            status = relay_take(&source->relay, atomic_load(&source->stop), buffer, chunk, failure);
+        if (status != STATUS_OK || chunk->bytes > 0)
+            return status;
+        if (!ended && !has_part && (reads || !parts || parts_count(parts).left < ahead)) {
+            status = source_pull_inputs(source, buffer, SOURCE_WAITS_FOR_DATA, chunk, &ended,
+                                        &is_busy, failure);
+            if (status != STATUS_OK || chunk->bytes > 0)
+                return status;
+            if (!ended && !is_busy)
+                continue; /* a file was added to the parts */
+        }
+        if (parts && !reads)
+            event = parts_pull(parts, buffer, chunk, failure);
+        if (event == PARTS_FAULT)
+            source_stop(source, failure->position);
+        if (event == PARTS_FAULT || event == PARTS_CHUNK)
+            return event == PARTS_FAULT ? failure->status : STATUS_OK;
+        if (is_free && ended && event == PARTS_ENDED && relay_events(&source->relay) == events)
+            break;
+        if (is_free)
+            relay_wait(&source->relay, events);
+        reads = has_part = false;
+    }
+    relay_let_join(&source->relay, 0);
+    relay_notify(&source->relay, true); /* the others that wait see the same */
+    return STATUS_OK;
+}
+
 enum status source_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
                         struct failure *failure)
 {
     enum status status = STATUS_OK;
     bool ended = false;
+    bool is_busy;
 
     do {
-        if (atomic_load_explicit(&source->is_divided, memory_order_acquire)) {
-            const bool is_last = atomic_load(&source->has_ended);
-            bool has_several;
-            const enum parts_event event =
-                parts_pull(source->parts, buffer, is_last, chunk, &has_several, failure);
-            if (event == PARTS_FAULT) {
-                source_stop(source, failure->position);
-                status = failure->status;
-                break;
-            }
-            if (event == PARTS_CHUNK) {
-                if (has_several)
-                    source_let_join(source, UINT_MAX);
-                break;
-            }
-            if (event == PARTS_ENDED && is_last) {
-                *chunk = (struct chunk){.bytes = 0};
-                source_let_join(source, 0);
-                break;
-            }
+        if (atomic_load(&source->is_decoding)) {
+            status = source_pull_decoded(source, buffer, chunk, failure);
+            break;
         }
-        status = source_pull_inputs(source, buffer, true, chunk, &ended, failure);
-        ended = ended && !atomic_load(&source->is_divided);
+        status = source_pull_inputs(source, buffer, SOURCE_WAITS, chunk, &ended, &is_busy, failure);
+        ended = ended && !atomic_load(&source->is_decoding);
     } while (status == STATUS_OK && chunk->bytes == 0 && !ended);
     if (source_blank_comments(source, buffer, chunk, failure) != STATUS_OK)
         status = failure->status; /* before any other fault of the chunk */
@@ -1035,9 +1084,13 @@ enum status source_pull(struct source *source, struct chunk_buffer *buffer, stru
 enum status source_try_pull(struct source *source, struct chunk_buffer *buffer, struct chunk *chunk,
                             bool *pulled, struct failure *failure)
 {
-    bool ended;
-    enum status status = source_pull_inputs(source, buffer, false, chunk, &ended, failure);
+    bool ended = false;
+    bool is_busy;
+    enum status status =
+        relay_take(&source->relay, atomic_load(&source->stop), buffer, chunk, failure);
 
+    if (status == STATUS_OK && chunk->bytes == 0)
+        status = source_pull_inputs(source, buffer, SOURCE_TRIES, chunk, &ended, &is_busy, failure);
     if (source_blank_comments(source, buffer, chunk, failure) != STATUS_OK)
         status = failure->status;
     *pulled = status != STATUS_OK || chunk->bytes > 0 || ended;

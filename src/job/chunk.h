@@ -14,6 +14,12 @@ struct decoder_format;
 /* The longest row that a buffer grows for. */
 #define CHUNK_ROW_BYTES_MAX ((size_t)1 << 30)
 
+/* A mapping of memory_map, for a chunk. */
+struct chunk_memory {
+    char *data;
+    size_t bytes;
+};
+
 /* Memory for a chunk. The owner frees it. */
 struct chunk_buffer {
     char *data;
@@ -25,7 +31,12 @@ struct chunk_buffer {
      * cannot grow.
      */
     enum status (*grow)(struct chunk_buffer *buffer, size_t capacity, struct failure *failure);
-    void *owner; /* for grow */
+    /*
+     * Exchanges the memory, whose contents others will read, for other memory of at least the usual
+     * capacity. NULL: the memory cannot be exchanged.
+     */
+    void (*exchange)(struct chunk_buffer *buffer, struct chunk_memory *memory);
+    void *owner; /* for grow and exchange */
 };
 
 /* The next capacity of a buffer that is too small for a row. */
