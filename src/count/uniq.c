@@ -94,11 +94,9 @@ enum status uniq_finalize(void *partial, const struct job *job, uint64_t element
 {
     const enum table_order order = job->any_order ? TABLE_ANY_ORDER : TABLE_ASCENDING;
     struct uniq *uniq = partial;
-    const struct growing_window *window = uniq_window(uniq);
 
     uniq->elements = elements;
-    if (window && (table_finalize(uniq->table, TABLE_ANY_ORDER, failure) != STATUS_OK ||
-                   uniq_join_windows(uniq, failure) != STATUS_OK))
+    if (uniq_window(uniq) && uniq_join_windows(uniq, failure) != STATUS_OK)
         return failure->status;
     if (table_finalize(uniq->table, order, failure) != STATUS_OK)
         return failure->status;

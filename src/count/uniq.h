@@ -60,8 +60,9 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
                           size_t n, uint64_t values);
 
 /*
- * Gives each value one counter, in the newest window or in the finalized table. No worker may be at
- * work. Fails with STATUS_DATA if there is no memory. Used by finalize alone.
+ * Gives each value one counter, in the newest window or in the table, which must be finalized then.
+ * There is a window, and no worker may be at work; works on table_threads threads. Fails as
+ * table_finalize does. Used by finalize alone.
  */
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure);
 
