@@ -67,7 +67,7 @@ static void uniq_find_ends(struct uniq *uniq)
 {
     const struct growing_window *window = uniq_window(uniq);
     const uint64_t distinct = table_distinct(uniq->table);
-    const uint64_t begin = window ? (uint64_t)window->first ^ uniq->flip : 0;
+    const uint64_t begin = window ? uniq_window_first(uniq, window) : 0;
     uint64_t high = window ? distinct : 0;
 
     uniq->below = 0;

@@ -76,6 +76,13 @@ static inline __int128 uniq_bin(const struct uniq *uniq, uint64_t key)
     return uniq->flip != 0 ? (__int128)(int64_t)bin : (__int128)bin;
 }
 
+/* The key of the first bin of a window; those of the others follow. */
+static inline uint64_t uniq_window_first(const struct uniq *uniq,
+                                         const struct growing_window *window)
+{
+    return (uint64_t)window->first ^ uniq->flip;
+}
+
 struct rows;
 
 /*

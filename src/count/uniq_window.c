@@ -33,12 +33,7 @@
 #define UNIQ_WINDOW_FEW  64
 #define UNIQ_WINDOW_SOME 8
 
-/* The first and the last key of a window. */
-static uint64_t uniq_window_first(const struct uniq *uniq, const struct growing_window *window)
-{
-    return (uint64_t)window->first ^ uniq->flip;
-}
-
+/* The last key of a window. */
 static uint64_t uniq_window_last(const struct uniq *uniq, const struct growing_window *window)
 {
     return uniq_window_first(uniq, window) + (window->bins - 1);
