@@ -158,6 +158,9 @@ struct pipeline {
     pthread_mutex_t lock;           /* for adding a pool */
     struct pipeline_window *window; /* NULL: results are of all so far */
     uint64_t earlier_elements;      /* of earlier periods of the window */
+    double ended_at;                /* when all workers had left, */
+    double merged_at;               /* and pipeline_finalize had merged, */
+    double finalized_at;            /* and finalized, for the last time */
 };
 
 /* Adds a pool that is not open. Returns NULL if there are too many. */
@@ -253,6 +256,7 @@ static enum status pipeline_finalize(struct pipeline *pipeline, struct failure *
         if (worker_pool_merge(&pipeline->pools[i], &own) != STATUS_OK)
             status = status_fail_first(failure, status, &own);
     }
+    pipeline->merged_at = clock_seconds();
     uint64_t elements = pipeline_elements(pipeline) - pipeline->earlier_elements;
     if (status == STATUS_OK && job_has_rows(job))
         status = operation_get_rows(job, &elements, failure);
@@ -261,6 +265,7 @@ static enum status pipeline_finalize(struct pipeline *pipeline, struct failure *
     status = pipeline->crew.operation->finalize(*task->partial, job, elements, failure);
     if (status == STATUS_OK && pipeline->window)
         status = pipeline_window_move(pipeline->window, *task->partial, elements, failure);
+    pipeline->finalized_at = clock_seconds();
     return status;
 }
 
@@ -569,6 +574,7 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
     while (!crew->ended)
         pthread_cond_wait(&crew->changed, &crew->lock);
     pthread_mutex_unlock(&crew->lock);
+    pipeline->ended_at = clock_seconds();
     for (size_t i = 0; i < pipeline->pool_count; i++) {
         struct worker_pool *pool = &pipeline->pools[i];
         struct pipeline_startup *startup = pipeline->startups[i];
@@ -634,6 +640,15 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
     for (size_t i = 0; i < report->worker_pool_count; i++)
         worker_pool_close(&pipeline.pools[i], &report->pools[i]);
     report->seconds = clock_seconds() - pipeline.crew.start;
+    double end_seconds = 0;
+    for (size_t i = 0; i < report->worker_pool_count; i++) {
+        if (report->pools[i].end_seconds > end_seconds)
+            end_seconds = report->pools[i].end_seconds;
+    }
+    report->after_seconds = report->seconds - end_seconds;
+    report->leave_seconds = pipeline.ended_at - pipeline.crew.start - end_seconds;
+    report->merge_seconds = pipeline.merged_at - pipeline.ended_at;
+    report->finalize_seconds = pipeline.finalized_at - pipeline.merged_at;
     if (pipeline.window)
         pipeline_window_destroy(pipeline.window);
     return status;

@@ -30,7 +30,8 @@ struct worker {
     atomic_bool pulls;             /* has begun to pull; relaxed */
     atomic_uint_least64_t bytes;   /* pulled so far; other threads read it; relaxed */
     atomic_uint_least64_t counted; /* of these, bytes in chunks; likewise */
-    double opened_at;              /* when it was ready to pull, and when it was done */
+    double opened_at;              /* when it was ready to pull, pulled no more, and was done */
+    double ended_at;
     double finished_at;
     double pull_seconds;
     double busy_seconds;
@@ -150,10 +151,10 @@ static enum status worker_loop(struct worker *worker)
         if (chunk.is_cut)
             break;
     }
-    const double start = clock_seconds();
+    worker->ended_at = clock_seconds();
     const enum status status = worker_merge(worker, failure);
     worker->finished_at = clock_seconds();
-    worker->busy_seconds += worker->finished_at - start;
+    worker->busy_seconds += worker->finished_at - worker->ended_at;
     return status;
 }
 
@@ -318,6 +319,8 @@ void worker_pool_close(struct worker_pool *pool, struct worker_pool_report *repo
             opened_at = worker->opened_at;
         if (worker->finished_at > finished_at)
             finished_at = worker->finished_at;
+        if (worker->ended_at - pool->crew->start > report->end_seconds)
+            report->end_seconds = worker->ended_at - pool->crew->start;
         if (worker->open_status != STATUS_OK)
             snprintf(report->reason, sizeof report->reason, "%.255s", worker->failure.message);
     }
