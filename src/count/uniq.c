@@ -42,6 +42,17 @@ void uniq_destroy(void *partial)
     free(uniq);
 }
 
+struct operation_size uniq_size(const void *partial)
+{
+    const struct uniq *uniq = partial;
+    const struct growing_window *window = uniq_window(uniq);
+
+    return (struct operation_size){
+        .counters = window ? window->bins : 0,
+        .rows = table_rows_about(uniq->table),
+    };
+}
+
 void uniq_make_keys(const struct uniq *uniq, uint64_t *words, size_t n)
 {
     const struct uniq_divisor *divisor = &uniq->divisor;

@@ -153,6 +153,12 @@ enum status table_writer_flush(struct table_writer *writer, struct failure *fail
 /* The number of rows in memory, which may have the same keys. No writer may be at work. */
 uint64_t table_held(const struct table *table);
 
+/*
+ * Returns about how many rows are in memory: of a sample of the partitions, of each the packed
+ * ones, or what came if none are packed yet. Thread-safe, but not with table_finalize.
+ */
+uint64_t table_rows_about(struct table *table);
+
 /* The order of a finalized table's rows. */
 enum table_order {
     TABLE_ANY_ORDER,
