@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS  18
+#define ROUNDS  (TAP_HAS_TSAN ? 6 : 18)
 #define STEPS   32
 #define VALUES  ((size_t)1 << 20) /* from -VALUES / 2 on */
 #define WRITERS 4                 /* as many threads move counts, if there are cores */
@@ -250,7 +250,8 @@ int main(void)
 {
     for (size_t round = 0; round < ROUNDS; round++)
         test_drawn(round);
-    tap_ok(shape.has_zeros && shape.has_runs && shape.has_windows && shape.has_overlap,
+    tap_ok(TAP_HAS_TSAN ||
+               (shape.has_zeros && shape.has_runs && shape.has_windows && shape.has_overlap),
            "there were zeros %d, runs on disk %d, windows %d, overlaps %d", shape.has_zeros,
            shape.has_runs, shape.has_windows, shape.has_overlap);
     return tap_done();
