@@ -25,14 +25,18 @@ import numpy
 
 PARTS = 16
 ENGINES = ("cpu", "cuda", "auto")
-# The work, its options and its input.
-WORK = (("256 bins", "--range 0:5M --bins 256 --binary", "ids"),
-        ("5M bins", "--bins 5M --binary", "ids"),
-        ("reduce sum,min,max", "reduce sum,min,max --binary", "ids"),
-        ("uniq, 1Mi different", "uniq --top 3 -t i64le", "mi"),
-        ("uniq, all different", "uniq --top 3 -t i64le", "all"),
-        ("text, sum", "reduce sum --text", "text"),
-        ("field 9 of a log", "-f 9 --bins 600", "log"))
+# The work, its options, its input, and how many times over that is read.
+WORK = (("256 bins", "--range 0:5M --bins 256 --binary", "ids", 1),
+        ("5M bins", "--bins 5M --binary", "ids", 1),
+        ("reduce sum,min,max", "reduce sum,min,max --binary", "ids", 1),
+        ("uniq, 5M dense", "uniq --top 3 --binary", "ids", 1),
+        ("uniq, 5M dense, 4 x as large", "uniq --top 3 --binary", "ids", 4),
+        ("uniq, 1Mi different", "uniq --top 3 -t i64le", "mi", 1),
+        ("uniq, 1Mi different, 4 x as large", "uniq --top 3 -t i64le", "mi", 4),
+        ("uniq, skewed", "uniq --top 3 -t i64le", "skewed", 1),
+        ("uniq, all different", "uniq --top 3 -t i64le", "all", 1),
+        ("text, sum", "reduce sum --text", "text", 1),
+        ("field 9 of a log", "-f 9 --bins 600", "log", 1))
 
 
 def make_inputs(megabytes):
@@ -40,6 +44,10 @@ def make_inputs(megabytes):
     values = megabytes * 1000000 // 4
     rng.integers(0, 5000000, values, dtype="i4").tofile("ids")
     (rng.integers(0, 2 ** 20, values // 2) * 0x9E3779B97F4A7).tofile("mi")
+    # Zipf 1.1 over 1Mi values
+    weights = numpy.arange(1, 2 ** 20 + 1) ** -1.1
+    ranks = numpy.searchsorted(weights.cumsum() / weights.sum(), rng.random(values // 2))
+    (ranks * 0x9E3779B97F4A7).tofile("skewed")
     # multiplying by an odd number gives different values
     (numpy.arange(values // 4, dtype="u8") * numpy.uint64(0x9E3779B97F4A7C15)).tofile("all")
     numbers = "\n".join(map(str, rng.integers(0, 10 ** 9, 1000000).tolist())) + "\n"
@@ -149,16 +157,17 @@ def main():
             return
         make_inputs(megabytes)
         if "zst" in inputs:
-            for name in ("ids", "mi", "all", "text", "log"):
+            for name in ("ids", "mi", "skewed", "all", "text", "log"):
                 compress(name)
         print("| work | input | `wc -c` | cpu | cuda | auto | auto / better |\n|---|---|---|---|---|---|---|")
-        for work, options, name in WORK:
+        for work, options, name, over in WORK:
+            files, parts = (" ".join([each] * over) for each in (name, name + ".part.*.zst"))
             for kind in inputs:
-                command = {"file": f"{gpuhist} {options} %s {name}",
-                           "pipe": f"cat {name} | {gpuhist} {options} %s",
-                           "zst": f"{gpuhist} {options} %s {name}.part.*.zst"}[kind]
+                command = {"file": f"{gpuhist} {options} %s {files}",
+                           "pipe": f"cat {files} | {gpuhist} {options} %s",
+                           "zst": f"{gpuhist} {options} %s {parts}"}[kind]
                 times = {engine: [] for engine in ENGINES}
-                pipe = [seconds(f"cat {name} | wc -c") for _ in range(runs)] if kind == "pipe" else []
+                pipe = [seconds(f"cat {files} | wc -c") for _ in range(runs)] if kind == "pipe" else []
                 for _ in range(runs):
                     for engine in ENGINES:
                         times[engine].append(seconds(command % ("-q --engine=" + engine)))

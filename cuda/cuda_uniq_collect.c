@@ -1,9 +1,10 @@
 /*
  * Adds the table of a GPU to the host's table. If the host does not have far more entries than the
  * device, they are moved to the device first: it adds them faster than the host would look up each
- * entry of the device among its own. What then comes from the device is distinct, and the host
- * packs it as it is. A table with weights stays on the host: it holds keys beside them, too. So
- * does one of addresses, whose keys may have two words.
+ * entry of the device among its own. Then the counts of values that lie in the host's window leave
+ * the device as an array, which is added to those of the window. What comes after that is distinct,
+ * and the host packs it as it is. All threads do each of these. A table with weights stays on the
+ * host: it holds keys beside them, too. So does one of addresses, whose keys may have two words.
  */
 #include "config.h"
 
@@ -26,6 +27,12 @@
 #define CUDA_UNIQ_MOVED_MAX 4
 
 /*
+ * An array has at most so many counters for each entry of the device. A counter takes 8 bytes of a
+ * copy, and an entry, which the host has to look up, as much time as many of them.
+ */
+#define CUDA_UNIQ_COUNTERS_MAX 16
+
+/*
  * The staging memory: its maximum, its share of the slots' memory, and of what the host's table may
  * take. With 2 MiB, of which each of 16 threads had 128 KiB, they mostly waited: 1Gi
  * different values took 3.4 s, with 8 MiB 2.9 s, with 32 MiB 2.5 s, with 128 MiB 2.4 s.
@@ -46,7 +53,10 @@ struct cuda_uniq_address {
     struct table_entry entry;
 };
 
-/* Entries move from the host's table to the device's, or from the device's slots to the host's. */
+/*
+ * Entries move from the host's table to the device's, or from the device's slots to the host's, or
+ * counts to the host's window.
+ */
 struct cuda_uniq_transfer {
     const struct cuda_shared *shared;
     unsigned threads;
@@ -54,10 +64,12 @@ struct cuda_uniq_transfer {
     struct table_entry *staging;   /* [threads * piece] */
     struct table_entry *d_staging; /* the same on the device if entries move there; else NULL */
     uint64_t *d_left;              /* [threads] then; as cuda_uniq_add_launch has it */
-    uint64_t set;                  /* of the host's table, if slots move there; all are in it */
+    const struct growing_window *window; /* if counts move there; else NULL */
+    const uint64_t *d_counts;            /* [window->bins] then */
+    uint64_t set;   /* of the host's table, if slots move there; all are in it */
     size_t section; /* slots that a thread takes at a time: one or more pieces, and the keys of
                        whole partitions of the host's table, so that threads do not share them */
-    _Atomic size_t taken; /* slots, or partitions of the host's table */
+    _Atomic size_t taken; /* slots, partitions of the host's table, or counters */
     pthread_mutex_t lock; /* guards what follows */
     struct failure *failure;
     enum status status;
@@ -220,6 +232,28 @@ static enum status cuda_uniq_move_to_host(struct cuda_uniq_thread *thread, struc
     return STATUS_OK;
 }
 
+/* Adds counters to those of the window until none is left. */
+static enum status cuda_uniq_move_counts(struct cuda_uniq_thread *thread, struct failure *failure)
+{
+    struct cuda_uniq_transfer *transfer = thread->transfer;
+    const size_t bins = (size_t)transfer->window->bins;
+    uint64_t *counts = (uint64_t *)thread->entries;
+    const size_t capacity = transfer->piece * sizeof *thread->entries / sizeof *counts;
+    size_t first;
+
+    while ((first = atomic_fetch_add(&transfer->taken, capacity)) < bins) {
+        const size_t n = bins - first < capacity ? bins - first : capacity;
+        cudaError_t error = cudaMemcpyAsync(counts, transfer->d_counts + first, n * sizeof *counts,
+                                            cudaMemcpyDeviceToHost, thread->stream);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(thread->stream);
+        if (error != cudaSuccess)
+            return cuda_check_copy(error, failure);
+        histogram_add_counts64(transfer->window->histogram, first, counts, n);
+    }
+    return STATUS_OK;
+}
+
 /* A thread's part of a transfer. */
 static void cuda_uniq_transfer_part(void *context, size_t part)
 {
@@ -242,6 +276,7 @@ static void cuda_uniq_transfer_part(void *context, size_t part)
             table_writer_open(cuda_uniq_host_table(transfer->shared), &thread.writer, &failure);
     if (status == STATUS_OK)
         status = transfer->d_staging ? cuda_uniq_move_to_device(&thread, &failure)
+                 : transfer->window  ? cuda_uniq_move_counts(&thread, &failure)
                                      : cuda_uniq_move_to_host(&thread, &failure);
     if (status == STATUS_OK)
         status = table_writer_flush(thread.writer, &failure);
@@ -266,8 +301,21 @@ static enum status cuda_uniq_transfer_run(struct cuda_uniq_transfer *transfer)
     return transfer->status;
 }
 
-/* Moves the host's entries to the device, if there is memory there to copy them to. */
-static enum status cuda_uniq_transfer_to_device(struct cuda_uniq_transfer *transfer)
+static enum status cuda_uniq_read_control(const struct cuda_uniq_transfer *transfer,
+                                          struct cuda_uniq_control *control)
+{
+    const struct cuda_uniq *self = transfer->shared->host;
+    return cuda_check_copy(cudaMemcpy(control, self->table.d_control, sizeof *control,
+                                      cudaMemcpyDeviceToHost),
+                           transfer->failure);
+}
+
+/*
+ * Moves the host's entries to the device, if there is memory there to copy them to; the control
+ * words are read again.
+ */
+static enum status cuda_uniq_transfer_to_device(struct cuda_uniq_transfer *transfer,
+                                                struct cuda_uniq_control *control)
 {
     const size_t entries = transfer->threads * transfer->piece;
     void *d_memory;
@@ -283,6 +331,47 @@ static enum status cuda_uniq_transfer_to_device(struct cuda_uniq_transfer *trans
     enum status status = cuda_uniq_transfer_run(transfer);
     transfer->d_staging = NULL;
     cudaFree(d_memory);
+    return status == STATUS_OK ? cuda_uniq_read_control(transfer, control) : status;
+}
+
+/*
+ * Adds the counts of values that lie in the host's window to it, if it is dense and there is memory
+ * on the device for an array. The table has the others then. Counts of 0 say that a value came:
+ * they stay, and so does the key whose word is 0.
+ */
+static enum status cuda_uniq_transfer_counts(struct cuda_uniq_transfer *transfer,
+                                             struct cuda_uniq_control *control)
+{
+    const struct cuda_shared *shared = transfer->shared;
+    const struct cuda_uniq *self = shared->host;
+    const struct uniq *uniq = shared->partial; /* unless there are addresses */
+    const struct growing_window *window =
+        cuda_uniq_has_addresses(shared) ? NULL : uniq_window(uniq);
+    uint64_t *d_counts;
+
+    if (!window || window->bins / CUDA_UNIQ_COUNTERS_MAX > control->used)
+        return STATUS_OK;
+    const size_t bytes = (size_t)(window->bins + 1) * sizeof *d_counts;
+    cudaError_t error = cudaMalloc((void **)&d_counts, bytes);
+    if (cuda_is_out_of_memory(error))
+        return STATUS_OK;
+    if (error != cudaSuccess)
+        return cuda_check_copy(error, transfer->failure);
+    uint64_t *d_left = d_counts + window->bins;
+    error = cudaMemset(d_counts, 0, bytes);
+    if (error == cudaSuccess)
+        error =
+            cuda_uniq_spread_launch(&shared->device, &self->table, uniq_window_first(uniq, window),
+                                    window->bins, d_counts, d_left, NULL);
+    if (error == cudaSuccess) /* waits for it, too */
+        error = cudaMemcpy(&control->used, d_left, sizeof control->used, cudaMemcpyDeviceToHost);
+    enum status status = cuda_check_copy(error, transfer->failure);
+    transfer->window = window;
+    transfer->d_counts = d_counts;
+    if (status == STATUS_OK)
+        status = cuda_uniq_transfer_run(transfer);
+    transfer->window = NULL;
+    cudaFree(d_counts);
     return status;
 }
 
@@ -303,7 +392,7 @@ static enum status cuda_uniq_transfer_to_host(struct cuda_uniq_transfer *transfe
     if (status == STATUS_OK)
         status = table_writer_flush(writer, transfer->failure);
     table_writer_close(writer);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK || control->used == 0)
         return status;
     transfer->set = table_new_set(cuda_uniq_host_table(shared));
     transfer->section = cuda_uniq_slots(shared) >> TABLE_PARTITION_BITS;
@@ -334,16 +423,15 @@ enum status cuda_uniq_collect(const struct cuda_shared *shared, void *staging, s
         transfer.threads = (unsigned)(capacity / CUDA_UNIQ_PIECE_MIN);
     while (2 * transfer.piece <= slots && 2 * transfer.piece * transfer.threads <= capacity)
         transfer.piece *= 2;
-    cudaError_t error =
-        cudaMemcpy(&control, table->d_control, sizeof control, cudaMemcpyDeviceToHost);
-    if (error != cudaSuccess)
-        return cuda_fail(error, "cannot copy the result", failure);
+    if (cuda_uniq_read_control(&transfer, &control) != STATUS_OK)
+        return failure->status;
     if ((held > 0 && held / CUDA_UNIQ_MOVED_MAX <= control.used && !shared->job->has_weights &&
          !cuda_uniq_has_addresses(shared) &&
-         cuda_uniq_transfer_to_device(&transfer) != STATUS_OK) ||
+         cuda_uniq_transfer_to_device(&transfer, &control) != STATUS_OK) ||
+        cuda_uniq_transfer_counts(&transfer, &control) != STATUS_OK ||
         cuda_uniq_transfer_to_host(&transfer, &control) != STATUS_OK)
         return failure->status;
-    error = cudaMemset(table->d_slots, 0, slots * sizeof *table->d_slots);
+    cudaError_t error = cudaMemset(table->d_slots, 0, slots * sizeof *table->d_slots);
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot clear the table", failure);
     return STATUS_OK;

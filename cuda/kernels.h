@@ -201,6 +201,16 @@ cudaError_t cuda_uniq_add_launch(const struct cuda_device *device, struct table_
                                  size_t entries, const struct cuda_uniq_table *table,
                                  uint64_t *d_left, cudaStream_t stream);
 
+/*
+ * Moves the counts above 0 of keys `first` to first + bins - 1 from the table to d_counts[bins],
+ * which is all zeros, and adds the number of slots that still hold a word to *d_left. The table
+ * may then only be read, and cleared: a search would end at an emptied slot.
+ */
+cudaError_t cuda_uniq_spread_launch(const struct cuda_device *device,
+                                    const struct cuda_uniq_table *table, uint64_t first,
+                                    uint64_t bins, uint64_t *d_counts, uint64_t *d_left,
+                                    cudaStream_t stream);
+
 /* Device memory for the results of stalin-sort; each area is 256-byte aligned. */
 struct cuda_stalin_sort_buffers {
     void *d_kept;    /* capacity for all elements */

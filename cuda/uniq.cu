@@ -256,6 +256,31 @@ __global__ void __launch_bounds__(ADD_THREADS)
     }
 }
 
+/* Counts of words that lie in a window become an array. A slot is read and emptied by one thread.
+ */
+__global__ void __launch_bounds__(ADD_THREADS)
+    uniq_spread_kernel(const __grid_constant__ struct slots slots, uint64_t mask, uint64_t first,
+                       uint64_t bins, unsigned long long *d_counts, unsigned long long *d_left)
+{
+    const size_t entries = (size_t)1 << slots.bits;
+    const size_t stride = (size_t)gridDim.x * ADD_THREADS;
+
+    for (size_t begin = (size_t)blockIdx.x * ADD_THREADS; begin < entries; begin += stride) {
+        const size_t i = begin + threadIdx.x;
+        bool is_left = false;
+        if (i < entries && slots.d_slots[i].word != 0) {
+            const struct slots::slot entry = slots.d_slots[i];
+            const uint64_t bin = (entry.word ^ mask) - first;
+            is_left = entry.count == 0 || bin >= bins;
+            if (!is_left) {
+                d_counts[bin] = entry.count;
+                slots.d_slots[i].word = 0;
+            }
+        }
+        add_of_warp(d_left, is_left);
+    }
+}
+
 } // namespace
 
 cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struct job *job,
@@ -292,5 +317,18 @@ cudaError_t cuda_uniq_add_launch(const struct cuda_device *device, struct table_
     uniq_add_kernel<<<4 * blocks, ADD_THREADS, 0, stream>>>((struct slots::slot *)d_entries,
                                                             entries, slots(table),
                                                             (unsigned long long *)d_left);
+    return cudaGetLastError();
+}
+
+cudaError_t cuda_uniq_spread_launch(const struct cuda_device *device,
+                                    const struct cuda_uniq_table *table, uint64_t first,
+                                    uint64_t bins, uint64_t *d_counts, uint64_t *d_left,
+                                    cudaStream_t stream)
+{
+    unsigned blocks = grid_size(device, (size_t)1 << table->bits, ADD_THREADS);
+
+    uniq_spread_kernel<<<4 * blocks, ADD_THREADS, 0, stream>>>(slots(table), table->seeds[0], first,
+                                                               bins, (unsigned long long *)d_counts,
+                                                               (unsigned long long *)d_left);
     return cudaGetLastError();
 }

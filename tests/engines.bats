@@ -85,7 +85,7 @@ load helpers
     [[ ${stderr_lines[0]} == "gpuhist: engine cuda is not used: "* ]]
     [[ ${stderr_lines[1]} == "gpuhist: engine cpu was used, with 1 worker, from "* ]]
     [[ ${stderr_lines[3]} == "gpuhist: cpu: 1 worker, 12 bytes, ready after "* ]]
-    [ "${#stderr_lines[@]}" -eq 5 ]
+    [ "${#stderr_lines[@]}" -eq 6 ]
 }
 
 @test "--gpus: under auto those that are there; by name all of them must be" {

@@ -27,3 +27,9 @@ compare() {
     skip_without_gpu
     compare text
 }
+
+# bats test_tags=gpu
+@test "gpu: dense values, with some far away, on a GPU beside the CPU" {
+    skip_without_gpu
+    compare beside
+}

@@ -5,6 +5,7 @@ usage: gpu_counts.py GPUHIST TEST ENGINE...
     reductions   those that take a table of the distinct values, with some beside them
     records      sums of weights, in bins and of distinct values, of records; weights that are none
     text         the same of text, in fields of any order, with lines that are blank or invalid
+    beside       uniq of dense values, with some far away, on a GPU beside the CPU: as on the CPU alone
 """
 
 import os
@@ -251,6 +252,36 @@ def check_bad_weights(rng, engines):
     check(["--bins", "100", "-t", "i32", *words, *settings(rng), "in"], engines,
           lines(sums_by(values[inside], weights[inside].astype(np.uint64))), 0,
           b"gpuhist: weight outside the bins: 1 below, 1 above; --range auto makes 100 bins of all\n")
+
+
+def run_beside(words, engines):
+    """What words write on a GPU beside one thread of the CPU, which takes long; both must have counted."""
+    command = [GPUHIST, *words, "--threads", "1", "--stats", "-o", "out"]
+    command += ["--gpus", "0"] if "cuda" in engines else []
+    done = subprocess.run(command, capture_output=True, check=False, timeout=300)
+    stats = done.stderr.decode()
+    if done.returncode != 0 or not all(f"gpuhist: {engine}: " in stats for engine in engines):
+        sys.exit(f"{command}: status {done.returncode}, {stats}")
+    with open("out", "rb") as file:
+        return file.read()
+
+
+def test_beside(engines):
+    rng = np.random.default_rng(4)
+    values = rng.integers(0, 3_000_000, 128_000_000, dtype=np.int32)
+    values[::997] = rng.integers(-2**31, 2**31, len(values[::997]), dtype=np.int64)
+    values.astype("<i4").tofile("in")
+    weighted = ["--record", "8", "-t", "i32", "--weight", "u8@4"]  # of the next value: many are 0
+    values[1::2] &= 3
+    values.astype("<i4").tofile("records")
+    every = ["--every", "0.2"]
+    for words, others in (["--binary", "in"], [[], ["-S", "24M"], every]), \
+            (["--top", "30000", "--binary", "in"], [[]]), ([*weighted, "records"], [[], every]):
+        command = [GPUHIST, "uniq", *words, "--engine", "cpu"]
+        right = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=300).stdout
+        for other in others:
+            if run_beside(["uniq", *words, *other], engines) != right:
+                sys.exit(f"{words} {other}: not what engine cpu prints")
 
 
 def store_text(name, values, weights, bad, rng):

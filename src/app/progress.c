@@ -60,6 +60,10 @@ void progress_print_stats(const struct pipeline_report *report)
                      : busy >= wait               ? "counting"
                                                   : "device");
     }
+    status_print("after the end of the input: %.4f s: counting %.4f s, merging %.4f s, finalizing "
+                 "%.4f s",
+                 report->after_seconds, report->leave_seconds, report->merge_seconds,
+                 report->finalize_seconds);
 }
 
 void progress_print_so_far(const struct pipeline *pipeline, const struct pipeline_live *live,

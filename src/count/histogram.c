@@ -8,12 +8,17 @@
 #include "partial/rows.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Counts of 64 bits that are moved together. */
+#define HISTOGRAM_MOVED ((size_t)1024)
 
 struct histogram_region {
     pthread_mutex_t mutex;
-    uint32_t staged; /* the sum of its 32-bit part, at most staged_limit */
-    bool has_counts; /* its 64-bit part is in use; else it is all zeros */
+    uint32_t staged;        /* the sum of its 32-bit part, at most staged_limit */
+    atomic_bool has_counts; /* its 64-bit part is in use; else it is all zeros; relaxed */
 };
 
 void *histogram_create(const struct job *job, struct failure *failure)
@@ -54,6 +59,14 @@ void histogram_destroy(void *partial)
     free(histogram);
 }
 
+/* Notes that the 64-bit part of a region is in use. Mostly it is, and then no thread waits for the
+ * line of another's cache. */
+static void histogram_use_counts(struct histogram_region *region)
+{
+    if (!atomic_load_explicit(&region->has_counts, memory_order_relaxed))
+        atomic_store_explicit(&region->has_counts, true, memory_order_relaxed);
+}
+
 /* How many of the n counters from `first` on lie in its region. */
 static size_t histogram_region_rest(size_t first, size_t n)
 {
@@ -85,7 +98,7 @@ static size_t histogram_region_rest(size_t first, size_t n)
             } else {                                                                               \
                 for (size_t i = 0; i < length; i++)                                                \
                     histogram->counts[first + i] += counts[i];                                     \
-                region->has_counts = true;                                                         \
+                histogram_use_counts(region);                                                      \
             }                                                                                      \
             pthread_mutex_unlock(&region->mutex);                                                  \
         }                                                                                          \
@@ -117,7 +130,7 @@ uint32_t *histogram_lock_region(struct histogram *histogram, size_t region, uint
             histogram->counts[i] += histogram->staged[i];
             histogram->staged[i] = 0;
         }
-        locked->has_counts = true;
+        histogram_use_counts(locked);
         locked->staged = 0;
     }
     locked->staged += increments;
@@ -132,7 +145,7 @@ void histogram_unlock_region(struct histogram *histogram, size_t region)
 void histogram_add_unlocked(struct histogram *histogram, size_t entry, uint64_t count)
 {
     histogram->counts[entry] += count;
-    histogram->regions[entry >> HISTOGRAM_REGION_LOG2].has_counts = true;
+    histogram_use_counts(&histogram->regions[entry >> HISTOGRAM_REGION_LOG2]);
 }
 
 void histogram_mark_nonempty(struct histogram *histogram, size_t entry)
@@ -143,8 +156,34 @@ void histogram_mark_nonempty(struct histogram *histogram, size_t entry)
         return;
     histogram->counts[entry] = UINT64_MAX;
     histogram->staged[entry] = 1;
+    pthread_mutex_lock(&region->mutex);
     region->staged += region->staged < histogram->staged_limit;
-    region->has_counts = true;
+    pthread_mutex_unlock(&region->mutex);
+    histogram_use_counts(region);
+}
+
+void histogram_move_counts(struct histogram *from, size_t first, struct histogram *to,
+                           size_t to_first, size_t n)
+{
+    uint64_t counts[HISTOGRAM_MOVED];
+
+    for (size_t length; n > 0; first += length, to_first += length, n -= length) {
+        const struct histogram_region *region = &from->regions[first >> HISTOGRAM_REGION_LOG2];
+        uint32_t *staged = from->staged + first;
+        length = histogram_region_rest(first, n);
+        if (!atomic_load_explicit(&region->has_counts, memory_order_relaxed)) {
+            histogram_add_counts32(to, to_first, staged, length);
+            memset(staged, 0, length * sizeof *staged);
+            continue;
+        }
+        length = length < HISTOGRAM_MOVED ? length : HISTOGRAM_MOVED;
+        histogram_copy_counts(from, first, length, counts);
+        histogram_add_counts64(to, to_first, counts, length);
+        for (size_t i = 0; i < length; i++) {
+            if (counts[i] > 0)
+                histogram_take(from, first + i);
+        }
+    }
 }
 
 uint64_t histogram_take(struct histogram *histogram, size_t entry)
@@ -158,7 +197,7 @@ uint64_t histogram_take(struct histogram *histogram, size_t entry)
 bool histogram_is_used(const struct histogram *histogram, size_t entry)
 {
     const struct histogram_region *region = &histogram->regions[entry >> HISTOGRAM_REGION_LOG2];
-    return region->has_counts || region->staged > 0;
+    return atomic_load_explicit(&region->has_counts, memory_order_relaxed) || region->staged > 0;
 }
 
 uint64_t histogram_elements(const struct histogram *histogram)

@@ -6,8 +6,9 @@
  * touches, so workers seldom contend. A region has as many bins as stay in a core's L2 while
  * partitioned values are counted directly into it (cpu_counter_partitioned.c).
  *
- * The functions histogram_add_* and histogram_*_region are thread-safe; the others, and
- * histogram_add_unlocked, are not.
+ * The functions histogram_add_* and histogram_*_region are thread-safe; the others are not.
+ * histogram_add_unlocked and histogram_mark_nonempty are if each thread has entries of its own, and
+ * no thread calls another function meanwhile.
  */
 #ifndef GPUHIST_HISTOGRAM_H
 #define GPUHIST_HISTOGRAM_H
@@ -108,14 +109,22 @@ size_t histogram_skip_empty(const struct histogram *histogram, size_t first, siz
 /* The entry after the last one of [first, end) that is not empty, or `first` if all are empty. */
 size_t histogram_trim_empty(const struct histogram *histogram, size_t first, size_t end);
 
-/* Adds `count` to an entry without a lock. No other thread may use the table. */
+/* Adds `count` to an entry without a lock. */
 void histogram_add_unlocked(struct histogram *histogram, size_t entry, uint64_t count);
 
 /*
  * Makes an entry one that is not empty: if its count is 0, its parts become 1 and -1, modulo 2^64.
- * histogram_lock_region must not be used after it. No other thread may use the table.
+ * histogram_lock_region must not be used after it.
  */
 void histogram_mark_nonempty(struct histogram *histogram, size_t entry);
+
+/*
+ * Moves the counts of entries [first, first + n) to entries [to_first, to_first + n) of another
+ * histogram. Those that are not empty, but have a count of 0, stay. Thread-safe if each thread has
+ * regions of `from` of its own, and no thread calls another function meanwhile.
+ */
+void histogram_move_counts(struct histogram *from, size_t first, struct histogram *to,
+                           size_t to_first, size_t n);
 
 /* Empties an entry and returns its count. */
 uint64_t histogram_take(struct histogram *histogram, size_t entry);

@@ -42,6 +42,17 @@ void uniq_destroy(void *partial)
     free(uniq);
 }
 
+struct operation_size uniq_size(const void *partial)
+{
+    const struct uniq *uniq = partial;
+    const struct growing_window *window = uniq_window(uniq);
+
+    return (struct operation_size){
+        .counters = window ? window->bins : 0,
+        .rows = table_rows_about(uniq->table),
+    };
+}
+
 void uniq_make_keys(const struct uniq *uniq, uint64_t *words, size_t n)
 {
     const struct uniq_divisor *divisor = &uniq->divisor;
@@ -67,7 +78,7 @@ static void uniq_find_ends(struct uniq *uniq)
 {
     const struct growing_window *window = uniq_window(uniq);
     const uint64_t distinct = table_distinct(uniq->table);
-    const uint64_t begin = window ? (uint64_t)window->first ^ uniq->flip : 0;
+    const uint64_t begin = window ? uniq_window_first(uniq, window) : 0;
     uint64_t high = window ? distinct : 0;
 
     uniq->below = 0;
@@ -94,11 +105,9 @@ enum status uniq_finalize(void *partial, const struct job *job, uint64_t element
 {
     const enum table_order order = job->any_order ? TABLE_ANY_ORDER : TABLE_ASCENDING;
     struct uniq *uniq = partial;
-    const struct growing_window *window = uniq_window(uniq);
 
     uniq->elements = elements;
-    if (window && (table_finalize(uniq->table, TABLE_ANY_ORDER, failure) != STATUS_OK ||
-                   uniq_join_windows(uniq, failure) != STATUS_OK))
+    if (uniq_window(uniq) && uniq_join_windows(uniq, failure) != STATUS_OK)
         return failure->status;
     if (table_finalize(uniq->table, order, failure) != STATUS_OK)
         return failure->status;

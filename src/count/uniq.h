@@ -38,11 +38,15 @@ struct uniq {
     __int128 last;  /* less than `first` if there is none */
 };
 
-/* Create, finalize and destroy a struct uniq, as operation.h says. The job must outlive it. */
+struct operation_size;
+
+/* Create, finalize, destroy and measure a struct uniq, as operation.h says. The job must outlive
+ * it. */
 void *uniq_create(const struct job *job, struct failure *failure);
 enum status uniq_finalize(void *uniq, const struct job *job, uint64_t elements,
                           struct failure *failure);
 void uniq_destroy(void *uniq);
+struct operation_size uniq_size(const void *uniq);
 
 /* The newest window, NULL if there is none. It lives until the partial is destroyed. */
 static inline const struct growing_window *uniq_window(const struct uniq *uniq)
@@ -60,8 +64,9 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
                           size_t n, uint64_t values);
 
 /*
- * Gives each value one counter, in the newest window or in the finalized table. No worker may be at
- * work. Fails with STATUS_DATA if there is no memory. Used by finalize alone.
+ * Gives each value one counter, in the newest window or in the table, which must be finalized then.
+ * There is a window, and no worker may be at work; works on table_threads threads. Fails as
+ * table_finalize does. Used by finalize alone.
  */
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure);
 
@@ -73,6 +78,13 @@ static inline __int128 uniq_bin(const struct uniq *uniq, uint64_t key)
 {
     const uint64_t bin = key ^ uniq->flip;
     return uniq->flip != 0 ? (__int128)(int64_t)bin : (__int128)bin;
+}
+
+/* The key of the first bin of a window; those of the others follow. */
+static inline uint64_t uniq_window_first(const struct uniq *uniq,
+                                         const struct growing_window *window)
+{
+    return (uint64_t)window->first ^ uniq->flip;
 }
 
 struct rows;

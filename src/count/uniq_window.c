@@ -3,6 +3,9 @@
 
 #include "count/uniq.h"
 
+#include "base/parallel.h"
+
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Windows take memory. */
@@ -20,19 +23,17 @@
 /* The part of the memory for counts that all windows may take, with both parts of each counter. */
 #define UNIQ_WINDOW_SHARE 4
 
-/* Counts that are moved together. */
+/* Counts that are moved to the table together. */
 #define UNIQ_WINDOW_BATCH 1024
+
+/* So many bins are worth a thread that moves some of them: it takes 0.1 ms. */
+#define UNIQ_MOVE_BINS ((uint64_t)256 << 10)
 
 /* Outliers on each side of a sample: few, or some, as parts of it. */
 #define UNIQ_WINDOW_FEW  64
 #define UNIQ_WINDOW_SOME 8
 
-/* The first and the last key of a window. */
-static uint64_t uniq_window_first(const struct uniq *uniq, const struct growing_window *window)
-{
-    return (uint64_t)window->first ^ uniq->flip;
-}
-
+/* The last key of a window. */
 static uint64_t uniq_window_last(const struct uniq *uniq, const struct growing_window *window)
 {
     return uniq_window_first(uniq, window) + (window->bins - 1);
@@ -103,7 +104,7 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
     pthread_mutex_unlock(&uniq->windows.lock);
 }
 
-/* Adds entries whose keys lie in the newest window to it. */
+/* Adds entries whose keys lie in the newest window to it, those of a thread. */
 static void uniq_window_take(void *context, const struct table_entry *entries, size_t n)
 {
     const struct uniq *uniq = context;
@@ -113,53 +114,108 @@ static void uniq_window_take(void *context, const struct table_entry *entries, s
     for (size_t i = 0; i < n; i++) {
         const size_t bin = (size_t)(entries[i].key - first);
         if (entries[i].count > 0)
-            histogram_add_counts64(window->histogram, bin, &entries[i].count, 1);
+            histogram_add_unlocked(window->histogram, bin, entries[i].count);
         else
             histogram_mark_nonempty(window->histogram, bin);
     }
 }
 
-/*
- * Counts that lie in the newest window are moved there if it is kept, which takes that the table is
- * in memory; all others to the table.
+/* The moving of the counts of a window, on several threads. */
+struct uniq_move {
+    struct uniq *uniq;
+    const struct growing_window *from;
+    const struct growing_window *to; /* gets what lies in it; NULL: all goes to the table */
+    _Atomic size_t taken;            /* bins; a thread takes those of a region at a time */
+    pthread_mutex_t lock;            /* guards what follows */
+    struct failure *failure;
+    enum status status;
+};
+
+/* Moves bins [begin, end) of a region, as arrays where they lie in the other window. */
+static enum status uniq_move_region(const struct uniq_move *move, struct table_writer *writer,
+                                    size_t begin, size_t end, struct failure *failure)
+{
+    const uint64_t first = uniq_window_first(move->uniq, move->from);
+    struct histogram *histogram = move->from->histogram;
+    struct table_entry entries[UNIQ_WINDOW_BATCH];
+    enum status status = STATUS_OK;
+
+    if (move->to) {
+        const __int128 shift = move->to->first - move->from->first;
+        const __int128 low = shift > (__int128)begin ? shift : (__int128)begin;
+        const __int128 past = shift + (__int128)move->to->bins;
+        const __int128 high = past < (__int128)end ? past : (__int128)end;
+        if (low < high)
+            histogram_move_counts(histogram, (size_t)low, move->to->histogram,
+                                  (size_t)(low - shift), (size_t)(high - low));
+    }
+    for (size_t i = begin, n = 0; status == STATUS_OK && i < end; n = 0) {
+        for (; n < UNIQ_WINDOW_BATCH && (i = histogram_skip_empty(histogram, i, end)) < end; i++)
+            entries[n++] =
+                (struct table_entry){.key = first + i, .count = histogram_take(histogram, i)};
+        status = table_writer_add_rows(writer, entries, n, failure);
+    }
+    return status;
+}
+
+static void uniq_move_part(void *context, size_t part)
+{
+    struct uniq_move *move = context;
+    const size_t bins = (size_t)move->from->bins;
+    struct table_writer *writer = NULL;
+    struct failure failure;
+    size_t begin;
+
+    (void)part;
+    enum status status = table_writer_open(move->uniq->table, &writer, &failure);
+    while (status == STATUS_OK &&
+           (begin = atomic_fetch_add(&move->taken, HISTOGRAM_REGION_BINS)) < bins) {
+        const size_t left = bins - begin;
+        const size_t end = begin + (left < HISTOGRAM_REGION_BINS ? left : HISTOGRAM_REGION_BINS);
+        if (histogram_is_used(move->from->histogram, begin))
+            status = uniq_move_region(move, writer, begin, end, &failure);
+    }
+    if (status == STATUS_OK)
+        status = table_writer_flush(writer, &failure);
+    table_writer_close(writer);
+    if (status == STATUS_OK)
+        return;
+    pthread_mutex_lock(&move->lock);
+    move->status = status;
+    *move->failure = failure;
+    pthread_mutex_unlock(&move->lock);
+}
+
+/* Moves all counts of a window: to another one, if it is not NULL and they lie there, or the table.
  */
+static enum status uniq_move_window(struct uniq *uniq, const struct growing_window *from,
+                                    const struct growing_window *to, struct failure *failure)
+{
+    struct uniq_move move = {.uniq = uniq, .from = from, .to = to, .failure = failure};
+    const unsigned threads =
+        parallel_threads(table_threads(uniq->table), from->bins, UNIQ_MOVE_BINS);
+
+    pthread_mutex_init(&move.lock, NULL);
+    parallel_run(threads, threads, uniq_move_part, &move);
+    pthread_mutex_destroy(&move.lock);
+    return move.status;
+}
+
+/* If the table has runs on disk, all counts are moved to it. */
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure)
 {
     const struct growing_window *newest = uniq_window(uniq);
-    const uint64_t newest_first = uniq_window_first(uniq, newest);
-    const bool keeps_newest = table_is_in_memory(uniq->table);
-    const size_t moved = uniq->windows.count - keeps_newest;
-    struct table_entry entries[UNIQ_WINDOW_BATCH];
-    struct table_writer *writer;
     enum status status = STATUS_OK;
-    size_t n = 0;
 
-    if (keeps_newest)
-        table_extract(uniq->table, newest_first, uniq_window_last(uniq, newest), uniq_window_take,
-                      uniq);
-    if (table_writer_open(uniq->table, &writer, failure) != STATUS_OK)
+    for (size_t i = 0; i + 1 < uniq->windows.count && status == STATUS_OK; i++)
+        status = uniq_move_window(uniq, &uniq->windows.list[i], newest, failure);
+    if (status != STATUS_OK)
+        return status;
+    if (!table_is_in_memory(uniq->table))
+        return uniq_move_window(uniq, newest, NULL, failure);
+    if (table_finalize(uniq->table, TABLE_ANY_ORDER, failure) != STATUS_OK)
         return failure->status;
-    for (size_t w = 0; w < moved; w++) {
-        const struct growing_window *window = &uniq->windows.list[w];
-        const uint64_t first = uniq_window_first(uniq, window);
-        const size_t bins = (size_t)window->bins;
-        struct histogram *histogram = window->histogram;
-        for (size_t i = 0;
-             status == STATUS_OK && (i = histogram_skip_empty(histogram, i, bins)) < bins; i++) {
-            entries[n] =
-                (struct table_entry){.key = first + i, .count = histogram_take(histogram, i)};
-            if (keeps_newest && entries[n].key - newest_first < newest->bins) {
-                uniq_window_take(uniq, &entries[n], 1);
-            } else if (++n == UNIQ_WINDOW_BATCH) {
-                status = table_writer_add_rows(writer, entries, n, failure);
-                n = 0;
-            }
-        }
-    }
-    if (status == STATUS_OK)
-        status = table_writer_add_rows(writer, entries, n, failure);
-    if (status == STATUS_OK)
-        status = table_writer_flush(writer, failure);
-    table_writer_close(writer);
-    return status;
+    table_extract(uniq->table, uniq_window_first(uniq, newest), uniq_window_last(uniq, newest),
+                  uniq_window_take, uniq);
+    return STATUS_OK;
 }

@@ -11,13 +11,17 @@
 
 /* The state of a run. */
 struct offload_policy_view {
-    uint64_t input_bytes; /* or ENGINE_INPUT_UNKNOWN */
-    uint64_t bytes;       /* pulled so far */
-    double seconds;       /* since the start */
-    unsigned workers;     /* of the CPU, at least 1 */
-    unsigned pulling;     /* CPU workers that have begun to pull */
-    bool is_unread;       /* the pipe goes unread (source_progress) */
-    unsigned feeders;     /* of devices that have joined */
+    uint64_t input_bytes;   /* or ENGINE_INPUT_UNKNOWN */
+    uint64_t bytes;         /* pulled so far */
+    double seconds;         /* since the start */
+    uint64_t earlier_bytes; /* and those of an earlier view; 0: there is none */
+    double earlier_seconds;
+    uint64_t counters; /* of the result of a device, and rows (struct operation_size) */
+    uint64_t rows;
+    unsigned workers; /* of the CPU, at least 1 */
+    unsigned pulling; /* CPU workers that have begun to pull */
+    bool is_unread;   /* the pipe goes unread (source_progress) */
+    unsigned feeders; /* of devices that have joined */
 };
 
 /* Returns whether even slow CPU workers finish so much input before a device could be ready. */

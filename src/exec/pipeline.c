@@ -155,9 +155,12 @@ struct pipeline {
     struct worker_pool pools[PIPELINE_WORKER_POOLS_MAX];
     struct pipeline_startup *startups[PIPELINE_WORKER_POOLS_MAX]; /* of pools; NULL: none */
     atomic_size_t pool_count;       /* grows when further devices are prepared */
-    pthread_mutex_t lock;           /* for adding a pool */
+    pthread_mutex_t lock;           /* for adding a pool, and finalizing or replacing the partial */
     struct pipeline_window *window; /* NULL: results are of all so far */
     uint64_t earlier_elements;      /* of earlier periods of the window */
+    double ended_at;                /* when all workers had left, */
+    double merged_at;               /* and pipeline_finalize had merged, */
+    double finalized_at;            /* and finalized, for the last time */
 };
 
 /* Adds a pool that is not open. Returns NULL if there are too many. */
@@ -253,14 +256,18 @@ static enum status pipeline_finalize(struct pipeline *pipeline, struct failure *
         if (worker_pool_merge(&pipeline->pools[i], &own) != STATUS_OK)
             status = status_fail_first(failure, status, &own);
     }
+    pipeline->merged_at = clock_seconds();
     uint64_t elements = pipeline_elements(pipeline) - pipeline->earlier_elements;
     if (status == STATUS_OK && job_has_rows(job))
         status = operation_get_rows(job, &elements, failure);
     if (status != STATUS_OK)
         return status;
+    pthread_mutex_lock(&pipeline->lock);
     status = pipeline->crew.operation->finalize(*task->partial, job, elements, failure);
     if (status == STATUS_OK && pipeline->window)
         status = pipeline_window_move(pipeline->window, *task->partial, elements, failure);
+    pthread_mutex_unlock(&pipeline->lock);
+    pipeline->finalized_at = clock_seconds();
     return status;
 }
 
@@ -286,8 +293,10 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
             status = failure->status;
     }
     if (partial) { /* the pools go on with it */
+        pthread_mutex_lock(&pipeline->lock);
         operation->destroy(*task->partial);
         *task->partial = partial;
+        pthread_mutex_unlock(&pipeline->lock);
         for (size_t i = 0; i < pipeline->pool_count; i++) {
             const struct worker_pool *pool = &pipeline->pools[i];
             if (atomic_load(&pool->is_open))
@@ -305,16 +314,31 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
 
 /*
  * Whether a rule of offload_policy.h holds now. Not asked if the user has chosen devices. The
- * workers that it counts are those of pools that have not joined late.
+ * workers that it counts are those of pools that have not joined late. `earlier` is a look of
+ * before, or NULL; the present one is stored there.
  */
 static bool pipeline_allows(struct pipeline *pipeline,
-                            bool (*rule)(const struct offload_policy_view *view))
+                            bool (*rule)(const struct offload_policy_view *view),
+                            struct pipeline_live *earlier)
 {
+    const struct operation *operation = pipeline->crew.operation;
     const struct pipeline_live live = pipeline_look(pipeline);
+    struct operation_size size = {.rows = 0};
+
+    if (pipeline->task->device_count > 0)
+        return true;
+    pthread_mutex_lock(&pipeline->lock);
+    if (operation->size)
+        size = operation->size(*pipeline->task->partial);
+    pthread_mutex_unlock(&pipeline->lock);
     struct offload_policy_view view = {
         .input_bytes = pipeline->task->options.input_bytes,
         .bytes = live.bytes,
         .seconds = live.seconds,
+        .earlier_bytes = earlier ? earlier->bytes : 0,
+        .earlier_seconds = earlier ? earlier->seconds : 0,
+        .counters = size.counters,
+        .rows = size.rows,
         .is_unread = source_progress(pipeline->task->source).is_unread,
         .feeders = atomic_load_explicit(&pipeline->crew.feeders, memory_order_relaxed),
     };
@@ -325,7 +349,9 @@ static bool pipeline_allows(struct pipeline *pipeline,
         view.workers += counts ? pool->count : 0;
         view.pulling += counts ? worker_pool_counts(pool).pulling : 0;
     }
-    return pipeline->task->device_count > 0 || rule(&view);
+    if (earlier)
+        *earlier = live;
+    return rule(&view);
 }
 
 static void pipeline_free_startup(struct pipeline_startup *startup)
@@ -381,9 +407,9 @@ static void pipeline_join_device(struct pipeline *pipeline, struct worker_pool *
     const bool is_counted = !reason; /* this thread is at work meanwhile */
     if (is_counted && !crew_add(&pipeline->crew, 1))
         return;
-    if (!reason && !pipeline_allows(pipeline, offload_policy_gains))
+    if (!reason && !pipeline_allows(pipeline, offload_policy_gains, NULL))
         reason = "the CPU alone is faster";
-    if (!reason && !pipeline_allows(pipeline, offload_policy_joins))
+    if (!reason && !pipeline_allows(pipeline, offload_policy_joins, NULL))
         reason = "the input was nearly at its end when it was ready";
     if (!reason) {
         options.device = pool->device;
@@ -418,13 +444,14 @@ static void *pipeline_run_startup(void *argument)
     const struct pipeline_task *task = pipeline->task;
     const char *reason = NULL;
     struct failure failure;
+    struct pipeline_live earlier = {.seconds = 0};
     long pause = PIPELINE_ASK_NS_MIN;
 
     pthread_mutex_lock(&self->lock);
     /* Where decoding is the limit, a device is no help. */
     while (!self->ended &&
            ((task->device_count == 0 && source_progress(task->source).is_decoding) ||
-            !pipeline_allows(pipeline, offload_policy_pays))) {
+            !pipeline_allows(pipeline, offload_policy_pays, &earlier))) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += pause;
@@ -569,6 +596,7 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
     while (!crew->ended)
         pthread_cond_wait(&crew->changed, &crew->lock);
     pthread_mutex_unlock(&crew->lock);
+    pipeline->ended_at = clock_seconds();
     for (size_t i = 0; i < pipeline->pool_count; i++) {
         struct worker_pool *pool = &pipeline->pools[i];
         struct pipeline_startup *startup = pipeline->startups[i];
@@ -634,6 +662,15 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
     for (size_t i = 0; i < report->worker_pool_count; i++)
         worker_pool_close(&pipeline.pools[i], &report->pools[i]);
     report->seconds = clock_seconds() - pipeline.crew.start;
+    double end_seconds = 0;
+    for (size_t i = 0; i < report->worker_pool_count; i++) {
+        if (report->pools[i].end_seconds > end_seconds)
+            end_seconds = report->pools[i].end_seconds;
+    }
+    report->after_seconds = report->seconds - end_seconds;
+    report->leave_seconds = pipeline.ended_at - pipeline.crew.start - end_seconds;
+    report->merge_seconds = pipeline.merged_at - pipeline.ended_at;
+    report->finalize_seconds = pipeline.finalized_at - pipeline.merged_at;
     if (pipeline.window)
         pipeline_window_destroy(pipeline.window);
     return status;

@@ -54,6 +54,11 @@ struct pipeline_report {
     uint64_t bytes;
     uint64_t elements;
     double seconds; /* of the run, including opening and closing the engines */
+    /* Of these, after the last worker has found that no input is left, */
+    double after_seconds;
+    double leave_seconds; /* until all workers had counted what they had, */
+    double merge_seconds; /* merging what the engines' sessions held, */
+    double finalize_seconds;
     /*
      * A thread is still preparing a device, in a library that must not be shut down meanwhile: the
      * process must end with _exit.

@@ -28,7 +28,8 @@ struct worker {
     atomic_bool pulls;             /* has begun to pull; relaxed */
     atomic_uint_least64_t bytes;   /* pulled so far; other threads read it; relaxed */
     atomic_uint_least64_t counted; /* of these, bytes in chunks; likewise */
-    double opened_at;              /* when it was ready to pull, and when it was done */
+    double opened_at;              /* when it was ready to pull, pulled no more, and was done */
+    double ended_at;
     double finished_at;
     double pull_seconds;
     double busy_seconds;
@@ -181,11 +182,11 @@ static void worker_loop(struct worker *worker)
             goes_on = worker_fail(worker, &failure);
         }
     }
-    const double start = clock_seconds();
+    worker->ended_at = clock_seconds();
     if (!has_failed && worker_merge(worker, &failure) != STATUS_OK)
         worker_fail(worker, &failure);
     worker->finished_at = clock_seconds();
-    worker->busy_seconds += worker->finished_at - start;
+    worker->busy_seconds += worker->finished_at - worker->ended_at;
 }
 
 /*
@@ -344,6 +345,8 @@ void worker_pool_close(struct worker_pool *pool, struct worker_pool_report *repo
             opened_at = worker->opened_at;
         if (worker->finished_at > finished_at)
             finished_at = worker->finished_at;
+        if (worker->ended_at - pool->crew->start > report->end_seconds)
+            report->end_seconds = worker->ended_at - pool->crew->start;
         if (worker->open_status != STATUS_OK)
             snprintf(report->reason, sizeof report->reason, "%.255s", worker->failure.message);
     }

@@ -24,6 +24,7 @@ struct worker_pool_report {
     uint64_t bytes;
     double open_seconds; /* from the start of the run until its first worker was ready to pull */
     double run_seconds;  /* from then on until everything was in the partial */
+    double end_seconds;  /* from the start of the run until its last worker pulled no more */
     double pull_seconds; /* reading input, or waiting for it */
     double busy_seconds; /* counting, or handing chunks to a device */
     double wait_seconds; /* waiting for a free buffer, that is for a device */

@@ -643,10 +643,17 @@ static enum status op_groups_check_result(const struct job *job, const void *par
     return job_check_values(job, groups->count > 0 || job->group_count > 0, failure);
 }
 
+static struct operation_size op_groups_size(const void *partial)
+{
+    const struct groups *groups = partial;
+    return (struct operation_size){.rows = table_rows_about(groups->table)};
+}
+
 const struct operation op_groups = {
     .create = groups_create,
     .finalize = groups_finalize,
     .destroy = groups_destroy,
+    .size = op_groups_size,
     .local_bytes = sizeof(struct op_groups_local),
     .local_open = op_groups_open,
     .local_absorb = op_groups_absorb,

@@ -206,10 +206,17 @@ static enum status op_histogram_check_result(const struct job *job, const void *
     return job_check_values(job, has_values, failure);
 }
 
+static struct operation_size op_histogram_size(const void *partial)
+{
+    const struct histogram *histogram = partial;
+    return (struct operation_size){.counters = histogram->entries};
+}
+
 const struct operation op_histogram = {
     .create = histogram_create,
     .finalize = histogram_finalize,
     .destroy = histogram_destroy,
+    .size = op_histogram_size,
     .local_bytes = sizeof(struct op_histogram_local),
     .local_open = op_histogram_open,
     .local_absorb = op_histogram_absorb,

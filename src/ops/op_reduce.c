@@ -295,10 +295,18 @@ static enum status op_reduce_check_result(const struct job *job, const void *par
                        names);
 }
 
+/* That of the table of distinct values, if there is one. */
+static struct operation_size op_reduce_size(const void *partial)
+{
+    const struct reduce_shared *shared = partial;
+    return shared->uniq ? uniq_size(shared->uniq) : (struct operation_size){.rows = 0};
+}
+
 const struct operation op_reduce = {
     .create = reduce_create,
     .finalize = reduce_finalize,
     .destroy = reduce_destroy,
+    .size = op_reduce_size,
     .local_bytes = sizeof(struct op_reduce_local),
     .local_open = op_reduce_open,
     .local_absorb = op_reduce_absorb,

@@ -289,6 +289,7 @@ const struct operation op_uniq = {
     .create = uniq_create,
     .finalize = uniq_finalize,
     .destroy = uniq_destroy,
+    .size = uniq_size,
     .local_bytes = sizeof(struct op_uniq_local),
     .local_open = op_uniq_open,
     .local_absorb = op_uniq_absorb,

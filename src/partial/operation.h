@@ -24,6 +24,12 @@ struct state_reader;
 struct state_writer;
 struct writer;
 
+/* About how large the result of a device is that is to be merged into a partial. */
+struct operation_size {
+    uint64_t counters; /* which are added as arrays */
+    uint64_t rows;     /* of tables */
+};
+
 struct operation {
     /*
      * The partial. All operations have these three.
@@ -36,11 +42,15 @@ struct operation {
      * finalized again. No thread may add meanwhile.
      *
      * destroy: frees a partial; NULL is allowed.
+     *
+     * size: that of the result of a device which has counted what the partial has by now. Not all
+     * operations have it: NULL means a few numbers. Thread-safe while threads add.
      */
     void *(*create)(const struct job *job, struct failure *failure);
     enum status (*finalize)(void *partial, const struct job *job, uint64_t elements,
                             struct failure *failure);
     void (*destroy)(void *partial);
+    struct operation_size (*size)(const void *partial);
     /*
      * Makes an operation *ordered*: it writes results in stream order while it runs. connect: gives
      * the partial the writers of its result and, or NULL, of what it purges; before any worker

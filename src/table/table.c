@@ -11,6 +11,9 @@
 /* The minimum of rows of a block. */
 #define TABLE_BLOCK_ROWS_MIN 4
 
+/* One of so many partitions is in a sample. Keys are spread by a hash. */
+#define TABLE_SAMPLED 16
+
 enum status table_create(struct table **table, const struct table_layout *layout, uint64_t bytes,
                          const char *directory, struct failure *failure)
 {
@@ -75,6 +78,20 @@ void table_seeds(const struct table *table, uint64_t seeds[3])
 uint64_t table_new_set(struct table *table)
 {
     return atomic_fetch_add(&table->sets, 1) + 1;
+}
+
+uint64_t table_rows_about(struct table *table)
+{
+    uint64_t rows = 0;
+
+    for (size_t i = 0; i < TABLE_PARTITIONS; i += TABLE_SAMPLED) {
+        struct table_partition *partition = &table->partitions[i];
+        pthread_mutex_lock(&partition->lock);
+        const uint64_t came = partition->pending.used + partition->added.used;
+        rows += partition->packed.used > 0 ? partition->packed.used : came;
+        pthread_mutex_unlock(&partition->lock);
+    }
+    return TABLE_SAMPLED * rows;
 }
 
 uint64_t table_held(const struct table *table)

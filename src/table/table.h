@@ -153,6 +153,12 @@ enum status table_writer_flush(struct table_writer *writer, struct failure *fail
 /* The number of rows in memory, which may have the same keys. No writer may be at work. */
 uint64_t table_held(const struct table *table);
 
+/*
+ * Returns about how many rows are in memory: of a sample of the partitions, of each the packed
+ * ones, or what came if none are packed yet. Thread-safe, but not with table_finalize.
+ */
+uint64_t table_rows_about(struct table *table);
+
 /* The order of a finalized table's rows. */
 enum table_order {
     TABLE_ANY_ORDER,
@@ -167,10 +173,14 @@ enum table_order {
  */
 enum status table_finalize(struct table *table, enum table_order order, struct failure *failure);
 
+/* How many threads work at once on all of a table: as many as it has had writers at once. */
+unsigned table_threads(const struct table *table);
+
 /*
  * Removes the entries whose keys are `first` to `last` from a table with rows of two words that was
- * finalized in any order and is in memory, and passes them to `take`. No other thread may use the
- * table meanwhile. It must then be finalized again.
+ * finalized in any order and is in memory, and passes them to `take`, on table_threads threads at
+ * most. Their keys are distinct. No other thread may use the table meanwhile. It must then be
+ * finalized again.
  */
 void table_extract(struct table *table, uint64_t first, uint64_t last,
                    void (*take)(void *context, const struct table_entry *entries, size_t n),
@@ -182,7 +192,7 @@ void table_extract(struct table *table, uint64_t first, uint64_t last,
 uint64_t table_distinct(const struct table *table);
 uint64_t table_total(const struct table *table);
 
-/* Whether all rows are in memory. */
+/* Whether all rows are in memory. May be called before, while no writer is at work. */
 bool table_is_in_memory(const struct table *table);
 
 /* A position among the rows. */

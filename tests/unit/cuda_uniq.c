@@ -1,8 +1,9 @@
 /*
  * Uniq on a GPU against sorted keys: every type and byte order, bins of some widths, distributions
  * from one value to all different ones, and tables that never grow, that grow while chunks are
- * under way, and that are too small for what comes. Several threads count chunks on two streams
- * each, as the engine does. Skipped where no GPU can be used.
+ * under way, and that are too small for what comes; without a window on the host, and with one that
+ * has some of the values, some already counted. Several threads count chunks on two streams each,
+ * as the engine does. Skipped where no GPU can be used.
  *
  * usage: tests/unit/cuda_uniq [TYPE]...     (all types, and large inputs, by default)
  */
@@ -12,6 +13,7 @@
 #include "cuda/cuda_uniq.h"
 #include "must_cuda.h"
 #include "ops/operations.h"
+#include "partial/rows.h"
 #include "tap.h"
 
 #include <stdatomic.h>
@@ -52,6 +54,7 @@ struct bench {
     unsigned char *data;
     uint64_t *keys; /* sorted: what is expected */
     size_t elements;
+    const struct growing_window *window; /* of the host; or NULL */
     /* How they are given to the GPU. */
     size_t chunk_elements;
     bool told; /* how many elements a chunk has; else it is read on the device */
@@ -243,38 +246,78 @@ static bool count(struct bench *bench)
     return true;
 }
 
-/* Whether each key was counted as often as it comes in keys[0..elements), `times` over. */
+/*
+ * Whether each key was counted as often as it comes in keys[0..elements), `times` over, and if it
+ * lies in the window, once more.
+ */
 static bool equal(const struct bench *bench, const struct uniq *uniq, uint64_t times)
 {
-    struct table_position position = table_begin(uniq->table);
-    struct table_entry entries[256];
+    const struct growing_window *window = bench->window;
+    struct rows_row batch[256];
+    struct rows rows;
     size_t seen = 0;
     size_t n;
 
-    while ((n = table_read(uniq->table, &position, entries, ARRAY_LENGTH(entries))) > 0) {
+    uniq_rows_begin(&rows, &bench->job, uniq, false);
+    while ((n = rows.read(&rows, batch, ARRAY_LENGTH(batch))) > 0) {
         for (size_t i = 0; i < n; i++) {
+            const uint64_t bin = (uint64_t)(batch[i].low / (__int128)bench->job.bin_width);
+            const uint64_t key = bin ^ uniq->flip;
+            const bool is_dense = window && key - uniq_window_first(uniq, window) < window->bins;
             size_t end = seen;
             while (end < bench->elements && bench->keys[end] == bench->keys[seen])
                 end++;
-            if (end == seen || entries[i].key != bench->keys[seen] ||
-                entries[i].count != (end - seen) * times)
-                return tap_note("key %llx came %llu times", (unsigned long long)entries[i].key,
-                                (unsigned long long)entries[i].count);
+            if (end == seen || key != bench->keys[seen] ||
+                batch[i].count != (end - seen) * (times + is_dense))
+                return tap_note("key %llx came %llu times", (unsigned long long)key,
+                                (unsigned long long)batch[i].count);
             seen = end;
         }
     }
     return seen == bench->elements || tap_note("%zu elements counted", seen);
 }
 
+/*
+ * Makes a window of the middle half of the values, if they are dense enough, and counts those of
+ * its range in it, as a CPU thread does. Returns how many.
+ */
+static size_t make_window(struct bench *bench, struct uniq *uniq)
+{
+    uint64_t keys[1024];
+    const size_t quarter = bench->elements / 4;
+    const size_t n = 2 * quarter < ARRAY_LENGTH(keys) ? 2 * quarter : ARRAY_LENGTH(keys);
+    size_t counted = 0;
+
+    if (n == 0)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        keys[i] = bench->keys[quarter + i * 2 * quarter / n];
+    uniq_consider_window(uniq, NULL, keys, n, bench->elements);
+    bench->window = uniq_window(uniq);
+    for (size_t i = 0; bench->window && i < bench->elements; i++) {
+        const uint64_t one = 1;
+        const uint64_t bin = bench->keys[i] - uniq_window_first(uniq, bench->window);
+        if (bin >= bench->window->bins)
+            continue;
+        histogram_add_counts64(bench->window->histogram, (size_t)bin, &one, 1);
+        counted++;
+    }
+    return counted;
+}
+
 /* Counts all elements twice, the second time after the table was collected. */
-static bool check_uniq(struct bench *bench, struct uniq *uniq)
+static bool check_uniq(struct bench *bench, struct uniq *uniq, bool has_window)
 {
     struct failure failure;
+
+    bench->window = NULL;
+    const size_t in_window = has_window ? make_window(bench, uniq) : 0;
 
     for (uint64_t times = 1; times <= 2; times++) {
         if (!count(bench))
             return false;
-        if (op_uniq.finalize(uniq, &bench->job, times * bench->elements, &failure) != STATUS_OK)
+        if (op_uniq.finalize(uniq, &bench->job, times * bench->elements + in_window, &failure) !=
+            STATUS_OK)
             return tap_note("%s", failure.message);
         if (!equal(bench, uniq, times))
             return false;
@@ -285,6 +328,7 @@ static bool check_uniq(struct bench *bench, struct uniq *uniq)
 /* The same with a table of that size. `values` are filled in here: one depends on the seeds. */
 static bool check(struct bench *bench, const struct size *size, enum values values, size_t elements)
 {
+    const bool has_window = (values + size->bits) % 2 == 0;
     struct failure failure;
     void *partial = NULL;
 
@@ -296,13 +340,13 @@ static bool check(struct bench *bench, const struct size *size, enum values valu
     bool good =
         (cuda_uniq_open_bits(&bench->shared, size->bits, size->bits_max, &failure) == STATUS_OK ||
          tap_note("%s", failure.message)) &&
-        check_uniq(bench, partial);
+        check_uniq(bench, partial, has_window);
     cuda_uniq.close(&bench->shared);
     bench->shared.host = NULL;
     must_cuda(cudaFree(bench->shared.d_partial));
     op_uniq.destroy(partial);
-    return good || tap_note("%zu elements, %s, %s, told %d", elements, values_names[values],
-                            size->name, bench->told);
+    return good || tap_note("%zu elements, %s, %s, told %d, window %d", elements,
+                            values_names[values], size->name, bench->told, has_window);
 }
 
 static const uint64_t widths[] = {1, 2, 1000003};
