@@ -364,7 +364,8 @@ static enum status options_set_reductions(struct options *options, const char *o
     return STATUS_OK;
 }
 
-enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure)
+enum status options_parse(struct options *options, int argc, char **argv, bool is_saved,
+                          struct failure *failure)
 {
     static char *standard_input[] = {"-", NULL};
 
@@ -372,6 +373,7 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
         .command = &options_commands[OPERATION_HISTOGRAM],
         .delimiter = TEXT_NO_DELIMITER,
         .comment = -1,
+        .is_saved = is_saved,
     };
     element_parse("i32", &options->element);
     optind = 0; /* getopt begins anew */

@@ -64,6 +64,8 @@ static enum status options_make_column(const struct options *options, const stru
     const struct options_column_kind *row = &options_column_kinds[kind];
     if (row->type)
         element_parse(row->type, &column->element);
+    else if (from->element.bytes > 0) /* in the line of a state */
+        column->element = from->element;
     else if (!is_value)
         element_parse(job->element.type == ELEMENT_U64 ? "u64" : "i64", &column->element);
     column->element.swapped = false; /* parsed values are in this machine's byte order */
