@@ -217,9 +217,11 @@ def other(rng, job):
 
 def save(gpuhist, job, state):
     done = run(gpuhist, *job.command(), *job.printing, "--save", state, stdin=job.data())
-    if done.returncode > 1 or done.returncode == 1 and not os.path.exists(state):
-        return None
-    return done
+    if os.path.exists(state):
+        return done
+    values_are_refused = b"invalid integer" in done.stderr or b"out of range" in done.stderr
+    require(done.returncode == 2 or done.returncode == 1 and values_are_refused, " ".join(job.command()), done)
+    return None
 
 
 def check(gpuhist, seed):

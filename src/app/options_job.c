@@ -686,6 +686,16 @@ enum status options_check(const struct options *options, enum options_input *inp
                           : OPTIONS_INPUT_ANY;
     enum status status = options_make(options, is_text, false, &job, failure);
     job_destroy(&job);
+    /* An array of NumPy may be of u64, which has other bounds: its job is checked when it is known. */
+    if (status != STATUS_OK && !has_text && !is_binary && !options->has_type) {
+        struct options wide = *options;
+        struct failure other;
+        element_parse("u64", &wide.element);
+        wide.has_type = true;
+        if (options_make(&wide, is_text, false, &job, &other) == STATUS_OK)
+            status = STATUS_OK;
+        job_destroy(&job);
+    }
     return status;
 }
 
