@@ -108,7 +108,7 @@ struct options_predicate {
 
 /* Strings point into argv; NULL: not given. Numbers are 0 unless they are given. */
 struct options {
-    char **words; /* of options_read_line: what strings point into, owned; else NULL */
+    char **words;  /* of options_read_line: what strings point into, owned; else NULL */
     bool is_saved; /* they are the line of a state */
     const struct options_command *command;  /* options_table.h */
     bool is_named;                          /* the command line names it */

@@ -145,8 +145,7 @@ static bool options_parse_quoted(char *text, struct options_column *column)
 static bool options_parse_column(const struct options *options, char *text,
                                  struct options_column *column)
 {
-    *column =
-        (struct options_column){.typed = text, .field = 1, .is_saved = options->is_saved};
+    *column = (struct options_column){.typed = text, .field = 1, .is_saved = options->is_saved};
     if (*text == '"')
         return options_parse_quoted(text, column);
     char *colon = strrchr(text, ':');

@@ -686,7 +686,7 @@ enum status options_check(const struct options *options, enum options_input *inp
                           : OPTIONS_INPUT_ANY;
     enum status status = options_make(options, is_text, false, &job, failure);
     job_destroy(&job);
-    /* An array of NumPy may be of u64, which has other bounds: its job is checked when it is known. */
+    /* An array of NumPy may be of u64, which has other bounds: its own job is checked later. */
     if (status != STATUS_OK && !has_text && !is_binary && !options->has_type) {
         struct options wide = *options;
         struct failure other;

@@ -169,7 +169,7 @@ char *options_write_line(const struct job *job)
     fprintf(line, "%s", job_operation_names[operation]);
     for (unsigned i = 0; i < job->reductions.count; i++)
         fprintf(line, "%c%s", i == 0 ? ' ' : ',', job->reductions.list[i].name);
-    const bool is_number = job->element.notation == ELEMENT_DECIMAL && job->value_count == 1;
+    const bool is_number = job->element.notation == ELEMENT_DECIMAL && job->value_count < 2;
     if (is_number)
         fprintf(line, " --type=%s", job->element.name);
     /* Of a number of values, whatever they are, decimals do not matter. */

@@ -40,7 +40,7 @@ struct print_options {
     const char *value_name;            /* what the input calls the values; NULL: unknown */
     bool header_out;                   /* tsv: names above the lines */
     bool has_reports;                  /* there are several: each says its time */
-    const char *object; /* what begins its objects (print_object_begin); NULL: a brace alone */
+    const char *object;  /* what begins its objects (print_object_begin); NULL: a brace alone */
     const char *column;  /* of several: whose values are printed; NULL: there is only one */
     bool is_next_column; /* it is not the first */
     const char *group;   /* of a group's rows: what begins each line; NULL: there are no groups */
