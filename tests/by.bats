@@ -272,13 +272,13 @@ make_log() {
     gpuhist merge one --format json | grep -q '"operation":"reduce","groups"'
     gpuhist reduce -f 10 --save plain -o /dev/null log
     run --separate-stderr gpuhist merge one plain
-    assert_failed 1 "plain: no --by=1 as in one"
+    assert_failed 1 "plain: no --by=1:i64 as in one"
     gpuhist count --lt 5 -f 10 --by 9 --save count -o /dev/null log
     run --separate-stderr gpuhist merge one count
     assert_failed 1 "count: count, not reduce count,sum,min,max,mean,variance,stddev,and,or,xor as in one"
     printf 12345678 | gpuhist reduce -t i64 --record 8 --by i16@0 --save i16 -o /dev/null
     run --separate-stderr gpuhist merge one i16
-    assert_failed 1 "i16: --by=i16@0, not --by=1 as in one"
+    assert_failed 1 "i16: --by=1:i16, not --by=1:i64 as in one"
     run --separate-stderr gpuhist merge one --top 3
     assert_failed 2 "option --top does not go with states of reduce"
 }
@@ -287,7 +287,7 @@ make_log() {
     printf '%s\n' '1 2' '3 4' '1 -5' >in
     gpuhist reduce sum,min,max -f 2 --by 1 --save state -o /dev/null in
     zstd -dc state | head -n 2 >options
-    printf 'gpuhist state 4\nreduce sum,min,max --type=i64 --by=1\n' | cmp - options
+    printf 'gpuhist state 5\nreduce sum,min,max --type=i64 --by=1:i64\n' | cmp - options
     # shellcheck disable=SC2059
     damage() { # EXPRESSION TEXT: other options, an error
         zstd -dc state | sed "$1" | zstd -q >damaged
@@ -297,21 +297,21 @@ make_log() {
     damage 's/^reduce sum,min,max/stalin-sort/' "damaged: damaged state: its options are invalid"
     damage 's/by=1/by=2/' "damaged: damaged state: its options are invalid"
     damage 's/by=1/by=x@0/' "damaged: damaged state: its options are invalid"
-    damage 's/by=1/by=1:.19/' "damaged: damaged state: its options are invalid"
+    damage 's/by=1:i64/by=1:i64.19/' "damaged: damaged state: its options are invalid"
     damage 's/^reduce sum,min,max/uniq/' "damaged: damaged state: "
     damage 's/sum,min,max/sum,min,median/' "damaged: damaged state: "
     damage 's/type=i64/type=i8/;s/sum,min/xor,min/' "damaged: damaged state: "
     printf '%016d' 1 | gpuhist reduce sum -t u64 --record 16 --by i64@0 --save state -o /dev/null
-    damage 's/by=i64/by=i8/' "damaged: damaged state: the values of a group contradict each other"
+    damage 's/by=1:i64/by=1:i8/' "damaged: damaged state: the values of a group contradict each other"
     local bytes
     for bytes in '\0200\0' '\0177\0377'; do # 128 and -129, of i16
         printf '%b\1' "$bytes" |
             gpuhist reduce sum -t u8 --record 3 --offset 2 --by i16@0 --save state -o /dev/null
-        damage 's/by=i16/by=i8/' "damaged: damaged state: the values of a group contradict each other"
+        damage 's/by=1:i16/by=1:i8/' "damaged: damaged state: the values of a group contradict each other"
     done
     printf '\177\0\1\200\377\1' | # 127 and -128
         gpuhist reduce sum -t u8 --record 3 --offset 2 --by i16@0 --save state -o /dev/null
-    zstd -dc state | sed 's/by=i16/by=i8/' | zstd -q >damaged
+    zstd -dc state | sed 's/by=1:i16/by=1:i8/' | zstd -q >damaged
     [ "$(gpuhist merge damaged)" = $'-128\t1\n127\t1' ]
 }
 

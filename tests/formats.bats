@@ -204,6 +204,30 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     [ "$(grep -c 'terminal\|output' range)" -eq 0 ]
 }
 
+@test "each report of --every has its time where there is room for it" {
+    printf '1 5\n2 5\n' >in
+    slowly() { head -n 1 in; sleep 0.08; tail -n 1 in; }
+    local time='20[0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9][.][0-9]{3}Z'
+    for job in "uniq -f 1" "uniq -f 1 --by 2" "--quantiles 50 -f 1" "reduce sum -f 1,2" "reduce sum -f 1,2 --by 2" \
+        "count --all -f 1"; do
+        for printing in "--format jsonl" "--format json" --header-out; do
+            # shellcheck disable=SC2086 # several words
+            slowly | timeout 60 "$GPUHIST" $job --every 40ms $printing >"out${printing##* }" 3>&- &
+        done
+        wait
+        # shellcheck disable=SC2086
+        gpuhist $job --format jsonl in >last
+        [ "$(grep -c '"' outjsonl)" = "$(grep -cE "^\\{\"reported\":\"$time\",\"" outjsonl)" ]
+        tail -n "$(wc -l <last)" outjsonl | sed -E "s/^\\{\"reported\":\"$time\",/{/" | cmp - last
+        [ "$(grep -c '"operation"' outjson)" = \
+            "$(grep -cE "^\\{\"reported\":\"$time\",\"operation\":\"[a-z]+\"," outjson)" ]
+        [ "$(grep -cE "^# $time\$" out--header-out)" = "$(($(grep -c '^$' out--header-out) + 1))" ]
+    done
+    gpuhist uniq -f 1 --every 40ms --header-out --format csv in | cmp - <(printf 'value,count\n1,1\n2,1\n')
+    # the name of a column differs from that of the time
+    [ "$(printf 'reported v\n7 1\n' | gpuhist reduce sum -f v --by reported --format jsonl)" = '{"by_reported":7,"sum":1}' ]
+}
+
 # bats test_tags=slow
 @test "--every in every format" {
     command -v jq >/dev/null || skip "no jq"

@@ -143,8 +143,9 @@ class Job:
         if not self.has_weights:
             return "count"
         name = self.table.shown(4) if self.table.has_names else "weight"
-        return ("sum_" if name in ("value", "low", "high", "percent", "cumulative", "other", "cumulative_percent")
-                else "") + name
+        is_taken = name in ("value", "low", "high", "percent", "cumulative", "other", "cumulative_percent",
+                            *self.group_names())
+        return ("sum_" if is_taken else "") + name
 
     def names(self):
         """Of the values of reduce and count."""
@@ -346,6 +347,15 @@ def check_job(runs, job):
     return True
 
 
+def parse_report(text):
+    """A result of --every without its time, which is its first member."""
+    report = parse(text)
+    name, time = next(iter(report.items()))
+    require(name == "reported" and re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", time), name, time)
+    del report[name]
+    return report
+
+
 def check_every(gpuhist):
     """Results so far, each one of which the run over a part of the input prints."""
     row, words = b'"a\tb",7,-0.50\n', ["--csv", "-f", "2", "--by", "1:text,3:.2", "--format", "json", "--percent"]
@@ -359,11 +369,11 @@ def check_every(gpuhist):
             require(data, "no more results")
             text += data
             *whole, text = text.split(b"\n\n")
-            for result in map(parse, whole):
+            for result in map(parse_report, whole):
                 if result["groups"] and result not in results[-1:]:
                     results.append(result)
     run.stdin.close()
-    last = list(map(parse, (text + run.stdout.read()).split(b"\n\n")))
+    last = list(map(parse_report, (text + run.stdout.read()).split(b"\n\n")))
     require(run.wait() == 0 and all(result == results[-1] for result in last), last, results)
     for n, result in enumerate(results, 1):
         done = subprocess.run([gpuhist, "uniq", *words], input=row * n, stdout=subprocess.PIPE, check=True)

@@ -360,7 +360,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
 @test "a state of more bins than there is memory for is refused at once" {
     skip_under_asan
     command -v zstd >/dev/null || skip "no zstd"
-    printf 'gpuhist state 4\nhistogram --type=i32 --bins=4294967294 --outside=report\n\0\0\0\0\0' |
+    printf 'gpuhist state 5\nhistogram --type=i32 --bins=4294967294 --outside=report\n\0\0\0\0\0' |
         zstd -qc >large
     run --separate-stderr bash -c 'ulimit -v 2000000; "$GPUHIST" merge large'
     assert_failed 1 "4294967294 bins"
@@ -369,7 +369,7 @@ np.array([1, 2, 2], ">i8").tofile("big")'
 @test "a state with a long name of a column" {
     command -v zstd >/dev/null || skip "no zstd"
     head -c 3000000 /dev/zero | tr '\0' n >name
-    { printf 'gpuhist state 4\nuniq --type=i64 --by="'; cat name; printf '"\n\1\1\0\0\0\0'; } |
+    { printf 'gpuhist state 5\nuniq --type=i64 --by="'; cat name; printf '":i64\n\1\1\0\0\0\0'; } |
         zstd -qc >long
     { printf '{"'; cat name; printf '":0,"value":0,"count":1}\n'; } >expected
     gpuhist merge --format jsonl long | cmp expected -

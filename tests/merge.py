@@ -177,7 +177,7 @@ def read_leb128(data):
     return numbers
 
 
-def make(options, numbers, version=4):
+def make(options, numbers, version=5):
     """A state with those options and those numbers."""
     content = f"gpuhist state {version}\n{options}\n".encode() + b"".join(leb128(n) for n in numbers)
     return subprocess.run(["zstd", "-q", "-c"], input=content, capture_output=True,
@@ -190,7 +190,7 @@ def decoded(gpuhist, *arguments, stdin):
     content = subprocess.run(["zstd", "-dcq"], input=state.stdout, capture_output=True,
                              check=True).stdout
     version, options, numbers = content.split(b"\n", 2)
-    require(version == b"gpuhist state 4", version)
+    require(version == b"gpuhist state 5", version)
     return options.decode(), read_leb128(numbers)
 
 
@@ -267,13 +267,13 @@ def test_format(gpuhist):
              [3, 2**64 - 293, 2**64 - 1, 90025, 0, 0, 4]),
             ("reduce mode,sum,p099.50 -t i16", b"3 -300 4 3", "reduce mode,sum,p99.50 --type=i16",
              [4, 2**64 - 290, 2**64 - 1, 1, 32468, 1, 2, 302, 2, 1, 0]),
-            ("reduce sum -f 2 --by 1", b"7 3\n8 4", "reduce sum --type=i64 --by=1",
+            ("reduce sum -f 2 --by 1", b"7 3\n8 4", "reduce sum --type=i64 --by=1:i64",
              [2, 1, 0, 14, 3, 0, 1, 0, 0, 4, 0, 0]),
             # the group, then the value, which is its own distance from the one before in a group
-            ("uniq -f 3 --by 1,2", b"-2 7 5\n-2 7 8\n-2 9 1\n0 0 -1", "uniq --type=i64 --by=1,2",
+            ("uniq -f 3 --by 1,2", b"-2 7 5\n-2 7 8\n-2 9 1\n0 0 -1", "uniq --type=i64 --by=1:i64,2:i64",
              [4, 1, 0, 3, 14, 10, 1, 2, 2, 1, 1, 1, 2, 1, 0, 1, 0, 1, 0]),
             ("reduce sum,max -f b:.1,c --by a:int/5", b"a b c\n7 .5 2",
-             'reduce sum,max --type=i64 --field="b":.1,"c" --by="a":int/5',
+             'reduce sum,max --field="b":i64.1,"c":i64 --by="a":i64/5',
              [2, 1, 1, 0, 10, 5, 0, 5, 0, 1, 1, 0, 10, 2, 0, 2, 0])):
         found = decoded(gpuhist, *words.split(), stdin=stdin)
         require(found == (options, numbers), words, found)
@@ -293,9 +293,10 @@ def test_format(gpuhist):
     good = make(UNITS, GOOD)
     require(merged(good).stdout == b"3\t2\n9\t1\n", merged(good))
     for state, words in (
-            (make(UNITS, GOOD, 1), "a state of version 1: this gpuhist reads version 4\n"),
-            (make(UNITS, GOOD, 2), "a state of version 2: this gpuhist reads version 4\n"),
-            (make(UNITS, GOOD, 3), "a state of version 3: this gpuhist reads version 4\n"),
+            (make(UNITS, GOOD, 1), "a state of version 1: this gpuhist reads version 5\n"),
+            (make(UNITS, GOOD, 2), "a state of version 2: this gpuhist reads version 5\n"),
+            (make(UNITS, GOOD, 3), "a state of version 3: this gpuhist reads version 5\n"),
+            (make(UNITS, GOOD, 4), "a state of version 4: this gpuhist reads version 5\n"),
             (good[3::-1] + good[4:], FOREIGN),  # the other byte order
             (make(UNITS, [6] + GOOD[1:]), "the counts exceed"),
             (make(UNITS, [8] + GOOD[1:]), "not all was counted"),
@@ -329,10 +330,10 @@ def test_format(gpuhist):
                 "stalin-sort --type=i32", "reduce --type=i8", "reduce sum --type=i7", "reduce sum",
                 "histogram --type=i8 --width=0", "histogram --type=i8 --width=1", "uniq",
                 "uniq --type=i8be", "uniq --type=i8 --decimals=0", "uniq --type=i8 --weight=2",
-                "uniq --type=i64 --by=2", "uniq --type=i8 --top=3", "uniq --type=i8 --save=made",
+                "uniq --type=i64 --by=2:i64", "uniq --type=i64 --by=1", "uniq --type=i8 --top=3", "uniq --type=i8 --save=made",
                 TABLE.replace("50", "050"), TABLE.replace("p50", "p50,p101"),
-                "uniq --type=i64 --by=1:int", "reduce sum --type=i64 --by=1,", "uniq --type=i64 --where=1=2",
-                "uniq --type=i64 --field=1", "reduce sum --type=i8 --by=i8@1", "count --type=i8",
+                "uniq --type=i64 --by=1:int", "reduce sum --type=i64 --by=1:i64,", "reduce sum --type=i64 --by=1:i64,2", "uniq --type=i64 --where=1=2",
+                "uniq --type=i64 --field=1:i64", "reduce sum --type=i64 --field=1:i64,2:i64", "reduce sum --type=i8 --by=i8@1:i8", "reduce sum --type=i8 --by=1:i8le", "count --type=i8",
                 "count --type=i8 --ge=x", "count --type=i8 --any-of=@list",
                 "count --type=i8 --any-of=@list:2:3", "count --type=i8 --any-of=@-:x:0123456789abcdef",
                 "count --type=i8 --any-of=1,\t2", r"count --type=i8 --any-of=1,\0532")),
@@ -367,7 +368,7 @@ def test_format(gpuhist):
             (good[:3], FOREIGN),
             (subprocess.run(["zstd", "-qc"], input=b"gpuhist stats", capture_output=True).stdout,
              FOREIGN),
-            (subprocess.run(["zstd", "-qc", "--no-check"], input=b"gpuhist state 4\n",
+            (subprocess.run(["zstd", "-qc", "--no-check"], input=b"gpuhist state 5\n",
                             capture_output=True).stdout, FOREIGN),
             (b"", FOREIGN), (b"3\t2\n9\t1\n", FOREIGN)):
         done = merged(state)

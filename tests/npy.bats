@@ -175,6 +175,13 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     # the survivors are elements, without a header
     run -0 bash -c '"$GPUHIST" stalin-sort -f 2 f.npy | od -An -v -t u2 | xargs'
     [ "$output" = "1 4 7 10" ]
+    # bounds of the type that the array has
+    numpy 'np.save("large.npy", np.array([[2**64 - 1, 1], [7, 2]], "u8"))'
+    [ "$(gpuhist --edges 0,5,18446744073709551616 -f 1 large.npy)" = $'5\t18446744073709551616\t2' ]
+    [ "$(gpuhist --range 0:18446744073709551616 --bins 2 -f 1 large.npy)" = \
+        $'0\t9223372036854775808\t1\n9223372036854775808\t18446744073709551616\t1' ]
+    run --separate-stderr gpuhist --edges 0,18446744073709551616 -f 1 b.npy
+    assert_failed 2 "exceeds the values of"
     # an array in parts, saved and merged
     gpuhist reduce sum,max -f 2,3 --by 1 --save one.state b.npy >/dev/null
     run -0 gpuhist merge one.state one.state

@@ -320,6 +320,7 @@ static enum status options_finish(struct options *options, struct failure *failu
         options->engine = NULL;
     options->print.is_terminal = !options->print.output && isatty(STDOUT_FILENO);
     options->print.threads = options->threads;
+    options->print.has_reports = options->every_ns > 0;
     options->print.value_name = options->field.count == 1 ? options->field.list[0].name : NULL;
     options->stalin_sort.purged = options->print.purged != NULL;
     return STATUS_OK;
@@ -364,7 +365,8 @@ static enum status options_set_reductions(struct options *options, const char *o
     return STATUS_OK;
 }
 
-enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure)
+enum status options_parse(struct options *options, int argc, char **argv, bool is_saved,
+                          struct failure *failure)
 {
     static char *standard_input[] = {"-", NULL};
 
@@ -372,6 +374,7 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
         .command = &options_commands[OPERATION_HISTOGRAM],
         .delimiter = TEXT_NO_DELIMITER,
         .comment = -1,
+        .is_saved = is_saved,
     };
     element_parse("i32", &options->element);
     optind = 0; /* getopt begins anew */

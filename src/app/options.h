@@ -75,6 +75,7 @@ struct options_column {
     uint64_t width;                 /* numbers are floored to multiples of it; 0: they are not */
     struct kind_time_bucket bucket; /* times, likewise */
     struct kind_ip_prefix prefix;   /* addresses, likewise */
+    bool is_saved;                  /* in the line of a state: the kind of numbers is their type */
 };
 
 /* The columns of an option, which may be given several times. */
@@ -107,7 +108,8 @@ struct options_predicate {
 
 /* Strings point into argv; NULL: not given. Numbers are 0 unless they are given. */
 struct options {
-    char **words; /* of options_read_line: what strings point into, owned; else NULL */
+    char **words;  /* of options_read_line: what strings point into, owned; else NULL */
+    bool is_saved; /* they are the line of a state */
     const struct options_command *command;  /* options_table.h */
     bool is_named;                          /* the command line names it */
     bool help;                              /* print the help of the command, or of the program */
@@ -188,10 +190,12 @@ struct options {
 };
 
 /*
- * Parses the command line, which getopt reorders and the options point into. Fails with
- * STATUS_USAGE. The caller destroys them, also after a failure. Not thread-safe.
+ * Parses the command line, or if `is_saved` the line of a state, which getopt reorders and the
+ * options point into. Fails with STATUS_USAGE. The caller destroys them, also after a failure. Not
+ * thread-safe.
  */
-enum status options_parse(struct options *options, int argc, char **argv, struct failure *failure);
+enum status options_parse(struct options *options, int argc, char **argv, bool is_saved,
+                          struct failure *failure);
 
 /* Frees what the options own. */
 void options_destroy(struct options *options);
@@ -208,9 +212,10 @@ enum status options_check(const struct options *options, enum options_input *inp
 
 /*
  * Writes the options that define a job, as one line, such as "histogram --type=i32 --bins=256
- * --outside=report": states of equal lines can be added. What was typed is quoted: blanks, control
- * characters and backslashes become \ and three octal digits. The caller frees the line; NULL:
- * there is no memory.
+ * --outside=report": states of equal lines can be added. Columns are written as they were resolved,
+ * numbers with their type, so that the line does not depend on the kind of input. What was typed is
+ * quoted: blanks, control characters and backslashes become \ and three octal digits. The caller
+ * frees the line; NULL: there is no memory.
  */
 char *options_write_line(const struct job *job);
 

@@ -47,9 +47,21 @@ size_t options_find_operator(const char *text, enum predicate_relation *relation
     return 0;
 }
 
+/* Reads the type of numbers, text[0..length), as states name it: without an order of bytes. */
+static bool options_parse_type(const char *text, size_t length, struct element *element)
+{
+    char name[sizeof "i64"];
+
+    if (length >= sizeof name)
+        return false;
+    memcpy(name, text, length);
+    name[length] = '\0';
+    return element_parse(name, element);
+}
+
 /*
- * Reads KIND[/WIDTH] of text[0..length). Returns false if that is no kind: it then belongs to a
- * name.
+ * Reads KIND[/WIDTH] of text[0..length); in the line of a state the kind of numbers is their type,
+ * TYPE[.N]. Returns false if that is no kind: it then belongs to a name.
  */
 static bool options_parse_kind(const char *text, size_t length, struct options_column *column)
 {
@@ -59,14 +71,19 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
     const size_t name = point ? (size_t)(point - text) : kind;
     __int128 decimals = 0;
     bool is_valid = true;
+    struct element type = column->element;
+    const bool has_type = column->is_saved && options_parse_type(text, name, &type);
+    const unsigned of_type = point ? OPTIONS_KIND_FIXED : OPTIONS_KIND_INT;
 
     for (unsigned i = OPTIONS_KIND_INT;
          i < sizeof options_column_kinds / sizeof *options_column_kinds; i++) {
         const struct options_column_kind *row = &options_column_kinds[i];
-        if (strlen(row->name) != name || memcmp(row->name, text, name) != 0)
+        if (has_type ? i != of_type
+                     : strlen(row->name) != name || memcmp(row->name, text, name) != 0)
             continue;
         struct options_column found = *column;
         found.kind = (enum options_kind_of_column)i;
+        found.element = type;
         if (point ? !decimal_parse(point + 1, kind - name - 1, DECIMAL_UNIT_SI, &decimals) ||
                         decimals < 0 || decimals > row->decimals_max || row->decimals_max == 0
                   : name == 0)
@@ -128,7 +145,7 @@ static bool options_parse_quoted(char *text, struct options_column *column)
 static bool options_parse_column(const struct options *options, char *text,
                                  struct options_column *column)
 {
-    *column = (struct options_column){.typed = text, .field = 1};
+    *column = (struct options_column){.typed = text, .field = 1, .is_saved = options->is_saved};
     if (*text == '"')
         return options_parse_quoted(text, column);
     char *colon = strrchr(text, ':');

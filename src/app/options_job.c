@@ -64,6 +64,8 @@ static enum status options_make_column(const struct options *options, const stru
     const struct options_column_kind *row = &options_column_kinds[kind];
     if (row->type)
         element_parse(row->type, &column->element);
+    else if (from->element.bytes > 0) /* in the line of a state */
+        column->element = from->element;
     else if (!is_value)
         element_parse(job->element.type == ELEMENT_U64 ? "u64" : "i64", &column->element);
     column->element.swapped = false; /* parsed values are in this machine's byte order */
@@ -684,6 +686,16 @@ enum status options_check(const struct options *options, enum options_input *inp
                           : OPTIONS_INPUT_ANY;
     enum status status = options_make(options, is_text, false, &job, failure);
     job_destroy(&job);
+    /* An array of NumPy may be of u64, which has other bounds: its own job is checked later. */
+    if (status != STATUS_OK && !has_text && !is_binary && !options->has_type) {
+        struct options wide = *options;
+        struct failure other;
+        element_parse("u64", &wide.element);
+        wide.has_type = true;
+        if (options_make(&wide, is_text, false, &job, &other) == STATUS_OK)
+            status = STATUS_OK;
+        job_destroy(&job);
+    }
     return status;
 }
 

@@ -74,7 +74,7 @@ static void options_append_name(FILE *line, const char *name)
     fprintf(line, "\"");
 }
 
-/* Appends the kind of a column and the width of its buckets, unless it is integers. */
+/* Appends the kind of a column, which of numbers is their type, and the width of its buckets. */
 static void options_append_kind(FILE *line, const struct column *column)
 {
     const struct element *element = &column->element;
@@ -104,10 +104,9 @@ static void options_append_kind(FILE *line, const struct column *column)
     case ELEMENT_DECIMAL:
         break;
     }
+    fprintf(line, ":%s", element->name);
     if (element->decimals > 0)
-        fprintf(line, ":.%u", element->decimals);
-    else if (column->width > 1)
-        fprintf(line, ":int");
+        fprintf(line, ".%u", element->decimals);
     if (column->width > 1) {
         decimal_format_fixed(width, column->width, element->decimals);
         fprintf(line, "/%s", width);
@@ -142,10 +141,8 @@ static void options_append_columns(FILE *line, const struct job *job)
             options_append_name(line, column->name);
         else if (is_value ? !is_only : job->group_count > 1)
             options_append_typed(line, column->where);
-        else if (job->is_text || is_value)
-            fprintf(line, "1");
         else
-            fprintf(line, "%s@0", column->element.name);
+            fprintf(line, "1");
         options_append_kind(line, column);
     }
 }
@@ -172,23 +169,16 @@ char *options_write_line(const struct job *job)
     fprintf(line, "%s", job_operation_names[operation]);
     for (unsigned i = 0; i < job->reductions.count; i++)
         fprintf(line, "%c%s", i == 0 ? ' ' : ',', job->reductions.list[i].name);
-    /* -t gives the type of values and groups that are numbers: the first that are. */
-    size_t typed = 0;
-    while (typed < job_condition_column(job) &&
-           job->columns[typed].element.notation != ELEMENT_DECIMAL)
-        typed++;
-    fprintf(line, " --type=%s",
-            job->element.notation == ELEMENT_DECIMAL ? job->element.name
-            : typed < job_condition_column(job)      ? job->columns[typed].element.name
-                                                     : "i64");
+    const bool is_number = job->element.notation == ELEMENT_DECIMAL && job->value_count < 2;
+    if (is_number)
+        fprintf(line, " --type=%s", job->element.name);
     /* Of a number of values, whatever they are, decimals do not matter. */
     bool counts = job->operation == OPERATION_COUNT ||
                   (job->operation == OPERATION_REDUCE && job->reductions.count == 1 &&
                    job->reductions.list[0].id == REDUCTION_COUNT);
     for (size_t i = 0; i < job->predicate_count; i++)
         counts = counts && job->predicates[i].form == PREDICATE_EVERY && !job->predicates[i].text;
-    if (decimals > 0 && job->element.notation == ELEMENT_DECIMAL && job->value_count == 1 &&
-        !counts)
+    if (decimals > 0 && is_number && !counts)
         fprintf(line, " --decimals=%u", decimals);
     if (job->interpolates)
         fprintf(line, " --interpolate");
@@ -276,16 +266,10 @@ enum status options_read_line(struct options *options, const char *line, struct 
         return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
     while (words[count])
         count++;
-    enum status status = options_parse(options, count, words, failure);
+    enum status status = options_parse(options, count, words, true, failure);
     options->words = words;
-    /* groups first: the values of an array of NumPy have numbers, as those of text */
-    const bool is_text = options->by.count > 0      ? options->by.list[0].element.bytes == 0
-                         : options->field.count > 0 ? options->field.list[0].field != 0
-                                                    : options->has_decimals;
-    if (!is_text) /* a record that all columns lie in */
-        options->record_bytes = UINT64_MAX;
-    if (status == STATUS_OK)
-        status = options_make(options, is_text, false, job, failure);
+    if (status == STATUS_OK) /* columns of text may be of any type */
+        status = options_make(options, true, false, job, failure);
     if (status != STATUS_OK)
         return status;
     bool is_valid = options->command->action == OPTIONS_RUN && !options->help &&

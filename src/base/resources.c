@@ -3,6 +3,7 @@
 
 #include "base/resources.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -74,8 +75,8 @@ static int resources_read(const char *directory, const char *name, const char *l
     if (fd < 0)
         return 0;
     text[length++] = '\n'; /* before each line */
-    while ((n = read(fd, text + length, sizeof text - 1 - length)) > 0)
-        length += (size_t)n;
+    while ((n = read(fd, text + length, sizeof text - 1 - length)) > 0 || (n < 0 && errno == EINTR))
+        length += n > 0 ? (size_t)n : 0;
     close(fd);
     text[length] = '\0';
     const char *found = strstr(text, label);

@@ -118,14 +118,15 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
                        uint64_t decoding_bytes)
 {
     const struct operation *operation = operation_of(job);
-    const bool has_table = job->operation == OPERATION_UNIQ || job->group_count > 0 ||
-                           element_is_name(&job->element) ||
-                           job->reductions.needs & REDUCTIONS_NEED_TABLE;
+    bool has_table = job->operation == OPERATION_UNIQ || job->group_count > 0 ||
+                     job->reductions.needs & REDUCTIONS_NEED_TABLE;
     const bool has_bins = job->operation == OPERATION_HISTOGRAM && job->group_count == 0;
     const uint64_t bins = !has_bins ? job->range_bins : job->is_automatic ? 0 : job->binning.bins;
     const uint64_t values = job->value_count > 0 ? job->value_count : 1;
     uint64_t buffers_max = 0;
 
+    for (size_t i = 0; i < values; i++)
+        has_table = has_table || element_is_name(&job->columns[i].element);
     if (chunk_bytes == 0)
         chunk_bytes = MEMORY_PLAN_CHUNK;
     *needs = (struct memory_needs){

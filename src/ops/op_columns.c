@@ -180,7 +180,7 @@ static enum status op_columns_print(struct writer *writer, const struct job *job
     struct print_options own = *options;
 
     if (is_json)
-        writer_print(writer, "{\"operation\":\"%s\",\"columns\":[\n",
+        writer_print(writer, "%s\"operation\":\"%s\",\"columns\":[\n", print_object_begin(options),
                      job_operation_names[job->operation]);
     for (size_t i = 0; i < self->count; i++) {
         const struct op_columns_run *run = &self->runs[i];

@@ -493,7 +493,7 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     print_find_prefixes(&prefixes, job, format, NULL);
     if (is_object)
         writer_print(
-            writer, "{\"operation\":\"%s\",\"groups\":[",
+            writer, "%s\"operation\":\"%s\",\"groups\":[", print_object_begin(options),
             job_operation_names[job->range_bins > 0 ? OPERATION_HISTOGRAM : job->operation]);
     for (size_t i = 0; has_header && i < job->group_count; i++) {
         print_values_field(writer, job_group_name(job, i), format->separator);
@@ -515,7 +515,8 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
         struct rows values;
         struct rows rows;
         writer_restart(prefix);
-        writer_write(prefix, "{", is_json);
+        if (is_json)
+            writer_write_text(prefix, is_object ? "{" : print_object_begin(options));
         op_groups_write_columns(groups, groups_first_row(groups, g, buffer), &prefixes,
                                 is_json ? '\0' : format->separator, prefix);
         const char *group = writer_memory(prefix, &own.group_bytes);

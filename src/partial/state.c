@@ -22,7 +22,7 @@
 
 /* The first line is this and the version. */
 #define STATE_LINE    "gpuhist state "
-#define STATE_VERSION "4"
+#define STATE_VERSION "5"
 
 /*
  * The maximum number of empty bins in a row within a run. 5M bins of 0.5M and of 1.8M random ids:

@@ -3,7 +3,7 @@
  *
  * A state is one zstd frame (RFC 8878) with a checksum. It contains
  *
- *     gpuhist state 4        the version of the format
+ *     gpuhist state 5        the version of the format
  *     OPERATION OPTION...    the options that define the job (`line` of job.h)
  *     numbers                the number of elements, or the sum of their weights; then what the
  *                            operation saves

@@ -3,6 +3,7 @@
 
 #include "print/print.h"
 
+#include "base/kind_time.h"
 #include "base/stage.h"
 #include "decoder/decoder.h"
 #include "engine/engine.h"
@@ -13,7 +14,9 @@
 #include "plot/terminal.h"
 #include "print/print_rows.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Moves a terminal's cursor to the first column and row, and clears all from there on. */
 #define PRINT_CLEAR "\033[H\033[J"
@@ -87,12 +90,27 @@ void print_reconnect(struct print_output *output, const struct job *job, void *p
     operation_of(job)->connect(partial, output->result, output->purged);
 }
 
+/* Writes the time as text, to milliseconds. */
+static void print_format_time(char out[KIND_TIME_SIZE])
+{
+    const struct kind_time_rules rules = {.digits = 3};
+    struct timespec now = {.tv_sec = 0};
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    const size_t length =
+        kind_time_write(out, &rules, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    out[length] = '\0';
+}
+
 /* Writes the result. Opens the output if it is not open. */
 static enum status print_result(struct print_output *output, const struct job *job,
                                 const void *partial, const struct print_options *options,
                                 struct failure *failure)
 {
     const struct operation *operation = operation_of(job);
+    struct print_options own = *options;
+    char time[KIND_TIME_SIZE];
+    char object[KIND_TIME_SIZE + sizeof "{\"reported\":\"\","];
 
     if (print_is_dropped(options))
         return STATUS_OK;
@@ -104,7 +122,14 @@ static enum status print_result(struct print_output *output, const struct job *j
     stage_begin(job->stage, "printing", 0);
     if (output->redraws)
         writer_write(output->result, PRINT_CLEAR, strlen(PRINT_CLEAR));
-    return operation->print(output->result, job, partial, options, failure);
+    if (options->has_reports) {
+        print_format_time(time);
+        snprintf(object, sizeof object, "{\"reported\":\"%s\",", time);
+        own.object = object;
+    }
+    if (options->has_reports && options->header_out && print_rows_format(options) == &print_tsv)
+        writer_print(output->result, "# %s\n", time);
+    return operation->print(output->result, job, partial, &own, failure);
 }
 
 /* Saves the state. During a run, saves it only if it replaces the one before. */

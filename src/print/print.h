@@ -39,6 +39,8 @@ struct print_options {
     const struct print_format *format; /* NULL: not given */
     const char *value_name;            /* what the input calls the values; NULL: unknown */
     bool header_out;                   /* tsv: names above the lines */
+    bool has_reports;                  /* there are several: each says its time */
+    const char *object;  /* what begins its objects (print_object_begin); NULL: a brace alone */
     const char *column;  /* of several: whose values are printed; NULL: there is only one */
     bool is_next_column; /* it is not the first */
     const char *group;   /* of a group's rows: what begins each line; NULL: there are no groups */
@@ -67,6 +69,12 @@ struct print_output {
     struct writer *state;  /* NULL: opened for the next state */
     bool redraws;          /* results replace each other on a terminal */
 };
+
+/* What begins each object of jsonl, and the object of json: a brace, and the time of a report. */
+static inline const char *print_object_begin(const struct print_options *options)
+{
+    return options->object ? options->object : "{";
+}
 
 /* Finds the format of that name. Returns false if there is none. */
 bool print_format_find(const char *name, const struct print_format **format);

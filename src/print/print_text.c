@@ -141,13 +141,14 @@ static void print_write_counts(struct writer *writer, const struct print_table *
     writer_write(writer, line, (size_t)(end - line));
 }
 
-/* What begins each line, and its length: of a group its values, and in jsonl a brace. */
+/* What begins each line, and its length: of a group its values, else in jsonl its object. */
 static const char *print_group(const struct print_table *table, size_t *bytes)
 {
     const bool has_group = table->options->group && table->format->separator;
 
-    *bytes = has_group ? table->options->group_bytes : table->format == &print_jsonl;
-    return has_group ? table->options->group : "{";
+    const char *object = table->format == &print_jsonl ? print_object_begin(table->options) : "";
+    *bytes = has_group ? table->options->group_bytes : strlen(object);
+    return has_group ? table->options->group : object;
 }
 
 static void print_write_group(struct writer *writer, const struct print_table *table)
@@ -312,10 +313,12 @@ static void print_object(struct writer *writer, const struct print_table *table)
         {",\"above\":", rows->above},
     };
 
+    if (!table->options->group) /* else the object has begun */
+        writer_write_text(writer, print_object_begin(table->options));
     char *line = writer_reserve(writer, PRINT_LINE_MAX);
     char *c = line;
-    if (!table->options->group) /* else the object has begun */
-        c = stpcpy(stpcpy(c, "{\"operation\":\""), job_operation_names[rows->job->operation]);
+    if (!table->options->group)
+        c = stpcpy(stpcpy(c, "\"operation\":\""), job_operation_names[rows->job->operation]);
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
         c = stpcpy(c, totals[i].name);
         c += decimal_write(c, totals[i].number);

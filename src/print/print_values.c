@@ -52,7 +52,7 @@ static bool print_values_is_repeated(const struct job *job, size_t i)
 
 /* The columns of lines of histogram and uniq beside the counts. */
 static const char *const print_line_members[] = {
-    "value", "low", "high", "percent", "cumulative", "other", "cumulative_percent"};
+    "value", "low", "high", "percent", "cumulative", "other", "cumulative_percent", "reported"};
 #define PRINT_LINE_MEMBERS (sizeof print_line_members / sizeof *print_line_members)
 
 static bool print_is_among(const char *name, const char *const *names, size_t count)
@@ -66,8 +66,12 @@ static bool print_is_among(const char *name, const char *const *names, size_t co
 
 const char *print_count_prefix(const struct job *job)
 {
-    return print_is_among(job_count_name(job), print_line_members, PRINT_LINE_MEMBERS) ? "sum_"
-                                                                                       : "";
+    const char *name = job_count_name(job);
+    bool is_taken = print_is_among(name, print_line_members, PRINT_LINE_MEMBERS);
+
+    for (size_t i = 0; job->has_weights && i < job->group_count; i++)
+        is_taken = is_taken || strcmp(job_group_name(job, i), name) == 0;
+    return is_taken ? "sum_" : "";
 }
 
 /* Whether a name is that of another member of the objects of a format. */
@@ -87,7 +91,7 @@ static bool print_values_has_member(const struct job *job, const struct print_fo
                (strncmp(name, prefix, length) == 0 &&
                 strcmp(name + length, job_count_name(job)) == 0);
     }
-    if (has_lines && column && strcmp(name, "column") == 0)
+    if (has_lines && ((column && strcmp(name, "column") == 0) || strcmp(name, "reported") == 0))
         return true;
     for (size_t i = 0; i < print_values_count(job); i++) {
         const char *words[2];
@@ -137,15 +141,19 @@ static bool print_prefixed_are_equal(const char *a, unsigned a_count, const char
 void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
                          const struct print_format *format, const char *column)
 {
+    /* 0: the sums of weights, which stand beside the groups in jsonl, and may begin with by_ */
+    const size_t first =
+        format == &print_jsonl && job->has_weights && *print_count_prefix(job) == '\0' ? 0 : 1;
+
     for (size_t i = 0; i < job->group_count; i++) {
         const char *name = job_group_name(job, i);
         unsigned count = print_values_has_member(job, format, column, name);
-        for (size_t before = job->has_weights ? 0 : 1; before <= i;) { /* 0: the sums of weights */
+        for (size_t before = first; before <= i;) {
             const char *other = before == 0 ? job_count_name(job) : job_group_name(job, before - 1);
             if (print_prefixed_are_equal(name, count, other,
                                          before == 0 ? 0 : prefixes->counts[before - 1])) {
                 count++;
-                before = job->has_weights ? 0 : 1;
+                before = first;
             } else {
                 before++;
             }
@@ -329,7 +337,9 @@ static void print_values_groups(struct writer *writer, const struct print_values
     for (size_t group = values->first; group < values->groups; group++) {
         values->find(values, group, &found);
         if (has_objects)
-            writer_write_text(writer, values->has_lines ? "{" : group > 0 ? ",\n{" : "\n{");
+            writer_write_text(writer, values->has_lines ? values->object
+                                      : group > 0       ? ",\n{"
+                                                        : "\n{");
         if (values->column && !is_json) {
             print_values_field(writer, values->column, values->separator);
             writer_write(writer, separator, 1);
@@ -417,6 +427,7 @@ void print_values(struct writer *writer, const struct print_options *options,
 
     all.separator = format == &print_jsonl ? '\0' : format->separator;
     all.column = options->column;
+    all.object = print_object_begin(options);
     all.has_lines = format == &print_jsonl;
     print_find_prefixes(&all.prefixes, all.job, format, all.column);
     if (format == &print_tsv && !all.write_group) {
@@ -448,7 +459,8 @@ void print_values(struct writer *writer, const struct print_options *options,
     } else if (format == &print_json) {
         writer_write_text(writer, options->is_next_column ? "," : "");
         const char *name = all.column ? all.column : job_operation_names[all.job->operation];
-        writer_write_text(writer, all.column ? "{\"column\":" : "{\"operation\":");
+        writer_write_text(writer, all.column ? "{" : all.object);
+        writer_write_text(writer, all.column ? "\"column\":" : "\"operation\":");
         print_write_text(writer, name, strlen(name), '\0');
         writer_write_text(writer, all.write_group ? ",\"groups\":[" : ",");
     }

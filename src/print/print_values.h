@@ -37,6 +37,7 @@ struct print_values {
     char separator;     /* set by print_values: that of the format */
     const char *column; /* likewise: of several, that of the values; NULL: it is the only one */
     bool has_lines;     /* likewise: the format is jsonl */
+    const char *object; /* likewise: what begins an object of jsonl, or that of json */
     struct print_prefixes prefixes; /* likewise */
     size_t first;                   /* this and the next: groups first to groups - 1 are printed */
     size_t groups;                  /* 1 if the values are not of groups */

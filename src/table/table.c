@@ -17,6 +17,8 @@
 enum status table_create(struct table **table, const struct table_layout *layout, uint64_t bytes,
                          const char *directory, struct failure *failure)
 {
+    if (layout && layout->key_words == 0) /* the threads would not share the one row */
+        return status_fail(failure, STATUS_DATA, "a table needs keys");
     struct table *created = memory_map(sizeof *created);
     size_t block_bytes = TABLE_BLOCK_BYTES;
     if (!created)

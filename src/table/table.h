@@ -64,7 +64,8 @@ struct table_entry {
 /*
  * Creates an empty table of a layout, which is copied; NULL: of plain counts. It may take `bytes`
  * of memory, or somewhat more if that is very little. Beyond that it creates files in `directory`,
- * which must outlive it; NULL: in $TMPDIR or /tmp. Fails with STATUS_DATA. The caller destroys it.
+ * which must outlive it; NULL: in $TMPDIR or /tmp. Fails with STATUS_DATA, also if the layout has
+ * no keys. The caller destroys it.
  */
 enum status table_create(struct table **table, const struct table_layout *layout, uint64_t bytes,
                          const char *directory, struct failure *failure);

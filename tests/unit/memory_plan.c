@@ -131,16 +131,19 @@ int main(void)
         {.operation = OPERATION_UNIQ,
          .value_count = 1,
          .columns[0].element.notation = ELEMENT_TEXT},
+        {.operation = OPERATION_REDUCE,
+         .value_count = 2,
+         .columns[1].element.notation = ELEMENT_TEXT},
         {.operation = OPERATION_REDUCE, .reductions.needs = REDUCTIONS_NEED_TABLE},
         {.operation = OPERATION_REDUCE},
         {.operation = OPERATION_REDUCE, .value_count = 1, .group_count = 1},
         {.operation = OPERATION_COUNT},
         {.operation = OPERATION_STALIN_SORT},
     };
-    static const char *const names[] = {"100 bins",   "5M bins",       "5M weighted bins",
-                                        "uniq",       "uniq of texts", "reduce median",
-                                        "reduce",     "groups",        "count",
-                                        "stalin-sort"};
+    static const char *const names[] = {"100 bins",      "5M bins",       "5M weighted bins",
+                                        "uniq",          "uniq of texts", "numbers and texts",
+                                        "reduce median", "reduce",        "groups",
+                                        "count",         "stalin-sort"};
     static const uint64_t limits[] = {16, 64, 128, 256, 1024};
 
     tap_write_template(root, sizeof root, "plan");

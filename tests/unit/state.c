@@ -553,7 +553,7 @@ static void test_full_run(void)
 /* Makes a state of two lines and these bytes in frame[0..256), and begins to read behind them. */
 static struct state_reader *read_bytes(const char *bytes, size_t count, char *frame)
 {
-    static const char lines[] = "gpuhist state 4\nany text\n";
+    static const char lines[] = "gpuhist state 5\nany text\n";
     char text[sizeof lines + 32];
     struct failure failure;
     struct state_reader *reader;

@@ -927,6 +927,7 @@ static void test_long_rows(void)
                                         .context = &words,
                                         .is_weighted = true};
     const struct table_layout endless = {.key_words = 1, .words = 1 << 20};
+    const struct table_layout keyless = {.words = WORDS, .absorb = long_absorb, .context = &words};
     static uint64_t row[WORDS];
     struct table_writer *writer;
     struct failure failure;
@@ -956,6 +957,9 @@ static void test_long_rows(void)
     tap_ok(table_create(&table, &endless, 1, NULL, &failure) == STATUS_DATA &&
                strstr(failure.message, "no memory for rows of 1048576 numbers"),
            "rows that are too long for any block");
+    tap_ok(table_create(&table, &keyless, MUCH, NULL, &failure) == STATUS_DATA &&
+               strstr(failure.message, "a table needs keys"),
+           "rows without keys");
 }
 
 static const char failing;
