@@ -3,7 +3,7 @@
 
 usage: matrix.py GPUHIST [DIRECTORY [RUNS [MB [INPUT...]]]]
 
-INPUT is file, pipe or zst (16 files), all three by default; or law. Makes files of about MB megabytes
+INPUT is file, pipe or zst (16 files), all three by default; or law, and formats such as zst gz. Makes files of about MB megabytes
 (2000) in DIRECTORY (/dev/shm) and removes them. The engines take turns; a cell has the median of RUNS
 (3) whole processes in seconds. The last column is auto's time divided by that of the better engine;
 for a pipe, `wc -c` is what the pipe itself takes. Needs numpy and zstd. Prints a table in Markdown.
@@ -113,12 +113,13 @@ def law_best(command, runs):
     return min(times), min(processor)
 
 
-def law(gpuhist, runs, megabytes):
+def law(gpuhist, runs, megabytes, formats):
     log = law_log(250000)
     packers = {"zst": "zstd -q -f", "gz": "gzip -kf", "lz4": "lz4 -q -f -m", "xz": "xz -0 -T1 -kf"}
     print("| input | job | tool decodes | one thread | bound | whole | ratio | processor |\n"
           "|---|---|---|---|---|---|---|---|")
-    for suffix, decode in DECODERS.items():
+    for suffix in formats or DECODERS:
+        decode = DECODERS[suffix]
         large = megabytes if suffix != "xz" else megabytes // 4
         for name, share in (("large", 1), ("small", 6)):
             with open(name, "wb") as file:
@@ -152,8 +153,8 @@ def main():
     inputs = sys.argv[5:] or ("file", "pipe", "zst")
     with tempfile.TemporaryDirectory(dir=place) as directory:
         os.chdir(directory)
-        if inputs == ["law"]:
-            law(gpuhist, runs, megabytes)
+        if inputs[0] == "law":
+            law(gpuhist, runs, megabytes, inputs[1:])
             return
         make_inputs(megabytes)
         if "zst" in inputs:
