@@ -25,6 +25,16 @@ np.array([1, 2, 2], ">i8").tofile("big")'
         printf '1\n2\n2\n' | gpuhist --bins 5 --save text -o /dev/null
     cmp binary big
     cmp binary text
+    # of columns, too
+    numpy 'rows = np.array([[7, 1], [7, 2], [-8, 2]], "<i8")
+np.save("rows.npy", rows)
+np.savetxt("rows.txt", rows, "%d")
+rows.astype(">i8").tofile("rows")'
+    gpuhist reduce sum -f 2 --by 1 --save array -o /dev/null rows.npy
+    gpuhist reduce sum --record 16 -f i64be@8 --by i64be@0 --save records -o /dev/null rows
+    gpuhist reduce sum -f -1 --by -2 --save text -o /dev/null rows.txt
+    cmp array records
+    cmp array text
 }
 
 @test "a list that was typed on several lines comes back from a state" {
@@ -229,6 +239,19 @@ np.array([1, 2, 2], ">i8").tofile("big")'
     run --separate-stderr bash -c 'ulimit -f 1; "$GPUHIST" --binary --bins 5M --save big in'
     assert_failed 1 "cannot write big: File too large"
     [ ! -e big ]
+}
+
+@test "a state is of the tokens that were valid, also with --invalid fail" {
+    run -1 --separate-stderr gpuhist uniq --invalid fail --save state < <(printf '1\nx\n2\n')
+    [ "$output" = $'1\t1\n2\t1' ]
+    [ "$(gpuhist merge state)" = "$output" ]
+}
+
+@test "quantiles of a state of automatic bins are bins, and of values exact" {
+    seq 1000 | gpuhist --save bins -o /dev/null
+    [ "$(gpuhist merge --quantiles 50,99 bins)" = $'50\t500\t520\n99\t980\t1000' ]
+    seq 1000 | gpuhist --quantiles 50 --save values -o /dev/null
+    [ "$(gpuhist merge --quantiles 50,99 values)" = $'50\t500\n99\t990' ]
 }
 
 @test "bad input leaves no new state, and an old one as it was" {
