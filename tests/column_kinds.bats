@@ -198,6 +198,15 @@ END
     done
 }
 
+@test "blanks around a field are part of a text, and of no other kind" {
+    for cells in "-d ," --csv; do
+        # shellcheck disable=SC2086 # two words
+        printf ' 7 ,x\n7,x\n' | gpuhist uniq $cells -f 1:text | cmp - <(printf ' 7 \t1\n7\t1\n')
+        # shellcheck disable=SC2086
+        printf ' 7 ,x\n7,x\n' | gpuhist uniq $cells -f 1 | cmp - <(printf '7\t2\n')
+    done
+}
+
 @test "values and groups of all kinds on a terminal: drawn or listed, and addresses and texts as to a file" {
     cd "$BATS_TEST_TMPDIR"
     printf '%s\n' '1 5 2026-11-21T13:45:02Z 10.0.0.1 abc 2.50 ff' '2 7 2026-11-21T13:46:02Z 10.0.0.2 abd 2.75 fe' \
