@@ -195,14 +195,14 @@ static bool text_reason_is_header(const struct text_reading *reading, const char
 static const char *text_reason_choose_kind(const struct text_reading *reading, const char *text,
                                            size_t bytes)
 {
-    const struct kind_time_rules time = {.digits = 0};
+    const struct kind_time_rules time = {.is_cell = true};
     struct kind_ip address;
     int64_t value;
 
     if (reading->rules->from_zero || bytes == 0)
         return "";
     if (!text_reason_is_decimal(text, bytes) &&
-        kind_time_read(&time, text, bytes, bytes, &value) == bytes)
+        kind_time_read(&time, text, bytes, bytes, &value) > 0)
         return "try COLUMN:time";
     if (kind_ip_read(text, bytes, &address))
         return "try COLUMN:ip";
