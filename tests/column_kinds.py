@@ -73,8 +73,8 @@ def draw_time(rng):
         name = datetime.date(2000, month, 1).strftime("%b")
         text = f"{day:02}/{name}/{year}:{hour:02}:{minute:02}:{second:02} {rng.choice('+-')}{rng.randrange(24):02}00"
     elif kind == 1:
-        text = rng.choice(["", "-", "+"]) + str(rng.randrange(10**rng.randrange(1, 13)))
-        text += rng.choice(["", ".", "." + str(rng.randrange(10**rng.randrange(1, 9)))])
+        text = rng.choice(["", "-", "+"]) + str(rng.randrange(10**8, 19 * 10**8))
+        text += rng.choice(["", "." + str(rng.randrange(10**rng.randrange(1, 9)))])
     elif kind == 2:
         text = f"{year}{month:02}{day:02}T{hour:02}{minute:02}{second:02}{fraction}{offset}"
     elif kind == 3:
@@ -82,7 +82,7 @@ def draw_time(rng):
     else:
         seconds = rng.choice(["", f":{second:02}{fraction}"])
         text = f"{year}-{month:02}-{day:02}{rng.choice('T ')}{hour:02}:{minute:02}{seconds}{offset}"
-    return rng.choice("[ ").strip() + text + rng.choice("] ").strip() if rng.randrange(5) == 0 else text
+    return f"[{text}]" if rng.randrange(5) == 0 else text
 
 
 def instant(time):
@@ -139,11 +139,12 @@ def check_times(read_kinds, rng):
     texts = [text for text in texts if "\n" not in text]
     found = ask(read_kinds, texts, "time", "6")
     valid = 0
-    for text, answer in zip(texts, found):
+    for at, (text, answer) in enumerate(zip(texts, found)):
         wanted = read_time(text)
-        if wanted is not None and not FIRST <= wanted // 10**6 <= LAST:
+        if at < COUNT and wanted is not None and not FIRST <= wanted // 10**6 <= LAST:
             require(answer, ["out of range"], repr(text))
-        else:
+        elif at < COUNT or (answer and wanted is not None):
+            # what both read of mutated texts is the same; what is refused is for tests/times.py
             require(answer and int(answer[0]), wanted, repr(text))
             if answer:
                 # exception: isoformat writes no fraction that is 0

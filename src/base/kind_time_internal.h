@@ -175,7 +175,7 @@ HOST_DEVICE_INLINE unsigned kind_time_pair(const char *digits)
     return (unsigned)(digits[0] - '0') * 10 + (unsigned)(digits[1] - '0');
 }
 
-/* An offset: Z, +HH, +HHMM, or +HH:MM that neither a digit nor a point follows. */
+/* An offset: Z, +HH, +HHMM, or +HH:MM that neither a digit nor a fraction follows. */
 HOST_DEVICE_INLINE const char *kind_time_read_offset(const char *at, const char *end, int *offset)
 {
     const char *stop = at + 1;
@@ -192,7 +192,8 @@ HOST_DEVICE_INLINE const char *kind_time_read_offset(const char *at, const char 
         const bool has_colon = stop < end && *stop == ':';
         const char *more = stop + has_colon;
         if (end - more >= 2 && kind_time_is_digit(more[0]) && kind_time_is_digit(more[1]) &&
-            (!has_colon || end - more == 2 || (!kind_time_is_digit(more[2]) && more[2] != '.'))) {
+            (!has_colon || end - more < 4 || more[2] != '.' || !kind_time_is_digit(more[3])) &&
+            (!has_colon || end - more == 2 || !kind_time_is_digit(more[2]))) {
             minutes = kind_time_pair(more);
             stop = more + 2;
         }

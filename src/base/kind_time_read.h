@@ -175,8 +175,6 @@ HOST_DEVICE_INLINE const char *kind_time_finish(const char *at, const struct kin
         at += opener && at < span->end && *at == mate;
         return at == span->end ? at : NULL;
     }
-    if (at == span->end || kind_time_is_white(*at))
-        return at >= span->field_end ? at : NULL;
     return kind_time_ends_word(at, span->end, has_offset) ? at : NULL;
 }
 
@@ -271,35 +269,6 @@ HOST_DEVICE_INLINE const char *kind_time_match_half(const char *at, const char *
     return left >= 4 && at[1] == '.' && (at[2] | 0x20) == 'm' && at[3] == '.' ? at + 4 : at;
 }
 
-/*
- * Reads the half of a day, attached or as the next word, and makes the hour one of 24; 24 if it is
- * none of 1 to 12. Returns its end, `at` if there is none, NULL if it cannot be told.
- */
-HOST_DEVICE_COLD const char *kind_time_read_half(const char *at, const struct kind_time_span *span,
-                                                 struct kind_time_parts *parts)
-{
-    const char *word = kind_time_skip_white(at, span->end);
-    const char *stop = kind_time_match_half(word, span->end);
-
-    if (word > at) {
-        if (stop == word && span->end - word >= 3 && word[1] == '.' && (word[2] | 0x20) == 'm' &&
-            ((*word | 0x20) == 'a' || (*word | 0x20) == 'p'))
-            return NULL;
-        if (stop > word && stop < span->end && (*stop == '.' || *stop == '|'))
-            return NULL;
-        if (stop > word && stop < span->end && *stop != ',' && *stop != ';' && *stop != ']' &&
-            *stop != ')' && *stop != '"' && !kind_time_is_white(*stop))
-            return at;
-    }
-    if (stop == word)
-        return at;
-    if (parts->hour < 1 || parts->hour > 12)
-        parts->hour = 24;
-    else
-        parts->hour = parts->hour % 12 + ((*word | 0x20) == 'p' ? 12 : 0);
-    return stop;
-}
-
 /* The zones whose names are known, in parentheses or not. */
 enum kind_time_zone { KIND_TIME_ZONE_NONE, KIND_TIME_ZONE_UTC, KIND_TIME_ZONE_OTHER };
 
@@ -347,6 +316,40 @@ HOST_DEVICE_COLD enum kind_time_zone kind_time_read_zone(const char *at, const c
     return zone;
 }
 
+/*
+ * Reads the half of a day, attached or as the next word, and makes the hour one of 24; 24 if it is
+ * none of 1 to 12. As the next word it ends with it, or before a mark; "PM: " is another field.
+ * Returns its end, `at` if there is none, NULL if it cannot be told.
+ */
+HOST_DEVICE_COLD const char *kind_time_read_half(const char *at, const struct kind_time_span *span,
+                                                 struct kind_time_parts *parts)
+{
+    const char *end = span->end;
+    const char *word = kind_time_skip_white(at, end);
+    const char *stop = kind_time_match_half(word, end);
+    const char *zone_end;
+
+    if (stop == word) { /* p.m without its last point */
+        const bool is_cut = word > at && end - word >= 3 && word[1] == '.' &&
+                            (word[2] | 0x20) == 'm' &&
+                            ((*word | 0x20) == 'a' || (*word | 0x20) == 'p');
+        return is_cut ? NULL : at;
+    }
+    if (word > at && stop < end && !kind_time_is_white(*stop) && *stop != ',' &&
+        (*stop == '|' || !kind_time_is_outer_mark(*stop))) {
+        const bool is_part =
+            *stop == '.' || *stop == '|' || stop[-1] == '.' ||
+            ((*stop == '+' || *stop == '-') && kind_time_count_digits(stop + 1, end) > 0) ||
+            kind_time_read_zone(stop, end, &zone_end) != KIND_TIME_ZONE_NONE;
+        return is_part ? NULL : at;
+    }
+    if (parts->hour < 1 || parts->hour > 12)
+        parts->hour = 24;
+    else
+        parts->hour = parts->hour % 12 + ((*word | 0x20) == 'p' ? 12 : 0);
+    return stop;
+}
+
 /* Whether at[0..end) is a number: digits with at most one point, and a sign or none. */
 HOST_DEVICE_INLINE bool kind_time_is_number(const char *at, const char *end)
 {
@@ -389,8 +392,10 @@ HOST_DEVICE_COLD const char *kind_time_read_next(const char *at, const struct ki
         if (zone == KIND_TIME_ZONE_NONE)
             return at;
         if (!kind_time_ends_word(stop, span->end, true))
-            return kind_time_is_inner_mark(*stop) ? kind_time_refuse(parts, KIND_TIME_FAULT_ZONE)
-                                                  : at;
+            return (*stop != '_' && !kind_time_is_letter(*stop) && !kind_time_is_digit(*stop)) ||
+                           kind_time_is_digit(stop[-1]) /* GMT+3x */
+                       ? kind_time_refuse(parts, KIND_TIME_FAULT_ZONE)
+                       : at;
         return zone == KIND_TIME_ZONE_UTC || span->is_local
                    ? stop
                    : kind_time_refuse(parts, KIND_TIME_FAULT_ZONE);
@@ -401,9 +406,12 @@ HOST_DEVICE_COLD const char *kind_time_read_next(const char *at, const struct ki
         const bool is_short = span->end - word > 3 && kind_time_is_digit(word[1]) && word[2] == ':';
         return is_short && !span->is_local ? kind_time_refuse(parts, KIND_TIME_FAULT_OFFSET) : at;
     }
-    if (!kind_time_ends_word(stop, span->end, true))
-        return kind_time_is_inner_mark(*stop) ? kind_time_refuse(parts, KIND_TIME_FAULT_OFFSET)
-                                              : at;
+    if (!kind_time_ends_word(stop, span->end, true)) { /* -03.5 is another field */
+        const bool is_point = *stop == '.' && kind_time_count_digits(stop + 1, span->end) == 0;
+        return is_point || kind_time_is_inner_mark(*stop)
+                   ? kind_time_refuse(parts, KIND_TIME_FAULT_OFFSET)
+                   : at;
+    }
     const bool is_marked = stop < span->end && !kind_time_is_white(*stop);
     const bool is_clock = offset != KIND_TIME_NO_OFFSET;
     const bool is_used = is_clock && offset >= -12 * 3600 && offset <= 14 * 3600;
@@ -690,14 +698,14 @@ HOST_DEVICE_INLINE const char *kind_time_read_known(const struct kind_time_rules
             at = kind_time_read_point(at, span.end, parts);
         const bool has_offset = at < span.end && *at == 'Z';
         at += has_offset;
-        if (at == span.end || (!span.is_cell && at >= span.field_end && kind_time_is_white(*at) &&
+        if (at == span.end || (!span.is_cell && kind_time_is_white(*at) &&
                                (has_offset || !kind_time_may_go_on(at, span.end))))
             return at;
     } else if (left >= 26 && begin[2] == '/' && begin[20] == ' ' && !span.is_cell &&
                kind_time_read_common_log(begin, parts)) {
         const char *at = kind_time_read_offset(begin + 21, span.end, &parts->offset);
         const bool is_used = parts->offset >= -12 * 3600 && parts->offset <= 14 * 3600;
-        if (at == begin + 26 && is_used && at >= span.field_end &&
+        if (at == begin + 26 && is_used &&
             (at == span.end || *at == ']' || kind_time_is_white(*at)))
             return at;
     }
