@@ -93,13 +93,15 @@ def instant(time):
 
 def read_time(text):
     """What Python reads: microseconds since 1970, or None."""
-    # exceptions: brackets around a date with a time of the day, of which either may be missing
-    is_bracketed = text.startswith("[") or text.endswith("]")
+    # exception: brackets
     text = text.removeprefix("[").removesuffix("]")
-    if is_bracketed and re.fullmatch(r"[^:tT]*", text):
-        return None
     if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)", text):
-        return fractions.Fraction(text.removesuffix(".")) * 10**6 // 1
+        # exception: the digits tell the unit
+        unit = {9: 1, 10: 1, 12: 10**3, 13: 10**3, 15: 10**6, 16: 10**6, 19: 10**9}.get(
+            len(re.search(r"\d*", text.lstrip("+-"))[0]))
+        if not unit:
+            return None
+        return fractions.Fraction(text.removesuffix(".")) * 10**6 / unit // 1
     # exception: second 60 is the first of the next minute
     leap = re.match(r"(\d{4}-\d\d-\d\d[ Tt]\d\d:\d\d:|\d{8}[Tt]\d{4}|\d\d/[a-zA-Z]{3}/\d{4}:\d\d:\d\d:)60", text, re.ASCII)
     if leap:

@@ -1,16 +1,17 @@
 """A time is read whole or refused: the instant, or an error, and never another instant.
 
-usage: times.py GPUHIST SEED
+usage: times.py GPUHIST SEED [MANUAL]
 
 Dates, separators, times of the day, offsets and tails are drawn, each with the instant that a
 person reads in it. They stand in fields divided by blanks, with -d ' ', and in cells of --csv, -d ,
 and --jsonl, and are read as time and localtime. Words that are other fields are drawn as well.
-A form that the manual lists must be read, not refused.
+The rows of the manual's table are read as it says.
 """
 import datetime
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -145,6 +146,8 @@ def check_drawn(gpuhist, rng, pool):
             allowed.add(clock.replace(hour=loose))  # another word than AM, and no offset is looked for
         # a word that is no offset is another field, and so is +HH after T
         last = text.split()[-1]
+        if minutes == "zone" and last[0].isalpha() and tail == "x":
+            allowed.add(clock)
         if kind == "time" and len(text.split()) > 1 and last[0] in "+-" and \
                 (tail in ("x", "-") or ("T" in text and len(last) == 3)):
             allowed.add(clock)
@@ -178,11 +181,24 @@ def check_table(gpuhist, pool):
             sys.exit(f"{place} {text!r}: {found}, wanted {wanted}")
 
 
+def check_manual(gpuhist, manual):
+    """What stands in the manual."""
+    with open(manual, encoding="utf-8") as file:
+        rows = re.search(r"Rows of tests/times.py.*?\n(.*?)\.\\\" End", file.read(), re.S)[1]
+    for row in rows.splitlines():
+        text, wanted = row.replace("\\-", "-").removeprefix("\\&").split("  =  ")
+        found = print_of(gpuhist, "words", "time", text)
+        if found != (None if wanted == "invalid" else wanted.removesuffix("Z")):
+            sys.exit(f"the manual has {row}: found {found}")
+
+
 def main():
     """Runs all checks."""
     rng = random.Random(int(sys.argv[2]))
     with ThreadPoolExecutor(4) as pool:
         check_table(sys.argv[1], pool)
+        if len(sys.argv) > 3:
+            check_manual(sys.argv[1], sys.argv[3])
         check_drawn(sys.argv[1], rng, pool)
 
 

@@ -164,9 +164,10 @@ static bool kind_ip_read_plain(const char *text, size_t bytes, struct kind_ip *k
     return true;
 }
 
-/* What closes what opens; 0: nothing. */
-static char kind_ip_find_mate(char opener)
+/* What closes what a text begins with; 0: nothing does, or it is doubled. */
+static char kind_ip_find_mate(const char *text)
 {
+    const char opener = text[0] == text[1] ? '\0' : text[0];
     return opener == '[' ? ']' : opener == '(' ? ')' : opener == '"' ? '"' : '\0';
 }
 
@@ -174,7 +175,7 @@ bool kind_ip_read(const char *text, size_t bytes, struct kind_ip *key)
 {
     if (kind_ip_read_plain(text, bytes, key))
         return true;
-    const char mate = bytes > 2 ? kind_ip_find_mate(*text) : '\0';
+    const char mate = bytes > 2 ? kind_ip_find_mate(text) : '\0';
     return mate && text[bytes - 1] == mate && kind_ip_read_plain(text + 1, bytes - 2, key);
 }
 
@@ -182,7 +183,7 @@ bool kind_ip_read_word(const char *text, size_t bytes, struct kind_ip *key)
 {
     if (kind_ip_read_plain(text, bytes, key))
         return true;
-    const size_t first = bytes > 0 && kind_ip_find_mate(*text) ? 1 : 0;
+    const size_t first = bytes > 1 && kind_ip_find_mate(text) ? 1 : 0;
     for (size_t end = 1; end <= bytes; end++) {
         if (end < bytes && !memchr(",;|])\"", text[end], 6))
             continue;

@@ -83,6 +83,7 @@ int main(int argc, char **argv)
     if (is_time && argc > 2)
         reading.rules.digits = (unsigned)atoi(argv[2]);
     reading.rules.is_local = strcmp(reading.kind, "localtime") == 0;
+    reading.rules.is_cell = true;
     if (is_bucket &&
         !kind_time_bucket_parse(argument, strlen(argument), reading.rules.digits, &reading.bucket))
         return 2;
