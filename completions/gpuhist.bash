@@ -130,32 +130,32 @@ _gpuhist_options() {
             --cumulative --quantiles --format --header-out --plot --title --label --log-count \
             --zeros -o --output --save -t --type --binary --text -d --delimiter --csv --jsonl \
             --base --decimals --header --comment -z --zero-terminated --record --offset \
-            --time-format --invalid --decompress --memory -S --buffer-size \
+            --time-format --year --invalid --decompress --memory -S --buffer-size \
             -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
             --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     reduce)
         echo -f --field --by --where --names --interpolate --format --header-out -o --output \
             --save -t --type --binary --text -d --delimiter --csv --jsonl --base --decimals \
-            --header --comment -z --zero-terminated --record --offset --time-format --invalid \
-            --decompress --memory -S --buffer-size -T --temporary-directory --engine --gpus \
-            --threads --chunk-size --progress --no-progress --every --window --stats -v --verbose \
-            -q --quiet -h --help -V --version
+            --header --comment -z --zero-terminated --record --offset --time-format --year \
+            --invalid --decompress --memory -S --buffer-size -T --temporary-directory --engine \
+            --gpus --threads --chunk-size --progress --no-progress --every --window --stats \
+            -v --verbose -q --quiet -h --help -V --version
         ;;
     count)
         echo -f --field --by --where --names --eq --ne --lt --le --gt --ge --in --any-of --all \
             --format --header-out -o --output --save -t --type --binary --text -d --delimiter \
             --csv --jsonl --base --decimals --header --comment -z --zero-terminated --record \
-            --offset --time-format --invalid --decompress --memory -S --buffer-size \
+            --offset --time-format --year --invalid --decompress --memory -S --buffer-size \
             -T --temporary-directory --engine --gpus --threads --chunk-size --progress \
             --no-progress --every --window --stats -v --verbose -q --quiet -h --help -V --version
         ;;
     stalin-sort | stalin)
         echo -f --field --where --names --strict --descending --purged -o --output -t --type \
             --binary --text -d --delimiter --csv --jsonl --base --decimals --header --comment \
-            -z --zero-terminated --record --offset --time-format --invalid --decompress --memory \
-            --engine --gpus --threads --chunk-size --progress --no-progress --stats -v --verbose \
-            -q --quiet -h --help -V --version
+            -z --zero-terminated --record --offset --time-format --year --invalid --decompress \
+            --memory --engine --gpus --threads --chunk-size --progress --no-progress --stats \
+            -v --verbose -q --quiet -h --help -V --version
         ;;
     merge)
         echo --top --min-count --other --sort --percent --cumulative --quantiles --format \
@@ -171,10 +171,10 @@ _gpuhist_options() {
             --edges --outside --top --min-count --other --sort --percent --cumulative --quantiles \
             --format --header-out --plot --title --label --log-count --zeros -o --output --save \
             -t --type --binary --text -d --delimiter --csv --jsonl --base --decimals --header \
-            --comment -z --zero-terminated --record --offset --time-format --invalid --decompress \
-            --memory -S --buffer-size -T --temporary-directory --engine --gpus --threads \
-            --chunk-size --progress --no-progress --every --window --stats -v --verbose -q --quiet \
-            -h --help -V --version
+            --comment -z --zero-terminated --record --offset --time-format --year --invalid \
+            --decompress --memory -S --buffer-size -T --temporary-directory --engine --gpus \
+            --threads --chunk-size --progress --no-progress --every --window --stats -v --verbose \
+            -q --quiet -h --help -V --version
         ;;
     esac
 }
@@ -217,6 +217,7 @@ _gpuhist_value() {
     --record) ;;
     --offset) ;;
     --time-format) ;;
+    --year) ;;
     --invalid) _gpuhist_complete 'abort fail warn ignore' ;;
     --decompress) _gpuhist_complete 'auto none' ;;
     --memory) ;;

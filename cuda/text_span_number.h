@@ -70,6 +70,9 @@ HOST_DEVICE_INLINE struct text_span_range text_span_trim(const struct text_span_
     return range;
 }
 
+/* The words after its field that a time may have. */
+#define TEXT_SPAN_TIME_WORDS 3
+
 /* The rules of a job's text, as the parsers take them. */
 struct text_span_rules {
     int32_t field;      /* 0: none; see text.h */
@@ -120,6 +123,7 @@ static inline struct text_span_rules text_span_rules_of(const struct text_rules 
     span_rules.width = column->width;
     span_rules.time.digits = element->decimals;
     span_rules.time.is_local = element->notation == ELEMENT_LOCAL_TIME;
+    span_rules.time.is_cell = text_has_cells(rules);
     span_rules.bucket = column->bucket;
     span_rules.has_bucket = column_has_bucket(column);
     span_rules.prefix = element->prefix;
@@ -271,8 +275,8 @@ HOST_DEVICE_INLINE const char *text_span_pointer(const struct text_span_view *vi
 }
 
 /*
- * The time in a field. Where blanks separate fields it may read on in the two that follow, after
- * the first of which no blank is left to read over.
+ * The time in a field. Where its fields are no cells it may read on in the words that follow: the
+ * clock, AM, an offset.
  */
 HOST_DEVICE_INLINE struct text_span_number text_span_read_time(const struct text_span_view *view,
                                                                const struct text_span_rules *rules,
@@ -286,14 +290,16 @@ HOST_DEVICE_INLINE struct text_span_number text_span_read_time(const struct text
 
     if (bytes > TEXT_BYTES_MAX)
         return read;
-    const bool by_blanks = rules->delimiter > UINT8_MAX || rules->delimiter == ' ';
-    for (unsigned blanks = 0; by_blanks && !text_span_ends_line(view, end); end++) {
-        blanks += text_span_is_blank(text_span_at(view, end));
-        if (blanks == 3)
+    bool was_blank = false;
+    for (unsigned words = 0; !rules->time.is_cell && !text_span_ends_line(view, end); end++) {
+        const bool is_blank = text_span_is_blank(text_span_at(view, end));
+        words += is_blank && !was_blank;
+        was_blank = is_blank;
+        if (words > TEXT_SPAN_TIME_WORDS)
             break;
     }
     const char *text = text_span_pointer(view, field.first, end);
-    read.is_good = kind_time_read_known(text, bytes, end - field.first, &parts) &&
+    read.is_good = kind_time_read_known(&rules->time, text, bytes, end - field.first, &parts) &&
                    kind_time_convert(&rules->time, &parts, &value) == KIND_TIME_VALID;
     read.value =
         (uint64_t)(rules->has_bucket ? kind_time_bucket_floor(&rules->bucket, value) : value);

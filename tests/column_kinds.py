@@ -73,8 +73,8 @@ def draw_time(rng):
         name = datetime.date(2000, month, 1).strftime("%b")
         text = f"{day:02}/{name}/{year}:{hour:02}:{minute:02}:{second:02} {rng.choice('+-')}{rng.randrange(24):02}00"
     elif kind == 1:
-        text = rng.choice(["", "-", "+"]) + str(rng.randrange(10**rng.randrange(1, 13)))
-        text += rng.choice(["", ".", "." + str(rng.randrange(10**rng.randrange(1, 9)))])
+        text = rng.choice(["", "-", "+"]) + str(rng.randrange(10**8, 19 * 10**8))
+        text += rng.choice(["", "." + str(rng.randrange(10**rng.randrange(1, 9)))])
     elif kind == 2:
         text = f"{year}{month:02}{day:02}T{hour:02}{minute:02}{second:02}{fraction}{offset}"
     elif kind == 3:
@@ -82,7 +82,7 @@ def draw_time(rng):
     else:
         seconds = rng.choice(["", f":{second:02}{fraction}"])
         text = f"{year}-{month:02}-{day:02}{rng.choice('T ')}{hour:02}:{minute:02}{seconds}{offset}"
-    return rng.choice("[ ").strip() + text + rng.choice("] ").strip() if rng.randrange(5) == 0 else text
+    return f"[{text}]" if rng.randrange(5) == 0 else text
 
 
 def instant(time):
@@ -93,13 +93,15 @@ def instant(time):
 
 def read_time(text):
     """What Python reads: microseconds since 1970, or None."""
-    # exceptions: brackets around a date with a time of the day, of which either may be missing
-    is_bracketed = text.startswith("[") or text.endswith("]")
+    # exception: brackets
     text = text.removeprefix("[").removesuffix("]")
-    if is_bracketed and re.fullmatch(r"[^:tT]*", text):
-        return None
     if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)", text):
-        return fractions.Fraction(text.removesuffix(".")) * 10**6 // 1
+        # exception: the digits tell the unit
+        unit = {9: 1, 10: 1, 12: 10**3, 13: 10**3, 15: 10**6, 16: 10**6, 19: 10**9}.get(
+            len(re.search(r"\d*", text.lstrip("+-"))[0]))
+        if not unit:
+            return None
+        return fractions.Fraction(text.removesuffix(".")) * 10**6 / unit // 1
     # exception: second 60 is the first of the next minute
     leap = re.match(r"(\d{4}-\d\d-\d\d[ Tt]\d\d:\d\d:|\d{8}[Tt]\d{4}|\d\d/[a-zA-Z]{3}/\d{4}:\d\d:\d\d:)60", text, re.ASCII)
     if leap:
@@ -139,11 +141,12 @@ def check_times(read_kinds, rng):
     texts = [text for text in texts if "\n" not in text]
     found = ask(read_kinds, texts, "time", "6")
     valid = 0
-    for text, answer in zip(texts, found):
+    for at, (text, answer) in enumerate(zip(texts, found)):
         wanted = read_time(text)
-        if wanted is not None and not FIRST <= wanted // 10**6 <= LAST:
+        if at < COUNT and wanted is not None and not FIRST <= wanted // 10**6 <= LAST:
             require(answer, ["out of range"], repr(text))
-        else:
+        elif at < COUNT or (answer and wanted is not None):
+            # what both read of mutated texts is the same; what is refused is for tests/times.py
             require(answer and int(answer[0]), wanted, repr(text))
             if answer:
                 # exception: isoformat writes no fraction that is 0

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Of a condition that advice shows; there is none for a longer one. */
 #define OPTIONS_SHOWN_MAX 100
@@ -264,7 +265,7 @@ void options_advise_condition(const struct options_condition *condition, const c
                               size_t length, const struct element *element,
                               enum options_kind_of_column kind, char out[OPTIONS_ADVICE_SIZE])
 {
-    const struct kind_time_rules time = {.digits = KIND_TIME_DIGITS_MAX};
+    const struct kind_time_rules time = {.digits = KIND_TIME_DIGITS_MAX, .is_cell = true};
     const char *typed = condition->typed + strspn(condition->typed, " ");
     const int where = (int)options_where_length(typed);
     const char *rest = typed + where; /* the operator and the value */
@@ -279,7 +280,7 @@ void options_advise_condition(const struct options_condition *condition, const c
         return;
     if (decimal_parse_fixed(value, length, TEXT_DECIMALS_MAX, &number))
         strcpy(out, " (with decimals: COLUMN:.2)");
-    else if (kind_time_read(&time, value, length, length, &instant) == length)
+    else if (kind_time_read(&time, value, length, length, &instant) > 0)
         snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:time%s')", where, typed, rest);
     else if (kind_ip_read_range(value, length, &first, &last))
         snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:ip%s')", where, typed, rest);
@@ -332,7 +333,14 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         options->has_decimals = first->kind == OPTIONS_KIND_FIXED;
         options->decimals = options->has_decimals ? first->decimals : 0;
     }
-    if (options->time_format_text)
-        return kind_time_format_parse(&options->time_format, options->time_format_text, failure);
+    if (options->time_format_text && kind_time_format_parse(&options->time_format,
+                                                           options->time_format_text,
+                                                           failure) != STATUS_OK)
+        return failure->status;
+    if (options->year > 0 && !options->time_format.lacks_year)
+        return status_fail(failure, STATUS_USAGE,
+                           "--year is of a --time-format that has no year, such as '%%b %%e %%T'");
+    options->time_format.year = (unsigned)options->year;
+    options->time_format.today = (int64_t)time(NULL) / 86400;
     return STATUS_OK;
 }

@@ -97,6 +97,12 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
     if (job->condition_count > 0 && is_listed && !job->has_weights && !options->quiet &&
         atomic_load(&job->rows->sum) == 0)
         status_print("note: no row with a value meets --where");
+    const struct kind_time_format *format = &options->time_format;
+    if (format->lacks_year && format->year == 0 && !options->quiet) {
+        const unsigned year = kind_time_format_year(format);
+        status_print("note: dates are of %u, those later than tomorrow of %u; --year N is another",
+                     year, year - 1);
+    }
     if (operation->note && !options->quiet && !print_is_dropped(&options->print))
         operation->note(job, run->partial, &options->print);
     return job->is_text ? parse_errors_report(job->errors, options->quiet, failure) : STATUS_OK;

@@ -153,7 +153,8 @@ static __attribute__((noinline)) bool kind_ip_read_other(const char *text, size_
     return true;
 }
 
-bool kind_ip_read(const char *text, size_t bytes, struct kind_ip *key)
+/* Reads an address that is in nothing. */
+static bool kind_ip_read_plain(const char *text, size_t bytes, struct kind_ip *key)
 {
     uint64_t v4;
 
@@ -161,6 +162,39 @@ bool kind_ip_read(const char *text, size_t bytes, struct kind_ip *key)
         return kind_ip_read_other(text, bytes, key);
     *key = (struct kind_ip){.low = v4};
     return true;
+}
+
+/* What closes what a text begins with; 0: nothing does, or it is doubled. */
+static char kind_ip_find_mate(const char *text)
+{
+    const char opener = text[0] == text[1] ? '\0' : text[0];
+    return opener == '[' ? ']' : opener == '(' ? ')' : opener == '"' ? '"' : '\0';
+}
+
+bool kind_ip_read(const char *text, size_t bytes, struct kind_ip *key)
+{
+    if (kind_ip_read_plain(text, bytes, key))
+        return true;
+    const char mate = bytes > 2 ? kind_ip_find_mate(text) : '\0';
+    return mate && text[bytes - 1] == mate && kind_ip_read_plain(text + 1, bytes - 2, key);
+}
+
+bool kind_ip_read_word(const char *text, size_t bytes, struct kind_ip *key)
+{
+    if (kind_ip_read_plain(text, bytes, key))
+        return true;
+    const size_t first = bytes > 1 && kind_ip_find_mate(text) ? 1 : 0;
+    for (size_t end = 1; end <= bytes; end++) {
+        if (end < bytes && !memchr(",;|])\"", text[end], 6))
+            continue;
+        if (end < bytes && text[end] == ',' && end + 1 < bytes &&
+            (text[end + 1] == ':' || kind_ip_hex_digit(text[end + 1]) < 16))
+            continue;
+        if (kind_ip_read_plain(text, end, key) ||
+            (first > 0 && end > first && kind_ip_read_plain(text + first, end - first, key)))
+            return true;
+    }
+    return false;
 }
 
 /* The first address with the first bits of an address. */

@@ -42,8 +42,18 @@ struct kind_ip_prefix {
     unsigned v6; /* 0 to 128 */
 };
 
-/* Reads all of text[0..bytes), and nothing outside. Returns false if it is no address. */
+/*
+ * Reads all of text[0..bytes), and nothing outside; (10.1.2.3) and [10.1.2.3:80] are addresses, in
+ * quotes as well. Returns false if it is no address.
+ */
 bool kind_ip_read(const char *text, size_t bytes, struct kind_ip *key);
+
+/*
+ * Reads the address that a word begins with, behind [ ( or " and without. It ends with its word, or
+ * before one of , ; | ] ) " - a comma that no digit follows, and no other address. Returns false if
+ * there is none.
+ */
+bool kind_ip_read_word(const char *text, size_t bytes, struct kind_ip *key);
 
 /*
  * Reads an address, or a prefix such as 10.0.0.0/8 or 2001:db8::/32, and stores the smallest and

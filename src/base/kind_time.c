@@ -10,12 +10,12 @@ static inline enum kind_time_result kind_time_find(const struct kind_time_rules 
                                                    const char *text, size_t field, size_t bytes,
                                                    int64_t *value, size_t *used)
 {
-    const struct kind_time_span span = {text + field, text + bytes};
+    const struct kind_time_span span = {.field_end = text + field, .end = text + bytes};
     struct kind_time_parts parts;
     const char *at = NULL;
 
     if (!rules->format) {
-        at = kind_time_read_known(text, field, bytes, &parts);
+        at = kind_time_read_known(rules, text, field, bytes, &parts);
     } else if (field > 0) {
         at = kind_time_format_match(rules->format, text, span.end, &parts);
         at = at && kind_time_ends(at, &span) ? at : NULL;
@@ -45,6 +45,16 @@ bool kind_time_is_out_of_range(const struct kind_time_rules *rules, const char *
     size_t used;
 
     return kind_time_find(rules, text, field, bytes, &value, &used) == KIND_TIME_OUT_OF_RANGE;
+}
+
+enum kind_time_fault kind_time_find_fault(const struct kind_time_rules *rules, const char *text,
+                                          size_t field, size_t bytes)
+{
+    struct kind_time_parts parts = {.fault = KIND_TIME_FAULT_NONE};
+
+    if (!rules->format && !kind_time_read_known(rules, text, field, bytes, &parts))
+        return parts.fault;
+    return KIND_TIME_FAULT_NONE;
 }
 
 /* Writes two digits. Returns their end. */

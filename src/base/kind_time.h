@@ -5,18 +5,17 @@
  * the proleptic Gregorian calendar. It is of the years 0001 to 9999; in units of nanoseconds those
  * that 64 bits hold, 1677-09-21 to 2262-04-11, of 10^-8 seconds to 4892.
  *
- * The forms, those of a date with a time of the day with or without the bracket [ or ]:
+ * The manual has the forms that are read as a table. In short, a date is YYYY-MM-DD, YYYY/MM/DD,
+ * YYYYMMDD, DD-Mon-YYYY or DD/Mon/YYYY; a time of the day follows T, : (after a name of a month) or
+ * blanks; an offset is attached, or the next word where blanks separate date and time. Numbers are
+ * since 1970 in the unit that their digits tell, or packed dates.
  *
- *   2026-11-21T13:45:02.25+01:00   RFC 3339 and ISO 8601. T, t or a blank; without seconds as well.
- *   2026-11-21                     The date alone is midnight UTC.
- *   20261121T134502Z               The basic form of ISO 8601, which needs the T.
- *   21/Nov/2026:13:45:02 +0000     The common log format.
- *   1795268702.25                  Seconds since 1970, with or without a sign and a fraction.
+ * A time is read whole or refused. A cell (of CSV, JSON or another delimiter than blanks) is all of
+ * the time. A word of a line ends with it, or before one of , ; : | ] ) " - and what the next word
+ * is decides whether it belongs to the time, is another field, or makes the time invalid.
  *
- * A fraction comes after . or , (of seconds since 1970, after . alone) and has any number of
- * digits. An offset is Z, z, +HH:MM, +HHMM or +HH, directly or after one blank; without one the
- * time is UTC. Second 60 is second 0 of the next minute, in every minute, since where leap seconds
- * were is not known of local times. Hour 24, ordinal dates and weeks are invalid.
+ * Without an offset the time is UTC. Second 60 is second 0 of the next minute, after minute 59
+ * alone. Hour 24, ordinal dates and weeks are invalid.
  *
  * One core of a Zen 4 (bench/RESULTS.md), gcc -O3, random times: 80 M a second are read of
  * 2026-11-21T13:45:02Z, 65 M of the common log format with an offset, 60 M with milliseconds and an
@@ -38,23 +37,30 @@
 /* Capacity for any written time; none has a NUL. */
 #define KIND_TIME_SIZE 48
 
+/* Why a text is no time, where there is another way to read it. */
+enum kind_time_fault {
+    KIND_TIME_FAULT_NONE,
+    KIND_TIME_FAULT_ZONE,   /* a name of a zone, which local times ignore */
+    KIND_TIME_FAULT_OFFSET, /* the next word may be an offset or a value */
+    KIND_TIME_FAULT_WORD,   /* the word after a date is no time, and may be no other field */
+    KIND_TIME_FAULT_NUMBER, /* of so many digits, or that may be a date written with digits alone */
+};
+
 struct kind_time_rules {
     unsigned digits; /* of a second, 0 to KIND_TIME_DIGITS_MAX; times are floored to them */
     bool is_local;   /* offsets are checked and ignored, and not written */
+    bool is_cell;    /* the field is a cell, of which the time is all */
+    bool is_joined;  /* it is of two words, and no other follows */
     const struct kind_time_format *format; /* the one form that is read; NULL: those above */
 };
 
 /*
  * Reads the time that begins at text[0]. Its field is text[0..field); text[field..bytes) is what
- * follows on the line, where fields are separated by blanks, else bytes == field. The time must
- * take all of the field. It reads on over one blank (not a tab) after the field for its second
- * half, if the next field has the shape HH:MM, HH:MM:SS or more of a time, or for its offset, if
- * that has the shape Z, +HHMM or +HH:MM (not +HH, which is a number more often), each with or
- * without ]. Where the shape is right and a number is not, such as hour 25, the time is invalid;
- * but an offset that no clock has, such as -1999 without ], is a field of its own.
+ * follows on the line, where fields are separated by blanks, else bytes == field. There it reads on
+ * in the words that follow, which may be the second half of the time or its offset.
  *
- * Stores the value and returns the bytes of the time, at least `field`. Returns 0 if it is invalid
- * or out of range, as an empty field is. Reads nothing outside text[0..bytes).
+ * Stores the value and returns where the time ends. Returns 0 if it is invalid or out of range, as
+ * an empty field is. Reads nothing outside text[0..bytes).
  */
 size_t kind_time_read(const struct kind_time_rules *rules, const char *text, size_t field,
                       size_t bytes, int64_t *value);
@@ -62,6 +68,10 @@ size_t kind_time_read(const struct kind_time_rules *rules, const char *text, siz
 /* Returns whether kind_time_read returns 0 only because the value is out of range. */
 bool kind_time_is_out_of_range(const struct kind_time_rules *rules, const char *text, size_t field,
                                size_t bytes);
+
+/* Returns why kind_time_read reads no time, where that can be told. */
+enum kind_time_fault kind_time_find_fault(const struct kind_time_rules *rules, const char *text,
+                                          size_t field, size_t bytes);
 
 /*
  * Writes a value as RFC 3339, with all digits: 2026-11-21T13:45:02.250Z; of local times without Z.

@@ -20,6 +20,8 @@ enum {
     KIND_TIME_OFFSET = 256,
     KIND_TIME_ZONE = 512,
     KIND_TIME_WEEKDAY = 1024,
+    KIND_TIME_HOUR_OF_12 = 2048,
+    KIND_TIME_EPOCH = 4096,
     KIND_TIME_INSTANT = KIND_TIME_YEAR | KIND_TIME_MONTH | KIND_TIME_MONTH_DAY | KIND_TIME_HOUR |
                         KIND_TIME_MINUTE | KIND_TIME_SECOND | KIND_TIME_HALF_DAY | KIND_TIME_OFFSET,
 };
@@ -42,7 +44,7 @@ static const struct kind_time_letter kind_time_letters[] = {
     {'j', KIND_TIME_MONTH | KIND_TIME_MONTH_DAY, NULL},
     {'H', KIND_TIME_HOUR, NULL},
     {'k', 0, "%H"},
-    {'I', KIND_TIME_HOUR, NULL},
+    {'I', KIND_TIME_HOUR | KIND_TIME_HOUR_OF_12, NULL},
     {'l', 0, "%I"},
     {'M', KIND_TIME_MINUTE, NULL},
     {'S', KIND_TIME_SECOND, NULL},
@@ -50,7 +52,7 @@ static const struct kind_time_letter kind_time_letters[] = {
     {'p', KIND_TIME_HALF_DAY, NULL},
     {'a', KIND_TIME_WEEKDAY, NULL},
     {'A', 0, "%a"},
-    {'s', KIND_TIME_INSTANT, NULL},
+    {'s', KIND_TIME_INSTANT | KIND_TIME_EPOCH, NULL},
     {'z', KIND_TIME_OFFSET, NULL},
     {'Z', KIND_TIME_ZONE, NULL},
     {'F', 0, "%Y-%m-%d"},
@@ -115,9 +117,17 @@ enum status kind_time_format_parse(struct kind_time_format *format, const char *
     memset(format, 0, sizeof *format);
     if (kind_time_append_steps(format, text, &said, failure) != STATUS_OK)
         return failure->status;
-    if ((said & (KIND_TIME_INSTANT - KIND_TIME_OFFSET)) == 0)
+    if ((said & KIND_TIME_MONTH) == 0 || (said & KIND_TIME_MONTH_DAY) == 0)
         return status_fail(failure, STATUS_USAGE,
-                           "--time-format '%s' has no part of a time, such as %%H", text);
+                           "--time-format '%s' has no day and month, such as %%d.%%m.", text);
+    const bool has_half = (said & KIND_TIME_HALF_DAY) != 0 && (said & KIND_TIME_EPOCH) == 0;
+    const bool is_of_12 = (said & KIND_TIME_HOUR_OF_12) != 0;
+    if (has_half != is_of_12)
+        return status_fail(failure, STATUS_USAGE,
+                           has_half ? "--time-format: %%p goes with the hours of %%I or %%l"
+                                    : "--time-format: %%I and %%l go with %%p, which is AM or PM; "
+                                      "%%H is hours to 23");
+    format->lacks_year = (said & KIND_TIME_YEAR) == 0;
     return STATUS_OK;
 }
 
@@ -174,6 +184,25 @@ static const char *kind_time_read_zone(const char *at, const char *end, bool *is
         at++;
     *is_utc = at - begin == 3 && (memcmp(begin, "UTC", 3) == 0 || memcmp(begin, "GMT", 3) == 0);
     return at;
+}
+
+unsigned kind_time_format_year(const struct kind_time_format *format)
+{
+    return (unsigned)kind_time_find_date(format->today).year;
+}
+
+/* The year of a date that is written without one; of a day of the year, month 1. */
+static unsigned kind_time_choose_year(const struct kind_time_format *format, unsigned month,
+                                      unsigned day)
+{
+    const int64_t tomorrow = format->today + 1;
+    const unsigned year = kind_time_format_year(format);
+
+    if (format->year > 0 || month < 1 || month > 12)
+        return format->year;
+    const int64_t date = kind_time_days_before_year(year) +
+                         kind_time_days_before_month(year, month) + (int64_t)day - 1;
+    return year - (date > tomorrow);
 }
 
 const char *kind_time_format_match(const struct kind_time_format *format, const char *text,
@@ -261,6 +290,8 @@ const char *kind_time_format_match(const struct kind_time_format *format, const 
         if (!at || at == begin)
             return NULL;
     }
+    if (format->lacks_year)
+        parts->year = kind_time_choose_year(format, parts->month, parts->day);
     parts->is_zone_unknown = !is_utc && !has_offset;
     if (is_half_day && (parts->hour < 1 || parts->hour > 12))
         return NULL;

@@ -17,9 +17,9 @@
  *
  * Numbers but years may lack leading zeros, and those of %d, %H and %I may have a blank for one. %S
  * and %s read a fraction as well, unless the point or comma comes next in the format. Names are
- * English and of either case, in full or the first three letters. A date without a year is of 1970,
- * without month or day of the first; so a time of the day alone counts from midnight, and 29
- * February needs a year.
+ * English and of either case, in full or the first three letters. A format has a day and a month.
+ * Without a year it takes the one that it is given, or the present one; or the one before, for dates
+ * later than tomorrow.
  *
  * All functions are pure and thread-safe.
  */
@@ -28,19 +28,29 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define KIND_TIME_FORMAT_STEPS 160
 
 /* A format that is checked. */
 struct kind_time_format {
     /* the text with %F and the like written out, one letter for each meaning, and single blanks */
     char steps[KIND_TIME_FORMAT_STEPS];
+    bool lacks_year;
+    unsigned year; /* that dates then are of; 0: that of `today`, or the one before */
+    int64_t today; /* days since 1970 */
 };
 
 /*
  * Checks a format. Refuses letters that are not known, two that say the same (as %j and %m do), a
- * format that says nothing of a time, and one that is too long, with STATUS_USAGE.
+ * format without a day and a month, %p without %I and %I without %p, and one that is too long, with
+ * STATUS_USAGE. The caller stores year and today if it lacks a year.
  */
 enum status kind_time_format_parse(struct kind_time_format *format, const char *text,
                                    struct failure *failure);
+
+/* Returns the year of today. */
+unsigned kind_time_format_year(const struct kind_time_format *format);
 
 #endif

@@ -33,6 +33,7 @@ struct kind_time_parts {
     bool is_epoch;        /* seconds since 1970 replace the date and the time of the day */
     bool is_negative;     /* these are */
     uint64_t epoch;       /* their magnitude; UINT64_MAX: that or more */
+    enum kind_time_fault fault; /* why it is refused, where that can be told */
 };
 
 /* The offset where what is written is none that a clock can have. */
@@ -174,7 +175,7 @@ HOST_DEVICE_INLINE unsigned kind_time_pair(const char *digits)
     return (unsigned)(digits[0] - '0') * 10 + (unsigned)(digits[1] - '0');
 }
 
-/* An offset: Z, +HH, +HHMM or +HH:MM */
+/* An offset: Z, +HH, +HHMM, or +HH:MM that neither a digit nor a fraction follows. */
 HOST_DEVICE_INLINE const char *kind_time_read_offset(const char *at, const char *end, int *offset)
 {
     const char *stop = at + 1;
@@ -188,8 +189,11 @@ HOST_DEVICE_INLINE const char *kind_time_read_offset(const char *at, const char 
             return at;
         hours = kind_time_pair(at + 1);
         stop = at + 3;
-        const char *more = stop + (stop < end && *stop == ':');
-        if (end - more >= 2 && kind_time_is_digit(more[0]) && kind_time_is_digit(more[1])) {
+        const bool has_colon = stop < end && *stop == ':';
+        const char *more = stop + has_colon;
+        if (end - more >= 2 && kind_time_is_digit(more[0]) && kind_time_is_digit(more[1]) &&
+            (!has_colon || end - more < 4 || more[2] != '.' || !kind_time_is_digit(more[3])) &&
+            (!has_colon || end - more == 2 || !kind_time_is_digit(more[2]))) {
             minutes = kind_time_pair(more);
             stop = more + 2;
         }

@@ -124,6 +124,7 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .position = parse_errors_position(chunk, token),
         .origin = parse_errors_locate(chunk, token->offset),
     };
+    const struct kind_time_format *format = job->columns[column].time_format;
     const bool begins_file =
         chunk->origin.line == 0 && chunk->origin.offset == 0 && chunk->left_out == 0;
     const struct text_reading reading = {
@@ -132,6 +133,8 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .is_group = parse_errors_is_group(job, token),
         .takes_texts = parse_errors_takes_texts(job),
         .is_json = job->json != NULL,
+        .has_format = format,
+        .lacks_year = format && format->lacks_year,
         .option = job_column_option(job, column),
         .field_name = job->columns[column].name,
         .element = &job->columns[column].element,

@@ -115,7 +115,7 @@ bool element_read(const struct element *element, const char *text, size_t bytes,
     }
     const struct kind_time_rules rules = element_time_rules(element);
     int64_t time;
-    if (bytes == 0 || kind_time_read(&rules, text, bytes, bytes, &time) != bytes ||
+    if (bytes == 0 || kind_time_read(&rules, text, bytes, bytes, &time) == 0 ||
         element_is_finer(text, bytes, element->decimals))
         return false;
     *value = time;

@@ -64,6 +64,16 @@ static inline int32_t text_rules_field(const struct text_rules *rules, size_t co
     return column == 0 ? rules->field : rules->more[column - 1];
 }
 
+/*
+ * Returns whether a field is a cell, of which a time is all; else words may follow that belong to
+ * it. A field of CSV between blanks is none unless it is in quotes. Pure.
+ */
+static inline bool text_has_cells(const struct text_rules *rules)
+{
+    return rules->delimiter != TEXT_NO_DELIMITER && rules->delimiter != ' ' &&
+           (rules->delimiter != '\t' || rules->is_quoted);
+}
+
 /* Returns whether chunks of text may be cut at any white space, not only at newlines. Pure. */
 static inline bool text_is_of_tokens(const struct text_rules *rules)
 {

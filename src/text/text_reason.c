@@ -195,14 +195,14 @@ static bool text_reason_is_header(const struct text_reading *reading, const char
 static const char *text_reason_choose_kind(const struct text_reading *reading, const char *text,
                                            size_t bytes)
 {
-    const struct kind_time_rules time = {.digits = 0};
+    const struct kind_time_rules time = {.is_cell = true};
     struct kind_ip address;
     int64_t value;
 
     if (reading->rules->from_zero || bytes == 0)
         return "";
     if (!text_reason_is_decimal(text, bytes) &&
-        kind_time_read(&time, text, bytes, bytes, &value) == bytes)
+        kind_time_read(&time, text, bytes, bytes, &value) > 0)
         return "try COLUMN:time";
     if (kind_ip_read(text, bytes, &address))
         return "try COLUMN:ip";
@@ -220,6 +220,33 @@ static void text_reason_write(const struct text_rule *rule, char out[TEXT_ADVICE
     while (!rule->is_so)
         rule++;
     snprintf(out, TEXT_ADVICE_SIZE, *rule->advice ? " (%s)" : "%s", rule->advice);
+}
+
+/* What to do about a token that is no time, or "". */
+static const char *text_reason_advise_time(const struct text_reading *reading,
+                                           const struct text_token *token)
+{
+    static const char *const advice[] = {
+        [KIND_TIME_FAULT_NONE] = "",
+        [KIND_TIME_FAULT_ZONE] = "a zone's name is no offset: COLUMN:localtime ignores it",
+        [KIND_TIME_FAULT_OFFSET] = "the next word may be an offset or a value: try 1+2:time, which "
+                                   "reads two columns, or localtime",
+        [KIND_TIME_FAULT_WORD] = "what follows is no time: --time-format '%F' reads dates alone",
+        [KIND_TIME_FAULT_NUMBER] = "digits of another meaning: try --time-format, such as "
+                                   "'%Y%m%d%H' or '%s'",
+    };
+    const bool is_cell = reading->is_json || reading->rules->field == TEXT_WHOLE_LINE ||
+                         text_has_cells(reading->rules);
+    const struct kind_time_rules time = {
+        .is_local = reading->element->notation == ELEMENT_LOCAL_TIME,
+        .is_cell = is_cell,
+    };
+    size_t length;
+    const char *text = reading->data + token->offset;
+    const char *line = text_reason_find_line(reading, token->offset, &length);
+    const size_t bytes = is_cell ? token->bytes : (size_t)(line + length - text);
+
+    return advice[kind_time_find_fault(&time, text, token->bytes, bytes)];
 }
 
 /* Writes advice about an invalid token, such as " (try --decimals 1)", or "". */
@@ -268,6 +295,10 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {reading->ends_run && text_reason_is_missing(text, bytes), "try --invalid ignore"},
         {is_indented || (quoted.is_wrong && before != '"'),
          "there are blanks or text around its quotes"},
+        {rules->notation == TEXT_TIME && reading->lacks_year,
+         "is it a day of that year? --year N takes another"},
+        {rules->notation == TEXT_TIME && !reading->has_format,
+         text_reason_advise_time(reading, token)},
         {rules->notation > TEXT_OPAQUE, ""},
         {!reading->is_json && text_reason_is_json(is_word ? text : line, is_word ? bytes : length),
          TEXT_ADVICE_JSON},
@@ -593,6 +624,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     const struct kind_time_rules time = {
         .digits = reading->element->decimals,
         .is_local = reading->element->notation == ELEMENT_LOCAL_TIME,
+        .is_cell = true,
     };
     if (rules->notation == TEXT_TIME && token->bytes > 0 &&
         kind_time_is_out_of_range(&time, begin, token->bytes, token->bytes))

@@ -18,6 +18,8 @@ struct text_reading {
     bool is_group;          /* or one of the groups */
     bool takes_texts;       /* values of kind text would do as well */
     bool is_json;           /* the rows are JSON objects */
+    bool has_format;        /* times are of a --time-format, */
+    bool lacks_year;        /* which has no year */
     const char *option;     /* that names rules->field: -f */
     const char *field_name; /* of rules->field; NULL: it has none */
     const struct element *element;

@@ -31,6 +31,7 @@ struct text_rows_column {
     const struct column *of;
     bool is_number;                    /* else it is of another kind */
     bool is_padded;                    /* blanks around its tokens are no part of them */
+    bool has_cells;                    /* its fields are cells (text_rules.h) */
     bool has_tabs;                     /* vertical tabs are newlines (TEXT_ENDS_NUL_EXACT) */
     size_t key_bytes;                  /* of the keys that are stored */
     const struct predicate *condition; /* NULL: it is stored */
@@ -81,6 +82,8 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
             of->notation != TEXT_BYTES && (column->rules.delimiter != TEXT_NO_DELIMITER ||
                                            column->rules.field == TEXT_WHOLE_LINE || rows->json);
         column->has_tabs = of->notation == TEXT_BYTES && rows->row_end == TEXT_ENDS_NUL_EXACT;
+        column->has_cells = rows->json || column->rules.field == TEXT_WHOLE_LINE ||
+                            text_has_cells(&column->rules);
         if (column->is_number)
             column->limits = text_number_limits(of->element);
         if (column->rules.from_zero)
@@ -123,6 +126,7 @@ struct text_rows_token {
     size_t end;
     size_t line_end; /* a time may go on up to it where blanks separate fields */
     bool is_escaped; /* a string of JSON with escapes, or a text of CSV with doubled quotes */
+    bool is_cell;    /* it is all that its field has (kind_time.h) */
 };
 
 /*
@@ -168,15 +172,14 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
     const struct kind_time_rules rules = {
         .digits = of->element.decimals,
         .is_local = of->element.notation == ELEMENT_LOCAL_TIME,
+        .is_cell = token->is_cell,
         .format = of->time_format,
     };
     struct kind_ip address;
     int64_t time;
     uint32_t id = 0;
     size_t bytes;
-    const int delimiter = rows->rules->delimiter;
-    const bool by_blanks = (delimiter == TEXT_NO_DELIMITER || delimiter == ' ') && !rows->json;
-    const size_t more = by_blanks ? token->line_end - token->end : 0;
+    const size_t more = token->is_cell ? 0 : token->line_end - token->end;
     const char *text;
 
     key[0] = 0;
@@ -193,7 +196,8 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
             (uint64_t)(column_has_bucket(of) ? kind_time_bucket_floor(&of->bucket, time) : time);
         return true;
     case TEXT_IP:
-        if (!kind_ip_read(text, bytes, &address))
+        if (token->is_cell ? !kind_ip_read(text, bytes, &address)
+                           : !kind_ip_read_word(text, bytes, &address))
             return false;
         address = kind_ip_floor(address, of->element.prefix);
         key[0] = address.high;
@@ -257,12 +261,14 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
         .end = is_found ? field->end : line_end,
         .line_end = line_end,
         .is_escaped = field->is_escaped,
+        .is_cell = column->has_cells,
     };
 
     if (is_quoted && field->rules.field != TEXT_WHOLE_LINE && token.begin < token.end &&
         data[token.begin] == '"') {
         token.begin++;
-        token.line_end = --token.end;
+        token.end--;
+        token.is_cell = true;
         token.is_escaped = column->of->notation == TEXT_BYTES &&
                            memchr(data + token.begin, '"', token.end - token.begin);
     }

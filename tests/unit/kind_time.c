@@ -19,7 +19,7 @@ struct reading {
     int64_t value;
     unsigned digits;
     size_t field; /* ALL: the whole text */
-    size_t used;  /* ALL: likewise; 0: nothing is read */
+    size_t used;  /* 0: nothing is read */
 };
 
 /* Reads from memory of the text's size, so that a sanitizer sees what is read outside. */
@@ -33,8 +33,10 @@ static size_t read_exactly(const struct kind_time_rules *rules, const char *text
         abort();
     memcpy(copy, text, bytes);
     field = field == ALL ? bytes : field;
-    size_t used = kind_time_read(rules, copy, field, bytes, value);
-    *is_out_of_range = kind_time_is_out_of_range(rules, copy, field, bytes);
+    struct kind_time_rules how = *rules;
+    how.is_cell = field == bytes;
+    size_t used = kind_time_read(&how, copy, field, bytes, value);
+    *is_out_of_range = kind_time_is_out_of_range(&how, copy, field, bytes);
     free(copy);
     return used;
 }
@@ -45,12 +47,12 @@ static bool reads(struct kind_time_rules rules, const struct reading *rows, size
 
     for (size_t i = 0; i < count; i++) {
         const struct reading *row = &rows[i];
-        size_t wanted = row->used == ALL ? strlen(row->text) : row->used;
+        const bool is_wanted = row->used > 0;
         int64_t value = 4711;
         bool is_out_of_range;
         rules.digits = row->digits;
         size_t used = read_exactly(&rules, row->text, row->field, &value, &is_out_of_range);
-        if (used != wanted || (used > 0 && value != row->value) || (used == 0 && value != 4711))
+        if ((used > 0) != is_wanted || (used > 0 && value != row->value) || (used == 0 && value != 4711))
             all = tap_note("'%s': %zu bytes, %lld", row->text, used, (long long)value);
         if (is_out_of_range)
             all = tap_note("'%s' is out of range", row->text);
@@ -100,7 +102,6 @@ static void test_forms(void)
         {"[21/Nov/2026:13:45:02 +0000]", EXAMPLE, 0, ALL, ALL},
         {"21/nov/2026:13:45:02 -0100", EXAMPLE + 3600, 0, ALL, ALL},
         {"[21/NOV/2026:13:45:02", EXAMPLE, 0, ALL, ALL},
-        {"21/Nov/2026:13:45:02]", EXAMPLE, 0, ALL, ALL},
         {"[21/Nov/2026:13:45:02.123]", EXAMPLE * 1000 + 123, 3, ALL, ALL},
         {"1795268702", EXAMPLE, 0, ALL, ALL},
         {"+1795268702.9", EXAMPLE, 0, ALL, ALL},
@@ -108,11 +109,7 @@ static void test_forms(void)
         {"[2026-11-21T13:45:02Z]", EXAMPLE, 0, ALL, ALL},
         {"[2026-11-21 13:45", EXAMPLE - 2, 0, ALL, ALL},
         {"[20261121T134502Z]", EXAMPLE, 0, ALL, ALL},
-        {"20261121T1345]", EXAMPLE - 2, 0, ALL, ALL},
         {"0", 0, 9, ALL, ALL},
-        {".5", 500, 3, ALL, ALL},
-        {"5.", 5000, 3, ALL, ALL},
-        {"000000000000000000000000005", 5, 0, ALL, ALL},
     };
     tap_ok(reads((struct kind_time_rules){0}, rows, ARRAY_LENGTH(rows)), "read: every form");
 }
@@ -120,20 +117,15 @@ static void test_forms(void)
 static void test_floor(void)
 {
     static const struct reading rows[] = {
-        {"-1.5", -2, 0, ALL, ALL},
-        {"-1.5", -15, 1, ALL, ALL},
-        {"-0.0000000001", -1, 0, ALL, ALL},
-        {"-0.0000000001", -1, 9, ALL, ALL},
-        {"-0.9999999999", -1000000000, 9, ALL, ALL},
-        {"-0.999999999900000", -1, 0, ALL, ALL},
-        {"-0.000000000000", 0, 9, ALL, ALL},
-        {"-1.000", -1, 0, ALL, ALL},
-        {"0.9999999999", 999999999, 9, ALL, ALL},
+        {"-100000000.5", -100000001, 0, ALL, ALL},
+        {"-100000000.0000000001", -100000001, 0, ALL, ALL},
+        {"-100000000.0000000001", -100000000000000001, 9, ALL, ALL},
+        {"100000000.9999999999", 100000000999999999, 9, ALL, ALL},
+        {"-100000000000.5", -100000001, 0, ALL, ALL},
         {"1969-12-31T23:59:59.25Z", -1, 0, ALL, ALL},
         {"1969-12-31T23:59:59.25Z", -75, 2, ALL, ALL},
         {"2016-12-31T23:59:60Z", 1483228800, 0, ALL, ALL},
         {"2016-12-31T23:59:60.5Z", 14832288005, 1, ALL, ALL},
-        {"2026-11-21T13:45:60", EXAMPLE + 58, 0, ALL, ALL},
     };
     tap_ok(reads((struct kind_time_rules){0}, rows, ARRAY_LENGTH(rows)),
            "read: times are floored, second 60 is the next minute's first");
@@ -179,8 +171,6 @@ static void test_invalid(void)
         "2026-11-21T13",
         "2026-11-21T13:4",
         "2026-11-21x13:45:02",
-        "2026-11-21\t13:45:02",
-        "2026-11-21  13:45:02",
         "2026-11-21T13:45:02.",
         "2026-11-21T13:45:02.Z",
         "2026-11-21T13:45:02ZZ",
@@ -215,18 +205,22 @@ static void test_invalid(void)
         "21/November/2026:13:45:02",
         "31/Nov/2026:13:45:02 +0000",
         "21/Nov/0000:13:45:02 +0000",
-        "21/Nov/2026 13:45:02 +0000",
         "1/Nov/2026:13:45:02 +0000",
         "21/11/2026:13:45:02 +0000",
         "[5",
         "5]",
+        "5",
+        ".5",
+        "100000000000000000",
+        "20261121134561",
+        "2026112113",
+        "261121134502",
+        "2026-11-21T13:45:60",
+        "21/Nov/2026:13:45:02]",
         "[5]",
         "1.5]",
         "+0000]",
-        "[1795268702.25]",
-        "[2026-11-21",
         "2026-11-21]",
-        "[2026-11-21]",
         "[[21/Nov/2026:13:45:02 +0000]",
         "[21/Nov/2026:13:45:02 +0000]]",
     };
@@ -241,20 +235,10 @@ static void test_range(void)
     static const struct reading rows[] = {
         {"0001-01-01", -62135596800, 0, ALL, ALL},
         {"9999-12-31T23:59:59.9999999Z", INT64_C(2534023007999999999), 7, ALL, ALL},
-        {"-62135596800", -62135596800, 0, ALL, ALL},
-        {"253402300799.9", 253402300799, 0, ALL, ALL},
         {"2262-04-11T23:47:16.854775807Z", INT64_MAX, 9, ALL, ALL},
         {"1677-09-21T00:12:44Z", INT64_C(-9223372036000000000), 9, ALL, ALL},
     };
-    static const char *const beyond[] = {"253402300800",
-                                         "1795268702123",
-                                         "-62135596800.1",
-                                         "18446744073709551616",
-                                         "-99999999999999999999999999",
-                                         "9223372036854775807",
-                                         "-9223372036854775808",
-                                         "0001-01-01T00:00:00+00:01",
-                                         "9999-12-31T23:59:59-00:01",
+    static const char *const beyond[] = {"0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01",
                                          "9999-12-31T23:59:60Z"};
     static const char *const beyond_nanoseconds[] = {"2262-04-11T23:47:16.854775808Z", "9999-01-01",
                                                      "1677-09-21T00:12:43.1Z"};
@@ -271,48 +255,42 @@ static void test_range(void)
 static void test_reading_on(void)
 {
     static const struct reading rows[] = {
-        {"2026-11-21 13:45:02 +01:00 x", EXAMPLE - 3600, 0, 10, 26},
-        {"2026-11-21 13:45:02 +0100 x", EXAMPLE - 3600, 0, 10, 25},
-        {"2026-11-21 13:45:02 Z", EXAMPLE, 0, 10, 21},
-        {"2026-11-21 13:45:02 Zebra", EXAMPLE, 0, 10, 19},
-        {"2026-11-21 13:45:02 +10", EXAMPLE, 0, 10, 19},
-        {"2026-11-21 13:45:02 -1.5", EXAMPLE, 0, 10, 19},
-        {"2026-11-21 13:45:02 +01000", EXAMPLE, 0, 10, 19},
-        {"2026-11-21 13:45:02  +0100", EXAMPLE, 0, 10, 19},
-        {"2026-11-21 13:45:02\t+0100", EXAMPLE, 0, 10, 19},
-        {"2026-11-21 13:45:02+01 x", EXAMPLE - 3600, 0, 10, 22},
-        {"2026-11-21T13:45:02 +0100 x", EXAMPLE - 3600, 0, 19, 25},
-        {"2026-11-21 13:45 x", EXAMPLE - 2, 0, 10, 16},
-        {"2026-11-21 13:45:02\r", EXAMPLE, 0, 10, 19},
-        {"2026-11-21\t13:45:02", EXAMPLE - 49502, 0, 10, 10},
-        {"2026-11-21  13:45:02", EXAMPLE - 49502, 0, 10, 10},
-        {"2026-11-21 13 x", EXAMPLE - 49502, 0, 10, 10},
-        {"2026-11-21 +01:00", EXAMPLE - 49502, 0, 10, 10},
-        {"2026-11-21 12:34:56:78:9a:bc", EXAMPLE - 49502, 0, 10, 10},
-        {"2026-11-21 13:45:02x", EXAMPLE - 49502, 0, 10, 10},
-        {"2026-11-21 ", EXAMPLE - 49502, 0, 10, 10},
-        {"[21/Nov/2026:13:45:02 +0000] \"GET", EXAMPLE, 0, 21, 28},
-        {"21/Nov/2026:13:45:02 +0000] \"GET", EXAMPLE, 0, 20, 27},
-        {"[21/Nov/2026:13:45:02 +0000", EXAMPLE, 0, 21, 27},
-        {"[21/Nov/2026:13:45:02] +0100", EXAMPLE, 0, 22, 22},
-        {"[21/Nov/2026:13:45:02 200", EXAMPLE, 0, 21, 21},
-        {"1795268702 +0100", EXAMPLE, 0, 10, 10},
-        {"1795268702 13:45:02", EXAMPLE, 0, 10, 10},
-        /* the shape is right, the time is not */
+        {"2026-11-21 13:45:02 +01:00 x", EXAMPLE - 3600, 0, 10, ALL},
+        {"2026-11-21 13:45:02 +0100 x", EXAMPLE - 3600, 0, 10, ALL},
+        {"2026-11-21 13:45:02 +10 x", EXAMPLE - 36000, 0, 10, ALL},
+        {"2026-11-21 13:45:02  +0100", EXAMPLE - 3600, 0, 10, ALL},
+        {"2026-11-21\t13:45:02\t+0100", EXAMPLE - 3600, 0, 10, ALL},
+        {"2026-11-21 13:45:02 Z", EXAMPLE, 0, 10, ALL},
+        {"2026-11-21 13:45:02 Zebra", EXAMPLE, 0, 10, ALL},
+        {"2026-11-21 13:45:02 -1.5", EXAMPLE, 0, 10, ALL},
+        {"2026-11-21 13:45:02 -13", EXAMPLE, 0, 10, ALL},
+        {"2026-11-21 13:45:02 +01000", EXAMPLE, 0, 10, ALL},
+        {"2026-11-21 13:45:02 +9900", EXAMPLE, 0, 10, ALL},
+        {"2026-11-21 13:45:02+01 x", EXAMPLE - 3600, 0, 10, ALL},
+        {"2026-11-21 13:45 x", EXAMPLE - 2, 0, 10, ALL},
+        {"2026-11-21 13:45:02\r", EXAMPLE, 0, 10, ALL},
+        {"2026-11-21  13:45:02", EXAMPLE, 0, 10, ALL},
+        {"2026-11-21 01:45:02 p.m. -03]", EXAMPLE + 10800, 0, 10, ALL},
+        {"2026-11-21 13 x", EXAMPLE - 49502, 0, 10, ALL},
+        {"2026-11-21 ", EXAMPLE - 49502, 0, 10, ALL},
+        {"[21/Nov/2026:13:45:02 +0000] \"GET", EXAMPLE, 0, 21, ALL},
+        {"21/Nov/2026:13:45:02 +0000] \"GET", EXAMPLE, 0, 20, ALL},
+        {"[21/Nov/2026:13:45:02 -1100", EXAMPLE + 39600, 0, 21, ALL},
+        {"[21/Nov/2026:13:45:02] +0100", EXAMPLE, 0, 22, ALL},
+        {"[21/Nov/2026:13:45:02 200", EXAMPLE, 0, 21, ALL},
+        {"1795268702 +0100", EXAMPLE, 0, 10, ALL},
+        {"2026-11-21T13:45:02 -1999", EXAMPLE, 0, 19, ALL},
+        {"2026-11-21T13:45:02 -0160 x", EXAMPLE, 0, 19, ALL},
+        {"20261121 134502 x", 0, 0, 8, 0},
         {"2026-11-21 25:00:00 x", 0, 0, 10, 0},
         {"[21/Nov/2026:13:45:02 +9900]", 0, 0, 21, 0},
-        {"2026-11-21 13:45:02 +9900", 0, 0, 25, 0},
-        /* but not of the offset, which is a number */
-        {"2026-11-21 13:45:02 +9900", EXAMPLE, 0, 10, 19},
-        {"2026-11-21T13:45:02 -1999", EXAMPLE, 0, 19, 19},
-        {"2026-11-21T13:45:02 -0160 x", EXAMPLE, 0, 19, 19},
-        /* a field that is not all of the time */
-        {"2026-11-21 13:45:02 x", 0, 0, 21, 0},
-        {"2026-11-21 13", 0, 0, 13, 0},
-        {"20261121 134502 x", 20261121, 0, 8, 8},
+        {"2026-11-21T13:45:02 +0100 x", 0, 0, 19, 0},
+        {"2026-11-21 +01:00", 0, 0, 10, 0},
+        {"2026-11-21 12:34:56:78:9a:bc", 0, 0, 10, 0},
+        {"2026-11-21 13:45:02x", 0, 0, 10, 0},
     };
     tap_ok(reads((struct kind_time_rules){0}, rows, ARRAY_LENGTH(rows)),
-           "read: over one blank, for the second half and the offset");
+           "read: in the words that follow");
 }
 
 struct format_case {
@@ -334,6 +312,8 @@ static void test_formats(void)
         {"%a %b %e %T %Z %Y", "Sat Nov 21 13:45:02 UTC 2026", EXAMPLE},
         {"%A, %d %B %Y %I:%M:%S %p", "saturday, 21 NOVEMBER 2026 01:45:02 pm", EXAMPLE},
         {"%b %e %T", "Jan  2 00:00:01", 86401},
+        {"%b %e", "Jan  3", 2 * 86400 - 365 * 86400},
+        {"%b %e", "Feb 29", -1},
         {"%b %d %T", "Jan 2 00:00:01", 86401},
         {"%Y-%j", "2024-366", 1735603200},
         {"%Y-%j", "2023-366", -1},
@@ -342,26 +322,26 @@ static void test_formats(void)
         {"%s", "1795268702.7", EXAMPLE},
         {"%s", "-5", -5},
         {"%s.%f", "-1.5", -2},
-        {"%H:%M", "00:10", 600},
-        {"%I %p", "12 AM", 0},
-        {"%I%p", "12pm", 43200},
-        {"%I %p", "13 PM", -1},
-        {"%I %p", "0 PM", -1},
-        {"%H:%M:%S.%f", "0:0:1.5", 1},
-        {"%H:%M:%S,%d", "0:0:1,5", 345601},
-        {"%T%%", "00:00:02%", 2},
-        {"%T%%", "00:00:02", -1},
+        {"%d.%m.%Y %H:%M", "1.1.1970 00:10", 600},
+        {"%F %I %p", "1970-01-01 12 AM", 0},
+        {"%F %I%p", "1970-01-01 12pm", 43200},
+        {"%F %I %p", "1970-01-01 13 PM", -1},
+        {"%F %I %p", "1970-01-01 0 PM", -1},
+        {"%F %H:%M:%S.%f", "1970-01-01 0:0:1.5", 1},
+        {"%Y-%m %H:%M:%S,%d", "1970-01 0:0:1,5", 345601},
+        {"%F %T%%", "1970-01-01 00:00:02%", 2},
+        {"%F %T%%", "1970-01-01 00:00:02", -1},
         {"%F %T %z %Z", "2026-11-21 13:45:02 +0100 CET", EXAMPLE - 3600},
         {"%F %T %Z", "2026-11-21 13:45:02 CET", -1},
-        {"%Y", "26", -1},
+        {"%F", "26-11-21", -1},
         {"%F", "2026-02-30", -1},
-        {"%b", "Nox", -1},
-        {"%b", "No", -1},
+        {"%d %b", "21 Nox", -1},
+        {"%d %b", "21 No", -1},
         {"%F", "2026-11-21x", -1},
         {"[%F]", "[2026-11-21]", EXAMPLE - 49502},
         {"%d\303\251%m", "1\303\2511", 0},
-        {"%e", " 1", 0},
-        {"%e", " 12", -1},
+        {"%m %e", "1  1", 0},
+        {"%m\303\251%e", "1\303\251 12", -1},
     };
     bool all = true;
 
@@ -382,7 +362,8 @@ static void test_formats(void)
 
     static const char *const broken[] = {"%",     "%Y%",   "%Q",    "%c",    "%Ey",
                                          "",      "noon",  "%z",    "%f",    "%Y %y",
-                                         "%j %m", "%s %Y", "%F %d", "%H %I", "%%"};
+                                         "%j %m", "%s %Y", "%F %d", "%H %I", "%%",
+                                         "%T",    "%Y %b",  "%F %R %p", "%F %H%p", "%F %I"};
     all = true;
     for (size_t i = 0; i < ARRAY_LENGTH(broken); i++) {
         struct kind_time_format format;
@@ -397,7 +378,7 @@ static void test_formats(void)
     for (size_t length = 2; length < sizeof longest; length++) {
         struct kind_time_format format;
         struct failure failure;
-        memcpy(longest + length - 2, "%T", 3);
+        memcpy(longest + length - 2, "%D", 3);
         all &= (kind_time_format_parse(&format, longest, &failure) == STATUS_OK) ==
                (length - 2 + 8 < sizeof format.steps);
         memset(longest + length - 2, 'x', 3);
@@ -413,14 +394,14 @@ static void test_format_reading_on(void)
         {"21.11.2026 13:45:02x", 0, 0, 10, 0},
         {"21.11.2026 x", 0, 0, 10, 0},
     };
-    static const struct reading zones[] = {{"13:45:02 CEST", 49502, 0, ALL, ALL}};
+    static const struct reading zones[] = {{"1970-01-01 13:45:02 CEST", 49502, 0, ALL, ALL}};
     struct kind_time_format format;
     struct failure failure;
 
     kind_time_format_parse(&format, "%d.%m.%Y %T", &failure);
     tap_ok(reads((struct kind_time_rules){.format = &format}, rows, ARRAY_LENGTH(rows)),
            "format: blanks in it read on");
-    kind_time_format_parse(&format, "%T %Z", &failure);
+    kind_time_format_parse(&format, "%F %T %Z", &failure);
     tap_ok(reads((struct kind_time_rules){.format = &format, .is_local = true}, zones, 1),
            "format: zones of local times may have any name");
 }

@@ -34,7 +34,7 @@ static void print_time(const struct reading *reading, const char *line, size_t b
     char out[KIND_TIME_SIZE];
     int64_t value;
 
-    if (kind_time_read(&reading->rules, line, bytes, bytes, &value) == bytes && bytes > 0)
+    if (kind_time_read(&reading->rules, line, bytes, bytes, &value) > 0)
         printf("%" PRId64 "\t%.*s\n", value, (int)kind_time_write(out, &reading->rules, value),
                out);
     else
@@ -83,6 +83,7 @@ int main(int argc, char **argv)
     if (is_time && argc > 2)
         reading.rules.digits = (unsigned)atoi(argv[2]);
     reading.rules.is_local = strcmp(reading.kind, "localtime") == 0;
+    reading.rules.is_cell = true;
     if (is_bucket &&
         !kind_time_bucket_parse(argument, strlen(argument), reading.rules.digits, &reading.bucket))
         return 2;
