@@ -23,7 +23,7 @@ PLACES = {"words": [], "blank": ["-d", " "], "csv": ["--csv"], "comma": ["-d", "
 
 # What is read, and as what: an instant, or None for invalid. `w` words, `c` cells, `*` both.
 TABLE = [
-    # the lines of the issue that was found
+    # lines of logs that were misread
     ("w", "2012-07-02 10:22:40,672:DEBUG:x", "2012-07-02T10:22:40"),
     ("w", "2024-01-01 9:05:00 x", "2024-01-01T09:05:00"),
     ("w", "2019-12-04\t21:02:31\t9", "2019-12-04T21:02:31"),

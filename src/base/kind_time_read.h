@@ -304,10 +304,10 @@ HOST_DEVICE_COLD enum kind_time_zone kind_time_read_zone(const char *at, const c
         const bool has_sign = at < end && (*at == '+' || *at == '-');
         zone = has_sign ? KIND_TIME_ZONE_OTHER : KIND_TIME_ZONE_UTC;
         at += has_sign;
-        while (has_sign && at < end &&
-               (kind_time_is_digit(*at) ||
-                (*at == ':' && kind_time_count_digits(at + 1, end) == 2 &&
-                 kind_time_is_digit(at[-1]))))
+        while (
+            has_sign && at < end &&
+            (kind_time_is_digit(*at) || (*at == ':' && kind_time_count_digits(at + 1, end) == 2 &&
+                                         kind_time_is_digit(at[-1]))))
             at++;
     }
     if (is_enclosed && (at == end || *at != ')'))
@@ -422,7 +422,8 @@ HOST_DEVICE_COLD const char *kind_time_read_next(const char *at, const struct ki
     }
     if (!is_whole) {
         const bool may_be_value = length < 6 && offset <= -10 * 3600;
-        if (lead == KIND_TIME_AFTER_T && length == 3 && !is_marked)
+        if (length == 3 &&
+            (lead == KIND_TIME_AFTER_COLON || (lead == KIND_TIME_AFTER_T && !is_marked)))
             return at;
         if (lead == KIND_TIME_AFTER_T || lead == KIND_TIME_PACKED ||
             (may_be_value && (lead == KIND_TIME_AFTER_BLANK || length == 3)))
@@ -617,8 +618,8 @@ HOST_DEVICE_COLD const char *kind_time_read_any(const char *text, const struct k
     memset(parts, 0, sizeof *parts);
     const char *stop = kind_time_read_date(begin, span->end, parts);
     if (stop)
-        return kind_time_read_after_date(stop, span, opener, stop - begin == 11,
-                                         stop - begin == 8, parts);
+        return kind_time_read_after_date(stop, span, opener, stop - begin == 11, stop - begin == 8,
+                                         parts);
     return kind_time_read_number(begin, span, opener, parts);
 }
 
