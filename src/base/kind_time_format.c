@@ -293,10 +293,11 @@ const char *kind_time_format_match(const struct kind_time_format *format, const 
     if (format->lacks_year)
         parts->year = kind_time_choose_year(format, parts->month, parts->day);
     parts->is_zone_unknown = !is_utc && !has_offset;
-    if (is_half_day && (parts->hour < 1 || parts->hour > 12))
-        return NULL;
-    if (is_half_day)
+    if (is_half_day) {
+        if (parts->hour < 1 || parts->hour > 12)
+            return NULL;
         parts->hour = parts->hour % 12 + (is_afternoon ? 12 : 0);
+    }
     if (is_day_of_year) {
         for (parts->month = 1;
              parts->month < 12 &&

@@ -52,7 +52,7 @@ static bool reads(struct kind_time_rules rules, const struct reading *rows, size
         bool is_out_of_range;
         rules.digits = row->digits;
         size_t used = read_exactly(&rules, row->text, row->field, &value, &is_out_of_range);
-        if ((used > 0) != is_wanted || (used > 0 && value != row->value) || (used == 0 && value != 4711))
+        if ((used > 0) != is_wanted || value != (is_wanted ? row->value : 4711))
             all = tap_note("'%s': %zu bytes, %lld", row->text, used, (long long)value);
         if (is_out_of_range)
             all = tap_note("'%s' is out of range", row->text);
