@@ -208,10 +208,8 @@ static unsigned kind_time_choose_year(const struct kind_time_format *format, uns
 const char *kind_time_format_match(const struct kind_time_format *format, const char *text,
                                    const char *end, struct kind_time_parts *parts)
 {
-    bool is_half_day = false;
-    bool is_afternoon = false;
-    bool is_day_of_year = false;
-    bool has_offset = false;
+    bool is_half_day = false, is_afternoon = false;
+    bool is_day_of_year = false, has_offset = false;
     bool is_utc = true;
     const char *at = text;
     unsigned number;

@@ -360,10 +360,10 @@ static void test_formats(void)
     }
     tap_ok(all, "format: each letter");
 
-    static const char *const broken[] = {"%",     "%Y%",   "%Q",    "%c",    "%Ey",
-                                         "",      "noon",  "%z",    "%f",    "%Y %y",
-                                         "%j %m", "%s %Y", "%F %d", "%H %I", "%%",
-                                         "%T",    "%Y %b",  "%F %R %p", "%F %H%p", "%F %I"};
+    static const char *const broken[] = {"%",     "%Y%",   "%Q",       "%c",      "%Ey",
+                                         "",      "noon",  "%z",       "%f",      "%Y %y",
+                                         "%j %m", "%s %Y", "%F %d",    "%H %I",   "%%",
+                                         "%T",    "%Y %b", "%F %R %p", "%F %H%p", "%F %I"};
     all = true;
     for (size_t i = 0; i < ARRAY_LENGTH(broken); i++) {
         struct kind_time_format format;
