@@ -133,9 +133,9 @@ assert {row["value"]: row["count"] for row in json.load(open("counts"))["bins"]}
     [ "$output" = $'"a"\t1\n"a",b,"c"\t1' ]
     run -0 gpuhist uniq --csv -f 1:text --by 0:text --where '0:text*=a",b' in
     [ "$output" = $'"a",b,"c"\ta\t1' ]
-    printf '"2026-11-21"\n' >dated
+    printf '"2026-11-21",5\n' >dated
     run -1 gpuhist uniq --csv -f 0:time dated
-    [[ $output == *"invalid time '\"2026-11-21\"'"* ]]
+    [[ $output == *"invalid time '\"2026-11-21\",5'"* ]]
     printf '""\n' >empty
     run -1 gpuhist uniq --csv -f 0 empty
     [[ $output == *"invalid integer '\"\"'" ]]

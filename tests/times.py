@@ -136,7 +136,7 @@ def check_drawn(gpuhist, rng, pool):
         text, clock, minutes, has_half, loose = draw(rng)
         tail = rng.choice(TAILS)
         place, kind = rng.choice(list(PLACES)), rng.choice(["time", "localtime"])
-        could_add = tail.strip()[:1] in ("+", "-") and minutes is None
+        could_add = tail[:2] in (" +", " -") and minutes is None
         allowed = set()
         if kind == "localtime" or minutes is None:
             allowed.add(clock)

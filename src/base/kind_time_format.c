@@ -208,10 +208,8 @@ static unsigned kind_time_choose_year(const struct kind_time_format *format, uns
 const char *kind_time_format_match(const struct kind_time_format *format, const char *text,
                                    const char *end, struct kind_time_parts *parts)
 {
-    bool is_half_day = false;
-    bool is_afternoon = false;
-    bool is_day_of_year = false;
-    bool has_offset = false;
+    bool is_half_day = false, is_afternoon = false;
+    bool is_day_of_year = false, has_offset = false;
     bool is_utc = true;
     const char *at = text;
     unsigned number;
@@ -293,10 +291,11 @@ const char *kind_time_format_match(const struct kind_time_format *format, const 
     if (format->lacks_year)
         parts->year = kind_time_choose_year(format, parts->month, parts->day);
     parts->is_zone_unknown = !is_utc && !has_offset;
-    if (is_half_day && (parts->hour < 1 || parts->hour > 12))
-        return NULL;
-    if (is_half_day)
+    if (is_half_day) {
+        if (parts->hour < 1 || parts->hour > 12)
+            return NULL;
         parts->hour = parts->hour % 12 + (is_afternoon ? 12 : 0);
+    }
     if (is_day_of_year) {
         for (parts->month = 1;
              parts->month < 12 &&

@@ -18,8 +18,8 @@
  * Numbers but years may lack leading zeros, and those of %d, %H and %I may have a blank for one. %S
  * and %s read a fraction as well, unless the point or comma comes next in the format. Names are
  * English and of either case, in full or the first three letters. A format has a day and a month.
- * Without a year it takes the one that it is given, or the present one; or the one before, for dates
- * later than tomorrow.
+ * Without a year it takes the one that it is given, or the present one; or the one before, for
+ * dates later than tomorrow.
  *
  * All functions are pure and thread-safe.
  */
