@@ -144,17 +144,18 @@ def check_drawn(gpuhist, rng, pool):
             allowed.add(clock - datetime.timedelta(minutes=minutes))
         if loose is not None and (tail[:1] in (":", "x", "-") or text[-1] not in "mM."):
             allowed.add(clock.replace(hour=loose))  # another word than AM, and no offset is looked for
-        # a word that is no offset is another field, and so is +HH after T
+        # a word that is no offset is another field, and so is +HH after T and the common log format
         last = text.split()[-1]
-        if minutes == "zone" and last[0].isalpha() and tail == "x":
+        is_far = "T" in text or (text[2] in "-/" and text[11:12] == ":")
+        if minutes == "zone" and last.strip("()")[0].isalpha() and tail == "x":
             allowed.add(clock)
         if kind == "time" and len(text.split()) > 1 and last[0] in "+-" and \
-                (tail in ("x", "-") or ("T" in text and len(last) == 3)):
+                (tail in ("x", "-") or (is_far and len(last) == 3)):
             allowed.add(clock)
         # a word with a sign is an offset where it follows a time without one
         if could_add and kind == "time":
             offset = {" +02": 120, " -0300": -180, " -10": -600, " -1200": -720}.get(tail)
-            is_field = tail == " -7" or ("T" in text and tail in (" +02", " -10"))
+            is_field = tail == " -7" or (is_far and tail in (" +02", " -10"))
             allowed = ({clock} if is_field else set()) | \
                 ({clock - datetime.timedelta(minutes=offset)} if offset is not None else set())
         if tail in (" am", " PM") and not has_half:

@@ -688,6 +688,11 @@ static void test_times(struct bench *bench)
         "30/Feb/2026:13:45:02 +0000",
         "1795268702",
         "-.5",
+        "1795268702123",
+        "20261121134502",
+        "21-Nov-2026",
+        " 9:05:00",
+        " PM",
         "99999999999999999999",
         "0001-01-01",
         "9999-12-31T23:59:59.9Z",
@@ -744,7 +749,7 @@ static void test_times(struct bench *bench)
             found += bench->expected.count;
             good = check_found(bench, true) && good;
         }
-        tap_ok(good && found > 500, "times in field %d: %u", (int)fields[f], (unsigned)found);
+        tap_ok(good && found > 300, "times in field %d: %u", (int)fields[f], (unsigned)found);
     }
 }
 
