@@ -22,8 +22,8 @@
 /* Less memory is used without looking whether it is there. */
 #define RESOURCES_FEW_BYTES ((uint64_t)4 << 20)
 
-/* Of a file that is read, and of its path. */
-#define RESOURCES_TEXT_SIZE 8192
+/* Of a file that is read, or of its path. */
+#define RESOURCES_TEXT_SIZE 16384
 
 /* Where a hierarchy of groups is mounted, and the names of its files, NULL if it has none. */
 struct resources_hierarchy {
@@ -59,26 +59,39 @@ static const struct resources_hierarchy resources_hierarchies[] = {
 };
 
 /*
+ * Replaces the path in `text` by a line feed, so that each line follows one, and what the file
+ * contains, as far as there is room. Returns whether there is such a file.
+ */
+static bool resources_read_file(char text[RESOURCES_TEXT_SIZE])
+{
+    size_t length = 0;
+    ssize_t n;
+    const int fd = open(text, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    text[length++] = '\n';
+    while ((n = read(fd, text + length, RESOURCES_TEXT_SIZE - 1 - length)) > 0 ||
+           (n < 0 && errno == EINTR))
+        length += n > 0 ? (size_t)n : 0;
+    close(fd);
+    text[length] = '\0';
+    return true;
+}
+
+/*
  * Reads up to two numbers after a label in a file of a directory, as scanf does. Returns how many
  * there are; the others are 0.
  */
 static int resources_read(const char *directory, const char *name, const char *label,
                           uint64_t numbers[2])
 {
-    char text[RESOURCES_TEXT_SIZE]; /* the path, and then the file */
-    size_t length = 0;
-    ssize_t n;
+    char text[RESOURCES_TEXT_SIZE];
 
     numbers[0] = numbers[1] = 0;
     snprintf(text, sizeof text, "%s/%s", directory, name);
-    const int fd = open(text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (!resources_read_file(text))
         return 0;
-    text[length++] = '\n'; /* before each line */
-    while ((n = read(fd, text + length, sizeof text - 1 - length)) > 0 || (n < 0 && errno == EINTR))
-        length += n > 0 ? (size_t)n : 0;
-    close(fd);
-    text[length] = '\0';
     const char *found = strstr(text, label);
     const int count =
         found ? sscanf(found + strlen(label), "%" SCNu64 " %" SCNu64, &numbers[0], &numbers[1]) : 0;
@@ -89,22 +102,24 @@ struct resources resources_of_groups(const char *root)
 {
     struct resources resources = {.processors = UINT_MAX, .memory = UINT64_MAX};
     char path[RESOURCES_TEXT_SIZE];
-    char line[PATH_MAX];
+    char groups[RESOURCES_TEXT_SIZE];
+    char *rest = NULL;
     uint64_t limit[2];
     uint64_t used[2];
     uint64_t cache[2];
     uint64_t quota[2]; /* and period */
 
-    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    FILE *groups = fopen(path, "re");
-    while (groups && fgets(line, sizeof line, groups)) { /* NUMBER:CONTROLLERS:GROUP */
+    snprintf(groups, sizeof groups, "%s/proc/self/cgroup", root);
+    if (!resources_read_file(groups))
+        return resources;
+    for (char *line = groups; (line = strtok_r(line, "\n", &rest)); line = NULL) {
+        /* NUMBER:CONTROLLERS:GROUP */
         char *controllers = strchr(line, ':');
         char *group = controllers ? strchr(controllers + 1, ':') : NULL;
         if (!group)
             continue;
         *controllers = *group = ',';
         const size_t bytes = (size_t)(group++ - controllers) + 1;
-        group[strcspn(group, "\n")] = '\0';
         if (strcmp(group, "/") == 0)
             *group = '\0';
         for (size_t i = 0; i < sizeof resources_hierarchies / sizeof *resources_hierarchies; i++) {
@@ -139,8 +154,6 @@ struct resources resources_of_groups(const char *root)
             }
         }
     }
-    if (groups)
-        fclose(groups);
     return resources;
 }
 

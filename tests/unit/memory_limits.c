@@ -1,10 +1,14 @@
-/* Memory and processors that may be used, on made-up trees of /proc and of control groups. */
+/*
+ * Memory and processors that may be used, on made-up trees of /proc and of control groups, also
+ * where reads are interrupted and return less than there is.
+ */
 #define _XOPEN_SOURCE 700
 #include "config.h"
 
 #include "base/resources.h"
 #include "tap.h"
 
+#include <errno.h>
 #include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -12,6 +16,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FILES_MAX 12
@@ -160,6 +165,22 @@ static const struct tree quotas[] = {
 
 static char root[PATH_MAX];
 
+/* Whether every other read is interrupted, and the others return 3 bytes at most. */
+static bool is_interrupted;
+
+/* In place of the C library's. */
+ssize_t read(int fd, void *buffer, size_t bytes)
+{
+    static bool is_now;
+
+    is_now = is_interrupted && !is_now;
+    if (is_now) {
+        errno = EINTR;
+        return -1;
+    }
+    return syscall(SYS_read, fd, buffer, is_interrupted && bytes > 3 ? 3 : bytes);
+}
+
 /* Makes a file of the tree, and the directories that it is in. */
 static bool make_file(const struct tree_file *made)
 {
@@ -191,10 +212,14 @@ static void test_tree(const struct tree *tree, bool is_quota)
 
     for (size_t i = 0; i < FILES_MAX && tree->files[i].name; i++)
         is_made = is_made && make_file(&tree->files[i]);
-    uint64_t available =
-        is_quota ? resources_of_groups(root).processors : resources_look(root).memory;
-    tap_ok(is_made && available == tree->available, "%s: %" PRIu64 ", expected %" PRIu64,
-           tree->what, available, tree->available);
+    for (unsigned i = 0; i < 2; i++) {
+        is_interrupted = i == 1;
+        uint64_t available =
+            is_quota ? resources_of_groups(root).processors : resources_look(root).memory;
+        tap_ok(is_made && available == tree->available, "%s%s: %" PRIu64 ", expected %" PRIu64,
+               tree->what, is_interrupted ? ", interrupted" : "", available, tree->available);
+    }
+    is_interrupted = false;
     nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
