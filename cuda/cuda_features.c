@@ -55,6 +55,11 @@ static bool cuda_features_has_widths_of_records(const struct job *job)
     return !job->is_text && job->has_weights && job->columns[job_weight_column(job)].width > 1;
 }
 
+static bool cuda_features_has_joins(const struct job *job)
+{
+    return job->half_count > 0;
+}
+
 static bool cuda_features_is_whole_line(const struct job *job)
 {
     const bool has_value = job->columns[0].field == TEXT_WHOLE_LINE;
@@ -84,6 +89,7 @@ const struct engine_feature cuda_features[] = {
     {"several columns of values", ENGINE_REFUSES, cuda_features_has_columns},
     {"--jsonl", ENGINE_REFUSES, cuda_features_is_json},
     {"texts (-f N:text)", ENGINE_REFUSES, cuda_features_has_texts},
+    {"two columns joined (-f A+B:time)", ENGINE_REFUSES, cuda_features_has_joins},
     {NULL, ENGINE_RUNS, NULL},
 };
 

@@ -68,6 +68,9 @@ struct options_column {
     int32_t field;     /* its number, 1 if it has a name */
     bool is_name;
     const char *name;       /* NULL: none */
+    size_t plus;            /* where typed[0..where_bytes) joins two fields; 0: it does not */
+    int32_t half_field[2];  /* the two, likewise, */
+    const char *half[2];    /* and their names */
     struct element element; /* its `bytes` are 0 for a field of text */
     uint64_t offset;        /* of the element in its record */
     enum options_kind_of_column kind;

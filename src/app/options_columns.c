@@ -142,6 +142,39 @@ static bool options_parse_quoted(char *text, struct options_column *column)
             (*from == ':' && options_parse_kind(from + 1, strlen(from + 1), column)));
 }
 
+/*
+ * Whether where[0..length) is the number of a field, and not a name. Sets `field`, or returns false
+ * in *is_valid if it is out of range.
+ */
+static bool options_parse_field(const struct options *options, const char *where, size_t length,
+                                int32_t *field, bool *is_valid)
+{
+    const size_t sign = length > 0 && (*where == '+' || *where == '-');
+    bool is_number = sign < length && !options->names_only && !options->jsonl;
+    __int128 number = 0;
+
+    for (size_t i = sign; i < length; i++)
+        is_number = is_number && where[i] >= '0' && where[i] <= '9';
+    *is_valid = !is_number || (decimal_parse(where, length, DECIMAL_UNIT_SI, &number) &&
+                               number >= -OPTIONS_FIELD_MAX && number <= OPTIONS_FIELD_MAX);
+    if (is_number && *is_valid)
+        *field = number == 0 ? TEXT_WHOLE_LINE : (int32_t)number;
+    return is_number;
+}
+
+/* Returns where a column of two fields joins them: at the first + inside and not in quotes; or 0. */
+static size_t options_find_plus(const char *where, size_t length)
+{
+    bool is_inside = false;
+
+    for (size_t i = 0; i + 1 < length; i++) {
+        is_inside ^= where[i] == '"';
+        if (i > 0 && where[i] == '+' && !is_inside)
+            return i;
+    }
+    return 0;
+}
+
 /* Reads one column of a text that it keeps and may change. Returns false if it is none. */
 static bool options_parse_column(const struct options *options, char *text,
                                  struct options_column *column)
@@ -157,9 +190,8 @@ static bool options_parse_column(const struct options *options, char *text,
 
     const size_t length = column->where_bytes;
     char *at = memchr(text, '@', length);
-    const char *digits = text + (*text == '+' || *text == '-');
-    const size_t sign = (size_t)(digits - text);
     __int128 number;
+    bool is_valid;
     if (length == 0)
         return false;
     if (!options->names_only && !options->jsonl && at) {
@@ -176,18 +208,10 @@ static bool options_parse_column(const struct options *options, char *text,
             return true;
         }
     }
-    bool is_number = sign < length;
-    for (size_t i = sign; i < length; i++)
-        is_number = is_number && text[i] >= '0' && text[i] <= '9';
-    if (is_number && !options->names_only && !options->jsonl) {
-        if (!decimal_parse(text, length, DECIMAL_UNIT_SI, &number) || number < -OPTIONS_FIELD_MAX ||
-            number > OPTIONS_FIELD_MAX)
-            return false;
-        column->field = number == 0 ? TEXT_WHOLE_LINE : (int32_t)number;
-        return true;
-    }
-    column->is_name = true;
-    return true;
+    if (options_column_kinds[column->kind].text == TEXT_TIME)
+        column->plus = options_find_plus(text, length);
+    column->is_name = !options_parse_field(options, text, length, &column->field, &is_valid);
+    return is_valid;
 }
 
 /* Copies a text that options keep; NULL if there is no memory. */
@@ -203,6 +227,53 @@ static char *options_copy(struct options *options, const char *text)
     return memcpy(copy->text, text, bytes);
 }
 
+/* Makes the path a column of JSON, and stores its number. */
+static enum status options_add_path(struct options *options, const char *where, int32_t *field,
+                                    struct failure *failure)
+{
+    unsigned number = 0;
+
+    if (!options->json && !(options->json = json_columns_create()))
+        return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
+    if (json_columns_add(options->json, where, strlen(where), &number, failure) != STATUS_OK)
+        return failure->status;
+    *field = (int32_t)number + 1;
+    return STATUS_OK;
+}
+
+/* Reads the two fields that a column joins. Two numbers are no name. */
+static enum status options_join_column(struct options *options, struct options_column *column,
+                                       struct failure *failure)
+{
+    bool has_name = false;
+
+    for (int i = 0; i < 2; i++) {
+        bool is_valid;
+        char *half = options_copy(options, column->where + (i == 1 ? column->plus + 1 : 0));
+        if (!half)
+            return status_fail(failure, STATUS_DATA, "no memory for the name of a column");
+        if (i == 0)
+            half[column->plus] = '\0';
+        column->half_field[i] = 1;
+        if (!options_parse_field(options, half, strlen(half), &column->half_field[i], &is_valid)) {
+            column->half[i] = half;
+            has_name = true;
+        }
+        if (!is_valid)
+            return status_fail(failure, STATUS_USAGE, "invalid column '%s': there is no field %s",
+                               column->where, half);
+        if (options->jsonl &&
+            options_add_path(options, half, &column->half_field[i], failure) != STATUS_OK)
+            return failure->status;
+    }
+    if (!has_name) {
+        column->is_name = false;
+        column->name = NULL;
+        column->field = column->half_field[0];
+    }
+    return STATUS_OK;
+}
+
 /* Gives a column the text that says where it is, which options keep, and its name. */
 static enum status options_name_column(struct options *options, struct options_column *column,
                                        struct failure *failure)
@@ -213,15 +284,9 @@ static enum status options_name_column(struct options *options, struct options_c
     where[column->where_bytes] = '\0';
     column->where = where;
     column->name = column->is_name ? where : NULL;
-    if (!options->jsonl)
-        return STATUS_OK;
-    unsigned number;
-    if (!options->json && !(options->json = json_columns_create()))
-        return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
-    if (json_columns_add(options->json, where, strlen(where), &number, failure) != STATUS_OK)
+    if (options->jsonl && options_add_path(options, where, &column->field, failure) != STATUS_OK)
         return failure->status;
-    column->field = (int32_t)number + 1;
-    return STATUS_OK;
+    return column->plus > 0 ? options_join_column(options, column, failure) : STATUS_OK;
 }
 
 /* Returns the length of the column that a condition begins with. */

@@ -242,6 +242,32 @@ static bool options_counts_rows(const struct options *options)
 }
 
 /*
+ * Adds the two fields that a column of the job joins, behind all columns. NULL: the value, where no
+ * option names it.
+ */
+static enum status options_add_halves(const struct options_column *from, struct job *job,
+                                      struct column *column, struct failure *failure)
+{
+    if (!from || from->plus == 0)
+        return STATUS_OK;
+    column->half = job_field_count(job);
+    if (column->half + 2 > TEXT_COLUMNS_MAX)
+        return status_fail(failure, STATUS_USAGE,
+                           "so many columns cannot be read at once (A+B counts as 3 of %d)",
+                           TEXT_COLUMNS_MAX);
+    for (size_t i = 0; i < 2; i++) {
+        job->columns[column->half + i] = (struct column){
+            .field = from->half_field[i],
+            .name = from->half[i],
+            .where = from->where,
+            .notation = TEXT_NOTHING,
+        };
+    }
+    job->half_count += 2;
+    return STATUS_OK;
+}
+
+/*
  * Makes the columns: of text fields, of binary input elements of records. The job's element is
  * known. `value`: the index of the only value column, or SIZE_MAX for all.
  */
@@ -291,6 +317,19 @@ static enum status options_make_columns(const struct options *options, size_t va
                 return failure->status;
         }
     }
+    next = job->columns;
+    for (size_t i = 0; i < job->value_count; i++) {
+        const struct options_column *from =
+            fields->count > 0 ? &fields->list[value == SIZE_MAX ? i : value] : only;
+        if (options_add_halves(from, job, next++, failure) != STATUS_OK)
+            return failure->status;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        for (size_t k = 0; k < others[i].columns->count; k++) {
+            if (options_add_halves(&others[i].columns->list[k], job, next++, failure) != STATUS_OK)
+                return failure->status;
+        }
+    }
     for (size_t i = 0; i < job->condition_count; i++) {
         if (options_make_condition(&options->conditions[i],
                                    &job->columns[job_condition_column(job) + i].element,
@@ -307,7 +346,7 @@ static enum status options_make_columns(const struct options *options, size_t va
     job->text.field = job->columns[0].field;
     job->text.notation = job->columns[0].notation;
     job->text.decimals = job->element.decimals;
-    for (size_t i = 1; i < job_column_count(job); i++)
+    for (size_t i = 1; i < job_field_count(job); i++)
         job->text.more[i - 1] = job->columns[i].field;
     return STATUS_OK;
 }

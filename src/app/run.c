@@ -383,12 +383,13 @@ static enum status run_operation(struct run *run, struct failure *failure)
         .is_text = job->is_text,
         .text = job->text,
         .header_lines = options->header_lines,
-        .columns = job_column_count(job),
+        .columns = job_field_count(job),
     };
     enum status status = STATUS_OK;
 
     for (size_t i = 0; i < format.columns; i++) {
         format.names[i] = job->json ? NULL : job->columns[i].name;
+        format.half[i] = job->json ? 0 : job->columns[i].half;
         format.has_names |= format.names[i] != NULL;
         format.drops_mark |= !job->json && job->columns[i].notation == TEXT_BYTES;
     }

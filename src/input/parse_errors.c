@@ -18,6 +18,9 @@
 /* The size of a clause on tokens that are numbers. */
 #define PARSE_ERRORS_NUMBERS_SIZE 384
 
+/* Room for two texts of which a message shows the beginning. */
+#define PARSE_ERRORS_JOINED_SIZE 256
+
 /* Kinds of invalid tokens: enum text_misfit, and numbers that do not fit of no value column. */
 #define PARSE_ERRORS_OTHER TEXT_MISFITS
 #define PARSE_ERRORS_KINDS (TEXT_MISFITS + 1)
@@ -113,21 +116,30 @@ static bool parse_errors_takes_texts(const struct job *job)
                             job->range_bins == 0 && !job->needs_values);
 }
 
+/* How many bytes of a text of two are shown. */
+static int parse_errors_shown(size_t bytes)
+{
+    const size_t most = PARSE_ERRORS_JOINED_SIZE / 2 - 2;
+    return (int)(bytes < most ? bytes : most);
+}
+
 static struct parse_errors_invalid parse_errors_describe(const struct parse_errors *errors,
                                                          const struct chunk *chunk,
                                                          const struct text_token *token)
 {
     const struct job *job = errors->job;
     const size_t column = token->column;
-    const struct text_rules rules = job_column_rules(job, &chunk->rules, column);
+    struct text_rules rules = job_column_rules(job, &chunk->rules, column);
     struct parse_errors_invalid invalid = {
         .position = parse_errors_position(chunk, token),
         .origin = parse_errors_locate(chunk, token->offset),
     };
     const struct kind_time_format *format = job->columns[column].time_format;
+    if (token->half > 0)
+        rules.field = text_rules_field(&chunk->rules, token->half);
     const bool begins_file =
         chunk->origin.line == 0 && chunk->origin.offset == 0 && chunk->left_out == 0;
-    const struct text_reading reading = {
+    struct text_reading reading = {
         .rules = &rules,
         .is_value = column < job->value_count,
         .is_group = parse_errors_is_group(job, token),
@@ -136,7 +148,7 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .has_format = format,
         .lacks_year = format && format->lacks_year,
         .option = job_column_option(job, column),
-        .field_name = job->columns[column].name,
+        .field_name = job->columns[token->half > 0 ? token->half : column].name,
         .element = &job->columns[column].element,
         .data = chunk->data,
         .bytes = chunk->bytes,
@@ -145,6 +157,19 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .begins_run = begins_file && chunk->position == 0,
     };
 
+    if (token->is_joined) { /* the text is not there as one */
+        char text[PARSE_ERRORS_JOINED_SIZE];
+        const int shown = snprintf(text, sizeof text, "%.*s %.*s", parse_errors_shown(token->bytes),
+                                   (const char *)chunk->data + token->offset,
+                                   parse_errors_shown(token->second_bytes),
+                                   (const char *)chunk->data + token->second_offset);
+        const struct text_token joined = {.bytes = (size_t)shown, .column = column};
+        reading.data = text;
+        reading.bytes = joined.bytes;
+        reading.begins_file = reading.begins_run = false;
+        text_explain_invalid(&reading, &joined, invalid.reason);
+        return invalid;
+    }
     text_explain_invalid(&reading, token, invalid.reason);
     return invalid;
 }

@@ -334,35 +334,31 @@ static enum status reader_find_names(const struct reader *reader, const char *li
 {
     const struct reader_options *options = reader->options;
     const struct text_rules *rules = &reader->records->text;
-    const char *const *names = reader->records->names;
     struct text_rules header = *rules;
+    int32_t number;
     char advice[TEXT_ADVICE_SIZE] = "";
     char shown[READER_HEADER_SIZE] = "";
 
     bytes -= bytes > 0 && line[bytes - 1] == '\n';
     bytes -= bytes > 0 && line[bytes - 1] == '\r';
-    for (size_t i = 0; i < reader->records->columns; i++) {
-        const int32_t number = names[i] ? record_find_name(rules, line, bytes, names[i]) : 0;
-        if (number > 0)
-            *(i == 0 ? &reader->rules->field : &reader->rules->more[i - 1]) = number;
-        if (number > 0 || !names[i])
-            continue;
+    const char *name = record_find_names(reader->records, line, bytes, reader->rules, &number);
+    if (name) {
         if (number == 0 && bytes == 0) {
             strcpy(shown, ": it is empty");
         } else if (number == 0) {
             const bool is_cut = bytes > READER_HEADER_SHOWN;
-            if (text_explain_kind(line, bytes, names[i], advice))
+            if (text_explain_kind(line, bytes, name, advice))
                 return status_fail(failure, STATUS_DATA,
                                    STATUS_NAME ": %s (its header has no field '%.1000s')",
-                                   reader->input->name, advice, names[i]);
-            text_advise_name(rules, line, bytes, names[i], advice);
+                                   reader->input->name, advice, name);
+            text_advise_name(rules, line, bytes, name, advice);
             snprintf(shown, sizeof shown, ": it is '%.*s%s'%s",
                      (int)(is_cut ? READER_HEADER_SHOWN : bytes), line, is_cut ? "..." : "",
                      advice);
         }
         return status_fail(failure, STATUS_DATA,
                            STATUS_NAME ": its header has %s field '%.1000s'%s", reader->input->name,
-                           number == 0 ? "no" : "more than one", names[i], shown);
+                           number == 0 ? "no" : "more than one", name, shown);
     }
     record_begin_header(&header, line, bytes);
     reader->rules->delimiter = header.delimiter;

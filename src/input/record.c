@@ -111,16 +111,46 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
     return found;
 }
 
+/* Sets the number of the field of a column, the first one is 0. */
+static void record_set_field(struct text_rules *rules, size_t column, int32_t number)
+{
+    *(column == 0 ? &rules->field : &rules->more[column - 1]) = number;
+}
+
+const char *record_find_names(const struct record_format *format, const char *line, size_t bytes,
+                              struct text_rules *rules, int32_t *number)
+{
+    bool is_whole[TEXT_COLUMNS_MAX] = {false}; /* what would join it is a name */
+
+    for (size_t i = 0; i < format->columns; i++) { /* halves are last */
+        const size_t half = format->half[i];
+        const char *name = format->names[i];
+        *number = is_whole[i] ? 0
+                  : name      ? record_find_name(&format->text, line, bytes, name)
+                              : text_rules_field(&format->text, i);
+        if (name && half > 0 && *number > 0)
+            is_whole[half] = is_whole[half + 1] = true;
+        if (name && !is_whole[i] && (*number < 0 || (*number == 0 && half == 0)))
+            return name;
+        record_set_field(rules, i, *number);
+    }
+    for (size_t i = 0; i < format->columns; i++) {
+        if (format->half[i] > 0 && text_rules_field(rules, i) == 0)
+            record_set_field(rules, i, text_rules_field(rules, format->half[i]));
+    }
+    return NULL;
+}
+
 bool record_has_same_columns(const struct record_format *format, const struct text_rules *rules,
                              const char *line, size_t bytes)
 {
     struct text_rules header = format->text;
+    struct text_rules found = *rules;
+    int32_t number;
 
     record_begin_header(&header, line, bytes);
-    bool is_same = header.delimiter == rules->delimiter && header.columns == rules->columns;
-    for (size_t i = 0; i < format->columns; i++)
-        is_same &=
-            !format->names[i] || record_find_name(&format->text, line, bytes, format->names[i]) ==
-                                     text_rules_field(rules, i);
-    return is_same;
+    return header.delimiter == rules->delimiter && header.columns == rules->columns &&
+           !record_find_names(format, line, bytes, &found, &number) &&
+           found.field == rules->field &&
+           memcmp(found.more, rules->more, sizeof found.more) == 0;
 }

@@ -31,6 +31,8 @@ struct record_format {
     bool has_names;         /* some field has, so that it has to be looked up in the header */
     const char *names[TEXT_COLUMNS_MAX]; /* of their fields, in the last header line; NULL: the
                                             field has none; not owned */
+    size_t half[TEXT_COLUMNS_MAX]; /* a name that the header lacks joins the field of that column
+                                      and the next one; 0: it does not */
 };
 
 /* Whether a character is white space, in any locale. */
@@ -93,5 +95,14 @@ size_t record_begin_header(struct text_rules *rules, const char *line, size_t by
  */
 int32_t record_find_name(const struct text_rules *rules, const char *line, size_t bytes,
                          const char *name);
+
+/*
+ * Looks up the names of all fields in a header line, as record_find_name, and sets their numbers in
+ * `rules`. One that joins two fields gets the number of the first, or where it is in the header
+ * itself, the two get 0. Returns NULL, or the first name that is not there once, and stores what
+ * record_find_name returns for it.
+ */
+const char *record_find_names(const struct record_format *format, const char *line, size_t bytes,
+                              struct text_rules *rules, int32_t *number);
 
 #endif

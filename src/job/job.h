@@ -78,6 +78,8 @@ struct column {
     uint64_t width;              /* numbers are floored to its multiples; 0: they are not */
     const struct kind_time_format *time_format; /* times; NULL: that of any form; not owned */
     struct kind_time_bucket bucket;             /* times are floored to it, if it has a width */
+    size_t half; /* text: two fields are joined, with a blank between: those of the job's columns
+                    `half` and half + 1. A field with the name of both goes before. 0: no */
     const char *where; /* its number or name as typed, or TYPE@OFFSET; NULL: not named; not owned */
 };
 
@@ -128,6 +130,7 @@ struct job {
     bool has_weights;              /* how many times a value counts, 0 to 2^63 - 1 */
     size_t group_count;            /* a result for each combination of their keys */
     size_t condition_count;        /* only rows that meet all of them count */
+    size_t half_count;             /* columns behind these are only fields that others join */
     struct predicate *conditions;  /* [condition_count], owned */
     struct row_count *rows;        /* what counts of them; thread-safe, not owned */
     struct stage *stage;           /* after the input; thread-safe, not owned; or NULL */
@@ -184,6 +187,12 @@ static inline size_t job_condition_column(const struct job *job)
 static inline size_t job_column_count(const struct job *job)
 {
     return job_condition_column(job) + job->condition_count;
+}
+
+/* Returns how many columns have a field: also those that others join. Pure. */
+static inline size_t job_field_count(const struct job *job)
+{
+    return job_column_count(job) + job->half_count;
 }
 
 /* Returns whether values whose weights add up to 0 are part of the result. Pure. */

@@ -59,6 +59,12 @@ struct text_token {
     size_t column;     /* of the job; 0 if there is only one */
     const char *fault; /* the row is no JSON object: why, a constant string; else NULL */
     bool is_missing;   /* the row has no such field */
+    /* What a column joins: the text is followed by a blank and this one; or the column of the one
+     * of the two that is missing. */
+    bool is_joined;
+    size_t second_offset;
+    size_t second_bytes;
+    size_t half;
 };
 
 /* A text that is parsed in calls, and where the values of a call go. */

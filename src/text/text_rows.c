@@ -13,6 +13,9 @@
 #include "text/text_line.h"
 #include "text/text_number.h"
 
+/* No time is so long, but with --time-format and blanks. */
+#define TEXT_ROWS_JOINED_MAX 512
+
 /* A field that is wanted of every line; several columns may be of one. */
 struct text_rows_field {
     struct text_rules rules;
@@ -25,6 +28,8 @@ struct text_rows_field {
 struct text_rows_column {
     size_t index; /* in the job */
     const struct text_rows_field *field;
+    const struct text_rows_field *half[2]; /* the fields that it joins, unless it has its own; or
+                                              NULL */
     struct text_rules rules;
     struct text_number_limits limits;
     uint64_t width;
@@ -55,6 +60,35 @@ bool text_rows_are_needed(const struct job *job)
            first->notation > TEXT_OPAQUE || first->field == TEXT_WHOLE_LINE;
 }
 
+/* Adds the field of these rules to those that are wanted. */
+static void text_rows_want(struct text_rows_call *call, const struct text_rules *rules)
+{
+    const int32_t wanted = rules->field;
+    size_t at = 0;
+
+    for (int32_t field; at < call->fields; at++) {
+        field = call->field[at].rules.field;
+        if ((field < 0) != (wanted < 0) ? field < 0 : field >= wanted)
+            break; /* those from the right are last */
+    }
+    if (at < call->fields && call->field[at].rules.field == wanted)
+        return;
+    memmove(&call->field[at + 1], &call->field[at], (call->fields++ - at) * sizeof call->field[0]);
+    call->field[at] = (struct text_rows_field){.rules = *rules};
+    call->counted += wanted > 0;
+}
+
+/* The field of that number, which is wanted. */
+static const struct text_rows_field *text_rows_wanted(const struct text_rows_call *call,
+                                                      int32_t number)
+{
+    const struct text_rows_field *field = call->field;
+
+    while (field->rules.field != number)
+        field++;
+    return field;
+}
+
 /* Prepares a call: the fields in order, each once, and the columns in the order of reading. */
 static void text_rows_prepare(struct text_rows_call *call, struct text_rows *rows)
 {
@@ -82,31 +116,27 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
             of->notation != TEXT_BYTES && (column->rules.delimiter != TEXT_NO_DELIMITER ||
                                            column->rules.field == TEXT_WHOLE_LINE || rows->json);
         column->has_tabs = of->notation == TEXT_BYTES && rows->row_end == TEXT_ENDS_NUL_EXACT;
-        column->has_cells = rows->json || column->rules.field == TEXT_WHOLE_LINE ||
-                            text_has_cells(&column->rules);
+        column->has_cells =
+            rows->json || column->rules.field == TEXT_WHOLE_LINE || text_has_cells(&column->rules);
         if (column->is_number)
             column->limits = text_number_limits(of->element);
         if (column->rules.from_zero)
             column->limits = (struct text_number_limits){{INT64_MAX, 0}, of->element.bytes};
-        const int32_t wanted = column->rules.field;
-        size_t at = 0;
-        for (int32_t field; at < call->fields; at++) {
-            field = call->field[at].rules.field;
-            if ((field < 0) != (wanted < 0) ? field < 0 : field >= wanted)
-                break; /* those from the right are last */
+        text_rows_want(call, &column->rules);
+        for (size_t half = of->half; half > 0 && half < of->half + 2; half++) {
+            const struct text_rules rules = job_column_rules(job, rows->rules, half);
+            if (rules.field != 0) /* 0: the header has the name of both */
+                text_rows_want(call, &rules);
         }
-        if (at < call->fields && call->field[at].rules.field == wanted)
-            continue;
-        memmove(&call->field[at + 1], &call->field[at],
-                (call->fields++ - at) * sizeof call->field[0]);
-        call->field[at] = (struct text_rows_field){.rules = column->rules};
-        call->counted += wanted > 0;
     }
     for (size_t i = 0; i < count; i++) {
         struct text_rows_column *column = &call->column[i];
-        column->field = call->field;
-        while (column->field->rules.field != column->rules.field)
-            column->field++;
+        const size_t half = column->of->half;
+        column->field = text_rows_wanted(call, column->rules.field);
+        for (size_t k = 0; half > 0 && k < 2; k++) {
+            const int32_t number = text_rules_field(rows->rules, half + k);
+            column->half[k] = number != 0 ? text_rows_wanted(call, number) : NULL;
+        }
     }
 }
 
@@ -161,6 +191,25 @@ static const char *text_rows_find_text(const struct text_rows *rows,
     return *bytes <= TEXT_BYTES_MAX ? rows->scratch : NULL;
 }
 
+/* Reads the time at text[0]; `more` bytes after it are of its line. */
+static bool text_rows_read_time(const struct column *of, bool is_cell, bool is_joined,
+                                const char *text, size_t bytes, size_t more, uint64_t *key)
+{
+    const struct kind_time_rules rules = {
+        .is_cell = is_cell,
+        .is_joined = is_joined,
+        .digits = of->element.decimals,
+        .is_local = of->element.notation == ELEMENT_LOCAL_TIME,
+        .format = of->time_format,
+    };
+    int64_t time;
+
+    if (bytes == 0 || kind_time_read(&rules, text, bytes, bytes + more, &time) == 0)
+        return false;
+    *key = (uint64_t)(column_has_bucket(of) ? kind_time_bucket_floor(&of->bucket, time) : time);
+    return true;
+}
+
 /*
  * Reads a token of a column of another kind than numbers, and stores its key; of a text with a
  * condition, whether it meets that. Returns false if it is invalid.
@@ -169,14 +218,7 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
                                 const struct text_rows_token *token, uint64_t key[2])
 {
     const struct column *of = column->of;
-    const struct kind_time_rules rules = {
-        .digits = of->element.decimals,
-        .is_local = of->element.notation == ELEMENT_LOCAL_TIME,
-        .is_cell = token->is_cell,
-        .format = of->time_format,
-    };
     struct kind_ip address;
-    int64_t time;
     uint32_t id = 0;
     size_t bytes;
     const size_t more = token->is_cell ? 0 : token->line_end - token->end;
@@ -190,11 +232,7 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
         return false;
     switch (of->notation) {
     case TEXT_TIME:
-        if (bytes == 0 || kind_time_read(&rules, text, bytes, bytes + more, &time) == 0)
-            return false;
-        key[0] =
-            (uint64_t)(column_has_bucket(of) ? kind_time_bucket_floor(&of->bucket, time) : time);
-        return true;
+        return text_rows_read_time(of, token->is_cell, false, text, bytes, more, &key[0]);
     case TEXT_IP:
         if (token->is_cell ? !kind_ip_read(text, bytes, &address)
                            : !kind_ip_read_word(text, bytes, &address))
@@ -244,6 +282,74 @@ TEXT_INLINE bool text_rows_read_token(enum cpu_isa isa, struct text_rows *rows,
             (!number.is_negative || -key[0] <= column->limits.magnitude[true]));
 }
 
+/* Finds the token of a field of a line. A missing one is at the end of its line: returns false. */
+TEXT_INLINE bool text_rows_find(bool is_quoted, const struct text_rows *rows,
+                                const struct text_rows_column *column,
+                                const struct text_rows_field *field, size_t line_end,
+                                struct text_rows_token *token)
+{
+    const char *data = rows->data;
+    const bool is_found = field->end != SIZE_MAX;
+
+    *token = (struct text_rows_token){
+        .begin = is_found ? field->begin : line_end,
+        .end = is_found ? field->end : line_end,
+        .line_end = line_end,
+        .is_escaped = field->is_escaped,
+        .is_cell = column->has_cells,
+    };
+    if (is_quoted && field->rules.field != TEXT_WHOLE_LINE && token->begin < token->end &&
+        data[token->begin] == '"') {
+        token->begin++;
+        token->end--;
+        token->is_cell = true;
+        token->is_escaped = column->of->notation == TEXT_BYTES &&
+                            memchr(data + token->begin, '"', token->end - token->begin);
+    }
+    if (column->is_padded)
+        text_line_trim(data, &token->begin, &token->end);
+    return is_found;
+}
+
+/* Reads the time that two fields of a line are, as text_rows_read does. */
+__attribute__((noinline)) static bool text_rows_read_joined(struct text_rows *rows,
+                                                            const struct text_rows_column *column,
+                                                            size_t line_end, uint64_t key[2])
+{
+    char joined[TEXT_ROWS_JOINED_MAX];
+    struct text_rows_token tokens[2];
+    size_t missing = 0; /* the column of the first half that is */
+    size_t length = 0;
+    bool is_time = true; /* none is longer than the buffer */
+
+    for (size_t i = 0; i < 2; i++) {
+        const bool is_found = text_rows_find(rows->rules->is_quoted, rows, column, column->half[i],
+                                             line_end, &tokens[i]);
+        missing = is_found || missing > 0 ? missing : column->of->half + i;
+        size_t bytes = 0;
+        const char *text = is_found ? text_rows_find_text(rows, column, &tokens[i], &bytes) : NULL;
+        is_time = is_time && text && bytes < sizeof joined - length;
+        if (!is_time)
+            continue;
+        if (i == 1)
+            joined[length++] = ' ';
+        memcpy(joined + length, text, bytes);
+        length += bytes;
+    }
+    if (is_time &&
+        text_rows_read_time(column->of, column->has_cells, true, joined, length, 0, &key[0]))
+        return true;
+    const size_t at = missing > column->of->half; /* the token that is invalid, or missing */
+    text_rows_add_invalid(rows, column->index, tokens[missing > 0 ? at : 0].begin,
+                          tokens[missing > 0 ? at : 0].end, missing > 0);
+    struct text_token *invalid = &rows->invalid[rows->invalid_count - 1];
+    invalid->half = missing;
+    invalid->is_joined = missing == 0;
+    invalid->second_offset = tokens[1].begin;
+    invalid->second_bytes = tokens[1].end - tokens[1].begin;
+    return false;
+}
+
 /*
  * Reads the field of a column of a line whose content ends at line_end. Returns false, and adds the
  * token, if it is invalid.
@@ -253,27 +359,12 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
                                 uint64_t key[2])
 {
     struct text_rows *rows = call->rows;
-    const char *data = rows->data;
-    const struct text_rows_field *field = column->field;
-    const bool is_found = field->end != SIZE_MAX; /* a missing one is at the end of its line */
-    struct text_rows_token token = {
-        .begin = is_found ? field->begin : line_end,
-        .end = is_found ? field->end : line_end,
-        .line_end = line_end,
-        .is_escaped = field->is_escaped,
-        .is_cell = column->has_cells,
-    };
+    struct text_rows_token token;
 
-    if (is_quoted && field->rules.field != TEXT_WHOLE_LINE && token.begin < token.end &&
-        data[token.begin] == '"') {
-        token.begin++;
-        token.end--;
-        token.is_cell = true;
-        token.is_escaped = column->of->notation == TEXT_BYTES &&
-                           memchr(data + token.begin, '"', token.end - token.begin);
-    }
-    if (column->is_padded)
-        text_line_trim(data, &token.begin, &token.end);
+    if (__builtin_expect(column->half[0] != NULL, false) && column->of->notation != TEXT_NOTHING &&
+        (!rows->json || column->field->end == SIZE_MAX))
+        return text_rows_read_joined(rows, column, line_end, key);
+    const bool is_found = text_rows_find(is_quoted, rows, column, column->field, line_end, &token);
     if ((is_found || column->of->notation == TEXT_NOTHING) &&
         text_rows_read_token(isa, rows, column, &token, key))
         return true;
