@@ -162,7 +162,8 @@ static bool options_parse_field(const struct options *options, const char *where
     return is_number;
 }
 
-/* Returns where a column of two fields joins them: at the first + inside and not in quotes; or 0. */
+/* Returns where a column of two fields joins them: at the first + inside and not in quotes; or 0.
+ */
 static size_t options_find_plus(const char *where, size_t length)
 {
     bool is_inside = false;

@@ -151,6 +151,5 @@ bool record_has_same_columns(const struct record_format *format, const struct te
     record_begin_header(&header, line, bytes);
     return header.delimiter == rules->delimiter && header.columns == rules->columns &&
            !record_find_names(format, line, bytes, &found, &number) &&
-           found.field == rules->field &&
-           memcmp(found.more, rules->more, sizeof found.more) == 0;
+           found.field == rules->field && memcmp(found.more, rules->more, sizeof found.more) == 0;
 }

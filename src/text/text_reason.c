@@ -21,6 +21,7 @@
 #define TEXT_ADVICE_JSON   "JSON: try --jsonl -f NAME"
 #define TEXT_ADVICE_BINARY "is it binary, or UTF-16?"
 #define TEXT_ADVICE_CSV    "try --csv"
+#define TEXT_ADVICE_JOIN   "only times are joined: A+B:time"
 #define TEXT_ADVICE_MARK   "tail -c +4 removes it" /* of UTF-8, which Windows puts before a text */
 
 /* A header may be a word of so many bytes that stands alone on its line. */
@@ -392,6 +393,8 @@ static void text_advise_path(const struct text_reading *reading, size_t offset, 
     out[0] = '\0';
     if (*best)
         snprintf(out, TEXT_ADVICE_SIZE, " (did you mean %.*s?)", TEXT_ADVICE_SIZE - 24, best);
+    else if (*path && strchr(path + 1, '+'))
+        strcpy(out, " (" TEXT_ADVICE_JOIN ")");
 }
 
 bool text_explain_kind(const char *line, size_t bytes, const char *name, char out[TEXT_ADVICE_SIZE])
@@ -441,6 +444,9 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
         {(text_reason_is_digit(*line) || *line == '[') && !text_reason_is_digit(*name),
          "no header? give the field's number"},
         {has_delimiter && !rules->is_quoted && memchr(line, '"', bytes), TEXT_ADVICE_CSV},
+        {*name && strchr(name + 1, '+') &&
+             !(search.word && memchr(search.word, '+', search.word_length)),
+         TEXT_ADVICE_JOIN},
         {search.word, found},
         {has_delimiter && memchr(line, rules->delimiter, bytes), ""},
         {memchr(line, ',', bytes), rules->is_quoted ? "try -d ," : TEXT_ADVICE_CSV},
