@@ -280,6 +280,7 @@ widths of weights in records|uniq --record 3 -t u8 --weight u8@1:int/2
 several columns of values|reduce sum -d , -f 1,1
 --jsonl|uniq --jsonl -f x --invalid ignore
 texts (-f N:text)|uniq -d , -f 1:text
+two columns joined (-f A+B:time)|uniq -d , -f 1+2:time --invalid ignore
 END
     sed '1,/what runs where/d; s/  *yes  .*//' info | diff rows -
 }

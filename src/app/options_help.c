@@ -67,8 +67,8 @@ char *options_help(const struct options *options)
     if (command->action != OPTIONS_INFO)
         fprintf(help, "\n");
     if (command->traits & OPTIONS_READS_INPUT)
-        fprintf(help, "COLUMN: N or NAME, then :int :hex :.2 :time :localtime :ip or "
-                      ":text, then /WIDTH\n");
+        fprintf(help, "COLUMN: N, NAME, A+B (times); :int :hex :.2 :time :localtime :ip "
+                      ":text; /WIDTH\n");
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
         fprintf(help, "CONDITION: \"4:time>=2026-11-21T13:00\", \"1:ip=10.0.0.0/8\", "
                       "\"s=200,304\"\n");
