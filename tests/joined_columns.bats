@@ -118,6 +118,7 @@ END
     cd "$BATS_TEST_TMPDIR"
     refused() { # refused MESSAGE ARGUMENT...
         run -1 --separate-stderr gpuhist uniq "${@:2}" in
+        # shellcheck disable=SC2154
         [[ $stderr == *"in:$1"* ]]
     }
     printf '2026-11-21 7 13:77 5\n' >in
