@@ -30,12 +30,12 @@ load helpers
     refused 1 "in: 'int/0' $kinds (its header has no field 'ms:int/0')" --csv -f status --where ms:int/0=0
     refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
-    refused 2 "invalid --where 'ms': expected a column, an operator and a value" --csv -f status --where ms
+    refused 2 "invalid --where 'ms': it has no operator and value" --csv -f status --where ms
     refused 2 "invalid --where 'ms=x': 'x' is not an integer such as 500, -3 or 5M (try 'ms:text=x')" \
         --csv -f status --where ms=x
     refused 2 "invalid --where 'ms:.1=0.25': '0.25' is not a number with no more decimals than its" \
         --csv -f status --where ms:.1=0.25
-    refused 2 "invalid --where 'ms>0.5': '0.5' is not an integer such as 500, -3 or 5M (with decimals: COLUMN:.2)" \
+    refused 2 "invalid --where 'ms>0.5': '0.5' is not an integer such as 500, -3 or 5M (try 'ms:.1>0.5')" \
         --csv -f status --where 'ms>0.5'
     run --separate-stderr gpuhist --csv -f status:int --decimals 1 --width 0.5 in
     assert_failed 2 "invalid --width '0.5': expected a number such as 10"
@@ -112,8 +112,8 @@ refused() {
 1=10.3.0.0/16,::1 try '1:ip=10.3.0.0/16,::1'
 1>=2026-11-21 try '1:time>=2026-11-21'
 1<2026-11-21T10:00:00Z try '1:time<2026-11-21T10:00:00Z'
-1>0.5 with decimals: COLUMN:.2
-1=5,0.5 with decimals: COLUMN:.2
+1>0.5 try '1:.1>0.5'
+1=5,0.5 try '1:.1=5,0.5'
 1=200,
 1:int=x
 1:.2=x
@@ -521,4 +521,9 @@ END
     [ "$output" = 5 ]
     run -0 gpuhist reduce count -f 1:ip --where 1:ip!=10.0.0.0/8,10.1.0.0/16 in
     [ "$output" = 4 ]
+}
+
+@test "a condition answers the question that was typed, and advice asks the same one" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    run -0 "$PYTHON" "$srcdir/tests/conditions.py" "$GPUHIST" $((RANDOM))
 }

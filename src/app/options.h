@@ -93,6 +93,7 @@ struct options_columns {
 struct options_condition {
     const char *typed;
     enum predicate_relation relation;
+    const char *sign;  /* where the operator is in `typed` */
     const char *value; /* a number; with = and != a list */
 };
 #define OPTIONS_CONDITIONS_MAX 16

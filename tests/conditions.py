@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""Conditions answer the question that is typed: lists in quotes, notes of conditions that no row
+meets, and advice, which is run, beside the csv module and Python's own comparisons.
+
+usage: conditions.py GPUHIST [SEED [ROUNDS]]
+"""
+import csv
+import io
+import random
+import re
+import shlex
+import subprocess
+import sys
+
+PROGRAM = sys.argv[1]
+SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 60
+draw = random.Random(SEED)
+WORDS = ["", "Doe", "Smith, John", 'a "b" c', '"', ",", "@x", "Oslo, N", "a,b,\"c\"", "*", "~", "x y", "é"]
+
+
+def run(text, *arguments):
+    done = subprocess.run([PROGRAM, *arguments], input=text.encode(), capture_output=True,
+                          check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def quoted(text):
+    return '"' + text.replace('"', '""') + '"'
+
+
+def item(text):
+    """An item of a list, in quotes if it must be, else as it is drawn."""
+    must = not text or text[0] in '"@ ' or text[-1] == " " or "," in text
+    return quoted(text) if must or draw.random() < 0.3 else text
+
+
+def table(rows):
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([["k", "s", "ms"], *rows])
+    return out.getvalue()
+
+
+def same(got, wanted, *what):
+    if got != wanted:
+        sys.exit(f"seed {SEED}: got {got!r}, wanted {wanted!r}: {what!r}")
+
+
+def drawn_rows():
+    return [(draw.choice(WORDS), draw.choice([200, 304, 404, 499, 500, 503, 599, 600, 1000]),
+             draw.randrange(3000)) for _ in range(draw.randrange(1, 40))]
+
+
+def check_list():
+    """= and != of texts, in quotes as in CSV."""
+    rows = drawn_rows()
+    some = [draw.choice(WORDS) for _ in range(draw.randrange(1, 4))]
+    sign = draw.choice(["=", "!="])
+    condition = f"k:text{sign}{','.join(map(item, some))}"
+    wanted = sum((k in some) == (sign == "=") for k, s, ms in rows)
+    threads = draw.choice("12")
+    status, out, err = run(table(rows), "count", "--all", "--csv", "--threads", threads,
+                           "--where", condition)
+    same((status, out), (0, f"{wanted}\n"), condition, rows, err)
+
+
+ADVICE = [  # what is typed, and what it asks of a row; None: no command is named
+    ("s=5xx", lambda k, s, ms: 500 <= s < 600),
+    ("s=50x", lambda k, s, ms: 500 <= s < 510),
+    ("s=500..599", lambda k, s, ms: 500 <= s <= 599),
+    ("s = 404-500", lambda k, s, ms: 404 <= s <= 500),
+    ("s>=400 and ms>100", lambda k, s, ms: s >= 400 and ms > 100),
+    ("s>=400 && ms>100 && ms<2000", lambda k, s, ms: s >= 400 and 100 < ms < 2000),
+    ("ms>1e3", lambda k, s, ms: ms > 1000),
+    ("ms<1.25E+3", lambda k, s, ms: ms < 1250),
+    ("ms>=1,234", lambda k, s, ms: ms >= 1234),
+    ("ms<=1_234", lambda k, s, ms: ms <= 1234),
+    ("s=0x1F4", lambda k, s, ms: s == 500),
+    ("ms>12.5", lambda k, s, ms: ms > 12.5),
+    ("ms>12.123", lambda k, s, ms: ms > 12.123),
+    ("s=500,0.25", lambda k, s, ms: s in (500, 0.25)),
+    ("k=Doe", lambda k, s, ms: k == "Doe"),
+    ("k!=Doe,x y", lambda k, s, ms: k not in ("Doe", "x y")),
+    ("k=", lambda k, s, ms: k == ""),
+    ("k=Do*", lambda k, s, ms: k.startswith("Do")),
+    ("k=*mit*", lambda k, s, ms: "mit" in k),
+    ("k=3f2a", lambda k, s, ms: k == "3f2a"),
+    ("ms>12ms", None), ("ms>100%", None), ("s!=5xx", None), ("s=404 or s=500", None),
+    ("s=>500", None), ("s=~5", None), ("k=*a*b*", None), ("s=5xx,404", None), ("s", None),
+]
+
+
+def check_advice(typed, asks):
+    rows = drawn_rows()
+    status, out, err = run(table(rows), "count", "--all", "--csv", "--where", typed)
+    same((status, out), (2, ""), typed, err)
+    said = re.search(r"\((?:try|repeat --where:) ([^()]*'[^()]*)\)", err)
+    same(said is not None, asks is not None, typed, err)
+    same(":text" in err, asks is not None and typed[0] == "k", typed, err)
+    if said:
+        words = shlex.split(said[1])
+        words = words if words[0] == "--where" else ["--where", *words]
+        status, out, err = run(table(rows), "count", "--all", "--csv", *words)
+        same((status, out), (0, f"{sum(asks(*row) for row in rows)}\n"), typed, words, err)
+
+
+for _ in range(ROUNDS):
+    check_list()
+for question in ADVICE:
+    check_advice(*question)
