@@ -30,7 +30,7 @@ load helpers
     refused 1 "in: 'int/0' $kinds (its header has no field 'ms:int/0')" --csv -f status --where ms:int/0=0
     refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
-    refused 2 "invalid --where 'ms': it has no operator and value" --csv -f status --where ms
+    refused 2 "invalid --where 'ms': expected a column, an operator and a value in quotes, such as '9>=500', else the shell takes > and <" --csv -f status --where ms
     refused 2 "invalid --where 'ms=x': 'x' is not an integer such as 500, -3 or 5M (try 'ms:text=x')" \
         --csv -f status --where ms=x
     refused 2 "invalid --where 'ms:.1=0.25': '0.25' is not a number with no more decimals than its" \

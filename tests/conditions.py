@@ -62,6 +62,47 @@ def check_list():
     status, out, err = run(table(rows), "count", "--all", "--csv", "--threads", threads,
                            "--where", condition)
     same((status, out), (0, f"{wanted}\n"), condition, rows, err)
+    same("no row has k" in err, wanted == 0, condition, rows, err)
+    same("has no pattern" in err, "*" in condition or condition[len("k:text" + sign):][0] == "~", condition, err)
+
+
+def check_note():
+    """The first condition that no row met of those that met the ones before it, however it is read."""
+    rows = [(s, ms % 50, draw.randrange(4)) for k, s, ms in drawn_rows()]
+    compare = {"=": lambda a, b: a == b, "<": lambda a, b: a < b, ">=": lambda a, b: a >= b, "!=": lambda a, b: a != b}
+    conditions = [(draw.randrange(3), draw.choice([*compare]), draw.choice([0, 2, 3, 60, 500, 601]))
+                  for _ in range(draw.randrange(1, 5))]
+    wanted = ""
+    left = rows
+    for i, (column, sign, value) in enumerate(conditions):
+        left = [row for row in left if compare[sign](row[column], value)]
+        if not left:
+            before = "that meets the conditions before it " if i else ""
+            wanted = f"gpuhist: note: no row {before}has NAME {sign} '{value}'\n"
+            break
+    form = draw.choice(["text", "csv", "jsonl", "record"])
+    names = {"text": ["1", "2", "3"], "csv": ["a", "b", "c"], "jsonl": [".a", ".b", ".c"],
+             "record": ["i32@0", "i32@4", "i32@8"]}[form]
+    options = {"text": [], "csv": ["--csv"], "jsonl": ["--jsonl"], "record": ["--record", "12"]}[form]
+    if form == "record":
+        data = b"".join(number.to_bytes(4, sys.byteorder) for row in rows for number in row)
+    elif form == "jsonl":
+        data = "".join('{"a":%d,"b":%d,"c":%d}\n' % row for row in rows).encode()
+    else:
+        lines = [("a", "b", "c")] * (form == "csv") + rows
+        data = "".join(("," if form == "csv" else " ").join(map(str, row)) + "\n" for row in lines).encode()
+    where = [word for column, sign, value in conditions for word in ("--where", f"{names[column]}{sign}{value}")]
+    command = draw.choice([["count", "--all"], ["reduce", "sum,count", "-f", names[1]],
+                           ["reduce", "sum", "-f", ",".join(names[:2])], ["uniq", "-f", names[0]],
+                           ["reduce", "count", "-f", names[0], "--by", names[2]]])
+    if form == "record" and command[0] == "count":
+        command = ["count", "--all", "-f", names[0]]
+    how = [*options, *where, "--threads", draw.choice("123"), "--chunk-size", draw.choice(["16", "64", "1M"])]
+    done = subprocess.run([PROGRAM, *command, *how], input=data, capture_output=True, check=False)
+    wanted = wanted.replace("NAME", names[conditions[i][0]])
+    same((done.returncode, done.stderr.decode()), (0, wanted), command, how, rows)
+    done = subprocess.run([PROGRAM, *command, *how, "-q"], input=data, capture_output=True, check=False)
+    same(done.stderr, b"", command, how, rows)
 
 
 ADVICE = [  # what is typed, and what it asks of a row; None: no command is named
@@ -106,5 +147,6 @@ def check_advice(typed, asks):
 
 for _ in range(ROUNDS):
     check_list()
+    check_note()
 for question in ADVICE:
     check_advice(*question)

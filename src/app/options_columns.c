@@ -321,14 +321,12 @@ static enum status options_parse_condition(struct options *options,
         if ((*value != '\0' || is_list) && options_parse_column(options, text, column))
             return options_name_column(options, column, failure);
     }
-    if (typed[where] == '\0' && where > 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "invalid --where '%s': it has no operator and value; the shell takes > "
-                           "and < unless the condition is quoted, as in '9>=500'",
-                           typed);
+    const bool is_cut = where > 0 && typed[where] == '\0';
     return options_fail_value("where", typed,
-                              "a column, an operator and a value, such as '9>=500' or "
-                              "'status=200,304' (= != < <= > >=)",
+                              is_cut ? "a column, an operator and a value in quotes, such as "
+                                       "'9>=500', else the shell takes > and <"
+                                     : "a column, an operator and a value, such as '9>=500' or "
+                                       "'status=200,304' (= != < <= > >=)",
                               failure);
 }
 
