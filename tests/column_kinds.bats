@@ -523,6 +523,30 @@ END
     [ "$output" = 4 ]
 }
 
+@test "advice about arrays of JSON, long decimals and other notations; a name that begins with #" {
+    cd "$BATS_TEST_TMPDIR"
+    for in in '[{"a":1},'$'\n''{"a":2}]' $'[\n {"a":1}\n]' '[{"a":1}]'; do
+        printf '%s\n' "$in" >in
+        for options in '--jsonl -f a' '--jsonl -f b:text'; do
+            # shellcheck disable=SC2086
+            refused 1 "(an array: jq -c '.[]' writes its objects as lines)" uniq $options
+        done
+    done
+    refused 1 "(an array: jq -c '.[]' writes its objects as lines for --jsonl)" uniq -f 1
+    echo 0.00092967512345678912 >in
+    refused 1 "(at most 18 decimals are read)" uniq -f 1:.9
+    printf '1e+07 1\n5 2\n' >in
+    run -0 --separate-stderr gpuhist uniq -f 2 --where '1>3' --invalid ignore in
+    [ "$stderr" = "gpuhist: note: 1 token skipped, a number in another notation, such as 1e6 or 1,234" ]
+    for in in '# of items,b;--csv' $'# of items\tb;-q' '#of,b;--csv'; do
+        printf '%s\n' "${in%;*}" >in
+        tr ', ' '\t' <<<'3,4' | if [[ $in = *csv ]]; then tr '\t' ,; else cat; fi >>in
+        name=${in%%[,$'\t']*}
+        [ "$(gpuhist uniq "${in#*;}" -f "$name" in)" = $'3\t1' ]
+        [ "$(gpuhist uniq "${in#*;}" -f "${name#\#}" in)" = $'3\t1' ] || [[ $name = *' '* ]]
+    done
+}
+
 @test "a condition answers the question that was typed, and advice asks the same one" {
     [ -n "${PYTHON:-}" ] || skip "no python3"
     run -0 "$PYTHON" "$srcdir/tests/conditions.py" "$GPUHIST" $((RANDOM))

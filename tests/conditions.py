@@ -145,7 +145,28 @@ def check_advice(typed, asks):
         same((status, out), (0, f"{sum(asks(*row) for row in rows)}\n"), typed, words, err)
 
 
+def check_quotes():
+    """Cells in quotes, of any separator: whatever is typed first, one piece of advice reads them."""
+    separator = draw.choice(";|\t")
+    shown = {"\t": "\\t"}.get(separator, separator)
+    names = draw.choice([["n", "v"], ['"n"', '"v"']])
+    rows = [[f'"a{draw.choice([separator, " "])}b"', str(draw.randrange(100))] for _ in range(3)]
+    data = "".join(separator.join(row) + "\n" for row in [names, *rows])
+    field = draw.choice(["v", "2"])
+    header = ["--header"] * (field == "2")
+    options = draw.choice([["--csv"], ["-d", shown]])
+    status, out, err = run(data, "reduce", "sum", *options, *header, "-f", field)
+    wanted = sum(int(row[1]) for row in rows)
+    if status == 0:
+        same(out, f"{wanted}\n", options, data)
+        return
+    said = re.search(r"\(try (--csv -d [^()]*)\)", err)
+    same(said is not None, True, options, field, data, err)
+    same(run(data, "reduce", "sum", *shlex.split(said[1]), *header, "-f", field), (0, f"{wanted}\n", ""), data, err)
+
+
 for _ in range(ROUNDS):
+    check_quotes()
     check_list()
     check_note()
 for question in ADVICE:

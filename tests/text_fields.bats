@@ -213,7 +213,7 @@ make_tables() {
     missing comma ": it is 'time,ms' (try --csv)" -d ';'
     printf 'time;ms\n1;2\n' >semicolon
     missing semicolon ": it is 'time;ms' (try -d ';')"
-    missing semicolon ": it is 'time;ms' (try -d ';')" --csv
+    missing semicolon ": it is 'time;ms' (try --csv -d ';')" --csv
     printf 'time|a\033b\n' >bar
     missing bar ": it is 'time|a?b' (try -d '|')" -d ,
     printf 'time,MS\n1,2\n' >case
