@@ -547,6 +547,29 @@ END
     done
 }
 
+@test "--csv with texts alone: a note that line 1 is a row, unless it is said to be none" {
+    cd "$BATS_TEST_TMPDIR"
+    printf 'city,n\nOslo,1\nRom,2\n' >in
+    local note='gpuhist: note: line 1 is read as a row: --header=1 skips a header, and --header=0 says that there is none'
+    for options in 'uniq -f 1:text' 'count --all --by 1:text' 'count --all --where 1:text!=x' \
+        'reduce distinct -f 1:text,2:text'; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist $options --csv in
+        [ "$stderr" = "$note" ]
+        for quiet in --header=0 --header=1 -q; do
+            # shellcheck disable=SC2086
+            run -0 --separate-stderr gpuhist $options --csv $quiet in
+            [ -z "$stderr" ]
+        done
+    done
+    for options in 'uniq -f city:text' 'uniq -f 1:text --header' 'uniq -f 1:text /dev/null' 'uniq -d , -f 1:text' \
+        'uniq -f 1:text --where 2>=0 --invalid ignore'; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist $options $([[ $options = *'-d'* ]] || echo --csv) in
+        [[ $stderr != *'line 1'* || $options = *null ]]
+    done
+}
+
 @test "a condition answers the question that was typed, and advice asks the same one" {
     [ -n "${PYTHON:-}" ] || skip "no python3"
     run -0 "$PYTHON" "$srcdir/tests/conditions.py" "$GPUHIST" $((RANDOM))

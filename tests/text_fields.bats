@@ -229,7 +229,7 @@ make_tables() {
     [ "$stderr" = "gpuhist: near: its header has no field 'bytes': it is 'id,latency_ms,\"the status\",2017'" ]
     [ "$(gpuhist reduce sum --csv --names -f 2017 near)" = 4 ]
     printf 'id\tms\n1\t2\n' >tabbed
-    missing tabbed ": it is 'id?ms' (try -d '\t')" --csv
+    missing tabbed ": it is 'id?ms' (try --csv -d '\t')" --csv
     printf 'time MS\n' >blank
     missing blank ": it is 'time MS' (did you mean MS?)"
     printf '%0100d\n' 0 >long

@@ -168,6 +168,7 @@ struct options {
     bool has_decimals;
     unsigned decimals;
     uint64_t header_lines;
+    bool has_header; /* that number was given, maybe 0 */
     enum invalid_policy invalid;
     uint64_t record_bytes;
     bool has_offset;

@@ -100,6 +100,24 @@ static void run_note_conditions(const struct run *run)
 }
 
 /*
+ * Whether a header of CSV would have been read as a row in silence: all columns are texts, or not
+ * read at all, and no option says whether there is a header.
+ */
+static bool run_may_count_header(const struct run *run)
+{
+    const struct options *options = run->options;
+    const struct job *job = &run->job;
+    bool takes_any = options->csv && job->is_text && !options->has_header;
+
+    for (size_t i = 0; takes_any && i < job_column_count(job); i++) {
+        const struct column *column = &job->columns[i];
+        takes_any =
+            !column->name && (column->notation == TEXT_BYTES || column->notation == TEXT_NOTHING);
+    }
+    return takes_any && parse_errors_values(job->errors) > 0;
+}
+
+/*
  * Ends a run in which counting ended with status `counted`: prints the result, and then reports on
  * stderr values outside the bins and invalid tokens. If counting succeeded and printing fails,
  * reports invalid tokens alone.
@@ -131,6 +149,9 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
     if (tabbed && !options->quiet)
         status_print("note: the header of %s has tabs, so tabs separate its fields (-d '\\t')",
                      tabbed);
+    if (run_may_count_header(run) && !options->quiet)
+        status_print("note: line 1 is read as a row: --header=1 skips a header, and --header=0 "
+                     "says that there is none");
     if (job->condition_count > 0 && !options->quiet)
         run_note_conditions(run);
     const struct kind_time_format *format = &options->time_format;
