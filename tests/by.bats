@@ -370,22 +370,26 @@ make_log() {
     [ "$(gpuhist uniq --csv -f column --by total,value --format csv in)" = $'total,value,value,count\n4,5,7,1' ]
 }
 
-@test "no row meets --where: a note where nothing is printed" {
+@test "no row meets a condition: a note after the result, which names it" {
     cd "$BATS_TEST_TMPDIR"
     printf '200 5\n304 -\n' >in
     for options in 'uniq -f 1 --where 1>=500' '-f 1 --where 1>=500' '-f 1 --bins 600 --where 1>=500' \
-        'reduce sum -f 1 --by 1 --where 1>=500' 'uniq -f 2 --where 1=304 --invalid ignore'; do
+        'reduce sum -f 1 --by 1 --where 1>=500' 'uniq -f 2 --where 1=304 --invalid ignore' \
+        'reduce sum -f 1 --where 1>=500' 'count --all --where 1>=500' \
+        'count --all --where 1>=200 --where 1>=500 --where 1>=600'; do
         # shellcheck disable=SC2086
         run -0 --separate-stderr gpuhist $options in
-        [ -z "$output" ]
-        [ "${stderr_lines[0]}" = 'gpuhist: note: no row with a value meets --where' ]
+        local note="no row has 1 >= '500'"
+        [[ $options != *=304* ]] || note='no row with a value meets --where'
+        [[ $options != *=200* ]] || note="no row that meets the conditions before it has 1 >= '500'"
+        [ "${stderr_lines[0]}" = "gpuhist: note: $note" ]
         # shellcheck disable=SC2086
         run -0 --separate-stderr gpuhist $options -q in
         [[ $stderr != *where* ]]
     done
-    # some rows do, or the result says it
+    # some rows do
     for options in 'uniq -f 1 --where 1>=300' '--bins 5 -f 1 --outside ignore --where 1>=300' \
-        'reduce sum -f 1 --where 1>=500' 'count --all --where 1>=500'; do
+        'reduce sum -f 1 --where 1>=300' 'count --all --where 1>=300'; do
         # shellcheck disable=SC2086
         run -0 --separate-stderr gpuhist $options in
         [ -z "$stderr" ]

@@ -241,7 +241,7 @@ same_as() {
         run -1 grep 'what runs where' info
         return
     fi
-    printf '7,"2"\n' >in
+    printf '0,"2"\n' >in
     while IFS='|' read -r row options; do
         echo "$row" >>rows
         support=$(sed -n "s|^$row  *yes  *||p" info)

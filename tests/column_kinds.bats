@@ -30,12 +30,12 @@ load helpers
     refused 1 "in: 'int/0' $kinds (its header has no field 'ms:int/0')" --csv -f status --where ms:int/0=0
     refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
-    refused 2 "invalid --where 'ms': expected a column, an operator and a value" --csv -f status --where ms
+    refused 2 "invalid --where 'ms': expected a column, an operator and a value in quotes, such as '9>=500', else the shell takes > and <" --csv -f status --where ms
     refused 2 "invalid --where 'ms=x': 'x' is not an integer such as 500, -3 or 5M (try 'ms:text=x')" \
         --csv -f status --where ms=x
     refused 2 "invalid --where 'ms:.1=0.25': '0.25' is not a number with no more decimals than its" \
         --csv -f status --where ms:.1=0.25
-    refused 2 "invalid --where 'ms>0.5': '0.5' is not an integer such as 500, -3 or 5M (with decimals: COLUMN:.2)" \
+    refused 2 "invalid --where 'ms>0.5': '0.5' is not an integer such as 500, -3 or 5M (try 'ms:.1>0.5')" \
         --csv -f status --where 'ms>0.5'
     run --separate-stderr gpuhist --csv -f status:int --decimals 1 --width 0.5 in
     assert_failed 2 "invalid --width '0.5': expected a number such as 10"
@@ -112,8 +112,8 @@ refused() {
 1=10.3.0.0/16,::1 try '1:ip=10.3.0.0/16,::1'
 1>=2026-11-21 try '1:time>=2026-11-21'
 1<2026-11-21T10:00:00Z try '1:time<2026-11-21T10:00:00Z'
-1>0.5 with decimals: COLUMN:.2
-1=5,0.5 with decimals: COLUMN:.2
+1>0.5 try '1:.1>0.5'
+1=5,0.5 try '1:.1=5,0.5'
 1=200,
 1:int=x
 1:.2=x
@@ -521,4 +521,56 @@ END
     [ "$output" = 5 ]
     run -0 gpuhist reduce count -f 1:ip --where 1:ip!=10.0.0.0/8,10.1.0.0/16 in
     [ "$output" = 4 ]
+}
+
+@test "advice about arrays of JSON, long decimals and other notations; a name that begins with #" {
+    cd "$BATS_TEST_TMPDIR"
+    for in in '[{"a":1},'$'\n''{"a":2}]' $'[\n {"a":1}\n]' '[{"a":1}]'; do
+        printf '%s\n' "$in" >in
+        for options in '--jsonl -f a' '--jsonl -f b:text'; do
+            # shellcheck disable=SC2086
+            refused 1 "(an array: jq -c '.[]' writes its objects as lines)" uniq $options
+        done
+    done
+    refused 1 "(an array: jq -c '.[]' writes its objects as lines for --jsonl)" uniq -f 1
+    echo 0.00092967512345678912 >in
+    refused 1 "(at most 18 decimals are read)" uniq -f 1:.9
+    printf '1e+07 1\n5 2\n' >in
+    run -0 --separate-stderr gpuhist uniq -f 2 --where '1>3' --invalid ignore in
+    [ "$stderr" = "gpuhist: note: 1 token skipped, a number in another notation, such as 1e6 or 1,234" ]
+    for in in '# of items,b;--csv' $'# of items\tb;-q' '#of,b;--csv'; do
+        printf '%s\n' "${in%;*}" >in
+        tr ', ' '\t' <<<'3,4' | if [[ $in = *csv ]]; then tr '\t' ,; else cat; fi >>in
+        name=${in%%[,$'\t']*}
+        [ "$(gpuhist uniq "${in#*;}" -f "$name" in)" = $'3\t1' ]
+        [ "$(gpuhist uniq "${in#*;}" -f "${name#\#}" in)" = $'3\t1' ] || [[ $name = *' '* ]]
+    done
+}
+
+@test "--csv with texts alone: a note that line 1 is a row, unless it is said to be none" {
+    cd "$BATS_TEST_TMPDIR"
+    printf 'city,n\nOslo,1\nRom,2\n' >in
+    local note='gpuhist: note: line 1 is read as a row: --header=1 skips a header, and --header=0 says that there is none'
+    for options in 'uniq -f 1:text' 'count --all --by 1:text' 'count --all --where 1:text!=x' \
+        'reduce distinct -f 1:text,2:text'; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist $options --csv in
+        [ "$stderr" = "$note" ]
+        for quiet in --header=0 --header=1 -q; do
+            # shellcheck disable=SC2086
+            run -0 --separate-stderr gpuhist $options --csv $quiet in
+            [ -z "$stderr" ]
+        done
+    done
+    for options in 'uniq -f city:text' 'uniq -f 1:text --header' 'uniq -f 1:text /dev/null' 'uniq -d , -f 1:text' \
+        'uniq -f 1:text --where 2>=0 --invalid ignore'; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist $options $([[ $options = *'-d'* ]] || echo --csv) in
+        [[ $stderr != *'line 1'* || $options = *null ]]
+    done
+}
+
+@test "a condition answers the question that was typed, and advice asks the same one" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    run -0 "$PYTHON" "$srcdir/tests/conditions.py" "$GPUHIST" $((RANDOM))
 }

@@ -129,9 +129,9 @@ assert {row["value"]: row["count"] for row in json.load(open("counts"))["bins"]}
 
 @test "field 0 of CSV is the whole line as it is, with its quotes" {
     printf '"a",b,"c"\n"a"\n' >in
-    run -0 gpuhist uniq --csv -f 0:text in
+    run -0 gpuhist uniq --csv --header=0 -f 0:text in
     [ "$output" = $'"a"\t1\n"a",b,"c"\t1' ]
-    run -0 gpuhist uniq --csv -f 1:text --by 0:text --where '0:text*=a",b' in
+    run -0 gpuhist uniq --csv --header=0 -f 1:text --by 0:text --where '0:text*=a",b' in
     [ "$output" = $'"a",b,"c"\ta\t1' ]
     printf '"2026-11-21",5\n' >dated
     run -1 gpuhist uniq --csv -f 0:time dated

@@ -188,7 +188,7 @@ def run(gpuhist, words, data, rng):
         if thread:
             os.close(stdin)
             thread.join()
-    told = done.stderr.decode().replace("gpuhist: note: no row with a value meets --where\n", "")
+    told = re.sub("gpuhist: note: no row .*\n", "", done.stderr.decode())
     return done.returncode, done.stdout.decode(), told, name, words
 
 

@@ -390,7 +390,8 @@ def require_refused_or_same(done, whole, what):
 def test_damage(gpuhist):
     for job in (["--bins", "10", "-q"], ["uniq"], ["reduce"], ["count", "--ge", "3", "--any-of", "1,5"],
                 ["uniq", "-f", "0:text", "--by", "1:time/1h"]):
-        state = run(gpuhist, *job, "--save", "-", stdin=b"3 3 9 7 -1 10 11 300").stdout
+        state = run(gpuhist, *job, "--save", "-",
+                    stdin=b"1700000003 x" if "--by" in job else b"3 3 9 7 -1 10 11 300").stdout
         whole = run(gpuhist, "merge", "-q", stdin=state)
         require(whole.returncode == 0 and whole.stdout, whole)
         for n in range(0, len(state), SHARE):

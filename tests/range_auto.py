@@ -14,6 +14,7 @@ import io
 import json
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -131,7 +132,7 @@ class Job:
 
 def run(command, data=None, status=0):
     done = subprocess.run(command, input=data, capture_output=True, timeout=120, check=False)
-    notes = done.stderr.replace(b"gpuhist: note: no row with a value meets --where\n", b"")
+    notes = re.sub(b"gpuhist: note: no row .*\n", b"", done.stderr)
     if done.returncode != status or (notes and status == 0):
         sys.exit(f"{' '.join(command)}: status {done.returncode}: {done.stderr.decode()!r}, of\n{(data or b'')[:500]!r}")
     return done.stdout

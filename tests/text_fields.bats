@@ -213,7 +213,7 @@ make_tables() {
     missing comma ": it is 'time,ms' (try --csv)" -d ';'
     printf 'time;ms\n1;2\n' >semicolon
     missing semicolon ": it is 'time;ms' (try -d ';')"
-    missing semicolon ": it is 'time;ms' (try -d ';')" --csv
+    missing semicolon ": it is 'time;ms' (try --csv -d ';')" --csv
     printf 'time|a\033b\n' >bar
     missing bar ": it is 'time|a?b' (try -d '|')" -d ,
     printf 'time,MS\n1,2\n' >case
@@ -229,7 +229,7 @@ make_tables() {
     [ "$stderr" = "gpuhist: near: its header has no field 'bytes': it is 'id,latency_ms,\"the status\",2017'" ]
     [ "$(gpuhist reduce sum --csv --names -f 2017 near)" = 4 ]
     printf 'id\tms\n1\t2\n' >tabbed
-    missing tabbed ": it is 'id?ms' (try -d '\t')" --csv
+    missing tabbed ": it is 'id?ms' (try --csv -d '\t')" --csv
     printf 'time MS\n' >blank
     missing blank ": it is 'time MS' (did you mean MS?)"
     printf '%0100d\n' 0 >long

@@ -173,43 +173,71 @@ static enum status lists_write_text(void *text, const char *data, size_t bytes,
     return STATUS_OK;
 }
 
+/*
+ * Removes the quotes of the item that begins at `item`, of a list, in place. Returns where the item
+ * ended, and stores the bytes that are left; NULL: quotes do not enclose it.
+ */
+static char *lists_unquote(char *item, size_t *bytes)
+{
+    const char *from = item + strspn(item, " ");
+    bool is_open = *from == '"';
+
+    if (!is_open)
+        return NULL;
+    const char *mate = from;
+    do { /* two quotes are one of the item */
+        mate = strchr(mate + 1, '"');
+        is_open = mate && *++mate == '"';
+    } while (is_open);
+    if (!mate || mate[strspn(mate, " ")] != (mate[strspn(mate, " ")] ? ',' : '\0'))
+        return NULL;
+    char *to = item;
+    for (from++; from < mate - 1; from++) {
+        *to++ = *from;
+        from += *from == '"';
+    }
+    *bytes = (size_t)(to - item);
+    return (char *)mate + strspn(mate, " ");
+}
+
 enum status lists_read_items(const char *argument, const char *option, struct lists_items *items,
                              struct failure *failure)
 {
     const bool is_file = lists_is_file(argument);
     const char separator = is_file ? '\n' : ',';
-    const char *next = argument;
-    const char *end = argument + strlen(argument);
+    size_t bytes = 0;
     size_t capacity = 1;
 
-    *items = (struct lists_items){.list = NULL};
+    *items = (struct lists_items){.is_file = is_file};
     if (strcmp(argument, "@") == 0)
         return lists_fail_name(option, failure);
-    if (is_file) {
-        size_t bytes = 0;
-        FILE *text = open_memstream(&items->file, &bytes);
-        enum status status =
-            text ? source_read_file(argument + 1, lists_write_text, text, failure) : STATUS_OK;
-        if ((!text || fclose(text) != 0) && status == STATUS_OK)
-            status = status_fail(failure, STATUS_DATA, "no memory for the list in " STATUS_NAME,
-                                 argument + 1);
-        if (status != STATUS_OK)
-            return status;
-        next = items->file;
-        end = next + bytes;
-        next += text_has_mark(next, bytes) ? 3 : 0;
-    }
+    FILE *text = open_memstream(&items->text, &bytes);
+    enum status status = STATUS_OK;
+    if (text && is_file)
+        status = source_read_file(argument + 1, lists_write_text, text, failure);
+    else if (text)
+        fputs(argument, text);
+    if ((!text || fclose(text) != 0) && status == STATUS_OK)
+        status = status_fail(failure, STATUS_DATA, "no memory for the list " STATUS_NAME, argument);
+    if (status != STATUS_OK)
+        return status;
+    char *next = items->text;
+    char *end = next + bytes;
+    next += is_file && text_has_mark(next, bytes) ? 3 : 0;
     for (const char *c = next; c < end; c++)
         capacity += *c == separator;
     items->list = malloc(capacity * sizeof *items->list);
     if (!items->list)
         return status_fail(failure, STATUS_DATA, "no memory for the list of --%s", option);
     while (next < end || (!is_file && next == end)) { /* after the last newline is no line */
-        const char *stop = memchr(next, separator, (size_t)(end - next));
-        stop = stop ? stop : end;
-        const bool has_return = is_file && stop > next && stop[-1] == '\r';
-        items->list[items->count++] =
-            (struct predicate_text){next, (size_t)(stop - next) - has_return};
+        struct predicate_text *item = &items->list[items->count++];
+        char *stop = is_file ? NULL : lists_unquote(next, &item->bytes);
+        item->data = next;
+        if (!stop) {
+            stop = memchr(next, separator, (size_t)(end - next));
+            stop = stop ? stop : end;
+            item->bytes = (size_t)(stop - next) - (is_file && stop > next && stop[-1] == '\r');
+        }
         next = stop + 1;
     }
     return STATUS_OK;
@@ -218,5 +246,5 @@ enum status lists_read_items(const char *argument, const char *option, struct li
 void lists_destroy_items(struct lists_items *items)
 {
     free(items->list);
-    free(items->file);
+    free(items->text);
 }

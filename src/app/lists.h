@@ -35,15 +35,17 @@ enum status lists_read_numbers(const char *argument, const char *option,
 
 /* The items of a list of other kinds than numbers. */
 struct lists_items {
-    struct predicate_text *list; /* [count], owned; their bytes are in `file`, or in the argument */
+    struct predicate_text *list; /* [count], owned */
     size_t count;
-    char *file; /* all that was read, owned; NULL: the list is no file */
+    char *text; /* where their bytes are, owned */
+    bool is_file;
 };
 
 /*
- * Reads a list whose items are separated by commas; of a file each line is an item, without a
- * carriage return at its end, or a byte order mark before the first. The caller destroys the items,
- * also after a failure.
+ * Reads a list whose items are separated by commas, and may be in quotes as in CSV; of a file each
+ * line is an item as it stands, without a carriage return at its end, or a byte order mark before
+ * the first. An item with quotes that do not enclose all of it is as it stands. The caller destroys
+ * the items, also after a failure.
  */
 enum status lists_read_items(const char *argument, const char *option, struct lists_items *items,
                              struct failure *failure);

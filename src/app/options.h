@@ -93,6 +93,7 @@ struct options_columns {
 struct options_condition {
     const char *typed;
     enum predicate_relation relation;
+    const char *sign;  /* where the operator is in `typed` */
     const char *value; /* a number; with = and != a list */
 };
 #define OPTIONS_CONDITIONS_MAX 16
@@ -167,6 +168,7 @@ struct options {
     bool has_decimals;
     unsigned decimals;
     uint64_t header_lines;
+    bool has_header; /* that number was given, maybe 0 */
     enum invalid_policy invalid;
     uint64_t record_bytes;
     bool has_offset;

@@ -9,9 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-/* Of a condition that advice shows; there is none for a longer one. */
-#define OPTIONS_SHOWN_MAX 100
-
 /* The greatest number of a field, from either end. */
 #define OPTIONS_FIELD_MAX INT32_MAX
 
@@ -308,6 +305,7 @@ static enum status options_parse_condition(struct options *options,
     char *text = options_copy(options, typed);
     if (!text)
         return status_fail(failure, STATUS_DATA, "no memory for a condition");
+    condition->sign = typed + where;
     if (where > 0 && length > 0) {
         char *value = text + where + length;
         size_t end = where;
@@ -318,40 +316,18 @@ static enum status options_parse_condition(struct options *options,
         for (end = strlen(value); end > 0 && value[end - 1] == ' '; end--)
             value[end - 1] = '\0';
         condition->value = value;
-        if (*value != '\0' && options_parse_column(options, text, column))
+        const bool is_list =
+            condition->relation == PREDICATE_EQ || condition->relation == PREDICATE_NE;
+        if ((*value != '\0' || is_list) && options_parse_column(options, text, column))
             return options_name_column(options, column, failure);
     }
+    const bool is_cut = where > 0 && typed[where] == '\0';
     return options_fail_value("where", typed,
-                              "a column, an operator and a value, such as '9>=500' or "
-                              "'status=200,304' (= != < <= > >=)",
+                              is_cut ? "a column, an operator and a value in quotes, such as "
+                                       "'9>=500', else the shell takes > and <"
+                                     : "a column, an operator and a value, such as '9>=500' or "
+                                       "'status=200,304' (= != < <= > >=)",
                               failure);
-}
-
-void options_advise_condition(const struct options_condition *condition, const char *value,
-                              size_t length, const struct element *element,
-                              enum options_kind_of_column kind, char out[OPTIONS_ADVICE_SIZE])
-{
-    const struct kind_time_rules time = {.digits = KIND_TIME_DIGITS_MAX, .is_cell = true};
-    const char *typed = condition->typed + strspn(condition->typed, " ");
-    const int where = (int)options_where_length(typed);
-    const char *rest = typed + where; /* the operator and the value */
-    struct kind_ip first;
-    struct kind_ip last;
-    int64_t instant;
-    __int128 number;
-
-    *out = '\0';
-    if (element->notation != ELEMENT_DECIMAL || element->decimals > 0 || length == 0 ||
-        kind != OPTIONS_KIND_DEFAULT || strlen(typed) > OPTIONS_SHOWN_MAX)
-        return;
-    if (decimal_parse_fixed(value, length, TEXT_DECIMALS_MAX, &number))
-        strcpy(out, " (with decimals: COLUMN:.2)");
-    else if (kind_time_read(&time, value, length, length, &instant) > 0)
-        snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:time%s')", where, typed, rest);
-    else if (kind_ip_read_range(value, length, &first, &last))
-        snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:ip%s')", where, typed, rest);
-    else
-        snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:text%s')", where, typed, rest);
 }
 
 enum status options_finish_columns(struct options *options, struct failure *failure)
@@ -399,9 +375,9 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         options->has_decimals = first->kind == OPTIONS_KIND_FIXED;
         options->decimals = options->has_decimals ? first->decimals : 0;
     }
-    if (options->time_format_text && kind_time_format_parse(&options->time_format,
-                                                           options->time_format_text,
-                                                           failure) != STATUS_OK)
+    if (options->time_format_text &&
+        kind_time_format_parse(&options->time_format, options->time_format_text, failure) !=
+            STATUS_OK)
         return failure->status;
     if (options->year > 0 && !options->time_format.lacks_year)
         return status_fail(failure, STATUS_USAGE,

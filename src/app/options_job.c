@@ -145,13 +145,13 @@ static enum status options_make_list(const struct options_condition *typed,
         struct kind_ip first;
         struct kind_ip last;
         __int128 value;
-        if (item.bytes == 0 && items->file)
+        if (item.bytes == 0 && items->is_file)
             continue;
         if (item.bytes == 0 ||
             !(is_address ? kind_ip_read_range(item.data, item.bytes, &first, &last)
                          : element_read(element, item.data, item.bytes, &value))) {
-            status = options_fail_condition(typed, item.data, item.bytes, items->file ? i + 1 : 0,
-                                            element, kind, failure);
+            status = options_fail_condition(typed, item.data, item.bytes,
+                                            items->is_file ? i + 1 : 0, element, kind, failure);
         } else if (!is_address) {
             keys[count] = (uint64_t)value; /* no element equals one that is out of range */
             count += value >= element_min(element) && value < element_limit(element);

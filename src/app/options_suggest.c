@@ -8,12 +8,19 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 /* Of an option or a reduction that a message shows; a longer one is cut. */
 #define OPTIONS_SHOWN_SIZE 128
+
+/* Of a condition that advice shows; there is none for a longer one. */
+#define OPTIONS_CONDITION_MAX 100
+
+/* Of numbers in advice: none is near 2^64. */
+#define OPTIONS_DIGITS_MAX 18
 
 /* What users of other programs type, and what they mean. */
 static const struct {
@@ -187,6 +194,236 @@ enum status options_check_files(const struct options *options, char *const *name
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, STATUS_NAME ": No such file or directory (%s)",
                        names[-1], advice);
+}
+
+/* The digits at the beginning of a text. */
+static size_t options_count_digits(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+/*
+ * The length of a number that text begins with: a sign, digits, with _ or , between three of them,
+ * and a fraction. 0: it begins with none.
+ */
+static size_t options_number_length(const char *text)
+{
+    const size_t sign = *text == '-' || *text == '+';
+    size_t length = sign + options_count_digits(text + sign);
+
+    if (length == sign)
+        return 0;
+    while ((text[length] == '_' || text[length] == ',') &&
+           options_count_digits(text + length + 1) == 3)
+        length += 4;
+    if (text[length] == '.' && isdigit((unsigned char)text[length + 1]))
+        length += 1 + options_count_digits(text + length + 1);
+    return length;
+}
+
+/*
+ * Reads 5xx, 500..599 or 500-599, which mean all integers from *low on and below *limit. Returns
+ * false if the text is none.
+ */
+static bool options_read_span(const char *text, unsigned long long *low, unsigned long long *limit)
+{
+    const size_t digits = options_count_digits(text);
+    const char *rest = text + digits;
+    const size_t places = strspn(rest, "xX");
+    const size_t between = *rest == '-' ? 1 : strncmp(rest, "..", 2) == 0 ? 2 : 0;
+
+    if (digits == 0 || digits + places > OPTIONS_DIGITS_MAX)
+        return false;
+    *low = strtoull(text, NULL, 10);
+    if (places > 0 && rest[places] == '\0' && (*text != '0' || digits > 1)) {
+        *limit = (*low + 1) * decimal_power(places);
+        *low *= decimal_power(places);
+        return true;
+    }
+    const size_t last = options_count_digits(rest + between);
+    if (between == 0 || last == 0 || last > OPTIONS_DIGITS_MAX || rest[between + last] != '\0')
+        return false;
+    *limit = strtoull(rest + between, NULL, 10) + 1;
+    return *limit > *low;
+}
+
+/*
+ * Writes a number with an exponent (12.5e3), in hexadecimal digits (0x1F), or with groups of three
+ * (1,234 and 1_234) as it is read. Returns false if the text is none, or not an integer.
+ */
+static bool options_rewrite_number(const char *text, char out[DECIMAL_SIZE])
+{
+    const size_t length = options_number_length(text);
+    const size_t sign = *text == '-' || *text == '+';
+    const char *exponent = text + length;
+    char *end;
+    size_t digits = 0;
+    long power = 0;
+
+    if (strncmp(text + sign, "0x", 2) == 0 && isxdigit((unsigned char)text[sign + 2])) {
+        errno = 0;
+        const unsigned long long value = strtoull(text + sign, &end, 16);
+        snprintf(out, DECIMAL_SIZE, "%.*s%llu", (int)sign, text, value);
+        return *end == '\0' && errno == 0;
+    }
+    if (length == 0 || length > OPTIONS_DIGITS_MAX)
+        return false;
+    if (*exponent == 'e' || *exponent == 'E') {
+        const char *first = exponent + 1 + (exponent[1] == '-' || exponent[1] == '+');
+        power = strtol(exponent + 1, &end, 10);
+        if (!isdigit((unsigned char)*first) || *end != '\0' || power > OPTIONS_DIGITS_MAX)
+            return false;
+    } else if (*exponent != '\0') {
+        return false;
+    }
+    for (size_t i = 0, is_fraction = 0; i < length; i++) {
+        is_fraction |= text[i] == '.';
+        if (text[i] != '.' && text[i] != ',' && text[i] != '_') {
+            power -= (long)is_fraction;
+            out[digits++] = text[i];
+        }
+    }
+    for (; power < 0 && digits > sign + 1 && out[digits - 1] == '0'; power++)
+        digits--;
+    for (; power > 0 && digits + 1 < DECIMAL_SIZE; power--)
+        out[digits++] = '0';
+    out[digits] = '\0';
+    return power == 0;
+}
+
+/*
+ * Writes the conditions that are typed as one, "a>1 and b>2", each for itself. Returns false if it
+ * is one. Alternatives are none.
+ */
+static bool options_divide_condition(const char *typed, char out[OPTIONS_ADVICE_SIZE])
+{
+    static const char *const words[] = {" and ", " AND ", " && ", "&&", " or ", " OR ", "||"};
+    const size_t first_or = 4;
+    int used = snprintf(out, OPTIONS_ADVICE_SIZE, " (repeat --where: --where '");
+    bool is_divided = false;
+
+    for (const char *next = typed; *next;) {
+        size_t i = 0;
+        while (i < sizeof words / sizeof *words &&
+               (strncmp(next, words[i], strlen(words[i])) != 0 ||
+                !strpbrk(next + strlen(words[i]), "=<>")))
+            i++;
+        if (i == sizeof words / sizeof *words) {
+            if (used + 3 < OPTIONS_ADVICE_SIZE)
+                used += sprintf(out + used, "%c", *next);
+            next++;
+            continue;
+        }
+        if (i >= first_or) {
+            strcpy(out, " (all conditions must hold: = with a list, as in 's=404,500', is one of "
+                        "several)");
+            return true;
+        }
+        used += snprintf(out + used, OPTIONS_ADVICE_SIZE - (size_t)used, "' --where '");
+        next += strlen(words[i]);
+        is_divided = true;
+    }
+    sprintf(out + used, "')");
+    return is_divided;
+}
+
+/*
+ * Advises on a value of = with stars, the wildcards of others, which mean that a text begins with
+ * something, or contains it. Returns false if it has no star.
+ */
+static bool options_advise_star(const char *typed, int where, const char *value,
+                                char out[OPTIONS_ADVICE_SIZE])
+{
+    const size_t first = strcspn(value, "*");
+    const size_t begin = *value == '*';
+    const size_t rest = strcspn(value + begin, "*");
+    const char *end = value + begin + rest;
+
+    if (value[first] == '\0')
+        return false;
+    if (strcmp(end, "*") == 0 && rest > 0)
+        snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:text%s=%.*s')", where, typed,
+                 begin ? "*" : "^", (int)rest, value + begin);
+    else
+        strcpy(out, " (= has no wildcards: ^= is begins with, and *= contains)");
+    return true;
+}
+
+/* Whether no number can be meant: a letter is first, or digits before letters are no number. */
+static bool options_is_word(const char *text)
+{
+    const char *first = text; /* letter or digit */
+    const char *letters = text + options_number_length(text);
+    size_t count = 0;
+
+    while (*first && !isalnum((unsigned char)*first) && (unsigned char)*first < 0x80)
+        first++;
+    while (isalpha((unsigned char)letters[count]))
+        count++;
+    if (strchr("=<>!~", *text))
+        return false;
+    if (!isdigit((unsigned char)*first))
+        return true;
+    return !strpbrk(text, "=<>!&|() ") && letters > text && count > 0 &&
+           (count > 3 || (letters[count] != '\0' && letters[count] != '/'));
+}
+
+void options_advise_condition(const struct options_condition *condition, const char *value,
+                              size_t length, const struct element *element,
+                              enum options_kind_of_column kind, char out[OPTIONS_ADVICE_SIZE])
+{
+    const struct kind_time_rules time = {.digits = KIND_TIME_DIGITS_MAX, .is_cell = true};
+    const char *typed = condition->typed + strspn(condition->typed, " ");
+    const char *sign = condition->sign; /* the operator and the value */
+    const int where = (int)(sign - typed);
+    const enum predicate_relation relation = condition->relation;
+    const bool is_whole = strlen(condition->value) == length;
+    char number[DECIMAL_SIZE];
+    char item[OPTIONS_CONDITION_MAX + 1];
+    unsigned long long low;
+    unsigned long long limit;
+    struct kind_ip first;
+    struct kind_ip last;
+    int64_t instant;
+    __int128 fixed;
+
+    *out = '\0';
+    if (element->notation != ELEMENT_DECIMAL || element->decimals > 0 ||
+        kind != OPTIONS_KIND_DEFAULT || strlen(typed) > OPTIONS_CONDITION_MAX ||
+        strchr(typed, '\'') || (length == 0 && !is_whole) || options_divide_condition(typed, out))
+        return;
+    *out = '\0';
+    snprintf(item, sizeof item, "%.*s", (int)length, value);
+    if (length > 0 && decimal_parse_fixed(value, length, TEXT_DECIMALS_MAX, &fixed)) {
+        size_t decimals = 0; /* of the list */
+        for (const char *point = sign; (point = strchr(point, '.')) != NULL; point++) {
+            const size_t digits = options_count_digits(point + 1);
+            decimals = digits > decimals ? digits : decimals;
+        }
+        if (decimals > 0 && decimals <= TEXT_DECIMALS_MAX)
+            snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:.%zu%s')", where, typed, decimals,
+                     sign);
+    } else if (length > 0 && kind_time_read(&time, value, length, length, &instant) > 0) {
+        snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:time%s')", where, typed, sign);
+    } else if (length > 0 && kind_ip_read_range(value, length, &first, &last)) {
+        snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:ip%s')", where, typed, sign);
+    } else if (options_read_span(item, &low, &limit)) {
+        if (relation == PREDICATE_EQ && is_whole)
+            snprintf(out, OPTIONS_ADVICE_SIZE, " (try --where '%.*s>=%llu' --where '%.*s<%llu')",
+                     where, typed, low, where, typed, limit);
+    } else if (options_rewrite_number(item, number)) {
+        if (is_whole)
+            snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s%s')", (int)(strlen(typed) - length),
+                     typed, number);
+    } else if (relation == PREDICATE_EQ && is_whole &&
+               options_advise_star(typed, where, item, out)) {
+        return;
+    } else if (length == 0 || options_is_word(item)) {
+        snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:text%s')", where, typed, sign);
+    } else if (options_number_length(item) > 0) {
+        strcpy(out, " (a number has no unit or exponent, but may end in K, M, G, T, Ki, Mi, Gi or "
+                    "Ti)");
+    }
 }
 
 enum status options_check_dashes(const char *word, struct failure *failure)

@@ -271,7 +271,7 @@ const struct options_row options_rows[] = {
            .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "header", "[N]",
            "text: skip the first line, or N lines, of each file",
-           NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"), .value = 1)
+           NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"), GIVEN(has_header), .value = 1)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "comment", "C",
            "text: skip lines that begin with C",
            TARGET(CHARACTER, comment), .expected = "one byte that is no digit, such as '#'")

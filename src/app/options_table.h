@@ -124,11 +124,12 @@ enum status options_finish_columns(struct options *options, struct failure *fail
 size_t options_find_operator(const char *text, enum predicate_relation *relation);
 
 /* Room for advice about a condition and a NUL. */
-#define OPTIONS_ADVICE_SIZE 160
+#define OPTIONS_ADVICE_SIZE 256
 
 /*
  * Writes what a condition means whose value is none of its column, of that element, such as
- * " (try '4:time>=2026-11-21')", or "". `kind` is that of the column. Pure.
+ * " (try '4:time>=2026-11-21')", or "". What it names, if it is typed, asks the same question; so
+ * :text is named only if no number can be meant. `kind` is that of the column. Pure.
  */
 void options_advise_condition(const struct options_condition *condition, const char *value,
                               size_t length, const struct element *element,

@@ -21,6 +21,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,6 +63,61 @@ struct run {
 };
 
 /*
+ * Says which condition no row met: the first that none met of those that met the conditions before
+ * it. Which others no row meets is not known, since they are not tested then.
+ */
+static void run_note_conditions(const struct run *run)
+{
+    const struct options *options = run->options;
+    const struct job *job = &run->job;
+    const size_t met = atomic_load(&job->rows->met);
+    const bool is_listed = options->command->traits & OPTIONS_PRINTS_BINS || job->group_count > 0;
+
+    for (size_t i = 0; i < job->condition_count; i++) {
+        const struct options_condition *condition = &options->conditions[i];
+        const bool is_text = options->where.list[i].kind == OPTIONS_KIND_TEXT;
+        const bool is_list =
+            condition->relation == PREDICATE_EQ || condition->relation == PREDICATE_NE;
+        const char *value = condition->value;
+        enum predicate_relation relation;
+        const int sign = (int)options_find_operator(condition->sign, &relation);
+        if (i == met)
+            status_print("note: no row %shas %s %.*s '%s'%s",
+                         i > 0 ? "that meets the conditions before it " : "",
+                         options->where.list[i].where, sign, condition->sign, value,
+                         is_text && is_list && strstr(value, ", ")
+                             ? ", a list; a text with a comma is in double quotes"
+                             : "");
+        if (is_text && is_list && *value != '@' && (*value == '~' || strchr(value, '*')))
+            status_print(
+                "note: %.*s compares whole texts, and '%s' has no pattern: *= is contains, "
+                "^= begins with",
+                sign, condition->sign, value);
+    }
+    if (met == job->condition_count && is_listed && !job->has_weights &&
+        atomic_load(&job->rows->sum) == 0)
+        status_print("note: no row with a value meets --where");
+}
+
+/*
+ * Whether a header of CSV would have been read as a row in silence: all columns are texts, or not
+ * read at all, and no option says whether there is a header.
+ */
+static bool run_may_count_header(const struct run *run)
+{
+    const struct options *options = run->options;
+    const struct job *job = &run->job;
+    bool takes_any = options->csv && job->is_text && !options->has_header;
+
+    for (size_t i = 0; takes_any && i < job_column_count(job); i++) {
+        const struct column *column = &job->columns[i];
+        takes_any =
+            !column->name && (column->notation == TEXT_BYTES || column->notation == TEXT_NOTHING);
+    }
+    return takes_any && parse_errors_values(job->errors) > 0;
+}
+
+/*
  * Ends a run in which counting ended with status `counted`: prints the result, and then reports on
  * stderr values outside the bins and invalid tokens. If counting succeeded and printing fails,
  * reports invalid tokens alone.
@@ -93,10 +149,11 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
     if (tabbed && !options->quiet)
         status_print("note: the header of %s has tabs, so tabs separate its fields (-d '\\t')",
                      tabbed);
-    const bool is_listed = options->command->traits & OPTIONS_PRINTS_BINS || job->group_count > 0;
-    if (job->condition_count > 0 && is_listed && !job->has_weights && !options->quiet &&
-        atomic_load(&job->rows->sum) == 0)
-        status_print("note: no row with a value meets --where");
+    if (run_may_count_header(run) && !options->quiet)
+        status_print("note: line 1 is read as a row: --header=1 skips a header, and --header=0 "
+                     "says that there is none");
+    if (job->condition_count > 0 && !options->quiet)
+        run_note_conditions(run);
     const struct kind_time_format *format = &options->time_format;
     if (format->lacks_year && format->year == 0 && !options->quiet) {
         const unsigned year = kind_time_format_year(format);

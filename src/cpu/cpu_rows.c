@@ -202,11 +202,15 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *local,
             several.capacity = rows->capacity - held;
             event = text_rows_parse(&several);
             held += several.count;
+            if (several.count > 0)
+                several.met = job->condition_count;
             if (several.status != STATUS_OK) {
                 *failure = several.failure;
                 return several.status;
             }
         }
+        if (job->condition_count > 0)
+            operation_note_met(job, several.met);
         if (event == TEXT_INVALID) {
             const struct text_token *tokens = rows->parse ? &one.invalid : several.invalid;
             const size_t count = rows->parse ? 1 : several.invalid_count;
@@ -303,6 +307,7 @@ static size_t cpu_rows_select(struct cpu_rows *rows, const char *records, size_t
             kept[left] = kept[i];
             left += predicate_holds(&job->conditions[c], keys[kept[i]]);
         }
+        operation_note_met(job, left > 0 ? c + 1 : 0);
     }
     return left;
 }

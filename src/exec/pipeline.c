@@ -303,8 +303,10 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
                 pool->engine->renew(pool->session, partial);
         }
         pipeline->earlier_elements = pipeline_elements(pipeline);
-        if (job_has_rows(task->job))
-            *task->job->rows = (struct row_count){.sum = 0};
+        if (job_has_rows(task->job)) {
+            atomic_store(&task->job->rows->sum, 0);
+            atomic_store(&task->job->rows->is_too_large, false);
+        }
     }
     checkpoint_end(&pipeline->checkpoint);
     return status;

@@ -198,7 +198,9 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
             ? TEXT_MISFIT_NONE
             : text_find_misfit(&rules, &errors->job->columns[token->column].element,
                                (const char *)chunk->data + token->offset, token->bytes, &decimals);
-    if (token->column >= errors->job->value_count && kind != TEXT_MISFIT_NONE)
+    const bool has_notation =
+        kind == TEXT_MISFIT_FORM && token->column >= job_condition_column(errors->job);
+    if (token->column >= errors->job->value_count && kind != TEXT_MISFIT_NONE && !has_notation)
         kind = PARSE_ERRORS_OTHER;
     while (kind == TEXT_MISFIT_DECIMAL && decimals > max &&
            !atomic_compare_exchange_weak(&errors->decimals, &max, decimals))

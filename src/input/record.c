@@ -92,9 +92,21 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
 {
     struct text_rules header = *rules;
     size_t offset = record_begin_header(&header, line, bytes);
-    const bool has_mark = offset > 0 && line[offset - 1] == '#';
+    const size_t first = text_has_mark(line, bytes) ? 3 : 0;
     struct text_field field;
     int32_t found = 0;
+
+    /* A first cell that is the name, with its '#', is not what a '#' stands before. */
+    if (offset > first && header.delimiter != TEXT_NO_DELIMITER && header.delimiter != ' ') {
+        size_t next = first;
+        if (text_line_next(&header, line, bytes, &next, &field)) {
+            text_line_trim(line, &field.begin, &field.end);
+            if (field.end - field.begin == strlen(name) &&
+                memcmp(line + field.begin, name, field.end - field.begin) == 0)
+                offset = first;
+        }
+    }
+    const bool has_mark = offset > 0 && line[offset - 1] == '#';
 
     for (int32_t i = 1; text_line_next(&header, line, bytes, &offset, &field); i++) {
         const char *wanted = name + (i == 1 && has_mark && *name == '#');

@@ -56,6 +56,14 @@ void operation_add_rows(const struct job *job, const uint64_t *weights, size_t n
     operation_add_weight(job, more);
 }
 
+void operation_note_met(const struct job *job, size_t met)
+{
+    size_t most = atomic_load(&job->rows->met);
+
+    while (met > most && !atomic_compare_exchange_weak(&job->rows->met, &most, met))
+        continue;
+}
+
 enum status operation_get_rows(const struct job *job, uint64_t *total, struct failure *failure)
 {
     *total = atomic_load(&job->rows->sum);

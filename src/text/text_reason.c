@@ -19,6 +19,7 @@
 #define TEXT_REASON_SHOWN 40
 
 #define TEXT_ADVICE_JSON   "JSON: try --jsonl -f NAME"
+#define TEXT_ADVICE_ARRAY  "an array: jq -c '.[]' writes its objects as lines"
 #define TEXT_ADVICE_BINARY "is it binary, or UTF-16?"
 #define TEXT_ADVICE_CSV    "try --csv"
 #define TEXT_ADVICE_JOIN   "only times are joined: A+B:time"
@@ -96,6 +97,20 @@ static bool text_reason_is_json(const char *text, size_t bytes)
     return i < bytes && text[i] == '{';
 }
 
+/* Whether the text begins with an array, of JSON objects if it goes on. */
+static bool text_reason_is_array(const char *text, size_t bytes)
+{
+    size_t i = 0;
+
+    while (i < bytes && (text[i] == ' ' || text[i] == '\t'))
+        i++;
+    if (i == bytes || text[i] != '[')
+        return false;
+    for (i++; i < bytes && memchr(" \t\r\n", text[i], 4); i++)
+        continue;
+    return i == bytes || text[i] == '{';
+}
+
 /*
  * The first byte of text[0..length) that may separate fields; 0: none is. A tab does so only if
  * blanks do not.
@@ -112,14 +127,33 @@ static char text_reason_find_separator(const struct text_rules *rules, const cha
     return '\0';
 }
 
-/* The option that names a separator, or "". */
-static const char *text_reason_name_separator(char separator)
+/* The options that name a separator of fields, some of them in quotes or none; or "". */
+static const char *text_reason_name_separator(char separator, bool is_quoted)
 {
-    return separator == ','    ? "try -d ,"
-           : separator == ';'  ? "try -d ';'"
-           : separator == '|'  ? "try -d '|'"
-           : separator == '\t' ? "try -d '\\t'"
+    return separator == ','    ? is_quoted ? TEXT_ADVICE_CSV : "try -d ,"
+           : separator == ';'  ? is_quoted ? TEXT_ADVICE_CSV " -d ';'" : "try -d ';'"
+           : separator == '|'  ? is_quoted ? TEXT_ADVICE_CSV " -d '|'" : "try -d '|'"
+           : separator == '\t' ? is_quoted ? TEXT_ADVICE_CSV " -d '\\t'" : "try -d '\\t'"
                                : "";
+}
+
+/* The options that read quotes and the delimiter of the rules. */
+static const char *text_reason_name_csv(const struct text_rules *rules)
+{
+    const char *advice = text_reason_name_separator((char)rules->delimiter, true);
+    return *advice ? advice : "try --csv and the -d that was given";
+}
+
+/* The separator behind the quoted field that the text begins with; '\0': none of the usual. */
+static char text_reason_after_quotes(const char *text, size_t bytes)
+{
+    size_t i = 1;
+
+    while (i < bytes && (text[i] != '"' || (i + 1 < bytes && text[i + 1] == '"')))
+        i += text[i] == '"' ? 2 : 1;
+    return (char)(bytes > 0 && *text == '"' && i + 1 < bytes && memchr(";|\t", text[i + 1], 3)
+                      ? text[i + 1]
+                      : '\0');
 }
 
 static bool text_reason_has_letter(const char *text, size_t bytes)
@@ -283,6 +317,11 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     struct text_field quoted = {.begin = 0}; /* the token, if quotes are how it begins */
     const bool is_indented = rules->is_quoted && bytes > 0 && *text == '"' &&
                              (before == ' ' || before == '\t') && before != (char)rules->delimiter;
+    const char after_quotes = text_reason_after_quotes(text, bytes);
+    const bool is_long = /* with more decimals than any column reads */
+        decimals > TEXT_DECIMALS_MAX &&
+        text_reason_is_decimal(number, digits - decimals + TEXT_DECIMALS_MAX) &&
+        text_reason_is_decimal(point + 1 + TEXT_DECIMALS_MAX, decimals - TEXT_DECIMALS_MAX);
     char fixed[TEXT_ADVICE_SIZE];
     size_t next = 0;
     size_t length;
@@ -294,6 +333,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
              decimals);
     const struct text_rule list[] = {
         {reading->ends_run && text_reason_is_missing(text, bytes), "try --invalid ignore"},
+        {quoted.is_wrong && after_quotes, text_reason_name_separator(after_quotes, true)},
         {is_indented || (quoted.is_wrong && before != '"'),
          "there are blanks or text around its quotes"},
         {rules->notation == TEXT_TIME && reading->lacks_year,
@@ -303,9 +343,14 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {rules->notation > TEXT_OPAQUE, ""},
         {!reading->is_json && text_reason_is_json(is_word ? text : line, is_word ? bytes : length),
          TEXT_ADVICE_JSON},
+        {!reading->is_json && reading->begins_file && token->offset == 0 &&
+             text_reason_is_array(is_word ? text : line, is_word ? bytes : length) &&
+             !text_reason_is_decimal(number, digits) && memchr(line, '{', length),
+         TEXT_ADVICE_ARRAY " for --jsonl"},
         {!is_hex && !rules->from_zero && decimals > 0 && decimals <= TEXT_DECIMALS_MAX &&
              text_reason_is_decimal(number, digits),
          fixed},
+        {is_long && !is_hex, "at most 18 decimals are read"},
         {reading->is_json && *kind, kind},
         {reading->is_json || rules->from_zero, is_foreign    ? foreign
                                                : may_be_text ? "try COLUMN:text"
@@ -315,13 +360,14 @@ static void text_advise_token(const struct text_reading *reading, const struct t
          "try --base 16"},
         {is_names && memchr(text, ',', bytes), "try --csv -f N"},
         {is_names && memchr(text, ';', bytes), "try -d ';' -f N"},
-        {has_delimiter && !rules->is_quoted && memchr(text, '"', bytes), TEXT_ADVICE_CSV},
+        {has_delimiter && !rules->is_quoted && memchr(text, '"', bytes),
+         text_reason_name_csv(rules)},
         {is_word && bytes > 2 && *text == '"' && text[bytes - 1] == '"', TEXT_ADVICE_CSV},
         {!text_is_text(text, bytes, true), TEXT_ADVICE_BINARY},
         {text_reason_is_header(reading, is_word ? text : line, is_word ? bytes : length, is_word),
          rules->field == 0 && has_delimiter ? "try --header, or -f NAME" : "try --header"},
         {is_foreign && separator == ',', "try -d , or see NOT READ in the manual"},
-        {separator && !is_hex, text_reason_name_separator(separator)},
+        {separator && !is_hex, text_reason_name_separator(separator, memchr(line, '"', length))},
         {is_first && (has_letter || *kind), "try -f N"},
         {rules->field != 0 && *kind, kind},
         {reading->begins_file && token->offset == 0 && has_mark, TEXT_ADVICE_MARK},
@@ -341,7 +387,8 @@ static void text_advise_missing(const struct text_reading *reading, size_t offse
 
     const struct text_rule list[] = {
         {text_reason_is_json(line, length), TEXT_ADVICE_JSON},
-        {fields == 1, text_reason_name_separator(separator)},
+        {fields == 1, text_reason_name_separator(separator, reading->rules->is_quoted ||
+                                                                memchr(line, '"', length))},
         {true, ""},
     };
     text_reason_write(list, out);
@@ -443,14 +490,16 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
         /* It begins as no name does, and the name could be in it by chance alone. */
         {(text_reason_is_digit(*line) || *line == '[') && !text_reason_is_digit(*name),
          "no header? give the field's number"},
-        {has_delimiter && !rules->is_quoted && memchr(line, '"', bytes), TEXT_ADVICE_CSV},
+        {has_delimiter && !rules->is_quoted && memchr(line, '"', bytes),
+         text_reason_name_csv(rules)},
         {*name && strchr(name + 1, '+') &&
              !(search.word && memchr(search.word, '+', search.word_length)),
          TEXT_ADVICE_JOIN},
         {search.word, found},
         {has_delimiter && memchr(line, rules->delimiter, bytes), ""},
         {memchr(line, ',', bytes), rules->is_quoted ? "try -d ," : TEXT_ADVICE_CSV},
-        {true, text_reason_name_separator(text_reason_find_separator(rules, line, bytes))},
+        {true, text_reason_name_separator(text_reason_find_separator(rules, line, bytes),
+                                          rules->is_quoted || memchr(line, '"', bytes))},
     };
     text_reason_write(list, out);
 }
@@ -601,9 +650,11 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         !reading->is_value && !rules->from_zero && (is_kind || !reading->is_group);
 
     if (token->fault) {
-        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s%s%s", token->fault,
-                 has_mark ? ", but with a byte order mark (" : "", has_mark ? TEXT_ADVICE_MARK : "",
-                 has_mark ? ")" : "");
+        const char *rest = /* of the row */
+            has_mark ? ", but with a byte order mark (" TEXT_ADVICE_MARK ")"
+            : text_reason_is_array(begin, token->bytes) ? " (" TEXT_ADVICE_ARRAY ")"
+                                                        : "";
+        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s", token->fault, rest);
         return;
     }
     if (reading->is_json && token->is_missing) {

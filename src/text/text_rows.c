@@ -383,6 +383,18 @@ TEXT_INLINE bool text_rows_meets(const struct text_rows_column *column, const ui
     return predicate_holds(column->condition, key[0]);
 }
 
+/* Notes that a row met all conditions before a column that is not the first. */
+__attribute__((noinline)) static void text_rows_note_met(struct text_rows_call *call,
+                                                         const struct text_rows_column *column)
+{
+    const size_t before = (size_t)(column - call->column);
+    const size_t conditions = call->rows->job->condition_count;
+    const size_t met = before < conditions ? before : conditions;
+
+    if (met > call->rows->met)
+        call->rows->met = met;
+}
+
 /* Takes the columns of a line. Returns TEXT_END to go on with the next one. */
 TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
                                            struct text_rows_call *call, size_t line_end)
@@ -396,6 +408,8 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
         uint64_t key[2];
         if (!text_rows_read(isa, is_quoted, call, column, line_end, key)) {
             lost |= (uint64_t)1 << column->index;
+            if (column > call->column)
+                text_rows_note_met(call, column);
             if (values == 1 || column->index >= values)
                 return TEXT_INVALID;
         } else if (__builtin_expect(rows->status != STATUS_OK, false)) {
@@ -407,6 +421,8 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
             else
                 element_store(to, key[0], column->key_bytes);
         } else if (!text_rows_meets(column, key)) {
+            if (column > call->column)
+                text_rows_note_met(call, column);
             return TEXT_END;
         }
     }

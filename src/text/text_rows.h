@@ -47,7 +47,9 @@ struct text_rows {
     struct json_lines *json;        /* rows are objects; begun on the data; NULL: lines */
     enum status status;             /* not STATUS_OK: `texts` has failed; the call ended early */
     struct failure failure;
-    size_t count;                                /* rows that the last call stored */
+    size_t met;   /* conditions, from the first on, that one row met: the most of any row but those
+                     that a call stored, which met all; calls never lower it */
+    size_t count; /* rows that the last call stored */
     struct text_token invalid[TEXT_COLUMNS_MAX]; /* after TEXT_INVALID: those of one row */
     size_t invalid_count;
 };
