@@ -155,7 +155,7 @@ struct options {
     struct options_condition conditions[OPTIONS_CONDITIONS_MAX]; /* [where.count] */
     bool names_only; /* columns are names, also those that are numbers */
     const char *time_format_text;
-    uint64_t year; /* of a format without one; 0: the default */
+    uint64_t year;                       /* of a format without one; 0: the default */
     bool jsonl;                          /* rows are JSON objects, */
     struct json_columns *json;           /* whose columns have these paths; owned; else NULL */
     struct kind_time_format time_format; /* if it has a text */

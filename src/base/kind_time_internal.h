@@ -26,13 +26,13 @@ struct kind_time_parts {
     unsigned hour;
     unsigned minute;
     unsigned second;
-    int offset;           /* seconds that the clock is ahead of UTC, or KIND_TIME_NO_OFFSET */
-    unsigned nanoseconds; /* of the fraction */
-    bool has_rest;        /* the fraction has more, of which a digit is not 0 */
-    bool is_zone_unknown; /* its name is, and no offset is written */
-    bool is_epoch;        /* seconds since 1970 replace the date and the time of the day */
-    bool is_negative;     /* these are */
-    uint64_t epoch;       /* their magnitude; UINT64_MAX: that or more */
+    int offset;                 /* seconds that the clock is ahead of UTC, or KIND_TIME_NO_OFFSET */
+    unsigned nanoseconds;       /* of the fraction */
+    bool has_rest;              /* the fraction has more, of which a digit is not 0 */
+    bool is_zone_unknown;       /* its name is, and no offset is written */
+    bool is_epoch;              /* seconds since 1970 replace the date and the time of the day */
+    bool is_negative;           /* these are */
+    uint64_t epoch;             /* their magnitude; UINT64_MAX: that or more */
     enum kind_time_fault fault; /* why it is refused, where that can be told */
 };
 
