@@ -540,7 +540,7 @@ END
     [ "$stderr" = "gpuhist: note: 1 token skipped, a number in another notation, such as 1e6 or 1,234" ]
     for in in '# of items,b;--csv' $'# of items\tb;-q' '#of,b;--csv'; do
         printf '%s\n' "${in%;*}" >in
-        tr ', ' '\t' <<<'3,4' | if [[ $in = *csv ]]; then tr '\t' ,; else cat; fi >>in
+        if [[ $in = *csv ]]; then echo 3,4; else printf '3\t4\n'; fi >>in
         name=${in%%[,$'\t']*}
         [ "$(gpuhist uniq "${in#*;}" -f "$name" in)" = $'3\t1' ]
         [ "$(gpuhist uniq "${in#*;}" -f "${name#\#}" in)" = $'3\t1' ] || [[ $name = *' '* ]]
@@ -564,8 +564,10 @@ END
     done
     for options in 'uniq -f city:text' 'uniq -f 1:text --header' 'uniq -f 1:text /dev/null' 'uniq -d , -f 1:text' \
         'uniq -f 1:text --where 2>=0 --invalid ignore'; do
+        local csv=--csv
+        [[ $options != *'-d'* ]] || csv=
         # shellcheck disable=SC2086
-        run -0 --separate-stderr gpuhist $options $([[ $options = *'-d'* ]] || echo --csv) in
+        run -0 --separate-stderr gpuhist $options $csv in
         [[ $stderr != *'line 1'* || $options = *null ]]
     done
 }

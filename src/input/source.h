@@ -105,9 +105,10 @@ enum status source_read_file(const char *name, source_take *take, void *context,
 /*
  * Waits until another thread is of use, and returns true; returns false if the input ends before.
  * Every thread calls it once before its first pull. None waits if ranges of a file can be read in
- * parallel. For a pipe, another thread is of use whenever the pipe goes unread for more than a tenth
- * of the time, or two fifths if no processor is to spare. For compressed input, one is for each part
- * that nobody has begun, and while chunks wait that were handed over (relay.h). Thread-safe.
+ * parallel. For a pipe, another thread is of use whenever the pipe goes unread for more than a
+ * tenth of the time, or two fifths if no processor is to spare. For compressed input, one is for
+ * each part that nobody has begun, and while chunks wait that were handed over (relay.h).
+ * Thread-safe.
  */
 bool source_join(struct source *source);
 
