@@ -538,12 +538,12 @@ END
     printf '1e+07 1\n5 2\n' >in
     run -0 --separate-stderr gpuhist uniq -f 2 --where '1>3' --invalid ignore in
     [ "$stderr" = "gpuhist: note: 1 token skipped, a number in another notation, such as 1e6 or 1,234" ]
-    for in in '# of items,b;--csv' $'# of items\tb;-q' '#of,b;--csv'; do
-        printf '%s\n' "${in%;*}" >in
-        if [[ $in = *csv ]]; then echo 3,4; else printf '3\t4\n'; fi >>in
-        name=${in%%[,$'\t']*}
-        [ "$(gpuhist uniq "${in#*;}" -f "$name" in)" = $'3\t1' ]
-        [ "$(gpuhist uniq "${in#*;}" -f "${name#\#}" in)" = $'3\t1' ] || [[ $name = *' '* ]]
+    for row in '# of items,b;--csv' $'# of items\tb;-q' '#of,b;--csv'; do
+        printf '%s\n' "${row%;*}" >in
+        if [[ $row = *csv ]]; then echo 3,4; else printf '3\t4\n'; fi >>in
+        name=${row%%[,$'\t']*}
+        [ "$(gpuhist uniq "${row#*;}" -f "$name" in)" = $'3\t1' ]
+        [ "$(gpuhist uniq "${row#*;}" -f "${name#\#}" in)" = $'3\t1' ] || [[ $name = *' '* ]]
     done
 }
 
