@@ -57,7 +57,7 @@ ssize_t read(int fd, void *data, size_t bytes)
  */
 
 static char directory[4096];
-static char names[FILES_MAX][sizeof directory + 8];
+static char names[FILES_MAX][sizeof directory + 32];
 
 static void write_all(int fd, const void *data, size_t bytes)
 {
