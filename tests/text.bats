@@ -272,10 +272,10 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     assert_told 'x 170|83' "invalid integer '170|83' (try -d '|')" -f 2
     assert_told '1 2,x' "invalid integer '2,x' (try -d ,)" -f 2
     assert_told 'x;170,83,x' "invalid integer '170,83,x'" -d ';' -f 2
-    assert_told '1\t2' "line has 1 field, -f 2 wants 2 (try -d '\\t')" --csv -f 2
+    assert_told '1\t2' "line has 1 field, -f 2 wants 2 (try --csv -d '\\t')" --csv -f 2
     assert_told '1,2' "line has 1 field, -f 2 wants 2 (try -d ,)" -f 2
     assert_told ' a;b;3' "line has 1 field, -f -2 wants 2 (try -d ';')" -f -2
-    assert_told 'a,b' "line has 1 field, -f 2 wants 2 (try -d ,)" --csv -d ';' -f 2
+    assert_told 'a,b' "line has 1 field, -f 2 wants 2 (try --csv)" --csv -d ';' -f 2
     assert_told 'a b,3' "line has 2 fields, -f 3 wants 3" -f 3
     assert_told '12' "line has 1 field, -f 2 wants 2" -f 2
     assert_told '{"a": 1, "b": 2}' "line has 4 fields, -f 5 wants 5 (JSON: try --jsonl -f NAME)" -f 5
