@@ -77,7 +77,7 @@ def draw_value(rng, kind, words):
     if kind == "fixed":
         return b"%d.%02d" % (rng.randrange(-20, 20), rng.randrange(100))
     if kind in ("time", "local"):
-        return b"%d.%d" % (rng.choice([0, 1795268702, 253402300799]) + rng.randrange(-90, 90), rng.randrange(1000))
+        return b"%d.%d" % (rng.choice([10**9 + 100, 1795268702, 9999999000]) + rng.randrange(-90, 90), rng.randrange(1000))
     if kind == "ip":
         return rng.choice([b"10.0.%d.1" % rng.randrange(4), b"2001:db8::%x" % rng.randrange(5), b"::"])
     return rng.choice(words) if kind == "text" else b"%d" % rng.randrange(-3, 40)
@@ -198,7 +198,8 @@ class Job:
         if rng.random() < 0.4:
             words = ["count", "--all"]
             for name in rng.sample(["--ge", "--lt", "--eq", "--any-of"], rng.randrange(4)):
-                words += [name, "3" if name != "--any-of" else "1,2,3"]
+                bound = "1700000003" if are_times else "3"  # seconds since 1970 have 9 digits or more
+                words += [name, bound if name != "--any-of" else f"0,{bound}" if are_times else "1,2,3"]
         else:
             names = ["count", "sum", "min", "max", "mean", "variance", "stddev", "distinct", "mode", "median", "p99.9",
                      "q1", "iqr"] + (["svar", "sstdev"] if self.groups else [])
