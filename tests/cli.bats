@@ -289,7 +289,7 @@ END
     for operation in $(operations_of_help); do
         gpuhist "$operation" --help
     done | options_in_text >help
-    sed 's/\\-/-/g; s/\\f[A-Z]//g' "$srcdir/man/gpuhist.1" | sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/p' |
+    sed 's/\\-/-/g; s/\\f[A-Z]//g' "$(document man/gpuhist.1)" | sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/p' |
         grep '^\.B' | options_in_text >manual
     grep -qx -e --log2 help
     diff help manual

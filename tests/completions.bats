@@ -5,6 +5,9 @@
 
 load helpers
 
+completions=$(dirname "$(document completions/_gpuhist)")
+export completions
+
 operations='histogram hist uniq distinct reduce count stalin-sort stalin merge info'
 
 # help_options OPERATION: the options that its --help lists, with those of one letter.
@@ -16,7 +19,7 @@ help_options() {
 # complete WORD...: what bash offers for the last word of the command line, one a line. Bash cuts
 # words at = and @.
 complete() {
-    bash --norc -c 'source "$srcdir/completions/gpuhist.bash"
+    bash --norc -c 'source "$completions/gpuhist.bash"
         COMP_WORDS=("$@")
         COMP_CWORD=$(($# - 1))
         "$(complete -p gpuhist | sed "s/.*-F \([^ ]*\) .*/\1/")"
@@ -27,7 +30,7 @@ complete() {
 # bash runs it as well, in whose arrays the first word is number 0.
 zsh_specs() {
     local code='_arguments() { printf "%s\n" "$@"; }
-        source "$srcdir/completions/_gpuhist"'
+        source "$completions/_gpuhist"'
     case $1 in
     zsh) zsh -fc "words=(gpuhist $2); $code" ;;
     bash) bash --norc -c "words=('' gpuhist $2); $code" ;;
@@ -177,17 +180,48 @@ options_of_specs() {
     [ -z "$(complete access.log -f '')" ]
     [ -z "$(complete missing.csv --by '')" ]
     # zsh: the same names, by the same function
-    header() { sed -n '/^_gpuhist_header()/,/^}/p' "$srcdir/completions/$1"; }
-    diff <(header gpuhist.bash) <(header _gpuhist)
-    ! command -v zsh >/dev/null || [ "$(LC_ALL=C.UTF-8 zsh -fc "$(header _gpuhist)
+    ! command -v zsh >/dev/null || [ "$(LC_ALL=C.UTF-8 zsh -fc "$(cat "$srcdir/completions/header.sh")
         _gpuhist_header --csv my.csv.gz --by ''")" = $'id\nlong name\nlatency_ms\ngröße' ]
     zsh_specs bash uniq | grep -Fqx -e '*--by=[the result of each group of rows: N, NAME or u32@8]:COLUMN:_gpuhist_columns'
+}
+
+# fish_complete LINE: what fish offers for the last word of it, one a line, without descriptions.
+fish_complete() {
+    HOME=$BATS_TEST_TMPDIR fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$completions/gpuhist.fish" "$1" |
+        sed 's/\t.*//'
+}
+
+# bats test_tags=later
+@test "fish: the options of each operation, their values, lists, columns and files" {
+    command -v fish >/dev/null || skip "no fish"
+    cd "$BATS_TEST_TMPDIR"
+    printf 'id,"a ""b""","long name",2017,latency_ms\n1,2,3,4,5\n' >my.csv
+    gzip -k my.csv
+    touch reading
+    for operation in $operations; do
+        fish_complete "gpuhist $operation -" | grep -- '^-' | grep -v '^-.[a-z]*-*[a-z]*=' | sort -u >offered
+        diff <(help_options "$operation") offered
+    done
+    [ "$(fish_complete 'gpuhist re' | sort)" = $'reading\nreduce' ]
+    [ "$(fish_complete 'gpuhist --bins 5 re')" = reading ]
+    [ "$(fish_complete 'gpuhist reduce sum,mi')" = 'sum,min' ]
+    for option in --type --format --engine --invalid --outside --decompress --sort; do
+        diff <(complete "$option" '' | sort) <(fish_complete "gpuhist --bins 9 $option " | sort)
+    done
+    [ "$(fish_complete 'gpuhist count --any-of @rea')" = @reading ]
+    [ "$(fish_complete 'gpuhist -o rea')" = reading ]
+    [ -z "$(fish_complete 'gpuhist --bins rea')" ]
+    [ "$(fish_complete 'gpuhist my.csv --by ' | sort)" = $'id\nlatency_ms\nlong name' ]
+    [ "$(fish_complete 'gpuhist my.csv.gz -f id,lat')" = id,latency_ms ]
+    [ -z "$(fish_complete 'gpuhist reading -f ')" ]
 }
 
 @test "make install puts them where shells look" {
     makefile=${GPUHIST%/*}/Makefile
     [ -e "$makefile" ] || skip "no build directory"
     make -s -C "${GPUHIST%/*}" install-data DESTDIR="$BATS_TEST_TMPDIR/to" prefix=/usr >/dev/null
-    cmp "$srcdir/completions/gpuhist.bash" "$BATS_TEST_TMPDIR"/to/usr/share/bash-completion/completions/gpuhist.bash
-    cmp "$srcdir/completions/_gpuhist" "$BATS_TEST_TMPDIR"/to/usr/share/zsh/site-functions/_gpuhist
+    cd "$BATS_TEST_TMPDIR"/to/usr/share
+    cmp "$completions/gpuhist.bash" bash-completion/completions/gpuhist.bash
+    cmp "$completions/gpuhist.fish" fish/vendor_completions.d/gpuhist.fish
+    cmp "$completions/_gpuhist" zsh/site-functions/_gpuhist
 }

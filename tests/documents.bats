@@ -98,7 +98,7 @@ make_data() (
 # bats test_tags=slow
 @test "the manual's examples print what it says, or what other programs do" {
     make_data
-    sed -n '/^\.EX/,/^\.EE/p' "$srcdir/man/gpuhist.1" |
+    sed -n '/^\.EX/,/^\.EE/p' "$(document man/gpuhist.1)" |
         sed '/^\.\\" /{ s///; b }; s/^\.EX.*/BEGIN/; s/^\.EE.*/END/
              s/\\(aq/'"'"'/g; s/\\(dq/"/g; s/\\(ha/^/g; s/\\-/-/g; s/\\&//g; s/\\e/\\/g' >examples
     run_examples -R <examples
@@ -146,7 +146,7 @@ END
 @test "the manual has no errors of formatting" {
     command -v man >/dev/null || skip "no man"
     run -0 --separate-stderr env MANROFFSEQ='' LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l \
-        "$srcdir/man/gpuhist.1"
+        "$(document man/gpuhist.1)"
     [[ $output != *"has been minimized"* ]] || skip "a man that shows nothing"
     [ -z "$stderr" ]
     [[ $output == *EXAMPLES* ]]
@@ -157,28 +157,27 @@ END
 @test "mandoc and groff find no errors in the manual either" {
     command -v mandoc || command -v groff || skip "neither mandoc nor groff"
     if command -v mandoc; then
-        run -0 mandoc -T lint -W warning "$srcdir/man/gpuhist.1"
+        run -0 mandoc -T lint -W warning "$(document man/gpuhist.1)"
         [ -z "$output" ]
     fi
     if command -v groff; then
-        run -0 groff -man -ww -z "$srcdir/man/gpuhist.1"
+        run -0 groff -man -ww -z "$(document man/gpuhist.1)"
         [ -z "$output" ]
     fi
 }
 
-@test "the manual and the completions have what the table of options says" {
-    local generator=${GPUHIST%/*}/tests/unit/option_documents part
+@test "of an option without a text the manual has its help line, and a text without an option is an error" {
+    local generator
+    generator=$(document completions/option_documents)
     [ -x "$generator" ] || skip "no build directory"
-    for part in man:man/gpuhist.1 bash:completions/gpuhist.bash zsh:completions/_gpuhist; do
-        # If they differ: make option-documents
-        # shellcheck disable=SC2094  # nothing is written
-        "$generator" "${part%%:*}" <"$srcdir/${part#*:}" | diff "$srcdir/${part#*:}" -
-    done
-    # An option of which the page has no text gets its help line.
-    sed '/^\.BR .*bins =/,/^\.TP/{ /^Count/d; /^.fB/d; /^\.[BT]/d; }' "$srcdir/man/gpuhist.1" >without
-    [ "$(wc -l <without)" -lt "$(wc -l <"$srcdir/man/gpuhist.1")" ]
-    "$generator" man <without | grep -A 1 -xF '.BR \-b ", " \-\-bins =\fIN\fR' >made
+    make_page() { sed "$1" "$srcdir/man/gpuhist.1.in" | "$generator" gpuhist.1 /dev/null; }
+    make_page '' | cmp - "$(document man/gpuhist.1)"
+    make_page '/^@bins@/,/^@range@/{ /^@range@/!d; }' | grep -A 1 -xF '.BR \-b ", " \-\-bins =\fIN\fR' >made
     [ "$(tail -n 1 made)" = 'N bins: the values 0 to N\-1, or equal parts of \-\-range.' ]
+    run make_page 's/^@bins@/@bin@/'
+    [ "$status" -ne 0 ] && [[ $output == *"no option or heading '@bin@'"* ]]
+    run make_page '/^@end@/d'
+    [ "$status" -ne 0 ]
 }
 
 @test "every example script prints what is expected of it" {

@@ -1,7 +1,7 @@
 /*
- * The table of options, the source of getopt's tables, --help, and the marked blocks of the man
- * page and of both completions (tests/unit/option_documents.c). Also declares what the files of the
- * options share.
+ * The table of options, the source of getopt's tables, --help, and the options in the man page and
+ * in completions (completions/option_documents.c). Also declares what the files of the options
+ * share.
  */
 #ifndef GPUHIST_OPTIONS_TABLE_H
 #define GPUHIST_OPTIONS_TABLE_H

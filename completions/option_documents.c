@@ -1,13 +1,15 @@
 /*
- * Writes what documents say of the options, from their table and those of commands and
- * reductions: copies a file from standard input to standard output, and makes the lines between its
- * markers BEGIN and END of options anew.
+ * Writes what documents say of the options, from their table and those of commands and reductions:
+ * copies a template from standard input to standard output, and replaces its lines @options@ and
+ * @header@. "make" makes the man page and the completions with it; it runs on the machine that
+ * builds.
  *
- * usage: option_documents bash|zsh|man <FILE
+ * usage: option_documents gpuhist.1|gpuhist.bash|gpuhist.fish|_gpuhist HEADER <TEMPLATE
  *
- * "make option-documents" does this to all three files; tests/documents.bats compares them. In the
- * man page the order, headings, names and arguments are the table's, and the text of each option is
- * kept; one without a text gets its help line.
+ * HEADER is the file that @header@ stands for. In the man page, the lines up to @end@ are the texts
+ * of the options, each after a line @NAME@; the order, headings, names and arguments are the
+ * table's. An option with no text at all gets its help line; one with an empty text shares that of
+ * the option after it.
  */
 #include "config.h"
 
@@ -21,7 +23,7 @@
 #define LINE_BYTES 1024
 #define COLUMNS    100
 
-/* The lines of the block as it was. */
+/* The texts of the man page. */
 static char lines[LINES_MAX][LINE_BYTES];
 static size_t line_count;
 
@@ -42,6 +44,13 @@ static void write_reduction_names(void)
     fputs("p99", stdout);
 }
 
+/* Whether the values of an option are a list, or @FILE. Pure. */
+static bool takes_list(const struct options_row *row)
+{
+    return row->kind == OPTIONS_LIST ||
+           (row->kind == OPTIONS_PREDICATE && row->value == PREDICATE_ANY_OF);
+}
+
 /* Writes the names that a first word may have, as a pattern of a shell: "uniq | distinct". */
 static void write_pattern(const struct options_command *command)
 {
@@ -52,7 +61,7 @@ static void write_pattern(const struct options_command *command)
 
 /* --- bash ---------------------------------------------------------------------------------- */
 
-static void write_bash(void)
+static bool write_bash(void)
 {
     fputs("_gpuhist_", stdout);
     write_commands("");
@@ -114,14 +123,14 @@ static void write_bash(void)
             printf(" _gpuhist_directories");
         else if (row->kind == OPTIONS_COLUMNS || row->kind == OPTIONS_CONDITIONS)
             printf(" _gpuhist_columns");
-        else if (row->kind == OPTIONS_LIST ||
-                 (row->kind == OPTIONS_PREDICATE && row->value == PREDICATE_ANY_OF))
+        else if (takes_list(row))
             printf(" [[ $cur != @* ]] || _gpuhist_at_files");
         puts(" ;;");
     }
     puts("    *) return 1 ;;\n"
          "    esac\n"
          "}");
+    return true;
 }
 
 /* --- zsh ----------------------------------------------------------------------------------- */
@@ -175,14 +184,13 @@ static void write_zsh_row(const struct options_row *row)
         fputs("_files -/", stdout);
     else if (row->kind == OPTIONS_COLUMNS || row->kind == OPTIONS_CONDITIONS)
         fputs("_gpuhist_columns", stdout);
-    else if (row->kind == OPTIONS_LIST ||
-             (row->kind == OPTIONS_PREDICATE && row->value == PREDICATE_ANY_OF))
+    else if (takes_list(row))
         fputs("_gpuhist_list", stdout);
     puts("'");
 }
 
 /* Options of the same operations stand together. */
-static void write_zsh(void)
+static bool write_zsh(void)
 {
     bool is_written[OPTIONS_ROWS_MAX] = {false};
 
@@ -218,6 +226,65 @@ static void write_zsh(void)
         }
         puts("        )\n        ;;\n    esac");
     }
+    return true;
+}
+
+/* --- fish ---------------------------------------------------------------------------------- */
+
+/* Writes where an option's values come from, for "complete". */
+static void write_fish_values(const struct options_row *row)
+{
+    if (!row->argument || *row->argument == '[')
+        return;
+    if (row->kind == OPTIONS_FILE)
+        fputs(" -rF", stdout);
+    else if (row->words)
+        printf(" -xa '%s'", row->words);
+    else if (row->kind == OPTIONS_DIRECTORY)
+        fputs(" -xa '(__fish_complete_directories)'", stdout);
+    else if (row->kind == OPTIONS_COLUMNS || row->kind == OPTIONS_CONDITIONS)
+        fputs(" -xa '(__gpuhist_columns)'", stdout);
+    else if (takes_list(row))
+        fputs(" -xa '(__gpuhist_at_files)'", stdout);
+    else
+        fputs(" -x", stdout);
+}
+
+static bool write_fish(void)
+{
+    puts("function __gpuhist_operation\n"
+         "    set -l words (commandline -opc)\n"
+         "    switch \"$words[2]\"");
+    for (unsigned i = 0; i < OPTIONS_COMMANDS; i++) {
+        printf("        case %s %s\n            echo %s\n", options_commands[i].name,
+               options_commands[i].alias ? options_commands[i].alias : "",
+               options_commands[i].name);
+    }
+    puts("        case '*'\n            echo histogram\n    end\nend\n");
+    for (unsigned i = 0; i < OPTIONS_COMMANDS; i++) {
+        printf("complete -c gpuhist -n __gpuhist_is_first -ka %s -d '%s'\n",
+               options_commands[i].name, options_commands[i].help);
+    }
+    fputs("complete -c gpuhist -n __gpuhist_is_second -a '(__gpuhist_list ", stdout);
+    write_reduction_names();
+    puts(")'");
+    for (size_t i = 0; i < options_row_count; i++) {
+        const struct options_row *row = &options_rows[i];
+        fputs("complete -c gpuhist -n '__gpuhist_takes", stdout);
+        for (unsigned j = 0; j < OPTIONS_COMMANDS; j++) {
+            if (row->traits & options_commands[j].traits)
+                printf(" %s", options_commands[j].name);
+        }
+        putchar('\'');
+        if (row->letter)
+            printf(" -s %c", row->letter);
+        printf(" -l %s", row->name);
+        write_fish_values(row);
+        fputs(" -d '", stdout);
+        write_escaped(row->help, "\\'");
+        puts("'");
+    }
+    return true;
 }
 
 /* --- man ----------------------------------------------------------------------------------- */
@@ -226,29 +293,7 @@ static void write_zsh(void)
 struct section {
     size_t begin;
     size_t end;
-    bool shares; /* its name stands below another, with one text */
 };
-
-/* The option whose tag this line is, as in .BR \-b ", " \-\-bins =\fIN\fR; NULL: none. */
-static const struct options_row *find_tag(const char *line)
-{
-    char name[64];
-    size_t length = 0;
-    const char *tag = strstr(line, "\\-\\-");
-
-    if (strncmp(line, ".B", 2) != 0 || !tag)
-        return NULL;
-    for (tag += 4; length + 1 < sizeof name && *tag && !strchr(" =[", *tag); tag++) {
-        if (*tag != '\\')
-            name[length++] = *tag;
-    }
-    name[length] = '\0';
-    for (size_t i = 0; i < options_row_count; i++) {
-        if (strcmp(options_rows[i].name, name) == 0)
-            return &options_rows[i];
-    }
-    return NULL;
-}
 
 /* The heading of a group in the page: that of --help without what is in parentheses. */
 static const char *group_heading(int group)
@@ -265,36 +310,52 @@ static const char *group_heading(int group)
 static struct section texts[OPTIONS_ROWS_MAX];
 static struct section introductions[OPTIONS_GROUPS];
 
-/* Finds the texts of options and groups in the lines. */
-static void read_man(void)
+/* Returns the section that begins after this line, or NULL: it is none of the table's. */
+static struct section *find_section(const char *line)
+{
+    for (size_t i = 0; i < options_row_count; i++) {
+        const size_t length = strlen(options_rows[i].name);
+        if (strncmp(line + 1, options_rows[i].name, length) == 0 &&
+            strcmp(line + 1 + length, "@") == 0)
+            return &texts[i];
+    }
+    for (int group = 0; group < OPTIONS_GROUPS; group++) {
+        if (strcmp(line + 4, group_heading(group)) == 0)
+            return &introductions[group];
+    }
+    return NULL;
+}
+
+/* Finds the texts of options and groups in the lines; fails at one that nothing asks for. */
+static bool read_texts(void)
 {
     struct section *current = NULL;
-    int depth = 0; /* of .RS */
 
     for (size_t i = 0; i < line_count; i++) {
-        const char *line = lines[i];
-        const struct options_row *row = NULL;
-        bool is_tagged = strcmp(line, ".TP") == 0 || strcmp(line, ".TQ") == 0;
-        depth += strncmp(line, ".RS", 3) == 0;
-        depth -= strncmp(line, ".RE", 3) == 0;
-        if (depth == 0 && is_tagged && i + 1 < line_count)
-            row = find_tag(lines[i + 1]);
-        bool is_heading = strncmp(line, ".SS ", 4) == 0;
-        if (is_heading || row) {
+        if (lines[i][0] == '@' || strncmp(lines[i], ".SS ", 4) == 0) {
+            current = find_section(lines[i]);
             if (current)
-                current->end = i;
-            current = row ? &texts[row - options_rows] : NULL;
-            for (int group = 0; is_heading && group < OPTIONS_GROUPS; group++) {
-                if (strcmp(line + 4, group_heading(group)) == 0)
-                    current = &introductions[group];
-            }
-            if (current)
-                *current = (struct section){.begin = row ? i + 2 : i + 1,
-                                            .shares = strcmp(line, ".TQ") == 0};
+                current->begin = i + 1;
         }
+        if (!current) {
+            fprintf(stderr, "option_documents: no option or heading '%s'\n", lines[i]);
+            return false;
+        }
+        current->end = i + 1;
     }
-    if (current)
-        current->end = line_count;
+    return true;
+}
+
+/* Reads the texts up to @end@. */
+static bool read_lines(void)
+{
+    while (line_count < LINES_MAX && fgets(lines[line_count], LINE_BYTES, stdin)) {
+        lines[line_count][strcspn(lines[line_count], "\n")] = '\0';
+        if (strcmp(lines[line_count], "@end@") == 0)
+            return true;
+        line_count++;
+    }
+    return false;
 }
 
 static void write_lines(const struct section *section)
@@ -316,11 +377,13 @@ static void write_argument(const char *argument)
     }
 }
 
-static void write_man(void)
+static bool write_man(void)
 {
     int group = -1;
+    bool is_shared = false; /* the text is that of the option before as well */
 
-    read_man();
+    if (!read_lines() || !read_texts())
+        return false;
     for (size_t i = 0; i < options_row_count; i++) {
         const struct options_row *row = &options_rows[i];
         if ((int)row->group != group) {
@@ -328,7 +391,7 @@ static void write_man(void)
             printf(".SS %s\n", group_heading(group));
             write_lines(&introductions[group]);
         }
-        printf(".T%c\n.B%s ", texts[i].shares ? 'Q' : 'P', row->letter || row->argument ? "R" : "");
+        printf(".T%c\n.B%s ", is_shared ? 'Q' : 'P', row->letter || row->argument ? "R" : "");
         if (row->letter)
             printf("\\-%c \", \" ", row->letter);
         fputs("\\-\\-", stdout);
@@ -339,39 +402,56 @@ static void write_man(void)
         }
         putchar('\n');
         write_lines(&texts[i]);
+        is_shared = texts[i].begin > 0 && texts[i].begin == texts[i].end;
         if (texts[i].begin == 0) {
             write_escaped(row->help, "-");
             puts(".");
         }
     }
+    return true;
+}
+
+/* --- all ----------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name; /* of the file */
+    bool (*write)(void);
+} documents[] = {
+    {"gpuhist.1", write_man},
+    {"gpuhist.bash", write_bash},
+    {"gpuhist.fish", write_fish},
+    {"_gpuhist", write_zsh},
+};
+
+static bool copy_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+
+    if (!file) {
+        perror(path);
+        return false;
+    }
+    for (int c = getc(file); c != EOF; c = getc(file))
+        putchar(c);
+    fclose(file);
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    static char line[LINE_BYTES];
-    bool is_inside = false;
+    char line[LINE_BYTES];
+    size_t document = 0;
+    bool is_good = argc == 3;
 
-    if (argc != 2)
-        return 2;
-    while (fgets(line, sizeof line, stdin)) {
-        line[strcspn(line, "\n")] = '\0';
-        if (strstr(line, "END of options")) {
-            if (strcmp(argv[1], "bash") == 0)
-                write_bash();
-            else if (strcmp(argv[1], "zsh") == 0)
-                write_zsh();
-            else
-                write_man();
-            is_inside = false;
-        }
-        if (!is_inside)
-            puts(line);
-        else if (line_count < LINES_MAX)
-            strcpy(lines[line_count++], line);
+    while (is_good && strcmp(documents[document].name, argv[1]) != 0)
+        is_good = ++document < sizeof documents / sizeof *documents;
+    while (is_good && fgets(line, sizeof line, stdin)) {
+        if (strstr(line, "@options@"))
+            is_good = documents[document].write();
+        else if (strstr(line, "@header@"))
+            is_good = copy_file(argv[2]);
         else
-            return 1;
-        if (strstr(line, "BEGIN of options"))
-            is_inside = true;
+            fputs(line, stdout);
     }
-    return fflush(stdout) == 0 && !is_inside ? 0 : 1;
+    return fflush(stdout) == 0 && is_good ? 0 : 1;
 }
