@@ -197,6 +197,8 @@ fish_complete() {
     cd "$BATS_TEST_TMPDIR"
     printf 'id,"a ""b""","long name",2017,latency_ms\n1,2,3,4,5\n' >my.csv
     gzip -k my.csv
+    printf 'one\ttwo\n' >t.tsv
+    printf 'first;second\n' >s.txt
     touch reading
     for operation in $operations; do
         fish_complete "gpuhist $operation -" | grep -- '^-' | grep -v '^-.[a-z]*-*[a-z]*=' | sort -u >offered
@@ -213,6 +215,9 @@ fish_complete() {
     [ -z "$(fish_complete 'gpuhist --bins rea')" ]
     [ "$(fish_complete 'gpuhist my.csv --by ' | sort)" = $'id\nlatency_ms\nlong name' ]
     [ "$(fish_complete 'gpuhist my.csv.gz -f id,lat')" = id,latency_ms ]
+    [ "$(fish_complete 'gpuhist my.csv -o t.tsv -f lat')" = latency_ms ]
+    [ "$(fish_complete 'gpuhist -d ";" s.txt -f ' | sort)" = $'first\nsecond' ]
+    [ "$(fish_complete 'gpuhist t.tsv --where ' | sort)" = $'one\ntwo' ]
     [ -z "$(fish_complete 'gpuhist reading -f ')" ]
 }
 
