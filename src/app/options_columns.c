@@ -108,22 +108,26 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
     return false;
 }
 
-/* Returns the length of a column up to one of the characters `stops` that is not in its quotes. */
+/*
+ * Returns the length of a column up to one of the characters `stops` that is not in quotes. Names in
+ * quotes begin with one, also behind the + that joins two.
+ */
 static size_t options_column_length(const char *text, const char *stops)
 {
+    bool is_quoted = false;
     bool is_inside = false;
     size_t length = 0;
 
-    for (; text[length] && (is_inside || !strchr(stops, text[length])); length++)
-        is_inside ^= *text == '"' && text[length] == '"';
+    for (; text[length] && (is_inside || !strchr(stops, text[length])); length++) {
+        if (length == 0 || (text[length - 1] == '+' && !is_inside))
+            is_quoted = text[length] == '"';
+        is_inside ^= is_quoted && text[length] == '"';
+    }
     return length;
 }
 
-/*
- * Reads a name in quotes, as in CSV, which may be of any characters, and a kind. The text becomes
- * the name.
- */
-static bool options_parse_quoted(char *text, struct options_column *column)
+/* Takes a name out of its quotes, in place. Returns what is behind them, or NULL if none end it. */
+static char *options_unquote(char *text)
 {
     const char *from = text + 1;
     char *to = text;
@@ -132,11 +136,23 @@ static bool options_parse_quoted(char *text, struct options_column *column)
         from += *from == '"';
         *to++ = *from++;
     }
-    column->where_bytes = (size_t)(to - text);
+    const bool is_closed = *from == '"' && to > text;
+    *to = '\0';
+    return is_closed ? text + (from + 1 - text) : NULL;
+}
+
+/*
+ * Reads a name in quotes, as in CSV, which may be of any characters, and a kind. The text becomes
+ * the name.
+ */
+static bool options_parse_quoted(char *text, struct options_column *column)
+{
+    const char *rest = options_unquote(text);
+
+    column->where_bytes = strlen(text);
     column->is_name = true;
-    return to > text && *from++ == '"' &&
-           (*from == '\0' ||
-            (*from == ':' && options_parse_kind(from + 1, strlen(from + 1), column)));
+    return rest && (*rest == '\0' ||
+                    (*rest == ':' && options_parse_kind(rest + 1, strlen(rest + 1), column)));
 }
 
 /*
@@ -178,7 +194,7 @@ static bool options_parse_column(const struct options *options, char *text,
                                  struct options_column *column)
 {
     *column = (struct options_column){.typed = text, .field = 1, .is_saved = options->is_saved};
-    if (*text == '"')
+    if (*text == '"' && text[options_column_length(text, "+")] == '\0')
         return options_parse_quoted(text, column);
     char *colon = strrchr(text, ':');
     if (colon && colon > text && options_parse_kind(colon + 1, strlen(colon + 1), column))
@@ -246,14 +262,20 @@ static enum status options_join_column(struct options *options, struct options_c
     bool has_name = false;
 
     for (int i = 0; i < 2; i++) {
-        bool is_valid;
+        bool is_valid = true;
         char *half = options_copy(options, column->where + (i == 1 ? column->plus + 1 : 0));
         if (!half)
             return status_fail(failure, STATUS_DATA, "no memory for the name of a column");
         if (i == 0)
             half[column->plus] = '\0';
+        const bool is_quoted = *half == '"';
+        const char *rest = is_quoted ? options_unquote(half) : "";
+        if (!rest || *rest)
+            return status_fail(failure, STATUS_USAGE, "invalid column '%s': a name in quotes does not end with one",
+                               column->where);
         column->half_field[i] = 1;
-        if (!options_parse_field(options, half, strlen(half), &column->half_field[i], &is_valid)) {
+        if (is_quoted ||
+            !options_parse_field(options, half, strlen(half), &column->half_field[i], &is_valid)) {
             column->half[i] = half;
             has_name = true;
         }
@@ -332,6 +354,8 @@ static enum status options_parse_condition(struct options *options,
 
 enum status options_finish_columns(struct options *options, struct failure *failure)
 {
+    bool has_time = false;
+
     for (size_t i = 0; i < options_row_count; i++) {
         const struct options_row *row = &options_rows[i];
         struct options_columns *columns = (void *)((char *)options + row->target);
@@ -352,6 +376,7 @@ enum status options_finish_columns(struct options *options, struct failure *fail
                     return options_fail_value(row->name, columns->lists[k], row->expected, failure);
                 if (options_name_column(options, column, failure) != STATUS_OK)
                     return failure->status;
+                has_time |= options_column_kinds[column->kind].text == TEXT_TIME;
             }
         }
     }
@@ -359,6 +384,7 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         if (options_parse_condition(options, &options->conditions[i], &options->where.list[i],
                                     failure) != STATUS_OK)
             return failure->status;
+        has_time |= options_column_kinds[options->where.list[i].kind].text == TEXT_TIME;
     }
     /* A kind of the first value is also that of bounds, but not of the other values. */
     for (size_t i = 1; i < options->field.count; i++) {
@@ -379,6 +405,9 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         kind_time_format_parse(&options->time_format, options->time_format_text, failure) !=
             STATUS_OK)
         return failure->status;
+    if (options->time_format_text && !has_time)
+        return status_fail(failure, STATUS_USAGE,
+                           "--time-format is of columns of times, such as -f COLUMN:time");
     if (options->year > 0 && !options->time_format.lacks_year)
         return status_fail(failure, STATUS_USAGE,
                            "--year is of a --time-format that has no year, such as '%%b %%e %%T'");

@@ -595,6 +595,21 @@ static bool options_has_fields(const struct options *options)
            options->weight.count + options->by.count + options->where.count > 0;
 }
 
+/* Whether a column has a name, which the header of each file says where to find. */
+static bool options_has_names(const struct options *options)
+{
+    const struct options_columns *const uses[] = {&options->field, &options->weight, &options->by,
+                                                  &options->where};
+
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        for (size_t k = 0; k < uses[i]->count; k++) {
+            if (uses[i]->list[k].is_name)
+                return true;
+        }
+    }
+    return false;
+}
+
 /*
  * Fails unless the columns are of the input: of text fields, of records elements; and unless the
  * values are in a column if others are.
@@ -669,6 +684,9 @@ enum status options_check(const struct options *options, enum options_input *inp
         {options->jsonl &&
              (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0),
          "--jsonl does not go with --csv, --delimiter and --header"},
+        {options->has_header && options->header_lines == 0 && !options->jsonl &&
+             options_has_names(options),
+         "--header=0 says that there is no header: columns then have numbers"},
         {options->jsonl && !options->json, "--jsonl needs columns: -f NAME or -f .PATH"},
         {options->record_bytes == 0 && options->has_offset, "--offset needs --record"},
         {first->element.bytes > 0 &&

@@ -323,6 +323,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         text_reason_is_decimal(number, digits - decimals + TEXT_DECIMALS_MAX) &&
         text_reason_is_decimal(point + 1 + TEXT_DECIMALS_MAX, decimals - TEXT_DECIMALS_MAX);
     char fixed[TEXT_ADVICE_SIZE];
+    char of_year[TEXT_ADVICE_SIZE];
     size_t next = 0;
     size_t length;
     const char *line = text_reason_find_line(reading, token->offset, &length);
@@ -331,13 +332,13 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         text_line_next(rules, text, bytes, &next, &quoted);
     snprintf(fixed, sizeof fixed, reading->is_value ? "try --decimals %zu" : "try COLUMN:.%zu",
              decimals);
+    snprintf(of_year, sizeof of_year, "is it a day of %u? --year N takes another", reading->year);
     const struct text_rule list[] = {
         {reading->ends_run && text_reason_is_missing(text, bytes), "try --invalid ignore"},
         {quoted.is_wrong && after_quotes, text_reason_name_separator(after_quotes, true)},
         {is_indented || (quoted.is_wrong && before != '"'),
          "there are blanks or text around its quotes"},
-        {rules->notation == TEXT_TIME && reading->lacks_year,
-         "is it a day of that year? --year N takes another"},
+        {rules->notation == TEXT_TIME && reading->year > 0, of_year},
         {rules->notation == TEXT_TIME && !reading->has_format,
          text_reason_advise_time(reading, token)},
         {rules->notation > TEXT_OPAQUE, ""},
