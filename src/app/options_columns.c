@@ -109,8 +109,8 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
 }
 
 /*
- * Returns the length of a column up to one of the characters `stops` that is not in quotes. Names in
- * quotes begin with one, also behind the + that joins two.
+ * Returns the length of a column up to one of the characters `stops` that is not in quotes. Names
+ * in quotes begin with one, also behind the + that joins two.
  */
 static size_t options_column_length(const char *text, const char *stops)
 {
@@ -271,7 +271,8 @@ static enum status options_join_column(struct options *options, struct options_c
         const bool is_quoted = *half == '"';
         const char *rest = is_quoted ? options_unquote(half) : "";
         if (!rest || *rest)
-            return status_fail(failure, STATUS_USAGE, "invalid column '%s': a name in quotes does not end with one",
+            return status_fail(failure, STATUS_USAGE,
+                               "invalid column '%s': a name in quotes does not end with one",
                                column->where);
         column->half_field[i] = 1;
         if (is_quoted ||
