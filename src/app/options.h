@@ -48,18 +48,6 @@ enum options_base {
     OPTIONS_BASE_16,
 };
 
-/* How the values of a column are written. */
-enum options_kind_of_column {
-    OPTIONS_KIND_DEFAULT, /* of -f as --base and --decimals say, else integers */
-    OPTIONS_KIND_INT,
-    OPTIONS_KIND_HEX,
-    OPTIONS_KIND_FIXED,
-    OPTIONS_KIND_TIME,
-    OPTIONS_KIND_LOCAL_TIME,
-    OPTIONS_KIND_IP,
-    OPTIONS_KIND_TEXT,
-};
-
 /* A column: a field of text, or with an `element` an integer of binary records. */
 struct options_column {
     const char *typed; /* all of it; the first where_bytes say where it is: */
@@ -67,18 +55,16 @@ struct options_column {
     const char *where; /* NULL only while it is parsed */
     int32_t field;     /* its number, 1 if it has a name */
     bool is_name;
-    const char *name;       /* NULL: none */
-    size_t plus;            /* where typed[0..where_bytes) joins two fields; 0: it does not */
-    int32_t half_field[2];  /* the two, likewise, */
-    const char *half[2];    /* and their names */
-    struct element element; /* its `bytes` are 0 for a field of text */
-    uint64_t offset;        /* of the element in its record */
-    enum options_kind_of_column kind;
-    unsigned decimals;              /* fixed point, times */
-    uint64_t width;                 /* numbers are floored to multiples of it; 0: they are not */
-    struct kind_time_bucket bucket; /* times, likewise */
-    struct kind_ip_prefix prefix;   /* addresses, likewise */
-    bool is_saved;                  /* in the line of a state: the kind of numbers is their type */
+    const char *name;        /* NULL: none */
+    size_t plus;             /* where typed[0..where_bytes) joins two fields; 0: it does not */
+    int32_t half_field[2];   /* the two, likewise, */
+    const char *half[2];     /* and their names */
+    struct element element;  /* its `bytes` are 0 for a field of text */
+    uint64_t offset;         /* of the element in its record */
+    const struct kind *kind; /* NULL: of -f as --base and --decimals say, else integers */
+    unsigned decimals;       /* fixed point, times */
+    struct kind_width width; /* to which values are floored */
+    bool is_saved;           /* in the line of a state: the kind of numbers is their type */
 };
 
 /* The columns of an option, which may be given several times. */

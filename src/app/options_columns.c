@@ -22,16 +22,22 @@ static const struct {
     {"=", PREDICATE_EQ},      {"<", PREDICATE_LT},        {">", PREDICATE_GT},
 };
 
-const struct options_column_kind options_column_kinds[] = {
-    [OPTIONS_KIND_INT] = {"int", TEXT_INTEGERS, ELEMENT_DECIMAL, NULL, 0},
-    [OPTIONS_KIND_HEX] = {"hex", TEXT_HEX, ELEMENT_DECIMAL, NULL, 0},
-    [OPTIONS_KIND_FIXED] = {"", TEXT_FIXED, ELEMENT_DECIMAL, NULL, TEXT_DECIMALS_MAX},
-    [OPTIONS_KIND_TIME] = {"time", TEXT_TIME, ELEMENT_TIME, "i64", KIND_TIME_DIGITS_MAX},
-    [OPTIONS_KIND_LOCAL_TIME] = {"localtime", TEXT_TIME, ELEMENT_LOCAL_TIME, "i64",
-                                 KIND_TIME_DIGITS_MAX},
-    [OPTIONS_KIND_IP] = {"ip", TEXT_IP, ELEMENT_IP, "u64", 0},
-    [OPTIONS_KIND_TEXT] = {"text", TEXT_BYTES, ELEMENT_TEXT, "u64", 0},
-};
+const struct kind *options_default_kind(const struct options *options)
+{
+    return &kind_rows[options->has_decimals              ? KIND_FIXED
+                      : options->base == OPTIONS_BASE_16 ? KIND_HEX
+                                                         : KIND_INT];
+}
+
+bool options_is_time(const struct options_column *column)
+{
+    return column->kind && column->kind->scale == KIND_INSTANTS;
+}
+
+bool options_is_text(const struct options_column *column)
+{
+    return column->kind && column->kind->has_dictionary;
+}
 
 size_t options_find_operator(const char *text, enum predicate_relation *relation)
 {
@@ -64,46 +70,32 @@ static bool options_parse_type(const char *text, size_t length, struct element *
 static bool options_parse_kind(const char *text, size_t length, struct options_column *column)
 {
     const char *slash = memchr(text, '/', length);
-    const size_t kind = slash ? (size_t)(slash - text) : length;
-    const char *point = memchr(text, '.', kind);
-    const size_t name = point ? (size_t)(point - text) : kind;
+    const size_t bytes = slash ? (size_t)(slash - text) : length;
+    const char *point = memchr(text, '.', bytes);
+    const size_t name = point ? (size_t)(point - text) : bytes;
     __int128 decimals = 0;
-    bool is_valid = true;
     struct element type = column->element;
     const bool has_type = column->is_saved && options_parse_type(text, name, &type);
-    const unsigned of_type = point ? OPTIONS_KIND_FIXED : OPTIONS_KIND_INT;
 
-    for (unsigned i = OPTIONS_KIND_INT;
-         i < sizeof options_column_kinds / sizeof *options_column_kinds; i++) {
-        const struct options_column_kind *row = &options_column_kinds[i];
-        if (has_type ? i != of_type
-                     : strlen(row->name) != name || memcmp(row->name, text, name) != 0)
+    for (size_t i = 0; i < KINDS; i++) {
+        const struct kind *kind = &kind_rows[i];
+        if (has_type ? i != (point ? KIND_FIXED : KIND_INT)
+                     : strlen(kind->name) != name || memcmp(kind->name, text, name) != 0)
             continue;
         struct options_column found = *column;
-        found.kind = (enum options_kind_of_column)i;
+        found.kind = kind;
         found.element = type;
-        if (point ? !decimal_parse(point + 1, kind - name - 1, DECIMAL_UNIT_SI, &decimals) ||
-                        decimals < 0 || decimals > row->decimals_max || row->decimals_max == 0
+        if (point ? !decimal_parse(point + 1, bytes - name - 1, DECIMAL_UNIT_SI, &decimals) ||
+                        decimals < 0 || decimals > kind->decimals_max || kind->decimals_max == 0
                   : name == 0)
             return false;
         found.decimals = (unsigned)decimals;
-        found.prefix = (struct kind_ip_prefix){32, 128};
-        const char *width = slash + 1;
-        const size_t bytes = length - kind - 1;
-        __int128 number = 0;
-        if (slash && row->text == TEXT_BYTES)
+        found.width = (struct kind_width){.prefix = {32, 128}};
+        if (slash && (!kind->parse_width || !kind->parse_width(slash + 1, length - bytes - 1,
+                                                               found.decimals, &found.width)))
             return false;
-        if (slash && row->text == TEXT_IP)
-            is_valid = kind_ip_prefix_parse(width, bytes, &found.prefix);
-        else if (slash && row->text == TEXT_TIME)
-            is_valid = kind_time_bucket_parse(width, bytes, found.decimals, &found.bucket);
-        else if (slash)
-            is_valid = decimal_parse_fixed(width, bytes, found.decimals, &number) && number >= 1 &&
-                       number <= INT64_MAX;
-        found.width = (uint64_t)number;
-        if (is_valid)
-            *column = found;
-        return is_valid;
+        *column = found;
+        return true;
     }
     return false;
 }
@@ -222,7 +214,7 @@ static bool options_parse_column(const struct options *options, char *text,
             return true;
         }
     }
-    if (options_column_kinds[column->kind].text == TEXT_TIME)
+    if (options_is_time(column))
         column->plus = options_find_plus(text, length);
     column->is_name = !options_parse_field(options, text, length, &column->field, &is_valid);
     return is_valid;
@@ -377,7 +369,7 @@ enum status options_finish_columns(struct options *options, struct failure *fail
                     return options_fail_value(row->name, columns->lists[k], row->expected, failure);
                 if (options_name_column(options, column, failure) != STATUS_OK)
                     return failure->status;
-                has_time |= options_column_kinds[column->kind].text == TEXT_TIME;
+                has_time |= options_is_time(column);
             }
         }
     }
@@ -385,21 +377,20 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         if (options_parse_condition(options, &options->conditions[i], &options->where.list[i],
                                     failure) != STATUS_OK)
             return failure->status;
-        has_time |= options_column_kinds[options->where.list[i].kind].text == TEXT_TIME;
+        has_time |= options_is_time(&options->where.list[i]);
     }
     /* A kind of the first value is also that of bounds, but not of the other values. */
+    const struct kind *by_default = options_default_kind(options);
     for (size_t i = 1; i < options->field.count; i++) {
         struct options_column *column = &options->field.list[i];
-        if (column->kind == OPTIONS_KIND_DEFAULT) {
-            column->kind = options->has_decimals              ? OPTIONS_KIND_FIXED
-                           : options->base == OPTIONS_BASE_16 ? OPTIONS_KIND_HEX
-                                                              : OPTIONS_KIND_INT;
+        if (!column->kind) {
+            column->kind = by_default;
             column->decimals = options->decimals;
         }
     }
     const struct options_column *first = &options->field.list[0];
-    if (options->field.count > 0 && first->kind != OPTIONS_KIND_DEFAULT) {
-        options->has_decimals = first->kind == OPTIONS_KIND_FIXED;
+    if (options->field.count > 0 && first->kind) {
+        options->has_decimals = first->kind == &kind_rows[KIND_FIXED];
         options->decimals = options->has_decimals ? first->decimals : 0;
     }
     if (options->time_format_text &&

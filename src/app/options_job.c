@@ -21,7 +21,7 @@ static enum status options_make_column(const struct options *options, const stru
                                        struct failure *failure)
 {
     static const struct options_column none = {.typed = NULL};
-    const bool has_default = is_value && (!from || from->kind == OPTIONS_KIND_DEFAULT);
+    const bool has_default = is_value && (!from || !from->kind);
 
     from = from ? from : &none;
     *column = (struct column){
@@ -33,7 +33,8 @@ static enum status options_make_column(const struct options *options, const stru
         .offset = options->record_offset,
     };
     if (!job->is_text) {
-        if (from->kind > OPTIONS_KIND_INT && from->kind != OPTIONS_KIND_FIXED)
+        if (from->kind && from->kind->notation != TEXT_INTEGERS &&
+            from->kind->notation != TEXT_FIXED)
             return status_fail(failure, STATUS_USAGE,
                                "--record: %s '%s' can be of kind int or .N alone", option,
                                from->typed);
@@ -42,7 +43,8 @@ static enum status options_make_column(const struct options *options, const stru
             column->offset = from->offset;
         }
         column->element.decimals = from->decimals;
-        if (is_value && from->width > 0)
+        column->element.kind = from->kind ? (enum kind_id)(from->kind - kind_rows) : KIND_INT;
+        if (is_value && from->width.units > 0)
             return status_fail(failure, STATUS_USAGE,
                                "--record: %s '%s' cannot have a width; use --width", option,
                                from->typed);
@@ -56,29 +58,23 @@ static enum status options_make_column(const struct options *options, const stru
                            (unsigned long long)column->offset,
                            (unsigned long long)options->record_bytes);
     }
-    enum options_kind_of_column kind = from->kind;
-    if (kind == OPTIONS_KIND_DEFAULT)
-        kind = has_default && options->has_decimals              ? OPTIONS_KIND_FIXED
-               : has_default && options->base == OPTIONS_BASE_16 ? OPTIONS_KIND_HEX
-                                                                 : OPTIONS_KIND_INT;
-    const struct options_column_kind *row = &options_column_kinds[kind];
-    if (row->type)
-        element_parse(row->type, &column->element);
+    const struct kind *kind = from->kind    ? from->kind
+                              : has_default ? options_default_kind(options)
+                                            : &kind_rows[KIND_INT];
+    if (kind->type)
+        element_parse(kind->type, &column->element);
     else if (from->element.bytes > 0) /* in the line of a state */
         column->element = from->element;
     else if (!is_value)
         element_parse(job->element.type == ELEMENT_U64 ? "u64" : "i64", &column->element);
     column->element.swapped = false; /* parsed values are in this machine's byte order */
     column->element.decimals = has_default ? options->decimals : from->decimals;
-    column->element.notation = row->results;
-    column->notation = row->text;
-    column->bucket = from->bucket;
-    if (row->text == TEXT_TIME && options->time_format_text)
+    column->element.kind = (enum kind_id)(kind - kind_rows);
+    column->element.bytes = kind->words > 1 ? kind->words * 8 : column->element.bytes;
+    column->element.prefix = from->width.prefix;
+    column->notation = kind->notation;
+    if (kind->scale == KIND_INSTANTS && options->time_format_text)
         column->time_format = &options->time_format;
-    if (row->text == TEXT_IP) {
-        column->element.bytes = sizeof(struct kind_ip);
-        column->element.prefix = from->prefix;
-    }
     return STATUS_OK;
 }
 
@@ -88,15 +84,10 @@ static enum status options_make_column(const struct options *options, const stru
  */
 static enum status options_fail_condition(const struct options_condition *typed, const char *value,
                                           size_t length, size_t line, const struct element *element,
-                                          enum options_kind_of_column kind, struct failure *failure)
+                                          const struct kind *kind, struct failure *failure)
 {
     const int shown = length < OPTIONS_SHOWN_MAX ? (int)length : OPTIONS_SHOWN_MAX;
-    const char *expected =
-        element->notation == ELEMENT_IP
-            ? "an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8"
-        : element->notation != ELEMENT_DECIMAL ? "a time such as 2026-11-21T13:45:02Z"
-        : element->decimals > 0                ? "a number with no more decimals than its column"
-                                               : "an integer such as 500, -3 or 5M";
+    const char *expected = kind_rows[element->kind].value;
     char advice[OPTIONS_ADVICE_SIZE];
 
     if (line > 0)
@@ -125,12 +116,11 @@ static struct predicate_text options_trim(struct predicate_text item)
  * compares with it; or that a number or a time is one of the items. Empty lines of a file are none.
  */
 static enum status options_make_list(const struct options_condition *typed,
-                                     const struct element *element,
-                                     enum options_kind_of_column kind,
+                                     const struct element *element, const struct kind *kind,
                                      const struct lists_items *items, struct predicate *condition,
                                      struct failure *failure)
 {
-    const bool is_address = element->notation == ELEMENT_IP;
+    const bool is_address = element_is_wide(element);
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
     enum status status = STATUS_OK;
     size_t count = 0;
@@ -182,12 +172,12 @@ static enum status options_make_list(const struct options_condition *typed,
 
 /* Makes the condition of a column of the job. Reads a file of a list only `with_files`. */
 static enum status options_make_condition(const struct options_condition *typed,
-                                          const struct element *element,
-                                          enum options_kind_of_column kind, bool with_files,
-                                          struct predicate *condition, struct failure *failure)
+                                          const struct element *element, const struct kind *kind,
+                                          bool with_files, struct predicate *condition,
+                                          struct failure *failure)
 {
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
-    const bool is_text = element->notation == ELEMENT_TEXT;
+    const bool is_text = element_is_text(element);
     const size_t bytes = strlen(typed->value);
     struct predicate_text whole = {typed->value, bytes};
     struct lists_items items = {.list = NULL};
@@ -199,7 +189,7 @@ static enum status options_make_condition(const struct options_condition *typed,
                            typed->typed);
     if (is_list && lists_is_file(typed->value) && !with_files)
         return STATUS_OK;
-    if (is_list && lists_is_file(typed->value) && element->notation == ELEMENT_DECIMAL) {
+    if (is_list && lists_is_file(typed->value) && kind_rows[element->kind].scale == KIND_NUMBERS) {
         void *keys = NULL; /* of any number of numbers */
         size_t count = 0;
         enum status read =
@@ -210,7 +200,7 @@ static enum status options_make_condition(const struct options_condition *typed,
         free(keys);
         return read;
     }
-    if (!is_list && !is_text && element->notation != ELEMENT_IP) {
+    if (!is_list && !is_text && !element_is_wide(element)) {
         if (!element_read(element, typed->value, bytes, &value))
             return options_fail_condition(typed, typed->value, bytes, 0, element, kind, failure);
         return predicate_init(condition, typed->relation, typed->value, element, failure);
@@ -300,7 +290,7 @@ static enum status options_make_columns(const struct options *options, size_t va
             next->element = job->element;
             next->element.swapped = false;
             next->notation = TEXT_NOTHING;
-            next->width = 0;
+            next->width = (struct kind_width){.units = 0};
         }
         next++;
     }
@@ -525,12 +515,11 @@ static enum status options_check_kinds(const struct options *options, struct fai
     const struct print_options *print = &options->print;
 
     for (size_t i = 0; i < options->field.count; i++) {
-        const enum options_kind_of_column kind = options->field.list[i].kind;
-        const bool is_text = kind == OPTIONS_KIND_TEXT;
-        if (options_column_kinds[kind].text == TEXT_TIME && print->format == &print_gnuplot)
+        const struct kind *kind = options->field.list[i].kind;
+        if (options_is_time(&options->field.list[i]) && print->format == &print_gnuplot)
             return status_fail(failure, STATUS_USAGE,
                                "--format gnuplot does not go with times (svg does)");
-        if (!is_text && kind != OPTIONS_KIND_IP)
+        if (!kind || kind->scale != KIND_NAMES)
             continue;
         if (operation == OPERATION_REDUCE) {
             const struct reductions *reductions = &options->reductions;
@@ -538,8 +527,7 @@ static enum status options_check_kinds(const struct options *options, struct fai
                 const enum reduction_id id = reductions->list[r].id;
                 if (id != REDUCTION_COUNT && id != REDUCTION_DISTINCT)
                     return status_fail(failure, STATUS_USAGE,
-                                       "reduce of %s takes count and distinct alone",
-                                       is_text ? "texts" : "addresses");
+                                       "reduce of %s takes count and distinct alone", kind->nouns);
             }
             continue;
         }
@@ -547,19 +535,18 @@ static enum status options_check_kinds(const struct options *options, struct fai
             return status_fail(failure, STATUS_USAGE,
                                "%s does not take columns of %s: uniq, reduce distinct, --by and "
                                "--where do",
-                               job_operation_names[operation], is_text ? "texts" : "addresses");
-        const char *const noun = is_text ? "texts" : "addresses";
+                               job_operation_names[operation], kind->nouns);
         if (print->format && !print->format->has_values)
             return status_fail(failure, STATUS_USAGE,
                                "uniq of %s does not go with --format %s (tsv, csv, json, jsonl)",
-                               noun, print->format->name);
+                               kind->nouns, print->format->name);
         if (print->plot)
             return status_fail(failure, STATUS_USAGE,
                                "uniq of %s does not go with --plot (--percent prints shares)",
-                               noun);
+                               kind->nouns);
         if (print->zeros || print->quantiles.count > 0)
-            return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s", noun,
-                               print->zeros ? "zeros" : "quantiles");
+            return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s",
+                               kind->nouns, print->zeros ? "zeros" : "quantiles");
     }
     return STATUS_OK;
 }
@@ -635,7 +622,8 @@ static enum status options_check_columns(const struct options *options, struct f
                 return status_fail(failure, STATUS_USAGE,
                                    "%s TYPE@OFFSET needs --record, the bytes of a record",
                                    uses[i].option);
-            if (i == 1 && column->kind > OPTIONS_KIND_HEX)
+            if (i == 1 && column->kind &&
+                column->kind->decimals_max + (column->kind->scale != KIND_NUMBERS) > 0)
                 return status_fail(failure, STATUS_USAGE,
                                    "--weight '%s' can be of kind int or hex alone", column->typed);
             if (!is_element && options->record_bytes > 0)
@@ -663,7 +651,7 @@ enum status options_check(const struct options *options, enum options_input *inp
         options->text || options->jsonl || options->delimiter != TEXT_NO_DELIMITER ||
         options->csv || options->header_lines > 0 || options->comment >= 0 ||
         options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
-        (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
+        (options->has_decimals && options->field.list[0].kind != &kind_rows[KIND_FIXED]);
     const bool is_text = has_fields || has_text;
     const bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
     const bool has_range = options->range_text != NULL;

@@ -75,7 +75,7 @@ static void run_note_conditions(const struct run *run)
 
     for (size_t i = 0; i < job->condition_count; i++) {
         const struct options_condition *condition = &options->conditions[i];
-        const bool is_text = options->where.list[i].kind == OPTIONS_KIND_TEXT;
+        const bool is_text = options_is_text(&options->where.list[i]);
         const bool is_list =
             condition->relation == PREDICATE_EQ || condition->relation == PREDICATE_NE;
         const char *value = condition->value;
@@ -502,8 +502,7 @@ static enum text_row_end run_row_end(const struct options *options)
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         for (size_t k = 0; k < columns[i]->count; k++) {
             const struct options_column *column = &columns[i]->list[k];
-            keeps |= column->kind == OPTIONS_KIND_TEXT &&
-                     (!by_blanks || column->field == TEXT_WHOLE_LINE);
+            keeps |= options_is_text(column) && (!by_blanks || column->field == TEXT_WHOLE_LINE);
         }
     }
     return !options->ends_with_nul    ? TEXT_ENDS_LF

@@ -284,8 +284,8 @@ static void cpu_rows_gather_keys(const struct job *job, const struct column *col
         cpu_rows_gather(job, column, records + i * job_value_bytes(job), some, elements);
         cpu_keys_widen(&column->element, elements, some, keys + i);
     }
-    for (size_t i = 0; column->width > 1 && i < n; i++)
-        column_floor(&keys[i], column->width, column->element.is_signed);
+    for (size_t i = 0; column->width.units > 1 && i < n; i++)
+        column_floor(&keys[i], column->width.units, column->element.is_signed);
 }
 
 /* Keeps of kept[0..n), indices of records, those that meet all conditions. Returns how many. */

@@ -46,7 +46,7 @@ bool job_has_texts(const struct job *job)
     bool has_texts = false;
 
     for (size_t i = 0; i < job_condition_column(job); i++)
-        has_texts = has_texts || job->columns[i].element.notation == ELEMENT_TEXT;
+        has_texts = has_texts || element_is_text(&job->columns[i].element);
     return has_texts;
 }
 

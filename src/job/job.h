@@ -74,10 +74,9 @@ struct column {
     struct element
         element;   /* its keys; binary: also how they lie in the record; text: not swapped */
     size_t offset; /* binary: of the element in the record */
-    enum text_notation notation; /* text */
-    uint64_t width;              /* numbers are floored to its multiples; 0: they are not */
+    enum text_notation notation;                /* text */
+    struct kind_width width;                    /* to which values are floored */
     const struct kind_time_format *time_format; /* times; NULL: that of any form; not owned */
-    struct kind_time_bucket bucket;             /* times are floored to it, if it has a width */
     size_t half; /* text: two fields are joined, with a blank between: those of the job's columns
                     `half` and half + 1. A field with the name of both goes before. 0: no */
     const char *where; /* its number or name as typed, or TYPE@OFFSET; NULL: not named; not owned */
@@ -86,13 +85,13 @@ struct column {
 /* Returns whether times are floored to buckets. Pure. */
 static inline bool column_has_bucket(const struct column *column)
 {
-    return column->bucket.width > 0 || column->bucket.months > 0;
+    return column->width.bucket.width > 0 || column->width.bucket.months > 0;
 }
 
 /* Returns how many words of 64 bits a column's keys have. Pure. */
 static inline size_t column_words(const struct column *column)
 {
-    return column->element.notation == ELEMENT_IP ? 2 : 1;
+    return kind_rows[column->element.kind].words;
 }
 
 /*

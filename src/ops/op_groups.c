@@ -251,7 +251,7 @@ static bool op_groups_is_possible(const struct groups *groups, const uint64_t *r
     for (size_t i = 0; i < job->group_count; i++) {
         const struct element *element = &job->columns[job_group_column(job) + i].element;
         const __int128 value = groups_value(groups, row, i);
-        if (element->notation != ELEMENT_IP &&
+        if (!element_is_wide(element) &&
             (value < element_min(element) || value >= element_limit(element)))
             return false;
     }
@@ -380,7 +380,7 @@ static void op_groups_write_columns(const struct groups *groups, const uint64_t 
         const struct element *element = &job->columns[job_group_column(job) + i].element;
         if (is_json)
             print_write_group_member(writer, job, prefixes, i);
-        if (element->notation == ELEMENT_TEXT) {
+        if (element_is_text(element)) {
             const char *text = groups_text(groups, row[groups->words[i]], &bytes);
             print_write_text(writer, text, bytes, separator);
         } else {

@@ -273,7 +273,7 @@ static const char *text_reason_advise_time(const struct text_reading *reading,
     const bool is_cell = reading->is_json || reading->rules->field == TEXT_WHOLE_LINE ||
                          text_has_cells(reading->rules);
     const struct kind_time_rules time = {
-        .is_local = reading->element->notation == ELEMENT_LOCAL_TIME,
+        .is_local = kind_rows[reading->element->kind].is_local,
         .is_cell = is_cell,
     };
     size_t length;
@@ -615,21 +615,11 @@ static bool text_reason_has_wrong_fields(const struct text_reading *reading, siz
 /* What the values of a column are. */
 static const char *text_reason_noun(const struct text_reading *reading)
 {
-    const struct text_rules *rules = reading->rules;
+    const struct kind *kind = &kind_rows[reading->element->kind];
 
-    switch (rules->notation) {
-    case TEXT_TIME:
-        return "time";
-    case TEXT_IP:
-        return "address";
-    case TEXT_BYTES:
-        return "text";
-    default:
-        return rules->from_zero                ? "weight"
-               : reading->is_group             ? "group"
-               : rules->notation == TEXT_FIXED ? "number"
-                                               : "integer";
-    }
+    if (kind->scale != KIND_NUMBERS)
+        return kind->noun;
+    return reading->rules->from_zero ? "weight" : reading->is_group ? "group" : kind->noun;
 }
 
 void text_explain_invalid(const struct text_reading *reading, const struct text_token *token,
@@ -681,7 +671,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         snprintf(decimals, sizeof decimals, " with --decimals %u", rules->decimals);
     const struct kind_time_rules time = {
         .digits = reading->element->decimals,
-        .is_local = reading->element->notation == ELEMENT_LOCAL_TIME,
+        .is_local = kind_rows[reading->element->kind].is_local,
         .is_cell = true,
     };
     if (rules->notation == TEXT_TIME && token->bytes > 0 &&

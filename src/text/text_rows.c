@@ -56,7 +56,7 @@ bool text_rows_are_needed(const struct job *job)
 {
     const struct column *first = &job->columns[0];
 
-    return job_has_rows(job) || first->name || job->json || first->width > 1 ||
+    return job_has_rows(job) || first->name || job->json || first->width.units > 1 ||
            first->notation > TEXT_OPAQUE || first->field == TEXT_WHOLE_LINE;
 }
 
@@ -106,7 +106,7 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
         *column = (struct text_rows_column){
             .index = index,
             .rules = job_column_rules(job, rows->rules, index),
-            .width = of->width,
+            .width = of->width.units,
             .of = of,
             .is_number = of->notation < TEXT_OPAQUE,
             .key_bytes = job_key_bytes(job, index),
@@ -199,14 +199,15 @@ static bool text_rows_read_time(const struct column *of, bool is_cell, bool is_j
         .is_cell = is_cell,
         .is_joined = is_joined,
         .digits = of->element.decimals,
-        .is_local = of->element.notation == ELEMENT_LOCAL_TIME,
+        .is_local = kind_rows[of->element.kind].is_local,
         .format = of->time_format,
     };
     int64_t time;
 
     if (bytes == 0 || kind_time_read(&rules, text, bytes, bytes + more, &time) == 0)
         return false;
-    *key = (uint64_t)(column_has_bucket(of) ? kind_time_bucket_floor(&of->bucket, time) : time);
+    *key =
+        (uint64_t)(column_has_bucket(of) ? kind_time_bucket_floor(&of->width.bucket, time) : time);
     return true;
 }
 

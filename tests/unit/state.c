@@ -22,11 +22,11 @@
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 #define POWER2(n)           ((__int128)1 << (n))
 
-enum kind { BINS, WIDTH, POWERS, EDGES };
+enum state_kind { BINS, WIDTH, POWERS, EDGES };
 
 /* Bins: number; width: the width; powers: the base; edges: how many, two apart but for the last. */
 struct shape {
-    enum kind kind;
+    enum state_kind kind;
     const char *type;
     __int128 low;
     __int128 high;
