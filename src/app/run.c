@@ -111,8 +111,8 @@ static bool run_may_count_header(const struct run *run)
 
     for (size_t i = 0; takes_any && i < job_column_count(job); i++) {
         const struct column *column = &job->columns[i];
-        takes_any =
-            !column->name && (column->notation == TEXT_BYTES || column->notation == TEXT_NOTHING);
+        takes_any = !column->name &&
+                    (element_is_text(&column->element) || column->notation == TEXT_NOTHING);
     }
     return takes_any && parse_errors_values(job->errors) > 0;
 }
@@ -448,7 +448,7 @@ static enum status run_operation(struct run *run, struct failure *failure)
         format.names[i] = job->json ? NULL : job->columns[i].name;
         format.half[i] = job->json ? 0 : job->columns[i].half;
         format.has_names |= format.names[i] != NULL;
-        format.drops_mark |= !job->json && job->columns[i].notation == TEXT_BYTES;
+        format.drops_mark |= !job->json && element_is_text(&job->columns[i].element);
     }
     if (format.header_lines == 0 && format.has_names)
         format.header_lines = 1;

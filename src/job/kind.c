@@ -5,7 +5,7 @@
 
 #include "base/decimal.h"
 #include "base/kind_time.h"
-#include "job/element.h"
+#include "job/job.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +50,27 @@ static struct kind_time_rules kind_time_rules_of(const struct element *element)
 {
     return (struct kind_time_rules){.digits = element->decimals,
                                     .is_local = kind_rows[element->kind].is_local};
+}
+
+static bool kind_parse_time(const struct column *column, const struct kind_text *text,
+                            uint64_t key[2])
+{
+    const struct kind_time_rules rules = {
+        .is_cell = text->is_cell,
+        .is_joined = text->is_joined,
+        .digits = column->element.decimals,
+        .is_local = kind_rows[column->element.kind].is_local,
+        .format = column->time_format,
+    };
+    int64_t time;
+
+    if (text->bytes == 0 ||
+        kind_time_read(&rules, text->data, text->bytes, text->bytes + text->more, &time) == 0)
+        return false;
+    key[0] =
+        (uint64_t)(column_has_bucket(column) ? kind_time_bucket_floor(&column->width.bucket, time)
+                                             : time);
+    return true;
 }
 
 static size_t kind_write_time(char *out, const struct element *element, __int128 value)
@@ -110,6 +131,20 @@ static void kind_format_time_width(char out[KIND_WIDTH_SIZE], const struct eleme
 
 /* --- addresses -------------------------------------------------------------------------------- */
 
+static bool kind_parse_address(const struct column *column, const struct kind_text *text,
+                               uint64_t key[2])
+{
+    struct kind_ip address;
+
+    if (text->is_cell ? !kind_ip_read(text->data, text->bytes, &address)
+                      : !kind_ip_read_word(text->data, text->bytes, &address))
+        return false;
+    address = kind_ip_floor(address, column->element.prefix);
+    key[0] = address.high;
+    key[1] = address.low;
+    return true;
+}
+
 static size_t kind_write_address(char *out, const struct element *element, __int128 value)
 {
     return kind_ip_write_prefix(out, element_address_key(value), element->prefix);
@@ -162,8 +197,8 @@ static void kind_format_prefix(char out[KIND_WIDTH_SIZE], const struct element *
     .pair = "two times such as 2026-11-21T13:45:02Z, with no more decimals than their column " \
             "(COLUMN:time.3)",                                                                 \
     .list = "times without blanks, such as 2026-11-21,2026-11-21T13:45:02",                    \
-    .write = kind_write_time, .read = kind_read_time, .parse_width = kind_parse_time_width,    \
-    .format_width = kind_format_time_width
+    .parse = kind_parse_time, .write = kind_write_time, .read = kind_read_time,                \
+    .parse_width = kind_parse_time_width, .format_width = kind_format_time_width
 
 const struct kind kind_rows[KINDS] = {
     [KIND_INT] = {.name = "int", .notation = TEXT_INTEGERS, KIND_OF_INTEGERS},
@@ -187,6 +222,7 @@ const struct kind kind_rows[KINDS] = {
                  .noun = "address",
                  .nouns = "addresses",
                  .value = "an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8",
+                 .parse = kind_parse_address,
                  .write = kind_write_address,
                  .read = kind_read_address,
                  .parse_width = kind_parse_prefix,

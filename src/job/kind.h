@@ -19,7 +19,17 @@
 /* Room for a width, with its slash and a NUL. */
 #define KIND_WIDTH_SIZE 64
 
+struct column;
 struct element;
+
+/* The text of a value, where it stands. */
+struct kind_text {
+    const char *data;
+    size_t bytes;
+    size_t more;    /* bytes after it on its line, which may belong to a time */
+    bool is_cell;   /* the field is a cell, of which the value is all; else a word */
+    bool is_joined; /* it is made of two fields, and nothing after it belongs to it */
+};
 
 /* A row of the table. The first one is what an element of zeros has. */
 enum kind_id {
@@ -63,6 +73,13 @@ struct kind {
     enum kind_scale scale;
     bool is_local;       /* instants, as they were written somewhere */
     bool has_dictionary; /* keys are the numbers of texts in the job's dictionary, or their ranks */
+
+    /*
+     * Reads a value of text and floors it to the width of its column: stores its key, of `words`
+     * words. Returns false if it is invalid. NULL: the parser does it, of numbers as the notation
+     * says, of texts by the dictionary.
+     */
+    bool (*parse)(const struct column *column, const struct kind_text *text, uint64_t key[2]);
 
     /* Writes a value, without a NUL, to ELEMENT_TEXT_SIZE bytes. Returns the length. */
     size_t (*write)(char *out, const struct element *element, __int128 value);

@@ -338,8 +338,8 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {quoted.is_wrong && after_quotes, text_reason_name_separator(after_quotes, true)},
         {is_indented || (quoted.is_wrong && before != '"'),
          "there are blanks or text around its quotes"},
-        {rules->notation == TEXT_TIME && reading->year > 0, of_year},
-        {rules->notation == TEXT_TIME && !reading->has_format,
+        {element_is_time(reading->element) && reading->year > 0, of_year},
+        {element_is_time(reading->element) && !reading->has_format,
          text_reason_advise_time(reading, token)},
         {rules->notation > TEXT_OPAQUE, ""},
         {!reading->is_json && text_reason_is_json(is_word ? text : line, is_word ? bytes : length),
@@ -657,7 +657,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         text_reason_has_wrong_fields(reading, token->offset, out))
         return;
     text_advise_token(reading, token, advice);
-    if (rules->notation == TEXT_BYTES && token->bytes > TEXT_BYTES_MAX) {
+    if (element_is_text(reading->element) && token->bytes > TEXT_BYTES_MAX) {
         snprintf(out, TEXT_REASON_SIZE, "text of more than %zu bytes", TEXT_BYTES_MAX);
         return;
     }
@@ -674,7 +674,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         .is_local = kind_rows[reading->element->kind].is_local,
         .is_cell = true,
     };
-    if (rules->notation == TEXT_TIME && token->bytes > 0 &&
+    if (element_is_time(reading->element) && token->bytes > 0 &&
         kind_time_is_out_of_range(&time, begin, token->bytes, token->bytes))
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for times with %u digits of a second",
                  shown, time.digits);
