@@ -280,7 +280,7 @@ static enum status options_finish(struct options *options, struct failure *failu
     struct element bounds; /* values as bounds are written: as the column says, or --decimals */
     element_parse("i64", &bounds);
     bounds.decimals = is_time ? first->decimals : decimals;
-    bounds.kind = (enum kind_id)(kind - kind_rows);
+    bounds.kind = kind_id_of(kind);
     struct kind_time_bucket bucket = {.width = 0};
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
         return status_fail(failure, STATUS_USAGE,
@@ -334,7 +334,7 @@ static enum status options_set_reductions(struct options *options, const char *o
     for (size_t i = 0; i < options->field.count; i++) {
         const struct kind *kind = options->field.list[i].kind;
         has_times = has_times || options_is_time(&options->field.list[i]);
-        has_bits = has_bits && (!kind || (kind->scale == KIND_NUMBERS && kind->decimals_max == 0));
+        has_bits = has_bits && kind_is_number(kind, false);
     }
 
     if (operand)

@@ -390,7 +390,7 @@ enum status options_finish_columns(struct options *options, struct failure *fail
     }
     const struct options_column *first = &options->field.list[0];
     if (options->field.count > 0 && first->kind) {
-        options->has_decimals = first->kind == &kind_rows[KIND_FIXED];
+        options->has_decimals = kind_is_number(first->kind, true);
         options->decimals = options->has_decimals ? first->decimals : 0;
     }
     if (options->time_format_text &&

@@ -43,7 +43,7 @@ static enum status options_make_column(const struct options *options, const stru
             column->offset = from->offset;
         }
         column->element.decimals = from->decimals;
-        column->element.kind = from->kind ? (enum kind_id)(from->kind - kind_rows) : KIND_INT;
+        column->element.kind = kind_id_of(from->kind);
         if (is_value && from->width.units > 0)
             return status_fail(failure, STATUS_USAGE,
                                "--record: %s '%s' cannot have a width; use --width", option,
@@ -60,7 +60,7 @@ static enum status options_make_column(const struct options *options, const stru
     }
     const struct kind *kind = from->kind    ? from->kind
                               : has_default ? options_default_kind(options)
-                                            : &kind_rows[KIND_INT];
+                                            : &kind_rows[0];
     if (kind->type)
         element_parse(kind->type, &column->element);
     else if (from->element.bytes > 0) /* in the line of a state */
@@ -69,7 +69,7 @@ static enum status options_make_column(const struct options *options, const stru
         element_parse(job->element.type == ELEMENT_U64 ? "u64" : "i64", &column->element);
     column->element.swapped = false; /* parsed values are in this machine's byte order */
     column->element.decimals = has_default ? options->decimals : from->decimals;
-    column->element.kind = (enum kind_id)(kind - kind_rows);
+    column->element.kind = kind_id_of(kind);
     column->element.bytes = kind->words > 1 ? kind->words * 8 : column->element.bytes;
     column->element.prefix = from->width.prefix;
     column->notation = kind->notation;
@@ -622,8 +622,7 @@ static enum status options_check_columns(const struct options *options, struct f
                 return status_fail(failure, STATUS_USAGE,
                                    "%s TYPE@OFFSET needs --record, the bytes of a record",
                                    uses[i].option);
-            if (i == 1 && column->kind &&
-                column->kind->decimals_max + (column->kind->scale != KIND_NUMBERS) > 0)
+            if (i == 1 && !kind_is_number(column->kind, false))
                 return status_fail(failure, STATUS_USAGE,
                                    "--weight '%s' can be of kind int or hex alone", column->typed);
             if (!is_element && options->record_bytes > 0)
@@ -651,7 +650,7 @@ enum status options_check(const struct options *options, enum options_input *inp
         options->text || options->jsonl || options->delimiter != TEXT_NO_DELIMITER ||
         options->csv || options->header_lines > 0 || options->comment >= 0 ||
         options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
-        (options->has_decimals && options->field.list[0].kind != &kind_rows[KIND_FIXED]);
+        (options->has_decimals && !kind_is_number(options->field.list[0].kind, true));
     const bool is_text = has_fields || has_text;
     const bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
     const bool has_range = options->range_text != NULL;

@@ -190,7 +190,7 @@ static void kind_format_prefix(char out[KIND_WIDTH_SIZE], const struct element *
 
 #define KIND_OF_INSTANTS                                                                       \
     .words = 1, .type = "i64", .decimals_max = KIND_TIME_DIGITS_MAX, .notation = TEXT_TIME,    \
-    .scale = KIND_INSTANTS, .noun = "time", .nouns = "times",                                  \
+    .scale = KIND_INSTANTS, .difference = KIND_FIXED, .noun = "time", .nouns = "times",        \
     .value = "a time such as 2026-11-21T13:45:02Z, with no more decimals than its column "     \
              "(COLUMN:time.3)",                                                                \
     .hint = "",                                                                                \
@@ -205,6 +205,7 @@ const struct kind kind_rows[KINDS] = {
     [KIND_HEX] = {.name = "hex", .notation = TEXT_HEX, KIND_OF_INTEGERS},
     [KIND_FIXED] = {.name = "",
                     .decimals_max = TEXT_DECIMALS_MAX,
+                    .difference = KIND_FIXED,
                     .notation = TEXT_FIXED,
                     KIND_OF_NUMBERS,
                     .noun = "number",

@@ -71,7 +71,8 @@ struct kind {
     unsigned decimals_max;       /* 0: the kind has none */
     enum text_notation notation; /* how text is read */
     enum kind_scale scale;
-    bool is_local;       /* instants, as they were written somewhere */
+    enum kind_id difference; /* the kind of the difference of two values, unless they are names */
+    bool is_local;           /* instants, as they were written somewhere */
     bool has_dictionary; /* keys are the numbers of texts in the job's dictionary, or their ranks */
 
     /*
@@ -103,5 +104,18 @@ struct kind {
 };
 
 extern const struct kind kind_rows[KINDS];
+
+/* Returns the id of a row, and that of integers for NULL. */
+static inline enum kind_id kind_id_of(const struct kind *kind)
+{
+    return kind ? (enum kind_id)(kind - kind_rows) : KIND_INT;
+}
+
+/* Returns whether values are numbers, with or without decimals. NULL: those without. */
+static inline bool kind_is_number(const struct kind *kind, bool has_decimals)
+{
+    return kind ? kind->scale == KIND_NUMBERS && (kind->decimals_max > 0) == has_decimals
+                : !has_decimals;
+}
 
 #endif

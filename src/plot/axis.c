@@ -13,7 +13,7 @@
 size_t axis_write(char out[AXIS_LABEL_SIZE], const struct element *element, __int128 value,
                   bool is_in_picture)
 {
-    const struct element plain = {.kind = KIND_INT};
+    const struct element plain = {.decimals = 0};
     char text[ELEMENT_TEXT_SIZE];
 
     element = element ? element : &plain;
