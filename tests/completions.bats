@@ -67,6 +67,35 @@ options_of_specs() {
     done
 }
 
+# fish_complete LINE: what fish offers for the end of a command line, one a line.
+fish_complete() {
+    fish --no-config -c 'source $srcdir/completions/gpuhist.fish; complete -C $argv[1]' "$1" | cut -f 1
+}
+
+@test "fish: options, values, operations, reductions, columns and files" {
+    command -v fish >/dev/null || skip "no fish"
+    cd "$BATS_TEST_TMPDIR"
+    local operation
+    for operation in $operations; do
+        help_options "$operation" | grep -e -- >help
+        fish_complete "gpuhist $operation --" | sed 's/=$//' | sort >offered
+        diff help offered
+    done
+    diff <(help_options histogram | grep -e --) <(fish_complete 'gpuhist --bins 5 --' | sed 's/=$//' | sort)
+    [ "$(fish_complete 'gpuhist -' | sed 's/=$//' | grep -c '^-[a-zA-Z]$')" -ge 9 ]
+    fish_complete 'gpuhist uniq --format ' | sort | cmp - <(printf '%s\n' csv gnuplot json jsonl npy raw svg tsv)
+    [ "$(fish_complete 'gpuhist --type u6')" = $'u64\nu64be\nu64le' ]
+    printf 'id,ms,"a, b"\r\n' >names.csv
+    [ "$(fish_complete 'gpuhist un')" = uniq ]
+    [ "$(fish_complete 'gpuhist reduce med')" = median ]
+    [ "$(fish_complete 'gpuhist reduce sum,me' | sort | xargs)" = 'sum,mean sum,median' ]
+    [ "$(fish_complete 'gpuhist uniq na')" = names.csv ]
+    [ "$(fish_complete 'gpuhist uniq names.csv -f ' | sort | xargs)" = 'id ms' ]
+    [ "$(fish_complete 'gpuhist uniq names.csv --by id,m')" = id,ms ]
+    [ "$(fish_complete 'gpuhist count --any-of @na')" = @names.csv ]
+    [ "$(fish_complete 'gpuhist uniq --save na')" = names.csv ]
+}
+
 # bats test_tags=slow
 @test "both take a value exactly where --help shows one" {
     cd "$BATS_TEST_TMPDIR"

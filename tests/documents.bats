@@ -169,7 +169,7 @@ END
 @test "the manual and the completions have what the table of options says" {
     local generator=${GPUHIST%/*}/tests/unit/option_documents part
     [ -x "$generator" ] || skip "no build directory"
-    for part in man:man/gpuhist.1 bash:completions/gpuhist.bash zsh:completions/_gpuhist; do
+    for part in man:man/gpuhist.1 bash:completions/gpuhist.bash zsh:completions/_gpuhist fish:completions/gpuhist.fish; do
         # If they differ: make option-documents
         # shellcheck disable=SC2094  # nothing is written
         "$generator" "${part%%:*}" <"$srcdir/${part#*:}" | diff "$srcdir/${part#*:}" -

@@ -3,9 +3,9 @@
  * reductions: copies a file from standard input to standard output, and makes the lines between its
  * markers BEGIN and END of options anew.
  *
- * usage: option_documents bash|zsh|man <FILE
+ * usage: option_documents bash|zsh|fish|man <FILE
  *
- * "make option-documents" does this to all three files; tests/documents.bats compares them. In the
+ * "make option-documents" does this to all of them; tests/documents.bats compares them. In the
  * man page the order, headings, names and arguments are the table's, and the text of each option is
  * kept; one without a text gets its help line.
  */
@@ -220,6 +220,61 @@ static void write_zsh(void)
     }
 }
 
+/* --- fish ---------------------------------------------------------------------------------- */
+
+/* Writes an option, for the operations that take it. */
+static void write_fish_row(const struct options_row *row)
+{
+    const bool has_value = row->argument && *row->argument != '[';
+
+    fputs("complete -c gpuhist -n '__gpuhist_does", stdout);
+    for (unsigned i = 0; i < OPTIONS_COMMANDS; i++) {
+        if (row->traits & options_commands[i].traits)
+            printf(" %s", options_commands[i].name);
+    }
+    putchar('\'');
+    if (row->letter)
+        printf(" -s %c", row->letter);
+    printf(" -l %s", row->name);
+    if (has_value && row->kind == OPTIONS_FILE)
+        fputs(" -r -F", stdout);
+    else if (has_value && row->kind == OPTIONS_DIRECTORY)
+        fputs(" -x -a '(__fish_complete_directories)'", stdout);
+    else if (has_value)
+        fputs(" -x", stdout);
+    if (row->kind == OPTIONS_COLUMNS || row->kind == OPTIONS_CONDITIONS)
+        fputs(" -a '(__gpuhist_columns)'", stdout);
+    else if (row->kind == OPTIONS_LIST ||
+             (row->kind == OPTIONS_PREDICATE && row->value == PREDICATE_ANY_OF))
+        fputs(" -a '(__gpuhist_at_files)'", stdout);
+    if (row->words)
+        printf(" -a '%s'", row->words);
+    fputs(" -d '", stdout);
+    write_escaped(row->help, "\\'");
+    puts("'");
+}
+
+static void write_fish(void)
+{
+    puts("function __gpuhist_operation -a word\n    switch \"$word\"");
+    for (unsigned i = 0; i < OPTIONS_COMMANDS; i++) {
+        const struct options_command *command = &options_commands[i];
+        printf("        case %s%s%s\n            echo %s\n", command->name,
+               command->alias ? " " : "", command->alias ? command->alias : "", command->name);
+    }
+    puts("        case '*'\n            echo histogram\n    end\nend");
+    fputs("set -g __gpuhist_reductions ", stdout);
+    write_reduction_names();
+    putchar('\n');
+    for (unsigned i = 0; i < OPTIONS_COMMANDS; i++) {
+        printf("complete -c gpuhist -n __gpuhist_is_first -a %s -d '", options_commands[i].name);
+        write_escaped(options_commands[i].help, "\\'");
+        puts("'");
+    }
+    for (size_t i = 0; i < options_row_count; i++)
+        write_fish_row(&options_rows[i]);
+}
+
 /* --- man ----------------------------------------------------------------------------------- */
 
 /* What the page says of an option, or below a heading: lines[begin..end). */
@@ -360,6 +415,8 @@ int main(int argc, char **argv)
                 write_bash();
             else if (strcmp(argv[1], "zsh") == 0)
                 write_zsh();
+            else if (strcmp(argv[1], "fish") == 0)
+                write_fish();
             else
                 write_man();
             is_inside = false;
