@@ -31,6 +31,7 @@ struct merge {
     struct state_reader *first; /* has begun the first state */
     struct options of_state;    /* the options of that state */
     struct job job;             /* and their job */
+    struct context context;     /* of the job */
     void *partial;              /* NULL: the first state has not been begun */
     unsigned threads;           /* that take files, as many as there is memory for */
 
@@ -151,7 +152,7 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
         return failure->status;
     enum status status = state_read_options(merge->first, &line, failure);
     if (status == STATUS_OK)
-        status = options_read_line(&merge->of_state, line, job, failure);
+        status = options_read_line(&merge->of_state, line, &merge->context, job, failure);
     job->line = line;
     if (status == STATUS_USAGE) /* the file is wrong, not the command line */
         return state_fail_damaged(merge->first, "its options are invalid", failure);
@@ -184,10 +185,9 @@ enum status merge_run(const struct options *options, struct failure *failure)
             memory_plan_make(&needs, resources_at_start()->memory, job, &merge.threads, failure);
     }
     if (status == STATUS_OK && job_has_texts(job) &&
-        !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_create())))
+        !(merge.context.dictionary =
+              dictionary_create(merge.context.dictionary_bytes, keyed_hash_create())))
         status = status_fail(failure, STATUS_DATA, "no memory for texts");
-    for (size_t i = 0; job->singles && i < job->value_count; i++)
-        job->singles[i].dictionary = job->dictionary;
     if (status == STATUS_OK && !(merge.partial = operation_of(job)->create(job, failure)))
         status = failure->status;
     if (status == STATUS_OK && !options->quiet && options->print.quantiles.count > 0)
@@ -196,7 +196,7 @@ enum status merge_run(const struct options *options, struct failure *failure)
         status = merge_states(&merge, failure);
     if (merge.partial)
         operation_of(job)->destroy(merge.partial);
-    dictionary_destroy(job->dictionary);
+    dictionary_destroy(merge.context.dictionary);
     state_reader_close(merge.first);
     job_destroy(job);
     options_destroy(&merge.of_state);

@@ -254,8 +254,8 @@ static bool options_read_digest(struct predicate *predicate, char *typed,
     return true;
 }
 
-enum status options_read_line(struct options *options, const char *line, struct job *job,
-                              struct failure *failure)
+enum status options_read_line(struct options *options, const char *line, struct context *context,
+                              struct job *job, struct failure *failure)
 {
     char **words = options_split_line(line);
     int count = 0;
@@ -269,7 +269,7 @@ enum status options_read_line(struct options *options, const char *line, struct 
     enum status status = options_parse(options, count, words, true, failure);
     options->words = words;
     if (status == STATUS_OK) /* columns of text may be of any type */
-        status = options_make(options, true, false, job, failure);
+        status = options_make(options, true, false, context, job, failure);
     if (status != STATUS_OK)
         return status;
     bool is_valid = options->command->action == OPTIONS_RUN && !options->help &&

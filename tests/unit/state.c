@@ -104,7 +104,7 @@ static bool read_job(struct state_reader *reader, struct options *options, struc
     *options = (struct options){.words = NULL};
     *job = (struct job){.line = NULL};
     bool is_read = state_read_options(reader, &line, &failure) == STATUS_OK && line &&
-                   options_read_line(options, line, job, &failure) == STATUS_OK;
+                   options_read_line(options, line, NULL, job, &failure) == STATUS_OK;
     job->line = line;
     return is_read;
 }
