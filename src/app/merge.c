@@ -152,25 +152,16 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
         return failure->status;
     enum status status = state_read_options(merge->first, &line, failure);
     if (status == STATUS_OK)
-        status = options_read_line(&merge->of_state, line, &merge->context, job, failure);
-    job->line = line;
+        status = options_read_line(&merge->of_state, line, options, &merge->context, job, failure);
     if (status == STATUS_USAGE) /* the file is wrong, not the command line */
         return state_fail_damaged(merge->first, "its options are invalid", failure);
-    for (size_t i = 0; i <= (job->singles ? job->value_count : 0); i++) {
-        struct job *of = i == 0 ? job : &job->singles[i - 1];
-        of->buffer_bytes = options->buffer_bytes;
-        of->temporary_directory = options->temporary_directory;
-        of->any_order = false;
-        of->is_merged = true;
-    }
-    job->needs_values = options->print.quantiles.count > 0;
     return status == STATUS_OK ? options_check_merged(options, job, failure) : status;
 }
 
 enum status merge_run(const struct options *options, struct failure *failure)
 {
     struct merge merge = {.options = options};
-    struct job *job = &merge.job;
+    const struct job *job = &merge.job;
     struct memory_needs needs;
     enum status status = print_check_format(&options->print, failure);
 
@@ -198,7 +189,7 @@ enum status merge_run(const struct options *options, struct failure *failure)
         operation_of(job)->destroy(merge.partial);
     dictionary_destroy(merge.context.dictionary);
     state_reader_close(merge.first);
-    job_destroy(job);
+    job_destroy(&merge.job);
     options_destroy(&merge.of_state);
     return status;
 }

@@ -226,13 +226,15 @@ enum status options_check(const struct options *options, enum options_input *inp
 char *options_write_line(const struct job *job);
 
 /*
- * Parses such a line and creates its job, which takes no input: the values of lists in files are
- * unknown. Fails with STATUS_USAGE if options_write_line does not write it, with STATUS_DATA if
- * there is no memory. The context is as for options_make. The caller destroys the job, then the
- * options, which own what the job points to, also after a failure. Not thread-safe.
+ * Parses such a line, which the job then owns, and creates its job: to add up states, with the
+ * memory, the temporary directory and the quantiles of the options `merge`. It takes no input: the
+ * values of lists in files are unknown. Fails with STATUS_USAGE if options_write_line does not
+ * write the line, with STATUS_DATA if there is no memory. The context is as for options_make. The
+ * caller destroys the job, then the options, which own what the job points to, also after a
+ * failure. Not thread-safe.
  */
-enum status options_read_line(struct options *options, const char *line, struct context *context,
-                              struct job *job, struct failure *failure);
+enum status options_read_line(struct options *options, char *line, const struct options *merge,
+                              struct context *context, struct job *job, struct failure *failure);
 
 /*
  * Whether two lines are equal. If not, writes how `b` first differs from `a`, for a name behind it,

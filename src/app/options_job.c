@@ -351,10 +351,10 @@ static enum status options_make_columns(const struct options *options, size_t va
     return STATUS_OK;
 }
 
-/* Whether states are saved, to a file or for a window of time. They are in ascending order. */
+/* Whether states are loaded, or saved to a file or for a window. They are in ascending order. */
 static bool options_saves(const struct options *options)
 {
-    return options->print.save || options->window_ns > 0;
+    return options->print.save || options->window_ns > 0 || options->is_saved;
 }
 
 /* Makes the job one of uniq, with bins of that width. */
@@ -475,6 +475,7 @@ static enum status options_make_values_of(const struct options *options, bool is
         .operation = options->command->operation,
         .element = options->element,
         .is_text = is_text,
+        .is_merged = options->is_saved,
         .bin_width = 1,
         .buffer_bytes = options->buffer_bytes,
         .temporary_directory = options->temporary_directory,

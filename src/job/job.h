@@ -1,6 +1,6 @@
 /*
  * The job: what to compute, and all that an engine may know. It is constant after its construction,
- * and all threads share it.
+ * and all threads share it. What a run writes is in its context.
  */
 #ifndef GPUHIST_JOB_H
 #define GPUHIST_JOB_H

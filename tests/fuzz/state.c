@@ -91,6 +91,7 @@ static void destroy(struct sum *sum)
 /* Adds up the states of a file. Returns whether all was well. The caller destroys the sum. */
 static bool merge(const char *name, struct sum *sum)
 {
+    static const struct options none;
     struct failure failure;
     struct state_reader *reader;
     char difference[OPTIONS_DIFFERENCE_SIZE];
@@ -105,11 +106,9 @@ static bool merge(const char *name, struct sum *sum)
             is_fine = options_compare_lines(sum->job.line, line, difference);
             free(line);
         } else {
-            is_fine = options_read_line(&sum->options, line, &sum->context, &sum->job, &failure) ==
-                          STATUS_OK &&
+            is_fine = options_read_line(&sum->options, line, &none, &sum->context, &sum->job,
+                                        &failure) == STATUS_OK &&
                       sum->job.binning.bins <= BINS_MAX;
-            sum->job.line = line;
-            sum->job.any_order = false; /* as with --save */
             sum->context.table_bytes = BUFFER_BYTES;
             is_fine =
                 is_fine && (sum->partial = operation_of(&sum->job)->create(&sum->job, &failure));
