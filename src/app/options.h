@@ -212,13 +212,15 @@ enum status options_check(const struct options *options, enum options_input *inp
 char *options_write_line(const struct job *job);
 
 /*
- * Parses such a line and creates its job, which takes no input: the values of lists in files are
- * unknown. Fails with STATUS_USAGE if options_write_line does not write it, with STATUS_DATA if
- * there is no memory. The caller destroys the job, then the options, which own what the job points
- * to, also after a failure. Not thread-safe.
+ * Parses such a line, which the job then owns, and creates its job: to add up states, with the
+ * memory, the temporary directory and the quantiles of the options `merge`. It takes no input: the
+ * values of lists in files are unknown. Fails with STATUS_USAGE if options_write_line does not
+ * write the line, with STATUS_DATA if there is no memory. The context is as for options_make. The
+ * caller destroys the job, then the options, which own what the job points to, also after a
+ * failure. Not thread-safe.
  */
-enum status options_read_line(struct options *options, const char *line, struct job *job,
-                              struct failure *failure);
+enum status options_read_line(struct options *options, char *line, const struct options *merge,
+                              struct context *context, struct job *job, struct failure *failure);
 
 /*
  * Whether two lines are equal. If not, writes how `b` first differs from `a`, for a name behind it,
@@ -242,13 +244,13 @@ enum status options_adapt_array(const struct options *options, const struct npy 
                                 struct failure *failure);
 
 /*
- * Creates the job for text or binary input. Only `with_files` reads the files that --edges and
- * --any-of name; else what depends on them is zero-initialised in the job. Fails with STATUS_USAGE
- * if options are valid but do not go together, with STATUS_DATA if a file cannot be read or there
- * is no memory. The caller destroys the job, also after a failure. The options and argv must
- * outlive the job.
+ * Creates the job for text or binary input; its run has the context, NULL: it has no run. Only
+ * `with_files` reads the files that --edges and --any-of name; else what depends on them is
+ * zero-initialised in the job. Fails with STATUS_USAGE if options are valid but do not go together,
+ * with STATUS_DATA if a file cannot be read or there is no memory. The caller destroys the job,
+ * also after a failure. The options, argv and the context must outlive the job.
  */
 enum status options_make(const struct options *options, bool is_text, bool with_files,
-                         struct job *job, struct failure *failure);
+                         struct context *context, struct job *job, struct failure *failure);
 
 #endif

@@ -341,10 +341,10 @@ static enum status options_make_columns(const struct options *options, size_t va
     return STATUS_OK;
 }
 
-/* Whether states are saved, to a file or for a window of time. They are in ascending order. */
+/* Whether states are loaded, or saved to a file or for a window. They are in ascending order. */
 static bool options_saves(const struct options *options)
 {
-    return options->print.save || options->window_ns > 0;
+    return options->print.save || options->window_ns > 0 || options->is_saved;
 }
 
 /* Makes the job one of uniq, with bins of that width. */
@@ -465,6 +465,7 @@ static enum status options_make_values_of(const struct options *options, bool is
         .operation = options->command->operation,
         .element = options->element,
         .is_text = is_text,
+        .is_merged = options->is_saved,
         .bin_width = 1,
         .buffer_bytes = options->buffer_bytes,
         .temporary_directory = options->temporary_directory,
@@ -552,20 +553,23 @@ static enum status options_check_kinds(const struct options *options, struct fai
 }
 
 enum status options_make(const struct options *options, bool is_text, bool with_files,
-                         struct job *job, struct failure *failure)
+                         struct context *context, struct job *job, struct failure *failure)
 {
     *job = (struct job){.predicates = NULL};
     if (options_check_kinds(options, failure) != STATUS_OK)
         return failure->status;
     enum status status =
         options_make_values_of(options, is_text, with_files, SIZE_MAX, job, failure);
+    job->context = context;
     if (status == STATUS_OK && job->value_count > 1) {
         job->singles = calloc(job->value_count, sizeof *job->singles);
         if (!job->singles)
             return status_fail(failure, STATUS_DATA, "no memory for columns");
-        for (size_t i = 0; i < job->value_count && status == STATUS_OK; i++)
+        for (size_t i = 0; i < job->value_count && status == STATUS_OK; i++) {
             status =
                 options_make_values_of(options, is_text, with_files, i, &job->singles[i], failure);
+            job->singles[i].context = context;
+        }
     }
     if (status == STATUS_OK && with_files && options->print.save &&
         !(job->line = options_write_line(job)))
@@ -728,7 +732,7 @@ enum status options_check(const struct options *options, enum options_input *inp
              : has_fields ? OPTIONS_INPUT_FIELDS
              : is_binary  ? OPTIONS_INPUT_BINARY
                           : OPTIONS_INPUT_ANY;
-    enum status status = options_make(options, is_text, false, &job, failure);
+    enum status status = options_make(options, is_text, false, NULL, &job, failure);
     job_destroy(&job);
     /* An array of NumPy may be of u64, which has other bounds: its own job is checked later. */
     if (status != STATUS_OK && !has_text && !is_binary && !options->has_type) {
@@ -736,7 +740,7 @@ enum status options_check(const struct options *options, enum options_input *inp
         struct failure other;
         element_parse("u64", &wide.element);
         wide.has_type = true;
-        if (options_make(&wide, is_text, false, &job, &other) == STATUS_OK)
+        if (options_make(&wide, is_text, false, NULL, &job, &other) == STATUS_OK)
             status = STATUS_OK;
         job_destroy(&job);
     }

@@ -232,22 +232,28 @@ static bool options_read_digest(struct predicate *predicate, char *typed,
     return true;
 }
 
-enum status options_read_line(struct options *options, const char *line, struct job *job,
-                              struct failure *failure)
+enum status options_read_line(struct options *options, char *line, const struct options *merge,
+                              struct context *context, struct job *job, struct failure *failure)
 {
     char **words = options_split_line(line);
     int count = 0;
 
     *options = (struct options){.words = NULL};
-    *job = (struct job){.predicates = NULL};
+    *job = (struct job){.line = line};
     if (!words)
         return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
     while (words[count])
         count++;
     enum status status = options_parse(options, count, words, true, failure);
     options->words = words;
-    if (status == STATUS_OK) /* columns of text may be of any type */
-        status = options_make(options, true, false, job, failure);
+    if (status != STATUS_OK)
+        return status;
+    options->buffer_bytes = merge->buffer_bytes;
+    options->temporary_directory = merge->temporary_directory;
+    /* Columns of text may be of any type. */
+    status = options_make(options, true, false, context, job, failure);
+    job->line = line;
+    job->needs_values = merge->print.quantiles.count > 0;
     if (status != STATUS_OK)
         return status;
     bool is_valid = options->command->action == OPTIONS_RUN && !options->help &&

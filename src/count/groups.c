@@ -62,10 +62,10 @@ static enum status groups_create_table(const struct groups *groups, struct table
         .initial = groups->layout->initial,
     };
 
-    if (table_create(table, &rows, job_table_bytes(job), job->temporary_directory, failure) !=
+    if (table_create(table, &rows, context_table_bytes(job), job->temporary_directory, failure) !=
         STATUS_OK)
         return failure->status;
-    table_set_stage(*table, job->stage);
+    table_set_stage(*table, context_of(job)->stage);
     return STATUS_OK;
 }
 
@@ -211,8 +211,8 @@ static enum status groups_rank(struct groups *groups, struct failure *failure)
     groups->ranked = groups->table;
     dictionary_order_destroy(&groups->order);
     struct table *ranked = NULL;
-    if (!batch || !dictionary_order_create(job->dictionary, resources_at_start()->processors,
-                                           &groups->order)) {
+    if (!batch || !dictionary_order_create(job->context->dictionary,
+                                           resources_at_start()->processors, &groups->order)) {
         free(batch);
         return status_fail(failure, STATUS_DATA, "no memory for sorting texts");
     }

@@ -50,17 +50,6 @@ bool job_has_texts(const struct job *job)
     return has_texts;
 }
 
-uint64_t job_dictionary_bytes(const struct job *job)
-{
-    return job->buffer_bytes / 2;
-}
-
-uint64_t job_table_bytes(const struct job *job)
-{
-    const uint64_t half = job->buffer_bytes - job->buffer_bytes / 2;
-    return job_has_texts(job) ? half : job->buffer_bytes;
-}
-
 const char *job_group_name(const struct job *job, size_t group)
 {
     const struct column *column = &job->columns[job_group_column(job) + group];

@@ -132,7 +132,7 @@ static enum status op_groups_load_word(struct state_reader *state, uint64_t *wor
 static enum status op_groups_save_texts(struct state_writer *state, const struct groups *groups,
                                         uint32_t **numbers, struct failure *failure)
 {
-    const uint32_t count = dictionary_count(groups->job->dictionary);
+    const uint32_t count = dictionary_count(groups->job->context->dictionary);
     uint32_t *number = calloc((size_t)count + 1, sizeof *number);
     uint32_t used = 0;
 
@@ -277,7 +277,7 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
                              : status_fail(failure, STATUS_DATA, "no memory for a group");
 
     if (status == STATUS_OK && job_has_texts(job))
-        status = op_groups_load_texts(state, job->dictionary, &ids, &texts, failure);
+        status = op_groups_load_texts(state, job->context->dictionary, &ids, &texts, failure);
     for (bool is_first = true; status == STATUS_OK; is_first = false) {
         uint64_t *added = row + layout->words; /* the same with the numbers of texts */
         unsigned __int128 count;
@@ -620,7 +620,7 @@ static void op_groups_note(const struct job *job, const void *partial,
                            const struct print_options *options)
 {
     const struct groups *groups = partial;
-    const uint32_t texts = job_has_texts(job) ? dictionary_count(job->dictionary) : 0;
+    const uint32_t texts = job_has_texts(job) ? dictionary_count(job->context->dictionary) : 0;
     unsigned others = 0;
 
     if (options->format != &print_json && options->format != &print_jsonl)
