@@ -645,7 +645,7 @@ static enum status cuda_engine_complete(struct cuda_consumer *self, struct cuda_
     if (job->is_text && !slot->is_parsed) {
         chunk->count = parsed->values;
         if (parsed->invalid == 0)
-            parse_errors_add_values(job->errors, chunk->count);
+            parse_errors_add_values(job->context->errors, chunk->count);
         else if (cuda_engine_open_rows(self, &cuda_engine_collector, failure) != STATUS_OK)
             return failure->status;
         else if (cpu_rows_absorb(self->rows, NULL, &chunk->chunk, failure) != STATUS_OK)

@@ -32,12 +32,12 @@ static bool cuda_features_is_json(const struct job *job)
 
 static bool cuda_features_has_addresses(const struct job *job)
 {
-    return job->element.notation == ELEMENT_IP;
+    return element_is_wide(&job->element);
 }
 
 static bool cuda_features_has_texts(const struct job *job)
 {
-    return job->element.notation == ELEMENT_TEXT;
+    return element_is_text(&job->element);
 }
 
 static bool cuda_features_is_csv(const struct job *job)
@@ -52,7 +52,8 @@ static bool cuda_features_has_format(const struct job *job)
 
 static bool cuda_features_has_widths_of_records(const struct job *job)
 {
-    return !job->is_text && job->has_weights && job->columns[job_weight_column(job)].width > 1;
+    return !job->is_text && job->has_weights &&
+           job->columns[job_weight_column(job)].width.units > 1;
 }
 
 static bool cuda_features_has_joins(const struct job *job)

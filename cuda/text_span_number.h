@@ -120,11 +120,11 @@ static inline struct text_span_rules text_span_rules_of(const struct text_rules 
         span_rules.negative_max = 0;
     }
     span_rules.is_signed = element->is_signed;
-    span_rules.width = column->width;
+    span_rules.width = column->width.units;
     span_rules.time.digits = element->decimals;
-    span_rules.time.is_local = element->notation == ELEMENT_LOCAL_TIME;
+    span_rules.time.is_local = kind_rows[element->kind].is_local;
     span_rules.time.is_cell = text_has_cells(rules);
-    span_rules.bucket = column->bucket;
+    span_rules.bucket = column->width.bucket;
     span_rules.has_bucket = column_has_bucket(column);
     span_rules.prefix = element->prefix;
     return span_rules;

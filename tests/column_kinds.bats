@@ -404,7 +404,10 @@ END
     [ "$(gpuhist uniq -q -d , -f 1:time --time-format '%m-%d' in)" = \
         "$(date -u -d '+3 days' "+$(($(date -u -d '+3 days' +%Y) - 1))-%m-%dT00:00:00Z")"$'\t1' ]
     echo 'Feb 29' >in
-    refused 1 "--year N takes another" uniq -d , -f 1:time --time-format '%b %d' --year 2023 in
+    refused 1 "is it a day of 2023? --year N takes another" \
+        uniq -d , -f 1:time --time-format '%b %d' --year 2023 in
+    refused 2 "--time-format is of columns of times, such as -f COLUMN:time" \
+        uniq -d , -f 1 --time-format '%b %d' --year 2023 in
     refused 2 "--year is of a --time-format that has no year" uniq -f 1:time --year 2023 in
     refused 2 "%p goes with the hours of %I" uniq -f 1:time --time-format '%F %H %p' in
     refused 2 "%I and %l go with %p" uniq -f 1:time --time-format '%F %I' in

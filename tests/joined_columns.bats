@@ -39,6 +39,12 @@ def show(value, digits, local):
     return text + ("" if local else "Z")
 
 
+def in_quotes(name):
+    """As in CSV: always, if it has a character that columns or CSV take otherwise."""
+    needs = any(c in name for c in ',+"') or rng.random() < 0.1
+    return '"' + name.replace('"', '""') + '"' if needs else name
+
+
 def run(*words, data=None):
     done = subprocess.run([program, *words], input=data, capture_output=True, check=False)
     assert done.returncode == 0 and not done.stderr, (seed, words, done.stderr)
@@ -56,7 +62,7 @@ for layout in ("blanks", "separated", "csv", "named", "jsonl") * 3:
         line[at], line[then], line[key] = row[0], row[1], str(number)
         cells.append(line)
     names = [f"c{i}" for i in range(width)]
-    names[at], names[then], names[key] = "date", rng.choice(("time", "of day")), "k"
+    names[at], names[then], names[key] = "date", rng.choice(("time", "of day", "day,time", "a+b", 'the "day"')), "k"
     where = [str(i + 1 if rng.random() < 0.7 else i - width) for i in range(width)]
     options, separator = [], " "
     if layout in ("csv", "separated"):
@@ -68,6 +74,10 @@ for layout in ("blanks", "separated", "csv", "named", "jsonl") * 3:
         where[at] = "date"
     if layout == "jsonl":
         options, where = ["--jsonl"], [f".a.{name}" if i != then else name for i, name in enumerate(names)]
+    if layout in ("named", "jsonl"):
+        where[then] = where[then] if where[then] != names[then] else in_quotes(names[then])
+        where[at] = where[at] if rng.random() < 0.7 else in_quotes(where[at])
+    if layout == "jsonl":
         lines = [json.dumps({names[then]: line[then],
                              "a": {name: cell for i, (name, cell) in enumerate(zip(names, line)) if i != then}})
                  for line in cells]
@@ -77,7 +87,7 @@ for layout in ("blanks", "separated", "csv", "named", "jsonl") * 3:
         lines = [separator.join(f'"{cell}"' if quoted and rng.random() < 0.2 else cell for cell in line)
                  for line in cells]
     if layout == "named":
-        lines.insert(0, separator.join(names))
+        lines.insert(0, separator.join(in_quotes(name) for name in names))
     data = ("\n".join(lines) + "\n").encode()
     with open("in", "wb") as out:
         out.write(data)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints functions and macros over 100 lines, lines over 100 columns and files that do not begin
-with a comment.
+"""Prints functions and macros over 100 lines, lines over 100 columns, files that do not begin with a
+comment, and places outside the table of kinds that name a kind.
 
 usage: style.py SOURCE-TREE [FOLDER...]        (default: src cuda tests/unit)
 
@@ -13,6 +13,8 @@ import sys
 
 LINES_MAX = 100
 COLUMNS_MAX = 100
+# The table, and what says which kind numbers are that no column gives one.
+KINDS_ARE_NAMED = ("src/job/kind.h", "src/job/kind.c", "src/app/options_columns.c")
 BEFORE_DECLARATION = re.compile(r"^$|^\s*#|[;}\\]$|\*/$|^\s*//")
 
 
@@ -36,8 +38,17 @@ def find_macros(lines):
             yield "macro", first + 1, last - first + 1
 
 
-def find_faults(text):
+def find_kinds(lines):
+    """Yields the lines that name a row of the table of kinds: others ask what a kind can do."""
+    for number, line in enumerate(lines, 1):
+        for name in re.findall(r"\bKIND_(?:INT|HEX|FIXED|TIME|LOCAL_TIME|IP|TEXT)\b", line):
+            yield number, f"{name} outside the table of kinds"
+
+
+def find_faults(path, text):
     lines = text.split("\n")
+    if path.parts[0] in ("src", "cuda") and path.as_posix() not in KINDS_ARE_NAMED:
+        yield from find_kinds(lines)
     if not re.match(r"/\*\s*\S", text):
         yield 1, "no comment that says what the file is for"
     yield from ((number, f"{len(line)} columns") for number, line in enumerate(lines, 1)
@@ -51,7 +62,7 @@ top = pathlib.Path(sys.argv[1])
 files = [path for folder in sys.argv[2:] or ["src", "cuda", "tests/unit"]
          for path in sorted((top / folder).rglob("*")) if path.suffix in (".c", ".h", ".cu", ".cuh")]
 faults = [f"{path.relative_to(top)}:{line}: {fault}" for path in files
-          for line, fault in find_faults(path.read_text())]
+          for line, fault in find_faults(path.relative_to(top), path.read_text())]
 if not files:
     faults.append(f"style.py: no source files in {top}")
 for fault in faults:

@@ -60,21 +60,13 @@ static enum status lists_fail_word(const struct lists_numbers *list, struct fail
     const bool is_cut = list->length == LISTS_WORD_MAX;
     const int shown = is_cut ? 40 : (int)list->length;
     const char *rest = is_cut ? "..." : "";
-    const bool is_time = list->element->notation != ELEMENT_DECIMAL;
-    const bool is_fixed = list->element->decimals > 0;
+    const struct kind *kind = &kind_rows[list->element->kind];
 
     if (list->file)
         return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: invalid %s '%.*s%s'",
-                           list->file, list->line,
-                           is_time    ? "time"
-                           : is_fixed ? "number"
-                                      : "integer",
-                           shown, list->word, rest);
+                           list->file, list->line, kind->noun, shown, list->word, rest);
     return status_fail(failure, STATUS_USAGE, "invalid --%s '%.*s%s': expected %s, or @FILE",
-                       list->option, shown, list->word, rest,
-                       is_time    ? "times without blanks, such as 2026-11-21,2026-11-21T13:45:02"
-                       : is_fixed ? "numbers with no more decimals than --decimals"
-                                  : "integers such as 1,2,3");
+                       list->option, shown, list->word, rest, kind->list);
 }
 
 /* Takes the number that ends here, if one has begun. */
@@ -93,7 +85,7 @@ static enum status lists_end_word(struct lists_numbers *list, struct failure *fa
     }
     is_valid =
         is_valid && decimal_parse_fixed(list->word, list->length, element->decimals, &number);
-    if (!is_valid && (element->notation == ELEMENT_DECIMAL ||
+    if (!is_valid && (kind_rows[element->kind].scale == KIND_NUMBERS ||
                       !element_read(element, list->word, list->length, &number)))
         return lists_fail_word(list, failure);
     list->length = 0;

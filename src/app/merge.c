@@ -31,6 +31,7 @@ struct merge {
     struct state_reader *first; /* has begun the first state */
     struct options of_state;    /* the options of that state */
     struct job job;             /* and their job */
+    struct context context;     /* of the job */
     void *partial;              /* NULL: the first state has not been begun */
     unsigned threads;           /* that take files, as many as there is memory for */
 
@@ -151,25 +152,16 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
         return failure->status;
     enum status status = state_read_options(merge->first, &line, failure);
     if (status == STATUS_OK)
-        status = options_read_line(&merge->of_state, line, job, failure);
-    job->line = line;
+        status = options_read_line(&merge->of_state, line, options, &merge->context, job, failure);
     if (status == STATUS_USAGE) /* the file is wrong, not the command line */
         return state_fail_damaged(merge->first, "its options are invalid", failure);
-    for (size_t i = 0; i <= (job->singles ? job->value_count : 0); i++) {
-        struct job *of = i == 0 ? job : &job->singles[i - 1];
-        of->buffer_bytes = options->buffer_bytes;
-        of->temporary_directory = options->temporary_directory;
-        of->any_order = false;
-        of->is_merged = true;
-    }
-    job->needs_values = options->print.quantiles.count > 0;
     return status == STATUS_OK ? options_check_merged(options, job, failure) : status;
 }
 
 enum status merge_run(const struct options *options, struct failure *failure)
 {
     struct merge merge = {.options = options};
-    struct job *job = &merge.job;
+    const struct job *job = &merge.job;
     struct memory_needs needs;
     enum status status = print_check_format(&options->print, failure);
 
@@ -184,10 +176,9 @@ enum status merge_run(const struct options *options, struct failure *failure)
             memory_plan_make(&needs, resources_at_start()->memory, job, &merge.threads, failure);
     }
     if (status == STATUS_OK && job_has_texts(job) &&
-        !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_create())))
+        !(merge.context.dictionary =
+              dictionary_create(merge.context.dictionary_bytes, keyed_hash_create())))
         status = status_fail(failure, STATUS_DATA, "no memory for texts");
-    for (size_t i = 0; job->singles && i < job->value_count; i++)
-        job->singles[i].dictionary = job->dictionary;
     if (status == STATUS_OK && !(merge.partial = operation_of(job)->create(job, failure)))
         status = failure->status;
     if (status == STATUS_OK && !options->quiet && options->print.quantiles.count > 0)
@@ -196,9 +187,9 @@ enum status merge_run(const struct options *options, struct failure *failure)
         status = merge_states(&merge, failure);
     if (merge.partial)
         operation_of(job)->destroy(merge.partial);
-    dictionary_destroy(job->dictionary);
+    dictionary_destroy(merge.context.dictionary);
     state_reader_close(merge.first);
-    job_destroy(job);
+    job_destroy(&merge.job);
     options_destroy(&merge.of_state);
     return status;
 }

@@ -275,21 +275,16 @@ static enum status options_finish(struct options *options, struct failure *failu
         return failure->status;
     const unsigned decimals = options->decimals;
     const struct options_column *first = &options->field.list[0];
-    const bool is_time =
-        options->field.count > 0 && options_column_kinds[first->kind].text == TEXT_TIME;
+    const bool is_time = options->field.count > 0 && options_is_time(first);
+    const struct kind *kind = is_time ? first->kind : options_default_kind(options);
     struct element bounds; /* values as bounds are written: as the column says, or --decimals */
     element_parse("i64", &bounds);
     bounds.decimals = is_time ? first->decimals : decimals;
-    bounds.notation = is_time ? options_column_kinds[first->kind].results : ELEMENT_DECIMAL;
+    bounds.kind = kind_id_of(kind);
     struct kind_time_bucket bucket = {.width = 0};
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
-        return options_fail_value(
-            "range", range,
-            is_time        ? "auto, or LO:HI, two times such as 2026-11-21T13:45:02Z, with no more "
-                             "decimals than their column (COLUMN:time.3)"
-            : decimals > 0 ? "auto, or LO:HI, two numbers with no more decimals than --decimals"
-                           : "auto, or LO:HI, two integers, or numbers with --decimals",
-            failure);
+        return status_fail(failure, STATUS_USAGE,
+                           "invalid --range '%s': expected auto, or LO:HI, %s", range, kind->pair);
     if (text && is_time) {
         if (kind_time_bucket_parse(text, strlen(text), bounds.decimals, &bucket) &&
             bucket.width > 0 && bucket.phase == 0)
@@ -337,9 +332,9 @@ static enum status options_set_reductions(struct options *options, const char *o
     bool has_bits = !options->has_decimals;
     bool has_times = false;
     for (size_t i = 0; i < options->field.count; i++) {
-        const enum options_kind_of_column kind = options->field.list[i].kind;
-        has_times = has_times || options_column_kinds[kind].text == TEXT_TIME;
-        has_bits = has_bits && !has_times && kind != OPTIONS_KIND_FIXED;
+        const struct kind *kind = options->field.list[i].kind;
+        has_times = has_times || options_is_time(&options->field.list[i]);
+        has_bits = has_bits && kind_is_number(kind, false);
     }
 
     if (operand)

@@ -48,18 +48,6 @@ enum options_base {
     OPTIONS_BASE_16,
 };
 
-/* How the values of a column are written. */
-enum options_kind_of_column {
-    OPTIONS_KIND_DEFAULT, /* of -f as --base and --decimals say, else integers */
-    OPTIONS_KIND_INT,
-    OPTIONS_KIND_HEX,
-    OPTIONS_KIND_FIXED,
-    OPTIONS_KIND_TIME,
-    OPTIONS_KIND_LOCAL_TIME,
-    OPTIONS_KIND_IP,
-    OPTIONS_KIND_TEXT,
-};
-
 /* A column: a field of text, or with an `element` an integer of binary records. */
 struct options_column {
     const char *typed; /* all of it; the first where_bytes say where it is: */
@@ -67,18 +55,16 @@ struct options_column {
     const char *where; /* NULL only while it is parsed */
     int32_t field;     /* its number, 1 if it has a name */
     bool is_name;
-    const char *name;       /* NULL: none */
-    size_t plus;            /* where typed[0..where_bytes) joins two fields; 0: it does not */
-    int32_t half_field[2];  /* the two, likewise, */
-    const char *half[2];    /* and their names */
-    struct element element; /* its `bytes` are 0 for a field of text */
-    uint64_t offset;        /* of the element in its record */
-    enum options_kind_of_column kind;
-    unsigned decimals;              /* fixed point, times */
-    uint64_t width;                 /* numbers are floored to multiples of it; 0: they are not */
-    struct kind_time_bucket bucket; /* times, likewise */
-    struct kind_ip_prefix prefix;   /* addresses, likewise */
-    bool is_saved;                  /* in the line of a state: the kind of numbers is their type */
+    const char *name;        /* NULL: none */
+    size_t plus;             /* where typed[0..where_bytes) joins two fields; 0: it does not */
+    int32_t half_field[2];   /* the two, likewise, */
+    const char *half[2];     /* and their names */
+    struct element element;  /* its `bytes` are 0 for a field of text */
+    uint64_t offset;         /* of the element in its record */
+    const struct kind *kind; /* NULL: of -f as --base and --decimals say, else integers */
+    unsigned decimals;       /* fixed point, times */
+    struct kind_width width; /* to which values are floored */
+    bool is_saved;           /* in the line of a state: the kind of numbers is their type */
 };
 
 /* The columns of an option, which may be given several times. */
@@ -226,13 +212,15 @@ enum status options_check(const struct options *options, enum options_input *inp
 char *options_write_line(const struct job *job);
 
 /*
- * Parses such a line and creates its job, which takes no input: the values of lists in files are
- * unknown. Fails with STATUS_USAGE if options_write_line does not write it, with STATUS_DATA if
- * there is no memory. The caller destroys the job, then the options, which own what the job points
- * to, also after a failure. Not thread-safe.
+ * Parses such a line, which the job then owns, and creates its job: to add up states, with the
+ * memory, the temporary directory and the quantiles of the options `merge`. It takes no input: the
+ * values of lists in files are unknown. Fails with STATUS_USAGE if options_write_line does not
+ * write the line, with STATUS_DATA if there is no memory. The context is as for options_make. The
+ * caller destroys the job, then the options, which own what the job points to, also after a
+ * failure. Not thread-safe.
  */
-enum status options_read_line(struct options *options, const char *line, struct job *job,
-                              struct failure *failure);
+enum status options_read_line(struct options *options, char *line, const struct options *merge,
+                              struct context *context, struct job *job, struct failure *failure);
 
 /*
  * Whether two lines are equal. If not, writes how `b` first differs from `a`, for a name behind it,
@@ -256,13 +244,13 @@ enum status options_adapt_array(const struct options *options, const struct npy 
                                 struct failure *failure);
 
 /*
- * Creates the job for text or binary input. Only `with_files` reads the files that --edges and
- * --any-of name; else what depends on them is zero-initialised in the job. Fails with STATUS_USAGE
- * if options are valid but do not go together, with STATUS_DATA if a file cannot be read or there
- * is no memory. The caller destroys the job, also after a failure. The options and argv must
- * outlive the job.
+ * Creates the job for text or binary input; its run has the context, NULL: it has no run. Only
+ * `with_files` reads the files that --edges and --any-of name; else what depends on them is
+ * zero-initialised in the job. Fails with STATUS_USAGE if options are valid but do not go together,
+ * with STATUS_DATA if a file cannot be read or there is no memory. The caller destroys the job,
+ * also after a failure. The options, argv and the context must outlive the job.
  */
 enum status options_make(const struct options *options, bool is_text, bool with_files,
-                         struct job *job, struct failure *failure);
+                         struct context *context, struct job *job, struct failure *failure);
 
 #endif

@@ -22,16 +22,22 @@ static const struct {
     {"=", PREDICATE_EQ},      {"<", PREDICATE_LT},        {">", PREDICATE_GT},
 };
 
-const struct options_column_kind options_column_kinds[] = {
-    [OPTIONS_KIND_INT] = {"int", TEXT_INTEGERS, ELEMENT_DECIMAL, NULL, 0},
-    [OPTIONS_KIND_HEX] = {"hex", TEXT_HEX, ELEMENT_DECIMAL, NULL, 0},
-    [OPTIONS_KIND_FIXED] = {"", TEXT_FIXED, ELEMENT_DECIMAL, NULL, TEXT_DECIMALS_MAX},
-    [OPTIONS_KIND_TIME] = {"time", TEXT_TIME, ELEMENT_TIME, "i64", KIND_TIME_DIGITS_MAX},
-    [OPTIONS_KIND_LOCAL_TIME] = {"localtime", TEXT_TIME, ELEMENT_LOCAL_TIME, "i64",
-                                 KIND_TIME_DIGITS_MAX},
-    [OPTIONS_KIND_IP] = {"ip", TEXT_IP, ELEMENT_IP, "u64", 0},
-    [OPTIONS_KIND_TEXT] = {"text", TEXT_BYTES, ELEMENT_TEXT, "u64", 0},
-};
+const struct kind *options_default_kind(const struct options *options)
+{
+    return &kind_rows[options->has_decimals              ? KIND_FIXED
+                      : options->base == OPTIONS_BASE_16 ? KIND_HEX
+                                                         : KIND_INT];
+}
+
+bool options_is_time(const struct options_column *column)
+{
+    return column->kind && column->kind->scale == KIND_INSTANTS;
+}
+
+bool options_is_text(const struct options_column *column)
+{
+    return column->kind && column->kind->has_dictionary;
+}
 
 size_t options_find_operator(const char *text, enum predicate_relation *relation)
 {
@@ -64,66 +70,56 @@ static bool options_parse_type(const char *text, size_t length, struct element *
 static bool options_parse_kind(const char *text, size_t length, struct options_column *column)
 {
     const char *slash = memchr(text, '/', length);
-    const size_t kind = slash ? (size_t)(slash - text) : length;
-    const char *point = memchr(text, '.', kind);
-    const size_t name = point ? (size_t)(point - text) : kind;
+    const size_t bytes = slash ? (size_t)(slash - text) : length;
+    const char *point = memchr(text, '.', bytes);
+    const size_t name = point ? (size_t)(point - text) : bytes;
     __int128 decimals = 0;
-    bool is_valid = true;
     struct element type = column->element;
     const bool has_type = column->is_saved && options_parse_type(text, name, &type);
-    const unsigned of_type = point ? OPTIONS_KIND_FIXED : OPTIONS_KIND_INT;
 
-    for (unsigned i = OPTIONS_KIND_INT;
-         i < sizeof options_column_kinds / sizeof *options_column_kinds; i++) {
-        const struct options_column_kind *row = &options_column_kinds[i];
-        if (has_type ? i != of_type
-                     : strlen(row->name) != name || memcmp(row->name, text, name) != 0)
+    for (size_t i = 0; i < KINDS; i++) {
+        const struct kind *kind = &kind_rows[i];
+        if (has_type ? i != (point ? KIND_FIXED : KIND_INT)
+                     : strlen(kind->name) != name || memcmp(kind->name, text, name) != 0)
             continue;
         struct options_column found = *column;
-        found.kind = (enum options_kind_of_column)i;
+        found.kind = kind;
         found.element = type;
-        if (point ? !decimal_parse(point + 1, kind - name - 1, DECIMAL_UNIT_SI, &decimals) ||
-                        decimals < 0 || decimals > row->decimals_max || row->decimals_max == 0
+        if (point ? !decimal_parse(point + 1, bytes - name - 1, DECIMAL_UNIT_SI, &decimals) ||
+                        decimals < 0 || decimals > kind->decimals_max || kind->decimals_max == 0
                   : name == 0)
             return false;
         found.decimals = (unsigned)decimals;
-        found.prefix = (struct kind_ip_prefix){32, 128};
-        const char *width = slash + 1;
-        const size_t bytes = length - kind - 1;
-        __int128 number = 0;
-        if (slash && row->text == TEXT_BYTES)
+        found.width = (struct kind_width){.prefix = {32, 128}};
+        if (slash && (!kind->parse_width || !kind->parse_width(slash + 1, length - bytes - 1,
+                                                               found.decimals, &found.width)))
             return false;
-        if (slash && row->text == TEXT_IP)
-            is_valid = kind_ip_prefix_parse(width, bytes, &found.prefix);
-        else if (slash && row->text == TEXT_TIME)
-            is_valid = kind_time_bucket_parse(width, bytes, found.decimals, &found.bucket);
-        else if (slash)
-            is_valid = decimal_parse_fixed(width, bytes, found.decimals, &number) && number >= 1 &&
-                       number <= INT64_MAX;
-        found.width = (uint64_t)number;
-        if (is_valid)
-            *column = found;
-        return is_valid;
+        *column = found;
+        return true;
     }
     return false;
 }
 
-/* Returns the length of a column up to one of the characters `stops` that is not in its quotes. */
+/*
+ * Returns the length of a column up to one of the characters `stops` that is not in quotes. Names
+ * in quotes begin with one, also behind the + that joins two.
+ */
 static size_t options_column_length(const char *text, const char *stops)
 {
+    bool is_quoted = false;
     bool is_inside = false;
     size_t length = 0;
 
-    for (; text[length] && (is_inside || !strchr(stops, text[length])); length++)
-        is_inside ^= *text == '"' && text[length] == '"';
+    for (; text[length] && (is_inside || !strchr(stops, text[length])); length++) {
+        if (length == 0 || (text[length - 1] == '+' && !is_inside))
+            is_quoted = text[length] == '"';
+        is_inside ^= is_quoted && text[length] == '"';
+    }
     return length;
 }
 
-/*
- * Reads a name in quotes, as in CSV, which may be of any characters, and a kind. The text becomes
- * the name.
- */
-static bool options_parse_quoted(char *text, struct options_column *column)
+/* Takes a name out of its quotes, in place. Returns what is behind them, or NULL if none end it. */
+static char *options_unquote(char *text)
 {
     const char *from = text + 1;
     char *to = text;
@@ -132,11 +128,23 @@ static bool options_parse_quoted(char *text, struct options_column *column)
         from += *from == '"';
         *to++ = *from++;
     }
-    column->where_bytes = (size_t)(to - text);
+    const bool is_closed = *from == '"' && to > text;
+    *to = '\0';
+    return is_closed ? text + (from + 1 - text) : NULL;
+}
+
+/*
+ * Reads a name in quotes, as in CSV, which may be of any characters, and a kind. The text becomes
+ * the name.
+ */
+static bool options_parse_quoted(char *text, struct options_column *column)
+{
+    const char *rest = options_unquote(text);
+
+    column->where_bytes = strlen(text);
     column->is_name = true;
-    return to > text && *from++ == '"' &&
-           (*from == '\0' ||
-            (*from == ':' && options_parse_kind(from + 1, strlen(from + 1), column)));
+    return rest && (*rest == '\0' ||
+                    (*rest == ':' && options_parse_kind(rest + 1, strlen(rest + 1), column)));
 }
 
 /*
@@ -178,7 +186,7 @@ static bool options_parse_column(const struct options *options, char *text,
                                  struct options_column *column)
 {
     *column = (struct options_column){.typed = text, .field = 1, .is_saved = options->is_saved};
-    if (*text == '"')
+    if (*text == '"' && text[options_column_length(text, "+")] == '\0')
         return options_parse_quoted(text, column);
     char *colon = strrchr(text, ':');
     if (colon && colon > text && options_parse_kind(colon + 1, strlen(colon + 1), column))
@@ -206,7 +214,7 @@ static bool options_parse_column(const struct options *options, char *text,
             return true;
         }
     }
-    if (options_column_kinds[column->kind].text == TEXT_TIME)
+    if (options_is_time(column))
         column->plus = options_find_plus(text, length);
     column->is_name = !options_parse_field(options, text, length, &column->field, &is_valid);
     return is_valid;
@@ -246,14 +254,21 @@ static enum status options_join_column(struct options *options, struct options_c
     bool has_name = false;
 
     for (int i = 0; i < 2; i++) {
-        bool is_valid;
+        bool is_valid = true;
         char *half = options_copy(options, column->where + (i == 1 ? column->plus + 1 : 0));
         if (!half)
             return status_fail(failure, STATUS_DATA, "no memory for the name of a column");
         if (i == 0)
             half[column->plus] = '\0';
+        const bool is_quoted = *half == '"';
+        const char *rest = is_quoted ? options_unquote(half) : "";
+        if (!rest || *rest)
+            return status_fail(failure, STATUS_USAGE,
+                               "invalid column '%s': a name in quotes does not end with one",
+                               column->where);
         column->half_field[i] = 1;
-        if (!options_parse_field(options, half, strlen(half), &column->half_field[i], &is_valid)) {
+        if (is_quoted ||
+            !options_parse_field(options, half, strlen(half), &column->half_field[i], &is_valid)) {
             column->half[i] = half;
             has_name = true;
         }
@@ -332,6 +347,8 @@ static enum status options_parse_condition(struct options *options,
 
 enum status options_finish_columns(struct options *options, struct failure *failure)
 {
+    bool has_time = false;
+
     for (size_t i = 0; i < options_row_count; i++) {
         const struct options_row *row = &options_rows[i];
         struct options_columns *columns = (void *)((char *)options + row->target);
@@ -352,6 +369,7 @@ enum status options_finish_columns(struct options *options, struct failure *fail
                     return options_fail_value(row->name, columns->lists[k], row->expected, failure);
                 if (options_name_column(options, column, failure) != STATUS_OK)
                     return failure->status;
+                has_time |= options_is_time(column);
             }
         }
     }
@@ -359,26 +377,29 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         if (options_parse_condition(options, &options->conditions[i], &options->where.list[i],
                                     failure) != STATUS_OK)
             return failure->status;
+        has_time |= options_is_time(&options->where.list[i]);
     }
     /* A kind of the first value is also that of bounds, but not of the other values. */
+    const struct kind *by_default = options_default_kind(options);
     for (size_t i = 1; i < options->field.count; i++) {
         struct options_column *column = &options->field.list[i];
-        if (column->kind == OPTIONS_KIND_DEFAULT) {
-            column->kind = options->has_decimals              ? OPTIONS_KIND_FIXED
-                           : options->base == OPTIONS_BASE_16 ? OPTIONS_KIND_HEX
-                                                              : OPTIONS_KIND_INT;
+        if (!column->kind) {
+            column->kind = by_default;
             column->decimals = options->decimals;
         }
     }
     const struct options_column *first = &options->field.list[0];
-    if (options->field.count > 0 && first->kind != OPTIONS_KIND_DEFAULT) {
-        options->has_decimals = first->kind == OPTIONS_KIND_FIXED;
+    if (options->field.count > 0 && first->kind) {
+        options->has_decimals = kind_is_number(first->kind, true);
         options->decimals = options->has_decimals ? first->decimals : 0;
     }
     if (options->time_format_text &&
         kind_time_format_parse(&options->time_format, options->time_format_text, failure) !=
             STATUS_OK)
         return failure->status;
+    if (options->time_format_text && !has_time)
+        return status_fail(failure, STATUS_USAGE,
+                           "--time-format is of columns of times, such as -f COLUMN:time");
     if (options->year > 0 && !options->time_format.lacks_year)
         return status_fail(failure, STATUS_USAGE,
                            "--year is of a --time-format that has no year, such as '%%b %%e %%T'");

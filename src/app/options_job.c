@@ -21,7 +21,7 @@ static enum status options_make_column(const struct options *options, const stru
                                        struct failure *failure)
 {
     static const struct options_column none = {.typed = NULL};
-    const bool has_default = is_value && (!from || from->kind == OPTIONS_KIND_DEFAULT);
+    const bool has_default = is_value && (!from || !from->kind);
 
     from = from ? from : &none;
     *column = (struct column){
@@ -33,7 +33,8 @@ static enum status options_make_column(const struct options *options, const stru
         .offset = options->record_offset,
     };
     if (!job->is_text) {
-        if (from->kind > OPTIONS_KIND_INT && from->kind != OPTIONS_KIND_FIXED)
+        if (from->kind && from->kind->notation != TEXT_INTEGERS &&
+            from->kind->notation != TEXT_FIXED)
             return status_fail(failure, STATUS_USAGE,
                                "--record: %s '%s' can be of kind int or .N alone", option,
                                from->typed);
@@ -42,7 +43,8 @@ static enum status options_make_column(const struct options *options, const stru
             column->offset = from->offset;
         }
         column->element.decimals = from->decimals;
-        if (is_value && from->width > 0)
+        column->element.kind = kind_id_of(from->kind);
+        if (is_value && from->width.units > 0)
             return status_fail(failure, STATUS_USAGE,
                                "--record: %s '%s' cannot have a width; use --width", option,
                                from->typed);
@@ -56,29 +58,23 @@ static enum status options_make_column(const struct options *options, const stru
                            (unsigned long long)column->offset,
                            (unsigned long long)options->record_bytes);
     }
-    enum options_kind_of_column kind = from->kind;
-    if (kind == OPTIONS_KIND_DEFAULT)
-        kind = has_default && options->has_decimals              ? OPTIONS_KIND_FIXED
-               : has_default && options->base == OPTIONS_BASE_16 ? OPTIONS_KIND_HEX
-                                                                 : OPTIONS_KIND_INT;
-    const struct options_column_kind *row = &options_column_kinds[kind];
-    if (row->type)
-        element_parse(row->type, &column->element);
+    const struct kind *kind = from->kind    ? from->kind
+                              : has_default ? options_default_kind(options)
+                                            : &kind_rows[0];
+    if (kind->type)
+        element_parse(kind->type, &column->element);
     else if (from->element.bytes > 0) /* in the line of a state */
         column->element = from->element;
     else if (!is_value)
         element_parse(job->element.type == ELEMENT_U64 ? "u64" : "i64", &column->element);
     column->element.swapped = false; /* parsed values are in this machine's byte order */
     column->element.decimals = has_default ? options->decimals : from->decimals;
-    column->element.notation = row->results;
-    column->notation = row->text;
-    column->bucket = from->bucket;
-    if (row->text == TEXT_TIME && options->time_format_text)
+    column->element.kind = kind_id_of(kind);
+    column->element.bytes = kind->words > 1 ? kind->words * 8 : column->element.bytes;
+    column->element.prefix = from->width.prefix;
+    column->notation = kind->notation;
+    if (kind->scale == KIND_INSTANTS && options->time_format_text)
         column->time_format = &options->time_format;
-    if (row->text == TEXT_IP) {
-        column->element.bytes = sizeof(struct kind_ip);
-        column->element.prefix = from->prefix;
-    }
     return STATUS_OK;
 }
 
@@ -88,15 +84,10 @@ static enum status options_make_column(const struct options *options, const stru
  */
 static enum status options_fail_condition(const struct options_condition *typed, const char *value,
                                           size_t length, size_t line, const struct element *element,
-                                          enum options_kind_of_column kind, struct failure *failure)
+                                          const struct kind *kind, struct failure *failure)
 {
     const int shown = length < OPTIONS_SHOWN_MAX ? (int)length : OPTIONS_SHOWN_MAX;
-    const char *expected =
-        element->notation == ELEMENT_IP
-            ? "an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8"
-        : element->notation != ELEMENT_DECIMAL ? "a time such as 2026-11-21T13:45:02Z"
-        : element->decimals > 0                ? "a number with no more decimals than its column"
-                                               : "an integer such as 500, -3 or 5M";
+    const char *expected = kind_rows[element->kind].value;
     char advice[OPTIONS_ADVICE_SIZE];
 
     if (line > 0)
@@ -125,12 +116,11 @@ static struct predicate_text options_trim(struct predicate_text item)
  * compares with it; or that a number or a time is one of the items. Empty lines of a file are none.
  */
 static enum status options_make_list(const struct options_condition *typed,
-                                     const struct element *element,
-                                     enum options_kind_of_column kind,
+                                     const struct element *element, const struct kind *kind,
                                      const struct lists_items *items, struct predicate *condition,
                                      struct failure *failure)
 {
-    const bool is_address = element->notation == ELEMENT_IP;
+    const bool is_address = element_is_wide(element);
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
     enum status status = STATUS_OK;
     size_t count = 0;
@@ -182,12 +172,12 @@ static enum status options_make_list(const struct options_condition *typed,
 
 /* Makes the condition of a column of the job. Reads a file of a list only `with_files`. */
 static enum status options_make_condition(const struct options_condition *typed,
-                                          const struct element *element,
-                                          enum options_kind_of_column kind, bool with_files,
-                                          struct predicate *condition, struct failure *failure)
+                                          const struct element *element, const struct kind *kind,
+                                          bool with_files, struct predicate *condition,
+                                          struct failure *failure)
 {
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
-    const bool is_text = element->notation == ELEMENT_TEXT;
+    const bool is_text = element_is_text(element);
     const size_t bytes = strlen(typed->value);
     struct predicate_text whole = {typed->value, bytes};
     struct lists_items items = {.list = NULL};
@@ -199,7 +189,7 @@ static enum status options_make_condition(const struct options_condition *typed,
                            typed->typed);
     if (is_list && lists_is_file(typed->value) && !with_files)
         return STATUS_OK;
-    if (is_list && lists_is_file(typed->value) && element->notation == ELEMENT_DECIMAL) {
+    if (is_list && lists_is_file(typed->value) && kind_rows[element->kind].scale == KIND_NUMBERS) {
         void *keys = NULL; /* of any number of numbers */
         size_t count = 0;
         enum status read =
@@ -210,7 +200,7 @@ static enum status options_make_condition(const struct options_condition *typed,
         free(keys);
         return read;
     }
-    if (!is_list && !is_text && element->notation != ELEMENT_IP) {
+    if (!is_list && !is_text && !element_is_wide(element)) {
         if (!element_read(element, typed->value, bytes, &value))
             return options_fail_condition(typed, typed->value, bytes, 0, element, kind, failure);
         return predicate_init(condition, typed->relation, typed->value, element, failure);
@@ -300,7 +290,7 @@ static enum status options_make_columns(const struct options *options, size_t va
             next->element = job->element;
             next->element.swapped = false;
             next->notation = TEXT_NOTHING;
-            next->width = 0;
+            next->width = (struct kind_width){.units = 0};
         }
         next++;
     }
@@ -351,10 +341,10 @@ static enum status options_make_columns(const struct options *options, size_t va
     return STATUS_OK;
 }
 
-/* Whether states are saved, to a file or for a window of time. They are in ascending order. */
+/* Whether states are loaded, or saved to a file or for a window. They are in ascending order. */
 static bool options_saves(const struct options *options)
 {
-    return options->print.save || options->window_ns > 0;
+    return options->print.save || options->window_ns > 0 || options->is_saved;
 }
 
 /* Makes the job one of uniq, with bins of that width. */
@@ -475,6 +465,7 @@ static enum status options_make_values_of(const struct options *options, bool is
         .operation = options->command->operation,
         .element = options->element,
         .is_text = is_text,
+        .is_merged = options->is_saved,
         .bin_width = 1,
         .buffer_bytes = options->buffer_bytes,
         .temporary_directory = options->temporary_directory,
@@ -525,12 +516,11 @@ static enum status options_check_kinds(const struct options *options, struct fai
     const struct print_options *print = &options->print;
 
     for (size_t i = 0; i < options->field.count; i++) {
-        const enum options_kind_of_column kind = options->field.list[i].kind;
-        const bool is_text = kind == OPTIONS_KIND_TEXT;
-        if (options_column_kinds[kind].text == TEXT_TIME && print->format == &print_gnuplot)
+        const struct kind *kind = options->field.list[i].kind;
+        if (options_is_time(&options->field.list[i]) && print->format == &print_gnuplot)
             return status_fail(failure, STATUS_USAGE,
                                "--format gnuplot does not go with times (svg does)");
-        if (!is_text && kind != OPTIONS_KIND_IP)
+        if (!kind || kind->scale != KIND_NAMES)
             continue;
         if (operation == OPERATION_REDUCE) {
             const struct reductions *reductions = &options->reductions;
@@ -538,8 +528,7 @@ static enum status options_check_kinds(const struct options *options, struct fai
                 const enum reduction_id id = reductions->list[r].id;
                 if (id != REDUCTION_COUNT && id != REDUCTION_DISTINCT)
                     return status_fail(failure, STATUS_USAGE,
-                                       "reduce of %s takes count and distinct alone",
-                                       is_text ? "texts" : "addresses");
+                                       "reduce of %s takes count and distinct alone", kind->nouns);
             }
             continue;
         }
@@ -547,38 +536,40 @@ static enum status options_check_kinds(const struct options *options, struct fai
             return status_fail(failure, STATUS_USAGE,
                                "%s does not take columns of %s: uniq, reduce distinct, --by and "
                                "--where do",
-                               job_operation_names[operation], is_text ? "texts" : "addresses");
-        const char *const noun = is_text ? "texts" : "addresses";
+                               job_operation_names[operation], kind->nouns);
         if (print->format && !print->format->has_values)
             return status_fail(failure, STATUS_USAGE,
                                "uniq of %s does not go with --format %s (tsv, csv, json, jsonl)",
-                               noun, print->format->name);
+                               kind->nouns, print->format->name);
         if (print->plot)
             return status_fail(failure, STATUS_USAGE,
                                "uniq of %s does not go with --plot (--percent prints shares)",
-                               noun);
+                               kind->nouns);
         if (print->zeros || print->quantiles.count > 0)
-            return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s", noun,
-                               print->zeros ? "zeros" : "quantiles");
+            return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s",
+                               kind->nouns, print->zeros ? "zeros" : "quantiles");
     }
     return STATUS_OK;
 }
 
 enum status options_make(const struct options *options, bool is_text, bool with_files,
-                         struct job *job, struct failure *failure)
+                         struct context *context, struct job *job, struct failure *failure)
 {
     *job = (struct job){.predicates = NULL};
     if (options_check_kinds(options, failure) != STATUS_OK)
         return failure->status;
     enum status status =
         options_make_values_of(options, is_text, with_files, SIZE_MAX, job, failure);
+    job->context = context;
     if (status == STATUS_OK && job->value_count > 1) {
         job->singles = calloc(job->value_count, sizeof *job->singles);
         if (!job->singles)
             return status_fail(failure, STATUS_DATA, "no memory for columns");
-        for (size_t i = 0; i < job->value_count && status == STATUS_OK; i++)
+        for (size_t i = 0; i < job->value_count && status == STATUS_OK; i++) {
             status =
                 options_make_values_of(options, is_text, with_files, i, &job->singles[i], failure);
+            job->singles[i].context = context;
+        }
     }
     if (status == STATUS_OK && with_files && options->print.save &&
         !(job->line = options_write_line(job)))
@@ -593,6 +584,21 @@ static bool options_has_fields(const struct options *options)
         return true;
     return options->record_bytes == 0 &&
            options->weight.count + options->by.count + options->where.count > 0;
+}
+
+/* Whether a column has a name, which the header of each file says where to find. */
+static bool options_has_names(const struct options *options)
+{
+    const struct options_columns *const uses[] = {&options->field, &options->weight, &options->by,
+                                                  &options->where};
+
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        for (size_t k = 0; k < uses[i]->count; k++) {
+            if (uses[i]->list[k].is_name)
+                return true;
+        }
+    }
+    return false;
 }
 
 /*
@@ -620,7 +626,7 @@ static enum status options_check_columns(const struct options *options, struct f
                 return status_fail(failure, STATUS_USAGE,
                                    "%s TYPE@OFFSET needs --record, the bytes of a record",
                                    uses[i].option);
-            if (i == 1 && column->kind > OPTIONS_KIND_HEX)
+            if (i == 1 && !kind_is_number(column->kind, false))
                 return status_fail(failure, STATUS_USAGE,
                                    "--weight '%s' can be of kind int or hex alone", column->typed);
             if (!is_element && options->record_bytes > 0)
@@ -648,7 +654,7 @@ enum status options_check(const struct options *options, enum options_input *inp
         options->text || options->jsonl || options->delimiter != TEXT_NO_DELIMITER ||
         options->csv || options->header_lines > 0 || options->comment >= 0 ||
         options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
-        (options->has_decimals && options->field.list[0].kind != OPTIONS_KIND_FIXED);
+        (options->has_decimals && !kind_is_number(options->field.list[0].kind, true));
     const bool is_text = has_fields || has_text;
     const bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
     const bool has_range = options->range_text != NULL;
@@ -669,6 +675,9 @@ enum status options_check(const struct options *options, enum options_input *inp
         {options->jsonl &&
              (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0),
          "--jsonl does not go with --csv, --delimiter and --header"},
+        {options->has_header && options->header_lines == 0 && !options->jsonl &&
+             options_has_names(options),
+         "--header=0 says that there is no header: columns then have numbers"},
         {options->jsonl && !options->json, "--jsonl needs columns: -f NAME or -f .PATH"},
         {options->record_bytes == 0 && options->has_offset, "--offset needs --record"},
         {first->element.bytes > 0 &&
@@ -723,7 +732,7 @@ enum status options_check(const struct options *options, enum options_input *inp
              : has_fields ? OPTIONS_INPUT_FIELDS
              : is_binary  ? OPTIONS_INPUT_BINARY
                           : OPTIONS_INPUT_ANY;
-    enum status status = options_make(options, is_text, false, &job, failure);
+    enum status status = options_make(options, is_text, false, NULL, &job, failure);
     job_destroy(&job);
     /* An array of NumPy may be of u64, which has other bounds: its own job is checked later. */
     if (status != STATUS_OK && !has_text && !is_binary && !options->has_type) {
@@ -731,7 +740,7 @@ enum status options_check(const struct options *options, enum options_input *inp
         struct failure other;
         element_parse("u64", &wide.element);
         wide.has_type = true;
-        if (options_make(&wide, is_text, false, &job, &other) == STATUS_OK)
+        if (options_make(&wide, is_text, false, NULL, &job, &other) == STATUS_OK)
             status = STATUS_OK;
         job_destroy(&job);
     }

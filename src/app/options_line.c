@@ -78,39 +78,15 @@ static void options_append_name(FILE *line, const char *name)
 static void options_append_kind(FILE *line, const struct column *column)
 {
     const struct element *element = &column->element;
-    const struct kind_time_bucket *bucket = &column->bucket;
-    const int64_t second = (int64_t)decimal_power(bucket->digits);
-    const int64_t week = 7 * 86400 * second;
-    char width[DECIMAL_SIZE];
+    const struct kind *kind = &kind_rows[element->kind];
+    char width[KIND_WIDTH_SIZE] = "";
 
-    switch (element->notation) {
-    case ELEMENT_TIME:
-    case ELEMENT_LOCAL_TIME:
-        fprintf(line, element->notation == ELEMENT_TIME ? ":time" : ":localtime");
-        if (element->decimals > 0)
-            fprintf(line, ".%u", element->decimals);
-        if (bucket->months > 0)
-            fprintf(line, "/%umo", bucket->months);
-        else if (bucket->width > 0)
-            fprintf(line, bucket->phase > 0 ? "/%lldw" : "/%llds",
-                    (long long)(bucket->width / (bucket->phase > 0 ? week : second)));
-        return;
-    case ELEMENT_IP:
-        fprintf(line, ":ip/%u/%u", element->prefix.v4, element->prefix.v6);
-        return;
-    case ELEMENT_TEXT:
-        fprintf(line, ":text");
-        return;
-    case ELEMENT_DECIMAL:
-        break;
-    }
-    fprintf(line, ":%s", element->name);
+    fprintf(line, ":%s", kind->scale == KIND_NUMBERS ? element->name : kind->name);
     if (element->decimals > 0)
         fprintf(line, ".%u", element->decimals);
-    if (column->width > 1) {
-        decimal_format_fixed(width, column->width, element->decimals);
-        fprintf(line, "/%s", width);
-    }
+    if (kind->format_width)
+        kind->format_width(width, element, &column->width);
+    fprintf(line, "%s", width);
 }
 
 /*
@@ -130,7 +106,8 @@ static void options_append_columns(FILE *line, const struct job *job)
         const struct column *column = &job->columns[i];
         const bool is_value = i < job->value_count;
         const bool is_only = is_value && job->value_count == 1;
-        const bool is_plain = column->width <= 1 && column->element.notation == ELEMENT_DECIMAL;
+        const bool is_plain =
+            column->width.units <= 1 && kind_rows[column->element.kind].scale == KIND_NUMBERS;
         if ((is_only && is_plain) || (job->has_weights && i == job_weight_column(job)))
             continue;
         if (i == 0 || i == job_group_column(job))
@@ -169,7 +146,8 @@ char *options_write_line(const struct job *job)
     fprintf(line, "%s", job_operation_names[operation]);
     for (unsigned i = 0; i < job->reductions.count; i++)
         fprintf(line, "%c%s", i == 0 ? ' ' : ',', job->reductions.list[i].name);
-    const bool is_number = job->element.notation == ELEMENT_DECIMAL && job->value_count < 2;
+    const bool is_number =
+        kind_rows[job->element.kind].scale == KIND_NUMBERS && job->value_count < 2;
     if (is_number)
         fprintf(line, " --type=%s", job->element.name);
     /* Of a number of values, whatever they are, decimals do not matter. */
@@ -254,22 +232,28 @@ static bool options_read_digest(struct predicate *predicate, char *typed,
     return true;
 }
 
-enum status options_read_line(struct options *options, const char *line, struct job *job,
-                              struct failure *failure)
+enum status options_read_line(struct options *options, char *line, const struct options *merge,
+                              struct context *context, struct job *job, struct failure *failure)
 {
     char **words = options_split_line(line);
     int count = 0;
 
     *options = (struct options){.words = NULL};
-    *job = (struct job){.predicates = NULL};
+    *job = (struct job){.line = line};
     if (!words)
         return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
     while (words[count])
         count++;
     enum status status = options_parse(options, count, words, true, failure);
     options->words = words;
-    if (status == STATUS_OK) /* columns of text may be of any type */
-        status = options_make(options, true, false, job, failure);
+    if (status != STATUS_OK)
+        return status;
+    options->buffer_bytes = merge->buffer_bytes;
+    options->temporary_directory = merge->temporary_directory;
+    /* Columns of text may be of any type. */
+    status = options_make(options, true, false, context, job, failure);
+    job->line = line;
+    job->needs_values = merge->print.quantiles.count > 0;
     if (status != STATUS_OK)
         return status;
     bool is_valid = options->command->action == OPTIONS_RUN && !options->help &&

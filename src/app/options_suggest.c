@@ -369,8 +369,8 @@ static bool options_is_word(const char *text)
 }
 
 void options_advise_condition(const struct options_condition *condition, const char *value,
-                              size_t length, const struct element *element,
-                              enum options_kind_of_column kind, char out[OPTIONS_ADVICE_SIZE])
+                              size_t length, const struct element *element, const struct kind *kind,
+                              char out[OPTIONS_ADVICE_SIZE])
 {
     const struct kind_time_rules time = {.digits = KIND_TIME_DIGITS_MAX, .is_cell = true};
     const char *typed = condition->typed + strspn(condition->typed, " ");
@@ -388,9 +388,9 @@ void options_advise_condition(const struct options_condition *condition, const c
     __int128 fixed;
 
     *out = '\0';
-    if (element->notation != ELEMENT_DECIMAL || element->decimals > 0 ||
-        kind != OPTIONS_KIND_DEFAULT || strlen(typed) > OPTIONS_CONDITION_MAX ||
-        strchr(typed, '\'') || (length == 0 && !is_whole) || options_divide_condition(typed, out))
+    if (kind_rows[element->kind].scale != KIND_NUMBERS || element->decimals > 0 || kind != NULL ||
+        strlen(typed) > OPTIONS_CONDITION_MAX || strchr(typed, '\'') ||
+        (length == 0 && !is_whole) || options_divide_condition(typed, out))
         return;
     *out = '\0';
     snprintf(item, sizeof item, "%.*s", (int)length, value);

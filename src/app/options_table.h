@@ -104,15 +104,12 @@ struct options_row {
 extern const struct options_row options_rows[];
 extern const size_t options_row_count;
 
-/* The kinds of columns, by enum options_kind_of_column. The row of the default one is zeros. */
-struct options_column_kind {
-    const char *name;              /* in WHERE:KIND; a kind with decimals may have .N after it */
-    enum text_notation text;       /* how its values are written in text, */
-    enum element_notation results; /* and in results */
-    const char *type;              /* of their keys; NULL: as -t says */
-    unsigned decimals_max;
-};
-extern const struct options_column_kind options_column_kinds[];
+/* Returns the kind of values that no column gives one: as --decimals and --base say. Pure. */
+const struct kind *options_default_kind(const struct options *options);
+
+/* Return whether the values of a column are times, or texts. Pure. */
+bool options_is_time(const struct options_column *column);
+bool options_is_text(const struct options_column *column);
 
 /* Reads the columns and conditions that were given. Fails with STATUS_USAGE or STATUS_DATA. */
 enum status options_finish_columns(struct options *options, struct failure *failure);
@@ -132,8 +129,8 @@ size_t options_find_operator(const char *text, enum predicate_relation *relation
  * :text is named only if no number can be meant. `kind` is that of the column. Pure.
  */
 void options_advise_condition(const struct options_condition *condition, const char *value,
-                              size_t length, const struct element *element,
-                              enum options_kind_of_column kind, char out[OPTIONS_ADVICE_SIZE]);
+                              size_t length, const struct element *element, const struct kind *kind,
+                              char out[OPTIONS_ADVICE_SIZE]);
 
 /* Fails with STATUS_USAGE: "invalid --NAME 'VALUE': expected EXPECTED". */
 enum status options_fail_value(const char *name, const char *value, const char *expected,

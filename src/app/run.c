@@ -48,7 +48,7 @@ struct run {
     const char *engine; /* the only engine to use; NULL: all that pay */
     size_t chunk_bytes; /* as in struct engine_options */
     struct job job;
-    struct row_count rows; /* of the job */
+    struct context context; /* of the job */
     struct source *source;
     void *partial;
     struct print_output output;
@@ -70,12 +70,12 @@ static void run_note_conditions(const struct run *run)
 {
     const struct options *options = run->options;
     const struct job *job = &run->job;
-    const size_t met = atomic_load(&job->rows->met);
+    const size_t met = atomic_load(&run->context.rows.met);
     const bool is_listed = options->command->traits & OPTIONS_PRINTS_BINS || job->group_count > 0;
 
     for (size_t i = 0; i < job->condition_count; i++) {
         const struct options_condition *condition = &options->conditions[i];
-        const bool is_text = options->where.list[i].kind == OPTIONS_KIND_TEXT;
+        const bool is_text = options_is_text(&options->where.list[i]);
         const bool is_list =
             condition->relation == PREDICATE_EQ || condition->relation == PREDICATE_NE;
         const char *value = condition->value;
@@ -95,7 +95,7 @@ static void run_note_conditions(const struct run *run)
                 sign, condition->sign, value);
     }
     if (met == job->condition_count && is_listed && !job->has_weights &&
-        atomic_load(&job->rows->sum) == 0)
+        atomic_load(&run->context.rows.sum) == 0)
         status_print("note: no row with a value meets --where");
 }
 
@@ -111,10 +111,10 @@ static bool run_may_count_header(const struct run *run)
 
     for (size_t i = 0; takes_any && i < job_column_count(job); i++) {
         const struct column *column = &job->columns[i];
-        takes_any =
-            !column->name && (column->notation == TEXT_BYTES || column->notation == TEXT_NOTHING);
+        takes_any = !column->name &&
+                    (element_is_text(&column->element) || column->notation == TEXT_NOTHING);
     }
-    return takes_any && parse_errors_values(job->errors) > 0;
+    return takes_any && parse_errors_values(run->context.errors) > 0;
 }
 
 /*
@@ -136,7 +136,7 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
     progress_end_stage(&run->progress);
     if (status != STATUS_OK) {
         if (counted == STATUS_OK && job->is_text)
-            parse_errors_report(job->errors, true, &beside);
+            parse_errors_report(run->context.errors, true, &beside);
         return status;
     }
     if (options->stats && operation->stats)
@@ -162,7 +162,8 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
     }
     if (operation->note && !options->quiet && !print_is_dropped(&options->print))
         operation->note(job, run->partial, &options->print);
-    return job->is_text ? parse_errors_report(job->errors, options->quiet, failure) : STATUS_OK;
+    return job->is_text ? parse_errors_report(run->context.errors, options->quiet, failure)
+                        : STATUS_OK;
 }
 
 /* The signal that asked for the end; 0: none. */
@@ -343,21 +344,16 @@ static enum status run_attempt(struct run *run, struct failure *failure)
 /* Prepares an attempt: empty parse errors for text, no rows yet, and an empty partial. */
 static enum status run_make_partial(struct run *run, struct failure *failure)
 {
-    struct job *job = &run->job;
+    const struct job *job = &run->job;
+    struct context *context = &run->context;
 
-    run->rows = (struct row_count){.sum = 0};
-    job->rows = &run->rows;
-    job->stage = &run->stage;
+    context->rows = (struct row_count){.sum = 0};
     if (job->is_text &&
-        parse_errors_create(&job->errors, job, run->options->invalid, failure) != STATUS_OK)
+        parse_errors_create(&context->errors, job, run->options->invalid, failure) != STATUS_OK)
         return failure->status;
     if (job_has_texts(job) &&
-        !(job->dictionary = dictionary_create(job_dictionary_bytes(job), keyed_hash_create())))
+        !(context->dictionary = dictionary_create(context->dictionary_bytes, keyed_hash_create())))
         return status_fail(failure, STATUS_DATA, "no memory for texts");
-    for (size_t i = 0; job->singles && i < job->value_count; i++) {
-        job->singles[i].dictionary = job->dictionary;
-        job->singles[i].stage = job->stage;
-    }
     run->partial = operation_of(job)->create(job, failure);
     return run->partial ? STATUS_OK : failure->status;
 }
@@ -366,12 +362,12 @@ static void run_destroy_partial(struct run *run)
 {
     operation_of(&run->job)->destroy(run->partial);
     run->partial = NULL;
-    if (run->job.errors)
-        parse_errors_destroy(run->job.errors);
-    if (run->job.dictionary)
-        dictionary_destroy(run->job.dictionary);
-    run->job.errors = NULL;
-    run->job.dictionary = NULL;
+    if (run->context.errors)
+        parse_errors_destroy(run->context.errors);
+    if (run->context.dictionary)
+        dictionary_destroy(run->context.dictionary);
+    run->context.errors = NULL;
+    run->context.dictionary = NULL;
 }
 
 /*
@@ -448,7 +444,7 @@ static enum status run_operation(struct run *run, struct failure *failure)
         format.names[i] = job->json ? NULL : job->columns[i].name;
         format.half[i] = job->json ? 0 : job->columns[i].half;
         format.has_names |= format.names[i] != NULL;
-        format.drops_mark |= !job->json && job->columns[i].notation == TEXT_BYTES;
+        format.drops_mark |= !job->json && element_is_text(&job->columns[i].element);
     }
     if (format.header_lines == 0 && format.has_names)
         format.header_lines = 1;
@@ -470,7 +466,7 @@ static enum status run_operation(struct run *run, struct failure *failure)
     memory_plan_needs(&needs, job, wanted, run->chunk_bytes, sizes.stream, is_compressed,
                       options->decoding_memory);
     if (status == STATUS_OK)
-        status = memory_plan_make(&needs, resources->memory, &run->job, &threads, failure);
+        status = memory_plan_make(&needs, resources->memory, job, &threads, failure);
     if (threads < needs.threads) {
         run->adapted = *options;
         run->adapted.threads = run->adapted.print.threads = threads;
@@ -502,8 +498,7 @@ static enum text_row_end run_row_end(const struct options *options)
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         for (size_t k = 0; k < columns[i]->count; k++) {
             const struct options_column *column = &columns[i]->list[k];
-            keeps |= column->kind == OPTIONS_KIND_TEXT &&
-                     (!by_blanks || column->field == TEXT_WHOLE_LINE);
+            keeps |= options_is_text(column) && (!by_blanks || column->field == TEXT_WHOLE_LINE);
         }
     }
     return !options->ends_with_nul    ? TEXT_ENDS_LF
@@ -584,7 +579,8 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         if (*note && !options->quiet && (is_text || !options->has_type))
             status_print("%s", note);
     }
-    const enum status status = options_make(run->options, is_text, true, &run->job, failure);
+    const enum status status =
+        options_make(run->options, is_text, true, &run->context, &run->job, failure);
     if (status != STATUS_OK || run->source)
         return status;
     return source_open(&run->source, options->names, options->name_count, &reading, failure);
@@ -593,7 +589,10 @@ static enum status run_prepare(struct run *run, struct failure *failure)
 enum status run_options(const struct options *options, bool *is_thread_left,
                         struct failure *failure)
 {
-    struct run run = {.options = options, .engine = options->engine, .progress = {.due = INFINITY}};
+    struct run run = {.options = options,
+                      .engine = options->engine,
+                      .context.stage = &run.stage,
+                      .progress = {.due = INFINITY}};
 
     *is_thread_left = false;
     sigset_t statistics; /* which run_watch waits for; blocked before any thread is started */

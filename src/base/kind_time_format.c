@@ -188,7 +188,7 @@ static const char *kind_time_read_zone(const char *at, const char *end, bool *is
 
 unsigned kind_time_format_year(const struct kind_time_format *format)
 {
-    return (unsigned)kind_time_find_date(format->today).year;
+    return format->year > 0 ? format->year : (unsigned)kind_time_find_date(format->today).year;
 }
 
 /* The year of a date that is written without one; of a day of the year, month 1. */

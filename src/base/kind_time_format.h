@@ -50,7 +50,7 @@ struct kind_time_format {
 enum status kind_time_format_parse(struct kind_time_format *format, const char *text,
                                    struct failure *failure);
 
-/* Returns the year of today. */
+/* Returns the year that dates without one are of, if they are not later than tomorrow. */
 unsigned kind_time_format_year(const struct kind_time_format *format);
 
 #endif

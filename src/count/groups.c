@@ -62,10 +62,10 @@ static enum status groups_create_table(const struct groups *groups, struct table
         .initial = groups->layout->initial,
     };
 
-    if (table_create(table, &rows, job_table_bytes(job), job->temporary_directory, failure) !=
+    if (table_create(table, &rows, context_table_bytes(job), job->temporary_directory, failure) !=
         STATUS_OK)
         return failure->status;
-    table_set_stage(*table, job->stage);
+    table_set_stage(*table, context_of(job)->stage);
     return STATUS_OK;
 }
 
@@ -88,12 +88,11 @@ void *groups_create(const struct job *job, struct failure *failure)
         const struct column *column = &job->columns[job_group_column(job) + i];
         groups->words[i] = groups->value;
         groups->flips[groups->value] = element_flip(&column->element);
-        groups->is_text[groups->value] = column->element.notation == ELEMENT_TEXT;
+        groups->is_text[groups->value] = element_is_text(&column->element);
         groups->value += column_words(column);
     }
     groups->flips[groups->value] = groups_have_bins(job) ? 0 : element_flip(&job->element);
-    groups->is_text[groups->value] =
-        groups_are_counted(job) && job->element.notation == ELEMENT_TEXT;
+    groups->is_text[groups->value] = groups_are_counted(job) && element_is_text(&job->element);
     groups->divisor = uniq_divisor_of(job->bin_width > 0 ? job->bin_width : 1);
     if (groups_create_table(groups, &groups->table, failure) != STATUS_OK) {
         groups_destroy(groups);
@@ -123,7 +122,7 @@ void groups_make_keys(const struct groups *groups, const uint64_t *const *column
     }
     if (words == last)
         return;
-    if (element->notation == ELEMENT_IP) {
+    if (element_is_wide(element)) {
         for (size_t i = 0; i < n; i++)
             memcpy(&keys[i * words + last], (const char *)elements + i * element->bytes,
                    element->bytes);
@@ -212,8 +211,8 @@ static enum status groups_rank(struct groups *groups, struct failure *failure)
     groups->ranked = groups->table;
     dictionary_order_destroy(&groups->order);
     struct table *ranked = NULL;
-    if (!batch || !dictionary_order_create(job->dictionary, resources_at_start()->processors,
-                                           &groups->order)) {
+    if (!batch || !dictionary_order_create(job->context->dictionary,
+                                           resources_at_start()->processors, &groups->order)) {
         free(batch);
         return status_fail(failure, STATUS_DATA, "no memory for sorting texts");
     }
@@ -271,7 +270,7 @@ static __int128 groups_bin(const struct groups *groups, const uint64_t *row)
     const uint64_t flip = groups->flips[last];
     const uint64_t bin = row[last] ^ flip;
 
-    if (groups->job->element.notation == ELEMENT_IP)
+    if (element_is_wide(&groups->job->element))
         return element_address((struct kind_ip){row[last], row[last + 1]});
     return flip != 0 ? (__int128)(int64_t)bin : (__int128)bin;
 }
@@ -283,7 +282,7 @@ bool groups_has_bin(const struct groups *groups, const uint64_t *row)
 
     if (groups_have_bins(job))
         return bin < (__int128)job->binning.bins + 2;
-    if (job->element.notation == ELEMENT_IP)
+    if (element_is_wide(&job->element))
         return true;
     return bin >= binning_floor(element_min(&job->element), job->bin_width) &&
            bin <= binning_floor(element_limit(&job->element) - 1, job->bin_width);
@@ -293,7 +292,7 @@ static struct rows_row groups_make_row(const struct job *job, __int128 bin, uint
 {
     const __int128 width = job->bin_width;
 
-    if (job->element.notation == ELEMENT_IP) /* the greatest has none after it */
+    if (element_is_wide(&job->element)) /* the greatest has none after it */
         return (struct rows_row){bin, bin, count};
     if (!groups_have_bins(job))
         return (struct rows_row){bin * width, (bin + 1) * width, count};
@@ -363,7 +362,7 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
     *rows = (struct rows){
         .job = job,
         .partial = groups,
-        .groups = job->element.notation == ELEMENT_TEXT ? groups : NULL,
+        .groups = element_is_text(&job->element) ? groups : NULL,
         .zeros = zeros,
         .is_unit = groups_are_unit(job),
         .is_sparse = true,

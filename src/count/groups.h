@@ -14,6 +14,7 @@
 #include "count/groups_row.h"
 #include "count/reduce.h"
 #include "count/uniq_key.h"
+#include "job/context.h"
 #include "table/table.h"
 #include "text/dictionary.h"
 
@@ -76,13 +77,13 @@ static inline const uint64_t *groups_first_row(const struct groups *groups, uint
  */
 static inline const char *groups_text(const struct groups *groups, uint64_t rank, size_t *bytes)
 {
-    return dictionary_text(groups->job->dictionary, groups->order.ids[rank], bytes);
+    return dictionary_text(groups->job->context->dictionary, groups->order.ids[rank], bytes);
 }
 
 /* Fetches the text of a rank to the cache, where groups_text will find it. */
 static inline void groups_prefetch_text(const struct groups *groups, uint64_t rank)
 {
-    dictionary_prefetch(groups->job->dictionary, groups->order.ids[rank]);
+    dictionary_prefetch(groups->job->context->dictionary, groups->order.ids[rank]);
 }
 
 /* The value of a column, the first is 0, of the group of a row. Of a text it is the rank. */

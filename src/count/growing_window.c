@@ -21,7 +21,7 @@ enum status growing_windows_add(struct growing_windows *windows, const struct jo
     const __int128 lowest = binning_floor(element_min(element), width);
     const __int128 end = binning_floor(element_limit(element) - 1, width) + 1;
     struct growing_window *window = &windows->list[windows->count];
-    struct job job = {.element = *element, .counter_bytes = of->counter_bytes};
+    struct job job = {.element = *element, .context = of->context};
 
     if ((__int128)bins > end - lowest)
         bins = (uint64_t)(end - lowest);

@@ -32,7 +32,7 @@ void *histogram_create(const struct job *job, struct failure *failure)
             .staged = memory_map(entries * sizeof *histogram->staged),
             .entries = entries,
             .regions = calloc(regions, sizeof *histogram->regions),
-            .counter_bytes = job->counter_bytes,
+            .counter_bytes = context_of(job)->counter_bytes,
             .staged_limit = UINT32_MAX,
         };
     }

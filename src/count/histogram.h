@@ -38,7 +38,7 @@ struct histogram {
     uint32_t *staged; /* [entries] */
     size_t entries;   /* counters: N + 2 */
     struct histogram_region *regions;
-    uint64_t counter_bytes; /* as in struct job */
+    uint64_t counter_bytes; /* as in struct context */
     uint32_t staged_limit;  /* of increments of a region's 32-bit part; smaller in tests */
     uint64_t inside;        /* values in bins; set by histogram_finalize, as the next two */
     uint64_t below;

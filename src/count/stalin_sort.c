@@ -53,7 +53,7 @@ struct stalin_sort {
 static bool stalin_sort_keeps_text(const struct job *job)
 {
     const enum text_notation notation = job->text.notation;
-    return job->is_text && !job->json && job->columns[0].width <= 1 &&
+    return job->is_text && !job->json && job->columns[0].width.units <= 1 &&
            (notation == TEXT_FIXED || notation == TEXT_HEX);
 }
 

@@ -21,12 +21,12 @@ void *uniq_create(const struct job *job, struct failure *failure)
                                         .words = 2,
                                         .has_zeros = job_keeps_zeros(job),
                                         .is_weighted = job->has_weights};
-    if (table_create(&uniq->table, &layout, job_table_bytes(job), job->temporary_directory,
+    if (table_create(&uniq->table, &layout, context_table_bytes(job), job->temporary_directory,
                      failure) != STATUS_OK) {
         free(uniq);
         return NULL;
     }
-    table_set_stage(uniq->table, job->stage);
+    table_set_stage(uniq->table, context_of(job)->stage);
     pthread_mutex_init(&uniq->windows.lock, NULL);
     return uniq;
 }

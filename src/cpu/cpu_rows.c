@@ -91,9 +91,10 @@ struct cpu_rows *cpu_rows_create(const struct job *job, const struct operation *
     rows->has_rows = text_rows_are_needed(job);
     if (job->is_text && !rows->has_rows)
         rows->parse = text_choose_parser(&job->text, job->element.type);
+    struct dictionary *dictionary = context_of(job)->dictionary;
     bool has_memory = true;
-    if (job->dictionary)
-        has_memory = (rows->texts = dictionary_cache_create(job->dictionary)) != NULL;
+    if (dictionary)
+        has_memory = (rows->texts = dictionary_cache_create(dictionary)) != NULL;
     if (rows->has_rows)
         has_memory = has_memory && (rows->scratch_text = malloc(TEXT_ROWS_SCRATCH_BYTES)) != NULL;
     if (job->json)
@@ -157,7 +158,7 @@ static enum status cpu_rows_absorb_block(struct cpu_rows *rows, void *local,
         }
         elements.bytes = n * job->columns[c].element.bytes;
         if (job->is_text)
-            parse_errors_add_values(job->errors, n);
+            parse_errors_add_values(job->context->errors, n);
         if (job_has_rows(job))
             operation_add_rows(job, elements.weights, n);
         if (rows->operation->local_absorb(local, &elements, failure) != STATUS_OK)
@@ -216,7 +217,8 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *local,
             const size_t count = rows->parse ? 1 : several.invalid_count;
             for (size_t i = 0; i < count; i++) {
                 struct failure before; /* the failure that comes first in the stream is reported */
-                if (parse_errors_add_invalid(job->errors, text, &tokens[i], failure) == STATUS_OK)
+                if (parse_errors_add_invalid(job->context->errors, text, &tokens[i], failure) ==
+                    STATUS_OK)
                     continue;
                 made.is_cut = true;
                 if (cpu_rows_absorb_block(rows, local, &made, held, &before) != STATUS_OK &&
@@ -284,8 +286,8 @@ static void cpu_rows_gather_keys(const struct job *job, const struct column *col
         cpu_rows_gather(job, column, records + i * job_value_bytes(job), some, elements);
         cpu_keys_widen(&column->element, elements, some, keys + i);
     }
-    for (size_t i = 0; column->width > 1 && i < n; i++)
-        column_floor(&keys[i], column->width, column->element.is_signed);
+    for (size_t i = 0; column->width.units > 1 && i < n; i++)
+        column_floor(&keys[i], column->width.units, column->element.is_signed);
 }
 
 /* Keeps of kept[0..n), indices of records, those that meet all conditions. Returns how many. */

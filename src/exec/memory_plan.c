@@ -8,6 +8,7 @@
 
 #include "base/resources.h"
 #include "engine/engine.h"
+#include "job/context.h"
 #include "partial/operation.h"
 
 #define MEMORY_PLAN_MIB ((uint64_t)1 << 20)
@@ -65,9 +66,10 @@
 /* What takes less is never refused: the program has most of its own memory already. */
 #define MEMORY_PLAN_SMALL (4 * MEMORY_PLAN_MIB)
 
-enum status memory_plan_make(const struct memory_needs *needs, uint64_t available, struct job *job,
-                             unsigned *threads, struct failure *failure)
+enum status memory_plan_make(const struct memory_needs *needs, uint64_t available,
+                             const struct job *job, unsigned *threads, struct failure *failure)
 {
+    const uint64_t values = job->value_count > 0 ? job->value_count : 1;
     const uint64_t taken = available / MEMORY_PLAN_RESERVE + MEMORY_PLAN_PROGRAM;
     const uint64_t free = available > taken ? available - taken : 0;
     uint64_t table = needs->table;
@@ -104,12 +106,9 @@ enum status memory_plan_make(const struct memory_needs *needs, uint64_t availabl
                            (unsigned long long)(available / MEMORY_PLAN_MIB));
     }
     *threads = count;
-    job->buffer_bytes = table;
-    job->counter_bytes = buffers;
-    for (size_t i = 0; job->singles && i < job->value_count; i++) {
-        job->singles[i].buffer_bytes = table / job->value_count;
-        job->singles[i].counter_bytes = buffers / job->value_count;
-    }
+    job->context->dictionary_bytes = table / 2;
+    job->context->table_bytes = table / values;
+    job->context->counter_bytes = buffers / values;
     return STATUS_OK;
 }
 

@@ -40,12 +40,11 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
 
 /*
  * Divides the memory that is available (resources.h): the buffers become smaller first, down to
- * their minimum, and then there are fewer threads. Stores how many, and gives the job, and the job
- * of each of its values, their parts: buffer_bytes and counter_bytes. Fails with STATUS_DATA if one
- * thread is too many.
+ * their minimum, and then there are fewer threads. Stores how many, and in the context of the job
+ * its memory, which its value columns share. Fails with STATUS_DATA if one thread is too many.
  */
-enum status memory_plan_make(const struct memory_needs *needs, uint64_t available, struct job *job,
-                             unsigned *threads, struct failure *failure);
+enum status memory_plan_make(const struct memory_needs *needs, uint64_t available,
+                             const struct job *job, unsigned *threads, struct failure *failure);
 
 /*
  * Returns the limit of a decoder's window or dictionary: a part of what is available, up to the

@@ -219,7 +219,7 @@ static uint64_t pipeline_bytes_left(struct pipeline *pipeline)
 static uint64_t pipeline_elements(struct pipeline *pipeline)
 {
     const struct job *job = pipeline->task->job;
-    return job->is_text ? parse_errors_values(job->errors)
+    return job->is_text ? parse_errors_values(job->context->errors)
                         : pipeline_look(pipeline).counted / job_value_bytes(job);
 }
 
@@ -304,8 +304,8 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
         }
         pipeline->earlier_elements = pipeline_elements(pipeline);
         if (job_has_rows(task->job)) {
-            atomic_store(&task->job->rows->sum, 0);
-            atomic_store(&task->job->rows->is_too_large, false);
+            atomic_store(&task->job->context->rows.sum, 0);
+            atomic_store(&task->job->context->rows.is_too_large, false);
         }
     }
     checkpoint_end(&pipeline->checkpoint);

@@ -146,7 +146,7 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .takes_texts = parse_errors_takes_texts(job),
         .is_json = job->json != NULL,
         .has_format = format,
-        .lacks_year = format && format->lacks_year,
+        .year = format && format->lacks_year ? kind_time_format_year(format) : 0,
         .option = job_column_option(job, column),
         .field_name = job->columns[token->half > 0 ? token->half : column].name,
         .element = &job->columns[column].element,

@@ -3,9 +3,6 @@
 
 #include "job/element.h"
 
-#include "base/decimal.h"
-#include "base/kind_time.h"
-
 #include <string.h>
 
 static const struct element element_rows[ELEMENT_TYPE_COUNT] = {
@@ -43,40 +40,27 @@ uint64_t element_key(const struct element *element, const void *bytes)
 
 __int128 element_min(const struct element *element)
 {
-    if (element->notation == ELEMENT_IP)
+    if (element_is_wide(element))
         return element_address((struct kind_ip){0, 0});
     return element->is_signed ? -((__int128)1 << (element->bytes * 8 - 1)) : 0;
 }
 
 __int128 element_limit(const struct element *element)
 {
-    if (element->notation == ELEMENT_IP)
+    if (element_is_wide(element))
         return (__int128)(UINT64_MAX >> 1) << 64 | UINT64_MAX; /* less by 1, which does not fit */
     return (__int128)1 << (element->bytes * 8 - (element->is_signed ? 1 : 0));
 }
 
-static struct kind_time_rules element_time_rules(const struct element *element)
-{
-    return (struct kind_time_rules){.digits = element->decimals,
-                                    .is_local = element->notation == ELEMENT_LOCAL_TIME};
-}
-
 size_t element_write(char *out, const struct element *element, __int128 value)
 {
-    if (element->notation == ELEMENT_DECIMAL)
-        return decimal_write_fixed(out, value, element->decimals);
-    if (element->notation == ELEMENT_IP)
-        return kind_ip_write_prefix(out, element_address_key(value), element->prefix);
-    /* the upper edge of the last bin may be beyond what 64 bits hold */
-    const __int128 limit = element_limit(element);
-    const struct kind_time_rules rules = element_time_rules(element);
-    return kind_time_write(out, &rules, (int64_t)(value < limit ? value : limit - 1));
+    return kind_rows[element->kind].write(out, element, value);
 }
 
 size_t element_write_json(char *out, const struct element *element, __int128 value)
 {
-    if (element->notation == ELEMENT_DECIMAL)
-        return decimal_write_fixed(out, value, element->decimals);
+    if (kind_rows[element->kind].scale == KIND_NUMBERS)
+        return element_write(out, element, value);
     *out = '"';
     const size_t length = 1 + element_write(out + 1, element, value);
     out[length] = '"';
@@ -88,38 +72,9 @@ void element_format(char out[ELEMENT_TEXT_SIZE], const struct element *element, 
     out[element_write(out, element, value)] = '\0';
 }
 
-/* Whether the fraction of a time has more digits than `decimals`, zeros at its end aside. */
-static bool element_is_finer(const char *time, size_t bytes, unsigned decimals)
-{
-    size_t i = 0;
-
-    while (i < bytes && time[i] != '.' && time[i] != ',')
-        i++;
-    for (size_t first = i + 1; ++i < bytes && time[i] >= '0' && time[i] <= '9';) {
-        if (i - first >= decimals && time[i] != '0')
-            return true;
-    }
-    return false;
-}
-
 bool element_read(const struct element *element, const char *text, size_t bytes, __int128 *value)
 {
-    if (element->notation == ELEMENT_DECIMAL)
-        return decimal_parse_fixed(text, bytes, element->decimals, value);
-    if (element->notation == ELEMENT_IP) {
-        struct kind_ip key;
-        if (!kind_ip_read(text, bytes, &key))
-            return false;
-        *value = element_address(key);
-        return true;
-    }
-    const struct kind_time_rules rules = element_time_rules(element);
-    int64_t time;
-    if (bytes == 0 || kind_time_read(&rules, text, bytes, bytes, &time) == 0 ||
-        element_is_finer(text, bytes, element->decimals))
-        return false;
-    *value = time;
-    return true;
+    return kind_rows[element->kind].read(element, text, bytes, value);
 }
 
 bool element_read_range(const struct element *element, const char *text, __int128 *low,

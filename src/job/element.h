@@ -11,6 +11,7 @@
 #define GPUHIST_ELEMENT_H
 
 #include "base/kind_ip.h"
+#include "job/kind.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,23 +36,14 @@ enum element_type {
         ELEMENT_TYPE_COUNT
 };
 
-/* What values are, and how they are written. */
-enum element_notation {
-    ELEMENT_DECIMAL,
-    ELEMENT_TIME,       /* kind_time.h: an i64, in units of 10^-decimals seconds */
-    ELEMENT_LOCAL_TIME, /* likewise, as it was written somewhere */
-    ELEMENT_IP,         /* kind_ip.h: of 16 bytes, the key with its higher word first */
-    ELEMENT_TEXT,       /* a u64: the number of a text in the job's dictionary, or its rank */
-};
-
 struct element {
     enum element_type type;
-    unsigned bytes;    /* 1, 2, 4 or 8; of addresses 16 */
+    unsigned bytes;    /* 1, 2, 4 or 8; of addresses 16, the key with its higher word first */
     bool is_signed;    /* keys compare as int64_t */
     bool swapped;      /* the byte order is opposite to this machine's */
     const char *name;  /* "i32" */
     unsigned decimals; /* elements are multiples of 10^-decimals: 0 to 18 */
-    enum element_notation notation;
+    enum kind_id kind;
     struct kind_ip_prefix prefix; /* addresses: what is written of them */
 };
 
@@ -66,13 +58,25 @@ struct element {
 /* Whether values are times. Pure. */
 static inline bool element_is_time(const struct element *element)
 {
-    return element->notation == ELEMENT_TIME || element->notation == ELEMENT_LOCAL_TIME;
+    return kind_rows[element->kind].scale == KIND_INSTANTS;
+}
+
+/* Whether keys are wide: of two words. Pure. */
+static inline bool element_is_wide(const struct element *element)
+{
+    return kind_rows[element->kind].words > 1;
+}
+
+/* Whether keys are the numbers of texts in the job's dictionary, or their ranks. Pure. */
+static inline bool element_is_text(const struct element *element)
+{
+    return kind_rows[element->kind].has_dictionary;
 }
 
 /* Whether values have an order alone, and no arithmetic: addresses and texts. Pure. */
 static inline bool element_is_name(const struct element *element)
 {
-    return element->notation == ELEMENT_IP || element->notation == ELEMENT_TEXT;
+    return kind_rows[element->kind].scale == KIND_NAMES;
 }
 
 /*
@@ -99,7 +103,7 @@ static inline struct kind_ip element_address_key(__int128 value)
 /* Room for a value and a NUL. */
 #define ELEMENT_TEXT_SIZE 64
 
-/* Writes a value in its notation, without a NUL. Returns its length. */
+/* Writes a value as its kind does, without a NUL. Returns its length. */
 size_t element_write(char *out, const struct element *element, __int128 value);
 
 /* Likewise as json has it: times and addresses are strings. */
@@ -109,8 +113,8 @@ size_t element_write_json(char *out, const struct element *element, __int128 val
 void element_format(char out[ELEMENT_TEXT_SIZE], const struct element *element, __int128 value);
 
 /*
- * Reads a bound, all of text[0..bytes), in the notation of the values; numbers may have suffixes
- * (decimal.h). Returns false if it is none, or has more decimals than the values.
+ * Reads a bound, all of text[0..bytes), as the kind of the values reads it; numbers may have
+ * suffixes (decimal.h). Returns false if it is none, or has more decimals than the values.
  */
 bool element_read(const struct element *element, const char *text, size_t bytes, __int128 *value);
 

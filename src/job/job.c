@@ -46,19 +46,8 @@ bool job_has_texts(const struct job *job)
     bool has_texts = false;
 
     for (size_t i = 0; i < job_condition_column(job); i++)
-        has_texts = has_texts || job->columns[i].element.notation == ELEMENT_TEXT;
+        has_texts = has_texts || element_is_text(&job->columns[i].element);
     return has_texts;
-}
-
-uint64_t job_dictionary_bytes(const struct job *job)
-{
-    return job->buffer_bytes / 2;
-}
-
-uint64_t job_table_bytes(const struct job *job)
-{
-    const uint64_t half = job->buffer_bytes - job->buffer_bytes / 2;
-    return job_has_texts(job) ? half : job->buffer_bytes;
 }
 
 const char *job_group_name(const struct job *job, size_t group)

@@ -1,6 +1,6 @@
 /*
  * The job: what to compute, and all that an engine may know. It is constant after its construction,
- * and all threads share it.
+ * and all threads share it. What a run writes is in its context.
  */
 #ifndef GPUHIST_JOB_H
 #define GPUHIST_JOB_H
@@ -51,11 +51,8 @@ enum invalid_policy {
     INVALID_IGNORE, /* they are skipped */
 };
 
-struct dictionary;
+struct context;
 struct json_columns;
-struct parse_errors;
-struct row_count;
-struct stage;
 
 /* Which elements survive a stalin-sort: by default those not less than every one before. */
 struct stalin_sort_rules {
@@ -74,10 +71,9 @@ struct column {
     struct element
         element;   /* its keys; binary: also how they lie in the record; text: not swapped */
     size_t offset; /* binary: of the element in the record */
-    enum text_notation notation; /* text */
-    uint64_t width;              /* numbers are floored to its multiples; 0: they are not */
+    enum text_notation notation;                /* text */
+    struct kind_width width;                    /* to which values are floored */
     const struct kind_time_format *time_format; /* times; NULL: that of any form; not owned */
-    struct kind_time_bucket bucket;             /* times are floored to it, if it has a width */
     size_t half; /* text: two fields are joined, with a blank between: those of the job's columns
                     `half` and half + 1. A field with the name of both goes before. 0: no */
     const char *where; /* its number or name as typed, or TYPE@OFFSET; NULL: not named; not owned */
@@ -86,13 +82,13 @@ struct column {
 /* Returns whether times are floored to buckets. Pure. */
 static inline bool column_has_bucket(const struct column *column)
 {
-    return column->bucket.width > 0 || column->bucket.months > 0;
+    return column->width.bucket.width > 0 || column->width.bucket.months > 0;
 }
 
 /* Returns how many words of 64 bits a column's keys have. Pure. */
 static inline size_t column_words(const struct column *column)
 {
-    return column->element.notation == ELEMENT_IP ? 2 : 1;
+    return kind_rows[column->element.kind].words;
 }
 
 /*
@@ -115,6 +111,7 @@ HOST_DEVICE_INLINE bool column_floor(uint64_t *key, uint64_t width, bool is_sign
 }
 
 struct job {
+    struct context *context; /* what its run writes (context.h); not owned; NULL: it has no run */
     char *line; /* of the options that define the job, for states (app/options.h); or NULL; owned */
     enum operation_id operation;
     struct element element;
@@ -125,20 +122,16 @@ struct job {
      * described by element, record_offset and text.
      */
     struct column columns[TEXT_COLUMNS_MAX];
-    size_t value_count;            /* 1 or more */
-    struct job *singles;           /* several values: [value_count], the job of each alone; owned */
-    bool has_weights;              /* how many times a value counts, 0 to 2^63 - 1 */
-    size_t group_count;            /* a result for each combination of their keys */
-    size_t condition_count;        /* only rows that meet all of them count */
-    size_t half_count;             /* columns behind these are only fields that others join */
-    struct predicate *conditions;  /* [condition_count], owned */
-    struct row_count *rows;        /* what counts of them; thread-safe, not owned */
-    struct stage *stage;           /* after the input; thread-safe, not owned; or NULL */
-    struct dictionary *dictionary; /* of columns of texts; thread-safe, not owned; NULL: none */
+    size_t value_count;           /* 1 or more */
+    struct job *singles;          /* several values: [value_count], the job of each alone; owned */
+    bool has_weights;             /* how many times a value counts, 0 to 2^63 - 1 */
+    size_t group_count;           /* a result for each combination of their keys */
+    size_t condition_count;       /* only rows that meet all of them count */
+    size_t half_count;            /* columns behind these are only fields that others join */
+    struct predicate *conditions; /* [condition_count], owned */
     const struct json_columns *json; /* rows are JSON objects, with these paths; not owned */
     bool is_text;                    /* text input; otherwise binary */
     struct text_rules text;          /* text: fields and delimiter */
-    struct parse_errors *errors;     /* text: errors of parsing; thread-safe, not owned */
     bool is_automatic;               /* histogram: the values determine its bins */
     struct binning binning;          /* histogram, unless is_automatic; owned */
     enum outside_policy outside;     /* histogram */
@@ -148,10 +141,8 @@ struct job {
     uint64_t range_bins;             /* uniq: of its values, the result is a histogram with so many
                                         bins from the least to the greatest; 0: it is not */
     bool any_order;                  /* uniq, reduce: the result may be in any order */
-    uint64_t buffer_bytes;           /* memory for counts by value or group, and texts; 0: what the
-                                        plan gives (memory_plan.h) */
-    uint64_t counter_bytes;          /* memory of each thread for its counts in bins; 0: that with
-                                        which it is fastest */
+    uint64_t buffer_bytes;           /* memory for counts by value or group, and texts, that the
+                                        user gives; 0: what the plan gives (memory_plan.h) */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
     struct reductions reductions;    /* reduce, and groups of it */
     bool interpolates;               /* reduce: quantiles lie between values */
@@ -222,10 +213,6 @@ const char *job_count_name(const struct job *job);
 
 /* Returns whether values or groups are texts, so that a dictionary is needed. Pure. */
 bool job_has_texts(const struct job *job);
-
-/* Return the memory that the dictionary may take, and the table. */
-uint64_t job_dictionary_bytes(const struct job *job);
-uint64_t job_table_bytes(const struct job *job);
 
 /* Returns the option that names a column, for messages. Pure. */
 const char *job_column_option(const struct job *job, size_t column);

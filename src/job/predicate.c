@@ -33,18 +33,10 @@ static void predicate_set_interval(struct predicate *predicate, const struct ele
     predicate->last = (uint64_t)(limit - low - 1);
 }
 
-static enum status predicate_fail(const struct predicate *predicate, const char *expected,
-                                  struct failure *failure)
-{
-    return status_fail(failure, STATUS_USAGE, "invalid --%s '%s': expected %s", predicate->name,
-                       predicate->text, expected);
-}
-
 enum status predicate_init(struct predicate *predicate, enum predicate_relation relation,
                            const char *text, const struct element *element, struct failure *failure)
 {
-    const bool has_decimals = element->decimals > 0;
-    const bool is_time = element->notation != ELEMENT_DECIMAL;
+    const struct kind *kind = &kind_rows[element->kind];
     __int128 low = element_min(element);
     __int128 limit;
 
@@ -55,25 +47,15 @@ enum status predicate_init(struct predicate *predicate, enum predicate_relation 
     }
     if (relation == PREDICATE_IN) {
         if (!element_read_range(element, text, &low, &limit))
-            return predicate_fail(
-                predicate,
-                is_time        ? "LO:HI, two times such as 2026-11-21T13:45:02Z, with no more "
-                                 "decimals than their column (COLUMN:time.3)"
-                : has_decimals ? "LO:HI, two numbers with no more decimals than --decimals"
-                               : "LO:HI, two integers, or numbers with --decimals",
-                failure);
+            return status_fail(failure, STATUS_USAGE, "invalid --%s '%s': expected LO:HI, %s",
+                               predicate->name, text, kind->pair);
         if (low >= limit)
             return status_fail(failure, STATUS_USAGE, "--in %s is empty: LO must be below HI",
                                text);
     } else {
         if (!element_read(element, text, strlen(text), &limit))
-            return predicate_fail(
-                predicate,
-                is_time ? "a time such as 2026-11-21T13:45:02Z, with no more decimals than its "
-                          "column (COLUMN:time.3)"
-                : has_decimals ? "a number with no more decimals than --decimals"
-                               : "an integer such as 500, -3 or 5M, or 0.5 with --decimals 1",
-                failure);
+            return status_fail(failure, STATUS_USAGE, "invalid --%s '%s': expected %s%s",
+                               predicate->name, text, kind->value, kind->hint);
         predicate->negated =
             relation == PREDICATE_NE || relation == PREDICATE_GE || relation == PREDICATE_GT;
         if (relation == PREDICATE_EQ || relation == PREDICATE_NE)

@@ -132,7 +132,7 @@ static enum status op_groups_load_word(struct state_reader *state, uint64_t *wor
 static enum status op_groups_save_texts(struct state_writer *state, const struct groups *groups,
                                         uint32_t **numbers, struct failure *failure)
 {
-    const uint32_t count = dictionary_count(groups->job->dictionary);
+    const uint32_t count = dictionary_count(groups->job->context->dictionary);
     uint32_t *number = calloc((size_t)count + 1, sizeof *number);
     uint32_t used = 0;
 
@@ -251,7 +251,7 @@ static bool op_groups_is_possible(const struct groups *groups, const uint64_t *r
     for (size_t i = 0; i < job->group_count; i++) {
         const struct element *element = &job->columns[job_group_column(job) + i].element;
         const __int128 value = groups_value(groups, row, i);
-        if (element->notation != ELEMENT_IP &&
+        if (!element_is_wide(element) &&
             (value < element_min(element) || value >= element_limit(element)))
             return false;
     }
@@ -277,7 +277,7 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
                              : status_fail(failure, STATUS_DATA, "no memory for a group");
 
     if (status == STATUS_OK && job_has_texts(job))
-        status = op_groups_load_texts(state, job->dictionary, &ids, &texts, failure);
+        status = op_groups_load_texts(state, job->context->dictionary, &ids, &texts, failure);
     for (bool is_first = true; status == STATUS_OK; is_first = false) {
         uint64_t *added = row + layout->words; /* the same with the numbers of texts */
         unsigned __int128 count;
@@ -380,7 +380,7 @@ static void op_groups_write_columns(const struct groups *groups, const uint64_t 
         const struct element *element = &job->columns[job_group_column(job) + i].element;
         if (is_json)
             print_write_group_member(writer, job, prefixes, i);
-        if (element->notation == ELEMENT_TEXT) {
+        if (element_is_text(element)) {
             const char *text = groups_text(groups, row[groups->words[i]], &bytes);
             print_write_text(writer, text, bytes, separator);
         } else {
@@ -620,7 +620,7 @@ static void op_groups_note(const struct job *job, const void *partial,
                            const struct print_options *options)
 {
     const struct groups *groups = partial;
-    const uint32_t texts = job_has_texts(job) ? dictionary_count(job->dictionary) : 0;
+    const uint32_t texts = job_has_texts(job) ? dictionary_count(job->context->dictionary) : 0;
     unsigned others = 0;
 
     if (options->format != &print_json && options->format != &print_jsonl)

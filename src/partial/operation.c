@@ -41,10 +41,10 @@ enum status operation_check_elements(uint64_t read, uint64_t counted, struct fai
 
 void operation_add_weight(const struct job *job, unsigned __int128 weight)
 {
-    const uint64_t before = atomic_fetch_add(&job->rows->sum, (uint64_t)weight);
+    const uint64_t before = atomic_fetch_add(&job->context->rows.sum, (uint64_t)weight);
 
     if (weight > UINT64_MAX - before)
-        atomic_store(&job->rows->is_too_large, true);
+        atomic_store(&job->context->rows.is_too_large, true);
 }
 
 void operation_add_rows(const struct job *job, const uint64_t *weights, size_t n)
@@ -58,16 +58,16 @@ void operation_add_rows(const struct job *job, const uint64_t *weights, size_t n
 
 void operation_note_met(const struct job *job, size_t met)
 {
-    size_t most = atomic_load(&job->rows->met);
+    size_t most = atomic_load(&job->context->rows.met);
 
-    while (met > most && !atomic_compare_exchange_weak(&job->rows->met, &most, met))
+    while (met > most && !atomic_compare_exchange_weak(&job->context->rows.met, &most, met))
         continue;
 }
 
 enum status operation_get_rows(const struct job *job, uint64_t *total, struct failure *failure)
 {
-    *total = atomic_load(&job->rows->sum);
-    if (!atomic_load(&job->rows->is_too_large))
+    *total = atomic_load(&job->context->rows.sum);
+    if (!atomic_load(&job->context->rows.is_too_large))
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "the weights add up to more than 2^64 - 1");
 }

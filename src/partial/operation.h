@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "job/chunk.h"
+#include "job/context.h"
 #include "job/job.h"
 
 #include <stdatomic.h>
@@ -130,20 +131,13 @@ void operation_close_local(const struct operation *operation, void *local);
 /* Fails with STATUS_DATA, which means a bug, unless `counted` is what was `read`. Thread-safe. */
 enum status operation_check_elements(uint64_t read, uint64_t counted, struct failure *failure);
 
-/* What counts of the rows of a run. */
-struct row_count {
-    atomic_uint_least64_t sum; /* values of several columns, each as often as its weight says */
-    atomic_bool is_too_large;  /* it would be 2^64 or more */
-    atomic_size_t met; /* conditions, from the first on, that one row met: the most of any row */
-};
-
-/* Adds the sum of the weights of some rows, below 2^96, to the row_count of a job. Thread-safe. */
+/* Adds the sum of the weights of some rows, below 2^96, to the rows of the context. Thread-safe. */
 void operation_add_weight(const struct job *job, unsigned __int128 weight);
 
 /* Likewise adds weights[0..n), n <= 2^32; NULL: 1 for each. */
 void operation_add_rows(const struct job *job, const uint64_t *weights, size_t n);
 
-/* Notes in the row_count of a job that a row met so many conditions. Thread-safe. */
+/* Notes in the context that a row met so many conditions. Thread-safe. */
 void operation_note_met(const struct job *job, size_t met);
 
 /*

@@ -13,7 +13,7 @@
 size_t axis_write(char out[AXIS_LABEL_SIZE], const struct element *element, __int128 value,
                   bool is_in_picture)
 {
-    const struct element plain = {.notation = ELEMENT_DECIMAL};
+    const struct element plain = {.decimals = 0};
     char text[ELEMENT_TEXT_SIZE];
 
     element = element ? element : &plain;
@@ -21,15 +21,15 @@ size_t axis_write(char out[AXIS_LABEL_SIZE], const struct element *element, __in
     size_t whole = length; /* digits before the point, with the sign */
     char *c = out;
 
-    if (is_in_picture && element->decimals > 0 && element->notation == ELEMENT_DECIMAL) {
+    const bool is_number = kind_rows[element->kind].scale == KIND_NUMBERS;
+    if (is_in_picture && element->decimals > 0 && is_number) {
         whole = length - element->decimals - 1;
         while (text[length - 1] == '0')
             length--;
         length -= text[length - 1] == '.';
     }
     const __int128 from = (__int128)AXIS_GROUPED * decimal_power(element->decimals);
-    const bool is_grouped =
-        is_in_picture && element->notation == ELEMENT_DECIMAL && (value >= from || -value >= from);
+    const bool is_grouped = is_in_picture && is_number && (value >= from || -value >= from);
     for (size_t i = 0; i < length; i++) {
         if (is_grouped && i > (value < 0) && i < whole && (whole - i) % 3 == 0)
             *c++ = ',';

@@ -118,8 +118,8 @@ static enum status print_result(struct print_output *output, const struct job *j
         return failure->status;
     if (!operation->print)
         return STATUS_OK;
-    writer_set_stage(output->result, job->stage);
-    stage_begin(job->stage, "printing", 0);
+    writer_set_stage(output->result, context_of(job)->stage);
+    stage_begin(context_of(job)->stage, "printing", 0);
     if (output->redraws)
         writer_write(output->result, PRINT_CLEAR, strlen(PRINT_CLEAR));
     if (options->has_reports) {

@@ -75,11 +75,11 @@ static void print_heat_survey_groups(struct print_heat *heat)
     struct print_heat_axis *axis = &heat->x;
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
     __int128 before = 0;
-    __int128 unit = column->width;
+    __int128 unit = column->width.units;
 
     *axis = (struct print_heat_axis){
         .scale.element = &column->element,
-        .is_unit = column->width <= 1,
+        .is_unit = column->width.units <= 1,
     };
     for (uint64_t g = 0; g < groups->count; g++) {
         const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);
@@ -310,8 +310,7 @@ enum status print_heat(struct writer *writer, const struct groups *groups, const
 {
     const struct column *group = &job->columns[job_group_column(job)];
     const bool is_svg = options->format == &print_svg;
-    const enum element_notation notation = group->element.notation;
-    const bool is_time = notation == ELEMENT_TIME || notation == ELEMENT_LOCAL_TIME;
+    const bool is_time = element_is_time(&group->element);
     struct print_heat heat = {
         .job = job,
         .options = options,

@@ -300,7 +300,7 @@ static void print_svg_width(char out[AXIS_LABEL_SIZE], const struct element *ele
     struct element number = *element;
     const __int128 second = (__int128)decimal_power(element->decimals);
 
-    number.notation = ELEMENT_DECIMAL;
+    number.kind = kind_rows[element->kind].difference;
     for (size_t i = 0; element_is_time(element) && i < sizeof units / sizeof *units; i++) {
         const __int128 unit = units[i].seconds * second;
         if (width % unit != 0 && units[i].seconds > 1)

@@ -161,7 +161,7 @@ static void print_write_group(struct writer *writer, const struct print_table *t
 /* Writes lines of any length: of texts, or with groups of texts. */
 static void print_long_lines(struct writer *writer, const struct print_table *table)
 {
-    const bool is_text = table->rows.job->element.notation == ELEMENT_TEXT;
+    const bool is_text = element_is_text(&table->rows.job->element);
     const char separator = table->format->separator;
     const bool is_json = separator == '\0' || separator == PRINT_JSONL;
     struct rows rows = table->rows;
@@ -240,7 +240,7 @@ void print_lines(struct writer *writer, const struct print_table *table)
     other_bytes += strlen(print_count_word(table));
     if (table->format == &print_json && rows_read(&rows, &first, 1) > 0)
         all.first_low = first.low; /* in other formats the first line is like all others */
-    if (table->rows.job->element.notation == ELEMENT_TEXT || other_bytes > PRINT_OTHER_MAX)
+    if (element_is_text(&table->rows.job->element) || other_bytes > PRINT_OTHER_MAX)
         print_long_lines(writer, &all);
     else
         print_rows_in_parts(writer, &all, print_lines_of);

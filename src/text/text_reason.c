@@ -273,7 +273,7 @@ static const char *text_reason_advise_time(const struct text_reading *reading,
     const bool is_cell = reading->is_json || reading->rules->field == TEXT_WHOLE_LINE ||
                          text_has_cells(reading->rules);
     const struct kind_time_rules time = {
-        .is_local = reading->element->notation == ELEMENT_LOCAL_TIME,
+        .is_local = kind_rows[reading->element->kind].is_local,
         .is_cell = is_cell,
     };
     size_t length;
@@ -323,6 +323,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         text_reason_is_decimal(number, digits - decimals + TEXT_DECIMALS_MAX) &&
         text_reason_is_decimal(point + 1 + TEXT_DECIMALS_MAX, decimals - TEXT_DECIMALS_MAX);
     char fixed[TEXT_ADVICE_SIZE];
+    char of_year[TEXT_ADVICE_SIZE];
     size_t next = 0;
     size_t length;
     const char *line = text_reason_find_line(reading, token->offset, &length);
@@ -331,14 +332,14 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         text_line_next(rules, text, bytes, &next, &quoted);
     snprintf(fixed, sizeof fixed, reading->is_value ? "try --decimals %zu" : "try COLUMN:.%zu",
              decimals);
+    snprintf(of_year, sizeof of_year, "is it a day of %u? --year N takes another", reading->year);
     const struct text_rule list[] = {
         {reading->ends_run && text_reason_is_missing(text, bytes), "try --invalid ignore"},
         {quoted.is_wrong && after_quotes, text_reason_name_separator(after_quotes, true)},
         {is_indented || (quoted.is_wrong && before != '"'),
          "there are blanks or text around its quotes"},
-        {rules->notation == TEXT_TIME && reading->lacks_year,
-         "is it a day of that year? --year N takes another"},
-        {rules->notation == TEXT_TIME && !reading->has_format,
+        {element_is_time(reading->element) && reading->year > 0, of_year},
+        {element_is_time(reading->element) && !reading->has_format,
          text_reason_advise_time(reading, token)},
         {rules->notation > TEXT_OPAQUE, ""},
         {!reading->is_json && text_reason_is_json(is_word ? text : line, is_word ? bytes : length),
@@ -614,21 +615,11 @@ static bool text_reason_has_wrong_fields(const struct text_reading *reading, siz
 /* What the values of a column are. */
 static const char *text_reason_noun(const struct text_reading *reading)
 {
-    const struct text_rules *rules = reading->rules;
+    const struct kind *kind = &kind_rows[reading->element->kind];
 
-    switch (rules->notation) {
-    case TEXT_TIME:
-        return "time";
-    case TEXT_IP:
-        return "address";
-    case TEXT_BYTES:
-        return "text";
-    default:
-        return rules->from_zero                ? "weight"
-               : reading->is_group             ? "group"
-               : rules->notation == TEXT_FIXED ? "number"
-                                               : "integer";
-    }
+    if (kind->scale != KIND_NUMBERS)
+        return kind->noun;
+    return reading->rules->from_zero ? "weight" : reading->is_group ? "group" : kind->noun;
 }
 
 void text_explain_invalid(const struct text_reading *reading, const struct text_token *token,
@@ -666,7 +657,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         text_reason_has_wrong_fields(reading, token->offset, out))
         return;
     text_advise_token(reading, token, advice);
-    if (rules->notation == TEXT_BYTES && token->bytes > TEXT_BYTES_MAX) {
+    if (element_is_text(reading->element) && token->bytes > TEXT_BYTES_MAX) {
         snprintf(out, TEXT_REASON_SIZE, "text of more than %zu bytes", TEXT_BYTES_MAX);
         return;
     }
@@ -680,10 +671,10 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         snprintf(decimals, sizeof decimals, " with --decimals %u", rules->decimals);
     const struct kind_time_rules time = {
         .digits = reading->element->decimals,
-        .is_local = reading->element->notation == ELEMENT_LOCAL_TIME,
+        .is_local = kind_rows[reading->element->kind].is_local,
         .is_cell = true,
     };
-    if (rules->notation == TEXT_TIME && token->bytes > 0 &&
+    if (element_is_time(reading->element) && token->bytes > 0 &&
         kind_time_is_out_of_range(&time, begin, token->bytes, token->bytes))
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for times with %u digits of a second",
                  shown, time.digits);

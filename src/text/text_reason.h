@@ -19,7 +19,7 @@ struct text_reading {
     bool takes_texts;       /* values of kind text would do as well */
     bool is_json;           /* the rows are JSON objects */
     bool has_format;        /* times are of a --time-format, */
-    bool lacks_year;        /* which has no year */
+    unsigned year;          /* which has no year: that of dates; else 0 */
     const char *option;     /* that names rules->field: -f */
     const char *field_name; /* of rules->field; NULL: it has none */
     const struct element *element;

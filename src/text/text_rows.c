@@ -34,7 +34,8 @@ struct text_rows_column {
     struct text_number_limits limits;
     uint64_t width;
     const struct column *of;
-    bool is_number;                    /* else it is of another kind */
+    bool is_number;                    /* else it is of another kind, */
+    bool is_text;                      /* maybe text */
     bool is_padded;                    /* blanks around its tokens are no part of them */
     bool has_cells;                    /* its fields are cells (text_rules.h) */
     bool has_tabs;                     /* vertical tabs are newlines (TEXT_ENDS_NUL_EXACT) */
@@ -56,7 +57,7 @@ bool text_rows_are_needed(const struct job *job)
 {
     const struct column *first = &job->columns[0];
 
-    return job_has_rows(job) || first->name || job->json || first->width > 1 ||
+    return job_has_rows(job) || first->name || job->json || first->width.units > 1 ||
            first->notation > TEXT_OPAQUE || first->field == TEXT_WHOLE_LINE;
 }
 
@@ -106,16 +107,17 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
         *column = (struct text_rows_column){
             .index = index,
             .rules = job_column_rules(job, rows->rules, index),
-            .width = of->width,
+            .width = of->width.units,
             .of = of,
             .is_number = of->notation < TEXT_OPAQUE,
+            .is_text = element_is_text(&of->element),
             .key_bytes = job_key_bytes(job, index),
             .condition = index >= conditions ? &job->conditions[index - conditions] : NULL,
         };
         column->is_padded =
-            of->notation != TEXT_BYTES && (column->rules.delimiter != TEXT_NO_DELIMITER ||
-                                           column->rules.field == TEXT_WHOLE_LINE || rows->json);
-        column->has_tabs = of->notation == TEXT_BYTES && rows->row_end == TEXT_ENDS_NUL_EXACT;
+            !column->is_text && (column->rules.delimiter != TEXT_NO_DELIMITER ||
+                                 column->rules.field == TEXT_WHOLE_LINE || rows->json);
+        column->has_tabs = column->is_text && rows->row_end == TEXT_ENDS_NUL_EXACT;
         column->has_cells =
             rows->json || column->rules.field == TEXT_WHOLE_LINE || text_has_cells(&column->rules);
         if (column->is_number)
@@ -191,25 +193,6 @@ static const char *text_rows_find_text(const struct text_rows *rows,
     return *bytes <= TEXT_BYTES_MAX ? rows->scratch : NULL;
 }
 
-/* Reads the time at text[0]; `more` bytes after it are of its line. */
-static bool text_rows_read_time(const struct column *of, bool is_cell, bool is_joined,
-                                const char *text, size_t bytes, size_t more, uint64_t *key)
-{
-    const struct kind_time_rules rules = {
-        .is_cell = is_cell,
-        .is_joined = is_joined,
-        .digits = of->element.decimals,
-        .is_local = of->element.notation == ELEMENT_LOCAL_TIME,
-        .format = of->time_format,
-    };
-    int64_t time;
-
-    if (bytes == 0 || kind_time_read(&rules, text, bytes, bytes + more, &time) == 0)
-        return false;
-    *key = (uint64_t)(column_has_bucket(of) ? kind_time_bucket_floor(&of->bucket, time) : time);
-    return true;
-}
-
 /*
  * Reads a token of a column of another kind than numbers, and stores its key; of a text with a
  * condition, whether it meets that. Returns false if it is invalid.
@@ -217,42 +200,29 @@ static bool text_rows_read_time(const struct column *of, bool is_cell, bool is_j
 static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_column *column,
                                 const struct text_rows_token *token, uint64_t key[2])
 {
-    const struct column *of = column->of;
-    struct kind_ip address;
+    const struct kind *kind = &kind_rows[column->of->element.kind];
+    struct kind_text text = {
+        .is_cell = token->is_cell,
+        .more = token->is_cell ? 0 : token->line_end - token->end,
+    };
     uint32_t id = 0;
-    size_t bytes;
-    const size_t more = token->is_cell ? 0 : token->line_end - token->end;
-    const char *text;
 
     key[0] = 0;
-    if (of->notation == TEXT_NOTHING)
+    if (column->of->notation == TEXT_NOTHING)
         return true;
-    text = text_rows_find_text(rows, column, token, &bytes);
-    if (!text)
+    text.data = text_rows_find_text(rows, column, token, &text.bytes);
+    if (!text.data)
         return false;
-    switch (of->notation) {
-    case TEXT_TIME:
-        return text_rows_read_time(of, token->is_cell, false, text, bytes, more, &key[0]);
-    case TEXT_IP:
-        if (token->is_cell ? !kind_ip_read(text, bytes, &address)
-                           : !kind_ip_read_word(text, bytes, &address))
-            return false;
-        address = kind_ip_floor(address, of->element.prefix);
-        key[0] = address.high;
-        key[1] = address.low;
+    if (kind->parse)
+        return kind->parse(column->of, &text, key);
+    if (column->condition) {
+        key[0] = predicate_holds_text(column->condition, text.data, text.bytes);
         return true;
-    case TEXT_BYTES:
-        if (column->condition) {
-            key[0] = predicate_holds_text(column->condition, text, bytes);
-            return true;
-        }
-        if (rows->texts)
-            rows->status = dictionary_find(rows->texts, text, bytes, &id, &rows->failure);
-        key[0] = id;
-        return true;
-    default:
-        return false;
     }
+    if (rows->texts)
+        rows->status = dictionary_find(rows->texts, text.data, text.bytes, &id, &rows->failure);
+    key[0] = id;
+    return true;
 }
 
 /* Reads a token of a column. Returns false if it is invalid. */
@@ -303,8 +273,8 @@ TEXT_INLINE bool text_rows_find(bool is_quoted, const struct text_rows *rows,
         token->begin++;
         token->end--;
         token->is_cell = true;
-        token->is_escaped = column->of->notation == TEXT_BYTES &&
-                            memchr(data + token->begin, '"', token->end - token->begin);
+        token->is_escaped =
+            column->is_text && memchr(data + token->begin, '"', token->end - token->begin);
     }
     if (column->is_padded)
         text_line_trim(data, &token->begin, &token->end);
@@ -336,8 +306,13 @@ __attribute__((noinline)) static bool text_rows_read_joined(struct text_rows *ro
         memcpy(joined + length, text, bytes);
         length += bytes;
     }
-    if (is_time &&
-        text_rows_read_time(column->of, column->has_cells, true, joined, length, 0, &key[0]))
+    const struct kind_text both = {
+        .data = joined,
+        .bytes = length,
+        .is_cell = column->has_cells,
+        .is_joined = true,
+    };
+    if (is_time && kind_rows[column->of->element.kind].parse(column->of, &both, key))
         return true;
     const size_t at = missing > column->of->half; /* the token that is invalid, or missing */
     text_rows_add_invalid(rows, column->index, tokens[missing > 0 ? at : 0].begin,
@@ -375,9 +350,9 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
 /* Whether the key of a column meets its condition. */
 TEXT_INLINE bool text_rows_meets(const struct text_rows_column *column, const uint64_t key[2])
 {
-    if (column->of->notation == TEXT_BYTES)
+    if (column->is_text)
         return key[0] != 0;
-    if (column->of->notation == TEXT_IP)
+    if (element_is_wide(&column->of->element))
         return predicate_holds_address(column->condition,
                                        element_address((struct kind_ip){key[0], key[1]}));
     return predicate_holds(column->condition, key[0]);

@@ -146,7 +146,7 @@ static bool makes_job(const struct options *options, const struct trial *trial)
     struct job job = {.predicates = NULL};
 
     bool is_fine = options_check(options, &input, &failure) == STATUS_OK &&
-                   options_make(options, trial->is_text, true, &job, &failure) == STATUS_OK &&
+                   options_make(options, trial->is_text, true, NULL, &job, &failure) == STATUS_OK &&
                    job.binning.bins <= JOBS_BINS_MAX;
     job_destroy(&job);
     return is_fine;

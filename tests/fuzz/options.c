@@ -159,7 +159,7 @@ static void check_run(struct options *options)
     replace_files(options);
     for (int is_text = 0; is_text < 2; is_text++) {
         struct job job;
-        enum status status = options_make(options, is_text, true, &job, &failure);
+        enum status status = options_make(options, is_text, true, NULL, &job, &failure);
         if (status == STATUS_OK)
             check_job(options, &job);
         else

@@ -9,6 +9,7 @@
 #include "app/options.h"
 #include "count/groups.h"
 #include "count/reduce_words.h"
+#include "job/context.h"
 #include "output/writer.h"
 #include "partial/operation.h"
 #include "partial/state.h"
@@ -73,6 +74,7 @@ static void set_input(const uint8_t *data, size_t bytes)
 /* The sum of the states of a file. */
 struct sum {
     struct options options;
+    struct context context;
     struct job job; /* of the first state */
     void *partial;
     uint64_t elements;
@@ -89,6 +91,7 @@ static void destroy(struct sum *sum)
 /* Adds up the states of a file. Returns whether all was well. The caller destroys the sum. */
 static bool merge(const char *name, struct sum *sum)
 {
+    static const struct options none;
     struct failure failure;
     struct state_reader *reader;
     char difference[OPTIONS_DIFFERENCE_SIZE];
@@ -103,11 +106,10 @@ static bool merge(const char *name, struct sum *sum)
             is_fine = options_compare_lines(sum->job.line, line, difference);
             free(line);
         } else {
-            is_fine = options_read_line(&sum->options, line, &sum->job, &failure) == STATUS_OK &&
+            is_fine = options_read_line(&sum->options, line, &none, &sum->context, &sum->job,
+                                        &failure) == STATUS_OK &&
                       sum->job.binning.bins <= BINS_MAX;
-            sum->job.line = line;
-            sum->job.any_order = false; /* as with --save */
-            sum->job.buffer_bytes = BUFFER_BYTES;
+            sum->context.table_bytes = BUFFER_BYTES;
             is_fine =
                 is_fine && (sum->partial = operation_of(&sum->job)->create(&sum->job, &failure));
         }

@@ -643,7 +643,7 @@ static void expect_rows(struct bench *bench)
         event = text_rows_parse(&rows);
         for (size_t i = 0; i < rows.count; i++) {
             struct kind_ip address = {0, 0};
-            if (element->notation == ELEMENT_IP)
+            if (element_is_wide(element))
                 memcpy(&address, values + i * sizeof address, sizeof address);
             else
                 address.low = element_key(element, values + i * element->bytes);
@@ -739,9 +739,9 @@ static void test_times(struct bench *bench)
             };
             set_rules(bench, "i64", &rules);
             struct column *column = &bench->job.columns[0];
-            column->element.notation = i % 3 == 2 ? ELEMENT_LOCAL_TIME : ELEMENT_TIME;
+            column->element.kind = i % 3 == 2 ? KIND_LOCAL_TIME : KIND_TIME;
             must(!*bucket || kind_time_bucket_parse(bucket, strlen(bucket), rules.decimals,
-                                                    &column->bucket),
+                                                    &column->width.bucket),
                  "no bucket");
             fill_pieces(bench, i % 40 == 39 ? 3 * TILE_BYTES : 100 + i, pieces,
                         ARRAY_LENGTH(pieces), &state);
@@ -793,7 +793,7 @@ static void test_addresses(struct bench *bench)
         };
         set_rules(bench, "u64", &rules);
         struct element *element = &bench->job.columns[0].element;
-        element->notation = ELEMENT_IP;
+        element->kind = KIND_IP;
         element->bytes = sizeof(struct kind_ip);
         element->prefix = (struct kind_ip_prefix){i % 4 ? 32 : i % 32, 128};
         bench->job.element = *element;
@@ -827,7 +827,7 @@ static void test_widths(struct bench *bench)
             .decimals = 0,
         };
         set_rules(bench, all_types[tap_random(&state) % ARRAY_LENGTH(all_types)], &rules);
-        bench->job.columns[0].width = widths[tap_random(&state) % ARRAY_LENGTH(widths)];
+        bench->job.columns[0].width.units = widths[tap_random(&state) % ARRAY_LENGTH(widths)];
         fill_pieces(bench, 100 + i % 300, pieces, ARRAY_LENGTH(pieces), &state);
         expect_rows(bench);
         found += bench->expected.count;

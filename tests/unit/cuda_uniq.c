@@ -11,6 +11,7 @@
 
 #include "count/uniq.h"
 #include "cuda/cuda_uniq.h"
+#include "job/context.h"
 #include "must_cuda.h"
 #include "ops/operations.h"
 #include "partial/rows.h"
@@ -406,7 +407,8 @@ static bool open_bench(struct bench *bench)
                                cudaDevAttrMultiProcessorCount, 0) != cudaSuccess)
         return false;
     bench->job.operation = OPERATION_UNIQ;
-    bench->job.buffer_bytes = (uint64_t)1 << 32;
+    static struct context context = {.table_bytes = (uint64_t)1 << 32};
+    bench->job.context = &context;
     bench->shared.job = &bench->job;
     bench->data = malloc(ELEMENTS_MAX * sizeof(uint64_t));
     bench->keys = malloc(ELEMENTS_MAX * sizeof *bench->keys);

@@ -9,6 +9,7 @@
 
 #include "base/resources.h"
 #include "engine/engine.h"
+#include "job/context.h"
 #include "tap.h"
 
 #include <ftw.h>
@@ -64,13 +65,14 @@ static int remove_entry(const char *name, const struct stat *info, int type, str
 }
 
 /* What the plan adds up to, by the words of memory_plan.h. */
-static uint64_t add_up(const struct job *planned, unsigned threads,
-                       const struct memory_needs *needs)
+static uint64_t add_up(const struct job *job, unsigned threads, const struct memory_needs *needs)
 {
     const uint64_t blocks = (threads + 1) * needs->table_per_thread;
+    const uint64_t values = job->value_count > 0 ? job->value_count : 1;
+    const uint64_t table = values * job->context->table_bytes;
 
-    return needs->shared + (planned->buffer_bytes > blocks ? planned->buffer_bytes : blocks) +
-           threads * (needs->thread + planned->counter_bytes);
+    return needs->shared + (table > blocks ? table : blocks) +
+           threads * (needs->thread + values * job->context->counter_bytes);
 }
 
 static const unsigned thread_counts[] = {1, 2, 4, 16, 64, 128, 4096};
@@ -85,9 +87,11 @@ static void test_job(const char *what, const struct job *job, uint64_t available
 
     for (size_t i = 0; i < sizeof thread_counts / sizeof *thread_counts; i++) {
         struct memory_needs needs;
+        struct context context;
         struct job plan = *job;
         struct failure failure;
         unsigned threads;
+        plan.context = &context;
         memory_plan_needs(&needs, job, thread_counts[i], 0, ENGINE_INPUT_UNKNOWN, i % 2 == 1, 0);
         if (memory_plan_make(&needs, available, &plan, &threads, &failure) != STATUS_OK) {
             fits = fits && strstr(failure.message, needs.shared > available && needs.bins > 0
@@ -97,9 +101,9 @@ static void test_job(const char *what, const struct job *job, uint64_t available
         }
         fits = fits && threads >= 1 && threads <= thread_counts[i] &&
                add_up(&plan, threads, &needs) <= available;
-        falls = falls && (i % 2 == 1 || (threads >= planned && plan.counter_bytes <= buffers));
+        falls = falls && (i % 2 == 1 || (threads >= planned && context.counter_bytes <= buffers));
         planned = i % 2 == 1 ? planned : threads;
-        buffers = i % 2 == 1 ? buffers : plan.counter_bytes;
+        buffers = i % 2 == 1 ? buffers : context.counter_bytes;
     }
     tap_ok(fits, "%s in %" PRIu64 " MiB: plans fit", what, available / MIB);
     tap_ok(falls, "%s in %" PRIu64 " MiB: more threads have less each, and are not fewer", what,
@@ -109,15 +113,19 @@ static void test_job(const char *what, const struct job *job, uint64_t available
 static void test_plenty(const char *what, const struct job *job)
 {
     struct memory_needs needs;
+    struct context context;
     struct job plan = *job;
     struct failure failure;
     unsigned threads;
+    const uint64_t values = job->value_count > 0 ? job->value_count : 1;
 
+    plan.context = &context;
     memory_plan_needs(&needs, job, 16, 0, ENGINE_INPUT_UNKNOWN, false, 0);
     const bool is_made =
         memory_plan_make(&needs, (uint64_t)64 << 30, &plan, &threads, &failure) == STATUS_OK;
-    tap_ok(is_made && threads == 16 && plan.counter_bytes == needs.buffers_max &&
-               plan.buffer_bytes == (needs.table_per_thread > 0 ? (uint64_t)32 << 30 : 0),
+    tap_ok(is_made && threads == 16 && context.counter_bytes == needs.buffers_max / values &&
+               context.table_bytes * values ==
+                   (needs.table_per_thread > 0 ? (uint64_t)32 << 30 : 0),
            "%s with plenty: all threads, the best buffers, half for the table", what);
 }
 
@@ -128,12 +136,8 @@ int main(void)
         {.operation = OPERATION_HISTOGRAM, .binning.bins = 5000000},
         {.operation = OPERATION_HISTOGRAM, .binning.bins = 5000000, .has_weights = true},
         {.operation = OPERATION_UNIQ},
-        {.operation = OPERATION_UNIQ,
-         .value_count = 1,
-         .columns[0].element.notation = ELEMENT_TEXT},
-        {.operation = OPERATION_REDUCE,
-         .value_count = 2,
-         .columns[1].element.notation = ELEMENT_TEXT},
+        {.operation = OPERATION_UNIQ, .value_count = 1, .columns[0].element.kind = KIND_TEXT},
+        {.operation = OPERATION_REDUCE, .value_count = 2, .columns[1].element.kind = KIND_TEXT},
         {.operation = OPERATION_REDUCE, .reductions.needs = REDUCTIONS_NEED_TABLE},
         {.operation = OPERATION_REDUCE},
         {.operation = OPERATION_REDUCE, .value_count = 1, .group_count = 1},
@@ -163,16 +167,15 @@ int main(void)
     for (size_t k = 0; k < sizeof jobs / sizeof *jobs; k++)
         test_plenty(names[k], &jobs[k]);
 
-    struct job two = {.operation = OPERATION_UNIQ, .value_count = 2};
-    struct job singles[2] = {{.value_count = 1}, {.value_count = 1}};
-    two.singles = singles;
+    struct context context;
+    const struct job two = {.operation = OPERATION_UNIQ, .value_count = 2, .context = &context};
     const struct memory_needs needs = {
         .threads = 1, .buffers = 10, .buffers_max = 10, .table_per_thread = 1, .table = 100};
     struct failure failure;
     unsigned threads;
     tap_ok(memory_plan_make(&needs, 64 * MIB, &two, &threads, &failure) == STATUS_OK &&
-               two.buffer_bytes == 100 && singles[1].buffer_bytes == 50 &&
-               singles[1].counter_bytes == 5,
+               context.dictionary_bytes == 50 && context.table_bytes == 50 &&
+               context.counter_bytes == 5,
            "columns share");
     tap_ok(memory_plan_decoding(128 * MIB) == 16 * MIB &&
                memory_plan_decoding(16 * MIB) == 8 * MIB &&

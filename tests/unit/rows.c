@@ -6,6 +6,7 @@
 
 #include "count/histogram.h"
 #include "count/uniq.h"
+#include "job/context.h"
 #include "ops/operations.h"
 #include "plot/plot.h"
 #include "print/rows_list.h"
@@ -449,13 +450,15 @@ static void must(bool is_so, const char *what)
     exit(1);
 }
 
+static struct context context = {.table_bytes = (uint64_t)1 << 30};
+
 static void counted_begin(struct counted *counted, const char *type, uint64_t width)
 {
     struct failure failure;
     void *partial = NULL;
 
     *counted = (struct counted){
-        .job = {.operation = OPERATION_UNIQ, .bin_width = width, .buffer_bytes = (uint64_t)1 << 30},
+        .job = {.operation = OPERATION_UNIQ, .bin_width = width, .context = &context},
     };
     counted->rows = malloc(COUNTED_ROWS_MAX * sizeof *counted->rows);
     must(counted->rows && element_parse(type, &counted->job.element) &&

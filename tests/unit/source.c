@@ -60,12 +60,12 @@ static void write_all(int fd, const unsigned char *data, size_t bytes)
 
 #define SCENE_FILES_MAX 64
 
-enum kind { FILE_REGULAR, FILE_FIFO, FILE_STDIN_PIPE };
+enum input_kind { FILE_REGULAR, FILE_FIFO, FILE_STDIN_PIPE };
 
 static const struct source_options plain = {.kinds = 0};
 
 struct scene_file {
-    enum kind kind;
+    enum input_kind kind;
     size_t bytes;
 };
 
@@ -524,7 +524,8 @@ static void test_signals(void)
  */
 
 /* Whether what is left over is named: how many bytes, where, and in which file. */
-static bool check_leftover(enum kind kind, size_t bytes, size_t element_bytes, const char *text)
+static bool check_leftover(enum input_kind kind, size_t bytes, size_t element_bytes,
+                           const char *text)
 {
     static const size_t capacities[] = {4096, 100003, 13};
     const struct scene_file file = {kind, bytes};

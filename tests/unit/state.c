@@ -22,11 +22,11 @@
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 #define POWER2(n)           ((__int128)1 << (n))
 
-enum kind { BINS, WIDTH, POWERS, EDGES };
+enum state_kind { BINS, WIDTH, POWERS, EDGES };
 
 /* Bins: number; width: the width; powers: the base; edges: how many, two apart but for the last. */
 struct shape {
-    enum kind kind;
+    enum state_kind kind;
     const char *type;
     __int128 low;
     __int128 high;
@@ -98,14 +98,14 @@ static void make_job(struct job *job, const struct shape *shape)
 /* Reads the options of a state. Returns whether they make a job, which then has their line. */
 static bool read_job(struct state_reader *reader, struct options *options, struct job *job)
 {
+    static const struct options none;
     struct failure failure;
     char *line;
 
     *options = (struct options){.words = NULL};
     *job = (struct job){.line = NULL};
     bool is_read = state_read_options(reader, &line, &failure) == STATUS_OK && line &&
-                   options_read_line(options, line, job, &failure) == STATUS_OK;
-    job->line = line;
+                   options_read_line(options, line, &none, NULL, job, &failure) == STATUS_OK;
     return is_read;
 }
 

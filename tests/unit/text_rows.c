@@ -123,7 +123,7 @@ static bool row_read(struct row *row, const struct job *job, size_t column,
                      const struct reference_item *item)
 {
     const struct column *of = &job->columns[column];
-    const __int128 width = of->width > 0 ? (__int128)of->width : 1;
+    const __int128 width = of->width.units > 0 ? (__int128)of->width.units : 1;
     const __int128 rest = item->value % width;
     const __int128 floored = item->value - rest - (rest < 0 ? width : 0);
     const bool is_weight = job->has_weights && column == job_weight_column(job);
@@ -331,7 +331,7 @@ static void describe(const struct drawn *drawn, const char *isa, size_t capacity
         const bool is_condition = c >= job_condition_column(job);
         tap_note("%s %d: %s, notation %d, %u decimals, width %llu%s%s", job_column_option(job, c),
                  column->field, column->element.name, (int)column->notation,
-                 column->element.decimals, (unsigned long long)column->width,
+                 column->element.decimals, (unsigned long long)column->width.units,
                  is_condition ? ", condition " : "",
                  is_condition ? drawn->conditions[c - job_condition_column(job)].text : "");
     }
@@ -373,7 +373,7 @@ static struct column draw_column(bool is_value, uint64_t *state)
     static const uint64_t widths[] = {0, 0, 0, 1, 2, 7, 100, INT64_MAX};
     struct column column = {
         .field = draw_field(state),
-        .width = widths[draw(state, ARRAY_LENGTH(widths))],
+        .width.units = widths[draw(state, ARRAY_LENGTH(widths))],
         .notation = (enum text_notation)draw(state, TEXT_OPAQUE),
     };
 

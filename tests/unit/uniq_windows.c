@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "count/uniq.h"
+#include "job/context.h"
 #include "ops/operations.h"
 #include "partial/rows.h"
 #include "tap.h"
@@ -205,12 +206,13 @@ static void test_drawn(size_t round)
 {
     const bool is_small =
         round % 6 == 5; /* the memory: with one writer, a million rows do not fit */
+    struct context context = {.table_bytes = is_small ? (uint64_t)3 << 20 : (uint64_t)1 << 30};
     struct drawn drawn = {
         .job = {.operation = OPERATION_UNIQ,
                 .bin_width = 1,
                 .any_order = draw(2) == 0,
                 .has_weights = round / 2 % 2 == 0,
-                .buffer_bytes = is_small ? (uint64_t)3 << 20 : (uint64_t)1 << 30},
+                .context = &context},
         .writer_count = is_small ? 1 : WRITERS,
         .rows_max = is_small ? VALUES : 20 * BATCH,
         .counts = calloc(VALUES, sizeof *drawn.counts),
