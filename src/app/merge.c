@@ -146,13 +146,13 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
 {
     const struct options *options = merge->options;
     struct job *job = &merge->job;
-    char *line;
 
     if (state_reader_open(&merge->first, options->names[0], failure) != STATUS_OK)
         return failure->status;
-    enum status status = state_read_options(merge->first, &line, failure);
+    enum status status = state_read_options(merge->first, &job->line, failure);
     if (status == STATUS_OK)
-        status = options_read_line(&merge->of_state, line, options, &merge->context, job, failure);
+        status = options_read_line(&merge->of_state, job->line, options, &merge->context, job,
+                                   failure);
     if (status == STATUS_USAGE) /* the file is wrong, not the command line */
         return state_fail_damaged(merge->first, "its options are invalid", failure);
     return status == STATUS_OK ? options_check_merged(options, job, failure) : status;

@@ -100,13 +100,11 @@ static bool read_job(struct state_reader *reader, struct options *options, struc
 {
     static const struct options none;
     struct failure failure;
-    char *line;
 
     *options = (struct options){.words = NULL};
     *job = (struct job){.line = NULL};
-    bool is_read = state_read_options(reader, &line, &failure) == STATUS_OK && line &&
-                   options_read_line(options, line, &none, NULL, job, &failure) == STATUS_OK;
-    return is_read;
+    return state_read_options(reader, &job->line, &failure) == STATUS_OK && job->line &&
+           options_read_line(options, job->line, &none, NULL, job, &failure) == STATUS_OK;
 }
 
 static void save(struct job *job, const void *partial)
