@@ -151,8 +151,8 @@ static enum status merge_begin(struct merge *merge, struct failure *failure)
         return failure->status;
     enum status status = state_read_options(merge->first, &job->line, failure);
     if (status == STATUS_OK)
-        status = options_read_line(&merge->of_state, job->line, options, &merge->context, job,
-                                   failure);
+        status =
+            options_read_line(&merge->of_state, job->line, options, &merge->context, job, failure);
     if (status == STATUS_USAGE) /* the file is wrong, not the command line */
         return state_fail_damaged(merge->first, "its options are invalid", failure);
     return status == STATUS_OK ? options_check_merged(options, job, failure) : status;
