@@ -55,15 +55,12 @@ static struct kind_time_rules kind_time_rules_of(const struct element *element)
 static bool kind_parse_time(const struct column *column, const struct kind_text *text,
                             uint64_t key[2])
 {
-    const struct kind_time_rules rules = {
-        .is_cell = text->is_cell,
-        .is_joined = text->is_joined,
-        .digits = column->element.decimals,
-        .is_local = kind_rows[column->element.kind].is_local,
-        .format = column->time_format,
-    };
+    struct kind_time_rules rules = kind_time_rules_of(&column->element);
     int64_t time;
 
+    rules.is_cell = text->is_cell;
+    rules.is_joined = text->is_joined;
+    rules.format = column->time_format;
     if (text->bytes == 0 ||
         kind_time_read(&rules, text->data, text->bytes, text->bytes + text->more, &time) == 0)
         return false;
