@@ -131,15 +131,20 @@ def law(gpuhist, runs, megabytes, formats):
         subprocess.run(f"cat {large} {large} >double.{suffix}", shell=True, check=True)
         whole = min(law_best(f"{decode} {large} >/dev/null", runs)[0],
                     law_best(f"{decode} {large} | cat >/dev/null", runs)[0])
-        shapes = [("file", "", large, 1), ("pipe", f"cat {large} |", "", 1)]
+        # What one thread takes for each file; for several, their sum.
+        work = {(job, file): law_best(f"{gpuhist} {options} -q --engine=cpu --threads 1 {file}",
+                                      max(1, runs // 2))[1]
+                for job, options in LAW_JOBS for file in (large, small)}
+        shapes = [("file", "", large, 1), ("pipe", f"cat {large} |", large, 1)]
         shapes += [(f"{n} files", "", " ".join([large] * n), 1) for n in (2, 3, 5)]
         shapes += [("one large, six small", "", " ".join([small] * 6 + [large]), 1),
                    ("two frames", "", f"double.{suffix}", 2 if suffix in ("gz", "lz4") else 1)]
         for shape, before, files, frames in shapes:
             for job, options in LAW_JOBS:
-                command = f"{before} {gpuhist} {options} -q --engine=cpu %s {files}"
-                one = law_best(command % "--threads 1", max(1, runs // 2))[1]
-                best, processor = law_best(command % "", runs)
+                parts = [large] * 2 if files.startswith("double") else files.split()
+                one = sum(work[job, part] for part in parts)
+                best, processor = law_best(f"{before} {gpuhist} {options} -q --engine=cpu "
+                                           f"{'' if before else files}", runs)
                 bound = max(whole * frames, one / os.cpu_count())
                 print(f"| .{suffix}, {shape} | {job} | {whole * frames:.3f} | {one:.3f} | {bound:.3f} | "
                       f"{best:.3f} | {(best - 0.02) / bound:.2f} | {processor / one:.2f} |", flush=True)
