@@ -644,9 +644,11 @@ static enum status cuda_engine_complete(struct cuda_consumer *self, struct cuda_
                              ((unsigned __int128)weighed->halves[1] << 32) + weighed->halves[0]);
     if (job->is_text && !slot->is_parsed) {
         chunk->count = parsed->values;
-        if (parsed->invalid == 0)
+        if (parsed->invalid == 0) {
+            struct kind_guesses guesses = {.times = {[KIND_TIME_GUESS_ZERO] = parsed->zeros}};
             parse_errors_add_values(job->context->errors, chunk->count);
-        else if (cuda_engine_open_rows(self, &cuda_engine_collector, failure) != STATUS_OK)
+            operation_add_guesses(job, &guesses);
+        } else if (cuda_engine_open_rows(self, &cuda_engine_collector, failure) != STATUS_OK)
             return failure->status;
         else if (cpu_rows_absorb(self->rows, NULL, &chunk->chunk, failure) != STATUS_OK)
             return cuda_engine_complete_cut(session, slot, failure);

@@ -35,6 +35,7 @@ struct cuda_elements {
 struct cuda_text_parsed {
     uint32_t values;
     uint32_t invalid;
+    uint32_t zeros; /* times that are written 0 */
 };
 
 /* Returns how many bytes of device memory parsing a text of text_bytes needs as working space. */

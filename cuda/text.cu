@@ -30,7 +30,6 @@ constexpr uint32_t HALO_BYTES = UNIT == TEXT_SPAN_LINES ? 1024 : 64;
 struct control {
     struct cuda_text_parsed parsed;
     uint32_t next; /* the tile that a block takes next */
-    uint32_t padding;
 };
 
 /* A text and the control memory, as the kernel takes them. */
@@ -89,12 +88,14 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
         __syncthreads();
 
         uint64_t values[TEXT_SPAN_VALUES];
-        struct text_span_sink sink = {values, 0, 0};
+        struct text_span_sink sink = {values, 0, 0, 0};
         const struct text_span_view view = {work.d_text, work.bytes, (const unsigned char *)around,
                                             first - BEFORE_BYTES, around_bytes};
         text_span_parse(&view, &rules, UNIT, first + threadIdx.x * TEXT_SPAN_BYTES, &sink);
         if (sink.invalid != 0)
             atomicAdd(&work.head->parsed.invalid, sink.invalid);
+        if (NOTATION == TEXT_TIME && sink.zeros != 0)
+            atomicAdd(&work.head->parsed.zeros, sink.zeros);
 
         uint32_t before; /* values of the tile before those of this thread */
         uint32_t tile_values;

@@ -39,6 +39,7 @@ struct text_span_sink {
     uint64_t *values; /* [TEXT_SPAN_VALUES], keys (element.h) */
     uint32_t count;
     uint32_t invalid;
+    uint32_t zeros; /* of times */
 };
 
 static inline enum text_span_unit text_span_unit_of(const struct text_rules *rules)
@@ -185,6 +186,10 @@ HOST_DEVICE_INLINE uint32_t text_span_parse_line(const struct text_span_view *vi
         : rules->notation == TEXT_IP ? text_span_read_address(view, rules, found)
                                      : text_span_convert(view, rules, found);
 
+    if (rules->notation == TEXT_TIME)
+        sink->zeros +=
+            is_split_right && number.is_good &&
+            kind_time_is_zero(text_span_at(view, found.first), text_span_at(view, found.first + 1));
     if (found.first < found.end || text_span_count_blank_parts(view, rules, first) == 0)
         text_span_emit(sink, is_split_right && number.is_good && number.end == found.end,
                        number.value);

@@ -89,9 +89,9 @@ refused() {
     { printf '{"a":"'; yes '\u0041' | head -n 65537 | tr -d '\n'; printf '"}\n'; } >in
     refused 1 "in:1: text of more than 65536 bytes" uniq --jsonl -f a:text
     [ "$(gpuhist reduce distinct --jsonl -f a:text <(sed 's/\\u0041//' in))" = 1 ]
-    printf 'x\n0\n' >in
+    printf 'x\n2026-11-21\n' >in
     run -0 --separate-stderr gpuhist uniq -f 1:time --invalid warn in
-    [ "$output" = $'1970-01-01T00:00:00Z\t1' ] && [ "$stderr" = "gpuhist: in:1: invalid time 'x'" ]
+    [ "$output" = $'2026-11-21T00:00:00Z\t1' ] && [ "$stderr" = "gpuhist: in:1: invalid time 'x'" ]
     run -0 --separate-stderr gpuhist uniq -f 1:time --invalid ignore in
     [ "$stderr" = "gpuhist: note: 1 token skipped" ]
 }
@@ -397,12 +397,23 @@ END
     printf 'Jan  1 00:00:01\n' >in
     run -0 --separate-stderr gpuhist uniq -d , -f 1:time --time-format '%b %e %T' in
     [ "$output" = "$year-01-01T00:00:01Z"$'\t1' ]
-    [[ $stderr == "gpuhist: note: dates are of $year, those later than tomorrow of $((year - 1)); "* ]]
+    [ "$stderr" = "gpuhist: note: dates are of $year; --year N is another" ]
     run -0 --separate-stderr gpuhist uniq -d , -f 1:time --time-format '%b %e %T' --year 1999 in
     [ "$output" = $'1999-01-01T00:00:01Z\t1' ] && [ -z "$stderr" ]
     date -u -d '+3 days' '+%m-%d' >in
-    [ "$(gpuhist uniq -q -d , -f 1:time --time-format '%m-%d' in)" = \
+    run -0 --separate-stderr gpuhist uniq -d , -f 1:time --time-format '%m-%d' in
+    [ "$output" = \
         "$(date -u -d '+3 days' "+$(($(date -u -d '+3 days' +%Y) - 1))-%m-%dT00:00:00Z")"$'\t1' ]
+    [[ $stderr == "gpuhist: note: dates are "*" of "*"; --year N is another" ]]
+    if [ "$(date -u -d '+3 days' +%Y)" = "$year" ]; then
+        [ "$stderr" = "gpuhist: note: dates are later than tomorrow, and so of $((year - 1)); --year N is another" ]
+        echo '01-01' >>in
+        run -0 --separate-stderr gpuhist uniq -d , -f 1:time --time-format '%m-%d' in
+        [ "$stderr" = "gpuhist: note: dates are of $year, those later than tomorrow of $((year - 1)); --year N is another" ]
+    fi
+    : >in
+    run -0 --separate-stderr gpuhist uniq -d , -f 1:time --time-format '%m-%d' in
+    [ -z "$stderr" ]
     echo 'Feb 29' >in
     refused 1 "is it a day of 2023? --year N takes another" \
         uniq -d , -f 1:time --time-format '%b %d' --year 2023 in
@@ -412,6 +423,24 @@ END
     refused 2 "%p goes with the hours of %I" uniq -f 1:time --time-format '%F %H %p' in
     refused 2 "%I and %l go with %p" uniq -f 1:time --time-format '%F %I' in
     refused 2 "has no day and month" uniq -f 1:time --time-format '%T' in
+}
+
+@test "a note counts the times that are 0" {
+    cd "$BATS_TEST_TMPDIR"
+    local engine
+    seq 1700000000 1700000999 | sed 's/[36]$/&\n0/' >in
+    for engine in $ENGINES; do
+        run -0 --separate-stderr gpuhist uniq --top 1 -f 1:time/1d --engine "$engine" --chunk-size 1K in
+        [ "$stderr" = "gpuhist: note: 200 times are 0, which is the beginning of 1970" ]
+        run -0 --separate-stderr gpuhist uniq -q --top 1 -f 1:time --engine "$engine" in
+        [ "$output" = $'1970-01-01T00:00:00Z\t200' ] && [ -z "$stderr" ]
+    done
+    printf '0,1\n1700000000,0\n' >in
+    run -0 --separate-stderr gpuhist reduce sum --csv --header=0 -f 2 --by 1:time in
+    [ "$stderr" = "gpuhist: note: 1 time is 0, which is the beginning of 1970" ]
+    echo 1700000000 >in
+    run -0 --separate-stderr gpuhist uniq -f 1:time in
+    [ -z "$stderr" ]
 }
 
 @test "an invalid time names another way to read it" {

@@ -403,7 +403,7 @@ void options_advise_condition(const struct options_condition *condition, const c
         if (decimals > 0 && decimals <= TEXT_DECIMALS_MAX)
             snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:.%zu%s')", where, typed, decimals,
                      sign);
-    } else if (length > 0 && kind_time_read(&time, value, length, length, &instant) > 0) {
+    } else if (length > 0 && kind_time_read(&time, value, length, length, &instant, NULL) > 0) {
         snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:time%s')", where, typed, sign);
     } else if (length > 0 && kind_ip_read_range(value, length, &first, &last)) {
         snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:ip%s')", where, typed, sign);

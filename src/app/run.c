@@ -117,6 +117,30 @@ static bool run_may_count_header(const struct run *run)
     return takes_any && parse_errors_values(run->context.errors) > 0;
 }
 
+/* Says which times were read from what their writer may not have meant. */
+static void run_note_guesses(const struct run *run)
+{
+    const unsigned year = kind_time_format_year(&run->options->time_format);
+    unsigned long long times[KIND_TIME_GUESSES];
+
+    for (size_t i = 0; i < KIND_TIME_GUESSES; i++)
+        times[i] = atomic_load(&run->context.guesses[i]);
+    const bool is_of_both =
+        times[KIND_TIME_GUESS_YEAR] > 0 && times[KIND_TIME_GUESS_YEAR_BEFORE] > 0;
+    if (is_of_both)
+        status_print("note: dates are of %u, those later than tomorrow of %u; --year N is another",
+                     year, year - 1);
+    else if (times[KIND_TIME_GUESS_YEAR] > 0)
+        status_print("note: dates are of %u; --year N is another", year);
+    else if (times[KIND_TIME_GUESS_YEAR_BEFORE] > 0)
+        status_print("note: dates are later than tomorrow, and so of %u; --year N is another",
+                     year - 1);
+    if (times[KIND_TIME_GUESS_ZERO] > 0)
+        status_print("note: %llu time%s 0, which is the beginning of 1970",
+                     times[KIND_TIME_GUESS_ZERO],
+                     times[KIND_TIME_GUESS_ZERO] == 1 ? " is" : "s are");
+}
+
 /*
  * Ends a run in which counting ended with status `counted`: prints the result, and then reports on
  * stderr values outside the bins and invalid tokens. If counting succeeded and printing fails,
@@ -154,12 +178,8 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
                      "says that there is none");
     if (job->condition_count > 0 && !options->quiet)
         run_note_conditions(run);
-    const struct kind_time_format *format = &options->time_format;
-    if (format->lacks_year && format->year == 0 && !options->quiet) {
-        const unsigned year = kind_time_format_year(format);
-        status_print("note: dates are of %u, those later than tomorrow of %u; --year N is another",
-                     year, year - 1);
-    }
+    if (!options->quiet)
+        run_note_guesses(run);
     if (operation->note && !options->quiet && !print_is_dropped(&options->print))
         operation->note(job, run->partial, &options->print);
     return job->is_text ? parse_errors_report(run->context.errors, options->quiet, failure)

@@ -8,43 +8,57 @@
 /* Reads as kind_time_read does; *used is the bytes of the time. */
 static inline enum kind_time_result kind_time_find(const struct kind_time_rules *rules,
                                                    const char *text, size_t field, size_t bytes,
-                                                   int64_t *value, size_t *used)
+                                                   int64_t *value, size_t *used,
+                                                   enum kind_time_guess *guess)
 {
+    const struct kind_time_format *format = rules->format;
     const struct kind_time_span span = {.field_end = text + field, .end = text + bytes};
     struct kind_time_parts parts;
     const char *at = NULL;
 
-    if (!rules->format) {
+    if (!format) {
         at = kind_time_read_known(rules, text, field, bytes, &parts);
     } else if (field > 0) {
-        at = kind_time_format_match(rules->format, text, span.end, &parts);
+        at = kind_time_format_match(format, text, span.end, &parts);
         at = at && kind_time_ends(at, &span) ? at : NULL;
     }
     if (!at)
         return KIND_TIME_INVALID;
     *used = (size_t)(at - text);
+    if (format && format->lacks_year && format->year == 0)
+        *guess = parts.year == kind_time_format_year(format) ? KIND_TIME_GUESS_YEAR
+                                                             : KIND_TIME_GUESS_YEAR_BEFORE;
+    else if (kind_time_is_zero((unsigned char)*text, field > 1 ? (unsigned char)text[1] : '\n'))
+        *guess = KIND_TIME_GUESS_ZERO;
+    else
+        *guess = KIND_TIME_GUESS_NONE;
     return kind_time_convert(rules, &parts, value);
 }
 
 size_t kind_time_read(const struct kind_time_rules *rules, const char *text, size_t field,
-                      size_t bytes, int64_t *value)
+                      size_t bytes, int64_t *value, enum kind_time_guess *guess)
 {
+    enum kind_time_guess guessed;
     int64_t found;
     size_t used;
 
-    if (kind_time_find(rules, text, field, bytes, &found, &used) != KIND_TIME_VALID)
+    if (kind_time_find(rules, text, field, bytes, &found, &used, &guessed) != KIND_TIME_VALID)
         return 0;
     *value = found;
+    if (guess)
+        *guess = guessed;
     return used;
 }
 
 bool kind_time_is_out_of_range(const struct kind_time_rules *rules, const char *text, size_t field,
                                size_t bytes)
 {
+    enum kind_time_guess guess;
     int64_t value;
     size_t used;
 
-    return kind_time_find(rules, text, field, bytes, &value, &used) == KIND_TIME_OUT_OF_RANGE;
+    return kind_time_find(rules, text, field, bytes, &value, &used, &guess) ==
+           KIND_TIME_OUT_OF_RANGE;
 }
 
 enum kind_time_fault kind_time_find_fault(const struct kind_time_rules *rules, const char *text,

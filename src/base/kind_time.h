@@ -37,6 +37,15 @@
 /* Capacity for any written time; none has a NUL. */
 #define KIND_TIME_SIZE 48
 
+/* What a time was read from that its writer may not have meant. */
+enum kind_time_guess {
+    KIND_TIME_GUESS_NONE,
+    KIND_TIME_GUESS_ZERO,        /* 0, which is 1970 */
+    KIND_TIME_GUESS_YEAR,        /* no year: it is of the present year, */
+    KIND_TIME_GUESS_YEAR_BEFORE, /* or of the one before */
+    KIND_TIME_GUESSES,           /* the number of guesses */
+};
+
 /* Why a text is no time, where there is another way to read it. */
 enum kind_time_fault {
     KIND_TIME_FAULT_NONE,
@@ -59,11 +68,12 @@ struct kind_time_rules {
  * follows on the line, where fields are separated by blanks, else bytes == field. There it reads on
  * in the words that follow, which may be the second half of the time or its offset.
  *
- * Stores the value and returns where the time ends. Returns 0 if it is invalid or out of range, as
- * an empty field is. Reads nothing outside text[0..bytes).
+ * Stores the value, and in *guess, unless that is NULL, what it was read from; returns where the
+ * time ends. Returns 0 if it is invalid or out of range, as an empty field is. Reads nothing
+ * outside text[0..bytes).
  */
 size_t kind_time_read(const struct kind_time_rules *rules, const char *text, size_t field,
-                      size_t bytes, int64_t *value);
+                      size_t bytes, int64_t *value, enum kind_time_guess *guess);
 
 /* Returns whether kind_time_read returns 0 only because the value is out of range. */
 bool kind_time_is_out_of_range(const struct kind_time_rules *rules, const char *text, size_t field,

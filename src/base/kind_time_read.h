@@ -552,6 +552,12 @@ HOST_DEVICE_INLINE bool kind_time_is_packed(const char *digits, unsigned count, 
            (left < 10 || kind_time_pair(month + 8) < 60);
 }
 
+/* Whether a time that begins with these bytes is 0, as no other does. */
+HOST_DEVICE_INLINE bool kind_time_is_zero(unsigned first, unsigned second)
+{
+    return first == '0' && second - '0' > 9u;
+}
+
 /*
  * Reads a number: since 1970, or the digits of a date with a time. Returns the end of the time,
  * NULL if it is invalid.

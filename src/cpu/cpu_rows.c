@@ -212,6 +212,8 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *local,
         }
         if (job->condition_count > 0)
             operation_note_met(job, several.met);
+        if (rows->has_rows)
+            operation_add_guesses(job, &several.guesses);
         if (event == TEXT_INVALID) {
             const struct text_token *tokens = rows->parse ? &one.invalid : several.invalid;
             const size_t count = rows->parse ? 1 : several.invalid_count;

@@ -23,6 +23,7 @@ struct row_count {
 /* All of it is thread-safe, but the memory, which is planned before threads start. */
 struct context {
     struct row_count rows;
+    atomic_uint_least64_t guesses[KIND_TIME_GUESSES]; /* of the times that were read */
     struct stage *stage;           /* after the input; not owned; NULL: nobody looks */
     struct parse_errors *errors;   /* text: errors of parsing; owned by the run */
     struct dictionary *dictionary; /* of columns of texts; owned by the run; NULL: none */

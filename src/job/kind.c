@@ -56,14 +56,16 @@ static bool kind_parse_time(const struct column *column, const struct kind_text 
                             uint64_t key[2])
 {
     struct kind_time_rules rules = kind_time_rules_of(&column->element);
+    enum kind_time_guess guess;
     int64_t time;
 
     rules.is_cell = text->is_cell;
     rules.is_joined = text->is_joined;
     rules.format = column->time_format;
-    if (text->bytes == 0 ||
-        kind_time_read(&rules, text->data, text->bytes, text->bytes + text->more, &time) == 0)
+    if (text->bytes == 0 || kind_time_read(&rules, text->data, text->bytes,
+                                           text->bytes + text->more, &time, &guess) == 0)
         return false;
+    text->guesses->times[guess]++;
     key[0] =
         (uint64_t)(column_has_bucket(column) ? kind_time_bucket_floor(&column->width.bucket, time)
                                              : time);
@@ -98,7 +100,7 @@ static bool kind_read_time(const struct element *element, const char *text, size
     const struct kind_time_rules rules = kind_time_rules_of(element);
     int64_t time;
 
-    if (bytes == 0 || kind_time_read(&rules, text, bytes, bytes, &time) == 0 ||
+    if (bytes == 0 || kind_time_read(&rules, text, bytes, bytes, &time, NULL) == 0 ||
         kind_is_finer(text, bytes, element->decimals))
         return false;
     *value = time;

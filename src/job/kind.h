@@ -9,6 +9,7 @@
 #define GPUHIST_KIND_H
 
 #include "base/kind_ip.h"
+#include "base/kind_time.h"
 #include "base/kind_time_bucket.h"
 #include "job/text_rules.h"
 
@@ -22,13 +23,19 @@
 struct column;
 struct element;
 
+/* How many values were read from what their writer may not have meant. */
+struct kind_guesses {
+    uint64_t times[KIND_TIME_GUESSES];
+};
+
 /* The text of a value, where it stands. */
 struct kind_text {
     const char *data;
     size_t bytes;
-    size_t more;    /* bytes after it on its line, which may belong to a time */
-    bool is_cell;   /* the field is a cell, of which the value is all; else a word */
-    bool is_joined; /* it is made of two fields, and nothing after it belongs to it */
+    size_t more;                  /* bytes after it on its line, which may belong to a time */
+    bool is_cell;                 /* the field is a cell, of which the value is all; else a word */
+    bool is_joined;               /* it is made of two fields, and nothing after it belongs to it */
+    struct kind_guesses *guesses; /* counts the value, if it is one of them */
 };
 
 /* A row of the table. The first one is what an element of zeros has. */

@@ -56,6 +56,16 @@ void operation_add_rows(const struct job *job, const uint64_t *weights, size_t n
     operation_add_weight(job, more);
 }
 
+void operation_add_guesses(const struct job *job, struct kind_guesses *guesses)
+{
+    for (size_t i = KIND_TIME_GUESS_NONE + 1; i < KIND_TIME_GUESSES; i++) {
+        if (guesses->times[i] > 0)
+            atomic_fetch_add_explicit(&job->context->guesses[i], guesses->times[i],
+                                      memory_order_relaxed);
+        guesses->times[i] = 0;
+    }
+}
+
 void operation_note_met(const struct job *job, size_t met)
 {
     size_t most = atomic_load(&job->context->rows.met);

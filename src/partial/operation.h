@@ -137,6 +137,9 @@ void operation_add_weight(const struct job *job, unsigned __int128 weight);
 /* Likewise adds weights[0..n), n <= 2^32; NULL: 1 for each. */
 void operation_add_rows(const struct job *job, const uint64_t *weights, size_t n);
 
+/* Adds to the guesses of the context, and clears those that it adds. Thread-safe. */
+void operation_add_guesses(const struct job *job, struct kind_guesses *guesses);
+
 /* Notes in the context that a row met so many conditions. Thread-safe. */
 void operation_note_met(const struct job *job, size_t met);
 

@@ -237,7 +237,7 @@ static const char *text_reason_choose_kind(const struct text_reading *reading, c
     if (reading->rules->from_zero || bytes == 0)
         return "";
     if (!text_reason_is_decimal(text, bytes) &&
-        kind_time_read(&time, text, bytes, bytes, &value) > 0)
+        kind_time_read(&time, text, bytes, bytes, &value, NULL) > 0)
         return "try COLUMN:time";
     if (kind_ip_read(text, bytes, &address))
         return "try COLUMN:ip";

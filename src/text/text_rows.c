@@ -204,6 +204,7 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
     struct kind_text text = {
         .is_cell = token->is_cell,
         .more = token->is_cell ? 0 : token->line_end - token->end,
+        .guesses = &rows->guesses,
     };
     uint32_t id = 0;
 
@@ -311,6 +312,7 @@ __attribute__((noinline)) static bool text_rows_read_joined(struct text_rows *ro
         .bytes = length,
         .is_cell = column->has_cells,
         .is_joined = true,
+        .guesses = &rows->guesses,
     };
     if (is_time && kind_rows[column->of->element.kind].parse(column->of, &both, key))
         return true;

@@ -50,6 +50,7 @@ struct text_rows {
     size_t met;   /* conditions, from the first on, that one row met: the most of any row but those
                      that a call stored, which met all; calls never lower it */
     size_t count; /* rows that the last call stored */
+    struct kind_guesses guesses;                 /* calls add to it */
     struct text_token invalid[TEXT_COLUMNS_MAX]; /* after TEXT_INVALID: those of one row */
     size_t invalid_count;
 };

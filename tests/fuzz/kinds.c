@@ -116,14 +116,14 @@ static void try_time(const struct kind_time_rules *rules, const char *text, size
     int64_t value = 0;
     int64_t again = 0;
     bool has_shape;
-    const size_t used = kind_time_read(rules, text, field, bytes, &value);
+    const size_t used = kind_time_read(rules, text, field, bytes, &value, NULL);
 
     must(used <= bytes, "a time ends outside");
     must(used == 0 || !kind_time_is_out_of_range(rules, text, field, bytes),
          "a time that is read is out of range");
     if (used > 0) {
         const size_t length = kind_time_write(out, rules, value);
-        must(kind_time_read(rules, out, length, length, &again) == length && again == value,
+        must(kind_time_read(rules, out, length, length, &again, NULL) == length && again == value,
              "a time does not read as it was written");
     }
     char copy[32] = "";

@@ -35,7 +35,7 @@ static size_t read_exactly(const struct kind_time_rules *rules, const char *text
     field = field == ALL ? bytes : field;
     struct kind_time_rules how = *rules;
     how.is_cell = field == bytes;
-    size_t used = kind_time_read(&how, copy, field, bytes, value);
+    size_t used = kind_time_read(&how, copy, field, bytes, value, NULL);
     *is_out_of_range = kind_time_is_out_of_range(&how, copy, field, bytes);
     free(copy);
     return used;
@@ -453,7 +453,7 @@ static void test_every_day(void)
                 char out[KIND_TIME_SIZE];
                 int64_t value = 0;
                 snprintf(text, sizeof text, "%04u-%02u-%02uT12:34:56Z", year, month, day);
-                bool is_read = kind_time_read(&rules, text, 20, 20, &value) == 20;
+                bool is_read = kind_time_read(&rules, text, 20, 20, &value, NULL) == 20;
                 if (is_read != (day <= count) || (is_read && value != wanted + 45296))
                     all = tap_note("%s: %lld", text, (long long)value);
                 if (is_read &&
@@ -471,7 +471,7 @@ static int64_t value_of(const char *text, unsigned digits)
     const struct kind_time_rules rules = {.digits = digits};
     int64_t value = 0;
 
-    kind_time_read(&rules, text, strlen(text), strlen(text), &value);
+    kind_time_read(&rules, text, strlen(text), strlen(text), &value, NULL);
     return value;
 }
 
@@ -570,7 +570,7 @@ static void test_bucket_rows(void)
                 int64_t value;
                 snprintf(text, sizeof text, "%u.%u", (unsigned)(tap_random(&random) % 4000000000),
                          j);
-                kind_time_read(&rules, text, strlen(text), strlen(text), &value);
+                kind_time_read(&rules, text, strlen(text), strlen(text), &value, NULL);
                 value -= j % 2 == 0 ? value / 3 * 5 : 0; /* before 1970 */
                 int64_t begin = kind_time_bucket_floor(&bucket, value);
                 all &= begin <= value && kind_time_bucket_floor(&bucket, begin) == begin;

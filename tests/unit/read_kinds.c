@@ -34,7 +34,7 @@ static void print_time(const struct reading *reading, const char *line, size_t b
     char out[KIND_TIME_SIZE];
     int64_t value;
 
-    if (kind_time_read(&reading->rules, line, bytes, bytes, &value) > 0)
+    if (kind_time_read(&reading->rules, line, bytes, bytes, &value, NULL) > 0)
         printf("%" PRId64 "\t%.*s\n", value, (int)kind_time_write(out, &reading->rules, value),
                out);
     else
