@@ -10,7 +10,7 @@ for a pipe, `wc -c` is what the pipe itself takes. Needs numpy and zstd. Prints 
 
 law is the law of work: no worker idles while there is work. For each shape of compressed input, and
 jobs that cost little and much, a whole command takes as long as its longest part that cannot be
-divided takes to decode, or the work of one thread divided by the processors, whichever is more: the
+divided takes to decode, beside the others, or the work of one thread divided by the processors, whichever is more: the
 bound. The table has the best of RUNS, and the processor time relative to that of one thread.
 """
 import os
@@ -129,24 +129,27 @@ def law(gpuhist, runs, megabytes, formats):
             os.remove(name)
         large, small = f"large.{suffix}", f"small.{suffix}"
         subprocess.run(f"cat {large} {large} >double.{suffix}", shell=True, check=True)
-        whole = min(law_best(f"{decode} {large} >/dev/null", runs)[0],
-                    law_best(f"{decode} {large} | cat >/dev/null", runs)[0])
+        # What the tool takes for so many files at once: side by side each is slower than alone.
+        decoding = {n: min(law_best(f"for i in $(seq {n}); do {decode} {large} {end} >/dev/null & done; wait",
+                                    runs)[0] for end in ("", "| cat")) for n in (1, 2, 3, 5)}
         # What one thread takes for each file; for several, their sum.
         work = {(job, file): law_best(f"{gpuhist} {options} -q --engine=cpu --threads 1 {file}",
                                       max(1, runs // 2))[1]
                 for job, options in LAW_JOBS for file in (large, small)}
-        shapes = [("file", "", large, 1), ("pipe", f"cat {large} |", large, 1)]
-        shapes += [(f"{n} files", "", " ".join([large] * n), 1) for n in (2, 3, 5)]
-        shapes += [("one large, six small", "", " ".join([small] * 6 + [large]), 1),
-                   ("two frames", "", f"double.{suffix}", 2 if suffix in ("gz", "lz4") else 1)]
-        for shape, before, files, frames in shapes:
+        # A shape, its input, its parts, and how many of these are decoded at once; a double .zst or
+        # .xz is divided, the others are decoded one part after the other.
+        shapes = [("file", large, [large], 1), ("pipe", f"cat {large} |", [large], 1)]
+        shapes += [(f"{n} files", " ".join([large] * n), [large] * n, n) for n in (2, 3, 5)]
+        shapes += [("one large, six small", " ".join([small] * 6 + [large]), [small] * 6 + [large], 1),
+                   ("two frames", f"double.{suffix}", [large] * 2, 1 if suffix in ("gz", "lz4") else 2)]
+        for shape, files, parts, abreast in shapes:
             for job, options in LAW_JOBS:
-                parts = [large] * 2 if files.startswith("double") else files.split()
                 one = sum(work[job, part] for part in parts)
-                best, processor = law_best(f"{before} {gpuhist} {options} -q --engine=cpu "
-                                           f"{'' if before else files}", runs)
-                bound = max(whole * frames, one / os.cpu_count())
-                print(f"| .{suffix}, {shape} | {job} | {whole * frames:.3f} | {one:.3f} | {bound:.3f} | "
+                whole = decoding[abreast] * (parts.count(large) // abreast)
+                bound = max(whole, one / os.cpu_count())
+                before, after = (files, "") if files.endswith("|") else ("", files)
+                best, processor = law_best(f"{before} {gpuhist} {options} -q --engine=cpu {after}", runs)
+                print(f"| .{suffix}, {shape} | {job} | {whole:.3f} | {one:.3f} | {bound:.3f} | "
                       f"{best:.3f} | {(best - 0.02) / bound:.2f} | {processor / one:.2f} |", flush=True)
 
 
