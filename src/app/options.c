@@ -273,13 +273,13 @@ static enum status options_finish(struct options *options, struct failure *failu
         return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
     if (options_finish_columns(options, failure) != STATUS_OK)
         return failure->status;
-    const unsigned decimals = options->decimals;
     const struct options_column *first = &options->field.list[0];
     const bool is_time = options->field.count > 0 && options_is_time(first);
-    const struct kind *kind = is_time ? first->kind : options_default_kind(options);
+    const bool has_kind = options->field.count > 0 && first->kind && first->kind->pair;
+    const struct kind *kind = has_kind ? first->kind : options_default_kind(options);
     struct element bounds; /* values as bounds are written: as the column says, or --decimals */
     element_parse("i64", &bounds);
-    bounds.decimals = is_time ? first->decimals : decimals;
+    bounds.decimals = has_kind ? first->decimals : options->decimals;
     bounds.kind = kind_id_of(kind);
     struct kind_time_bucket bucket = {.width = 0};
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
@@ -295,9 +295,10 @@ static enum status options_finish(struct options *options, struct failure *failu
                                       "a time such as 15m, 1h or 1d, or a number of seconds (of "
                                       "weeks, months and years: -f COLUMN:time/1mo)",
                                       failure);
-    } else if (text && (!decimal_parse_fixed(text, strlen(text), decimals, &width) || width < 0))
+    } else if (text && (!element_read(&bounds, text, strlen(text), &width) || width < 0))
         return options_fail_value("width", text,
-                                  decimals > 0
+                                  kind->type ? kind->value
+                                  : bounds.decimals > 0
                                       ? "a number with no more decimals than --decimals"
                                       : "a number such as 10, 500 or 1Mi, or 0.5 with --decimals 1",
                                   failure);

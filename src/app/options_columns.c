@@ -91,7 +91,7 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
             return false;
         found.decimals = (unsigned)decimals;
         found.width = (struct kind_width){.prefix = {32, 128}};
-        if (slash && (!kind->parse_width || !kind->parse_width(slash + 1, length - bytes - 1,
+        if (slash && (!kind->parse_width || !kind->parse_width(kind, slash + 1, length - bytes - 1,
                                                                found.decimals, &found.width)))
             return false;
         *column = found;

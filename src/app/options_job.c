@@ -626,7 +626,8 @@ static enum status options_check_columns(const struct options *options, struct f
                 return status_fail(failure, STATUS_USAGE,
                                    "%s TYPE@OFFSET needs --record, the bytes of a record",
                                    uses[i].option);
-            if (i == 1 && !kind_is_number(column->kind, false))
+            if (i == 1 &&
+                (!kind_is_number(column->kind, false) || (column->kind && column->kind->parse)))
                 return status_fail(failure, STATUS_USAGE,
                                    "--weight '%s' can be of kind int or hex alone", column->typed);
             if (!is_element && options->record_bytes > 0)
