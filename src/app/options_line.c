@@ -243,7 +243,7 @@ enum status options_read_line(struct options *options, char *line, const struct 
         return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
     while (words[count])
         count++;
-    enum status status = options_parse(options, count, words, true, failure);
+    enum status status = options_parse(options, count, words, true, NULL, failure);
     options->words = words;
     if (status != STATUS_OK)
         return status;

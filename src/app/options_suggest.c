@@ -388,7 +388,7 @@ void options_advise_condition(const struct options_condition *condition, const c
     __int128 fixed;
 
     *out = '\0';
-    if (kind_rows[element->kind].scale != KIND_NUMBERS || element->decimals > 0 || kind != NULL ||
+    if (kind_rows[element->kind].scale != KIND_NUMBERS || kind != NULL ||
         strlen(typed) > OPTIONS_CONDITION_MAX || strchr(typed, '\'') ||
         (length == 0 && !is_whole) || options_divide_condition(typed, out))
         return;

@@ -9,13 +9,11 @@
 
 #define KIND_UNIT_SECOND ((unsigned __int128)1000000000000000000u) /* 10^18 */
 
-/* More digits than these are no number of 128 bits times any unit. */
-#define KIND_UNIT_DIGITS_MAX 27
-
-/* A number without its sign: digits / 10^places. */
+/* A number without its sign. */
 struct kind_unit_number {
-    unsigned __int128 digits;
-    unsigned places;
+    unsigned __int128 whole;
+    const char *fraction; /* [places]: the digits behind the point */
+    size_t places;
     bool has_point;
 };
 
@@ -45,56 +43,42 @@ static bool kind_unit_take_sign(struct kind_unit_text *text)
     return is_negative;
 }
 
-/* Takes digits with or without a point. Zeros at the end of a fraction are no places. */
+/* Takes digits with or without a point. Returns false if there are none, or too many. */
 static bool kind_unit_take_number(struct kind_unit_text *text, struct kind_unit_number *number)
 {
     const char *begin = text->at;
-    unsigned zeros = 0; /* of a fraction, behind the digits so far */
-    unsigned significant = 0;
 
-    *number = (struct kind_unit_number){.digits = 0};
-    for (; text->at < text->end; text->at++) {
-        if (*text->at == '.' && !number->has_point) {
-            number->has_point = true;
-            continue;
-        }
-        if (!kind_unit_is_digit(*text->at))
-            break;
-        if (number->has_point && *text->at == '0') {
-            zeros++;
-            continue;
-        }
-        for (unsigned i = 0; i < zeros + 1; i++) {
-            significant += number->digits > 0 || (i == zeros && *text->at != '0');
-            if (significant > KIND_UNIT_DIGITS_MAX)
-                return false;
-            number->digits = number->digits * 10 + (i == zeros ? (unsigned)(*text->at - '0') : 0);
-        }
-        number->places += number->has_point ? zeros + 1 : 0;
-        zeros = 0;
+    *number = (struct kind_unit_number){.whole = 0};
+    for (; text->at < text->end && kind_unit_is_digit(*text->at); text->at++) {
+        if (__builtin_mul_overflow(number->whole, 10, &number->whole) ||
+            __builtin_add_overflow(number->whole, *text->at - '0', &number->whole))
+            return false;
     }
+    number->has_point = text->at < text->end && *text->at == '.';
+    text->at += number->has_point;
+    number->fraction = text->at;
+    while (number->has_point && text->at < text->end && kind_unit_is_digit(*text->at))
+        text->at++;
+    number->places = (size_t)(text->at - number->fraction);
     return text->at - begin > number->has_point;
 }
 
-/* Multiplies a number by a unit. `is_rounded`: up, else it fails where a fraction is left. */
-static bool kind_unit_scale(struct kind_unit_number number, unsigned __int128 unit, bool is_rounded,
-                            unsigned __int128 *value)
+/*
+ * Multiplies a number by a unit, below 2^100. The last digit of the fraction goes first, so that
+ * what is less than 1 only has to be known not to be 0. It is rounded up, or an error.
+ */
+static bool kind_unit_scale(const struct kind_unit_number *number, unsigned __int128 unit,
+                            bool is_rounded, unsigned __int128 *value)
 {
-    unsigned __int128 scaled;
+    unsigned __int128 part = 0;
+    bool has_rest = false;
 
-    for (; number.places > 0 && unit % 10 == 0; number.places--)
-        unit /= 10;
-    if (__builtin_mul_overflow(number.digits, unit, &scaled))
-        return false;
-    for (bool has_rest = false; number.places > 0; number.places--) {
-        has_rest = has_rest || scaled % 10 > 0;
-        if (has_rest && !is_rounded)
-            return false;
-        scaled /= 10;
-        scaled += has_rest && number.places == 1;
+    for (size_t i = number->places; i-- > 0; part /= 10) {
+        part += (unsigned)(number->fraction[i] - '0') * unit;
+        has_rest = has_rest || part % 10 != 0;
     }
-    *value = scaled;
-    return true;
+    return (is_rounded || !has_rest) && !__builtin_mul_overflow(number->whole, unit, value) &&
+           !__builtin_add_overflow(*value, part + has_rest, value);
 }
 
 static bool kind_unit_store(unsigned __int128 magnitude, bool is_negative, __int128 *value)
@@ -143,25 +127,21 @@ static uint64_t kind_unit_take_duration(struct kind_unit_text *text)
 static bool kind_unit_take_clock(struct kind_unit_text *text, unsigned __int128 hours,
                                  unsigned __int128 *total)
 {
-    unsigned pairs[2];
-    struct kind_unit_number fraction = {.digits = 0};
-    unsigned __int128 value;
+    struct kind_unit_number seconds = {.whole = 0};
+    unsigned __int128 whole = hours;
 
     for (unsigned i = 0; i < 2; i++) {
         if (text->end - text->at < 3 || text->at[0] != ':' || !kind_unit_is_digit(text->at[1]) ||
-            !kind_unit_is_digit(text->at[2]))
-            return false;
-        pairs[i] = (unsigned)(text->at[1] - '0') * 10 + (unsigned)(text->at[2] - '0');
-        if (pairs[i] > 59)
+            !kind_unit_is_digit(text->at[2]) || text->at[1] > '5' ||
+            __builtin_mul_overflow(whole, 60, &whole) ||
+            __builtin_add_overflow(whole, (text->at[1] - '0') * 10 + text->at[2] - '0', &whole))
             return false;
         text->at += 3;
     }
-    const struct kind_unit_number seconds = {.digits = hours * 3600 + pairs[0] * 60 + pairs[1]};
-    if (text->at < text->end && *text->at == '.' && !kind_unit_take_number(text, &fraction))
+    if (text->at < text->end && *text->at == '.' && !kind_unit_take_number(text, &seconds))
         return false;
-    return kind_unit_scale(seconds, KIND_UNIT_SECOND, false, total) &&
-           kind_unit_scale(fraction, KIND_UNIT_SECOND, false, &value) &&
-           !__builtin_add_overflow(*total, value, total);
+    seconds.whole = whole;
+    return kind_unit_scale(&seconds, KIND_UNIT_SECOND, false, total);
 }
 
 bool kind_unit_read_duration(unsigned unit, unsigned decimals, const char *text, size_t bytes,
@@ -181,7 +161,7 @@ bool kind_unit_read_duration(unsigned unit, unsigned decimals, const char *text,
             return false;
         has_fraction = number.has_point;
         if (last == UINT64_MAX && rest.at < rest.end && *rest.at == ':' && !has_fraction) {
-            if (!kind_unit_take_clock(&rest, number.digits, &total))
+            if (!kind_unit_take_clock(&rest, number.whole, &total))
                 return false;
             break;
         }
@@ -190,7 +170,7 @@ bool kind_unit_read_duration(unsigned unit, unsigned decimals, const char *text,
         const uint64_t nanoseconds =
             is_alone ? decimal_power(9 - unit) : kind_unit_take_duration(&rest);
         if (nanoseconds == 0 || nanoseconds >= last ||
-            !kind_unit_scale(number, (unsigned __int128)nanoseconds * 1000000000, false, &more) ||
+            !kind_unit_scale(&number, (unsigned __int128)nanoseconds * 1000000000, false, &more) ||
             __builtin_add_overflow(total, more, &total))
             return false;
         last = nanoseconds;
@@ -224,6 +204,6 @@ bool kind_unit_read_size(unsigned unit, const char *text, size_t bytes, __int128
             factor *= has_i ? 1024 : unit;
     }
     rest.at += rest.at < rest.end && *rest.at == 'B';
-    return rest.at == rest.end && kind_unit_scale(number, factor, factor > 1, &magnitude) &&
+    return rest.at == rest.end && kind_unit_scale(&number, factor, factor > 1, &magnitude) &&
            kind_unit_store(magnitude, is_negative, value);
 }

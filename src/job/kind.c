@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "base/kind_time.h"
 #include "job/job.h"
+#include "job/kind_find.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -218,6 +219,16 @@ static void kind_format_prefix(char out[KIND_WIDTH_SIZE], const struct element *
     snprintf(out, KIND_WIDTH_SIZE, "/%u/%u", element->prefix.v4, element->prefix.v6);
 }
 
+/* --- what is being found ---------------------------------------------------------------------- */
+
+static bool kind_parse_unknown(const struct column *column, const struct kind_text *text,
+                               uint64_t key[2])
+{
+    kind_find_add(column->find, text);
+    key[0] = 0;
+    return true;
+}
+
 /* ---------------------------------------------------------------------------------------------- */
 
 #define KIND_OF_NUMBERS                                                                      \
@@ -260,7 +271,7 @@ static void kind_format_prefix(char out[KIND_WIDTH_SIZE], const struct element *
     .parse = kind_parse_time, .write = kind_write_time, .read = kind_read_time,                \
     .parse_width = kind_parse_time_width, .format_width = kind_format_time_width
 
-const struct kind kind_rows[KINDS] = {
+const struct kind kind_rows[KINDS + 1] = {
     [KIND_INT] = {.name = "int", .notation = TEXT_INTEGERS, KIND_OF_INTEGERS},
     [KIND_HEX] = {.name = "hex", .notation = TEXT_HEX, KIND_OF_INTEGERS},
     [KIND_FIXED] = {.name = "",
@@ -302,6 +313,13 @@ const struct kind kind_rows[KINDS] = {
                    .noun = "text",
                    .nouns = "texts",
                    .has_dictionary = true},
+    [KIND_UNKNOWN] = {.words = 1,
+                      .notation = TEXT_OTHER,
+                      .scale = KIND_NAMES,
+                      .noun = "value",
+                      .nouns = "values",
+                      .parse = kind_parse_unknown,
+                      .write = kind_write_number},
 };
 
 const struct kind *kind_find_units(const char *text, size_t bytes)

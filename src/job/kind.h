@@ -57,7 +57,8 @@ enum kind_id {
     KIND_LOCAL_TIME,
     KIND_IP,
     KIND_TEXT,
-    KINDS /* the number of kinds */
+    KINDS,                /* the number of kinds that can be typed */
+    KIND_UNKNOWN = KINDS, /* it is being found (kind_find.h) */
 };
 
 /* What can be computed of values. */
@@ -121,7 +122,7 @@ struct kind {
                          const struct kind_width *width);
 };
 
-extern const struct kind kind_rows[KINDS];
+extern const struct kind kind_rows[KINDS + 1];
 
 /* Returns the first kind of numbers with units that reads a text which is no number; or NULL. */
 const struct kind *kind_find_units(const char *text, size_t bytes);
