@@ -16,6 +16,7 @@
 #include "partial/operation.h"
 #include "print/print.h"
 #include "text/dictionary.h"
+#include "text/row_scanner.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -447,6 +448,7 @@ static enum status run_operation(struct run *run, struct failure *failure)
     struct memory_needs needs;
     unsigned threads = wanted;
     bool is_text;
+    const struct row_scanner *scanner = row_scanners[job->row_scanner];
     struct record_format format = {
         .element_bytes = job_value_bytes(job),
         .has_records = job->record_bytes > 0,
@@ -461,10 +463,11 @@ static enum status run_operation(struct run *run, struct failure *failure)
     enum status status = STATUS_OK;
 
     for (size_t i = 0; i < format.columns; i++) {
-        format.names[i] = job->json ? NULL : job->columns[i].name;
-        format.half[i] = job->json ? 0 : job->columns[i].half;
+        format.names[i] = scanner->names_columns ? NULL : job->columns[i].name;
+        format.half[i] = scanner->names_columns ? 0 : job->columns[i].half;
         format.has_names |= format.names[i] != NULL;
-        format.drops_mark |= !job->json && element_is_text(&job->columns[i].element);
+        format.drops_mark |= scanner->names_columns ? scanner->skips_mark
+                                                    : element_is_text(&job->columns[i].element);
     }
     if (format.header_lines == 0 && format.has_names)
         format.header_lines = 1;
@@ -521,9 +524,9 @@ static enum text_row_end run_row_end(const struct options *options)
             keeps |= options_is_text(column) && (!by_blanks || column->field == TEXT_WHOLE_LINE);
         }
     }
-    return !options->ends_with_nul    ? TEXT_ENDS_LF
-           : keeps && !options->jsonl ? TEXT_ENDS_NUL_EXACT
-                                      : TEXT_ENDS_NUL;
+    return !options->ends_with_nul                                       ? TEXT_ENDS_LF
+           : keeps && !row_scanners[options->row_scanner]->names_columns ? TEXT_ENDS_NUL_EXACT
+                                                                         : TEXT_ENDS_NUL;
 }
 
 /*
