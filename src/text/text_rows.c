@@ -214,8 +214,8 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
     uint32_t id = 0;
 
     key[0] = 0;
-    if (column->of->notation == TEXT_NOTHING)
-        return true;
+    if (column->of->notation <= TEXT_NOTHING) /* or opaque: then the token's place is wanted */
+        return column->of->notation == TEXT_NOTHING;
     text.data = text_rows_find_text(rows, column, token, &text.bytes);
     if (!text.data)
         return false;
