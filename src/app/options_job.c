@@ -688,9 +688,9 @@ enum status options_check(const struct options *options, enum options_input *inp
         const char *message;
     } rules[] = {
         {is_text && is_binary,
-         "the input cannot be text (--text, --field, --delimiter, --csv, --jsonl, --base, "
-         "--decimals, --header, --comment, -z; --weight, --by, --where without --record) and "
-         "binary (--binary, --record, a type with le or be)"},
+         "the input cannot be text (--text, --field, --delimiter, --csv, --jsonl, --logfmt, "
+         "--base, --decimals, --header, --comment, -z; --weight, --by, --where without --record) "
+         "and binary (--binary, --record, a type with le or be)"},
         {options->csv && options->delimiter == '"', "with --csv, the delimiter cannot be a quote"},
         {options->has_header && options->header_lines == 0 &&
              !row_scanners[options->row_scanner]->names_columns && options_has_names(options),

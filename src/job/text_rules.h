@@ -48,6 +48,7 @@ enum text_row_end {
 enum row_scanner_id {
     ROW_LINES, /* of fields */
     ROW_JSON,
+    ROW_LOGFMT,
     ROW_SCANNERS, /* their number */
 };
 

@@ -44,12 +44,7 @@ static bool json_hex_read(const char *text, uint32_t *value)
     return true;
 }
 
-/*
- * Reads the escape that begins with the backslash text[0]; `bytes` may be read. Sets *code to the
- * code point and returns how many bytes it takes: 2, or 6, or 12 for a surrogate pair. Returns 0 if
- * it is no escape.
- */
-static size_t json_escape_read(const char *text, size_t bytes, uint32_t *code)
+size_t json_escape_read(const char *text, size_t bytes, uint32_t *code)
 {
     static const char letters[] = "\"\\/bfnrt";
     static const char codes[] = "\"\\/\b\f\n\r\t";

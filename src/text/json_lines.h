@@ -124,6 +124,13 @@ void json_lines_begin(struct json_lines *lines, const struct json_columns *colum
  */
 enum row_event json_lines_next(struct json_lines *lines, struct row_value *values);
 
+/*
+ * Reads the escape that begins with the backslash text[0]; `bytes` may be read. Sets *code to the
+ * code point and returns how many bytes it takes: 2, or 6, or 12 for a surrogate pair. Returns 0 if
+ * it is no escape.
+ */
+size_t json_escape_read(const char *text, size_t bytes, uint32_t *code);
+
 /* A fault in words, to follow "not a JSON object: ". */
 const char *json_fault_text(enum json_fault fault);
 

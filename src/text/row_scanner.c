@@ -20,4 +20,5 @@ static const struct row_scanner row_lines = {.decode = row_lines_decode};
 const struct row_scanner *const row_scanners[ROW_SCANNERS] = {
     [ROW_LINES] = &row_lines,
     [ROW_JSON] = &json_scanner,
+    [ROW_LOGFMT] = &logfmt_scanner,
 };

@@ -57,8 +57,8 @@ struct row_scanner {
 
     /*
      * Adds a column to the wanted ones, at first NULL, and sets *number to its number, from 0 on,
-     * also if it is wanted already. Fails with STATUS_USAGE if there is no such column, or with
-     * STATUS_DATA.
+     * also if it is wanted already. The name stays until they are freed. Fails with STATUS_USAGE if
+     * there is no such column, or with STATUS_DATA.
      */
     enum status (*want)(void **columns, const char *name, unsigned *number,
                         struct failure *failure);
@@ -80,5 +80,6 @@ extern const struct row_scanner *const row_scanners[ROW_SCANNERS];
 
 /* Rows of the table that have a file of their own. */
 extern const struct row_scanner json_scanner;
+extern const struct row_scanner logfmt_scanner;
 
 #endif
