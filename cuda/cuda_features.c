@@ -3,6 +3,8 @@
 
 #include "cuda/cuda_features.h"
 
+#include "text/row_scanner.h"
+
 #include <string.h>
 
 static bool cuda_features_has_conditions(const struct job *job)
@@ -25,9 +27,9 @@ static bool cuda_features_has_columns(const struct job *job)
     return job->value_count > 1;
 }
 
-static bool cuda_features_is_json(const struct job *job)
+static bool cuda_features_has_keys(const struct job *job)
 {
-    return job->json != NULL;
+    return row_scanners[job->row_scanner]->names_columns;
 }
 
 static bool cuda_features_has_addresses(const struct job *job)
@@ -94,7 +96,7 @@ const struct engine_feature cuda_features[] = {
     {"--by", ENGINE_REFUSES, cuda_features_has_groups},
     {"--window", ENGINE_REFUSES, cuda_features_has_window},
     {"several columns of values", ENGINE_REFUSES, cuda_features_has_columns},
-    {"--jsonl", ENGINE_REFUSES, cuda_features_is_json},
+    {"--jsonl, --logfmt", ENGINE_REFUSES, cuda_features_has_keys},
     {"texts (-f N:text)", ENGINE_REFUSES, cuda_features_has_texts},
     {"two columns joined (-f A+B:time)", ENGINE_REFUSES, cuda_features_has_joins},
     {NULL, ENGINE_RUNS, NULL},

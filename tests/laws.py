@@ -8,7 +8,8 @@ usage: laws.py GPUHIST where|by|columns|parts|formats|all [SEED [COUNT]]
     parts    parts of the rows that are saved and merged are the whole
     formats  uniq and count with --by, parsed from each format, are what Python counts
 
-Times, addresses, texts and lines of JSON are read by Python's datetime, ipaddress and json.
+Times, addresses, texts and lines of JSON are read by Python's datetime, ipaddress and json, those of logfmt by
+logfmt.py.
 
 COUNT cases of each are drawn from SEED, SEED + 1, ... Each side of a law is a command of its own, with its
 own threads, chunks and way of reading. A case that fails is told with its seed, and its files are left in
@@ -21,6 +22,7 @@ import gzip
 import io
 import ipaddress
 import json
+import logfmt
 import os
 import random
 import re
@@ -408,6 +410,7 @@ class Json(Text):
     """Lines of JSON objects. A cell is what is between a key and the next one; b"" leaves it out."""
 
     form = "json"
+    short = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\n": "\\n", "\t": "\\t"}  # escapes
 
     def __init__(self, rng):
         super().__init__(rng, "json")
@@ -432,7 +435,7 @@ class Json(Text):
             if 0xdc80 <= code < 0xdd00:  # a byte that is not UTF-8
                 out += letter
             elif code < 32 or letter in '"\\' or rng.randrange(10) == 0:
-                short = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\n": "\\n", "\t": "\\t"}.get(letter)
+                short = self.short.get(letter)
                 out += short if short and rng.randrange(2) else json.dumps(letter)[1:-1] if code > 0xffff else f"\\u{code:04x}"
             else:
                 out += letter
@@ -508,17 +511,67 @@ class Json(Text):
 
         return text(tree, 0)
 
+    @staticmethod
+    def broken(data):
+        return data[:-1], b"[1]", data + b"x", b'{"a" 1}', b'{"a":"\\ud800"}', b'{"a":nul}'
+
     def write(self):
         line = 1
         for row in self.rows:
             lead = b"\n" if self.rng.randrange(30) == 0 else b""
             data = self.write_row(row)
             if row.is_short:
-                data = self.rng.choice((data[:-1], b"[1]", data + b"x", b'{"a" 1}', b'{"a":"\\ud800"}', b'{"a":nul}'))
+                data = self.rng.choice(self.broken(data))
             row.line = line + len(lead)
             row.data = lead + data + (b"\r\n" if self.rng.randrange(5) == 0 else b"\n")
             line += row.data.count(b"\n")
             vars(row).pop("object", None)
+
+
+class Logfmt(Json):
+    """Lines of pairs. A cell is what is after the = of its key; b"" leaves the pair out."""
+
+    short = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+    def __init__(self, rng):
+        super().__init__(rng)
+        self.paths = [(".".join(path).replace(" ", "_"),) for path in self.paths]
+        self.options = ["--logfmt"]
+
+    def draw(self, index):
+        cell = Text.draw(self, index)
+        return cell if re.fullmatch(rb'[^ \t\r\n"]+', cell) and self.rng.randrange(3) else self.quote(cell)
+
+    def read(self, row, use):
+        """The value by the reader of logfmt.py."""
+        if row.is_short:
+            return None
+        if not hasattr(row, "object"):
+            row.object = logfmt.read_line((row.data or self.write_row(row)).strip(b"\r\n"))
+        token = row.object.get(self.paths[use.index][0].encode())
+        return None if token is None else read_token(token, use.kind, use.decimals)
+
+    def garble(self, row, spared):
+        for index in range(len(row.cells)):
+            if index not in spared and self.rng.randrange(2):
+                row.cells[index] = self.rng.choice((b"", b'""', b"x", b'"- "', b"=", b"1e5"))
+        vars(row).pop("object", None)
+
+    def write_row(self, row):
+        rng = self.rng
+        pairs = [(path[0].encode(), cell) for path, cell in zip(self.paths, row.cells) if cell != b""]
+        rng.shuffle(pairs)
+        pairs = pairs or [(b"z", b"")]
+        if rng.randrange(8) == 0:  # the last one counts
+            pairs.insert(0, (pairs[-1][0], rng.choice((b"17", b'"q"', b""))))
+        if rng.randrange(6) == 0:
+            pairs.insert(rng.randrange(len(pairs) + 1), rng.choice(((b"o", b'"ms0=1 \\" v_1"'), (b"ready", b'""'))))
+        texts = [key + (rng.choice((b"", b"=", b'=""')) if cell == b'""' else b"=" + cell) for key, cell in pairs]
+        return b" " * rng.randrange(2) + b"".join(text + rng.choice((b" ", b" ", b"\t", b"  ")) for text in texts)
+
+    @staticmethod
+    def broken(data):
+        return data + b'"', b"=1", data + b'a="', b'a="b"c', b'a=1"', b'"a"=1', b'a="\\/"', b'a="\\ud800"'
 
 
 class Raw(str):
@@ -702,7 +755,7 @@ def require(found, wanted, found_by, wanted_by):
 # --- what is drawn -------------------------------------------------------------------------------
 
 def draw_table(rng):
-    return rng.choice((Binary, Json, Text, Text))(rng)
+    return rng.choice((Binary, Json, Logfmt, Text, Text))(rng)
 
 
 def draw_value(rng, table, rows, others, is_bound=False):
@@ -1005,7 +1058,7 @@ def as_json(text):
 def check_formats(case):
     rng, table = case.rng, case.table
     if table.is_binary:
-        table = case.table = Json(rng) if rng.randrange(2) else Text(rng)
+        table = case.table = rng.choice((Json, Logfmt, Text, Text))(rng)
     groups = []
     for _ in range(rng.choice((0, 1, 1, 2))):
         group = table.use()

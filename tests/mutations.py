@@ -163,7 +163,10 @@ MUTATIONS = [
     ("src/base/kind_ip.c", "if (gap < none ? count == 8 : count != 8)",
      "if (gap < none ? false : count != 8)", "kind_ip"),
 
-    # JSON lines.
+    # JSON lines, and logfmt.
+    ("src/text/logfmt.c", "end && memchr(", "end || memchr(", "logfmt"),
+    ("src/text/logfmt.c", "return *at == end || text_line_is_blank(data[*at]) ?", "return true ?",
+     "logfmt"),
     ("src/text/json_lines.c", "if (*code >= 0xdc00 || bytes < 12", "if (bytes < 12",
      "json_lines.bats:surrogate"),
     ("src/text/json_lines.c", "continue; /* the second half of a surrogate pair */", ";",

@@ -47,6 +47,16 @@ values() {
     done; done
 }
 
+@test "numbers that are written as they were read, of the rows that meet --where" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '1.50 7\n9 8\n1.250 7\n2.5 7\nx 8\n' >in
+    run -0 gpuhist stalin-sort -f 1:.2 --where 2=7 in
+    [ "$output" = $'1.50\n2.5' ]
+    printf '0x1f 7\n0xff 8\n1e 7\n0x20 7\n' >in
+    run -0 gpuhist stalin-sort -f 1:hex --where 2=7 --purged purged in
+    [[ "$output" = $'0x1f\n0x20' && "$(cat purged)" = 1e ]]
+}
+
 @test "--purged can be standard output, if the survivors go elsewhere" {
     int32 3 1 2 4 >"$BATS_TEST_TMPDIR/in"
     gpuhist stalin-sort --purged - -o "$BATS_TEST_TMPDIR/kept" "$BATS_TEST_TMPDIR/in" |

@@ -73,6 +73,9 @@ class Files:
         with open("app.jsonl", "w", encoding="ascii") as file:
             for row in self.log:
                 file.write(json.dumps({"http": {"ms": row.ms, "path": row.path}, "status": row.status}) + "\n")
+        with open("app.log", "w", encoding="ascii") as file:
+            for row in self.log:
+                file.write(f'level=info ready path={json.dumps(row.path + " x")} dur={row.ms}ms\n')
         self.times = [int(rng.paretovariate(1) * 40) % 5000 - 100 for _ in range(1000)]
         with open("latencies.txt", "w", encoding="ascii") as file:
             file.writelines(f"{value}\n" for value in self.times)
@@ -161,6 +164,9 @@ ANSWERS = {
     "the same of JSON lines":
         lambda files: lines((status, quantile(ms, 99)) for status, ms in
                             groups(files.log, lambda row: row.status, lambda row: row.ms)),
+    "of each path in logfmt":
+        lambda files: lines((path, quantile(ms, 99)) for path, ms in
+                            groups(files.log, lambda row: row.path + " x", lambda row: row.ms)),
     "statuses from 13:00 UTC on, from eight .gz":
         lambda files: counts(row.status for log in files.logs[1:] for row in log if row.at >= NOW - 3600),
     "a table of the statuses by hour":

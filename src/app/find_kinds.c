@@ -5,6 +5,7 @@
 
 #include "app/lists.h"
 #include "app/options_table.h"
+#include "text/row_scanner.h"
 #include "text/text_rows.h"
 
 #include <stdio.h>
@@ -55,21 +56,17 @@ static enum status find_kinds_read_chunk(const struct job *job, const struct chu
         .bytes = chunk->bytes,
         .lost = &lost,
         .capacity = 1,
-        .scratch = malloc(TEXT_ROWS_SCRATCH_BYTES),
-        .json = job->json ? malloc(sizeof *rows.json) : NULL,
+        .scratch = malloc(text_rows_scratch_bytes(job)),
     };
     enum status status = STATUS_OK;
 
     for (size_t i = 0; i < job->value_count; i++)
         rows.keys[i] = &keys[i];
-    if (!rows.scratch || (job->json && !rows.json))
+    if (!rows.scratch)
         status = status_fail(failure, STATUS_DATA, "no memory for finding kinds");
-    if (job->json && status == STATUS_OK)
-        json_lines_begin(rows.json, job->json, '\n', chunk->data, chunk->bytes);
     while (status == STATUS_OK && text_rows_parse(&rows) != TEXT_END)
         continue;
     free(rows.scratch);
-    free(rows.json);
     return status;
 }
 
@@ -89,7 +86,7 @@ static enum status find_kinds_read(struct find_kinds *self, struct job *job, str
     if (!buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for finding kinds");
     for (size_t i = 0; i < self->count; i++) {
-        self->found[i].skips_null = job->json != NULL;
+        self->found[i].skips_null = row_scanners[job->row_scanner]->has_null;
         job->columns[i].find = &self->found[i];
     }
     options_make_format(self->options, job, &format);

@@ -7,7 +7,7 @@
 #include "app/lists.h"
 #include "app/options_table.h"
 #include "base/decimal.h"
-#include "text/json_lines.h"
+#include "text/row_scanner.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -269,6 +269,14 @@ static enum status options_finish(struct options *options, struct failure *failu
     char smallest[DECIMAL_SIZE];
     __int128 width = 0;
 
+    for (unsigned i = 0; i < ROW_SCANNERS; i++) {
+        if (!options->rows_given[i])
+            continue;
+        if (options->row_scanner != ROW_LINES)
+            return status_fail(failure, STATUS_USAGE, "--%s does not go with --%s",
+                               row_scanners[options->row_scanner]->option, row_scanners[i]->option);
+        options->row_scanner = (enum row_scanner_id)i;
+    }
     if (options->has_decimals && options->base == OPTIONS_BASE_16)
         return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
     if (options_finish_columns(options, failure) != STATUS_OK)
@@ -439,8 +447,8 @@ enum status options_parse(struct options *options, int argc, char **argv, bool i
 void options_destroy(struct options *options)
 {
     free(options->predicates);
-    if (options->json)
-        json_columns_destroy(options->json);
+    if (options->wanted)
+        row_scanners[options->row_scanner]->forget(options->wanted);
     while (options->copies) {
         struct options_copy *copy = options->copies;
         options->copies = copy->next;

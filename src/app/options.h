@@ -156,8 +156,9 @@ struct options {
     bool names_only; /* columns are names, also those that are numbers */
     const char *time_format_text;
     uint64_t year;                       /* of a format without one; 0: the default */
-    bool jsonl;                          /* rows are JSON objects, */
-    struct json_columns *json;           /* whose columns have these paths; owned; else NULL */
+    bool rows_given[ROW_SCANNERS];       /* the options of row_scanner.h that were given */
+    enum row_scanner_id row_scanner;     /* what they say, */
+    void *wanted;                        /* and the columns that they find; owned; else NULL */
     struct kind_time_format time_format; /* if it has a text */
     struct options_copy *copies;         /* owned */
     int delimiter;                       /* a byte, or TEXT_NO_DELIMITER */

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "app/options_table.h"
-#include "text/json_lines.h"
+#include "text/row_scanner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +147,12 @@ static bool options_parse_quoted(char *text, struct options_column *column)
                     (*rest == ':' && options_parse_kind(rest + 1, strlen(rest + 1), column)));
 }
 
+/* Whether columns are names, also those that are numbers. */
+static bool options_takes_names(const struct options *options)
+{
+    return options->names_only || row_scanners[options->row_scanner]->names_columns;
+}
+
 /*
  * Whether where[0..length) is the number of a field, and not a name. Sets `field`, or returns false
  * in *is_valid if it is out of range.
@@ -155,7 +161,7 @@ static bool options_parse_field(const struct options *options, const char *where
                                 int32_t *field, bool *is_valid)
 {
     const size_t sign = length > 0 && (*where == '+' || *where == '-');
-    bool is_number = sign < length && !options->names_only && !options->jsonl;
+    bool is_number = sign < length && !options_takes_names(options);
     __int128 number = 0;
 
     for (size_t i = sign; i < length; i++)
@@ -200,7 +206,7 @@ static bool options_parse_column(const struct options *options, char *text,
     bool is_valid;
     if (length == 0)
         return false;
-    if (!options->names_only && !options->jsonl && at) {
+    if (!options_takes_names(options) && at) {
         struct element element;
         *at = '\0';
         const bool is_element = element_parse(text, &element);
@@ -233,15 +239,16 @@ static char *options_copy(struct options *options, const char *text)
     return memcpy(copy->text, text, bytes);
 }
 
-/* Makes the path a column of JSON, and stores its number. */
-static enum status options_add_path(struct options *options, const char *where, int32_t *field,
-                                    struct failure *failure)
+/* Makes the name a wanted column, if rows name theirs, and stores its number. */
+static enum status options_want(struct options *options, const char *where, int32_t *field,
+                                struct failure *failure)
 {
+    const struct row_scanner *scanner = row_scanners[options->row_scanner];
     unsigned number = 0;
 
-    if (!options->json && !(options->json = json_columns_create()))
-        return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
-    if (json_columns_add(options->json, where, strlen(where), &number, failure) != STATUS_OK)
+    if (!scanner->names_columns)
+        return STATUS_OK;
+    if (scanner->want(&options->wanted, where, &number, failure) != STATUS_OK)
         return failure->status;
     *field = (int32_t)number + 1;
     return STATUS_OK;
@@ -275,8 +282,7 @@ static enum status options_join_column(struct options *options, struct options_c
         if (!is_valid)
             return status_fail(failure, STATUS_USAGE, "invalid column '%s': there is no field %s",
                                column->where, half);
-        if (options->jsonl &&
-            options_add_path(options, half, &column->half_field[i], failure) != STATUS_OK)
+        if (options_want(options, half, &column->half_field[i], failure) != STATUS_OK)
             return failure->status;
     }
     if (!has_name) {
@@ -297,7 +303,7 @@ static enum status options_name_column(struct options *options, struct options_c
     where[column->where_bytes] = '\0';
     column->where = where;
     column->name = column->is_name ? where : NULL;
-    if (options->jsonl && options_add_path(options, where, &column->field, failure) != STATUS_OK)
+    if (options_want(options, where, &column->field, failure) != STATUS_OK)
         return failure->status;
     return column->plus > 0 ? options_join_column(options, column, failure) : STATUS_OK;
 }

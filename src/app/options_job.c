@@ -7,6 +7,7 @@
 #include "app/options_table.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
+#include "text/row_scanner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -331,7 +332,8 @@ static enum status options_make_columns(const struct options *options, size_t va
     if (options->record_bytes > 0 && !job->is_text &&
         (options->record_bytes > job->columns[0].element.bytes || job_has_rows(job)))
         job->record_bytes = options->record_bytes;
-    job->json = options->json;
+    job->row_scanner = options->row_scanner;
+    job->wanted = options->wanted;
     job->element = job->columns[0].element;
     job->record_offset = job->columns[0].offset;
     job->text.field = job->columns[0].field;
@@ -570,6 +572,8 @@ void options_make_probe(const struct options *options, struct options *probe)
 void options_make_format(const struct options *options, const struct job *job,
                          struct record_format *format)
 {
+    const struct row_scanner *scanner = row_scanners[job->row_scanner];
+
     *format = (struct record_format){
         .element_bytes = job_value_bytes(job),
         .has_records = job->record_bytes > 0,
@@ -579,10 +583,11 @@ void options_make_format(const struct options *options, const struct job *job,
         .columns = job_field_count(job),
     };
     for (size_t i = 0; i < format->columns; i++) {
-        format->names[i] = job->json ? NULL : job->columns[i].name;
-        format->half[i] = job->json ? 0 : job->columns[i].half;
+        format->names[i] = scanner->names_columns ? NULL : job->columns[i].name;
+        format->half[i] = scanner->names_columns ? 0 : job->columns[i].half;
         format->has_names |= format->names[i] != NULL;
-        format->drops_mark |= !job->json && element_is_text(&job->columns[i].element);
+        format->drops_mark |= scanner->names_columns ? scanner->skips_mark
+                                                     : element_is_text(&job->columns[i].element);
     }
     if (format->header_lines == 0 && format->has_names)
         format->header_lines = 1;
@@ -729,14 +734,31 @@ static enum status options_check_job(const struct options *options, bool is_text
     return status;
 }
 
+/* Fails if the options of lines of fields are given for rows that name their columns. */
+static enum status options_check_scanner(const struct options *options, struct failure *failure)
+{
+    const struct row_scanner *scanner = row_scanners[options->row_scanner];
+
+    if (!scanner->names_columns)
+        return STATUS_OK;
+    if (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "--%s does not go with --csv, --delimiter and --header",
+                           scanner->option);
+    if (!options->wanted)
+        return status_fail(failure, STATUS_USAGE, "--%s needs columns: %s", scanner->option,
+                           scanner->wanted);
+    return STATUS_OK;
+}
+
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure)
 {
     const bool has_fields = options_has_fields(options);
     const bool has_text = /* an option that no other input has says that it is text */
-        options->text || options->jsonl || options->delimiter != TEXT_NO_DELIMITER ||
-        options->csv || options->header_lines > 0 || options->comment >= 0 ||
-        options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
+        options->text || options->row_scanner != ROW_LINES ||
+        options->delimiter != TEXT_NO_DELIMITER || options->csv || options->header_lines > 0 ||
+        options->comment >= 0 || options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
         (options->has_decimals && !kind_is_number(options->field.list[0].kind, true));
     const bool is_text = has_fields || has_text;
     const bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
@@ -751,17 +773,13 @@ enum status options_check(const struct options *options, enum options_input *inp
         const char *message;
     } rules[] = {
         {is_text && is_binary,
-         "the input cannot be text (--text, --field, --delimiter, --csv, --jsonl, --base, "
-         "--decimals, --header, --comment, -z; --weight, --by, --where without --record) and "
-         "binary (--binary, --record, a type with le or be)"},
+         "the input cannot be text (--text, --field, --delimiter, --csv, --jsonl, --logfmt, "
+         "--base, --decimals, --header, --comment, -z; --weight, --by, --where without --record) "
+         "and binary (--binary, --record, a type with le or be)"},
         {options->csv && options->delimiter == '"', "with --csv, the delimiter cannot be a quote"},
-        {options->jsonl &&
-             (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0),
-         "--jsonl does not go with --csv, --delimiter and --header"},
-        {options->has_header && options->header_lines == 0 && !options->jsonl &&
-             options_has_names(options),
+        {options->has_header && options->header_lines == 0 &&
+             !row_scanners[options->row_scanner]->names_columns && options_has_names(options),
          "--header=0 says that there is no header: columns then have numbers"},
-        {options->jsonl && !options->json, "--jsonl needs columns: -f NAME or -f .PATH"},
         {options->record_bytes == 0 && options->has_offset, "--offset needs --record"},
         {first->element.bytes > 0 &&
              ((options->has_offset && options->record_offset != first->offset) ||
@@ -788,7 +806,8 @@ enum status options_check(const struct options *options, enum options_input *inp
         if (rules[i].is_broken)
             return status_fail(failure, STATUS_USAGE, "%s", rules[i].message);
     }
-    if (options_check_columns(options, failure) != STATUS_OK)
+    if (options_check_scanner(options, failure) != STATUS_OK ||
+        options_check_columns(options, failure) != STATUS_OK)
         return failure->status;
     for (size_t i = 0; i < options->predicate_count; i++) {
         if (!options_names_file(&options->predicates[i]))

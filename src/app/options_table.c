@@ -260,8 +260,10 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "csv", NULL,
            "text: commas separate fields, which may be quoted", FLAG(csv, true), .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "jsonl", NULL,
-           "text: a JSON object a line; columns: .a.b or names", FLAG(jsonl, true),
+           "text: a JSON object a line; columns: .a.b or names", FLAG(rows_given[ROW_JSON], true),
            .is_common = true)
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "logfmt", NULL,
+           "text: KEY=VALUE pairs a line; columns are keys", FLAG(rows_given[ROW_LOGFMT], true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "base", "N",
            "text: base 10 or 16; all but stalin-sort print base 10",
            CHOICE(base, OPTIONS_BASE_10, "10 16"))

@@ -17,6 +17,7 @@
 #include "partial/operation.h"
 #include "print/print.h"
 #include "text/dictionary.h"
+#include "text/row_scanner.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -510,9 +511,9 @@ static enum text_row_end run_row_end(const struct options *options)
             keeps |= options_is_text(column) && (!by_blanks || column->field == TEXT_WHOLE_LINE);
         }
     }
-    return !options->ends_with_nul    ? TEXT_ENDS_LF
-           : keeps && !options->jsonl ? TEXT_ENDS_NUL_EXACT
-                                      : TEXT_ENDS_NUL;
+    return !options->ends_with_nul                                       ? TEXT_ENDS_LF
+           : keeps && !row_scanners[options->row_scanner]->names_columns ? TEXT_ENDS_NUL_EXACT
+                                                                         : TEXT_ENDS_NUL;
 }
 
 /* Finds the kinds of columns that have none, and parses the options as if they had been typed. */

@@ -4,6 +4,7 @@
 #include "count/stalin_sort.h"
 
 #include "output/writer.h"
+#include "text/row_scanner.h"
 #include "text/text_rows.h"
 
 #include <pthread.h>
@@ -48,20 +49,20 @@ struct stalin_sort {
 
 /*
  * Whether the text of values is written as it was read. Decimal integers are written anew, which is
- * quicker, and times, values of JSON and what is floored.
+ * quicker, and times, values of rows that name their columns and what is floored.
  */
 static bool stalin_sort_keeps_text(const struct job *job)
 {
     const enum text_notation notation = job->text.notation;
-    return job->is_text && !job->json && job->columns[0].width.units <= 1 &&
-           (notation == TEXT_FIXED || notation == TEXT_HEX);
+    return job->is_text && !row_scanners[job->row_scanner]->names_columns &&
+           job->columns[0].width.units <= 1 && (notation == TEXT_FIXED || notation == TEXT_HEX);
 }
 
 void *stalin_sort_create(const struct job *job, struct failure *failure)
 {
     struct stalin_sort *self = calloc(1, sizeof *self);
     if (self && stalin_sort_keeps_text(job) && job->condition_count > 0)
-        self->scratch = malloc(TEXT_ROWS_SCRATCH_BYTES);
+        self->scratch = malloc(text_rows_scratch_bytes(job));
     if (!self || (stalin_sort_keeps_text(job) && job->condition_count > 0 && !self->scratch)) {
         free(self);
         status_fail(failure, STATUS_DATA, "no memory for the order of the survivors");

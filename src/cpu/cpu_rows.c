@@ -26,9 +26,8 @@ struct cpu_rows {
     bool has_rows;                  /* text: lines are parsed as rows */
     size_t stored;                  /* columns of the job that are stored: all but the conditions */
     size_t capacity;                /* of a block, in rows */
-    struct dictionary_cache *texts; /* text: as in text_rows.h, as the next two */
+    struct dictionary_cache *texts; /* text: as in text_rows.h, as the next one */
     char *scratch_text;
-    struct json_lines *json;
     uint64_t *memory;                 /* of all that follows */
     uint64_t *keys[TEXT_COLUMNS_MAX]; /* [stored] of them, in memory */
     uint64_t *lost;                   /* several value columns: as in text_rows.h */
@@ -40,7 +39,6 @@ void cpu_rows_destroy(struct cpu_rows *rows)
 {
     free(rows->texts);
     free(rows->scratch_text);
-    free(rows->json);
     free(rows->memory);
     free(rows);
 }
@@ -96,9 +94,8 @@ struct cpu_rows *cpu_rows_create(const struct job *job, const struct operation *
     if (dictionary)
         has_memory = (rows->texts = dictionary_cache_create(dictionary)) != NULL;
     if (rows->has_rows)
-        has_memory = has_memory && (rows->scratch_text = malloc(TEXT_ROWS_SCRATCH_BYTES)) != NULL;
-    if (job->json)
-        has_memory = has_memory && (rows->json = malloc(sizeof *rows->json)) != NULL;
+        has_memory =
+            has_memory && (rows->scratch_text = malloc(text_rows_scratch_bytes(job))) != NULL;
     const size_t some = CPU_ROWS_KEYS / rows->stored;
     if (has_memory && cpu_rows_reserve(rows, some > CPU_ROWS_MIN ? some : CPU_ROWS_MIN))
         return rows;
@@ -181,14 +178,11 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *local,
         .bytes = text->bytes,
         .texts = rows->texts,
         .scratch = rows->scratch_text,
-        .json = rows->json,
     };
     struct chunk made = *text;
     enum text_event event;
     size_t held = 0; /* rows that are parsed and not yet absorbed */
 
-    if (rows->json)
-        json_lines_begin(rows->json, job->json, '\n', text->data, text->bytes);
     made.text = text;
     do {
         if (rows->parse) {

@@ -43,16 +43,8 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
     };
     for (size_t c = 1; c < job_condition_column(job); c++)
         rows.keys[c] = c < job_group_column(job) ? &weight : group;
-    if (has_rows && !(rows.scratch = malloc(TEXT_ROWS_SCRATCH_BYTES)))
+    if (has_rows && !(rows.scratch = malloc(text_rows_scratch_bytes(job))))
         return status_fail(failure, STATUS_DATA, "no memory for searching the text");
-    if (job->json) {
-        rows.json = malloc(sizeof *rows.json);
-        if (!rows.json) {
-            free(rows.scratch);
-            return status_fail(failure, STATUS_DATA, "no memory for searching the text");
-        }
-        json_lines_begin(rows.json, job->json, '\n', text->data, text->bytes);
-    }
     const size_t *offset = has_rows ? &rows.offset : &cursor.offset;
     const size_t *count = has_rows ? &rows.count : &cursor.count;
     enum text_event event;
@@ -75,7 +67,6 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
                            (unsigned long long)parse_errors_find_line(text, end - 1), shown);
     } while (status == STATUS_OK && event != TEXT_END);
     free(rows.scratch);
-    free(rows.json);
     return status;
 }
 

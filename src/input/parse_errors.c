@@ -4,6 +4,7 @@
 #include "input/parse_errors.h"
 
 #include "input/reader.h"
+#include "text/row_scanner.h"
 #include "text/text.h"
 #include "text/text_reason.h"
 
@@ -144,7 +145,7 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .is_value = column < job->value_count,
         .is_group = parse_errors_is_group(job, token),
         .takes_texts = parse_errors_takes_texts(job),
-        .is_json = job->json != NULL,
+        .scanner = row_scanners[job->row_scanner],
         .has_format = format,
         .year = format && format->lacks_year ? kind_time_format_year(format) : 0,
         .option = job_column_option(job, column),
@@ -302,7 +303,7 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
 {
     unsigned long long more = errors->invalid - errors->first_count;
     const struct job *job = errors->job;
-    bool has_kinds = job->json != NULL; /* tokens that are no numbers */
+    bool has_kinds = row_scanners[job->row_scanner]->names_columns; /* tokens that are no numbers */
     for (size_t i = 0; i < job_column_count(job); i++)
         has_kinds = has_kinds || job->columns[i].notation > TEXT_OPAQUE;
     const char *kind = has_kinds                              ? "token"

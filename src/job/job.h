@@ -52,7 +52,6 @@ enum invalid_policy {
 };
 
 struct context;
-struct json_columns;
 struct kind_find;
 
 /* Which elements survive a stalin-sort: by default those not less than every one before. */
@@ -131,8 +130,9 @@ struct job {
     size_t condition_count;       /* only rows that meet all of them count */
     size_t half_count;            /* columns behind these are only fields that others join */
     struct predicate *conditions; /* [condition_count], owned */
-    const struct json_columns *json; /* rows are JSON objects, with these paths; not owned */
-    bool is_text;                    /* text input; otherwise binary */
+    bool is_text;                 /* text input; otherwise binary */
+    enum row_scanner_id row_scanner; /* text: how rows are found, */
+    const void *wanted;              /* and which columns, if they name theirs; not owned */
     struct text_rules text;          /* text: fields and delimiter */
     bool is_automatic;               /* histogram: the values determine its bins */
     struct binning binning;          /* histogram, unless is_automatic; owned */

@@ -44,6 +44,14 @@ enum text_row_end {
     TEXT_ENDS_NUL_EXACT, /* newlines are vertical tabs, and these are NULs */
 };
 
+/* How the rows of a text are found (text/row_scanner.h). */
+enum row_scanner_id {
+    ROW_LINES, /* of fields */
+    ROW_JSON,
+    ROW_LOGFMT,
+    ROW_SCANNERS, /* their number */
+};
+
 struct text_rules {
     int32_t field; /* the number of the field, from 1; 0: every token or part. If it has a name: 1
                       in the job, and its number in the file in the rules of a chunk */

@@ -17,10 +17,15 @@
 
 #include "text/json_lines.h"
 
+#include "base/nearest.h"
 #include "text/json_block.h"
 #include "text/text_quotes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+/* Keys are suggested that are in fewer objects than this. */
+#define JSON_SUGGEST_DEPTH 16
 
 /* --- strings and numbers ---------------------------------------------------------------------- */
 
@@ -39,12 +44,7 @@ static bool json_hex_read(const char *text, uint32_t *value)
     return true;
 }
 
-/*
- * Reads the escape that begins with the backslash text[0]; `bytes` may be read. Sets *code to the
- * code point and returns how many bytes it takes: 2, or 6, or 12 for a surrogate pair. Returns 0 if
- * it is no escape.
- */
-static size_t json_escape_read(const char *text, size_t bytes, uint32_t *code)
+size_t json_escape_read(const char *text, size_t bytes, uint32_t *code)
 {
     static const char letters[] = "\"\\/bfnrt";
     static const char codes[] = "\"\\/\b\f\n\r\t";
@@ -339,8 +339,8 @@ enum status json_columns_add(struct json_columns *columns, const char *path, siz
 
     struct json_node *nodes = columns->nodes;
     if (nodes[node].column == JSON_NO_COLUMN) {
-        if (columns->columns == JSON_COLUMNS_MAX)
-            return status_fail(failure, STATUS_USAGE, "more than %d columns", JSON_COLUMNS_MAX);
+        if (columns->columns == ROW_COLUMNS_MAX)
+            return status_fail(failure, STATUS_USAGE, "more than %d columns", ROW_COLUMNS_MAX);
         nodes[node].column = (int)columns->columns++;
         for (unsigned above = nodes[node].parent; above; above = nodes[above].parent)
             nodes[above].below |= (uint64_t)1 << nodes[node].column;
@@ -530,23 +530,23 @@ TEXT_INLINE enum json_kind json_scalar_kind(const char *text, size_t *bytes, siz
 }
 
 /* Stores the value of a node, if it is wanted; those of the nodes below it are missing so far. */
-TEXT_INLINE void json_store(const struct json_node *node, struct json_value *values,
+TEXT_INLINE void json_store(const struct json_node *node, struct row_value *values,
                             enum json_kind kind, size_t offset, size_t bytes)
 {
     for (uint64_t below = node->below; below; below &= below - 1)
         values[text_block_first(below)].kind = JSON_MISSING;
     if (node->column != JSON_NO_COLUMN)
-        values[node->column] = (struct json_value){kind, offset, bytes};
+        values[node->column] = (struct row_value){kind, offset, bytes};
 }
 
 /*
  * Ends a row with a fault. The scan goes on after the row; strings are right until there, unless
  * the index is broken within the row.
  */
-__attribute__((noinline)) static enum json_event json_lines_fail(struct json_lines *lines,
-                                                                 const struct json_cursor *cursor,
-                                                                 enum json_fault fault,
-                                                                 size_t offset)
+__attribute__((noinline)) static enum row_event json_lines_fail(struct json_lines *lines,
+                                                                const struct json_cursor *cursor,
+                                                                enum json_fault fault,
+                                                                size_t offset)
 {
     const char *end = offset < lines->bytes
                           ? memchr(lines->data + offset, lines->end_byte, lines->bytes - offset)
@@ -562,12 +562,12 @@ __attribute__((noinline)) static enum json_event json_lines_fail(struct json_lin
     while (lines->used < lines->count &&
            lines->window + lines->index[lines->used] < lines->row_next)
         lines->used++;
-    return JSON_INVALID;
+    return ROW_INVALID;
 }
 
 /* The same for a string that begins at `quote` and that the first stage found to be wrong. */
-static enum json_event json_lines_fail_string(struct json_lines *lines,
-                                              const struct json_cursor *cursor, size_t quote)
+static enum row_event json_lines_fail_string(struct json_lines *lines,
+                                             const struct json_cursor *cursor, size_t quote)
 {
     const char wrong = json_byte(lines, lines->next);
 
@@ -608,8 +608,8 @@ TEXT_INLINE bool json_has_escapes(const struct json_lines *lines, size_t begin, 
 }
 
 /* Scans the row whose first bracket is the entry taken last, `step`. */
-TEXT_INLINE enum json_event json_lines_scan(struct json_lines *lines, struct json_cursor *cursor,
-                                            struct json_step step, struct json_value *values)
+TEXT_INLINE enum row_event json_lines_scan(struct json_lines *lines, struct json_cursor *cursor,
+                                           struct json_step step, struct row_value *values)
 {
     const struct json_node *const nodes = lines->columns->nodes;
     const char *const data = lines->data;
@@ -701,7 +701,7 @@ close: /* the bracket at step.at */
     lines->row_end = step.at;
     fault = JSON_NOT_ONE;
     if (step.gap == step.at && step.byte == lines->end_byte)
-        return JSON_ROW;
+        return ROW_FOUND;
 
 fail:
     if (step.gap == step.at && step.byte == lines->end_byte)
@@ -709,7 +709,7 @@ fail:
     return json_lines_fail(lines, cursor, fault, step.gap);
 }
 
-enum json_event json_lines_next(struct json_lines *lines, struct json_value *values)
+enum row_event json_lines_next(struct json_lines *lines, struct row_value *values)
 {
     struct json_cursor cursor = {lines->index + lines->used, lines->index + lines->count,
                                  lines->window};
@@ -717,7 +717,7 @@ enum json_event json_lines_next(struct json_lines *lines, struct json_value *val
 
     for (;; lines->row_next = step.at + 1) {
         if (lines->row_next > lines->bytes)
-            return JSON_END;
+            return ROW_END;
         lines->has_backslash = lines->window_has_backslash;
         step = json_step(lines, &cursor, lines->row_next);
         if (step.gap < step.at || step.byte != lines->end_byte)
@@ -728,8 +728,8 @@ enum json_event json_lines_next(struct json_lines *lines, struct json_value *val
         return json_lines_fail(lines, &cursor, JSON_NOT_OBJECT, step.gap);
     for (unsigned i = 0; i < lines->columns->columns; i++)
         values[i].kind = JSON_MISSING;
-    const enum json_event event = json_lines_scan(lines, &cursor, step, values);
-    if (event == JSON_ROW) {
+    const enum row_event event = json_lines_scan(lines, &cursor, step, values);
+    if (event == ROW_FOUND) {
         lines->row_next = lines->row_end + 1;
         lines->used = (unsigned)(cursor.entry - lines->index);
     }
@@ -752,3 +752,93 @@ const char *json_fault_text(enum json_fault fault)
     };
     return texts[fault];
 }
+
+/* --- the row of the table --------------------------------------------------------------------- */
+
+static enum status json_want(void **columns, const char *name, unsigned *number,
+                             struct failure *failure)
+{
+    if (!*columns && !(*columns = json_columns_create()))
+        return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
+    return json_columns_add(*columns, name, strlen(name), number, failure);
+}
+
+static void json_forget(void *columns)
+{
+    if (columns)
+        json_columns_destroy(columns);
+}
+
+static void json_begin(void *scan, const void *columns, const char *data, size_t bytes)
+{
+    json_lines_begin(scan, columns, '\n', data, bytes);
+}
+
+static enum row_event json_next(void *scan, struct row *row)
+{
+    struct json_lines *lines = scan;
+    const enum row_event event = json_lines_next(lines, row->values);
+
+    row->begin = lines->row_begin;
+    row->end = lines->row_end;
+    if (event == ROW_INVALID)
+        row->fault = json_fault_text(lines->fault);
+    return event;
+}
+
+static void json_suggest(const char *row, size_t bytes, const char *name,
+                         char column[ROW_NAME_SIZE])
+{
+    const char *last = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
+    struct nearest search = nearest_begin(last, strlen(last));
+    char found[ROW_NAME_SIZE] = "";        /* the path of a key */
+    size_t ends[JSON_SUGGEST_DEPTH] = {0}; /* of the paths of the objects that it is in */
+    size_t depth = 0;
+    size_t arrays = 0; /* no path leads into them */
+
+    column[0] = '\0';
+    for (size_t i = 0; i < bytes && depth < JSON_SUGGEST_DEPTH; i++) {
+        arrays += row[i] == '[';
+        arrays -= row[i] == ']' && arrays > 0;
+        if (row[i] == '{' && arrays == 0)
+            ends[depth++] = strlen(found);
+        else if (row[i] == '}' && arrays == 0 && depth > 0)
+            depth--;
+        if (row[i] != '"')
+            continue;
+        const size_t begin = ++i;
+        while (i < bytes && row[i] != '"')
+            i += (size_t)1 + (row[i] == '\\');
+        size_t next = i + 1;
+        while (next < bytes && (row[next] == ' ' || row[next] == '\t'))
+            next++;
+        if (next >= bytes || row[next] != ':' || arrays > 0 || depth == 0)
+            continue;
+        const size_t end = ends[depth - 1];
+        const size_t key = i - begin;
+        if (end + key + 2 > sizeof found || memchr(row + begin, '.', key))
+            continue;
+        const bool has_path = depth > 1 || *name == '.';
+        snprintf(found + end, sizeof found - end, ".%.*s", (int)key, row + begin);
+        const unsigned distance = search.distance;
+        if (strcmp(found + !has_path, name) != 0)
+            nearest_try(&search, row + begin, key);
+        if (search.distance < distance)
+            strcpy(column, found + !has_path);
+    }
+}
+
+const struct row_scanner json_scanner = {
+    .option = "jsonl",
+    .names_columns = true,
+    .has_null = true,
+    .noun = "a JSON object",
+    .wanted = "-f NAME or -f .PATH",
+    .want = json_want,
+    .forget = json_forget,
+    .scan_bytes = sizeof(struct json_lines),
+    .begin = json_begin,
+    .next = json_next,
+    .decode = json_string_decode,
+    .suggest = json_suggest,
+};

@@ -17,14 +17,13 @@
 #ifndef GPUHIST_JSON_LINES_H
 #define GPUHIST_JSON_LINES_H
 
-#include "base/status.h"
+#include "text/row_scanner.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define JSON_COLUMNS_MAX 64
-#define JSON_DEPTH_MAX   1024
+#define JSON_DEPTH_MAX 1024
 
 /* --- the wanted columns ----------------------------------------------------------------------- */
 
@@ -41,36 +40,24 @@ void json_columns_destroy(struct json_columns *columns);
  * Adds the column of path[0..bytes) and sets *column to its number, from 0 on, also if it is in the
  * set. A path that begins with a dot names keys of nested objects: `.http.ms`, or with quotes, as a
  * string in JSON, `."a.b".c`. Any other path is a key of the row's object: `a.b`. Fails with
- * STATUS_USAGE for a path that is neither, or more than JSON_COLUMNS_MAX; or with STATUS_DATA.
+ * STATUS_USAGE for a path that is neither, or more than ROW_COLUMNS_MAX; or with STATUS_DATA.
  */
 enum status json_columns_add(struct json_columns *columns, const char *path, size_t bytes,
                              unsigned *column, struct failure *failure);
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
+/* The kinds of a row_value: of strings, it is the bytes between the quotes. */
 enum json_kind {
-    JSON_MISSING,
+    JSON_MISSING = ROW_MISSING,
+    JSON_ESCAPED = ROW_ESCAPED, /* a string: json_string_decode */
+    JSON_STRING = ROW_PLAIN,
     JSON_NUMBER,
-    JSON_STRING,  /* the bytes between the quotes are the string's */
-    JSON_ESCAPED, /* a string with escapes: json_string_decode */
     JSON_TRUE,
     JSON_FALSE,
     JSON_NULL,
     JSON_OBJECT,
     JSON_ARRAY,
-};
-
-/* The value of a column: bytes of the text, without the quotes of a string. */
-struct json_value {
-    enum json_kind kind;
-    size_t offset; /* in the text; undefined for JSON_MISSING, as is `bytes` */
-    size_t bytes;
-};
-
-enum json_event {
-    JSON_ROW,     /* the values of a row */
-    JSON_INVALID, /* the row is no object */
-    JSON_END,     /* there is no further row */
 };
 
 /* Why a row is no object. */
@@ -131,11 +118,18 @@ void json_lines_begin(struct json_lines *lines, const struct json_columns *colum
                       const char *data, size_t bytes);
 
 /*
- * Scans the next row. JSON_ROW: stores the value of each column in values[its number].
- * JSON_INVALID: sets lines->fault and its offset; the values are undefined, and the next call goes
+ * Scans the next row. ROW_FOUND: stores the value of each column in values[its number].
+ * ROW_INVALID: sets lines->fault and its offset; the values are undefined, and the next call goes
  * on with the row after it.
  */
-enum json_event json_lines_next(struct json_lines *lines, struct json_value *values);
+enum row_event json_lines_next(struct json_lines *lines, struct row_value *values);
+
+/*
+ * Reads the escape that begins with the backslash text[0]; `bytes` may be read. Sets *code to the
+ * code point and returns how many bytes it takes: 2, or 6, or 12 for a surrogate pair. Returns 0 if
+ * it is no escape.
+ */
+size_t json_escape_read(const char *text, size_t bytes, uint32_t *code);
 
 /* A fault in words, to follow "not a JSON object: ". */
 const char *json_fault_text(enum json_fault fault);

@@ -57,7 +57,7 @@ struct text_token {
     size_t offset;
     size_t bytes;
     size_t column;     /* of the job; 0 if there is only one */
-    const char *fault; /* the row is no JSON object: why, a constant string; else NULL */
+    const char *fault; /* of the row as a whole (row_scanner.h), a constant string; else NULL */
     bool is_missing;   /* the row has no such field */
     /* What a column joins: the text is followed by a blank and this one; or the column of the one
      * of the two that is missing. */

@@ -7,6 +7,7 @@
 #include "base/kind_ip.h"
 #include "base/kind_time.h"
 #include "base/nearest.h"
+#include "text/row_scanner.h"
 #include "text/text.h"
 #include "text/text_line.h"
 #include "text/text_number.h"
@@ -30,9 +31,6 @@
 
 /* The bytes of a token that patterns are compared with. */
 #define TEXT_ADVICE_TOKEN_MAX 128
-
-/* Keys of JSON objects are looked at that are in fewer objects than this. */
-#define TEXT_ADVICE_DEPTH 16
 
 static bool text_reason_is_letter(char byte)
 {
@@ -275,8 +273,8 @@ static const char *text_reason_advise_time(const struct text_reading *reading,
         [KIND_TIME_FAULT_NUMBER] = "digits of another meaning: try --time-format, such as "
                                    "'%Y%m%d%H' or '%s'",
     };
-    const bool is_cell = reading->is_json || reading->rules->field == TEXT_WHOLE_LINE ||
-                         text_has_cells(reading->rules);
+    const bool is_cell = reading->scanner->names_columns ||
+                         reading->rules->field == TEXT_WHOLE_LINE || text_has_cells(reading->rules);
     const struct kind_time_rules time = {
         .is_local = kind_rows[reading->element->kind].is_local,
         .is_cell = is_cell,
@@ -316,6 +314,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
                               char out[TEXT_ADVICE_SIZE])
 {
     const struct text_rules *rules = reading->rules;
+    const bool has_fields = !reading->scanner->names_columns;
     const char *text = reading->data + token->offset;
     const size_t bytes = token->bytes;
     const size_t sign = bytes > 0 && (*text == '-' || *text == '+');
@@ -373,9 +372,9 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {element_is_time(reading->element) && !reading->has_format,
          text_reason_advise_time(reading, token)},
         {rules->notation > TEXT_OPAQUE, finer},
-        {!reading->is_json && text_reason_is_json(is_word ? text : line, is_word ? bytes : length),
+        {has_fields && text_reason_is_json(is_word ? text : line, is_word ? bytes : length),
          TEXT_ADVICE_JSON},
-        {!reading->is_json && reading->begins_file && token->offset == 0 &&
+        {has_fields && reading->begins_file && token->offset == 0 &&
              text_reason_is_array(is_word ? text : line, is_word ? bytes : length) &&
              !text_reason_is_decimal(number, digits) && memchr(line, '{', length),
          TEXT_ADVICE_ARRAY " for --jsonl"},
@@ -383,10 +382,10 @@ static void text_advise_token(const struct text_reading *reading, const struct t
              text_reason_is_decimal(number, digits),
          fixed},
         {is_long && !is_hex, "at most 18 decimals are read"},
-        {reading->is_json && *kind, kind},
-        {reading->is_json || rules->from_zero, is_foreign    ? foreign
-                                               : may_be_text ? "try COLUMN:text"
-                                                             : ""},
+        {!has_fields && *kind, kind},
+        {!has_fields || rules->from_zero, is_foreign    ? foreign
+                                          : may_be_text ? "try COLUMN:text"
+                                                        : ""},
         {is_integer && text_number_has_prefix(number, digits) &&
              text_reason_is_number(&hex, number, digits),
          "try --base 16"},
@@ -426,53 +425,20 @@ static void text_advise_missing(const struct text_reading *reading, size_t offse
     text_reason_write(list, out);
 }
 
-/* Writes advice about a JSON path that the row around an offset lacks, or "". */
-static void text_advise_path(const struct text_reading *reading, size_t offset, const char *path,
-                             char out[TEXT_ADVICE_SIZE])
+/* Writes advice about a column that the row around an offset, which names its own, lacks; or "". */
+static void text_advise_column(const struct text_reading *reading, size_t offset,
+                               char out[TEXT_ADVICE_SIZE])
 {
-    const char *last = strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
-    struct nearest search = nearest_begin(last, strlen(last));
-    char found[TEXT_ADVICE_SIZE] = ""; /* the path of a key */
-    char best[TEXT_ADVICE_SIZE] = "";
-    size_t ends[TEXT_ADVICE_DEPTH] = {0}; /* of the paths of the objects that it is in */
-    size_t depth = 0;
-    size_t arrays = 0; /* no path leads into them */
+    const char *name = reading->field_name;
+    char column[ROW_NAME_SIZE];
     size_t length;
-    const char *line = text_reason_find_line(reading, offset, &length);
+    const char *row = text_reason_find_line(reading, offset, &length);
 
-    for (size_t i = 0; i < length && depth < TEXT_ADVICE_DEPTH; i++) {
-        arrays += line[i] == '[';
-        arrays -= line[i] == ']' && arrays > 0;
-        if (line[i] == '{' && arrays == 0)
-            ends[depth++] = strlen(found);
-        else if (line[i] == '}' && arrays == 0 && depth > 0)
-            depth--;
-        if (line[i] != '"')
-            continue;
-        const size_t begin = ++i;
-        while (i < length && line[i] != '"')
-            i += (size_t)1 + (line[i] == '\\');
-        size_t next = i + 1;
-        while (next < length && (line[next] == ' ' || line[next] == '\t'))
-            next++;
-        if (next >= length || line[next] != ':' || arrays > 0 || depth == 0)
-            continue;
-        const size_t end = ends[depth - 1];
-        const size_t key = i - begin;
-        if (end + key + 2 > sizeof found || memchr(line + begin, '.', key))
-            continue;
-        const bool has_path = depth > 1 || *path == '.';
-        snprintf(found + end, sizeof found - end, ".%.*s", (int)key, line + begin);
-        const unsigned distance = search.distance;
-        if (strcmp(found + !has_path, path) != 0)
-            nearest_try(&search, line + begin, key);
-        if (search.distance < distance)
-            strcpy(best, found + !has_path);
-    }
+    reading->scanner->suggest(row, length, name, column);
     out[0] = '\0';
-    if (*best)
-        snprintf(out, TEXT_ADVICE_SIZE, " (did you mean %.*s?)", TEXT_ADVICE_SIZE - 24, best);
-    else if (*path && strchr(path + 1, '+'))
+    if (*column)
+        snprintf(out, TEXT_ADVICE_SIZE, " (did you mean %.*s?)", TEXT_ADVICE_SIZE - 24, column);
+    else if (*name && strchr(name + 1, '+'))
         strcpy(out, " (" TEXT_ADVICE_JOIN ")");
 }
 
@@ -666,6 +632,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
 {
     const char *begin = reading->data + token->offset;
     const struct text_rules *rules = reading->rules;
+    const struct row_scanner *scanner = reading->scanner;
     const bool is_kind = rules->notation > TEXT_OPAQUE;
     size_t ignored;
     const enum text_misfit misfit = /* of a weight it is not told */
@@ -685,15 +652,15 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
             has_mark ? ", but with a byte order mark (" TEXT_ADVICE_MARK ")"
             : text_reason_is_array(begin, token->bytes) ? " (" TEXT_ADVICE_ARRAY ")"
                                                         : "";
-        snprintf(out, TEXT_REASON_SIZE, "not a JSON object: %s%s", token->fault, rest);
+        snprintf(out, TEXT_REASON_SIZE, "not %s: %s%s", scanner->noun, token->fault, rest);
         return;
     }
-    if (reading->is_json && token->is_missing) {
-        text_advise_path(reading, token->offset, reading->field_name, advice);
+    if (scanner->names_columns && token->is_missing) {
+        text_advise_column(reading, token->offset, advice);
         snprintf(out, TEXT_REASON_SIZE, "row has no %.100s%s", reading->field_name, advice);
         return;
     }
-    if (token->bytes == 0 && !reading->is_json &&
+    if (token->bytes == 0 && !scanner->names_columns &&
         text_reason_has_wrong_fields(reading, token->offset, out))
         return;
     text_advise_token(reading, token, advice);

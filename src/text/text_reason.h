@@ -11,13 +11,15 @@
 #define TEXT_REASON_SIZE 320
 #define TEXT_ADVICE_SIZE 192
 
+struct row_scanner;
+
 /* A text, and how it is read. */
 struct text_reading {
     const struct text_rules *rules;
+    const struct row_scanner *scanner;
     bool is_value;          /* the column is one of the values */
     bool is_group;          /* or one of the groups */
     bool takes_texts;       /* values of kind text would do as well */
-    bool is_json;           /* the rows are JSON objects */
     bool has_format;        /* times are of a --time-format, */
     unsigned year;          /* which has no year: that of dates; else 0 */
     const char *option;     /* that names rules->field: -f */

@@ -10,18 +10,22 @@
 
 #include "text/text_rows.h"
 
+#include "text/row_scanner.h"
 #include "text/text_line.h"
 #include "text/text_number.h"
 
 /* No time is so long, but with --time-format and blanks. */
 #define TEXT_ROWS_JOINED_MAX 512
 
+/* In scratch is first a text of TEXT_BYTES_MAX bytes of which each is an escape, then the scan. */
+#define TEXT_ROWS_ESCAPED_BYTES (6 * TEXT_BYTES_MAX)
+
 /* A field that is wanted of every line; several columns may be of one. */
 struct text_rows_field {
     struct text_rules rules;
     size_t begin;    /* in the line that is parsed */
     size_t end;      /* SIZE_MAX: not found */
-    bool is_escaped; /* a string of JSON with escapes */
+    bool is_escaped; /* it has escapes, which the scanner decodes */
 };
 
 /* A column, and how its tokens are read. */
@@ -46,6 +50,7 @@ struct text_rows_column {
 /* A call of the parser. */
 struct text_rows_call {
     struct text_rows *rows;
+    const struct row_scanner *scanner;
     size_t counted;                                 /* fields numbered from the left, ascending, */
     size_t fields;                                  /* then those from the right */
     struct text_rows_field field[TEXT_COLUMNS_MAX]; /* [fields] */
@@ -57,8 +62,14 @@ bool text_rows_are_needed(const struct job *job)
 {
     const struct column *first = &job->columns[0];
 
-    return job_has_rows(job) || first->name || job->json || first->width.units > 1 ||
-           first->notation > TEXT_OPAQUE || first->field == TEXT_WHOLE_LINE;
+    return job_has_rows(job) || first->name || row_scanners[job->row_scanner]->names_columns ||
+           first->width.units > 1 || first->notation > TEXT_OPAQUE ||
+           first->field == TEXT_WHOLE_LINE;
+}
+
+size_t text_rows_scratch_bytes(const struct job *job)
+{
+    return TEXT_ROWS_ESCAPED_BYTES + row_scanners[job->row_scanner]->scan_bytes;
 }
 
 /* Adds the field of these rules to those that are wanted. */
@@ -96,8 +107,10 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
     const struct job *job = rows->job;
     const size_t count = job_column_count(job);
     const size_t conditions = job_condition_column(job);
+    const struct row_scanner *scanner = row_scanners[job->row_scanner];
 
     call->rows = rows;
+    call->scanner = scanner;
     call->fields = call->counted = 0;
     call->columns = count;
     for (size_t i = 0; i < count; i++) {
@@ -116,10 +129,10 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
         };
         column->is_padded =
             !column->is_text && (column->rules.delimiter != TEXT_NO_DELIMITER ||
-                                 column->rules.field == TEXT_WHOLE_LINE || rows->json);
+                                 column->rules.field == TEXT_WHOLE_LINE || scanner->names_columns);
         column->has_tabs = column->is_text && rows->row_end == TEXT_ENDS_NUL_EXACT;
-        column->has_cells =
-            rows->json || column->rules.field == TEXT_WHOLE_LINE || text_has_cells(&column->rules);
+        column->has_cells = scanner->names_columns || column->rules.field == TEXT_WHOLE_LINE ||
+                            text_has_cells(&column->rules);
         if (column->is_number)
             column->limits = text_number_limits(of->element);
         if (column->rules.from_zero)
@@ -157,7 +170,7 @@ struct text_rows_token {
     size_t begin; /* in the data */
     size_t end;
     size_t line_end; /* a time may go on up to it where blanks separate fields */
-    bool is_escaped; /* a string of JSON with escapes, or a text of CSV with doubled quotes */
+    bool is_escaped; /* as of its field, or a text of CSV with doubled quotes */
     bool is_cell;    /* it is all that its field has (kind_time.h) */
 };
 
@@ -174,22 +187,14 @@ static const char *text_rows_find_text(const struct text_rows *rows,
     *bytes = token->end - token->begin;
     if (!token->is_escaped && !column->has_tabs)
         return *bytes <= TEXT_BYTES_MAX ? data : NULL;
-    if (*bytes > TEXT_ROWS_SCRATCH_BYTES)
+    if (*bytes > TEXT_ROWS_ESCAPED_BYTES)
         return NULL;
-    if (rows->json) {
-        *bytes = json_string_decode(data, *bytes, rows->scratch);
-    } else {
-        const size_t raw = *bytes;
-        *bytes = 0;
-        for (size_t i = 0; i < raw; i++) {
-            const char c = data[i];
-            rows->scratch[(*bytes)++] = (char)(!column->has_tabs ? c
-                                               : c == '\v'       ? '\n'
-                                               : c == '\0'       ? '\v'
-                                                                 : c);
-            i += token->is_escaped && c == '"'; /* it is doubled */
-        }
+    if (token->is_escaped) {
+        *bytes = row_scanners[rows->job->row_scanner]->decode(data, *bytes, rows->scratch);
+        data = rows->scratch;
     }
+    for (size_t i = 0; i < *bytes && column->has_tabs; i++)
+        rows->scratch[i] = (char)(data[i] == '\v' ? '\n' : data[i] == '\0' ? '\v' : data[i]);
     return *bytes <= TEXT_BYTES_MAX ? rows->scratch : NULL;
 }
 
@@ -209,8 +214,8 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
     uint32_t id = 0;
 
     key[0] = 0;
-    if (column->of->notation == TEXT_NOTHING)
-        return true;
+    if (column->of->notation <= TEXT_NOTHING) /* or opaque: then the token's place is wanted */
+        return column->of->notation == TEXT_NOTHING;
     text.data = text_rows_find_text(rows, column, token, &text.bytes);
     if (!text.data)
         return false;
@@ -339,7 +344,7 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
     struct text_rows_token token;
 
     if (__builtin_expect(column->half[0] != NULL, false) && column->of->notation != TEXT_NOTHING &&
-        (!rows->json || column->field->end == SIZE_MAX))
+        (!call->scanner->names_columns || column->field->end == SIZE_MAX))
         return text_rows_read_joined(rows, column, line_end, key);
     const bool is_found = text_rows_find(is_quoted, rows, column, column->field, line_end, &token);
     if ((is_found || column->of->notation == TEXT_NOTHING) &&
@@ -542,32 +547,36 @@ TEXT_INLINE enum text_event text_rows_search(enum cpu_isa isa, bool is_quoted,
     return TEXT_END;
 }
 
-/* Takes the rows of JSON Lines, which rows->json scans. */
+/* Takes the rows that a scan finds. */
 TEXT_INLINE enum text_event text_rows_scan(enum cpu_isa isa, struct text_rows_call *call)
 {
+    const struct row_scanner *scanner = call->scanner;
     struct text_rows *rows = call->rows;
-    struct json_value values[JSON_COLUMNS_MAX];
+    void *scan = rows->scratch + TEXT_ROWS_ESCAPED_BYTES;
+    struct row row;
 
+    if (rows->offset == 0)
+        scanner->begin(scan, rows->job->wanted, rows->data, rows->bytes);
     while (rows->count < rows->capacity) {
-        const enum json_event found = json_lines_next(rows->json, values);
-        if (found == JSON_END) {
+        const enum row_event found = scanner->next(scan, &row);
+        if (found == ROW_END) {
             rows->offset = rows->bytes;
             return TEXT_END;
         }
-        rows->offset = rows->json->row_end;
-        if (found == JSON_INVALID) {
-            text_rows_add_invalid(rows, 0, rows->json->row_begin, rows->json->row_end, false);
-            rows->invalid[0].fault = json_fault_text(rows->json->fault);
+        rows->offset = row.end;
+        if (found == ROW_INVALID) {
+            text_rows_add_invalid(rows, 0, row.begin, row.end, false);
+            rows->invalid[0].fault = row.fault;
             return TEXT_INVALID;
         }
         for (size_t i = 0; i < call->fields; i++) {
             struct text_rows_field *field = &call->field[i];
-            const struct json_value *value = &values[field->rules.field - 1];
-            field->is_escaped = value->kind == JSON_ESCAPED;
+            const struct row_value *value = &row.values[field->rules.field - 1];
+            field->is_escaped = value->kind == ROW_ESCAPED;
             field->begin = value->offset;
-            field->end = value->kind == JSON_MISSING ? SIZE_MAX : value->offset + value->bytes;
+            field->end = value->kind == ROW_MISSING ? SIZE_MAX : value->offset + value->bytes;
         }
-        const enum text_event event = text_rows_take(isa, false, call, rows->json->row_end);
+        const enum text_event event = text_rows_take(isa, false, call, row.end);
         if (event != TEXT_END)
             return event;
     }
@@ -578,7 +587,7 @@ TEXT_INLINE enum text_event text_rows_scan(enum cpu_isa isa, struct text_rows_ca
 #define TEXT_ROWS_WRAP(isa, target, ...)                                                          \
     target TEXT_FLATTEN static enum text_event text_rows_parse_##isa(struct text_rows_call *call) \
     {                                                                                             \
-        if (call->rows->json)                                                                     \
+        if (call->scanner->names_columns)                                                         \
             return text_rows_scan((enum cpu_isa)TEXT_ISA_##isa, call);                            \
         if (call->rows->rules->is_quoted)                                                         \
             return text_rows_search((enum cpu_isa)TEXT_ISA_##isa, true, call);                    \

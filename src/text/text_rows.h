@@ -14,18 +14,17 @@
 
 #include "job/job.h"
 #include "text/dictionary.h"
-#include "text/json_lines.h"
 #include "text/text.h"
-
-/* A text of TEXT_BYTES_MAX bytes of which each is an escape of JSON. */
-#define TEXT_ROWS_SCRATCH_BYTES (6 * TEXT_BYTES_MAX)
 
 /*
  * Whether a job parses rows, and not tokens as text_choose_parser (text.h) does: it has several
- * columns, lines of JSON, a column of another kind than numbers, floored, or of the whole line; or
- * a column has a name, so that the header says how many fields a line has. Pure.
+ * columns, rows that name them, a column of another kind than numbers, floored, or of the whole
+ * line; or a column has a name, so that the header says how many fields a line has. Pure.
  */
 bool text_rows_are_needed(const struct job *job);
+
+/* The bytes of memory that a text of the job needs while it is parsed. Pure. */
+size_t text_rows_scratch_bytes(const struct job *job);
 
 /* A text that is parsed in calls, and where the rows of a call go. */
 struct text_rows {
@@ -43,8 +42,7 @@ struct text_rows {
     size_t capacity;
     struct dictionary_cache *texts; /* numbers texts; NULL: the number of each is 0 */
     enum text_row_end row_end;      /* of the file */
-    char *scratch;                  /* [TEXT_ROWS_SCRATCH_BYTES] for texts without their escapes */
-    struct json_lines *json;        /* rows are objects; begun on the data; NULL: lines */
+    char *scratch;                  /* [text_rows_scratch_bytes] */
     enum status status;             /* not STATUS_OK: `texts` has failed; the call ended early */
     struct failure failure;
     size_t met;   /* conditions, from the first on, that one row met: the most of any row but those

@@ -128,7 +128,7 @@ static bool refuses(const struct wrong *wrong, size_t before)
     char text[400];
     struct json_columns *wanted = json_columns_create();
     static struct json_lines lines;
-    struct json_value values[JSON_COLUMNS_MAX];
+    struct row_value values[ROW_COLUMNS_MAX];
     struct failure failure;
     unsigned column;
 
@@ -140,13 +140,13 @@ static bool refuses(const struct wrong *wrong, size_t before)
     const size_t row = before + 11;
     json_lines_begin(&lines, wanted, '\n', data, bytes);
     const bool is_right =
-        json_lines_next(&lines, values) == JSON_ROW && values[0].kind == JSON_MISSING &&
-        json_lines_next(&lines, values) == JSON_INVALID && lines.fault == wrong->fault &&
+        json_lines_next(&lines, values) == ROW_FOUND && values[0].kind == JSON_MISSING &&
+        json_lines_next(&lines, values) == ROW_INVALID && lines.fault == wrong->fault &&
         lines.fault_offset == row + wrong->offset + (data[lines.fault_offset] == '\n') &&
         lines.row_begin == row && lines.row_end == row + strlen(wrong->row) + 1 &&
-        json_lines_next(&lines, values) == JSON_ROW && values[0].kind == JSON_NUMBER &&
+        json_lines_next(&lines, values) == ROW_FOUND && values[0].kind == JSON_NUMBER &&
         values[0].offset == bytes - 2 && values[0].bytes == 1 && lines.row_end == bytes &&
-        json_lines_next(&lines, values) == JSON_END;
+        json_lines_next(&lines, values) == ROW_END;
     if (!is_right)
         tap_note("%zu before, %s: %s at %zu", before, wrong->row, json_fault_text(lines.fault),
                  lines.fault_offset - row);
@@ -336,7 +336,7 @@ static void test_columns(void)
     tap_ok(is_right, "paths that are none");
     if (!wanted)
         abort();
-    for (unsigned i = 0; is_right && i < JSON_COLUMNS_MAX; i++) {
+    for (unsigned i = 0; is_right && i < ROW_COLUMNS_MAX; i++) {
         char path[20];
         const int bytes = sprintf(path, ".a.k%u", i);
         is_right = !json_columns_add(wanted, path, (size_t)bytes, &column, &failure) && column == i;

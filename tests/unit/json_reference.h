@@ -26,7 +26,7 @@ struct reference_row {
     size_t at;
     size_t end;
     unsigned depth;
-    struct json_value values[REFERENCE_COLUMNS_MAX];
+    struct row_value values[REFERENCE_COLUMNS_MAX];
 };
 
 static void *reference_copy(const char *data, size_t bytes)
@@ -166,7 +166,7 @@ static bool reference_word(struct reference_row *row, const char *word)
  */
 static bool reference_value(struct reference_row *row, unsigned columns, unsigned level)
 {
-    struct json_value value = {.kind = JSON_MISSING};
+    struct row_value value = {.kind = JSON_MISSING};
     bool escaped;
     bool is_right = true;
 
@@ -239,7 +239,7 @@ static const char *reference_compare(const struct reference_column *columns, uns
 {
     struct json_columns *wanted = json_columns_create();
     struct json_lines *lines = malloc(sizeof *lines);
-    struct json_value values[JSON_COLUMNS_MAX];
+    struct row_value values[ROW_COLUMNS_MAX];
     struct failure failure;
     char *data = reference_copy(text, bytes);
     const char *wrong = NULL;
@@ -266,13 +266,12 @@ static const char *reference_compare(const struct reference_column *columns, uns
             continue;
         const bool is_right =
             reference_byte(&row) == '{' && reference_value(&row, all, 0) && row.at == end;
-        const enum json_event event = json_lines_next(lines, values);
-        if (event != (is_right ? JSON_ROW : JSON_INVALID))
+        const enum row_event event = json_lines_next(lines, values);
+        if (event != (is_right ? ROW_FOUND : ROW_INVALID))
             wrong = is_right ? "a row is not accepted" : "a row is accepted";
         else if (lines->row_begin != begin || lines->row_end != end)
             wrong = "the ends of a row";
-        else if (event == JSON_INVALID &&
-                 (lines->fault_offset < begin || lines->fault_offset > end))
+        else if (event == ROW_INVALID && (lines->fault_offset < begin || lines->fault_offset > end))
             wrong = "the offset of a fault";
         for (unsigned i = 0; !wrong && is_right && i < count; i++)
             if (values[i].kind != row.values[i].kind ||
@@ -280,7 +279,7 @@ static const char *reference_compare(const struct reference_column *columns, uns
                                                     values[i].bytes != row.values[i].bytes)))
                 wrong = "a value";
     }
-    if (!wrong && json_lines_next(lines, values) != JSON_END)
+    if (!wrong && json_lines_next(lines, values) != ROW_END)
         wrong = "no end";
     free(data);
     free(lines);

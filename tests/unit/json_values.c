@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_value(const char *data, const struct json_value *value)
+static void print_value(const char *data, const struct row_value *value)
 {
     printf(" %d:", (int)value->kind);
     if (value->kind == JSON_MISSING)
@@ -53,9 +53,9 @@ int main(int argc, char **argv)
 {
     static struct json_lines lines;
     static struct failure failure;
-    struct json_value values[JSON_COLUMNS_MAX];
+    struct row_value values[ROW_COLUMNS_MAX];
     struct json_columns *columns = json_columns_create();
-    enum json_event event;
+    enum row_event event;
     size_t bytes;
     unsigned column;
 
@@ -69,11 +69,11 @@ int main(int argc, char **argv)
     }
     char *data = read_all(&bytes);
     json_lines_begin(&lines, columns, strcmp(argv[1], "nul") == 0 ? '\0' : '\n', data, bytes);
-    while ((event = json_lines_next(&lines, values)) != JSON_END) {
+    while ((event = json_lines_next(&lines, values)) != ROW_END) {
         printf("%zu", lines.row_begin);
-        if (event == JSON_INVALID)
+        if (event == ROW_INVALID)
             printf(" ! %zu %s", lines.fault_offset, json_fault_text(lines.fault));
-        for (int i = 2; i < argc && event == JSON_ROW; i++)
+        for (int i = 2; i < argc && event == ROW_FOUND; i++)
             print_value(data, &values[i - 2]);
         putchar('\n');
     }
