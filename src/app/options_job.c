@@ -513,13 +513,9 @@ static enum status options_make_values_of(const struct options *options, bool is
 static enum status options_check_kinds(const struct options *options, struct failure *failure)
 {
     const enum operation_id operation = options->command->operation;
-    const struct print_options *print = &options->print;
 
     for (size_t i = 0; i < options->field.count; i++) {
         const struct kind *kind = options->field.list[i].kind;
-        if (options_is_time(&options->field.list[i]) && print->format == &print_gnuplot)
-            return status_fail(failure, STATUS_USAGE,
-                               "--format gnuplot does not go with times (svg does)");
         if (!kind || kind->scale != KIND_NAMES)
             continue;
         if (operation == OPERATION_REDUCE) {
@@ -537,17 +533,6 @@ static enum status options_check_kinds(const struct options *options, struct fai
                                "%s does not take columns of %s: uniq, reduce distinct, --by and "
                                "--where do",
                                job_operation_names[operation], kind->nouns);
-        if (print->format && !print->format->has_values)
-            return status_fail(failure, STATUS_USAGE,
-                               "uniq of %s does not go with --format %s (tsv, csv, json, jsonl)",
-                               kind->nouns, print->format->name);
-        if (print->plot)
-            return status_fail(failure, STATUS_USAGE,
-                               "uniq of %s does not go with --plot (--percent prints shares)",
-                               kind->nouns);
-        if (print->zeros || print->quantiles.count > 0)
-            return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s",
-                               kind->nouns, print->zeros ? "zeros" : "quantiles");
     }
     return STATUS_OK;
 }

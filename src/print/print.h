@@ -76,6 +76,14 @@ static inline const char *print_object_begin(const struct print_options *options
     return options->object ? options->object : "{";
 }
 
+/* The formats, by what they can print: all results, or bins alone. LAST(name) is the last one. */
+#define PRINT_FORMATS_OF_LINES(X)      X(csv) X(json) X(jsonl)
+#define PRINT_FORMATS_OF_BINS(X, LAST) X(raw) X(npy) X(gnuplot) LAST(svg)
+
+/* Their names in messages; tsv is the first. */
+#define PRINT_FORMAT_NAME(name) ", " #name
+#define PRINT_NAMES_OF_LINES    "tsv" PRINT_FORMATS_OF_LINES(PRINT_FORMAT_NAME)
+
 /* Finds the format of that name. Returns false if there is none. */
 bool print_format_find(const char *name, const struct print_format **format);
 
