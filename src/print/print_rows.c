@@ -153,12 +153,12 @@ struct print_column print_rows_column(const struct print_result *result, size_t 
     const struct job *job = result->job;
     const bool has_quantiles = options->quantiles.count > 0;
     const bool is_text = kind_rows[job->element.kind].scale != KIND_NUMBERS;
-    const char *sum = print_count_prefix(job);
+    const struct print_column sums = print_sums_column(job);
     const struct print_column columns[] = {
         {.words = {has_quantiles ? "quantile" : NULL}},
         {.words = {result->is_unit ? "value" : "low"}, .is_text = is_text},
         {.words = {result->is_unit ? NULL : "high"}, .is_text = is_text},
-        {.words = {has_quantiles ? NULL : sum, job_count_name(job)}, .is_given = true},
+        {.words = {has_quantiles ? NULL : sums.words[0], sums.words[1]}, .is_given = true},
         {.words = {!has_quantiles && options->percent ? "percent" : NULL}},
         {.words = {!has_quantiles && options->cumulative ? "cumulative" : NULL}},
         {.words = {!has_quantiles && options->cumulative && options->percent ? "cumulative_percent"
@@ -220,7 +220,7 @@ enum status print_check_format(const struct print_options *options, struct failu
                            print_extra_name(refused), format->name);
     if (print_check_picture(options, format, failure) != STATUS_OK)
         return failure->status;
-    if (options->quantiles.count > 0 && format->replaces_bins && useless > 0)
+    if (options->quantiles.count > 0 && format->words && !format->is_document && useless > 0)
         return status_fail(failure, STATUS_USAGE,
                            "%s does not go with --quantiles, which %s prints instead of bins "
                            "(--format json and --plot print both)",
@@ -361,8 +361,7 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
                                         .job = rows->job,
                                         .is_unit = table.rows.is_unit,
                                         .column = print_rows_column};
-    const struct print_column sums = {
-        .words = {print_count_prefix(rows->job), job_count_name(rows->job)}};
+    const struct print_column sums = print_sums_column(rows->job);
     struct rows_list list = {.items = NULL};
     struct quantiles_value *quantiles = NULL;
     struct writer *member = NULL; /* of the weights */
@@ -371,6 +370,11 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
 
     if (table.format->words)
         table.count_word = table.format->words[PRINT_WORD_COUNT].text;
+    table.prefix = "";
+    if (!table.format->is_document && (options->group || table.format->has_names)) {
+        table.prefix = options->group ? options->group : print_object_begin(options);
+        table.prefix_bytes = options->group ? options->group_bytes : strlen(table.prefix);
+    }
     if (table.format->has_names && rows->job->has_weights) {
         member = writer_create_memory(ELEMENT_TEXT_SIZE);
         if (member) {

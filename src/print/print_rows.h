@@ -24,6 +24,8 @@ struct print_table {
     struct rows rows; /* no row has been read yet */
     const struct print_options *options;
     const struct print_format *format;
+    const char *prefix;                      /* of lines: what begins each, a group or an object, */
+    size_t prefix_bytes;                     /* and its length */
     const char *count_word;                  /* of lines: what stands before the count */
     uint64_t total;                          /* values counted, inside and outside the bins */
     uint64_t other;                          /* only for options->other: those that it stands for */
@@ -123,16 +125,16 @@ struct print_format {
     bool has_lines;     /* the format is text */
     bool is_picture;    /* it can have a title, a label, and logarithmic counts */
     bool names_values;  /* prints few different values as such, not in automatic bins */
-    bool replaces_bins; /* prints quantiles instead of bins, not besides */
     bool refuses_times; /* as values */
     unsigned refused;   /* the options that it does not support: bits of enum print_extra */
     /*
      * Of formats of lines, which can print named values (print_values.h) and groups as well. The
      * words are NULL of others. has_names: in each line fields stand beside their names, as in
-     * json. is_document: the lines are in one object. lists_values: a single result is a line for
-     * each named value. `quoted`: texts with one of these characters are in quotes; with has_names
-     * all are. escape: what stands for the first character of text[0..bytes), whose length it
-     * stores in *used. Returns the length of the escape in `out`; 0: it stands as it is.
+     * json. is_document: the lines are in one object; else quantiles replace the bins.
+     * lists_values: a single result is a line for each named value. `quoted`: texts with one of
+     * these characters are in quotes; with has_names all are. escape: what stands for the first
+     * character of text[0..bytes), whose length it stores in *used. Returns the length of the
+     * escape in `out`; 0: it stands as it is.
      */
     const struct print_word_text *words; /* [PRINT_WORDS] */
     enum print_header header;

@@ -88,28 +88,6 @@ static void print_write_counts(struct writer *writer, const struct print_table *
     writer_write(writer, line, (size_t)(end - line));
 }
 
-/* What is in front of each line, and its length: of a group its values, else in jsonl its object.
- */
-static const char *print_group(const struct print_table *table, size_t *bytes)
-{
-    const struct print_format *format = table->format;
-    const char *object = print_object_begin(table->options);
-
-    if (table->options->group && !format->is_document) {
-        *bytes = table->options->group_bytes;
-        return table->options->group;
-    }
-    *bytes = format->has_names && !format->is_document ? strlen(object) : 0;
-    return object;
-}
-
-static void print_write_group(struct writer *writer, const struct print_table *table)
-{
-    size_t bytes;
-    const char *group = print_group(table, &bytes);
-    writer_write(writer, group, bytes);
-}
-
 /* Writes lines of any length: of texts, or with groups of texts. */
 static void print_long_lines(struct writer *writer, const struct print_table *table)
 {
@@ -129,7 +107,7 @@ static void print_long_lines(struct writer *writer, const struct print_table *ta
             const bool is_first = format->is_document && row.low == table->first_low;
             cumulative += row.count;
             print_write_word(writer, format, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
-            print_write_group(writer, table);
+            writer_write(writer, table->prefix, table->prefix_bytes);
             if (is_text) {
                 size_t bytes;
                 const char *data = groups_text(table->rows.groups, (uint64_t)row.low, &bytes);
@@ -146,12 +124,11 @@ static void print_long_lines(struct writer *writer, const struct print_table *ta
 
 static void print_lines_of(struct writer *writer, const struct print_table *table)
 {
-    size_t group_bytes;
-    const char *group = print_group(table, &group_bytes);
+    const size_t prefix_bytes = table->prefix_bytes;
     const char *word = table->count_word;
     const bool has_word = table->rows.job->has_weights; /* else it is that of the format */
     const size_t word_bytes = has_word ? strlen(word) : 0;
-    const size_t line_max = PRINT_LINE_MAX + group_bytes + word_bytes;
+    const size_t line_max = PRINT_LINE_MAX + prefix_bytes + word_bytes;
     const size_t fitting = ((64 << 10) - 1) / line_max;
     const size_t capacity = fitting < PRINT_LINE_BATCH ? fitting : PRINT_LINE_BATCH;
     struct rows_row batch[PRINT_LINE_BATCH];
@@ -168,8 +145,8 @@ static void print_lines_of(struct writer *writer, const struct print_table *tabl
             cumulative += batch[i].count;
             const bool is_first = is_document && batch[i].low == table->first_low;
             c = print_word(c, words, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
-            if (group_bytes > 0) /* a call takes time */
-                c = mempcpy(c, group, group_bytes);
+            if (prefix_bytes > 0) /* a call takes time */
+                c = mempcpy(c, table->prefix, prefix_bytes);
             c = print_bin(c, table, batch[i].low, batch[i].high);
             c = has_word ? mempcpy(c, word, word_bytes) : print_word(c, words, PRINT_WORD_COUNT);
             c = print_counts(c, table, batch[i].count, cumulative);
@@ -183,10 +160,8 @@ void print_lines(struct writer *writer, const struct print_table *table)
     struct print_table all = *table;
     struct rows rows = table->rows;
     struct rows_row first;
-    size_t other_bytes;
+    const size_t other_bytes = table->prefix_bytes + strlen(table->count_word);
 
-    print_group(table, &other_bytes);
-    other_bytes += strlen(table->count_word);
     if (table->format->is_document && rows_read(&rows, &first, 1) > 0)
         all.first_low = first.low; /* in other formats the first line is like all others */
     if (element_is_text(&table->rows.job->element) || other_bytes > PRINT_OTHER_MAX)
@@ -199,7 +174,7 @@ void print_lines(struct writer *writer, const struct print_table *table)
 static void print_other(struct writer *writer, const struct print_table *table)
 {
     print_write_word(writer, table->format, PRINT_WORD_LINE);
-    print_write_group(writer, table);
+    writer_write(writer, table->prefix, table->prefix_bytes);
     writer_write_text(writer, table->format->has_names ? "\"other\":true" : "other");
     if (!table->rows.is_unit && !table->format->has_names)
         print_write_word(writer, table->format, PRINT_WORD_NEXT);
@@ -214,7 +189,7 @@ static void print_quantiles(struct writer *writer, const struct print_table *tab
 
     for (size_t i = 0; i < quantiles->count; i++) {
         print_write_word(writer, table->format, i > 0 ? PRINT_WORD_LINE : PRINT_WORD_FIRST);
-        print_write_group(writer, table);
+        writer_write(writer, table->prefix, table->prefix_bytes);
         char *line = writer_reserve(writer, PRINT_LINE_MAX);
         char *c = stpcpy(line, table->format->has_names ? "\"percent\":" : "");
         c += percentage_write(c, &quantiles->percents[i]);
@@ -367,11 +342,9 @@ static const struct print_word_text print_words_jsonl[] = {PRINT_WORDS_JSON("", 
 const struct print_format print_tsv = {
     .name = "tsv",
     .has_lines = true,
-    .replaces_bins = true,
     .words = print_words_tsv,
     .header = PRINT_HEADER_ASKED,
     .lists_values = true,
-    .quoted = "",
     .escape = print_escape_tsv,
     .begin = print_write_header,
     .rows = print_delimited,
@@ -380,7 +353,6 @@ const struct print_format print_tsv = {
 const struct print_format print_csv = {
     .name = "csv",
     .has_lines = true,
-    .replaces_bins = true,
     .words = print_words_csv,
     .header = PRINT_HEADER_ALWAYS,
     .quoted = ",\"\r\n",
@@ -392,10 +364,8 @@ const struct print_format print_csv = {
 const struct print_format print_jsonl = {
     .name = "jsonl",
     .has_lines = true,
-    .replaces_bins = true,
     .words = print_words_jsonl,
     .has_names = true,
-    .quoted = "",
     .escape = print_escape_json,
     .rows = print_delimited,
 };
@@ -406,7 +376,6 @@ const struct print_format print_json = {
     .words = print_words_json,
     .has_names = true,
     .is_document = true,
-    .quoted = "",
     .escape = print_escape_json,
     .begin = print_object_open,
     .rows = print_object,

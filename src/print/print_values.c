@@ -23,13 +23,25 @@ static size_t print_values_count(const struct job *job)
     return job->operation == OPERATION_COUNT ? job->predicate_count : job->reductions.count;
 }
 
-/* The name of value i: a reduction, or a predicate with its argument, which may be NULL. */
-static void print_values_words(const struct job *job, size_t i, const char *words[2])
+/* The column of value i: a reduction, or a predicate with its argument, which may be NULL. */
+static struct print_column print_values_value(const struct job *job, size_t i)
 {
-    const bool is_count = job->operation == OPERATION_COUNT;
+    const struct predicate *predicate = &job->predicates[i];
 
-    words[0] = is_count ? job->predicates[i].name : job->reductions.list[i].name;
-    words[1] = is_count ? job->predicates[i].text : NULL;
+    if (job->operation != OPERATION_COUNT)
+        return (struct print_column){.words = {job->reductions.list[i].name}};
+    return (struct print_column){
+        .words = {predicate->name, predicate->text ? " " : NULL, predicate->text}};
+}
+
+/* Whether a column has that name. */
+static bool print_column_is(const struct print_column *column, const char *name)
+{
+    for (size_t i = 0; i < 3 && column->words[i]; name += strlen(column->words[i++])) {
+        if (strncmp(name, column->words[i], strlen(column->words[i])) != 0)
+            return false;
+    }
+    return *name == '\0';
 }
 
 /* Whether value i is that of a predicate which has been given before, and has its name. */
@@ -61,14 +73,14 @@ static bool print_is_among(const char *name, const char *const *names, size_t co
     return i < count;
 }
 
-const char *print_count_prefix(const struct job *job)
+struct print_column print_sums_column(const struct job *job)
 {
     const char *name = job_count_name(job);
     bool is_taken = print_is_among(name, print_line_members, PRINT_LINE_MEMBERS);
 
     for (size_t i = 0; job->has_weights && i < job->group_count; i++)
         is_taken = is_taken || strcmp(job_group_name(job, i), name) == 0;
-    return is_taken ? "sum_" : "";
+    return (struct print_column){.words = {is_taken ? "sum_" : "", name}, .is_given = true};
 }
 
 /* Whether a name is that of another member of the objects of a format. */
@@ -77,26 +89,18 @@ static bool print_values_has_member(const struct job *job, const struct print_fo
 {
     static const char *const objects[] = {"total", "inside", "below",    "above",
                                           "bins",  "other",  "quantiles"};
+    const struct print_column sums = print_sums_column(job);
     const bool has_lines = !format->is_document;
 
-    if (job->operation != OPERATION_REDUCE && job->operation != OPERATION_COUNT) {
-        const char *prefix = print_count_prefix(job);
-        const size_t length = strlen(prefix);
-        if (!has_lines)
-            return print_is_among(name, objects, sizeof objects / sizeof *objects);
-        return print_is_among(name, print_line_members, PRINT_LINE_MEMBERS) ||
-               (strncmp(name, prefix, length) == 0 &&
-                strcmp(name + length, job_count_name(job)) == 0);
-    }
+    if (job->operation != OPERATION_REDUCE && job->operation != OPERATION_COUNT)
+        return has_lines ? print_is_among(name, print_line_members, PRINT_LINE_MEMBERS) ||
+                               print_column_is(&sums, name)
+                         : print_is_among(name, objects, sizeof objects / sizeof *objects);
     if (has_lines && ((column && strcmp(name, "column") == 0) || strcmp(name, "reported") == 0))
         return true;
     for (size_t i = 0; i < print_values_count(job); i++) {
-        const char *words[2];
-        print_values_words(job, i, words);
-        const size_t length = strlen(words[0]);
-        if (strncmp(name, words[0], length) == 0 &&
-            (words[1] ? name[length] == ' ' && strcmp(name + length + 1, words[1]) == 0
-                      : name[length] == '\0'))
+        const struct print_column value = print_values_value(job, i);
+        if (print_column_is(&value, name))
             return true;
     }
     return false;
@@ -140,7 +144,8 @@ void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
 {
     /* 0: the sums of weights, which stand beside the groups in jsonl, and may begin with by_ */
     const size_t first =
-        !format->is_document && job->has_weights && *print_count_prefix(job) == '\0' ? 0 : 1;
+        !format->is_document && job->has_weights && *print_sums_column(job).words[0] == '\0' ? 0
+                                                                                             : 1;
 
     for (size_t i = 0; i < job->group_count; i++) {
         const char *name = job_group_name(job, i);
@@ -180,9 +185,14 @@ static void print_write_pieces(struct writer *writer, const char *text, size_t b
     char out[8];
 
     for (size_t done = 0, next = 0; done < bytes; done = next) {
-        while (next < bytes &&
-               (escape = format->escape(text + next, bytes - next, &used, out)) == 0)
-            next += used;
+        for (; next < bytes; next += used) {
+            used = 1;
+            if (text[next] >= 'a' && text[next] <= 'z') /* most are, and a call takes time */
+                continue;
+            escape = format->escape(text + next, bytes - next, &used, out);
+            if (escape > 0)
+                break;
+        }
         writer_write(writer, text + done, next - done);
         writer_write(writer, out, next < bytes ? escape : 0);
         next += next < bytes ? used : 0;
@@ -194,7 +204,7 @@ void print_write_text(struct writer *writer, const char *text, size_t bytes,
 {
     bool is_quoted = format->has_names;
 
-    for (size_t i = 0; *format->quoted && i < bytes && !is_quoted; i++)
+    for (size_t i = 0; format->quoted && i < bytes && !is_quoted; i++)
         is_quoted = text[i] != '\0' && strchr(format->quoted, text[i]);
     writer_write(writer, "\"", is_quoted);
     print_write_pieces(writer, text, bytes, format);
@@ -210,8 +220,8 @@ void print_write_name(struct writer *writer, const struct print_column *column,
 
     for (size_t i = 0; i < 3 && column->words[i]; i++) { /* what becomes `?` needs no quotes */
         for (const char *c = column->words[i]; *c && !is_quoted; c++)
-            is_quoted =
-                strchr(format->quoted, *c) && *c != '\r' && (*c != '\n' || column->is_given);
+            is_quoted = format->quoted && strchr(format->quoted, *c) && *c != '\r' &&
+                        (*c != '\n' || column->is_given);
     }
     writer_write(writer, "\"", is_quoted);
     for (size_t i = 0; i < 3 && column->words[i]; i++) {
@@ -253,15 +263,6 @@ void print_write_group_member(struct writer *writer, const struct job *job,
         writer_write_text(writer, "by_");
     print_write_pieces(writer, name, strlen(name), &print_json);
     writer_write_text(writer, "\":");
-}
-
-/* The column of value i: its words are separated by a blank. */
-static struct print_column print_values_value(const struct job *job, size_t i)
-{
-    const char *words[2];
-
-    print_values_words(job, i, words);
-    return (struct print_column){.words = {words[0], words[1] ? " " : NULL, words[1]}};
 }
 
 /* The columns of named values; of those that are a line each, with their names. */

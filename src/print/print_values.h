@@ -54,10 +54,10 @@ struct print_values {
 };
 
 /*
- * Returns what stands before the name of the counts (job_count_name) so that it differs from those
- * of the other columns of histogram and uniq: "sum_", or mostly nothing. Pure.
+ * Returns the column of the counts, whose name is job_count_name, with "sum_" in front if it is
+ * that of another column of histogram and uniq. Pure.
  */
-const char *print_count_prefix(const struct job *job);
+struct print_column print_sums_column(const struct job *job);
 
 /* Returns the column of a job's groups with that index. Pure. */
 struct print_column print_group_column(const struct job *job, size_t group);
