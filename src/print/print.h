@@ -76,12 +76,14 @@ static inline const char *print_object_begin(const struct print_options *options
     return options->object ? options->object : "{";
 }
 
-/* The formats, by what they can print: all results, or bins alone. LAST(name) is the last one. */
+/* The formats of all results, after tsv, and those of bins alone, after raw; `LAST` is the last. */
 #define PRINT_FORMATS_OF_LINES(X)      X(csv) X(json) X(jsonl)
-#define PRINT_FORMATS_OF_BINS(X, LAST) X(raw) X(npy) X(gnuplot) LAST(svg)
+#define PRINT_FORMATS_OF_BINS(X, LAST) X(npy) X(gnuplot) LAST(svg)
 
-/* Their names in messages; tsv is the first. */
+/* Their names in messages, and as words. */
 #define PRINT_FORMAT_NAME(name) ", " #name
+#define PRINT_FORMAT_LAST(name) " or " #name
+#define PRINT_FORMAT_WORD(name) " " #name
 #define PRINT_NAMES_OF_LINES    "tsv" PRINT_FORMATS_OF_LINES(PRINT_FORMAT_NAME)
 
 /* Finds the format of that name. Returns false if there is none. */

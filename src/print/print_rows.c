@@ -26,7 +26,7 @@
 
 #define PRINT_FORMAT_ADDRESS(name) &print_##name,
 static const struct print_format *const print_formats[] = {
-    PRINT_FORMAT_ADDRESS(tsv) PRINT_FORMATS_OF_LINES(PRINT_FORMAT_ADDRESS)
+    PRINT_FORMAT_ADDRESS(tsv) PRINT_FORMATS_OF_LINES(PRINT_FORMAT_ADDRESS) PRINT_FORMAT_ADDRESS(raw)
         PRINT_FORMATS_OF_BINS(PRINT_FORMAT_ADDRESS, PRINT_FORMAT_ADDRESS)};
 
 bool print_format_find(const char *name, const struct print_format **format)

@@ -138,6 +138,7 @@ struct print_format {
      */
     const struct print_word_text *words; /* [PRINT_WORDS] */
     enum print_header header;
+    const char *rules[2]; /* a line below the header: of columns of numbers, of texts; or NULL */
     bool has_names;
     bool is_document;
     bool lists_values;
@@ -158,6 +159,7 @@ struct print_format {
 
 #define PRINT_FORMAT_ROW(name) extern const struct print_format print_##name;
 PRINT_FORMAT_ROW(tsv)
+PRINT_FORMAT_ROW(raw)
 PRINT_FORMATS_OF_LINES(PRINT_FORMAT_ROW)
 PRINT_FORMATS_OF_BINS(PRINT_FORMAT_ROW, PRINT_FORMAT_ROW)
 PRINT_FORMAT_ROW(plot)

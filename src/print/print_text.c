@@ -222,13 +222,18 @@ void print_write_header(struct writer *writer, const struct print_result *result
     if (!result->column || options->group || options->is_next_column ||
         !print_has_header(options, format))
         return;
-    print_write_word(writer, format, PRINT_WORD_LINE);
-    for (size_t i = 0; (column = result->column(result, i)).words[0]; i++) {
-        if (i > 0)
-            print_write_word(writer, format, PRINT_WORD_NEXT);
-        print_write_name(writer, &column, format);
+    for (unsigned line = 0; line < (format->rules[0] ? 2 : 1); line++) {
+        print_write_word(writer, format, PRINT_WORD_LINE);
+        for (size_t i = 0; (column = result->column(result, i)).words[0]; i++) {
+            if (i > 0)
+                print_write_word(writer, format, PRINT_WORD_NEXT);
+            if (line == 0)
+                print_write_name(writer, &column, format);
+            else
+                writer_write_text(writer, format->rules[column.is_text]);
+        }
+        print_write_word(writer, format, PRINT_WORD_END);
     }
-    print_write_word(writer, format, PRINT_WORD_END);
 }
 
 /* Begins the object: of one of several columns or groups, it is an element of a list. */

@@ -27,9 +27,15 @@ static size_t print_values_count(const struct job *job)
 static struct print_column print_values_value(const struct job *job, size_t i)
 {
     const struct predicate *predicate = &job->predicates[i];
+    const struct reduction *reduction = &job->reductions.list[i];
 
     if (job->operation != OPERATION_COUNT)
-        return (struct print_column){.words = {job->reductions.list[i].name}};
+        return (struct print_column){
+            .words = {reduction->name},
+            .is_text = kind_rows[job->element.kind].scale == KIND_INSTANTS &&
+                       reduction->id != REDUCTION_COUNT && reduction->id != REDUCTION_DISTINCT &&
+                       reduction->id != REDUCTION_IQR,
+        };
     return (struct print_column){
         .words = {predicate->name, predicate->text ? " " : NULL, predicate->text}};
 }
@@ -229,9 +235,10 @@ void print_write_name(struct writer *writer, const struct print_column *column,
         if (format->has_names)
             print_write_pieces(writer, word, strlen(word), format);
         while (!format->has_names && *word) {
-            const bool is_text = column->is_given && strchr("\t\n\\", *word);
-            const size_t bytes = is_text ? 1 : printable_bytes(word);
-            const size_t escape = is_text || *word == '"' ? format->escape(word, 1, &used, out) : 0;
+            const bool is_special = strchr("\t\n\\", *word);
+            const size_t bytes = is_special && column->is_given ? 1 : printable_bytes(word);
+            const size_t escape =
+                is_special && !column->is_given ? 0 : format->escape(word, 1, &used, out);
             if (escape > 0)
                 writer_write(writer, out, escape);
             else
