@@ -77,7 +77,7 @@ static inline const char *print_object_begin(const struct print_options *options
 }
 
 /* The formats of all results, after tsv, and those of bins alone, after raw; `LAST` is the last. */
-#define PRINT_FORMATS_OF_LINES(X)      X(csv) X(json) X(jsonl)
+#define PRINT_FORMATS_OF_LINES(X)      X(csv) X(json) X(jsonl) X(markdown)
 #define PRINT_FORMATS_OF_BINS(X, LAST) X(npy) X(gnuplot) LAST(svg)
 
 /* Their names in messages, and as words. */

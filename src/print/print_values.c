@@ -29,12 +29,14 @@ static struct print_column print_values_value(const struct job *job, size_t i)
     const struct predicate *predicate = &job->predicates[i];
     const struct reduction *reduction = &job->reductions.list[i];
 
+    const enum reduction_id id = reduction->id;
+
     if (job->operation != OPERATION_COUNT)
         return (struct print_column){
             .words = {reduction->name},
             .is_text = kind_rows[job->element.kind].scale == KIND_INSTANTS &&
-                       reduction->id != REDUCTION_COUNT && reduction->id != REDUCTION_DISTINCT &&
-                       reduction->id != REDUCTION_IQR,
+                       (id == REDUCTION_MIN || id == REDUCTION_MAX ||
+                        (id > REDUCTION_DISTINCT && id != REDUCTION_IQR)), /* is one of them */
         };
     return (struct print_column){
         .words = {predicate->name, predicate->text ? " " : NULL, predicate->text}};
