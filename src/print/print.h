@@ -95,15 +95,8 @@ bool print_format_find(const char *name, const struct print_format **format);
  */
 void print_note_suffix(const struct print_options *options, bool has_bins);
 
-/* Checks that the format supports the other options of a histogram. Fails with STATUS_USAGE. */
-enum status print_check_format(const struct print_options *options, struct failure *failure);
-
-/* Likewise for the groups of a job, if it has any. */
-enum status print_check_groups(const struct print_options *options, const struct job *job,
-                               struct failure *failure);
-
-/* Likewise that the format can print the values of `operation`, the name of reduce or count. */
-enum status print_check_values(const struct print_options *options, const char *operation,
+/* Checks that the format supports the job and the other options. Fails with STATUS_USAGE. */
+enum status print_check_format(const struct print_options *options, const struct job *job,
                                struct failure *failure);
 
 /* Fails with STATUS_DATA if an output cannot be written, with STATUS_USAGE if two are the same. */

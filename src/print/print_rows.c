@@ -206,31 +206,6 @@ static enum status print_check_picture(const struct print_options *options,
                        print_extra_name(given));
 }
 
-enum status print_check_format(const struct print_options *options, struct failure *failure)
-{
-    const struct print_format *format = print_rows_format(options);
-    const unsigned given = print_extras(options);
-    const unsigned refused = given & format->refused;
-    const unsigned useless = given & ~(unsigned)PRINT_EXTRA_QUANTILES;
-
-    if (options->format && options->plot)
-        return status_fail(failure, STATUS_USAGE, "--plot does not go with --format");
-    if (refused > 0)
-        return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
-                           print_extra_name(refused), format->name);
-    if (print_check_picture(options, format, failure) != STATUS_OK)
-        return failure->status;
-    if (options->quantiles.count > 0 && format->words && !format->is_document && useless > 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "%s does not go with --quantiles, which %s prints instead of bins "
-                           "(--format json and --plot print both)",
-                           print_extra_name(useless), format->name);
-    if (options->other && options->top == 0 && options->min_count == 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "--other needs --top or --min-count, which leave something out");
-    return STATUS_OK;
-}
-
 /* Heat maps support no other option that selects rows of a group, or adds to them. */
 #define PRINT_HEAT_REFUSED (~(PRINT_EXTRA_ZEROS | PRINT_EXTRA_PERCENT | PRINT_EXTRA_PICTURE))
 
@@ -252,8 +227,8 @@ const struct print_format *print_groups_format(const struct print_options *optio
     return &print_tsv;
 }
 
-enum status print_check_groups(const struct print_options *options, const struct job *job,
-                               struct failure *failure)
+static enum status print_check_groups(const struct print_options *options, const struct job *job,
+                                      struct failure *failure)
 {
     const struct print_format *format = print_groups_format(options, job);
     const struct kind *kind = &kind_rows[job->element.kind];
@@ -279,7 +254,7 @@ enum status print_check_groups(const struct print_options *options, const struct
     if (groups == 0)
         return STATUS_OK;
     if (format->words)
-        return print_check_picture(options, format, failure);
+        return STATUS_OK;
     if (!format->heat)
         return status_fail(failure, STATUS_USAGE,
                            "--by does not go with --format %s (" PRINT_NAMES_OF_LINES
@@ -297,6 +272,41 @@ enum status print_check_groups(const struct print_options *options, const struct
         return status_fail(failure, STATUS_USAGE,
                            "%s does not go with a heat map, which %s%s draws with --by",
                            print_extra_name(refused), option, name);
+    return STATUS_OK;
+}
+
+enum status print_check_format(const struct print_options *options, const struct job *job,
+                               struct failure *failure)
+{
+    const struct print_format *format = print_rows_format(options);
+    const unsigned given = print_extras(options);
+    const unsigned refused = given & format->refused;
+    const unsigned useless = given & ~(unsigned)PRINT_EXTRA_QUANTILES;
+
+    if (job->operation == OPERATION_REDUCE || job->operation == OPERATION_COUNT) {
+        if (print_values_format(options)->words)
+            return STATUS_OK;
+        return status_fail(failure, STATUS_USAGE,
+                           "--format %s does not go with %s: " PRINT_NAMES_OF_LINES, format->name,
+                           job_operation_names[job->operation]);
+    }
+    if (print_check_groups(options, job, failure) != STATUS_OK)
+        return failure->status;
+    if (options->format && options->plot)
+        return status_fail(failure, STATUS_USAGE, "--plot does not go with --format");
+    if (refused > 0)
+        return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
+                           print_extra_name(refused), format->name);
+    if (print_check_picture(options, format, failure) != STATUS_OK)
+        return failure->status;
+    if (options->quantiles.count > 0 && format->words && !format->is_document && useless > 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "%s does not go with --quantiles, which %s prints instead of bins "
+                           "(--format json and --plot print both)",
+                           print_extra_name(useless), format->name);
+    if (options->other && options->top == 0 && options->min_count == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "--other needs --top or --min-count, which leave something out");
     return STATUS_OK;
 }
 

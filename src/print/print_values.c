@@ -55,14 +55,13 @@ static bool print_column_is(const struct print_column *column, const char *name)
 /* Whether value i is that of a predicate which has been given before, and has its name. */
 static bool print_values_is_repeated(const struct job *job, size_t i)
 {
-    const struct predicate *of = job->predicates + i;
+    const struct print_column value = print_values_value(job, i);
     bool is_repeated = false;
 
-    for (size_t before = 0; job->operation == OPERATION_COUNT && before < i && !is_repeated;
-         before++) {
-        const struct predicate *other = &job->predicates[before];
-        is_repeated =
-            strcmp(of->name, other->name) == 0 && (!of->text || strcmp(of->text, other->text) == 0);
+    for (size_t before = 0; before < i && !is_repeated; before++) {
+        const struct print_column other = print_values_value(job, before);
+        is_repeated = strcmp(value.words[0], other.words[0]) == 0 &&
+                      (!value.words[2] || strcmp(value.words[2], other.words[2]) == 0);
     }
     return is_repeated;
 }
@@ -424,14 +423,4 @@ void print_values(struct writer *writer, const struct print_values *values)
     print_begin(writer, &result);
     print_values_in_parts(writer, &all);
     print_end(writer, &result);
-}
-
-enum status print_check_values(const struct print_options *options, const char *operation,
-                               struct failure *failure)
-{
-    if (print_values_format(options)->words)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE,
-                       "--format %s does not go with %s: " PRINT_NAMES_OF_LINES,
-                       options->format->name, operation);
 }
