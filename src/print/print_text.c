@@ -46,7 +46,8 @@ static inline char *print_bin(char *c, const struct print_table *table, __int128
     size_t (*write)(char *, const struct element *, __int128) =
         table->format->has_names ? element_write_json : element_write;
 
-    c = print_word(c, words, table->rows.is_unit ? PRINT_WORD_VALUE : PRINT_WORD_LOW);
+    if (table->format->has_names)
+        c = print_word(c, words, table->rows.is_unit ? PRINT_WORD_VALUE : PRINT_WORD_LOW);
     c += write(c, element, low);
     if (table->rows.is_unit)
         return c;
@@ -134,6 +135,7 @@ static void print_lines_of(struct writer *writer, const struct print_table *tabl
     struct rows_row batch[PRINT_LINE_BATCH];
     const struct print_word_text *words = table->format->words;
     const bool is_document = table->format->is_document;
+    const bool has_begin = words[PRINT_WORD_LINE].length > 0;
     struct rows rows = table->rows;
     uint64_t cumulative = 0;
     size_t n;
@@ -144,7 +146,8 @@ static void print_lines_of(struct writer *writer, const struct print_table *tabl
         for (size_t i = 0; i < n; i++) {
             cumulative += batch[i].count;
             const bool is_first = is_document && batch[i].low == table->first_low;
-            c = print_word(c, words, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
+            if (has_begin)
+                c = print_word(c, words, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
             if (prefix_bytes > 0) /* a call takes time */
                 c = mempcpy(c, table->prefix, prefix_bytes);
             c = print_bin(c, table, batch[i].low, batch[i].high);
