@@ -39,13 +39,13 @@ static size_t rows_read_filled(struct rows *rows, struct rows_row *out, size_t c
     size_t n = 0;
 
     for (; n < capacity && fill->bin <= fill->last; n++, fill->bin++) {
-        if (!fill->is_known)
-            fill->is_known = fill->read(rows, &fill->ahead, 1) > 0;
-        out[n] = fill->make(rows, fill->bin, 0);
-        if (fill->is_known && fill->ahead.low == out[n].low) {
-            out[n] = fill->ahead;
-            fill->is_known = false;
+        if (fill->first == fill->count) {
+            fill->count = fill->read(rows, fill->ahead, ROWS_AHEAD);
+            fill->first = 0;
         }
+        out[n] = fill->make(rows, fill->bin, 0);
+        if (fill->first < fill->count && fill->ahead[fill->first].low == out[n].low)
+            out[n] = fill->ahead[fill->first++];
     }
     return n;
 }

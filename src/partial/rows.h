@@ -26,12 +26,16 @@ struct rows_row {
 
 struct rows;
 
+/* Rows that are read at a time to be filled. */
+#define ROWS_AHEAD 16
+
 /* The empty bins between rows that are not (rows_fill). */
 struct rows_fill {
-    __int128 bin;  /* the number of the next one, */
-    __int128 last; /* and of the last */
-    struct rows_row ahead;
-    bool is_known; /* `ahead` is the next row that is not filled in */
+    __int128 bin;                      /* the number of the next one, */
+    __int128 last;                     /* and of the last */
+    struct rows_row ahead[ROWS_AHEAD]; /* the next rows that are not filled in: from `first` */
+    size_t first;
+    size_t count;
     size_t (*read)(struct rows *rows, struct rows_row *out, size_t capacity);
     struct rows_row (*make)(const struct rows *rows, __int128 bin, uint64_t count);
 };
