@@ -34,7 +34,7 @@ static void *main_run(void *argument)
     struct failure failure;
     struct options options;
 
-    enum status status = options_parse(&options, self->argc, self->argv, false, &failure);
+    enum status status = options_parse(&options, self->argc, self->argv, false, NULL, &failure);
     if (status == STATUS_OK)
         status = run_options(&options, &self->is_thread_left, &failure);
     if (status == STATUS_USAGE) {

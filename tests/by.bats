@@ -93,7 +93,7 @@ make_log() {
     [ "$output" = $'200\t1\t1\n404\t1\t0' ]
     run -0 gpuhist reduce max,xor --base 16 -f 2 --by 1 < <(printf '10 ff\n10 0x0F\n9 A\n')
     [ "$output" = $'9\t10\t10\n10\t255\t240' ]
-    run --separate-stderr gpuhist reduce sum -f 1 --by 2 --decimals 3 <in
+    run --separate-stderr gpuhist reduce sum -f 1 --by 2:int --decimals 3 <in
     assert_failed 1 "standard input:1: invalid group '0.125' (try COLUMN:.3)"
 }
 
@@ -158,12 +158,12 @@ make_log() {
     run -0 --separate-stderr gpuhist reduce sum,count -f 2 --by 1 --invalid ignore in
     [ "$output" = $'200\t5\t1\n404\t1\t1' ] && [ "$stderr" = "gpuhist: note: 4 tokens skipped, 1 of them a number not allowed as a group" ]
     printf '%s\n' path,sec / '"/"' '"/b",1' ',5' >paths
-    run -1 --separate-stderr gpuhist reduce mean --csv -f sec --by path --invalid fail paths
+    run -1 --separate-stderr gpuhist reduce mean --csv -f sec --by path:int --invalid fail paths
     [ "$output" = "" ]
     [ "${stderr_lines[2]}" = "gpuhist: paths:4: invalid group '/b' (try COLUMN:text)" ]
     [ "${stderr_lines[3]}" = "gpuhist: paths:5: invalid group ''" ]
     [ "${stderr_lines[-1]}" = "gpuhist: 4 invalid tokens in the input" ]
-    run -1 --separate-stderr gpuhist reduce mean --csv -f sec --by path --invalid fail < <(sed -n '1p;4p' paths)
+    run -1 --separate-stderr gpuhist reduce mean --csv -f sec --by path:int --invalid fail < <(sed -n '1p;4p' paths)
     [ "${stderr_lines[-1]}" = "gpuhist: 1 invalid group in the input" ]
     run --separate-stderr gpuhist reduce sum -t i8 -f 2 --by 1 < <(printf '1000 1\n1 1000\n')
     assert_failed 1 "standard input:2: '1000' is out of range for i8"

@@ -111,11 +111,11 @@ same_as() {
     done
     # the kinds and conditions that it names are read
     printf '1a 4 5 2026-11-21T13:00:00Z 10.0.0.7\n' >in
-    kinds=$(gpuhist --help | sed -n 's/^COLUMN: .*; \(:int.*\); .WIDTH$/\1/p')
-    [ "$(wc -w <<<"$kinds")" -eq 7 ]
-    for kind in $kinds; do
-        case $kind in :*time) field=4 ;; :ip) field=5 ;; :hex | :text) field=1 ;; *) field=2 ;; esac
-        gpuhist uniq -f "$field$kind" in
+    kinds=$(gpuhist --help | sed -n 's/^KIND: //p')
+    [ "$(wc -w <<<"$kinds")" -eq 13 ]
+    for kind in ${kinds/.N/.2}; do
+        case $kind in *time) field=4 ;; ip) field=5 ;; hex | text) field=1 ;; *) field=2 ;; esac
+        gpuhist uniq -f "$field:$kind" in
     done
     gpuhist uniq --help | sed -n 's/^CONDITION: "\(.*\)"$/\1/p' | sed 's/", "/\n/g' >conditions
     [ "$(wc -l <conditions)" -eq 3 ]

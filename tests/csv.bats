@@ -137,7 +137,7 @@ assert {row["value"]: row["count"] for row in json.load(open("counts"))["bins"]}
     run -1 gpuhist uniq --csv -f 0:time dated
     [[ $output == *"invalid time '\"2026-11-21\",5'"* ]]
     printf '""\n' >empty
-    run -1 gpuhist uniq --csv -f 0 empty
+    run -1 gpuhist uniq --csv -f 0:int empty
     [[ $output == *"invalid integer '\"\"'" ]]
 }
 

@@ -185,9 +185,15 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
         run --separate-stderr gpuhist reduce sum "${@:3}" < <(printf '3\n%s\n' "$1")
         [ "$stderr" = "gpuhist: standard input:2: invalid integer '$(tr -d '"' <<<"$1")'${2:+ ($2)}" ]
     }
-    for token in 1e5 1.5e-3 -2E+10 .5e1 1_000 "1'000'000" '$5' €5 10% -10.5% 5ms 5µs 12a 1.5K 5Mi; do
+    for token in 1e5 1.5e-3 -2E+10 .5e1 1_000 "1'000'000" '$5' €5 10% -10.5% 12a; do
         assert_advised "$token" "$foreign"
         assert_advised "$token" "$foreign" -f 1
+    done
+    for token in 5ms 5µs 1.5K 5Mi; do
+        assert_advised "$token" "$foreign"
+        run --separate-stderr gpuhist reduce sum -f 1 < <(printf '3\n%s\n' "$token")
+        [[ $stderr =~ "invalid integer '$token' (try COLUMN:"([a-z]+)")"$ ]]
+        gpuhist reduce sum -f "1:${BASH_REMATCH[1]}" < <(printf '3\n%s\n' "$token")
     done
     for token in 1,234 -1,234,567.5 5,50; do
         assert_advised "$token" "$foreign" -d '\t' -f 1

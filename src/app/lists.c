@@ -73,20 +73,18 @@ static enum status lists_fail_word(const struct lists_numbers *list, struct fail
 static enum status lists_end_word(struct lists_numbers *list, struct failure *failure)
 {
     const struct element *element = list->element;
+    const bool is_plain = !kind_rows[element->kind].type; /* numbers without units */
     const size_t item_bytes = list->are_edges ? sizeof(__int128) : sizeof(uint64_t);
     __int128 number;
     bool is_valid = true;
 
     if (list->length == 0)
         return STATUS_OK;
-    for (size_t i = 1; list->file && i < list->length; i++) { /* a file has no suffixes */
+    for (size_t i = 1; is_plain && list->file && i < list->length; i++) { /* it has no suffixes */
         const char c = list->word[i];
         is_valid = is_valid && ((c >= '0' && c <= '9') || (c == '.' && element->decimals > 0));
     }
-    is_valid =
-        is_valid && decimal_parse_fixed(list->word, list->length, element->decimals, &number);
-    if (!is_valid && (kind_rows[element->kind].scale == KIND_NUMBERS ||
-                      !element_read(element, list->word, list->length, &number)))
+    if (!is_valid || !element_read(element, list->word, list->length, &number))
         return lists_fail_word(list, failure);
     list->length = 0;
     if (!list->are_edges && (number < element_min(element) || number >= element_limit(element)))

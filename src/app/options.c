@@ -273,18 +273,26 @@ static enum status options_finish(struct options *options, struct failure *failu
         return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
     if (options_finish_columns(options, failure) != STATUS_OK)
         return failure->status;
-    const unsigned decimals = options->decimals;
     const struct options_column *first = &options->field.list[0];
     const bool is_time = options->field.count > 0 && options_is_time(first);
-    const struct kind *kind = is_time ? first->kind : options_default_kind(options);
+    const bool has_kind = options->field.count > 0 && first->kind && first->kind->pair;
+    const struct kind *kind = has_kind ? first->kind : options_default_kind(options);
     struct element bounds; /* values as bounds are written: as the column says, or --decimals */
     element_parse("i64", &bounds);
-    bounds.decimals = is_time ? first->decimals : decimals;
+    bounds.decimals = has_kind ? first->decimals : options->decimals;
     bounds.kind = kind_id_of(kind);
     struct kind_time_bucket bucket = {.width = 0};
-    if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high))
-        return status_fail(failure, STATUS_USAGE,
-                           "invalid --range '%s': expected auto, or LO:HI, %s", range, kind->pair);
+    const bool may_change = options->field.count > 0 && first->is_open && !options->found;
+    if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high)) {
+        if (may_change) { /* some range, for the checks of options */
+            options->is_tentative = true;
+            options->range_low = 0;
+            options->range_high = (__int128)1 << 62;
+        } else
+            return status_fail(failure, STATUS_USAGE,
+                               "invalid --range '%s': expected auto, or LO:HI, %s", range,
+                               kind->pair);
+    }
     if (text && is_time) {
         if (kind_time_bucket_parse(text, strlen(text), bounds.decimals, &bucket) &&
             bucket.width > 0 && bucket.phase == 0)
@@ -295,12 +303,18 @@ static enum status options_finish(struct options *options, struct failure *failu
                                       "a time such as 15m, 1h or 1d, or a number of seconds (of "
                                       "weeks, months and years: -f COLUMN:time/1mo)",
                                       failure);
-    } else if (text && (!decimal_parse_fixed(text, strlen(text), decimals, &width) || width < 0))
-        return options_fail_value("width", text,
-                                  decimals > 0
-                                      ? "a number with no more decimals than --decimals"
+    } else if (text && (!element_read(&bounds, text, strlen(text), &width) || width < 0)) {
+        if (may_change) {
+            options->is_tentative = true;
+            width = 1;
+        } else
+            return options_fail_value(
+                "width", text,
+                kind->type            ? kind->value
+                : bounds.decimals > 0 ? "a number with no more decimals than --decimals"
                                       : "a number such as 10, 500 or 1Mi, or 0.5 with --decimals 1",
-                                  failure);
+                failure);
+    }
     if (width > UINT64_MAX && !range)
         return status_fail(failure, STATUS_USAGE, "--width %s without --range must be below 2^64",
                            text);
@@ -361,7 +375,7 @@ static enum status options_set_reductions(struct options *options, const char *o
 }
 
 enum status options_parse(struct options *options, int argc, char **argv, bool is_saved,
-                          struct failure *failure)
+                          const struct options_found *found, struct failure *failure)
 {
     static char *standard_input[] = {"-", NULL};
 
@@ -370,6 +384,9 @@ enum status options_parse(struct options *options, int argc, char **argv, bool i
         .delimiter = TEXT_NO_DELIMITER,
         .comment = -1,
         .is_saved = is_saved,
+        .argc = argc,
+        .argv = argv,
+        .found = found,
     };
     element_parse("i32", &options->element);
     optind = 0; /* getopt begins anew */

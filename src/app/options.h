@@ -4,7 +4,9 @@
 
 #include "base/status.h"
 #include "input/npy.h"
+#include "input/record.h"
 #include "job/job.h"
+#include "job/kind_find.h"
 #include "print/print.h"
 
 #include <stdbool.h>
@@ -65,6 +67,7 @@ struct options_column {
     unsigned decimals;       /* fixed point, times */
     struct kind_width width; /* to which values are floored */
     bool is_saved;           /* in the line of a state: the kind of numbers is their type */
+    bool is_open;            /* a field of text without a kind: that may be found in the input */
 };
 
 /* The columns of an option, which may be given several times. */
@@ -96,10 +99,21 @@ struct options_predicate {
     const char *text; /* NULL: the relation takes no argument */
 };
 
+/* The kinds that were found of columns which have none, as they would be typed; "": none. */
+struct options_found {
+    char field[TEXT_COLUMNS_MAX][KIND_FIND_SIZE];
+    char by[TEXT_COLUMNS_MAX][KIND_FIND_SIZE];
+    char where[OPTIONS_CONDITIONS_MAX][KIND_FIND_SIZE];
+};
+
 /* Strings point into argv; NULL: not given. Numbers are 0 unless they are given. */
 struct options {
-    char **words;  /* of options_read_line: what strings point into, owned; else NULL */
-    bool is_saved; /* they are the line of a state */
+    int argc; /* what they were parsed of, */
+    char **argv;
+    const struct options_found *found; /* and the kinds of columns without one; NULL: not known */
+    bool is_tentative; /* --range or --width cannot be read, unless a kind is found that does */
+    char **words;      /* of options_read_line: what strings point into, owned; else NULL */
+    bool is_saved;     /* they are the line of a state */
     const struct options_command *command;  /* options_table.h */
     bool is_named;                          /* the command line names it */
     bool help;                              /* print the help of the command, or of the program */
@@ -183,11 +197,24 @@ struct options {
 
 /*
  * Parses the command line, or if `is_saved` the line of a state, which getopt reorders and the
- * options point into. Fails with STATUS_USAGE. The caller destroys them, also after a failure. Not
- * thread-safe.
+ * options point into. `found`: the kinds of columns without one; NULL: not known yet. Fails with
+ * STATUS_USAGE. The caller destroys them, also after a failure. Not thread-safe.
  */
 enum status options_parse(struct options *options, int argc, char **argv, bool is_saved,
-                          struct failure *failure);
+                          const struct options_found *found, struct failure *failure);
+
+/* Returns whether options name a column whose kind may be found in the input. Pure. */
+bool options_are_open(const struct options *options);
+
+/*
+ * Makes the options of a job that counts the values of columns, of which there are none yet, in the
+ * same input. They share what `options` own, and are not destroyed.
+ */
+void options_make_probe(const struct options *options, struct options *probe);
+
+/* Makes the format of the records of a job's input, which is no array. */
+void options_make_format(const struct options *options, const struct job *job,
+                         struct record_format *format);
 
 /* Frees what the options own. */
 void options_destroy(struct options *options);

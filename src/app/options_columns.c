@@ -91,7 +91,7 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
             return false;
         found.decimals = (unsigned)decimals;
         found.width = (struct kind_width){.prefix = {32, 128}};
-        if (slash && (!kind->parse_width || !kind->parse_width(slash + 1, length - bytes - 1,
+        if (slash && (!kind->parse_width || !kind->parse_width(kind, slash + 1, length - bytes - 1,
                                                                found.decimals, &found.width)))
             return false;
         *column = found;
@@ -345,8 +345,21 @@ static enum status options_parse_condition(struct options *options,
                               failure);
 }
 
+/* Gives a column without a kind the one that was found, or notes that one may be. */
+static void options_set_found(const struct options *options, struct options_column *column,
+                              const char *found)
+{
+    column->is_open = !column->kind && column->element.bytes == 0 && !options->is_saved;
+    if (column->is_open && found && *found)
+        options_parse_kind(found, strlen(found), column);
+}
+
 enum status options_finish_columns(struct options *options, struct failure *failure)
 {
+    /* The options that are about the values of -f say what these are. */
+    const bool is_told = options->has_type || options->base != OPTIONS_BASE_DEFAULT ||
+                         options->has_decimals || options->time_format_text;
+    const struct options_found *found = options->found;
     bool has_time = false;
 
     for (size_t i = 0; i < options_row_count; i++) {
@@ -369,6 +382,11 @@ enum status options_finish_columns(struct options *options, struct failure *fail
                     return options_fail_value(row->name, columns->lists[k], row->expected, failure);
                 if (options_name_column(options, column, failure) != STATUS_OK)
                     return failure->status;
+                const size_t index = columns->count - 1;
+                if (columns == &options->by)
+                    options_set_found(options, column, found ? found->by[index] : NULL);
+                else if (columns == &options->field && !is_told)
+                    options_set_found(options, column, found ? found->field[index] : NULL);
                 has_time |= options_is_time(column);
             }
         }
@@ -377,13 +395,14 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         if (options_parse_condition(options, &options->conditions[i], &options->where.list[i],
                                     failure) != STATUS_OK)
             return failure->status;
+        options_set_found(options, &options->where.list[i], found ? found->where[i] : NULL);
         has_time |= options_is_time(&options->where.list[i]);
     }
     /* A kind of the first value is also that of bounds, but not of the other values. */
     const struct kind *by_default = options_default_kind(options);
     for (size_t i = 1; i < options->field.count; i++) {
         struct options_column *column = &options->field.list[i];
-        if (!column->kind) {
+        if (!column->kind) { /* it may be open all the same */
             column->kind = by_default;
             column->decimals = options->decimals;
         }

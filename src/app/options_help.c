@@ -29,12 +29,14 @@ char *options_help(const struct options *options)
     const struct options_command *command = options->command;
     const bool is_overview = !options->is_named;
     char *text = NULL;
+    char kinds[KIND_NAMES_SIZE];
     size_t length;
     FILE *help = open_memstream(&text, &length);
     int group = -1;
 
     if (!help)
         return NULL;
+    kind_names(kinds);
     fprintf(help, "Usage: %s", is_overview ? options_usage : command->usage);
     fprintf(help, "\nExamples:\n%s", is_overview ? options_examples : command->examples);
     if (is_overview)
@@ -67,9 +69,10 @@ char *options_help(const struct options *options)
     }
     if (command->action != OPTIONS_INFO)
         fprintf(help, "\n");
+    if (command->traits & OPTIONS_READS_INPUT && !is_overview)
+        fprintf(help, "COLUMN: N, NAME or A+B (times), and :KIND or :KIND/WIDTH behind it\n");
     if (command->traits & OPTIONS_READS_INPUT)
-        fprintf(help, "COLUMN: N, NAME, A+B (times); :int :hex :.2 :time :localtime :ip "
-                      ":text; /WIDTH\n");
+        fprintf(help, "KIND: %s\n", kinds);
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
         fprintf(help, "CONDITION: \"4:time>=2026-11-21T13:00\", \"1:ip=10.0.0.0/8\", "
                       "\"s=200,304\"\n");

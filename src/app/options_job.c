@@ -323,8 +323,9 @@ static enum status options_make_columns(const struct options *options, size_t va
     for (size_t i = 0; i < job->condition_count; i++) {
         if (options_make_condition(&options->conditions[i],
                                    &job->columns[job_condition_column(job) + i].element,
-                                   options->where.list[i].kind, with_files, &job->conditions[i],
-                                   failure) != STATUS_OK)
+                                   options->where.list[i].is_open ? NULL
+                                                                  : options->where.list[i].kind,
+                                   with_files, &job->conditions[i], failure) != STATUS_OK)
             return failure->status;
     }
     if (options->record_bytes > 0 && !job->is_text &&
@@ -530,6 +531,41 @@ static enum status options_check_kinds(const struct options *options, struct fai
     return STATUS_OK;
 }
 
+void options_make_probe(const struct options *options, struct options *probe)
+{
+    *probe = *options;
+    probe->command = &options_commands[OPERATION_REDUCE];
+    reductions_parse("count", &probe->reductions);
+    probe->field.count = probe->weight.count = probe->by.count = probe->where.count = 0;
+    probe->predicate_count = 0;
+    probe->bins = probe->window_ns = probe->every_ns = 0;
+    probe->width = 0;
+    probe->edges = probe->range_text = NULL;
+    probe->has_log2 = probe->log10 = probe->is_range_auto = false;
+    probe->print = (struct print_options){.format = NULL};
+}
+
+void options_make_format(const struct options *options, const struct job *job,
+                         struct record_format *format)
+{
+    *format = (struct record_format){
+        .element_bytes = job_value_bytes(job),
+        .has_records = job->record_bytes > 0,
+        .is_text = job->is_text,
+        .text = job->text,
+        .header_lines = options->header_lines,
+        .columns = job_field_count(job),
+    };
+    for (size_t i = 0; i < format->columns; i++) {
+        format->names[i] = job->json ? NULL : job->columns[i].name;
+        format->half[i] = job->json ? 0 : job->columns[i].half;
+        format->has_names |= format->names[i] != NULL;
+        format->drops_mark |= !job->json && element_is_text(&job->columns[i].element);
+    }
+    if (format->header_lines == 0 && format->has_names)
+        format->header_lines = 1;
+}
+
 enum status options_make(const struct options *options, bool is_text, bool with_files,
                          struct context *context, struct job *job, struct failure *failure)
 {
@@ -604,7 +640,8 @@ static enum status options_check_columns(const struct options *options, struct f
                 return status_fail(failure, STATUS_USAGE,
                                    "%s TYPE@OFFSET needs --record, the bytes of a record",
                                    uses[i].option);
-            if (i == 1 && !kind_is_number(column->kind, false))
+            if (i == 1 &&
+                (!kind_is_number(column->kind, false) || (column->kind && column->kind->parse)))
                 return status_fail(failure, STATUS_USAGE,
                                    "--weight '%s' can be of kind int or hex alone", column->typed);
             if (!is_element && options->record_bytes > 0)
@@ -622,6 +659,52 @@ static enum status options_check_columns(const struct options *options, struct f
                            "%s takes one column of values (reduce and count take several)",
                            job_operation_names[operation]);
     return STATUS_OK;
+}
+
+bool options_are_open(const struct options *options)
+{
+    const struct options_columns *const uses[] = {&options->field, &options->by, &options->where};
+
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        for (size_t k = 0; k < uses[i]->count; k++) {
+            if (uses[i]->list[k].is_open)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Makes the job, as far as options alone say what it is, and fails if that fails. */
+static enum status options_check_job(const struct options *options, bool is_text, bool may_be_array,
+                                     struct failure *failure)
+{
+    struct job job;
+    enum status status = options_make(options, is_text, false, NULL, &job, failure);
+    job_destroy(&job);
+    /* An array of NumPy may be of u64, which has other bounds: its own job is checked later. */
+    if (status != STATUS_OK && may_be_array) {
+        struct options wide = *options;
+        struct failure other;
+        element_parse("u64", &wide.element);
+        wide.has_type = true;
+        if (options_make(&wide, is_text, false, NULL, &job, &other) == STATUS_OK)
+            status = STATUS_OK;
+        job_destroy(&job);
+    }
+    /* With kinds that are found in the input, bounds may be right: the job is made again then. */
+    if (status != STATUS_OK && !options->found && options_are_open(options)) {
+        struct options unbounded = *options;
+        struct failure other;
+        struct options_predicate all = {.relation = PREDICATE_ALL};
+        unbounded.where.count = 0;
+        unbounded.predicates = &all;
+        unbounded.predicate_count = options->predicate_count > 0;
+        unbounded.edges = NULL;
+        if (options_make(&unbounded, is_text, false, NULL, &job, &other) == STATUS_OK)
+            status = STATUS_OK;
+        job_destroy(&job);
+    }
+    return status;
 }
 
 enum status options_check(const struct options *options, enum options_input *input,
@@ -678,7 +761,6 @@ enum status options_check(const struct options *options, enum options_input *inp
     };
     const char *list = "edges "; /* the option that reads a list from standard input */
     unsigned uses = options->edges && lists_is_stdin(options->edges);
-    struct job job;
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (rules[i].is_broken)
@@ -710,19 +792,8 @@ enum status options_check(const struct options *options, enum options_input *inp
              : has_fields ? OPTIONS_INPUT_FIELDS
              : is_binary  ? OPTIONS_INPUT_BINARY
                           : OPTIONS_INPUT_ANY;
-    enum status status = options_make(options, is_text, false, NULL, &job, failure);
-    job_destroy(&job);
-    /* An array of NumPy may be of u64, which has other bounds: its own job is checked later. */
-    if (status != STATUS_OK && !has_text && !is_binary && !options->has_type) {
-        struct options wide = *options;
-        struct failure other;
-        element_parse("u64", &wide.element);
-        wide.has_type = true;
-        if (options_make(&wide, is_text, false, NULL, &job, &other) == STATUS_OK)
-            status = STATUS_OK;
-        job_destroy(&job);
-    }
-    return status;
+    return options_check_job(options, is_text, !has_text && !is_binary && !options->has_type,
+                             failure);
 }
 
 enum status options_adapt_array(const struct options *options, const struct npy *array,

@@ -46,7 +46,7 @@ static void options_append_binning(FILE *line, const struct job *job)
     }
     if (binning->table) {
         for (uint64_t bin = 0; bin <= binning->bins; bin++) {
-            decimal_format_fixed(low, binning_edge(binning, bin), decimals);
+            element_format(low, &job->element, binning_edge(binning, bin));
             fprintf(line, "%s%s", bin == 0 ? " --edges=" : ",", low);
         }
         return;
@@ -81,7 +81,7 @@ static void options_append_kind(FILE *line, const struct column *column)
     const struct kind *kind = &kind_rows[element->kind];
     char width[KIND_WIDTH_SIZE] = "";
 
-    fprintf(line, ":%s", kind->scale == KIND_NUMBERS ? element->name : kind->name);
+    fprintf(line, ":%s", kind->type ? kind->name : element->name);
     if (element->decimals > 0)
         fprintf(line, ".%u", element->decimals);
     if (kind->format_width)
@@ -106,8 +106,7 @@ static void options_append_columns(FILE *line, const struct job *job)
         const struct column *column = &job->columns[i];
         const bool is_value = i < job->value_count;
         const bool is_only = is_value && job->value_count == 1;
-        const bool is_plain =
-            column->width.units <= 1 && kind_rows[column->element.kind].scale == KIND_NUMBERS;
+        const bool is_plain = column->width.units <= 1 && !kind_rows[column->element.kind].type;
         if ((is_only && is_plain) || (job->has_weights && i == job_weight_column(job)))
             continue;
         if (i == 0 || i == job_group_column(job))
@@ -244,7 +243,7 @@ enum status options_read_line(struct options *options, char *line, const struct 
         return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
     while (words[count])
         count++;
-    enum status status = options_parse(options, count, words, true, failure);
+    enum status status = options_parse(options, count, words, true, NULL, failure);
     options->words = words;
     if (status != STATUS_OK)
         return status;

@@ -388,7 +388,7 @@ void options_advise_condition(const struct options_condition *condition, const c
     __int128 fixed;
 
     *out = '\0';
-    if (kind_rows[element->kind].scale != KIND_NUMBERS || element->decimals > 0 || kind != NULL ||
+    if (kind_rows[element->kind].scale != KIND_NUMBERS || kind != NULL ||
         strlen(typed) > OPTIONS_CONDITION_MAX || strchr(typed, '\'') ||
         (length == 0 && !is_whole) || options_divide_condition(typed, out))
         return;
@@ -422,7 +422,7 @@ void options_advise_condition(const struct options_condition *condition, const c
         snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:text%s')", where, typed, sign);
     } else if (options_number_length(item) > 0) {
         strcpy(out, " (a number has no unit or exponent, but may end in K, M, G, T, Ki, Mi, Gi or "
-                    "Ti)");
+                    "Ti; durations are of kinds s ms us ns)");
     }
 }
 

@@ -4,6 +4,7 @@
 #include "app/run.h"
 
 #include "app/engines.h"
+#include "app/find_kinds.h"
 #include "app/merge.h"
 #include "app/options_table.h"
 #include "app/progress.h"
@@ -42,6 +43,8 @@ _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each
 struct run {
     const struct options *options;
     struct options adapted; /* to an array of NumPy, or to memory, which then are the options */
+    struct options typed;   /* with the kinds that were found; likewise */
+    struct options_found found;
     struct npy array;
     uint64_t array_column;
     bool has_arrays;
@@ -447,27 +450,13 @@ static enum status run_operation(struct run *run, struct failure *failure)
     struct memory_needs needs;
     unsigned threads = wanted;
     bool is_text;
-    struct record_format format = {
-        .element_bytes = job_value_bytes(job),
-        .has_records = job->record_bytes > 0,
-        .has_arrays = run->has_arrays,
-        .array = run->array,
-        .array_column = run->array_column,
-        .is_text = job->is_text,
-        .text = job->text,
-        .header_lines = options->header_lines,
-        .columns = job_field_count(job),
-    };
+    struct record_format format;
     enum status status = STATUS_OK;
 
-    for (size_t i = 0; i < format.columns; i++) {
-        format.names[i] = job->json ? NULL : job->columns[i].name;
-        format.half[i] = job->json ? 0 : job->columns[i].half;
-        format.has_names |= format.names[i] != NULL;
-        format.drops_mark |= !job->json && element_is_text(&job->columns[i].element);
-    }
-    if (format.header_lines == 0 && format.has_names)
-        format.header_lines = 1;
+    options_make_format(options, job, &format);
+    format.has_arrays = run->has_arrays;
+    format.array = run->array;
+    format.array_column = run->array_column;
     /*
      * Chunks may come in any order; but not for ordered operations, nor for binary input if a
      * result so far is shown before it is known that no file ends within an element. The length of
@@ -526,6 +515,30 @@ static enum text_row_end run_row_end(const struct options *options)
                                       : TEXT_ENDS_NUL;
 }
 
+/* Finds the kinds of columns that have none, and parses the options as if they had been typed. */
+static enum status run_find_kinds(struct run *run, const struct source_options *reading,
+                                  struct failure *failure)
+{
+    const struct options *options = run->options;
+    enum options_input input;
+    bool is_any;
+
+    if (find_kinds(options, reading, &run->source, &run->found, &is_any, failure) != STATUS_OK)
+        return failure->status;
+    if (options->verbose)
+        find_kinds_print(options, &run->found, "found in the input");
+    else if (options->print.save && !options->quiet)
+        find_kinds_print(options, &run->found, "note: the state is of a kind that was found");
+    if (!is_any && !options->is_tentative)
+        return STATUS_OK;
+    run->options = &run->typed;
+    if (options_parse(&run->typed, options->argc, options->argv, false, &run->found, failure) !=
+            STATUS_OK ||
+        options_check(&run->typed, &input, failure) != STATUS_OK)
+        return failure->status;
+    return print_check(&run->typed.print, failure);
+}
+
 /*
  * Checks the options, the job and the outputs, opens the source, and creates the job. Looks at the
  * source if no option states its kind.
@@ -574,7 +587,8 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         .row_end = run_row_end(options),
     };
     bool is_text = input == OPTIONS_INPUT_TEXT || input == OPTIONS_INPUT_FIELDS;
-    if (input == OPTIONS_INPUT_ANY || input == OPTIONS_INPUT_FIELDS) {
+    if (input == OPTIONS_INPUT_ANY || input == OPTIONS_INPUT_FIELDS ||
+        (is_text && options_are_open(options))) {
         const char *name = "";
         if (source_open(&run->source, options->names, options->name_count, &reading, failure) !=
             STATUS_OK)
@@ -582,8 +596,9 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         /* The first results of --every do not wait for columns of a pipe. */
         const bool looks = input == OPTIONS_INPUT_ANY || !is_early ||
                            source_sizes(run->source).files != SOURCE_SIZE_UNKNOWN;
-        if (looks && source_look_array(run->source, &run->array, &run->has_arrays, &name,
-                                       failure) != STATUS_OK)
+        if (looks && input != OPTIONS_INPUT_TEXT &&
+            source_look_array(run->source, &run->array, &run->has_arrays, &name, failure) !=
+                STATUS_OK)
             return failure->status;
         if (run->has_arrays) {
             if (options_adapt_array(options, &run->array, name, &run->adapted, &run->array_column,
@@ -599,6 +614,10 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         if (*note && !options->quiet && (is_text || !options->has_type))
             status_print("%s", note);
     }
+    if (run->source && is_text && !run->has_arrays && options_are_open(options) &&
+        (!is_early || source_sizes(run->source).files != SOURCE_SIZE_UNKNOWN) &&
+        run_find_kinds(run, &reading, failure) != STATUS_OK)
+        return failure->status;
     const enum status status =
         options_make(run->options, is_text, true, &run->context, &run->job, failure);
     if (status != STATUS_OK || run->source)
@@ -639,5 +658,6 @@ enum status run_options(const struct options *options, bool *is_thread_left,
     *is_thread_left = run.is_thread_left;
     source_close(run.source);
     job_destroy(&run.job);
+    options_destroy(&run.typed);
     return status;
 }

@@ -584,7 +584,7 @@ enum input_event reader_read(struct reader *reader, struct input_piece *piece,
     return event;
 }
 
-enum input_event reader_look(struct reader *reader, struct failure *failure)
+enum input_event reader_look(struct reader *reader, bool waits, struct failure *failure)
 {
     struct reader_ahead *plain = &reader->plain;
     enum input_event event = INPUT_DATA;
@@ -594,7 +594,7 @@ enum input_event reader_look(struct reader *reader, struct failure *failure)
         const size_t bytes = plain->end - plain->begin;
         while (spaces < bytes && record_is_space(plain->data[plain->begin + spaces]))
             spaces++;
-        struct input_piece piece = {.wait = bytes == spaces};
+        struct input_piece piece = {.wait = waits || bytes == spaces};
         event = reader_read_ahead(reader, &piece, failure);
     }
     return event;

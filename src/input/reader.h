@@ -160,10 +160,11 @@ enum input_event reader_read(struct reader *reader, struct input_piece *piece,
 
 /*
  * Reads the first block into reader->plain, until it is full, the input ends (INPUT_END) or nothing
- * more can be read without waiting. Waits for a byte that is not white space, because white space
- * does not show whether the input is text. reader_read then returns the same bytes.
+ * more can be read without waiting, unless it `waits`. Waits for a byte that is not white space,
+ * because white space does not show whether the input is text. reader_read then returns the same
+ * bytes.
  */
-enum input_event reader_look(struct reader *reader, struct failure *failure);
+enum input_event reader_look(struct reader *reader, bool waits, struct failure *failure);
 
 /*
  * Reads ahead until it is known whether the input begins with an array of NumPy, and stores it.

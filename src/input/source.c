@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -301,7 +302,7 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
             return failure->status;
         if (source->format.is_text && reader_begin(reader, &piece, failure) == INPUT_ERROR)
             return failure->status; /* it has looked up the names of fields */
-        event = reader_look(reader, failure);
+        event = reader_look(reader, false, failure);
         if (block->end > 0 || source->format.is_text)
             break;
         if (event == INPUT_ERROR)
@@ -338,6 +339,35 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
                        STATUS_NAME ": text in %s, which is not supported: convert it "
                                    "(iconv -f %s -t UTF-8), or give --binary if it is not text",
                        name, encoding, encoding);
+}
+
+enum status source_copy_first(struct source *source, int *copy, struct failure *failure)
+{
+    const struct reader_ahead *block = &source->reader.plain;
+    char note[SOURCE_NOTE_SIZE];
+    bool is_text;
+
+    *copy = -1;
+    if (source_look(source, &is_text, note, failure) != STATUS_OK)
+        return failure->status;
+    /* An error that comes after some rows is met again when these have been counted. */
+    const enum input_event event =
+        source->is_reading ? reader_look(&source->reader, true, failure) : INPUT_END;
+    const char *data = source->is_reading ? block->data + block->begin : "";
+    size_t bytes = source->is_reading ? block->end - block->begin : 0;
+    for (const char *ends = "\n\r"; event != INPUT_END; ends++) { /* whole rows */
+        const char *end = memrchr(data, *ends, bytes);
+        bytes = end ? (size_t)(end - data) + 1 : bytes;
+        if (end || *ends == '\0')
+            break;
+    }
+    *copy = memfd_create(input_stdin_name, MFD_CLOEXEC);
+    ssize_t n = 0;
+    for (size_t done = 0; *copy >= 0 && done < bytes && n >= 0; done += n > 0 ? (size_t)n : 0)
+        n = write(*copy, data + done, bytes - done);
+    if (*copy >= 0 && n >= 0)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA, "cannot copy the first block: %s", strerror(errno));
 }
 
 void source_set_format(struct source *source, const struct record_format *format, bool divides)

@@ -66,6 +66,13 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
                         struct failure *failure);
 
 /*
+ * Copies the first 64 KiB of text of the first file that is not empty, as whole rows, decoded, to a
+ * file in memory; of a pipe it waits for them or its end. The caller closes *copy, also after a
+ * failure, when it may be -1. Fails with STATUS_DATA. Called before the first pull.
+ */
+enum status source_copy_first(struct source *source, int *copy, struct failure *failure);
+
+/*
  * Reads the beginning of the first file, and stores whether it is an array of NumPy, which one, and
  * the name of the file. Fails with STATUS_DATA if an array is not supported, as source_look does
  * otherwise. Called before source_look.

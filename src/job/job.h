@@ -53,6 +53,7 @@ enum invalid_policy {
 
 struct context;
 struct json_columns;
+struct kind_find;
 
 /* Which elements survive a stalin-sort: by default those not less than every one before. */
 struct stalin_sort_rules {
@@ -76,6 +77,7 @@ struct column {
     const struct kind_time_format *time_format; /* times; NULL: that of any form; not owned */
     size_t half; /* text: two fields are joined, with a blank between: those of the job's columns
                     `half` and half + 1. A field with the name of both goes before. 0: no */
+    struct kind_find *find; /* of unknown kind: it is found here; not owned */
     const char *where; /* its number or name as typed, or TYPE@OFFSET; NULL: not named; not owned */
 };
 

@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "base/kind_time.h"
 #include "job/job.h"
+#include "job/kind_find.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,11 +24,12 @@ static bool kind_read_number(const struct element *element, const char *text, si
     return decimal_parse_fixed(text, bytes, element->decimals, value);
 }
 
-static bool kind_parse_number_width(const char *text, size_t bytes, unsigned decimals,
-                                    struct kind_width *width)
+static bool kind_parse_number_width(const struct kind *kind, const char *text, size_t bytes,
+                                    unsigned decimals, struct kind_width *width)
 {
     __int128 units;
 
+    (void)kind;
     if (!decimal_parse_fixed(text, bytes, decimals, &units) || units < 1 || units > INT64_MAX)
         return false;
     width->units = (uint64_t)units;
@@ -42,6 +44,46 @@ static void kind_format_number_width(char out[KIND_WIDTH_SIZE], const struct ele
         return;
     *out = '/';
     decimal_format_fixed(out + 1, width->units, element->decimals);
+}
+
+/* --- numbers with units ----------------------------------------------------------------------- */
+
+static bool kind_read_duration(const struct element *element, const char *text, size_t bytes,
+                               __int128 *value)
+{
+    return kind_unit_read_duration(kind_rows[element->kind].unit, element->decimals, text, bytes,
+                                   value);
+}
+
+static bool kind_read_size(const struct element *element, const char *text, size_t bytes,
+                           __int128 *value)
+{
+    return kind_unit_read_size(kind_rows[element->kind].unit, text, bytes, value);
+}
+
+static bool kind_parse_units(const struct column *column, const struct kind_text *text,
+                             uint64_t key[2])
+{
+    const struct element *element = &column->element;
+    __int128 value;
+
+    if (!kind_rows[element->kind].read(element, text->data, text->bytes, &value) ||
+        value < element_min(element) || value >= element_limit(element))
+        return false;
+    key[0] = (uint64_t)value;
+    return column->width.units <= 1 || column_floor(key, column->width.units, element->is_signed);
+}
+
+static bool kind_parse_units_width(const struct kind *kind, const char *text, size_t bytes,
+                                   unsigned decimals, struct kind_width *width)
+{
+    const struct element element = {.kind = kind_id_of(kind), .decimals = decimals};
+    __int128 units;
+
+    if (!kind->read(&element, text, bytes, &units) || units < 1 || units > INT64_MAX)
+        return false;
+    width->units = (uint64_t)units;
+    return true;
 }
 
 /* --- instants --------------------------------------------------------------------------------- */
@@ -107,9 +149,10 @@ static bool kind_read_time(const struct element *element, const char *text, size
     return true;
 }
 
-static bool kind_parse_time_width(const char *text, size_t bytes, unsigned decimals,
-                                  struct kind_width *width)
+static bool kind_parse_time_width(const struct kind *kind, const char *text, size_t bytes,
+                                  unsigned decimals, struct kind_width *width)
 {
+    (void)kind;
     return kind_time_bucket_parse(text, bytes, decimals, &width->bucket);
 }
 
@@ -161,9 +204,10 @@ static bool kind_read_address(const struct element *element, const char *text, s
     return true;
 }
 
-static bool kind_parse_prefix(const char *text, size_t bytes, unsigned decimals,
-                              struct kind_width *width)
+static bool kind_parse_prefix(const struct kind *kind, const char *text, size_t bytes,
+                              unsigned decimals, struct kind_width *width)
 {
+    (void)kind;
     (void)decimals;
     return kind_ip_prefix_parse(text, bytes, &width->prefix);
 }
@@ -173,6 +217,16 @@ static void kind_format_prefix(char out[KIND_WIDTH_SIZE], const struct element *
 {
     (void)width;
     snprintf(out, KIND_WIDTH_SIZE, "/%u/%u", element->prefix.v4, element->prefix.v6);
+}
+
+/* --- what is being found ---------------------------------------------------------------------- */
+
+static bool kind_parse_unknown(const struct column *column, const struct kind_text *text,
+                               uint64_t key[2])
+{
+    kind_find_add(column->find, text);
+    key[0] = 0;
+    return true;
 }
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -187,6 +241,24 @@ static void kind_format_prefix(char out[KIND_WIDTH_SIZE], const struct element *
                      .pair = "two integers, or numbers with --decimals",             \
                      .list = "integers such as 1,2,3"
 
+#define KIND_OF_UNITS                                                                             \
+    .type = "i64", .words = 1, .notation = TEXT_OTHER, .scale = KIND_NUMBERS,                     \
+    .parse = kind_parse_units, .write = kind_write_number, .parse_width = kind_parse_units_width, \
+    .format_width = kind_format_number_width, .hint = ""
+
+#define KIND_OF_DURATIONS                                                                        \
+    KIND_OF_UNITS,                                                                               \
+        .decimals_max = KIND_UNIT_DECIMALS_MAX, .read = kind_read_duration, .noun = "duration",  \
+        .value =                                                                                 \
+            "a duration such as 250ms, 1.5s or 00:02:03, with no more decimals than its column", \
+        .pair = "two durations such as 0 and 1.5s, with no more decimals than their column",     \
+        .list = "durations without blanks, such as 250ms,1.5s"
+
+#define KIND_OF_SIZES                                                                         \
+    KIND_OF_UNITS,                                                                            \
+        .read = kind_read_size, .noun = "size", .value = "a size such as 500, 64K or 1.5GiB", \
+        .pair = "two sizes such as 0 and 64K", .list = "sizes without blanks, such as 500,64K"
+
 #define KIND_OF_INSTANTS                                                                       \
     .words = 1, .type = "i64", .decimals_max = KIND_TIME_DIGITS_MAX, .notation = TEXT_TIME,    \
     .scale = KIND_INSTANTS, .difference = KIND_FIXED, .noun = "time", .nouns = "times",        \
@@ -199,7 +271,7 @@ static void kind_format_prefix(char out[KIND_WIDTH_SIZE], const struct element *
     .parse = kind_parse_time, .write = kind_write_time, .read = kind_read_time,                \
     .parse_width = kind_parse_time_width, .format_width = kind_format_time_width
 
-const struct kind kind_rows[KINDS] = {
+const struct kind kind_rows[KINDS + 1] = {
     [KIND_INT] = {.name = "int", .notation = TEXT_INTEGERS, KIND_OF_INTEGERS},
     [KIND_HEX] = {.name = "hex", .notation = TEXT_HEX, KIND_OF_INTEGERS},
     [KIND_FIXED] = {.name = "",
@@ -212,6 +284,12 @@ const struct kind kind_rows[KINDS] = {
                     .hint = " (--decimals)",
                     .pair = "two numbers with no more decimals than --decimals",
                     .list = "numbers with no more decimals than --decimals"},
+    [KIND_S] = {.name = "s", .unit = 0, .difference = KIND_S, KIND_OF_DURATIONS},
+    [KIND_MS] = {.name = "ms", .unit = 3, .difference = KIND_MS, KIND_OF_DURATIONS},
+    [KIND_US] = {.name = "us", .unit = 6, .difference = KIND_US, KIND_OF_DURATIONS},
+    [KIND_NS] = {.name = "ns", .unit = 9, .difference = KIND_NS, KIND_OF_DURATIONS},
+    [KIND_BYTES] = {.name = "bytes", .unit = 1000, .difference = KIND_BYTES, KIND_OF_SIZES},
+    [KIND_IBYTES] = {.name = "ibytes", .unit = 1024, .difference = KIND_IBYTES, KIND_OF_SIZES},
     [KIND_TIME] = {.name = "time", KIND_OF_INSTANTS},
     [KIND_LOCAL_TIME] = {.name = "localtime", .is_local = true, KIND_OF_INSTANTS},
     [KIND_IP] = {.name = "ip",
@@ -235,4 +313,36 @@ const struct kind kind_rows[KINDS] = {
                    .noun = "text",
                    .nouns = "texts",
                    .has_dictionary = true},
+    [KIND_UNKNOWN] = {.words = 1,
+                      .notation = TEXT_OTHER,
+                      .scale = KIND_NAMES,
+                      .noun = "value",
+                      .nouns = "values",
+                      .parse = kind_parse_unknown,
+                      .write = kind_write_number},
 };
+
+const struct kind *kind_find_units(const char *text, size_t bytes)
+{
+    bool has_unit = false;
+    __int128 value;
+
+    for (size_t i = 0; i < bytes; i++)
+        has_unit = has_unit || !memchr("+-.0123456789", text[i], 13);
+    for (size_t i = 0; i < KINDS && has_unit; i++) {
+        const struct element element = {.kind = (enum kind_id)i};
+        const struct kind *kind = &kind_rows[i];
+        if (kind->parse && kind->scale == KIND_NUMBERS && kind->read(&element, text, bytes, &value))
+            return kind;
+    }
+    return NULL;
+}
+
+void kind_names(char out[KIND_NAMES_SIZE])
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < KINDS; i++)
+        used += (size_t)snprintf(out + used, KIND_NAMES_SIZE - used, "%s%s", i > 0 ? " " : "",
+                                 *kind_rows[i].name ? kind_rows[i].name : ".N");
+}

@@ -3,7 +3,7 @@
  * read, written, floored and named in messages. Other code asks what a kind can do, not which it
  * is.
  *
- * All functions are pure and thread-safe. The rows are constant.
+ * All functions but kind_names are pure; all are thread-safe. The rows are constant.
  */
 #ifndef GPUHIST_KIND_H
 #define GPUHIST_KIND_H
@@ -11,11 +11,15 @@
 #include "base/kind_ip.h"
 #include "base/kind_time.h"
 #include "base/kind_time_bucket.h"
+#include "base/kind_unit.h"
 #include "job/text_rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Room for the names of all kinds. */
+#define KIND_NAMES_SIZE 96
 
 /* Room for a width, with its slash and a NUL. */
 #define KIND_WIDTH_SIZE 64
@@ -43,11 +47,18 @@ enum kind_id {
     KIND_INT,
     KIND_HEX,
     KIND_FIXED,
+    KIND_S,
+    KIND_MS,
+    KIND_US,
+    KIND_NS,
+    KIND_BYTES,
+    KIND_IBYTES,
     KIND_TIME,
     KIND_LOCAL_TIME,
     KIND_IP,
     KIND_TEXT,
-    KINDS /* the number of kinds */
+    KINDS,                /* the number of kinds that can be typed */
+    KIND_UNKNOWN = KINDS, /* it is being found (kind_find.h) */
 };
 
 /* What can be computed of values. */
@@ -73,7 +84,8 @@ struct kind {
     const char *hint;            /* with what follows where options are about it; */
     const char *pair;            /* of LO:HI, */
     const char *list;            /* and of a list */
-    const char *type;            /* of the elements; NULL: any */
+    const char *type;            /* of the elements; NULL: any, of plain numbers */
+    unsigned unit;               /* 1 is 10^-unit seconds; of sizes what K is */
     unsigned words;              /* of 64 bits that a key has */
     unsigned decimals_max;       /* 0: the kind has none */
     enum text_notation notation; /* how text is read */
@@ -99,7 +111,7 @@ struct kind {
      * Reads the WIDTH of COLUMN:KIND/WIDTH of values with so many decimals. Returns false if it is
      * none. NULL: the kind has no widths.
      */
-    bool (*parse_width)(const char *text, size_t bytes, unsigned decimals,
+    bool (*parse_width)(const struct kind *kind, const char *text, size_t bytes, unsigned decimals,
                         struct kind_width *width);
 
     /*
@@ -110,7 +122,13 @@ struct kind {
                          const struct kind_width *width);
 };
 
-extern const struct kind kind_rows[KINDS];
+extern const struct kind kind_rows[KINDS + 1];
+
+/* Returns the first kind of numbers with units that reads a text which is no number; or NULL. */
+const struct kind *kind_find_units(const char *text, size_t bytes);
+
+/* Writes the names of all kinds, with blanks between and a NUL. */
+void kind_names(char out[KIND_NAMES_SIZE]);
 
 /* Returns the id of a row, and that of integers for NULL. */
 static inline enum kind_id kind_id_of(const struct kind *kind)

@@ -32,6 +32,7 @@ enum text_notation {
     TEXT_NOTHING, /* of any row: no token is read */
     TEXT_TIME,    /* kind_time.h */
     TEXT_IP,      /* kind_ip.h */
+    TEXT_OTHER,   /* as the kind reads it (kind.h), on the CPU alone */
     TEXT_BYTES,   /* the bytes of the field, at most TEXT_BYTES_MAX */
 };
 

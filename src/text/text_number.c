@@ -109,6 +109,7 @@ bool text_number_read_any(const struct text_rules *rules, const char *token, siz
     case TEXT_NOTHING:
     case TEXT_TIME:
     case TEXT_IP:
+    case TEXT_OTHER:
     case TEXT_BYTES:
         return false;
     }

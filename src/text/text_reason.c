@@ -226,22 +226,27 @@ static bool text_reason_is_header(const struct text_reading *reading, const char
     return letters > 0;
 }
 
-/* The kind of the column that the token would be one of, or "". */
-static const char *text_reason_choose_kind(const struct text_reading *reading, const char *text,
-                                           size_t bytes)
+/* Writes the kind of the column that the token would be one of, or "". */
+static void text_reason_choose_kind(const struct text_reading *reading, const char *text,
+                                    size_t bytes, char out[TEXT_ADVICE_SIZE])
 {
     const struct kind_time_rules time = {.is_cell = true};
+    const struct kind *units = kind_find_units(text, bytes);
     struct kind_ip address;
     int64_t value;
 
+    *out = '\0';
     if (reading->rules->from_zero || bytes == 0)
-        return "";
-    if (!text_reason_is_decimal(text, bytes) &&
-        kind_time_read(&time, text, bytes, bytes, &value, NULL) > 0)
-        return "try COLUMN:time";
-    if (kind_ip_read(text, bytes, &address))
-        return "try COLUMN:ip";
-    return reading->is_value || !text_reason_has_letter(text, bytes) ? "" : "try COLUMN:text";
+        return;
+    if (units)
+        snprintf(out, TEXT_ADVICE_SIZE, "try COLUMN:%s", units->name);
+    else if (!text_reason_is_decimal(text, bytes) &&
+             kind_time_read(&time, text, bytes, bytes, &value, NULL) > 0)
+        strcpy(out, "try COLUMN:time");
+    else if (kind_ip_read(text, bytes, &address))
+        strcpy(out, "try COLUMN:ip");
+    else if (!reading->is_value && text_reason_has_letter(text, bytes))
+        strcpy(out, "try COLUMN:text");
 }
 
 /* A rule of a list, of which the first that is so gives the advice; the last one is. */
@@ -284,6 +289,28 @@ static const char *text_reason_advise_time(const struct text_reading *reading,
     return advice[kind_time_find_fault(&time, text, token->bytes, bytes)];
 }
 
+/* Whether values are numbers with units, which their kind reads. */
+static bool text_reason_is_unit(const struct text_reading *reading)
+{
+    return reading->rules->notation > TEXT_OPAQUE &&
+           kind_rows[reading->element->kind].scale == KIND_NUMBERS;
+}
+
+/* Writes the kind with the decimals that a number with a unit needs, if more would do. */
+static void text_reason_find_decimals(const struct text_reading *reading, const char *text,
+                                      size_t bytes, char out[TEXT_ADVICE_SIZE])
+{
+    const struct kind *kind = &kind_rows[reading->element->kind];
+    struct element finer = *reading->element;
+    __int128 value;
+
+    while (finer.decimals < kind->decimals_max && !*out) {
+        finer.decimals++;
+        if (kind->read(&finer, text, bytes, &value))
+            snprintf(out, TEXT_ADVICE_SIZE, "try COLUMN:%s.%u", kind->name, finer.decimals);
+    }
+}
+
 /* Writes advice about an invalid token, such as " (try --decimals 1)", or "". */
 static void text_advise_token(const struct text_reading *reading, const struct text_token *token,
                               char out[TEXT_ADVICE_SIZE])
@@ -310,7 +337,6 @@ static void text_advise_token(const struct text_reading *reading, const struct t
                           bytes < reading->bytes && (text[bytes] == ' ' || text[bytes] == '\t');
     const bool may_be_text = reading->takes_texts && reading->is_value && rules->field != 0 &&
                              has_letter && text_is_text(text, bytes, true);
-    const char *kind = text_reason_choose_kind(reading, text, bytes);
     const char separator = has_delimiter ? '\0' : text_reason_find_separator(rules, text, bytes);
     const char *foreign = "numbers written so are not read: see NOT READ in the manual";
     const struct text_rules hex = {.notation = TEXT_HEX};
@@ -324,6 +350,8 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         text_reason_is_decimal(point + 1 + TEXT_DECIMALS_MAX, decimals - TEXT_DECIMALS_MAX);
     char fixed[TEXT_ADVICE_SIZE];
     char of_year[TEXT_ADVICE_SIZE];
+    char finer[TEXT_ADVICE_SIZE] = "";
+    char kind[TEXT_ADVICE_SIZE];
     size_t next = 0;
     size_t length;
     const char *line = text_reason_find_line(reading, token->offset, &length);
@@ -332,6 +360,9 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         text_line_next(rules, text, bytes, &next, &quoted);
     snprintf(fixed, sizeof fixed, reading->is_value ? "try --decimals %zu" : "try COLUMN:.%zu",
              decimals);
+    text_reason_choose_kind(reading, text, bytes, kind);
+    if (text_reason_is_unit(reading))
+        text_reason_find_decimals(reading, text, bytes, finer);
     snprintf(of_year, sizeof of_year, "is it a day of %u? --year N takes another", reading->year);
     const struct text_rule list[] = {
         {reading->ends_run && text_reason_is_missing(text, bytes), "try --invalid ignore"},
@@ -341,7 +372,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {element_is_time(reading->element) && reading->year > 0, of_year},
         {element_is_time(reading->element) && !reading->has_format,
          text_reason_advise_time(reading, token)},
-        {rules->notation > TEXT_OPAQUE, ""},
+        {rules->notation > TEXT_OPAQUE, finer},
         {!reading->is_json && text_reason_is_json(is_word ? text : line, is_word ? bytes : length),
          TEXT_ADVICE_JSON},
         {!reading->is_json && reading->begins_file && token->offset == 0 &&
@@ -449,13 +480,14 @@ bool text_explain_kind(const char *line, size_t bytes, const char *name, char ou
 {
     const size_t where = strcspn(name, ":");
     const char *colon = strrchr(name, ':');
+    char kinds[KIND_NAMES_SIZE];
+
+    kind_names(kinds);
     if (where == 0 || !colon ||
         (!memmem(line, bytes, name, where) && strspn(name, "-0123456789") != where))
         return false;
     snprintf(out, TEXT_ADVICE_SIZE,
-             "'%.24s' is no kind: int hex .N time localtime ip text, or with a width int/100 "
-             "time/15m ip/24",
-             colon + 1);
+             "'%.24s' is no kind: %s, or with a width int/100 time/15m ip/24", colon + 1, kinds);
     return true;
 }
 
@@ -467,6 +499,7 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
     struct text_rules header = *rules;
     struct text_field field = {.begin = 0};
     char found[TEXT_ADVICE_SIZE];
+    char quoted[TEXT_ADVICE_SIZE] = ""; /* a name that has a colon behind this one */
 
     header.delimiter = !has_delimiter && memchr(line, '\t', bytes) ? '\t' : rules->delimiter;
     for (size_t next = 0; text_line_next(&header, line, bytes, &next, &field);) {
@@ -476,6 +509,11 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
         size_t end = field.end - is_quoted;
         text_line_trim(line, &begin, &end);
         nearest_try(&search, line + begin, end - begin);
+        const size_t length = strlen(name);
+        if (end - begin > length && memcmp(line + begin, name, length) == 0 &&
+            line[begin + length] == ':')
+            snprintf(quoted, sizeof quoted, "try '\"%.*s\"': in quotes it is a name",
+                     (int)(end - begin < 64 ? end - begin : 64), line + begin);
     }
     const bool is_json = text_reason_is_json(line, bytes);
     if (is_json)
@@ -485,6 +523,7 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
         snprintf(found, sizeof found, "did you mean %.*s?", (int)search.word_length, search.word);
     const struct text_rule list[] = {
         {is_json, found},
+        {*quoted, quoted},
         {!search.word && name[strspn(name, "0123456789-")] == '\0',
          "give one field, by its number or name"},
         {memchr(line, '\0', bytes), TEXT_ADVICE_BINARY},
@@ -637,6 +676,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     char shown[TEXT_REASON_SHOWN + 4];
     char advice[TEXT_ADVICE_SIZE];
     char decimals[24] = "";
+    __int128 value;
     const bool is_other = /* that has not been said */
         !reading->is_value && !rules->from_zero && (is_kind || !reading->is_group);
 
@@ -682,6 +722,10 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         snprintf(out, TEXT_REASON_SIZE, "the bucket of '%s' begins below the least %s%s%s", shown,
                  reading->element->name, decimals,
                  reading->element->bytes < sizeof(int64_t) ? " (try -t i64)" : "");
+    else if (text_reason_is_unit(reading) &&
+             kind_rows[reading->element->kind].read(reading->element, begin, token->bytes, &value))
+        snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s", shown,
+                 kind_rows[reading->element->kind].name);
     else if (*type || misfit == TEXT_MISFIT_RANGE)
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s%s%s%s%s", shown,
                  reading->element->name, decimals, *type ? " (try -t " : "", type,

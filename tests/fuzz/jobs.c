@@ -301,7 +301,7 @@ static void run_trial(const struct trial *trial, struct jobs_input *input)
         words[count++] = names[1];
     words[count] = NULL;
     optind = 0;
-    if (options_parse(&options, (int)count, words, false, &failure) == STATUS_OK &&
+    if (options_parse(&options, (int)count, words, false, NULL, &failure) == STATUS_OK &&
         makes_job(&options, trial)) {
         struct expected expected;
         expected_make(&expected, trial, names);

@@ -177,7 +177,7 @@ static void check_words(char **words, size_t count)
     struct failure failure = {.status = STATUS_OK};
 
     optind = 0; /* getopt begins anew */
-    enum status status = options_parse(&options, (int)count, words, false, &failure);
+    enum status status = options_parse(&options, (int)count, words, false, NULL, &failure);
     check_help(&options);
     if (status != STATUS_OK) {
         check_failure(status, &failure);

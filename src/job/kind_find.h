@@ -1,0 +1,54 @@
+/*
+ * Finds the kind of a column from the values at the beginning of the input. The result of a run is
+ * then that of the same command with the kind typed.
+ *
+ * Functions are thread-safe on distinct structs.
+ */
+#ifndef GPUHIST_KIND_FIND_H
+#define GPUHIST_KIND_FIND_H
+
+#include "job/kind.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Room for KIND.N and a NUL. */
+#define KIND_FIND_SIZE 16
+
+/* What is known of the values of a column. All zeros: there was none. */
+struct kind_find {
+    bool skips_null;         /* of JSON: null is no value. Set by the caller */
+    size_t values;           /* that are not empty, */
+    size_t integers;         /* and how many of them are digits with or without a minus, */
+    size_t numbers;          /* have digits, maybe a sign and a point, */
+    size_t times;            /* are times, */
+    size_t addresses;        /* and are addresses as they are printed */
+    size_t exponents;        /* numbers with an exponent, which are none of these */
+    bool has_leading_zero;   /* an integer has */
+    bool has_offset;         /* a time has one, or Z */
+    bool reads_on;           /* a time has words behind its field */
+    unsigned whole_digits;   /* before the point, the most of all, */
+    unsigned decimals;       /* and behind it, */
+    unsigned decimals_least; /* and the fewest of numbers */
+    unsigned fraction;       /* digits of seconds, the most of all */
+};
+
+/* Adds a value. */
+void kind_find_add(struct kind_find *found, const struct kind_text *text);
+
+/* How the values of a column are used. */
+enum kind_find_use {
+    KIND_FIND_NUMBERS,   /* as numbers: a name is none that helps */
+    KIND_FIND_KEYS,      /* equal ones are one: all have to be written alike */
+    KIND_FIND_COMPARISON /* a condition */
+};
+
+/*
+ * Writes the kind of the values as it would be typed; "" is that of a column without a kind, which
+ * also tells best what is wrong with a mixture. Returns NULL, or what is wrong with the values as
+ * keys, for a message that ends with kinds to type, which are then in `kind`.
+ */
+const char *kind_find_choose(const struct kind_find *found, enum kind_find_use use,
+                             char kind[KIND_FIND_SIZE]);
+
+#endif

@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# Kinds that are found in the input: the law is that of tests/found_kinds.py.
+
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    printf '%s\n' ms,path,at,ip,zip,status 1.25,/a,2026-11-21T13:45:02Z,10.0.0.1,01234,200 \
+        2.5,/b,2026-11-21T14:45:02Z,10.0.0.2,94110,404 7.75,/a,2026-11-22T13:45:02Z,::1,01234,200 >in
+}
+
+refused() { # refused STATUS MESSAGE ARGUMENT...
+    run --separate-stderr gpuhist "${@:3}"
+    assert_failed "$1" "$2"
+}
+
+@test "the result is that of the same command with the kind typed, or an error" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    run -0 "$PYTHON" "$srcdir/tests/found_kinds.py" "$GPUHIST" $((RANDOM))
+}
+
+@test "numbers, times, addresses and texts are found, as values, groups and in conditions" {
+    [ "$(gpuhist reduce sum,max --csv -f ms in)" = $'sum\t11.50\nmax\t7.75' ]
+    [ "$(gpuhist reduce p50 --csv -f ms --by path in)" = $'/a\t1.25\n/b\t2.50' ]
+    [ "$(gpuhist uniq --csv -f path in)" = $'/a\t2\n/b\t1' ]
+    [ "$(gpuhist uniq --csv -f ip in)" = $'10.0.0.1\t1\n10.0.0.2\t1\n::1\t1' ]
+    [ "$(gpuhist uniq --csv -f zip in)" = $'01234\t2\n94110\t1' ]
+    [ "$(gpuhist reduce max --csv -f at in)" = 2026-11-22T13:45:02Z ]
+    [ "$(gpuhist --csv -f ms --range 0:2.5 --bins 2 -q in)" = $'1.25\t2.50\t1' ]
+    [ "$(gpuhist --csv -f ms --width 0.5 in | head -n 1)" = $'1.00\t1.50\t1' ]
+    [ "$(gpuhist --csv -f ms --edges 0,1.5,8 in)" = $'0.00\t1.50\t1\n1.50\t8.00\t2' ]
+    [ "$(gpuhist count --csv -f ms --ge 2.5 in)" = 2 ]
+    for where in path=/a 'path!=/b' 'path^=/a' 'at>=2026-11-21T14:00' zip=01234 ip=10.0.0.0/8 'ms>2.125' 'ms!=1.250'; do
+        [ "$(gpuhist count --all --csv --where "$where" in)" = 2 ]
+        [ "$(gpuhist count --all --csv --where "$where" <in)" = 2 ]
+        [ "$(tail -c +1 in | gpuhist count --all --csv --where "$where")" = 2 ]
+    done
+}
+
+@test "the first 64 KiB are of all files, decoded; -v and --save say what was found" {
+    printf 'v\n1\n2\n' >whole
+    printf 'v\n2.5\n' | gzip >point.gz
+    [ "$(gpuhist reduce sum --csv -f v whole point.gz)" = 5.5 ]
+    [ "$(gpuhist reduce sum --csv -f v <(cat whole))" = 3 ]
+    run --separate-stderr gpuhist reduce sum -v --csv -f ms --by path in
+    [[ $stderr == *"found in the input: -f ms:.2"*"found in the input: --by path:text"* ]]
+    run --separate-stderr gpuhist uniq --csv -f path --save state in
+    [ "$stderr" = "gpuhist: note: the state is of a kind that was found: -f path:text" ]
+    [ "$(gpuhist merge state state)" = $'/a\t4\n/b\t2' ]
+    # 64 KiB of integers: what follows is invalid, as it is with the kind typed
+    { seq 20000; echo 1.5; } >in
+    refused 1 "in:20001: invalid integer '1.5'" reduce sum -f 1 in
+}
+
+@test "two kinds that are possible are an error that names them, and what is typed is not overruled" {
+    refused 2 "the values of 'ms' are numbers with different decimals: try 'ms:.2' or 'ms:text'" uniq --csv -f ms in
+    [ "$(gpuhist uniq --csv -f ms:.2 in | wc -l)" = 3 ] && [ "$(gpuhist uniq --csv -f ms:text in | wc -l)" = 3 ]
+    printf '[21/Nov/2026:13:45:02 +0100] x\n' >log
+    refused 2 "the values of '1' are times of which the next words may be a part: try '1:time' or '1:localtime'" uniq -f 1 log
+    [ "$(gpuhist uniq -f 1:time log)" = $'2026-11-21T12:45:02Z\t1' ]
+    [ "$(gpuhist uniq -f 1:localtime log)" = $'2026-11-21T13:45:02\t1' ]
+    refused 2 "--where 'path>5' compares texts: add a kind" count --all --csv --where 'path>5' in
+    refused 1 "in:2: invalid integer '/a'" uniq --csv -f path:int in
+    refused 1 "in:2: invalid integer '1.25'" reduce sum -t i64 --csv -f ms in
+    refused 1 "in:2: invalid number" reduce sum --decimals 1 --csv -f ms in
+    refused 1 "in:2: invalid integer '/a'" reduce sum --csv -f path in
+    refused 2 "invalid --range '0:x'" --csv -f ms --range 0:x in
+    refused 2 "'5xx' is not an integer" count --all --csv --where status=5xx in
+    [ -z "$(: | gpuhist uniq -f 1)" ]
+}
