@@ -200,8 +200,8 @@ same_as() {
             gpuhist $words | cmp expected -
         done
         case $operation in
-            reduce | count) grep -q 'tsv, csv, json, jsonl$' expected ;;
-            uniq | merge | histogram) grep -q 'jsonl; of bins: raw, npy, gnuplot, svg$' expected ;;
+            reduce | count) grep -q 'tsv, csv, json, jsonl, markdown$' expected ;;
+            uniq | merge | histogram) grep -q '^ *of bins: raw, npy, gnuplot, svg$' expected ;;
         esac
         [ "$(grep -c svg expected)" = "$([[ $operation =~ ^(uniq|merge|histogram)$ ]] && echo 1 || echo 0)" ]
     done

@@ -47,10 +47,10 @@ load helpers
     assert_failed 2 "--weight 'ms:.1' can be of kind int or hex alone"
     for format in raw gnuplot; do
         run --separate-stderr gpuhist uniq --csv -f ms:.1 --by status --format $format in
-        assert_failed 2 "--by does not go with --format $format (tsv, csv, json, jsonl, svg, --plot)"
+        assert_failed 2 "--by does not go with --format $format (tsv, csv, json, jsonl, markdown, svg, --plot)"
         gpuhist uniq --csv -f ms:.1 --by status --save state -o /dev/null in
         run --separate-stderr gpuhist merge --format $format state
-        assert_failed 2 "--by does not go with --format $format (tsv, csv, json, jsonl, svg, --plot)"
+        assert_failed 2 "--by does not go with --format $format (tsv, csv, json, jsonl, markdown, svg, --plot)"
     done
     # widths of the only column
     run -0 gpuhist uniq -f 1:int/5 < <(printf '%s\n' -7 -1 7 5)
@@ -247,9 +247,19 @@ END
     refused 2 "uniq of addresses does not go with --quantiles (see" uniq -f 1:ip --quantiles 50
     refused 2 "uniq of texts does not go with --plot (--percent prints shares)" uniq -f 1:text --plot
     refused 2 "uniq of addresses does not go with --plot (--percent prints shares)" uniq -f 1:ip --plot
-    refused 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl)" uniq -f 1:text --format npy
-    refused 2 "uniq of texts does not go with --format svg (tsv, csv, json, jsonl)" uniq -f 1:text --format svg --zeros
-    refused 2 "uniq of addresses does not go with --format raw (tsv, csv, json, jsonl)" uniq -f 1:ip --format raw
+    refused 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl, markdown)" uniq -f 1:text --format npy
+    refused 2 "uniq of texts does not go with --format svg (tsv, csv, json, jsonl, markdown)" uniq -f 1:text --format svg --zeros
+    refused 2 "uniq of addresses does not go with --format raw (tsv, csv, json, jsonl, markdown)" uniq -f 1:ip --format raw
+    gpuhist uniq -f 1:text --save texts -o /dev/null in
+    gpuhist --width 1h -f 1:time --save times -o /dev/null <<<2026-01-01
+    local option
+    for option in '--format gnuplot' '--format raw' --zeros --quantiles=50 --plot; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist merge $option texts
+        assert_failed 2 "uniq of texts does not go with ${option%=*}"
+    done
+    run --separate-stderr gpuhist merge --format gnuplot times
+    assert_failed 2 "--format gnuplot does not go with times"
     run -0 gpuhist uniq -f 1:text --percent --format jsonl in
     refused 2 "can be of kind int or hex alone" uniq -f 1 --weight 1:time
     refused 2 "^= and *= are for texts" uniq -f 1 --where '1:int^=7'

@@ -321,5 +321,5 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
     run -0 gpuhist count --ge 2 --format csv < <(int32 1 2 3)
     [ "$output" = $'ge 2\n2' ]
     run --separate-stderr gpuhist count --ge 2 --format raw </dev/null
-    assert_failed 2 "--format raw does not go with count: tsv, csv, json or jsonl"
+    assert_failed 2 "--format raw does not go with count: tsv, csv, json, jsonl, markdown"
 }

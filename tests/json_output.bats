@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Formats json and jsonl. The oracles are Python's json, and tsv of the same job (json_output.py).
+# Formats json, jsonl and markdown. The oracles are Python's json, and tsv and csv of the same job (json_output.py).
 
 load helpers
 
@@ -10,7 +10,7 @@ compare_json() {
     "$PYTHON" "$srcdir/tests/json_output.py" "$GPUHIST" "$@"
 }
 
-@test "json of drawn jobs is valid, and says what tsv says" { compare_json 1 100; }
+@test "json of drawn jobs is valid, and says what tsv says; markdown says what csv says" { compare_json 1 100; }
 # bats test_tags=slow,plain
 @test "json of many more" { compare_json 101 400; }
 

@@ -1,4 +1,5 @@
-"""Formats json and jsonl of drawn jobs: valid JSON, whose numbers, names and order are those of tsv and csv.
+"""Formats json, jsonl and markdown of drawn jobs: valid JSON, and tables, whose numbers, names and order are
+those of tsv and csv.
 
 usage: json_output.py GPUHIST FIRST COUNT
 
@@ -23,10 +24,11 @@ NAMES = ["ms", "count", "value", "low", "high", "total", "bins", "inside", "grou
          "percent", "cumulative", "other", "quantiles", "by", "by_count", "by_by_total", "sum", "sum_value", "max",
          "p50", "ge 3", 'say "no"', "back\\slash", "a, b", "tab\there", "two\nlines", "\u20ac\U0001f600", "\x01\x1f",
          "\x7f", "\u0085", "\u202e", b"\xff", b"\xc3", b"caf\xe9", b"\xed\xa0\x80", "/", "</script>", "{}", " x ",
-         "\\u0041", "null", "2017"]
+         "\\u0041", "null", "2017", "pi|pe", "a <br> b"]
 TEXTS = [b"", b"x", b"GET /", b'say "no"', b"back\\slash", b"a,b", b"tab\t", b"two\nlines", b"\r", b"\x01\x1f\x7f",
          "\u20ac\U0001f600".encode(), b"\xff", b"\xc3(", b"\xe2\x82", b"\xed\xa0\x80", b"\xf4\x90\x80\x80",
-         b"\\u0041", b"null", b"{}", b"\x00", b"q" * 70, b"\\" * 65, b" "]
+         b"\\u0041", b"null", b"{}", b"\x00", b"q" * 70, b"\\" * 65, b" ",
+         b"pi|pe", b" | ", b"|", b"<br>", b"\r\n", b"\\|"]
 KINDS = {"int": "", "big": "", "hex": ":hex", "fixed": ":.2", "time": ":time.3", "local": ":localtime", "ip": ":ip",
          "text": ":text"}
 ARE_STRINGS = ("time", "local", "ip", "text")
@@ -228,6 +230,43 @@ def cells_of_tsv(data):
     return [[plain(cell) for cell in line.split(b"\t")] for line in data.split(b"\n")[:-1]]
 
 
+def cells_of_csv(data):
+    rows = [[]]
+    for quoted, plain, end in re.findall(rb'(?:"((?:[^"]|"")*)"|([^,\n]*))([,\n])', data):
+        rows[-1].append(quoted.replace(b'""', b'"') or plain)
+        rows += [[]] if end == b"\n" else []
+    return rows[:-1]
+
+
+def cells_of_markdown(line):
+    """The cells of a line, in which nothing else may end one, and all ends of lines are newlines."""
+    require(line[:2] == b"| " and line[-2:] == b" |", line)
+    tokens, cells = re.findall(rb"\\[\\|<]|<br>| \| |[^\\|<]", line[2:-2]), [b""]
+    require(b"".join(tokens) == line[2:-2], line)
+    for token in tokens:
+        if token == b" | ":
+            cells.append(b"")
+        else:
+            cells[-1] += b"\n" if token == b"<br>" else token[-1:]
+    return cells
+
+
+def check_markdown(job, table, rows):
+    """The rows of csv, below a header, and a line that aligns numbers to the right."""
+    header, rules, *found = map(cells_of_markdown, table.split(b"\n")[:-1])
+    rows = [[re.sub(rb"\r\n?", b"\n", cell) for cell in row] for row in rows]
+    require([header, *found] == rows, header, found, rows)
+    known = ["text"] * bool(job.columns) + [job.table.kinds[i] for i in job.groups]
+    if job.is_table:
+        known += ["int"] * bool(job.quantiles) + \
+            [job.table.kinds[job.value]] * sum(name in (b"value", b"low", b"high") for name in header[len(known):])
+    for i, rule in enumerate(rules):
+        cells = [row[i] for row in found if row[i]]
+        is_text = known[i] in ARE_STRINGS if i < len(known) else any(b":" in cell for cell in cells)
+        require(rule == (b":---" if is_text else b"---:") or (i >= len(known) and (job.columns or not cells)),
+                header, rules, i)
+
+
 def text_of(row):
     return ["" if cell is None else str(cell) for cell in row]
 
@@ -343,6 +382,7 @@ def check_job(runs, job):
             wanted = wanted[:len(job.groups) + 1] + wanted[len(job.groups) + 1 + (not job.is_unit):]
         require(values == wanted, "jsonl", values, wanted)
     require(len(found) == len(objects), "jsonl", found, objects)
+    check_markdown(job, runs.run(words, "markdown")[1], cells_of_csv(runs.run(words, "csv")[1]))
     again = runs.run(["merge", *job.output, *job.quantiles], "json", "state")
     require(again[1] == whole, "a state", again, whole)
     return True

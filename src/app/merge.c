@@ -163,10 +163,8 @@ enum status merge_run(const struct options *options, struct failure *failure)
     struct merge merge = {.options = options};
     const struct job *job = &merge.job;
     struct memory_needs needs;
-    enum status status = print_check_format(&options->print, failure);
+    enum status status = print_check(&options->print, failure);
 
-    if (status == STATUS_OK)
-        status = print_check(&options->print, failure);
     if (status == STATUS_OK)
         status = merge_begin(&merge, failure);
     if (status == STATUS_OK) {

@@ -61,10 +61,11 @@ char *options_help(const struct options *options)
             snprintf(names, sizeof names, "  -%c, ", row->letter);
         snprintf(names + 6, sizeof names - 6, "--%s%s%s", row->name, before,
                  argument + (*argument == '['));
-        if (!of_bins || command->traits & OPTIONS_PRINTS_BINS)
-            of_bins = row->help + strlen(row->help);
-        fprintf(help, "%-*s  %.*s\n", OPTIONS_NAMES_WIDTH, names, (int)(of_bins - row->help),
-                row->help);
+        const size_t shown = of_bins ? (size_t)(of_bins - row->help) : strlen(row->help);
+        fprintf(help, "%-*s  %.*s", OPTIONS_NAMES_WIDTH, names, (int)shown, row->help);
+        if (of_bins && command->traits & OPTIONS_PRINTS_BINS)
+            fprintf(help, ";\n%*s%s", OPTIONS_NAMES_WIDTH + 2, "", of_bins + 2);
+        fprintf(help, "\n");
     }
     if (command->action != OPTIONS_INFO)
         fprintf(help, "\n");

@@ -351,8 +351,7 @@ static bool options_saves(const struct options *options)
 }
 
 /* Makes the job one of uniq, with bins of that width. */
-static enum status options_make_uniq(const struct options *options, uint64_t width, struct job *job,
-                                     struct failure *failure)
+static void options_make_uniq(const struct options *options, uint64_t width, struct job *job)
 {
     const struct print_options *print = &options->print;
 
@@ -362,9 +361,6 @@ static enum status options_make_uniq(const struct options *options, uint64_t wid
     /* The greatest counts are found in any order. */
     job->any_order = print->top > 0 && print->quantiles.count == 0 && !print->zeros &&
                      !options_saves(options) && job->range_bins == 0;
-    if (print_check_groups(print, job, failure) != STATUS_OK)
-        return failure->status;
-    return print_check_format(print, failure);
 }
 
 /* Makes the bins. Reads a file of edges only `with_files`. */
@@ -380,11 +376,9 @@ static enum status options_make_histogram(const struct options *options, bool wi
         job->range_bins = options->bins;
         if (options->bins > BINNING_BINS_MAX)
             return binning_init(&job->binning, element, 0, 1, options->bins, failure);
-        return options_make_uniq(options, 1, job, failure);
+        options_make_uniq(options, 1, job);
+        return STATUS_OK;
     }
-    if (print_check_groups(&options->print, job, failure) != STATUS_OK ||
-        print_check_format(&options->print, failure) != STATUS_OK)
-        return failure->status;
     job->outside = options->outside;
     job->needs_values = options->print.quantiles.count > 0;
     if (options->bins > 0)
@@ -412,10 +406,9 @@ static enum status options_make_histogram(const struct options *options, bool wi
                                   options->width > 0 ? options->width
                                                      : (__int128)binning_round_width(low, high),
                                   failure);
-    if (options->width > 0 || job->needs_values)
-        return options_make_uniq(options, options->width > 0 ? (uint64_t)options->width : 1, job,
-                                 failure);
-    job->is_automatic = true;
+    job->is_automatic = options->width == 0 && !job->needs_values;
+    if (!job->is_automatic)
+        options_make_uniq(options, options->width > 0 ? (uint64_t)options->width : 1, job);
     return STATUS_OK;
 }
 
@@ -485,25 +478,25 @@ static enum status options_make_values_of(const struct options *options, bool is
     };
     if (!options->has_type)
         element_parse(is_text ? "i64" : "i32", &job->element);
-    if (options_make_columns(options, value, with_files, job, failure) != STATUS_OK)
+    if (options_make_columns(options, value, with_files, job, failure) != STATUS_OK ||
+        print_check_format(&options->print, job, failure) != STATUS_OK)
         return failure->status;
     switch (job->operation) {
     case OPERATION_HISTOGRAM:
         return options_make_histogram(options, with_files, job, failure);
     case OPERATION_UNIQ:
-        return options_make_uniq(options, 1, job, failure);
+        options_make_uniq(options, 1, job);
+        return STATUS_OK;
     case OPERATION_COUNT:
         if (options->predicate_count == 0)
             return status_fail(failure, STATUS_USAGE, "count needs a predicate, such as --ge 500");
-        if (print_check_values(&options->print, "count", failure) != STATUS_OK)
-            return failure->status;
         return options_make_predicates(options, with_files, job, failure);
     case OPERATION_REDUCE:
         job->reductions = options->reductions;
         job->interpolates = options->interpolate;
         job->any_order =
             !(options->reductions.needs & REDUCTIONS_NEED_ORDER) && !options_saves(options);
-        return print_check_values(&options->print, "reduce", failure);
+        return STATUS_OK;
     case OPERATION_STALIN_SORT:
         job->stalin_sort = options->stalin_sort;
         return STATUS_OK;
@@ -516,13 +509,9 @@ static enum status options_make_values_of(const struct options *options, bool is
 static enum status options_check_kinds(const struct options *options, struct failure *failure)
 {
     const enum operation_id operation = options->command->operation;
-    const struct print_options *print = &options->print;
 
     for (size_t i = 0; i < options->field.count; i++) {
         const struct kind *kind = options->field.list[i].kind;
-        if (options_is_time(&options->field.list[i]) && print->format == &print_gnuplot)
-            return status_fail(failure, STATUS_USAGE,
-                               "--format gnuplot does not go with times (svg does)");
         if (!kind || kind->scale != KIND_NAMES)
             continue;
         if (operation == OPERATION_REDUCE) {
@@ -540,17 +529,6 @@ static enum status options_check_kinds(const struct options *options, struct fai
                                "%s does not take columns of %s: uniq, reduce distinct, --by and "
                                "--where do",
                                job_operation_names[operation], kind->nouns);
-        if (print->format && !print->format->has_values)
-            return status_fail(failure, STATUS_USAGE,
-                               "uniq of %s does not go with --format %s (tsv, csv, json, jsonl)",
-                               kind->nouns, print->format->name);
-        if (print->plot)
-            return status_fail(failure, STATUS_USAGE,
-                               "uniq of %s does not go with --plot (--percent prints shares)",
-                               kind->nouns);
-        if (print->zeros || print->quantiles.count > 0)
-            return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s",
-                               kind->nouns, print->zeros ? "zeros" : "quantiles");
     }
     return STATUS_OK;
 }
@@ -905,7 +883,5 @@ enum status options_check_merged(const struct options *options, const struct job
     if (options->unmergeable[operation])
         return status_fail(failure, STATUS_USAGE, "option --%s does not go with states of %s",
                            options->unmergeable[operation], job_operation_names[operation]);
-    if (operation == OPERATION_REDUCE || operation == OPERATION_COUNT)
-        return print_check_values(&options->print, job_operation_names[operation], failure);
-    return print_check_groups(&options->print, job, failure);
+    return print_check_format(&options->print, job, failure);
 }

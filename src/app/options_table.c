@@ -213,7 +213,7 @@ const struct options_row options_rows[] = {
            CHOICE(print.sort, PRINT_SORT_BIN, "bin count"),
            .expected = "bin, or count (the greatest first)")
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "percent", NULL,
-           "add a column: percentages", FLAG(print.percent, true), .is_common = true)
+           "add a column: percentages", FLAG(print.percent, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "cumulative", NULL,
            "add a column: running totals", FLAG(print.cumulative, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "quantiles", "LIST",
@@ -224,9 +224,14 @@ const struct options_row options_rows[] = {
            "quantiles lie between two values, as in numpy",
            FLAG(interpolate, true))
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "format", "FORMAT",
-           "tsv, csv, json, jsonl; of bins: raw, npy, gnuplot, svg",
-           TARGET(FORMAT, print.format), .words = "tsv csv json jsonl raw npy gnuplot svg",
-           .expected = "tsv, csv, json, jsonl, raw, npy, gnuplot or svg (rsvg-convert makes png)",
+           PRINT_NAMES_OF_LINES "; of bins: raw"
+           PRINT_FORMATS_OF_BINS(PRINT_FORMAT_NAME, PRINT_FORMAT_NAME),
+           TARGET(FORMAT, print.format),
+           .words = "tsv" PRINT_FORMATS_OF_LINES(PRINT_FORMAT_WORD)
+                    " raw" PRINT_FORMATS_OF_BINS(PRINT_FORMAT_WORD, PRINT_FORMAT_WORD),
+           .expected = PRINT_NAMES_OF_LINES ", raw"
+                       PRINT_FORMATS_OF_BINS(PRINT_FORMAT_NAME, PRINT_FORMAT_LAST)
+                       " (rsvg-convert makes png)",
            .is_common = true)
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))

@@ -288,8 +288,9 @@ bool groups_has_bin(const struct groups *groups, const uint64_t *row)
            bin <= binning_floor(element_limit(&job->element) - 1, job->bin_width);
 }
 
-static struct rows_row groups_make_row(const struct job *job, __int128 bin, uint64_t count)
+static struct rows_row groups_make_row(const struct rows *rows, __int128 bin, uint64_t count)
 {
+    const struct job *job = rows->job;
     const __int128 width = job->bin_width;
 
     if (element_is_wide(&job->element)) /* the greatest has none after it */
@@ -300,51 +301,27 @@ static struct rows_row groups_make_row(const struct job *job, __int128 bin, uint
                              binning_edge(&job->binning, (uint64_t)bin + 1), count};
 }
 
-/*
- * next[0] and next[1]: the next row of the table, and the end of the group's. With zeros, next[2]
- * is how many bins have been read, next[3] their number, and next[4] and [5] the first one.
- */
+/* next[0] and next[1]: the next row of the table, and the end of the group's. */
 static size_t groups_rows_read(struct rows *rows, struct rows_row *out, size_t capacity)
 {
     const struct groups *groups = rows->partial;
-    const struct job *job = groups->job;
-    const size_t words = groups->layout->words;
     uint64_t batch[GROUPS_BATCH * (TEXT_COLUMNS_MAX + 2)];
+    size_t some = 1;
     size_t n = 0;
 
-    while (n < capacity) {
+    while (n < capacity && some > 0) {
         const uint64_t left = rows->next[1] - rows->next[0];
-        size_t some = left < GROUPS_BATCH ? (size_t)left : GROUPS_BATCH;
+        some = left < GROUPS_BATCH ? (size_t)left : GROUPS_BATCH;
         some = some < capacity - n ? some : capacity - n;
         struct table_position position = table_seek(groups->ranked, rows->next[0]);
         some = some > 0 ? table_read(groups->ranked, &position, batch, some) : 0;
-        if (!rows->zeros) {
-            for (size_t i = 0; i < some; i++) {
-                const uint64_t *row = batch + i * words;
-                const uint64_t count = row[groups->layout->count];
-                if (count > 0 || job_keeps_zeros(job))
-                    out[n++] = groups_make_row(job, groups_bin(groups, row), count);
-            }
-            rows->next[0] += some;
-            if (some == 0)
-                break;
-            continue;
+        for (size_t i = 0; i < some; i++) {
+            const uint64_t *row = batch + i * groups->layout->words;
+            const uint64_t count = row[groups->layout->count];
+            if (count > 0 || job_keeps_zeros(groups->job))
+                out[n++] = groups_make_row(rows, groups_bin(groups, row), count);
         }
-        if (rows->next[2] == rows->next[3])
-            break;
-        const __int128 first = (__int128)((unsigned __int128)rows->next[5] << 64 | rows->next[4]);
-        size_t used = 0;
-        while (n < capacity && rows->next[2] < rows->next[3]) {
-            const __int128 bin = first + rows->next[2];
-            const uint64_t *row = batch + used * words;
-            const bool is_used = used < some && groups_bin(groups, row) == bin;
-            if (!is_used && used == some && some < left)
-                break; /* more rows are read first */
-            out[n++] = groups_make_row(job, bin, is_used ? row[groups->layout->count] : 0);
-            used += is_used;
-            rows->next[2]++;
-        }
-        rows->next[0] += used;
+        rows->next[0] += some;
     }
     return n;
 }
@@ -356,7 +333,7 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
     const uint64_t bins = job->binning.bins;
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
     const bool keeps_zeros = job_keeps_zeros(job);
-    uint64_t begin = groups->starts[i];
+    uint64_t begin = i < groups->count ? groups->starts[i] : 0;
     uint64_t end = begin;
 
     *rows = (struct rows){
@@ -369,7 +346,7 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
         .read = groups_rows_read,
     };
     /* Empty rows at both ends are left out; the values outside the bins are in the last rows. */
-    for (uint64_t k = begin; k < groups->starts[i + 1]; k++) {
+    for (uint64_t k = begin; i < groups->count && k < groups->starts[i + 1]; k++) {
         const uint64_t *row = groups_row(groups, k, buffer);
         const uint64_t count = row[groups->layout->count];
         const __int128 bin = groups_bin(groups, row);
@@ -393,7 +370,5 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
         first = end > begin ? groups_bin(groups, groups_row(groups, begin, buffer)) : 0;
         last = end > begin ? groups_bin(groups, groups_row(groups, end - 1, buffer)) : -1;
     }
-    rows->next[3] = (uint64_t)(last - first + 1);
-    rows->next[4] = (uint64_t)first;
-    rows->next[5] = (uint64_t)((unsigned __int128)first >> 64);
+    rows_fill(rows, first, last, groups_make_row);
 }

@@ -106,7 +106,7 @@ struct rows;
 
 /*
  * Starts at the first row (rows.h) of group i of a finalized partial of histogram, whose bins the
- * job gives, or of uniq or reductions. The partial must outlive `rows`.
+ * job gives, or of uniq or reductions; group `count` has none. The partial must outlive `rows`.
  */
 void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t i, bool zeros);
 

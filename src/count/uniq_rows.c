@@ -4,8 +4,7 @@
  * first.
  *
  * next[0..4) is a position in the table, which ends with the part that is read; next[4] is the next
- * bin of the window, and next[5] the end of its bins. With empty bins, which takes a table in
- * ascending order, next[1] is the number of rows read instead: such a table does not use it.
+ * bin of the window, and next[5] the end of its bins.
  */
 #include "config.h"
 
@@ -29,7 +28,7 @@ static uint64_t uniq_window_bins(const struct uniq *uniq)
     return window ? window->bins : 0;
 }
 
-static size_t uniq_rows_read_used(struct rows *rows, struct rows_row *out, size_t capacity)
+static size_t uniq_rows_read(struct rows *rows, struct rows_row *out, size_t capacity)
 {
     const struct uniq *uniq = rows->partial;
     const struct growing_window *window = uniq_window(uniq);
@@ -57,29 +56,6 @@ static size_t uniq_rows_read_used(struct rows *rows, struct rows_row *out, size_
     memcpy(rows->next, position.next, sizeof position.next);
     for (size_t i = 0; i < n; i++)
         out[i] = uniq_row(rows, uniq_bin(uniq, entries[i].key), entries[i].count);
-    return n;
-}
-
-static size_t uniq_rows_read_zeros(struct rows *rows, struct rows_row *out, size_t capacity)
-{
-    const __int128 first = ((const struct uniq *)rows->partial)->first;
-    size_t n = 0;
-
-    while (n < capacity) {
-        struct rows ahead = *rows;
-        struct rows_row used;
-        if (uniq_rows_read_used(&ahead, &used, 1) == 0)
-            break;
-        for (bool is_used = false; n < capacity && !is_used; rows->next[1]++) {
-            const __int128 bin = first + rows->next[1];
-            is_used = bin * rows->job->bin_width == used.low;
-            out[n++] = uniq_row(rows, bin, is_used ? used.count : 0);
-            if (is_used) {
-                rows->next[0] = ahead.next[0];
-                rows->next[4] = ahead.next[4];
-            }
-        }
-    }
     return n;
 }
 
@@ -120,9 +96,11 @@ void uniq_rows_begin(struct rows *rows, const struct job *job, const struct uniq
         .inside = uniq->elements,
         .is_sparse = true,
         .rows_max = table_distinct(uniq->table) + uniq_window_bins(uniq),
-        .read = zeros && !job->any_order ? uniq_rows_read_zeros : uniq_rows_read_used,
+        .read = uniq_rows_read,
     };
     uniq_rows_narrow(rows, 0, 1);
     if (!zeros)
         rows->narrow = uniq_rows_narrow;
+    else if (!job->any_order)
+        rows_fill(rows, uniq->first, uniq->last, uniq_row);
 }

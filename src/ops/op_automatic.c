@@ -153,9 +153,9 @@ uint64_t op_automatic_begin_rows(struct rows *rows, const struct job *job,
                                  const struct print_options *options)
 {
     const struct print_format *format = print_rows_format(options);
-    const uint64_t bins = format != &print_plot  ? GROWING_HISTOGRAM_RESULT_BINS
-                          : job->group_count > 0 ? print_heat_plot_lines(options)
-                                                 : print_plot_lines(options);
+    const uint64_t bins = format->automatic_bins
+                              ? format->automatic_bins(options, job->group_count > 0)
+                              : GROWING_HISTOGRAM_RESULT_BINS;
     const uint64_t width = growing_histogram_width(histogram, bins);
     struct rows values;
 

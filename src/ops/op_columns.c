@@ -176,12 +176,13 @@ static enum status op_columns_print(struct writer *writer, const struct job *job
                                     struct failure *failure)
 {
     const struct op_columns_partial *self = partial;
-    const bool is_json = options->format == &print_json;
+    const struct print_result result = {.options = options,
+                                        .format = print_values_format(options),
+                                        .job = job,
+                                        .list = "columns"};
     struct print_options own = *options;
 
-    if (is_json)
-        writer_print(writer, "%s\"operation\":\"%s\",\"columns\":[\n", print_object_begin(options),
-                     job_operation_names[job->operation]);
+    print_begin(writer, &result);
     for (size_t i = 0; i < self->count; i++) {
         const struct op_columns_run *run = &self->runs[i];
         own.column = job->columns[i].where;
@@ -189,7 +190,7 @@ static enum status op_columns_print(struct writer *writer, const struct job *job
         if (run->operation->print(writer, run->job, run->partial, &own, failure) != STATUS_OK)
             return failure->status;
     }
-    writer_write_text(writer, is_json ? "]}\n" : "");
+    print_end(writer, &result);
     return STATUS_OK;
 }
 

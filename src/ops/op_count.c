@@ -187,12 +187,13 @@ static enum status op_count_print(struct writer *writer, const struct job *job, 
     const struct print_values values = {
         .job = job,
         .partial = partial,
+        .options = options,
         .groups = 1,
         .find = op_count_find,
     };
 
     (void)failure;
-    print_values(writer, options, &values);
+    print_values(writer, &values);
     return STATUS_OK;
 }
 

@@ -363,32 +363,29 @@ static void op_groups_find(const struct print_values *values, size_t group,
     }
 }
 
-/*
- * Writes the values of the columns of a row's group, in json (no separator) as members, each with a
- * separator behind it.
- */
+/* Writes the values of the columns of a row's group as fields of a line, and what is between. */
 static void op_groups_write_columns(const struct groups *groups, const uint64_t *row,
-                                    const struct print_prefixes *prefixes, char separator,
-                                    struct writer *writer)
+                                    const struct print_prefixes *prefixes,
+                                    const struct print_format *format, struct writer *writer)
 {
     const struct job *job = groups->job;
-    const bool is_json = separator == '\0';
     char value[ELEMENT_TEXT_SIZE];
     size_t bytes;
 
     for (size_t i = 0; i < job->group_count; i++) {
         const struct element *element = &job->columns[job_group_column(job) + i].element;
-        if (is_json)
+        if (format->has_names)
             print_write_group_member(writer, job, prefixes, i);
         if (element_is_text(element)) {
             const char *text = groups_text(groups, row[groups->words[i]], &bytes);
-            print_write_text(writer, text, bytes, separator);
+            print_write_text(writer, text, bytes, format);
         } else {
-            bytes = (is_json ? element_write_json : element_write)(value, element,
-                                                                   groups_value(groups, row, i));
+            bytes =
+                (format->has_names ? element_write_json
+                                   : element_write)(value, element, groups_value(groups, row, i));
             writer_write(writer, value, bytes);
         }
-        writer_write(writer, is_json ? "," : &separator, 1);
+        print_write_word(writer, format, PRINT_WORD_NEXT);
     }
 }
 
@@ -397,7 +394,7 @@ static void op_groups_write_group(const struct print_values *values,
 {
     const struct op_groups_values *self = values->partial;
 
-    op_groups_write_columns(self->groups, found->row, &values->prefixes, values->separator, writer);
+    op_groups_write_columns(self->groups, found->row, &values->prefixes, values->format, writer);
 }
 
 /* Prints the groups of reduce and count, or without --by what is found of all values. */
@@ -412,6 +409,7 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
     const struct print_values values = {
         .job = job,
         .partial = &self,
+        .options = options,
         .groups = job->group_count > 0 ? groups->count : 1,
         .find = op_groups_find,
         .write_group = job->group_count > 0 ? op_groups_write_group : NULL,
@@ -419,7 +417,7 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
 
     if (!self.rows)
         return status_fail(failure, STATUS_DATA, "no memory for printing groups");
-    print_values(writer, options, &values);
+    print_values(writer, &values);
     free(self.rows);
     return groups_check(groups, failure);
 }
@@ -462,15 +460,6 @@ static enum status op_groups_make_automatic(const struct groups *groups, uint64_
     return STATUS_OK;
 }
 
-/* The `read` of rows of no group. */
-static size_t op_groups_read_none(struct rows *rows, struct rows_row *out, size_t capacity)
-{
-    (void)rows;
-    (void)out;
-    (void)capacity;
-    return 0;
-}
-
 /* Prints the groups of histogram and uniq, each with its values in front of its lines. */
 static enum status op_groups_print_rows(struct writer *writer, const struct groups *groups,
                                         const struct print_options *options,
@@ -478,9 +467,14 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
 {
     const struct job *job = groups->job;
     const struct print_format *format = print_groups_format(options, job);
-    const bool has_header = format == &print_csv || (format == &print_tsv && options->header_out);
-    const bool is_json = format == &print_json || format == &print_jsonl;
-    const bool is_object = format == &print_json && job->group_count > 0;
+    const bool has_groups = job->group_count > 0;
+    const struct print_result result = {.options = options,
+                                        .format = format,
+                                        .job = job,
+                                        .list = "groups",
+                                        .is_unit = groups_are_unit(job) && !job->is_automatic &&
+                                                   job->range_bins == 0,
+                                        .column = print_rows_column};
     struct print_options own = *options;
     struct writer *prefix = writer_create_memory(ELEMENT_TEXT_SIZE);
     struct print_prefixes prefixes;
@@ -491,43 +485,25 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
     if (!prefix)
         return status_fail(failure, STATUS_DATA, "no memory for printing groups");
     print_find_prefixes(&prefixes, job, format, NULL);
-    if (is_object)
-        writer_print(
-            writer, "%s\"operation\":\"%s\",\"groups\":[", print_object_begin(options),
-            job_operation_names[job->range_bins > 0 ? OPERATION_HISTOGRAM : job->operation]);
-    for (size_t i = 0; has_header && i < job->group_count; i++) {
-        print_values_field(writer, job_group_name(job, i), format->separator);
-        writer_write(writer, &format->separator, 1);
-    }
-    own.group = job->group_count > 0 ? "" : NULL;
+    if (has_groups)
+        print_begin(writer, &result);
     own.format = format;
-    if (groups->count == 0 && (has_header || job->group_count == 0)) { /* the rest of the header */
-        const struct rows none = {.job = job,
-                                  .is_unit = groups_are_unit(job) && !job->is_automatic &&
-                                             job->range_bins == 0,
-                                  .read = op_groups_read_none};
-        own.other = options->other && job->group_count == 0; /* a line a group */
-        status = print_rows(writer, &none, &own, failure);
-    }
-    for (uint64_t g = 0; g < groups->count && status == STATUS_OK; g++) {
+    for (uint64_t g = 0; g < (has_groups ? groups->count : 1) && status == STATUS_OK; g++) {
         struct growing_histogram *automatic = NULL;
         struct range_histogram range = {.histogram = NULL};
         struct rows values;
         struct rows rows;
         writer_restart(prefix);
-        if (is_json)
-            writer_write_text(prefix, is_object ? "{" : print_object_begin(options));
-        op_groups_write_columns(groups, groups_first_row(groups, g, buffer), &prefixes,
-                                is_json ? '\0' : format->separator, prefix);
+        if (format->has_names && !format->is_document)
+            writer_write_text(prefix, print_object_begin(options));
+        if (has_groups)
+            op_groups_write_columns(groups, groups_first_row(groups, g, buffer), &prefixes, format,
+                                    prefix);
         const char *group = writer_memory(prefix, &own.group_bytes);
         if (!group)
             status = status_fail(failure, STATUS_DATA, "no memory for printing groups");
-        own.group = job->group_count > 0 ? group : NULL;
+        own.group = has_groups ? group : NULL;
         own.is_next_group = g > 0;
-        if (is_object) {
-            writer_write_text(writer, g > 0 ? "," : "\n");
-            writer_write(writer, group, group ? own.group_bytes : 0);
-        }
         if (status == STATUS_OK && job->is_automatic)
             status =
                 op_groups_make_automatic(groups, g, g, &own, &rows, &width, &automatic, failure);
@@ -538,15 +514,14 @@ static enum status op_groups_print_rows(struct writer *writer, const struct grou
             status = range_histogram_create(&range, job, &values, failure);
             range_histogram_rows_begin(&rows, &range, &values, options->zeros);
         }
-        if ((job->is_automatic || job->range_bins > 0) && has_header)
-            rows.is_unit = false; /* rows of all groups have its fields */
         if (status == STATUS_OK)
             status = print_rows(writer, &rows, &own, failure);
         growing_histogram_destroy(automatic);
         range_histogram_destroy(&range);
     }
     writer_discard(prefix);
-    writer_write_text(writer, is_object ? "]}\n" : "");
+    if (has_groups)
+        print_end(writer, &result);
     return status == STATUS_OK ? groups_check(groups, failure) : status;
 }
 
@@ -587,11 +562,9 @@ static enum status op_groups_print(struct writer *writer, const struct job *job,
                                    const void *partial, const struct print_options *options,
                                    struct failure *failure)
 {
-    const struct print_format *format = print_groups_format(options, job);
-
     if (job->operation == OPERATION_REDUCE || job->operation == OPERATION_COUNT)
         return op_groups_print_values(writer, partial, options, failure);
-    if (format == &print_svg || format == &print_plot)
+    if (print_groups_format(options, job)->heat)
         return op_groups_print_heat(writer, partial, options, failure);
     return op_groups_print_rows(writer, partial, options, failure);
 }
@@ -623,7 +596,7 @@ static void op_groups_note(const struct job *job, const void *partial,
     const uint32_t texts = job_has_texts(job) ? dictionary_count(job->context->dictionary) : 0;
     unsigned others = 0;
 
-    if (options->format != &print_json && options->format != &print_jsonl)
+    if (!options->format || !options->format->has_names)
         return;
     for (uint32_t rank = 0; rank < texts; rank++) {
         size_t bytes;

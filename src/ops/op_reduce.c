@@ -260,12 +260,13 @@ static enum status op_reduce_print(struct writer *writer, const struct job *job,
     const struct print_values values = {
         .job = job,
         .partial = partial,
+        .options = options,
         .groups = 1,
         .find = op_reduce_find,
     };
 
     (void)failure;
-    print_values(writer, options, &values);
+    print_values(writer, &values);
     return STATUS_OK;
 }
 

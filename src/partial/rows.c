@@ -33,6 +33,30 @@ size_t rows_read_counts(struct rows *rows, uint64_t *counts, size_t capacity)
     return n;
 }
 
+static size_t rows_read_filled(struct rows *rows, struct rows_row *out, size_t capacity)
+{
+    struct rows_fill *fill = &rows->fill;
+    size_t n = 0;
+
+    for (; n < capacity && fill->bin <= fill->last; n++, fill->bin++) {
+        if (fill->first == fill->count) {
+            fill->count = fill->read(rows, fill->ahead, ROWS_AHEAD);
+            fill->first = 0;
+        }
+        out[n] = fill->make(rows, fill->bin, 0);
+        if (fill->first < fill->count && fill->ahead[fill->first].low == out[n].low)
+            out[n] = fill->ahead[fill->first++];
+    }
+    return n;
+}
+
+void rows_fill(struct rows *rows, __int128 first, __int128 last,
+               struct rows_row (*make)(const struct rows *rows, __int128 bin, uint64_t count))
+{
+    rows->fill = (struct rows_fill){.bin = first, .last = last, .read = rows->read, .make = make};
+    rows->read = rows_read_filled;
+}
+
 void rows_save(struct rows *rows, uint64_t width, struct state_writer *state)
 {
     const __int128 lowest = binning_floor(element_min(&rows->job->element), width);

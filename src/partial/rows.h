@@ -24,6 +24,22 @@ struct rows_row {
     uint64_t count;
 };
 
+struct rows;
+
+/* Rows that are read at a time to be filled. */
+#define ROWS_AHEAD 16
+
+/* The empty bins between rows that are not (rows_fill). */
+struct rows_fill {
+    __int128 bin;                      /* the number of the next one, */
+    __int128 last;                     /* and of the last */
+    struct rows_row ahead[ROWS_AHEAD]; /* the next rows that are not filled in: from `first` */
+    size_t first;
+    size_t count;
+    size_t (*read)(struct rows *rows, struct rows_row *out, size_t capacity);
+    struct rows_row (*make)(const struct rows *rows, __int128 bin, uint64_t count);
+};
+
 /* A position in the rows. A copy continues from the same row, independent of the original. */
 struct rows {
     const struct job *job;
@@ -44,6 +60,7 @@ struct rows {
     uint64_t below;  /* values outside the bins */
     uint64_t above;
     uint64_t next[6]; /* the position, only for the functions below; zero-initialised */
+    struct rows_fill fill;
     /* Reads up to `capacity` rows, of any count, at least one if there are any. Returns how many.
      */
     size_t (*read)(struct rows *rows, struct rows_row *out, size_t capacity);
@@ -68,6 +85,13 @@ size_t rows_read(struct rows *rows, struct rows_row *out, size_t capacity);
 
 /* Likewise reads only the counts, at most ROWS_BATCH. */
 size_t rows_read_counts(struct rows *rows, uint64_t *counts, size_t capacity);
+
+/*
+ * Makes rows, of which none has been read and which are those of used bins in ascending order, all
+ * bins with numbers from `first` to `last`. `make` returns the row of a bin.
+ */
+void rows_fill(struct rows *rows, __int128 first, __int128 last,
+               struct rows_row (*make)(const struct rows *rows, __int128 bin, uint64_t count));
 
 /*
  * Writes the counts above 0 of all rows, which are bins of that width, to a state. Bin 0 is that of

@@ -127,7 +127,8 @@ static enum status print_result(struct print_output *output, const struct job *j
         snprintf(object, sizeof object, "{\"reported\":\"%s\",", time);
         own.object = object;
     }
-    if (options->has_reports && options->header_out && print_rows_format(options) == &print_tsv)
+    if (options->has_reports && options->header_out &&
+        print_rows_format(options)->header == PRINT_HEADER_ASKED)
         writer_print(output->result, "# %s\n", time);
     return operation->print(output->result, job, partial, &own, failure);
 }

@@ -76,6 +76,16 @@ static inline const char *print_object_begin(const struct print_options *options
     return options->object ? options->object : "{";
 }
 
+/* The formats of all results, after tsv, and those of bins alone, after raw; `LAST` is the last. */
+#define PRINT_FORMATS_OF_LINES(X)      X(csv) X(json) X(jsonl) X(markdown)
+#define PRINT_FORMATS_OF_BINS(X, LAST) X(npy) X(gnuplot) LAST(svg)
+
+/* Their names in messages, and as words. */
+#define PRINT_FORMAT_NAME(name) ", " #name
+#define PRINT_FORMAT_LAST(name) " or " #name
+#define PRINT_FORMAT_WORD(name) " " #name
+#define PRINT_NAMES_OF_LINES    "tsv" PRINT_FORMATS_OF_LINES(PRINT_FORMAT_NAME)
+
 /* Finds the format of that name. Returns false if there is none. */
 bool print_format_find(const char *name, const struct print_format **format);
 
@@ -85,15 +95,8 @@ bool print_format_find(const char *name, const struct print_format **format);
  */
 void print_note_suffix(const struct print_options *options, bool has_bins);
 
-/* Checks that the format supports the other options of a histogram. Fails with STATUS_USAGE. */
-enum status print_check_format(const struct print_options *options, struct failure *failure);
-
-/* Likewise for the groups of a job, if it has any. */
-enum status print_check_groups(const struct print_options *options, const struct job *job,
-                               struct failure *failure);
-
-/* Likewise that the format can print the values of `operation`, the name of reduce or count. */
-enum status print_check_values(const struct print_options *options, const char *operation,
+/* Checks that the format supports the job and the other options. Fails with STATUS_USAGE. */
+enum status print_check_format(const struct print_options *options, const struct job *job,
                                struct failure *failure);
 
 /* Fails with STATUS_DATA if an output cannot be written, with STATUS_USAGE if two are the same. */

@@ -51,6 +51,7 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     plain.percent = false; /* counts become percentages in the script, with all their digits */
     data.options = &plain;
     data.format = &print_tsv;
+    data.count_word = print_tsv.words[PRINT_WORD_COUNT].text;
     data.rows.zeros = data.rows.zeros || is_powers;
     rows = data.rows;
     while ((n = rows_read(&rows, batch, ROWS_BATCH)) > 0) {
@@ -103,6 +104,7 @@ const struct print_format print_gnuplot = {
     .name = "gnuplot",
     .has_lines = true,
     .is_picture = true,
+    .refuses_times = true,
     .refused = PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_QUANTILES,
     .rows = print_gnuplot_rows,
 };

@@ -309,7 +309,6 @@ enum status print_heat(struct writer *writer, const struct groups *groups, const
                        uint64_t width, const struct print_options *options, struct failure *failure)
 {
     const struct column *group = &job->columns[job_group_column(job)];
-    const bool is_svg = options->format == &print_svg;
     const bool is_time = element_is_time(&group->element);
     struct print_heat heat = {
         .job = job,
@@ -329,7 +328,7 @@ enum status print_heat(struct writer *writer, const struct groups *groups, const
 
     print_heat_survey_groups(&heat);
     print_heat_survey_bins(&heat);
-    enum status status = (is_svg ? print_heat_svg : print_heat_plot)(writer, &heat, failure);
+    enum status status = print_rows_format(options)->heat(writer, &heat, failure);
     free(heat.counts);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "output/writer.h"
 #include "plot/plot.h"
 #include "plot/terminal.h"
+#include "print/print_heat_internal.h"
 #include "print/print_rows.h"
 
 #include <stdio.h>
@@ -232,11 +233,18 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
     }
 }
 
+static uint64_t print_plot_bins(const struct print_options *options, bool has_groups)
+{
+    return has_groups ? print_heat_plot_lines(options) : print_plot_lines(options);
+}
+
 const struct print_format print_plot = {
     .name = "plot",
     .has_lines = true,
     .is_picture = true,
     .names_values = true,
     .list_lines = print_plot_lines,
+    .automatic_bins = print_plot_bins,
+    .heat = print_heat_plot,
     .rows = print_plot_rows,
 };

@@ -69,17 +69,18 @@ static void print_npy_rows(struct writer *writer, const struct print_table *tabl
     struct print_table all = *table;
     struct rows_row batch[ROWS_BATCH];
     uint64_t counts[ROWS_BATCH];
-    const char *name = table->count_name; /* if it can stand in the header as it is */
+    const struct print_column sums = print_sums_column(table->rows.job);
+    char name[PRINT_NPY_NAME_MAX + 2]; /* if it can stand in the header as it is */
     char header[192 + PRINT_NPY_NAME_MAX];
     char descr[80 + PRINT_NPY_NAME_MAX] = "'<u8'";
     uint64_t count = 0;
     size_t n;
 
-    for (const char *c = name; *c; c++) {
-        if (*c < ' ' || *c > '~' || *c == '\'' || *c == '\\' || c - name == PRINT_NPY_NAME_MAX)
-            name = "weight";
+    snprintf(name, sizeof name, "%s%s", sums.words[0], sums.words[1]);
+    for (size_t i = 0; i == 0 || name[i]; i++) {
+        if (name[i] < ' ' || name[i] > '~' || strchr("'\\", name[i]) || i == PRINT_NPY_NAME_MAX)
+            strcpy(name, "weight");
     }
-    name = *name ? name : "weight";
     if (!is_records)
         all.rows.zeros = all.rows.all = true;
     struct rows rows = all.rows;

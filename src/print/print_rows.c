@@ -24,10 +24,10 @@
  */
 #define PRINT_ROWS_THREAD_BINS ((uint64_t)64 << 10)
 
+#define PRINT_FORMAT_ADDRESS(name) &print_##name,
 static const struct print_format *const print_formats[] = {
-    &print_tsv, &print_csv, &print_json,    &print_jsonl,
-    &print_raw, &print_npy, &print_gnuplot, &print_svg,
-};
+    PRINT_FORMAT_ADDRESS(tsv) PRINT_FORMATS_OF_LINES(PRINT_FORMAT_ADDRESS) PRINT_FORMAT_ADDRESS(raw)
+        PRINT_FORMATS_OF_BINS(PRINT_FORMAT_ADDRESS, PRINT_FORMAT_ADDRESS)};
 
 bool print_format_find(const char *name, const struct print_format **format)
 {
@@ -109,7 +109,7 @@ void print_note_suffix(const struct print_options *options, bool has_bins)
     const struct print_format *format;
 
     if (!suffix || options->format || options->plot || !print_format_find(suffix + 1, &format) ||
-        format == &print_tsv || !(has_bins || format->has_values))
+        format == print_rows_format(options) || !(has_bins || format->words))
         return;
     status_print("note: %s is written as tsv; try --format %s", options->output, format->name);
 }
@@ -121,6 +121,58 @@ const struct print_format *print_rows_format(const struct print_options *options
     if (options->plot || options->is_terminal)
         return &print_plot;
     return &print_tsv;
+}
+
+bool print_has_header(const struct print_options *options, const struct print_format *format)
+{
+    return format->header >= (options->header_out ? PRINT_HEADER_ASKED : PRINT_HEADER_ALWAYS);
+}
+
+void print_write_word(struct writer *writer, const struct print_format *format,
+                      enum print_word word)
+{
+    writer_write(writer, format->words[word].text, format->words[word].length);
+}
+
+void print_begin(struct writer *writer, const struct print_result *result)
+{
+    if (result->format->begin)
+        result->format->begin(writer, result);
+}
+
+void print_end(struct writer *writer, const struct print_result *result)
+{
+    if (result->format->end)
+        result->format->end(writer, result);
+}
+
+/* The columns of rows: those of the groups, and of the lines that print_delimited writes. */
+struct print_column print_rows_column(const struct print_result *result, size_t i)
+{
+    const struct print_options *options = result->options;
+    const struct job *job = result->job;
+    const bool has_quantiles = options->quantiles.count > 0;
+    const bool is_text = kind_rows[job->element.kind].scale != KIND_NUMBERS;
+    const struct print_column sums = print_sums_column(job);
+    const struct print_column columns[] = {
+        {.words = {has_quantiles ? "quantile" : NULL}},
+        {.words = {result->is_unit ? "value" : "low"}, .is_text = is_text},
+        {.words = {result->is_unit ? NULL : "high"}, .is_text = is_text},
+        {.words = {has_quantiles ? NULL : sums.words[0], sums.words[1]}, .is_given = true},
+        {.words = {!has_quantiles && options->percent ? "percent" : NULL}},
+        {.words = {!has_quantiles && options->cumulative ? "cumulative" : NULL}},
+        {.words = {!has_quantiles && options->cumulative && options->percent ? "cumulative_percent"
+                                                                             : NULL}},
+    };
+
+    if (i < job->group_count)
+        return print_group_column(job, i);
+    i -= job->group_count;
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+        if (columns[k].words[0] && i-- == 0)
+            return columns[k];
+    }
+    return (struct print_column){.words = {NULL}};
 }
 
 /* The name of the first option of a set: bits of enum print_extra. */
@@ -154,31 +206,6 @@ static enum status print_check_picture(const struct print_options *options,
                        print_extra_name(given));
 }
 
-enum status print_check_format(const struct print_options *options, struct failure *failure)
-{
-    const struct print_format *format = print_rows_format(options);
-    const unsigned given = print_extras(options);
-    const unsigned refused = given & format->refused;
-    const unsigned useless = given & ~(unsigned)PRINT_EXTRA_QUANTILES;
-
-    if (options->format && options->plot)
-        return status_fail(failure, STATUS_USAGE, "--plot does not go with --format");
-    if (refused > 0)
-        return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
-                           print_extra_name(refused), format->name);
-    if (print_check_picture(options, format, failure) != STATUS_OK)
-        return failure->status;
-    if (options->quantiles.count > 0 && format->replaces_bins && useless > 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "%s does not go with --quantiles, which %s prints instead of bins "
-                           "(--format json and --plot print both)",
-                           print_extra_name(useless), format->name);
-    if (options->other && options->top == 0 && options->min_count == 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "--other needs --top or --min-count, which leave something out");
-    return STATUS_OK;
-}
-
 /* Heat maps support no other option that selects rows of a group, or adds to them. */
 #define PRINT_HEAT_REFUSED (~(PRINT_EXTRA_ZEROS | PRINT_EXTRA_PERCENT | PRINT_EXTRA_PICTURE))
 
@@ -194,30 +221,44 @@ const struct print_format *print_groups_format(const struct print_options *optio
 {
     const struct print_format *format = print_rows_format(options);
 
-    if (format != &print_plot || options->plot ||
+    if (options->format || options->plot ||
         (print_can_draw(job) && (print_extras(options) & PRINT_HEAT_REFUSED) == 0))
         return format;
     return &print_tsv;
 }
 
-enum status print_check_groups(const struct print_options *options, const struct job *job,
-                               struct failure *failure)
+static enum status print_check_groups(const struct print_options *options, const struct job *job,
+                                      struct failure *failure)
 {
     const struct print_format *format = print_groups_format(options, job);
+    const struct kind *kind = &kind_rows[job->element.kind];
     const size_t groups = job->group_count;
     const char *option = options->plot ? "" : "--format ";
     const char *name = options->plot ? "--plot" : format->name;
     const unsigned refused = print_extras(options) & PRINT_HEAT_REFUSED;
 
-    if (groups == 0 && job_has_texts(job) && format == &print_npy)
-        return status_fail(failure, STATUS_USAGE, "uniq of texts does not go with --format npy");
+    if (kind->scale == KIND_INSTANTS && format->refuses_times)
+        return status_fail(failure, STATUS_USAGE, "--format %s does not go with times (svg does)",
+                           format->name);
+    if (kind->scale == KIND_NAMES && options->format && !format->words)
+        return status_fail(failure, STATUS_USAGE,
+                           "uniq of %s does not go with --format %s (" PRINT_NAMES_OF_LINES ")",
+                           kind->nouns, format->name);
+    if (kind->scale == KIND_NAMES && options->plot)
+        return status_fail(failure, STATUS_USAGE,
+                           "uniq of %s does not go with --plot (--percent prints shares)",
+                           kind->nouns);
+    if (kind->scale == KIND_NAMES && (options->zeros || options->quantiles.count > 0))
+        return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s", kind->nouns,
+                           options->zeros ? "zeros" : "quantiles");
     if (groups == 0)
         return STATUS_OK;
-    if (format->separator != '\0' || format == &print_json || format == &print_jsonl)
-        return print_check_picture(options, format, failure);
-    if (format != &print_svg && format != &print_plot)
+    if (format->words)
+        return STATUS_OK;
+    if (!format->heat)
         return status_fail(failure, STATUS_USAGE,
-                           "--by does not go with --format %s (tsv, csv, json, jsonl, svg, --plot)",
+                           "--by does not go with --format %s (" PRINT_NAMES_OF_LINES
+                           ", svg, --plot)",
                            format->name);
     if (groups > 1)
         return status_fail(failure, STATUS_USAGE,
@@ -231,6 +272,41 @@ enum status print_check_groups(const struct print_options *options, const struct
         return status_fail(failure, STATUS_USAGE,
                            "%s does not go with a heat map, which %s%s draws with --by",
                            print_extra_name(refused), option, name);
+    return STATUS_OK;
+}
+
+enum status print_check_format(const struct print_options *options, const struct job *job,
+                               struct failure *failure)
+{
+    const struct print_format *format = print_rows_format(options);
+    const unsigned given = print_extras(options);
+    const unsigned refused = given & format->refused;
+    const unsigned useless = given & ~(unsigned)PRINT_EXTRA_QUANTILES;
+
+    if (job->operation == OPERATION_REDUCE || job->operation == OPERATION_COUNT) {
+        if (print_values_format(options)->words)
+            return STATUS_OK;
+        return status_fail(failure, STATUS_USAGE,
+                           "--format %s does not go with %s: " PRINT_NAMES_OF_LINES, format->name,
+                           job_operation_names[job->operation]);
+    }
+    if (print_check_groups(options, job, failure) != STATUS_OK)
+        return failure->status;
+    if (options->format && options->plot)
+        return status_fail(failure, STATUS_USAGE, "--plot does not go with --format");
+    if (refused > 0)
+        return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
+                           print_extra_name(refused), format->name);
+    if (print_check_picture(options, format, failure) != STATUS_OK)
+        return failure->status;
+    if (options->quantiles.count > 0 && format->words && !format->is_document && useless > 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "%s does not go with --quantiles, which %s prints instead of bins "
+                           "(--format json and --plot print both)",
+                           print_extra_name(useless), format->name);
+    if (options->other && options->top == 0 && options->min_count == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "--other needs --top or --min-count, which leave something out");
     return STATUS_OK;
 }
 
@@ -285,34 +361,39 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         .format = print_rows_format(options),
         .total = rows->below + rows->inside + rows->above,
     };
-    if (rows->groups && table.format == &print_plot) /* texts have no picture yet */
+    if (rows->groups && table.format->is_picture) /* texts have no picture yet */
         table.format = &print_tsv;
-    if ((table.format == &print_json || table.format == &print_jsonl) &&
-        (rows->job->is_automatic || rows->job->range_bins > 0))
-        table.rows.is_unit = false; /* members do not depend on the values */
+    if ((rows->job->is_automatic || rows->job->range_bins > 0) &&
+        (table.format->has_names || (options->group && print_has_header(options, table.format))))
+        table.rows.is_unit = false; /* what fields there are does not depend on the values */
+    const struct print_result result = {.options = options,
+                                        .format = table.format,
+                                        .job = rows->job,
+                                        .is_unit = table.rows.is_unit,
+                                        .column = print_rows_column};
+    const struct print_column sums = print_sums_column(rows->job);
     struct rows_list list = {.items = NULL};
     struct quantiles_value *quantiles = NULL;
-    char *name = NULL; /* of the weights */
-    struct writer *member = NULL;
+    struct writer *member = NULL; /* of the weights */
+    size_t bytes;
     enum status status = STATUS_OK;
 
-    table.count_name = "count";
-    table.count_member = ",\"count\":";
-    if (rows->job->has_weights) {
-        const int length =
-            asprintf(&name, "%s%s", print_count_prefix(rows->job), job_count_name(rows->job));
-        size_t bytes = length < 0 ? 0 : (size_t)length;
-        name = length < 0 ? NULL : name;
-        member = name ? writer_create_memory(bytes + 8) : NULL;
-        table.count_name = name;
-        table.count_member = NULL;
+    if (table.format->words)
+        table.count_word = table.format->words[PRINT_WORD_COUNT].text;
+    table.prefix = "";
+    if (!table.format->is_document && (options->group || table.format->has_names)) {
+        table.prefix = options->group ? options->group : print_object_begin(options);
+        table.prefix_bytes = options->group ? options->group_bytes : strlen(table.prefix);
+    }
+    if (table.format->has_names && rows->job->has_weights) {
+        member = writer_create_memory(ELEMENT_TEXT_SIZE);
         if (member) {
-            writer_write_text(member, ",");
-            print_write_text(member, name, bytes, '\0');
+            print_write_word(member, table.format, PRINT_WORD_NEXT);
+            print_write_name(member, &sums, table.format);
             writer_write(member, ":", 2);
-            table.count_member = writer_memory(member, &bytes);
         }
-        if (!table.count_member)
+        table.count_word = member ? writer_memory(member, &bytes) : NULL;
+        if (!table.count_word)
             status = status_fail(failure, STATUS_DATA, "no memory for the name of the weights");
     }
     if (status == STATUS_OK && options->quantiles.count > 0 && table.total > 0) {
@@ -324,11 +405,13 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
     }
     if (status == STATUS_OK)
         status = print_order_rows(&table, &list, failure);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        print_begin(writer, &result);
         table.format->rows(writer, &table);
+        print_end(writer, &result);
+    }
     rows_list_destroy(&list);
     free(quantiles);
-    free(name);
     writer_discard(member);
     return status;
 }

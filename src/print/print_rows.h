@@ -16,6 +16,7 @@
 
 #include <stdint.h>
 
+struct print_heat;
 struct writer;
 
 /* The input of a format. */
@@ -23,8 +24,9 @@ struct print_table {
     struct rows rows; /* no row has been read yet */
     const struct print_options *options;
     const struct print_format *format;
-    const char *count_name;                  /* the name of the counts above the lines */
-    const char *count_member;                /* json: `,"NAME":`, or NULL: it is "count" */
+    const char *prefix;                      /* of lines: what begins each, a group or an object, */
+    size_t prefix_bytes;                     /* and its length */
+    const char *count_word;                  /* of lines: what stands before the count */
     uint64_t total;                          /* values counted, inside and outside the bins */
     uint64_t other;                          /* only for options->other: those that it stands for */
     bool is_by_bin;                          /* the rows are in bin order */
@@ -59,30 +61,109 @@ enum print_extra {
 #undef PRINT_EXTRA_BIT
 };
 
-struct print_format {
-    const char *name;
-    char separator;     /* tsv and csv: between columns; else NUL */
-    bool has_lines;     /* the format is text */
-    bool is_picture;    /* it can have a title, a label, and logarithmic counts */
-    bool has_values;    /* named values can be printed as well (print_values.h) */
-    bool names_values;  /* prints few different values as such, not in automatic bins */
-    bool replaces_bins; /* prints quantiles instead of bins, not besides */
-    unsigned refused;   /* the options that it does not support: bits of enum print_extra */
-    /* Returns the maximum number of rows of a selection without --top. NULL: all. */
-    uint64_t (*list_lines)(const struct print_options *options);
-    /* Writes the table. The writer records write errors. */
-    void (*rows)(struct writer *writer, const struct print_table *table);
+/* What stands around the fields of a line: in json the names of members, else separators. */
+enum print_word {
+    PRINT_WORD_FIRST, /* begins the first line, */
+    PRINT_WORD_LINE,  /* and any other */
+    PRINT_WORD_VALUE,
+    PRINT_WORD_LOW,
+    PRINT_WORD_NEXT, /* between any other fields; the next ones begin with it, too */
+    PRINT_WORD_HIGH,
+    PRINT_WORD_COUNT,
+    PRINT_WORD_PERCENT,
+    PRINT_WORD_CUMULATIVE,
+    PRINT_WORD_CUMULATIVE_PERCENT,
+    PRINT_WORD_END, /* of a line */
+    PRINT_WORDS
 };
 
-extern const struct print_format print_tsv;
-extern const struct print_format print_csv;
-extern const struct print_format print_json;
-extern const struct print_format print_jsonl;
-extern const struct print_format print_raw;
-extern const struct print_format print_npy;
-extern const struct print_format print_gnuplot;
-extern const struct print_format print_svg;
-extern const struct print_format print_plot;
+/* Each is copied whole, which takes less time than to copy just its characters. */
+struct print_word_text {
+    char text[31];
+    unsigned char length;
+};
+#define PRINT_WORD(string)        \
+    {                             \
+        string, sizeof string - 1 \
+    }
+
+/* The words of a format with nothing but `begin`, `between` and `end`. */
+#define PRINT_WORDS_PLAIN(begin, between, end)                                            \
+    [PRINT_WORD_FIRST] = PRINT_WORD(begin), [PRINT_WORD_LINE] = PRINT_WORD(begin),        \
+    [PRINT_WORD_NEXT] = PRINT_WORD(between), [PRINT_WORD_HIGH] = PRINT_WORD(between),     \
+    [PRINT_WORD_COUNT] = PRINT_WORD(between), [PRINT_WORD_PERCENT] = PRINT_WORD(between), \
+    [PRINT_WORD_CUMULATIVE] = PRINT_WORD(between),                                        \
+    [PRINT_WORD_CUMULATIVE_PERCENT] = PRINT_WORD(between), [PRINT_WORD_END] = PRINT_WORD(end)
+
+/* A column of a result: its name is that of the words, one after the other. */
+struct print_column {
+    const char *words[3]; /* then NULL */
+    bool is_given;        /* by the input: tabs and newlines are escaped as those of texts */
+    bool is_text;         /* its values are no numbers, but texts, times or addresses */
+};
+
+/* What `begin` and `end` of a format know of a result. */
+struct print_result {
+    const struct print_options *options;
+    const struct print_format *format;
+    const struct job *job;
+    const char *list; /* the json member of its columns or groups; NULL: it has none */
+    bool is_unit;     /* of rows: they have a value, not two edges */
+    /* Returns column i; after the last, one without words. NULL: it has no header of its own. */
+    struct print_column (*column)(const struct print_result *result, size_t i);
+};
+
+/* When a format has the names of columns above the lines. */
+enum print_header {
+    PRINT_HEADER_NEVER,
+    PRINT_HEADER_ASKED, /* with --header-out */
+    PRINT_HEADER_ALWAYS,
+};
+
+struct print_format {
+    const char *name;
+    bool has_lines;     /* the format is text */
+    bool is_picture;    /* it can have a title, a label, and logarithmic counts */
+    bool names_values;  /* prints few different values as such, not in automatic bins */
+    bool refuses_times; /* as values */
+    unsigned refused;   /* the options that it does not support: bits of enum print_extra */
+    /*
+     * Of formats of lines, which can print named values (print_values.h) and groups as well. The
+     * words are NULL of others. has_names: in each line fields stand beside their names, as in
+     * json. is_document: the lines are in one object; else quantiles replace the bins.
+     * lists_values: a single result is a line for each named value. `quoted`: texts with one of
+     * these characters are in quotes; with has_names all are. escape: what stands for the first
+     * character of text[0..bytes), whose length it stores in *used. Returns the length of the
+     * escape in `out`; 0: it stands as it is.
+     */
+    const struct print_word_text *words; /* [PRINT_WORDS] */
+    enum print_header header;
+    const char *rules[2]; /* a line below the header: of columns of numbers, of texts; or NULL */
+    bool has_names;
+    bool is_document;
+    bool lists_values;
+    const char *quoted;
+    size_t (*escape)(const char *text, size_t bytes, size_t *used, char out[8]);
+    /* Write what is before and after the lines: a header, an envelope. NULL: nothing. */
+    void (*begin)(struct writer *writer, const struct print_result *result);
+    void (*end)(struct writer *writer, const struct print_result *result);
+    /* Returns the maximum number of rows of a selection without --top. NULL: all. */
+    uint64_t (*list_lines)(const struct print_options *options);
+    /* Returns the maximum number of automatic bins. NULL: GROWING_HISTOGRAM_RESULT_BINS. */
+    uint64_t (*automatic_bins)(const struct print_options *options, bool has_groups);
+    /* Writes the table, between `begin` and `end`. The writer records write errors. */
+    void (*rows)(struct writer *writer, const struct print_table *table);
+    /* Draws a heat map of groups. NULL: not supported. */
+    enum status (*heat)(struct writer *writer, struct print_heat *heat, struct failure *failure);
+};
+
+#define PRINT_FORMAT_ROW(name) extern const struct print_format print_##name;
+PRINT_FORMAT_ROW(tsv)
+PRINT_FORMAT_ROW(raw)
+PRINT_FORMATS_OF_LINES(PRINT_FORMAT_ROW)
+PRINT_FORMATS_OF_BINS(PRINT_FORMAT_ROW, PRINT_FORMAT_ROW)
+PRINT_FORMAT_ROW(plot)
+#undef PRINT_FORMAT_ROW
 
 /* Returns the number of lines of bars that fit the terminal. Reads the environment. */
 uint64_t print_plot_lines(const struct print_options *options);
@@ -115,6 +196,24 @@ size_t print_columns(struct writer *writer, const char *text, size_t columns);
 
 /* Returns the format in the options, or the default for standard output. */
 const struct print_format *print_rows_format(const struct print_options *options);
+
+/* Whether a result in this format begins with the names of columns. */
+bool print_has_header(const struct print_options *options, const struct print_format *format);
+
+/* Writes a word of the format's lines, and begins or ends a result. */
+void print_write_word(struct writer *writer, const struct print_format *format,
+                      enum print_word word);
+void print_begin(struct writer *writer, const struct print_result *result);
+void print_end(struct writer *writer, const struct print_result *result);
+
+/* The `begin` of a format with a header: writes it, if the result has one here. */
+void print_write_header(struct writer *writer, const struct print_result *result);
+
+/* The `rows` of a format that has a line for each row, quantile, and the others. */
+void print_delimited(struct writer *writer, const struct print_table *table);
+
+/* The `column` of results of histogram and uniq. Pure. */
+struct print_column print_rows_column(const struct print_result *result, size_t i);
 
 /* The same for the groups of a job: tsv, or a heat map (print_heat.h) where one can be drawn. */
 const struct print_format *print_groups_format(const struct print_options *options,

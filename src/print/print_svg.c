@@ -11,6 +11,7 @@
 #include "output/writer.h"
 #include "plot/axis.h"
 #include "plot/plot.h"
+#include "print/print_heat_internal.h"
 #include "print/print_rows.h"
 #include "print/svg.h"
 
@@ -436,4 +437,5 @@ const struct print_format print_svg = {
     .refused = PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_QUANTILES,
     .list_lines = print_svg_bars_max,
     .rows = print_svg_rows,
+    .heat = print_heat_svg,
 };

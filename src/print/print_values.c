@@ -17,35 +17,51 @@
 /* The minimum number of parts that are worth starting threads. */
 #define PRINT_VALUES_PARTS_MIN 16
 
-/* U+FFFD, in json for a byte that is not UTF-8. */
-#define PRINT_REPLACEMENT "\xef\xbf\xbd"
-
 /* The number of values of a job. */
 static size_t print_values_count(const struct job *job)
 {
     return job->operation == OPERATION_COUNT ? job->predicate_count : job->reductions.count;
 }
 
-/* The name of value i: a reduction, or a predicate with its argument, which may be NULL. */
-static void print_values_words(const struct job *job, size_t i, const char *words[2])
+/* The column of value i: a reduction, or a predicate with its argument, which may be NULL. */
+static struct print_column print_values_value(const struct job *job, size_t i)
 {
-    const bool is_count = job->operation == OPERATION_COUNT;
+    const struct predicate *predicate = &job->predicates[i];
+    const struct reduction *reduction = &job->reductions.list[i];
 
-    words[0] = is_count ? job->predicates[i].name : job->reductions.list[i].name;
-    words[1] = is_count ? job->predicates[i].text : NULL;
+    const enum reduction_id id = reduction->id;
+
+    if (job->operation != OPERATION_COUNT)
+        return (struct print_column){
+            .words = {reduction->name},
+            .is_text = kind_rows[job->element.kind].scale == KIND_INSTANTS &&
+                       (id == REDUCTION_MIN || id == REDUCTION_MAX ||
+                        (id > REDUCTION_DISTINCT && id != REDUCTION_IQR)), /* is one of them */
+        };
+    return (struct print_column){
+        .words = {predicate->name, predicate->text ? " " : NULL, predicate->text}};
+}
+
+/* Whether a column has that name. */
+static bool print_column_is(const struct print_column *column, const char *name)
+{
+    for (size_t i = 0; i < 3 && column->words[i]; name += strlen(column->words[i++])) {
+        if (strncmp(name, column->words[i], strlen(column->words[i])) != 0)
+            return false;
+    }
+    return *name == '\0';
 }
 
 /* Whether value i is that of a predicate which has been given before, and has its name. */
 static bool print_values_is_repeated(const struct job *job, size_t i)
 {
-    const struct predicate *of = job->predicates + i;
+    const struct print_column value = print_values_value(job, i);
     bool is_repeated = false;
 
-    for (size_t before = 0; job->operation == OPERATION_COUNT && before < i && !is_repeated;
-         before++) {
-        const struct predicate *other = &job->predicates[before];
-        is_repeated =
-            strcmp(of->name, other->name) == 0 && (!of->text || strcmp(of->text, other->text) == 0);
+    for (size_t before = 0; before < i && !is_repeated; before++) {
+        const struct print_column other = print_values_value(job, before);
+        is_repeated = strcmp(value.words[0], other.words[0]) == 0 &&
+                      (!value.words[2] || strcmp(value.words[2], other.words[2]) == 0);
     }
     return is_repeated;
 }
@@ -64,14 +80,14 @@ static bool print_is_among(const char *name, const char *const *names, size_t co
     return i < count;
 }
 
-const char *print_count_prefix(const struct job *job)
+struct print_column print_sums_column(const struct job *job)
 {
     const char *name = job_count_name(job);
     bool is_taken = print_is_among(name, print_line_members, PRINT_LINE_MEMBERS);
 
     for (size_t i = 0; job->has_weights && i < job->group_count; i++)
         is_taken = is_taken || strcmp(job_group_name(job, i), name) == 0;
-    return is_taken ? "sum_" : "";
+    return (struct print_column){.words = {is_taken ? "sum_" : "", name}, .is_given = true};
 }
 
 /* Whether a name is that of another member of the objects of a format. */
@@ -80,26 +96,18 @@ static bool print_values_has_member(const struct job *job, const struct print_fo
 {
     static const char *const objects[] = {"total", "inside", "below",    "above",
                                           "bins",  "other",  "quantiles"};
-    const bool has_lines = format == &print_jsonl;
+    const struct print_column sums = print_sums_column(job);
+    const bool has_lines = !format->is_document;
 
-    if (job->operation != OPERATION_REDUCE && job->operation != OPERATION_COUNT) {
-        const char *prefix = print_count_prefix(job);
-        const size_t length = strlen(prefix);
-        if (!has_lines)
-            return print_is_among(name, objects, sizeof objects / sizeof *objects);
-        return print_is_among(name, print_line_members, PRINT_LINE_MEMBERS) ||
-               (strncmp(name, prefix, length) == 0 &&
-                strcmp(name + length, job_count_name(job)) == 0);
-    }
+    if (job->operation != OPERATION_REDUCE && job->operation != OPERATION_COUNT)
+        return has_lines ? print_is_among(name, print_line_members, PRINT_LINE_MEMBERS) ||
+                               print_column_is(&sums, name)
+                         : print_is_among(name, objects, sizeof objects / sizeof *objects);
     if (has_lines && ((column && strcmp(name, "column") == 0) || strcmp(name, "reported") == 0))
         return true;
     for (size_t i = 0; i < print_values_count(job); i++) {
-        const char *words[2];
-        print_values_words(job, i, words);
-        const size_t length = strlen(words[0]);
-        if (strncmp(name, words[0], length) == 0 &&
-            (words[1] ? name[length] == ' ' && strcmp(name + length + 1, words[1]) == 0
-                      : name[length] == '\0'))
+        const struct print_column value = print_values_value(job, i);
+        if (print_column_is(&value, name))
             return true;
     }
     return false;
@@ -143,7 +151,8 @@ void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
 {
     /* 0: the sums of weights, which stand beside the groups in jsonl, and may begin with by_ */
     const size_t first =
-        format == &print_jsonl && job->has_weights && *print_count_prefix(job) == '\0' ? 0 : 1;
+        !format->is_document && job->has_weights && *print_sums_column(job).words[0] == '\0' ? 0
+                                                                                             : 1;
 
     for (size_t i = 0; i < job->group_count; i++) {
         const char *name = job_group_name(job, i);
@@ -174,103 +183,82 @@ bool print_text_is_utf8(const char *text, size_t bytes)
     return true;
 }
 
-/*
- * What stands in a format for the first character of text[0..bytes), whose length it stores in
- * *used. Returns the length of the escape in `out`; 0: it stands as it is.
- */
-static size_t print_escape(const char *text, size_t bytes, char separator, size_t *used,
-                           char out[8])
-{
-    const unsigned char c = (unsigned char)*text;
-    uint32_t code;
-
-    *used = 1;
-    if (separator == '\t' && (c == '\t' || c == '\n' || c == '\\')) {
-        out[0] = '\\';
-        out[1] = c == '\t' ? 't' : c == '\n' ? 'n' : '\\';
-        return 2;
-    }
-    if (separator == ',' && c == '"') {
-        memcpy(out, "\"\"", 2);
-        return 2;
-    }
-    if (separator != '\0')
-        return 0;
-    if (c == '"' || c == '\\') {
-        out[0] = '\\';
-        out[1] = (char)c;
-        return 2;
-    }
-    if (c >= ' ' && c < 0x7f)
-        return 0;
-    *used = printable_decode(text, bytes, &code);
-    if (*used == 0) {
-        *used = 1;
-        memcpy(out, PRINT_REPLACEMENT, 3);
-        return 3;
-    }
-    return code < 0xa0 ? (size_t)snprintf(out, 8, "\\u%04x", (unsigned)code) : 0;
-}
-
 /* Writes a text without quotes around it. */
 static void print_write_pieces(struct writer *writer, const char *text, size_t bytes,
-                               char separator)
+                               const struct print_format *format)
 {
     size_t escape = 0;
     size_t used = 0;
     char out[8];
 
     for (size_t done = 0, next = 0; done < bytes; done = next) {
-        while (next < bytes &&
-               (escape = print_escape(text + next, bytes - next, separator, &used, out)) == 0)
-            next += used;
+        for (; next < bytes; next += used) {
+            used = 1;
+            if (text[next] >= 'a' && text[next] <= 'z') /* most are, and a call takes time */
+                continue;
+            escape = format->escape(text + next, bytes - next, &used, out);
+            if (escape > 0)
+                break;
+        }
         writer_write(writer, text + done, next - done);
         writer_write(writer, out, next < bytes ? escape : 0);
         next += next < bytes ? used : 0;
     }
 }
 
-void print_write_text(struct writer *writer, const char *text, size_t bytes, char separator)
+void print_write_text(struct writer *writer, const char *text, size_t bytes,
+                      const struct print_format *format)
 {
-    bool is_quoted = separator == '\0';
+    bool is_quoted = format->has_names;
 
-    for (size_t i = 0; separator == ',' && i < bytes && !is_quoted; i++)
-        is_quoted = memchr(",\"\r\n", text[i], 4) != NULL;
+    for (size_t i = 0; format->quoted && i < bytes && !is_quoted; i++)
+        is_quoted = text[i] != '\0' && strchr(format->quoted, text[i]);
     writer_write(writer, "\"", is_quoted);
-    print_write_pieces(writer, text, bytes, separator);
+    print_write_pieces(writer, text, bytes, format);
     writer_write(writer, "\"", is_quoted);
 }
 
-/*
- * Writes a word of tsv or csv the way messages are written, with `?` for what is not printable; of
- * the name of a column, tabs, newlines and backslashes as those of texts.
- */
-static void print_values_word(struct writer *writer, const char *word, char separator,
-                              bool is_column)
+void print_write_name(struct writer *writer, const struct print_column *column,
+                      const struct print_format *format)
 {
+    bool is_quoted = format->has_names;
     size_t used;
     char out[8];
 
-    while (*word) {
-        const bool is_text = is_column && strchr("\t\n\\", *word);
-        const size_t bytes = is_text ? 1 : printable_bytes(word);
-        const size_t escape =
-            is_text || *word == '"' ? print_escape(word, 1, separator, &used, out) : 0;
-        if (escape > 0)
-            writer_write(writer, out, escape);
-        else
-            writer_write(writer, bytes > 0 ? word : "?", bytes > 0 ? bytes : 1);
-        word += bytes > 0 ? bytes : 1;
+    for (size_t i = 0; i < 3 && column->words[i]; i++) { /* what becomes `?` needs no quotes */
+        for (const char *c = column->words[i]; *c && !is_quoted; c++)
+            is_quoted = format->quoted && strchr(format->quoted, *c) && *c != '\r' &&
+                        (*c != '\n' || column->is_given);
     }
+    writer_write(writer, "\"", is_quoted);
+    for (size_t i = 0; i < 3 && column->words[i]; i++) {
+        const char *word = column->words[i];
+        if (format->has_names)
+            print_write_pieces(writer, word, strlen(word), format);
+        while (!format->has_names && *word) {
+            const bool is_special = strchr("\t\n\\", *word);
+            const size_t bytes = is_special && column->is_given ? 1 : printable_bytes(word);
+            const size_t escape =
+                is_special && !column->is_given ? 0 : format->escape(word, 1, &used, out);
+            if (escape > 0)
+                writer_write(writer, out, escape);
+            else
+                writer_write(writer, bytes > 0 ? word : "?", bytes > 0 ? bytes : 1);
+            word += bytes > 0 ? bytes : 1;
+        }
+    }
+    writer_write(writer, "\"", is_quoted);
 }
 
-void print_values_field(struct writer *writer, const char *name, char separator)
+struct print_column print_group_column(const struct job *job, size_t group)
 {
-    const bool is_quoted = separator == ',' && strpbrk(name, ",\"\n");
+    const struct element *element = &job->columns[job_group_column(job) + group].element;
 
-    writer_write(writer, "\"", is_quoted);
-    print_values_word(writer, name, separator, true);
-    writer_write(writer, "\"", is_quoted);
+    return (struct print_column){
+        .words = {job_group_name(job, group)},
+        .is_given = true,
+        .is_text = kind_rows[element->kind].scale != KIND_NUMBERS,
+    };
 }
 
 void print_write_group_member(struct writer *writer, const struct job *job,
@@ -281,28 +269,26 @@ void print_write_group_member(struct writer *writer, const struct job *job,
     writer_write_text(writer, "\"");
     for (unsigned i = 0; i < prefixes->counts[group]; i++)
         writer_write_text(writer, "by_");
-    print_write_pieces(writer, name, strlen(name), '\0');
+    print_write_pieces(writer, name, strlen(name), &print_json);
     writer_write_text(writer, "\":");
 }
 
-/* Writes the name of value i, its words separated by a blank, in a format. */
-static void print_values_name(struct writer *writer, const struct job *job, size_t i,
-                              char separator)
+/* The columns of named values; of those that are a line each, with their names. */
+static struct print_column print_values_column(const struct print_result *result, size_t i)
 {
-    const char *words[2];
+    const struct job *job = result->job;
+    const size_t count = print_values_count(job);
+    const bool has_lists = result->format->lists_values && !result->list && count > 1;
 
-    print_values_words(job, i, words);
-    const bool is_quoted =
-        separator == '\0' || (separator == ',' && words[1] && strpbrk(words[1], ",\""));
-    writer_write(writer, "\"", is_quoted);
-    for (size_t word = 0; word < 2 && words[word]; word++) {
-        writer_write(writer, " ", word);
-        if (separator == '\0')
-            print_write_pieces(writer, words[word], strlen(words[word]), separator);
-        else
-            print_values_word(writer, words[word], separator, false);
-    }
-    writer_write(writer, "\"", is_quoted);
+    if (result->options->column && i-- == 0)
+        return (struct print_column){.words = {"column"}, .is_text = true};
+    if (result->list && i < job->group_count)
+        return print_group_column(job, i);
+    i -= result->list ? job->group_count : 0;
+    if (has_lists && i < 2)
+        return (struct print_column){.words = {i == 0 ? "name" : "value"}, .is_text = i == 0};
+    return has_lists || i >= count ? (struct print_column){.words = {NULL}}
+                                   : print_values_value(job, i);
 }
 
 _Static_assert(REDUCE_SIZE >= DECIMAL_SIZE, "any value fits");
@@ -323,51 +309,70 @@ static size_t print_values_write(const struct job *job, const struct print_found
 }
 
 /*
- * Writes groups first to groups - 1: lines; of json members, or objects after a comma but the
- * first; of jsonl an object a line.
+ * Writes values `first` to `end` - 1 of a group: a line, or the members of the object of a
+ * document.
  */
+static void print_values_line(struct writer *writer, const struct print_values *values,
+                              size_t group, const struct print_found *found, size_t first,
+                              size_t end)
+{
+    const struct print_format *format = values->format;
+    const struct job *job = values->job;
+    const struct print_column column = {.words = {values->options->column}, .is_given = true};
+    const bool is_line = !format->is_document || values->write_group;
+    const bool is_list = end - first < print_values_count(job);
+    char text[REDUCE_SIZE];
+
+    if (is_line)
+        print_write_word(writer, format, group > 0 ? PRINT_WORD_LINE : PRINT_WORD_FIRST);
+    if (format->has_names && !format->is_document)
+        writer_write_text(writer, print_object_begin(values->options));
+    if (values->options->column && !format->is_document) {
+        writer_write_text(writer, format->has_names ? "\"column\":" : "");
+        print_write_name(writer, &column, format);
+        print_write_word(writer, format, PRINT_WORD_NEXT);
+    }
+    if (values->write_group)
+        values->write_group(values, found, writer);
+    for (size_t i = first; i < end; i++) {
+        const struct print_column value = print_values_value(job, i);
+        if (format->has_names && print_values_is_repeated(job, i))
+            continue;
+        if (i > first)
+            print_write_word(writer, format, PRINT_WORD_NEXT);
+        if (format->has_names || is_list) {
+            print_write_name(writer, &value, format);
+            writer_write_text(writer,
+                              format->has_names ? ":" : format->words[PRINT_WORD_NEXT].text);
+        }
+        const size_t length = print_values_write(job, found, i, text);
+        const bool is_time = format->has_names && memchr(text, ':', length); /* a string */
+        writer_write(writer, "\"", is_time);
+        writer_write(writer, text, length);
+        writer_write(writer, "\"", is_time);
+        if (format->has_names && length == 0)
+            writer_write_text(writer, "null");
+    }
+    if (is_line)
+        print_write_word(writer, format, PRINT_WORD_END);
+}
+
+/* Writes groups first to groups - 1: a line each, or in a list one for each value that exists. */
 static void print_values_groups(struct writer *writer, const struct print_values *values)
 {
-    const bool is_json = values->separator == '\0';
-    const bool has_objects = is_json && (values->has_lines || values->write_group);
-    const char *separator = is_json ? "," : &values->separator;
+    const bool is_list = values->format->lists_values && !values->write_group;
+    const size_t count = print_values_count(values->job);
     struct print_found found;
     char text[REDUCE_SIZE];
 
     for (size_t group = values->first; group < values->groups; group++) {
         values->find(values, group, &found);
-        if (has_objects)
-            writer_write_text(writer, values->has_lines ? values->object
-                                      : group > 0       ? ",\n{"
-                                                        : "\n{");
-        if (values->column && !is_json) {
-            print_values_field(writer, values->column, values->separator);
-            writer_write(writer, separator, 1);
-        } else if (values->column && values->has_lines) {
-            writer_write_text(writer, "\"column\":");
-            print_write_text(writer, values->column, strlen(values->column), '\0');
-            writer_write(writer, separator, 1);
+        if (!is_list)
+            print_values_line(writer, values, group, &found, 0, count);
+        for (size_t i = 0; is_list && i < count; i++) {
+            if (print_values_write(values->job, &found, i, text) > 0)
+                print_values_line(writer, values, group, &found, i, i + 1);
         }
-        if (values->write_group)
-            values->write_group(values, &found, writer);
-        for (size_t i = 0; i < print_values_count(values->job); i++) {
-            if (is_json && print_values_is_repeated(values->job, i))
-                continue;
-            writer_write(writer, separator, i > 0);
-            if (is_json) {
-                print_values_name(writer, values->job, i, '\0');
-                writer_write_text(writer, ":");
-            }
-            const size_t length = print_values_write(values->job, &found, i, text);
-            const bool is_time = is_json && memchr(text, ':', length); /* a string */
-            writer_write(writer, "\"", is_time);
-            writer_write(writer, text, length);
-            writer_write(writer, "\"", is_time);
-            if (is_json && length == 0)
-                writer_write_text(writer, "null");
-        }
-        writer_write(writer, "}", has_objects);
-        writer_write(writer, "\n", !is_json || values->has_lines);
     }
 }
 
@@ -382,15 +387,14 @@ static void print_values_write_part(const void *context, size_t part, struct wri
 }
 
 /* Writes all groups; several threads do if there are many. */
-static void print_values_in_parts(struct writer *writer, const struct print_options *options,
-                                  const struct print_values *values)
+static void print_values_in_parts(struct writer *writer, const struct print_values *values)
 {
     const struct writer_parts parts = {
         .count = (values->groups + PRINT_VALUES_PART - 1) / PRINT_VALUES_PART,
         .write = print_values_write_part,
         .context = values,
     };
-    const unsigned threads = parallel_threads(options->threads, parts.count, 1);
+    const unsigned threads = parallel_threads(values->options->threads, parts.count, 1);
 
     /* A part of texts may take any memory. */
     if (parts.count < PRINT_VALUES_PARTS_MIN || threads == 1 || job_has_texts(values->job) ||
@@ -398,83 +402,25 @@ static void print_values_in_parts(struct writer *writer, const struct print_opti
         print_values_groups(writer, values);
 }
 
-/* The names of all values, in csv in quotes if they have commas or quotes. */
-static void print_values_header(struct writer *writer, const struct print_values *values)
+const struct print_format *print_values_format(const struct print_options *options)
 {
-    const char separator[] = {values->separator, '\0'};
-
-    writer_write_text(writer, values->column ? "column" : "");
-    writer_write_text(writer, values->column ? separator : "");
-    for (size_t i = 0; values->write_group && i < values->job->group_count; i++) {
-        print_values_field(writer, job_group_name(values->job, i), values->separator);
-        writer_write_text(writer, separator);
-    }
-    for (size_t i = 0; i < print_values_count(values->job); i++) {
-        writer_write_text(writer, i > 0 ? separator : "");
-        print_values_name(writer, values->job, i, values->separator);
-    }
-    writer_write_text(writer, "\n");
+    return options->format ? options->format : &print_tsv;
 }
 
-void print_values(struct writer *writer, const struct print_options *options,
-                  const struct print_values *values)
+void print_values(struct writer *writer, const struct print_values *values)
 {
-    const struct print_format *format = options->format ? options->format : &print_tsv;
     struct print_values all = *values;
+    const struct print_result result = {
+        .options = values->options,
+        .format = print_values_format(values->options),
+        .job = values->job,
+        .list = values->write_group ? "groups" : NULL,
+        .column = print_values_column,
+    };
 
-    const bool has_header =
-        (format == &print_csv || options->header_out) && !options->is_next_column;
-
-    all.separator = format == &print_jsonl ? '\0' : format->separator;
-    all.column = options->column;
-    all.object = print_object_begin(options);
-    all.has_lines = format == &print_jsonl;
-    print_find_prefixes(&all.prefixes, all.job, format, all.column);
-    if (format == &print_tsv && !all.write_group) {
-        if (has_header && print_values_count(all.job) == 1)
-            print_values_header(writer, &all);
-        else if (has_header)
-            writer_write_text(writer, all.column ? "column\tname\tvalue\n" : "name\tvalue\n");
-        /* A line for each value that exists: its name, unless it is the only one, and the value. */
-        struct print_found found;
-        values->find(values, 0, &found);
-        for (size_t i = 0; i < print_values_count(all.job); i++) {
-            char text[REDUCE_SIZE];
-            const size_t length = print_values_write(all.job, &found, i, text);
-            if (length > 0 && all.column) {
-                print_values_field(writer, all.column, '\t');
-                writer_write_text(writer, "\t");
-            }
-            if (length > 0 && print_values_count(all.job) > 1) {
-                print_values_name(writer, all.job, i, '\t');
-                writer_write_text(writer, "\t");
-            }
-            writer_write(writer, text, length);
-            writer_write(writer, "\n", length > 0);
-        }
-        return;
-    }
-    if (all.separator != '\0' && has_header) {
-        print_values_header(writer, &all);
-    } else if (format == &print_json) {
-        writer_write_text(writer, options->is_next_column ? "," : "");
-        const char *name = all.column ? all.column : job_operation_names[all.job->operation];
-        writer_write_text(writer, all.column ? "{" : all.object);
-        writer_write_text(writer, all.column ? "\"column\":" : "\"operation\":");
-        print_write_text(writer, name, strlen(name), '\0');
-        writer_write_text(writer, all.write_group ? ",\"groups\":[" : ",");
-    }
-    print_values_in_parts(writer, options, &all);
-    if (format == &print_json)
-        writer_write_text(writer, all.write_group ? "]}\n" : "}\n");
-}
-
-enum status print_check_values(const struct print_options *options, const char *operation,
-                               struct failure *failure)
-{
-    if (!options->format || options->format->has_values)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE,
-                       "--format %s does not go with %s: tsv, csv, json or jsonl",
-                       options->format->name, operation);
+    all.format = result.format;
+    print_find_prefixes(&all.prefixes, all.job, all.format, all.options->column);
+    print_begin(writer, &result);
+    print_values_in_parts(writer, &all);
+    print_end(writer, &result);
 }

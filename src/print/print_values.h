@@ -13,6 +13,9 @@
 
 struct writer;
 
+/* U+FFFD, in json for a byte that is not UTF-8. */
+#define PRINT_REPLACEMENT "\xef\xbf\xbd"
+
 /* Groups that a thread writes at a time: those of equal group / PRINT_VALUES_PART. */
 #define PRINT_VALUES_PART ((size_t)2048)
 
@@ -34,13 +37,11 @@ struct print_found {
 struct print_values {
     const struct job *job;
     const void *partial;
-    char separator;     /* set by print_values: that of the format */
-    const char *column; /* likewise: of several, that of the values; NULL: it is the only one */
-    bool has_lines;     /* likewise: the format is jsonl */
-    const char *object; /* likewise: what begins an object of jsonl, or that of json */
-    struct print_prefixes prefixes; /* likewise */
-    size_t first;                   /* this and the next: groups first to groups - 1 are printed */
-    size_t groups;                  /* 1 if the values are not of groups */
+    const struct print_options *options;
+    const struct print_format *format; /* set by print_values */
+    struct print_prefixes prefixes;    /* likewise */
+    size_t first;  /* this and the next: groups first to groups - 1 are printed */
+    size_t groups; /* 1 if the values are not of groups */
     /* Stores what is known of a group. Threads call it at the same time for groups of other parts.
      */
     void (*find)(const struct print_values *values, size_t group, struct print_found *found);
@@ -53,13 +54,20 @@ struct print_values {
 };
 
 /*
- * Returns what stands before the name of the counts (job_count_name) so that it differs from those
- * of the other columns of histogram and uniq: "sum_", or mostly nothing. Pure.
+ * Returns the column of the counts, whose name is job_count_name, with "sum_" in front if it is
+ * that of another column of histogram and uniq. Pure.
  */
-const char *print_count_prefix(const struct job *job);
+struct print_column print_sums_column(const struct job *job);
 
-/* Writes a name as a field of tsv or csv, whose separator it is. */
-void print_values_field(struct writer *writer, const char *name, char separator);
+/* Returns the column of a job's groups with that index. Pure. */
+struct print_column print_group_column(const struct job *job, size_t group);
+
+/*
+ * Writes the name of a column as a field, the way messages are written, with `?` for what is not
+ * printable; with has_names as a string of json.
+ */
+void print_write_name(struct writer *writer, const struct print_column *column,
+                      const struct print_format *format);
 
 /*
  * Stores the fewest that make the names differ from those of the other members of the objects of
@@ -72,18 +80,17 @@ void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
 void print_write_group_member(struct writer *writer, const struct job *job,
                               const struct print_prefixes *prefixes, size_t group);
 
-/*
- * Writes a text of any bytes: in tsv with its tabs, newlines and backslashes escaped; in csv, and
- * if the separator is 0 in json, in quotes as needed. In json, bytes that are not UTF-8 become
- * U+FFFD.
- */
-void print_write_text(struct writer *writer, const char *text, size_t bytes, char separator);
+/* Writes a text of any bytes as a field of a format of lines, escaped and in quotes as it needs. */
+void print_write_text(struct writer *writer, const char *text, size_t bytes,
+                      const struct print_format *format);
 
 /* Whether a text is valid UTF-8 (Unicode 15, table 3-7). Pure. */
 bool print_text_is_utf8(const char *text, size_t bytes);
 
-/* Writes the values with these options. The writer records write errors. */
-void print_values(struct writer *writer, const struct print_options *options,
-                  const struct print_values *values);
+/* Returns the format of named values. */
+const struct print_format *print_values_format(const struct print_options *options);
+
+/* Writes the values. The writer records write errors. */
+void print_values(struct writer *writer, const struct print_values *values);
 
 #endif
