@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "count/count.h"
+#include "count/scalar.h"
 #include "cuda/cuda_operation.h"
 
 /* Bytes of the set of predicate i in the partial; 0 if it is an interval. */
@@ -69,14 +69,17 @@ static cudaError_t cuda_count_absorb(const struct cuda_shared *shared,
 static enum status cuda_count_complete(const struct cuda_shared *shared,
                                        const struct cuda_chunk *chunk, struct failure *failure)
 {
+    const uint64_t count = chunk->count;
     (void)failure;
-    count_add(shared->partial, chunk->count, 0, NULL, 0);
+
+    scalar_add_counts(shared->partial, 0, &count, 1);
     return STATUS_OK;
 }
 
 static enum status cuda_count_collect(const struct cuda_shared *shared, void *staging,
                                       size_t staging_bytes, struct failure *failure)
 {
+    struct scalar *scalar = shared->partial;
     const uint64_t *d_hits = shared->d_partial;
     size_t predicates = shared->job->predicate_count;
     size_t capacity = staging_bytes / sizeof *d_hits;
@@ -87,7 +90,7 @@ static enum status cuda_count_collect(const struct cuda_shared *shared, void *st
             cudaMemcpy(staging, d_hits + first, n * sizeof *d_hits, cudaMemcpyDeviceToHost);
         if (error != cudaSuccess)
             return cuda_check_copy(error, failure);
-        count_add(shared->partial, 0, first, staging, n);
+        scalar_add_counts(scalar, scalar->accumulators->first + first, staging, n);
     }
     return STATUS_OK;
 }

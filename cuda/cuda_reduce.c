@@ -1,6 +1,6 @@
 /*
  * Operation reduce on a GPU, the host's part. All feeders of a GPU share its partial, from which
- * the host makes a struct reduce at the end.
+ * the host makes a row of accumulators at the end.
  *
  * If some reductions need a table of the distinct values, the elements of a chunk are also counted
  * as uniq does, in a table that the host adds to that of the reduction. The control words of that
@@ -8,18 +8,12 @@
  */
 #include "config.h"
 
-#include "count/reduce.h"
+#include "count/scalar.h"
 #include "cuda/cuda_uniq.h"
 
 #include <stdlib.h>
 
 #define CUDA_REDUCE_SUMS_BYTES cuda_align(sizeof(struct cuda_reduce_partial))
-
-/* key ^ bias compares as an unsigned word; the kernels use the same. */
-static uint64_t cuda_reduce_bias(const struct element *element)
-{
-    return element->is_signed ? (uint64_t)1 << 63 : 0;
-}
 
 static bool cuda_reduce_needs_table(const struct job *job)
 {
@@ -46,7 +40,7 @@ static enum status cuda_reduce_open(struct cuda_shared *shared, struct failure *
         return status_fail(failure, STATUS_DATA, "no memory for the CUDA engine");
     *table = *shared;
     table->d_partial = (char *)shared->d_partial + CUDA_REDUCE_SUMS_BYTES;
-    table->partial = ((struct reduce_shared *)shared->partial)->uniq;
+    table->partial = ((struct scalar *)shared->partial)->uniq;
     shared->host = table;
     return cuda_uniq.open(table, failure);
 }
@@ -87,24 +81,22 @@ static size_t cuda_reduce_staging_bytes(const struct cuda_shared *shared)
 static enum status cuda_reduce_collect(const struct cuda_shared *shared, void *staging,
                                        size_t staging_bytes, struct failure *failure)
 {
-    const struct element *element = &shared->job->element;
+    const uint64_t sign_bias = element_flip(&shared->job->element); /* the kernels' words have it */
     const struct cuda_reduce_partial *copied = staging;
+    struct scalar *scalar = shared->partial;
     cudaError_t error =
         cudaMemcpy(staging, shared->d_partial, sizeof *copied, cudaMemcpyDeviceToHost);
 
     if (error != cudaSuccess)
         return cuda_check_copy(error, failure);
-    const struct reduce reduce = {
-        .count = copied->count,
-        .sum = (unsigned __int128)copied->sum[1] << 64 | copied->sum[0],
-        .squares = {{copied->squares[0], copied->squares[1], copied->squares[2]}},
-        .min = element_value(element, copied->min ^ cuda_reduce_bias(element)),
-        .max = element_value(element, copied->max ^ cuda_reduce_bias(element)),
-        .and_bits = copied->and_bits,
-        .or_bits = copied->or_bits,
-        .xor_bits = copied->xor_bits,
+    const uint64_t words[ACCUMULATOR_WORDS_ALL] = {
+        copied->sum[0],     copied->sum[1],          copied->squares[0],      copied->squares[1],
+        copied->squares[2], copied->min ^ sign_bias, copied->max ^ sign_bias, copied->and_bits,
+        copied->or_bits,    copied->xor_bits,
     };
-    reduce_share(shared->partial, &reduce);
+    uint64_t row[1 + ACCUMULATOR_WORDS_ALL] = {copied->count};
+    accumulators_select(scalar->accumulators, row, words);
+    scalar_merge(scalar, row);
     return shared->host ? cuda_uniq.collect(shared->host, staging, staging_bytes, failure)
                         : STATUS_OK;
 }

@@ -40,6 +40,8 @@ void groups_destroy(void *partial)
         table_destroy(groups->ranked);
     table_destroy(groups->table);
     dictionary_order_destroy(&groups->order);
+    if (groups->accumulators != groups->layout)
+        free(groups->accumulators);
     free(groups->layout);
     free(groups->buffer);
     free(groups->starts);
@@ -56,8 +58,8 @@ static enum status groups_create_table(const struct groups *groups, struct table
         .words = groups->layout->words,
         .has_zeros = job->has_weights,
         .is_weighted = job->has_weights,
-        .merge = groups_are_counted(job) ? NULL : groups_row_merge,
-        .absorb = groups_are_counted(job) ? NULL : groups_row_absorb,
+        .merge = groups_are_counted(job) ? NULL : accumulators_merge,
+        .absorb = groups_are_counted(job) ? NULL : accumulators_absorb,
         .context = groups->layout,
         .initial = groups->layout->initial,
     };
@@ -72,24 +74,33 @@ static enum status groups_create_table(const struct groups *groups, struct table
 void *groups_create(const struct job *job, struct failure *failure)
 {
     struct groups *groups = calloc(1, sizeof *groups);
-    struct groups_layout *layout = groups_layout_create(job, groups_are_counted(job));
+    const unsigned needs = job->reductions.needs;
 
-    if (groups && layout)
-        groups->buffer = calloc(layout->words, sizeof *groups->buffer);
-    if (!groups || !layout || !groups->buffer) {
-        free(groups);
-        free(layout);
+    if (!groups) {
         status_fail(failure, STATUS_DATA, "no memory for groups");
         return NULL;
     }
     groups->job = job;
-    groups->layout = layout;
     for (size_t i = 0; i < job->group_count; i++) {
         const struct column *column = &job->columns[job_group_column(job) + i];
         groups->words[i] = groups->value;
         groups->flips[groups->value] = element_flip(&column->element);
         groups->is_text[groups->value] = element_is_text(&column->element);
         groups->value += column_words(column);
+    }
+    if (groups_are_counted(job)) {
+        groups->layout =
+            accumulators_create(job, groups->value + column_words(&job->columns[0]), 0);
+        groups->accumulators = accumulators_create(job, 0, needs);
+    } else {
+        groups->layout = groups->accumulators = accumulators_create(job, groups->value, needs);
+    }
+    if (groups->layout)
+        groups->buffer = calloc(groups->layout->words, sizeof *groups->buffer);
+    if (!groups->accumulators || !groups->buffer) {
+        groups_destroy(groups);
+        status_fail(failure, STATUS_DATA, "no memory for groups");
+        return NULL;
     }
     groups->flips[groups->value] = groups_have_bins(job) ? 0 : element_flip(&job->element);
     groups->is_text[groups->value] = groups_are_counted(job) && element_is_text(&job->element);
@@ -154,7 +165,7 @@ void groups_make_keys(const struct groups *groups, const uint64_t *const *column
 /* Finds where the rows of each group begin. */
 static enum status groups_find_starts(struct groups *groups, struct failure *failure)
 {
-    const struct groups_layout *layout = groups->layout;
+    const struct accumulators *layout = groups->layout;
     const size_t key_bytes = groups->value * sizeof(uint64_t);
     struct table_position position = table_begin(groups->ranked);
     uint64_t *batch = malloc((GROUPS_BATCH + 1) * layout->words * sizeof *batch);

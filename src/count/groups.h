@@ -3,16 +3,15 @@
  * *group*, what the operation computes. It is a table (table.h) whose keys begin with the keys of
  * the groups (element.h), XORed with what makes their unsigned order that of the values.
  *
- * Of reductions and predicates a row is a group, and groups_row.h describes it. Of histogram, uniq,
- * and reductions that need a table, groups are *counted*: a row is a bin or value of a group, and
- * its count or weight; those of a group follow each other.
+ * Of reductions and predicates a row is a group, with its accumulators (accumulator.h). Of
+ * histogram, uniq, and reductions that need a table, groups are *counted*: a row is a bin or value
+ * of a group, and its count or weight; those of a group follow each other.
  */
 #ifndef GPUHIST_GROUPS_H
 #define GPUHIST_GROUPS_H
 
 #include "base/status.h"
-#include "count/groups_row.h"
-#include "count/reduce.h"
+#include "count/accumulator.h"
 #include "count/uniq_key.h"
 #include "job/context.h"
 #include "table/table.h"
@@ -21,7 +20,9 @@
 /* Constant but for the table and the buffer. */
 struct groups {
     const struct job *job;
-    struct groups_layout *layout;
+    struct accumulators *layout; /* of the table's rows */
+    struct accumulators
+        *accumulators; /* of a group: `layout`, or if they are counted without keys */
     struct table *table;
     struct table
         *ranked; /* of texts: the finalized table, with their ranks as keys; else `table` */
@@ -49,7 +50,7 @@ bool groups_are_counted(const struct job *job);
 bool groups_are_unit(const struct job *job);
 
 /*
- * Makes keys, groups->layout->key_words each, of n elements: from the keys of each column of groups
+ * Makes keys, groups->layout->count each, of n elements: from the keys of each column of groups
  * at groups[column][i], and if they are counted from the elements. Pure.
  */
 void groups_make_keys(const struct groups *groups, const uint64_t *const *columns,

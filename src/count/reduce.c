@@ -1,11 +1,11 @@
-/* Implements reduce.h: merging, what the table gives, and the text of results. */
+/* Implements reduce.h: what the table gives, and the text of results. */
 #include "config.h"
 
 #include "count/reduce.h"
 
 #include "base/decimal.h"
-#include "count/uniq.h"
-#include "partial/operation.h"
+#include "base/ratio.h"
+#include "base/wide.h"
 #include "partial/rows.h"
 
 #include <stdlib.h>
@@ -13,61 +13,12 @@
 
 _Static_assert(REDUCE_SIZE >= RATIO_SIZE && REDUCE_SIZE >= DECIMAL_SIZE, "enough for either");
 
-/* The extremes of no elements: beyond the values of every type. */
-#define REDUCE_BEYOND ((__int128)1 << 64)
-
-const struct reduce reduce_empty = {
-    .min = REDUCE_BEYOND,
-    .max = -REDUCE_BEYOND,
-    .and_bits = UINT64_MAX,
-};
-
-void reduce_merge(struct reduce *into, const struct reduce *from)
-{
-    into->count += from->count;
-    into->sum += from->sum;
-    wide_add(&into->squares, &from->squares);
-    if (from->min < into->min)
-        into->min = from->min;
-    if (from->max > into->max)
-        into->max = from->max;
-    into->and_bits &= from->and_bits;
-    into->or_bits |= from->or_bits;
-    into->xor_bits ^= from->xor_bits;
-}
-
-bool reduce_has(const struct reduce *reduce, enum reduction_id id)
+bool reduce_has(uint64_t count, enum reduction_id id)
 {
     const bool is_of_sample = id == REDUCTION_SVAR || id == REDUCTION_SSTDEV;
 
-    return reduce->count > is_of_sample || id == REDUCTION_COUNT || id == REDUCTION_SUM ||
+    return count > is_of_sample || id == REDUCTION_COUNT || id == REDUCTION_SUM ||
            id == REDUCTION_DISTINCT;
-}
-
-/* The absolute value of the sum. */
-static unsigned __int128 reduce_magnitude(const struct reduce *reduce,
-                                          const struct element *element)
-{
-    return element->is_signed && (__int128)reduce->sum < 0 ? -reduce->sum : reduce->sum;
-}
-
-/*
- * The variance of n elements as (n * squares - sum^2) / n^2. Returns false if it would be negative,
- * which sums of real elements cannot make.
- */
-static bool reduce_find_variance(const struct reduce *reduce, const struct element *element,
-                                 struct wide *numerator, struct wide *denominator)
-{
-    struct wide sum = wide_from(reduce_magnitude(reduce, element));
-    struct wide count = wide_from(reduce->count);
-    struct wide squared_sum = wide_multiply(&sum, &sum);
-
-    *numerator = wide_multiply(&count, &reduce->squares);
-    *denominator = wide_multiply(&count, &count);
-    if (wide_compare(numerator, &squared_sum) < 0)
-        return false;
-    wide_subtract(numerator, &squared_sum);
-    return true;
 }
 
 static size_t reduce_write_key(char *out, const struct element *element, uint64_t key)
@@ -75,53 +26,49 @@ static size_t reduce_write_key(char *out, const struct element *element, uint64_
     return element_write(out, element, element_value(element, key));
 }
 
-size_t reduce_write_value(char out[REDUCE_SIZE], const struct reduce *reduce,
-                          const struct element *element, enum reduction_id id)
+/* Writes the value of a reduction that needs no table. */
+static size_t reduce_write_value(char *out, const struct accumulators *accumulators,
+                                 const uint64_t *row, enum reduction_id id)
 {
-    const unsigned __int128 magnitude = reduce_magnitude(reduce, element);
-    const bool is_negative = magnitude != reduce->sum;
-    struct wide numerator = wide_from(magnitude);
-    struct wide denominator = wide_from(reduce->count);
+    static const enum accumulator_id keys[REDUCTION_IDS] = {
+        [REDUCTION_MIN] = ACCUMULATOR_MIN, [REDUCTION_MAX] = ACCUMULATOR_MAX,
+        [REDUCTION_AND] = ACCUMULATOR_AND, [REDUCTION_OR] = ACCUMULATOR_OR,
+        [REDUCTION_XOR] = ACCUMULATOR_XOR,
+    };
+    const struct element *element = &accumulators->job->element;
+    const uint64_t count = row[accumulators->count];
+    const uint64_t *words = accumulators_words(accumulators, row, ACCUMULATOR_SUM);
 
-    switch (id) {
-    case REDUCTION_COUNT:
-        return decimal_write(out, reduce->count);
-    case REDUCTION_SUM:
+    if (id == REDUCTION_COUNT)
+        return decimal_write(out, count);
+    if (keys[id] != ACCUMULATOR_SUM)
+        return reduce_write_key(out, element, *accumulators_words(accumulators, row, keys[id]));
+    const unsigned __int128 sum = (unsigned __int128)words[1] << 64 | words[0];
+    const bool is_negative = element->is_signed && (__int128)sum < 0;
+    const unsigned __int128 magnitude = is_negative ? -sum : sum;
+    struct wide numerator = wide_from(magnitude);
+    struct wide denominator = wide_from(count);
+    const uint64_t scale = decimal_power(element->decimals);
+    if (id == REDUCTION_SUM) {
         *out = '-';
         out += is_negative;
         return is_negative + (element->decimals > 0
                                   ? decimal_write_places(out, magnitude, element->decimals)
                                   : decimal_write_128(out, magnitude));
-    case REDUCTION_MIN:
-        return element_write(out, element, reduce->min);
-    case REDUCTION_MAX:
-        return element_write(out, element, reduce->max);
-    case REDUCTION_MEAN:
-        wide_scale(&denominator, decimal_power(element->decimals));
-        return ratio_write(out, is_negative, &numerator, &denominator, false);
-    case REDUCTION_VARIANCE:
-    case REDUCTION_STDDEV:
-    case REDUCTION_SVAR:
-    case REDUCTION_SSTDEV:
-        reduce_find_variance(reduce, element, &numerator, &denominator); /* checked before */
-        if (id == REDUCTION_SVAR || id == REDUCTION_SSTDEV) { /* n (n - 1) instead of n^2 */
-            denominator = wide_from(reduce->count);
-            wide_scale(&denominator, reduce->count - 1);
-        }
-        wide_scale(&denominator, decimal_power(element->decimals));
-        wide_scale(&denominator, decimal_power(element->decimals)); /* it stays below 2^248 */
-        return ratio_write(out, false, &numerator, &denominator,
-                           id == REDUCTION_STDDEV || id == REDUCTION_SSTDEV);
-    case REDUCTION_AND:
-        return reduce_write_key(out, element, reduce->and_bits);
-    case REDUCTION_OR:
-        return reduce_write_key(out, element, reduce->or_bits);
-    case REDUCTION_XOR:
-        return reduce_write_key(out, element, reduce->xor_bits);
-    default:
-        break;
     }
-    __builtin_unreachable();
+    wide_scale(&denominator, scale);
+    if (id == REDUCTION_MEAN)
+        return ratio_write(out, is_negative, &numerator, &denominator, false);
+    /* The variance is (n * squares - sum^2) / n^2, that of a sample has n (n - 1) instead. */
+    const struct wide squared_sum = wide_multiply(&numerator, &numerator);
+    words = accumulators_words(accumulators, row, ACCUMULATOR_SQUARES);
+    numerator = (struct wide){{words[0], words[1], words[2]}};
+    wide_scale(&numerator, count);
+    wide_subtract(&numerator, &squared_sum); /* not negative: accumulators_check */
+    wide_scale(&denominator, count - (id == REDUCTION_SVAR || id == REDUCTION_SSTDEV));
+    wide_scale(&denominator, scale); /* it stays below 2^248 */
+    return ratio_write(out, false, &numerator, &denominator,
+                       id == REDUCTION_STDDEV || id == REDUCTION_SSTDEV);
 }
 
 /*
@@ -159,9 +106,11 @@ static size_t reduce_write_quotient(char *out, const struct element *element, __
     return ratio_write(out, number < 0, &numerator, &scaled, false);
 }
 
-size_t reduce_write_found(char out[REDUCE_SIZE], const struct reduce *reduce,
-                          const struct reduce_found *found, const struct job *job, unsigned i)
+size_t reduce_write(char out[REDUCE_SIZE], const struct accumulators *accumulators,
+                    const uint64_t *row, const struct reduce_found *found, unsigned i)
 {
+    const struct job *job = accumulators->job;
+    const uint64_t count = row[accumulators->count];
     static const struct percentage quarters[] = {{.digits = 25}, {.digits = 75}};
     const struct reduction *reduction = &job->reductions.list[i];
     const struct element *element = &job->element;
@@ -180,55 +129,17 @@ size_t reduce_write_found(char out[REDUCE_SIZE], const struct reduce *reduce,
     case REDUCTION_QUANTILE:
         value = element_value(element, keys[0]);
         if (job->interpolates)
-            value = reduce_interpolate(&reduction->percentage, element, keys, reduce->count,
-                                       &denominator);
+            value = reduce_interpolate(&reduction->percentage, element, keys, count, &denominator);
         return reduce_write_quotient(out, element, value, denominator, true);
     case REDUCTION_IQR:
         value = element_value(element, keys[2]) - element_value(element, keys[0]);
         if (job->interpolates)
-            value =
-                reduce_interpolate(&quarters[1], element, keys + 2, reduce->count, &denominator) -
-                reduce_interpolate(&quarters[0], element, keys, reduce->count, &denominator);
+            value = reduce_interpolate(&quarters[1], element, keys + 2, count, &denominator) -
+                    reduce_interpolate(&quarters[0], element, keys, count, &denominator);
         return reduce_write_quotient(out, element, value, denominator, false);
     default:
-        return reduce_write_value(out, reduce, element, reduction->id);
+        return reduce_write_value(out, accumulators, row, reduction->id);
     }
-}
-
-void reduce_share(struct reduce_shared *shared, const struct reduce *from)
-{
-    pthread_mutex_lock(&shared->mutex);
-    reduce_merge(&shared->reduce, from);
-    pthread_mutex_unlock(&shared->mutex);
-}
-
-void *reduce_create(const struct job *job, struct failure *failure)
-{
-    struct reduce_shared *shared = calloc(1, sizeof *shared);
-    if (!shared) {
-        status_fail(failure, STATUS_DATA, "no memory for the result");
-        return NULL;
-    }
-    if (job->reductions.needs & REDUCTIONS_NEED_TABLE) {
-        shared->uniq = uniq_create(job, failure);
-        if (!shared->uniq) {
-            free(shared);
-            return NULL;
-        }
-    }
-    pthread_mutex_init(&shared->mutex, NULL);
-    shared->reduce = reduce_empty;
-    return shared;
-}
-
-void reduce_destroy(void *partial)
-{
-    struct reduce_shared *shared = partial;
-    if (!shared)
-        return;
-    uniq_destroy(shared->uniq);
-    pthread_mutex_destroy(&shared->mutex);
-    free(shared);
 }
 
 /* A quantile that is searched for. */
@@ -307,52 +218,18 @@ void reduce_find(const struct job *job, struct rows rows, uint64_t elements,
     }
 }
 
-void reduce_add_rows(struct reduce *into, struct rows rows)
+void reduce_add_rows(const struct accumulators *accumulators, uint64_t *row, struct rows rows)
 {
     struct rows_row batch[ROWS_BATCH];
+    uint64_t keys[ROWS_BATCH];
+    uint64_t counts[ROWS_BATCH];
     size_t n;
 
     while ((n = rows.read(&rows, batch, ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++) {
-            const __int128 value = batch[i].low;
-            const uint64_t count = batch[i].count;
-            const uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
-            struct wide squares = wide_from((unsigned __int128)magnitude * magnitude);
-            wide_scale(&squares, count);
-            const struct reduce row = {
-                .count = count,
-                .sum = (unsigned __int128)value * count,
-                .squares = squares,
-                .min = value,
-                .max = value,
-                .and_bits = (uint64_t)value,
-                .or_bits = (uint64_t)value,
-                .xor_bits = count % 2 == 1 ? (uint64_t)value : 0,
-            };
-            reduce_merge(into, &row);
+            keys[i] = (uint64_t)batch[i].low;
+            counts[i] = batch[i].count;
         }
+        accumulators_absorb_counts(accumulators, row, keys, counts, n);
     }
-}
-
-enum status reduce_finalize(void *partial, const struct job *job, uint64_t elements,
-                            struct failure *failure)
-{
-    struct reduce_shared *shared = partial;
-    const struct reduce *reduce = &shared->reduce;
-    struct wide numerator;
-    struct wide denominator;
-
-    if (operation_check_elements(elements, reduce->count, failure) != STATUS_OK)
-        return failure->status;
-    if (job->reductions.needs & REDUCTIONS_NEED_SQUARES &&
-        !reduce_find_variance(reduce, &job->element, &numerator, &denominator))
-        return status_fail(failure, STATUS_DATA, "internal error: a negative variance");
-    if (!shared->uniq)
-        return STATUS_OK;
-    if (uniq_finalize(shared->uniq, job, elements, failure) != STATUS_OK)
-        return failure->status;
-    struct rows rows;
-    uniq_rows_begin(&rows, job, shared->uniq, false); /* for quantiles, in ascending order */
-    reduce_find(job, rows, elements, shared->found);
-    return table_check(shared->uniq->table, failure);
 }

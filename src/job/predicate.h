@@ -112,6 +112,17 @@ static inline bool predicate_contains(const struct predicate *predicate, uint64_
 }
 
 /*
+ * The number of values that meet a predicate, of `values` of which `hits` are in its interval or
+ * set. Pure.
+ */
+static inline uint64_t predicate_count(const struct predicate *predicate, uint64_t values,
+                                       uint64_t hits)
+{
+    const uint64_t held = predicate->form == PREDICATE_EVERY ? values : hits;
+    return predicate->negated ? values - held : held;
+}
+
+/*
  * Creates the condition that an address (element_address) is in one of `count` ranges, of
  * low[i] <= value <= high[i], which are copied. Fails with STATUS_DATA if there is no memory.
  */

@@ -9,11 +9,10 @@
 #include "config.h"
 
 #include "base/decimal.h"
-#include "count/count.h"
 #include "count/groups.h"
 #include "count/growing_histogram.h"
 #include "count/range_histogram.h"
-#include "count/reduce_words.h"
+#include "count/reduce.h"
 #include "cpu/cpu_keys.h"
 #include "engine/outside.h"
 #include "ops/operations.h"
@@ -208,7 +207,7 @@ static enum status op_groups_save(struct state_writer *state, const struct job *
                                   const void *partial, struct failure *failure)
 {
     const struct groups *groups = partial;
-    const struct groups_layout *layout = groups->layout;
+    const struct accumulators *layout = groups->layout;
     uint64_t keys[2][OP_GROUPS_WORDS]; /* of the row, and of the one before */
     uint32_t *numbers = NULL;          /* of texts */
 
@@ -244,9 +243,6 @@ static enum status op_groups_save(struct state_writer *state, const struct job *
 static bool op_groups_is_possible(const struct groups *groups, const uint64_t *row)
 {
     const struct job *job = groups->job;
-    const uint64_t count = row[groups->layout->count];
-    const uint64_t *words = row + groups->layout->first;
-    struct reduce reduce;
 
     for (size_t i = 0; i < job->group_count; i++) {
         const struct element *element = &job->columns[job_group_column(job) + i].element;
@@ -257,18 +253,14 @@ static bool op_groups_is_possible(const struct groups *groups, const uint64_t *r
     }
     if (groups_are_counted(job))
         return groups_has_bin(groups, row);
-    for (size_t i = 0; i < job->predicate_count; i++) {
-        if (words[i] > count)
-            return false;
-    }
-    return reduce_words_check(job, count, words, &reduce);
+    return accumulators_check(groups->layout, row);
 }
 
 static enum status op_groups_load(struct state_reader *state, const struct job *job, void *partial,
                                   uint64_t elements, struct failure *failure)
 {
     struct groups *groups = partial;
-    const struct groups_layout *layout = groups->layout;
+    const struct accumulators *layout = groups->layout;
     uint64_t *row = calloc(2 * layout->words, sizeof *row);
     uint32_t *ids = NULL;
     uint64_t texts = 0;
@@ -326,10 +318,11 @@ static enum status op_groups_load(struct state_reader *state, const struct job *
     return status;
 }
 
-/* The groups, and for each part that a thread prints the words of a row. */
+/* The groups, and for each part that a thread prints memory for their rows. */
 struct op_groups_values {
     const struct groups *groups;
-    uint64_t *rows; /* [parts * words of the layout] */
+    size_t words;   /* of a row of the table, and one of accumulators */
+    uint64_t *rows; /* [parts * words] */
 };
 
 /* Finds what is printed of a group. */
@@ -338,28 +331,25 @@ static void op_groups_find(const struct print_values *values, size_t group,
 {
     const struct op_groups_values *self = values->partial;
     const struct groups *groups = self->groups;
-    const struct groups_layout *layout = groups->layout;
-    const struct job *job = values->job;
-    uint64_t *buffer = self->rows + group / PRINT_VALUES_PART * layout->words;
+    const struct accumulators *accumulators = groups->accumulators;
+    uint64_t *buffer = self->rows + group / PRINT_VALUES_PART * self->words;
+    uint64_t *row = buffer + groups->layout->words;
 
-    if (group == groups->count) { /* nothing was counted, and there are no columns of groups */
-        *found = (struct print_found){.hits = buffer, .reduce = reduce_empty};
+    found->accumulators = accumulators;
+    found->row = accumulators->initial;
+    if (group == groups->count) /* nothing was counted, and there are no columns of groups */
         return;
-    }
-    found->row = groups_first_row(groups, group, buffer);
-    found->elements = found->row[layout->count];
-    found->hits = found->row + layout->first;
-    found->reduce = reduce_empty;
-    if (groups_are_counted(job)) {
+    found->group = found->row = groups_first_row(groups, group, buffer);
+    if (groups_are_counted(values->job)) {
         struct rows rows;
         groups_rows_begin(&rows, groups, group, false);
-        if (reduce_words_count(job->reductions.needs) > 0)
-            reduce_add_rows(&found->reduce, rows);
+        memcpy(row, accumulators->initial, accumulators->words * sizeof *row);
+        if (accumulators->uses > 0)
+            reduce_add_rows(accumulators, row, rows);
         else
-            found->reduce.count = rows.inside;
-        reduce_find(job, rows, rows.inside, found->found);
-    } else if (job->operation == OPERATION_REDUCE) {
-        reduce_words_unpack(job, found->elements, found->hits, &found->reduce);
+            row[accumulators->count] = rows.inside;
+        reduce_find(values->job, rows, rows.inside, found->found);
+        found->row = row;
     }
 }
 
@@ -394,7 +384,7 @@ static void op_groups_write_group(const struct print_values *values,
 {
     const struct op_groups_values *self = values->partial;
 
-    op_groups_write_columns(self->groups, found->row, &values->prefixes, values->format, writer);
+    op_groups_write_columns(self->groups, found->group, &values->prefixes, values->format, writer);
 }
 
 /* Prints the groups of reduce and count, or without --by what is found of all values. */
@@ -404,8 +394,8 @@ static enum status op_groups_print_values(struct writer *writer, const struct gr
 {
     const struct job *job = groups->job;
     const size_t parts = groups->count / PRINT_VALUES_PART + 1;
-    struct op_groups_values self = {groups,
-                                    calloc(parts, groups->layout->words * sizeof *self.rows)};
+    const size_t words = groups->layout->words + groups->accumulators->words;
+    struct op_groups_values self = {groups, words, calloc(parts, words * sizeof *self.rows)};
     const struct print_values values = {
         .job = job,
         .partial = &self,

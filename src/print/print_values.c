@@ -6,7 +6,6 @@
 #include "base/decimal.h"
 #include "base/parallel.h"
 #include "base/printable.h"
-#include "count/count.h"
 #include "output/writer_parts.h"
 #include "partial/operation.h"
 #include "print/print_rows.h"
@@ -300,12 +299,15 @@ _Static_assert(REDUCE_SIZE >= DECIMAL_SIZE, "any value fits");
 static size_t print_values_write(const struct job *job, const struct print_found *found, size_t i,
                                  char out[REDUCE_SIZE])
 {
+    const struct accumulators *accumulators = found->accumulators;
+    const uint64_t count = found->row[accumulators->count];
+
     if (job->operation == OPERATION_COUNT)
-        return decimal_write(out,
-                             count_derive(&job->predicates[i], found->elements, found->hits[i]));
-    if (!reduce_has(&found->reduce, job->reductions.list[i].id))
+        return decimal_write(out, predicate_count(&job->predicates[i], count,
+                                                  found->row[accumulators->first + i]));
+    if (!reduce_has(count, job->reductions.list[i].id))
         return 0;
-    return reduce_write_found(out, &found->reduce, found->found, job, (unsigned)i);
+    return reduce_write(out, accumulators, found->row, found->found, (unsigned)i);
 }
 
 /*

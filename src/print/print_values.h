@@ -26,11 +26,10 @@ struct print_prefixes {
 
 /* What is known of a group, or without groups of all values. */
 struct print_found {
-    uint64_t elements;    /* count: how many, */
-    const uint64_t *hits; /* and those in the interval or set of each predicate */
-    struct reduce reduce; /* reduce */
+    const struct accumulators *accumulators;
+    const uint64_t *row; /* of these */
     struct reduce_found found[REDUCTIONS_MAX];
-    const uint64_t *row; /* of a group (groups.h) */
+    const uint64_t *group; /* a row of the group (groups.h) */
 };
 
 /* The values of a finalized partial: of each reduction or predicate of the job. */

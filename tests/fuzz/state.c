@@ -8,7 +8,7 @@
 
 #include "app/options.h"
 #include "count/groups.h"
-#include "count/reduce_words.h"
+#include "count/scalar.h"
 #include "job/context.h"
 #include "output/writer.h"
 #include "partial/operation.h"
@@ -135,22 +135,20 @@ static void save(const struct job *job, const void *partial)
 /* Writes the reductions of a finalized partial to nowhere. */
 static void write_reductions(const struct job *job, const void *partial)
 {
-    const struct reduce_shared *shared = partial; /* if there are no groups */
+    const struct scalar *shared = partial; /* if there are no groups */
     char text[REDUCE_SIZE];
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
         const enum reduction_id id = job->reductions.list[i].id;
         if (job->group_count == 0 && job->operation == OPERATION_REDUCE &&
-            reduce_has(&shared->reduce, id))
-            reduce_write_found(text, &shared->reduce, shared->found, job, i);
+            reduce_has(shared->row[0], id))
+            reduce_write(text, shared->accumulators, shared->row, shared->found, i);
         const struct groups *groups = partial;
-        const bool has_groups = job->group_count > 0;
+        const bool has_groups = job->group_count > 0 && !groups_are_counted(job);
         for (size_t k = 0; has_groups && k < table_distinct(groups->table); k++) {
             const uint64_t *row = groups_row(groups, k, groups->buffer);
-            const struct groups_layout *layout = groups->layout;
-            struct reduce reduce;
-            reduce_words_unpack(job, row[layout->count], row + layout->first, &reduce);
-            reduce_write_value(text, &reduce, &job->element, id);
+            if (reduce_has(row[groups->layout->count], id))
+                reduce_write(text, groups->layout, row, NULL, i);
         }
     }
 }

@@ -1,7 +1,7 @@
 /* Operation count on a GPU: counters of the device beyond 2^32 and 2^40, and every kernel. */
 #include "config.h"
 
-#include "count/count.h"
+#include "count/scalar.h"
 #include "cuda/cuda_operation.h"
 #include "must_cuda.h"
 #include "tap.h"
@@ -49,7 +49,7 @@ static void make_job(size_t intervals, bool sets)
     }
 }
 
-static void open_device(struct cuda_shared *shared, struct count *count)
+static void open_device(struct cuda_shared *shared, struct scalar *count)
 {
     size_t bytes = cuda_count.bytes(&job, 0).partial;
 
@@ -101,13 +101,13 @@ static uint64_t wanted_hits(size_t intervals, size_t i, int32_t n)
 static bool check(size_t intervals, bool sets, int32_t n, uint64_t preload)
 {
     struct failure failure;
-    struct count *count = NULL;
+    struct scalar *count = NULL;
     struct cuda_shared shared;
     uint64_t staging[512];
     bool right = true;
 
     make_job(intervals, sets);
-    must((count = count_create(&job, &failure)) != NULL, "no memory");
+    must((count = scalar_create(&job, &failure)) != NULL, "no memory");
     open_device(&shared, count);
     for (size_t i = 0; i < job.predicate_count; i++)
         staging[i] = preload;
@@ -118,13 +118,13 @@ static bool check(size_t intervals, bool sets, int32_t n, uint64_t preload)
          "the hits cannot be copied");
     for (size_t i = 0; i < job.predicate_count; i++) {
         uint64_t wanted = preload + wanted_hits(intervals, i, n);
-        if (count->hits[i] != wanted)
+        if (count->row[1 + i] != wanted)
             right = tap_note("predicate %zu of %d values: %llu, not %llu", i, n,
-                             (unsigned long long)count->hits[i], (unsigned long long)wanted);
+                             (unsigned long long)count->row[1 + i], (unsigned long long)wanted);
     }
     must_cuda(cudaFree(shared.d_partial));
-    right = right && count->elements == (uint64_t)n;
-    count_destroy(count);
+    right = right && count->row[0] == (uint64_t)n;
+    scalar_destroy(count);
     for (size_t i = 0; i < job.predicate_count; i++)
         predicate_destroy(&predicates[i]);
     return right;

@@ -5,8 +5,9 @@
  */
 #include "config.h"
 
-#include "count/reduce.h"
+#include "count/scalar.h"
 #include "cuda/cuda_operation.h"
+#include "must_cuda.h"
 #include "ops/operations.h"
 #include "tap.h"
 
@@ -14,6 +15,8 @@
 #include <string.h>
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
+
+#define ROW_WORDS (1 + ACCUMULATOR_WORDS_ALL)
 
 /* So much that each thread of a few blocks has thousands of words. */
 #define LARGE_BYTES ((size_t)96 << 20)
@@ -30,6 +33,7 @@ static const char *const values_names[VALUES_COUNT] = {
 /* A GPU with a job, its partial, and a chunk's room on both sides. */
 struct bench {
     struct job job;
+    struct accumulators *accumulators; /* of the job */
     struct cuda_shared shared;
     void *d_data;
     struct cuda_chunk chunk;
@@ -54,43 +58,30 @@ static void fill(struct bench *bench, enum values values, size_t elements)
     }
 }
 
-/* The plain loop. */
-static struct reduce expect(const struct bench *bench, size_t elements)
+static void empty(const struct bench *bench, uint64_t *row)
 {
-    const struct element *element = &bench->job.element;
-    struct reduce expected = reduce_empty;
-
-    for (size_t i = 0; i < elements; i++) {
-        uint64_t key = element_key(element, bench->data + i * element->bytes);
-        __int128 value = element_value(element, key);
-        struct wide square = wide_from((unsigned __int128)(value < 0 ? -value : value));
-        square = wide_multiply(&square, &square);
-        struct reduce one = {
-            .count = 1,
-            .sum = (unsigned __int128)value,
-            .min = value,
-            .max = value,
-            .and_bits = key,
-            .or_bits = key,
-            .xor_bits = key,
-        };
-        if (bench->job.reductions.needs & REDUCTIONS_NEED_SQUARES)
-            one.squares = square;
-        reduce_merge(&expected, &one);
-    }
-    return expected;
+    memcpy(row, bench->accumulators->initial, bench->accumulators->words * sizeof *row);
 }
 
-static bool equal(const struct reduce *a, const struct reduce *b)
+/* Adds the elements to a row one by one. */
+static void expect(const struct bench *bench, size_t elements, uint64_t *row)
 {
-    return a->count == b->count && a->sum == b->sum &&
-           wide_compare(&a->squares, &b->squares) == 0 && a->min == b->min && a->max == b->max &&
-           a->and_bits == b->and_bits && a->or_bits == b->or_bits && a->xor_bits == b->xor_bits;
+    for (size_t i = 0; i < elements; i++) {
+        const uint64_t key =
+            element_key(&bench->job.element, bench->data + i * bench->job.element.bytes);
+        accumulators_absorb(bench->accumulators, &row, &key, 1);
+        row[0]++;
+    }
+}
+
+static bool equal(const struct bench *bench, const uint64_t *a, const uint64_t *b)
+{
+    return memcmp(a, b, bench->accumulators->words * sizeof *a) == 0;
 }
 
 /* Launches over the elements and collects into *result; the partial begins as *initial, if any. */
 static bool launch(struct bench *bench, size_t elements, const struct cuda_reduce_partial *initial,
-                   struct reduce *result)
+                   uint64_t *result)
 {
     struct failure failure;
     char staging[4096];
@@ -107,18 +98,21 @@ static bool launch(struct bench *bench, size_t elements, const struct cuda_reduc
                            cudaMemcpyHostToDevice) == cudaSuccess &&
                 cuda_reduce.absorb(&bench->shared, &bench->chunk) == cudaSuccess &&
                 cuda_reduce.collect(&bench->shared, staging, sizeof staging, &failure) == STATUS_OK;
-    *result = ((const struct reduce_shared *)partial)->reduce;
+    memcpy(result, ((const struct scalar *)partial)->row,
+           bench->accumulators->words * sizeof *result);
     op_reduce.destroy(partial);
     return good;
 }
 
 static bool check(struct bench *bench, enum values values, size_t elements)
 {
-    struct reduce result;
+    uint64_t result[ROW_WORDS];
+    uint64_t expected[ROW_WORDS];
 
     fill(bench, values, elements);
-    struct reduce expected = expect(bench, elements);
-    return (launch(bench, elements, NULL, &result) && equal(&result, &expected)) ||
+    empty(bench, expected);
+    expect(bench, elements, expected);
+    return (launch(bench, elements, NULL, result) && equal(bench, result, expected)) ||
            tap_note("%zu elements, %s", elements, values_names[values]);
 }
 
@@ -142,19 +136,23 @@ static void test_large(struct bench *bench)
 {
     int multiprocessors = bench->shared.device.multiprocessors;
     size_t elements = LARGE_BYTES / bench->job.element.bytes - 1;
-    struct reduce expected = reduce_empty;
-    struct reduce result;
+    uint64_t result[ROW_WORDS];
+    uint64_t expected[ROW_WORDS];
+    uint64_t power[ROW_WORDS];
+    uint64_t same[ROW_WORDS];
 
     fill(bench, LARGEST, elements);
-    struct reduce power = expect(bench, 1);
+    empty(bench, expected);
+    empty(bench, power);
+    expect(bench, 1, power);
     for (size_t rest = elements; rest > 0; rest >>= 1) {
         if (rest & 1)
-            reduce_merge(&expected, &power);
-        struct reduce same = power;
-        reduce_merge(&power, &same);
+            accumulators_merge(bench->accumulators, expected, power);
+        memcpy(same, power, bench->accumulators->words * sizeof *same);
+        accumulators_merge(bench->accumulators, power, same);
     }
     bench->shared.device.multiprocessors = 1;
-    tap_ok(launch(bench, elements, NULL, &result) && equal(&result, &expected),
+    tap_ok(launch(bench, elements, NULL, result) && equal(bench, result, expected),
            "%s: thousands of words a thread", bench->job.element.name);
     bench->shared.device.multiprocessors = multiprocessors;
 }
@@ -169,18 +167,18 @@ static void test_carries(struct bench *bench)
         .min = UINT64_MAX,
         .and_bits = UINT64_MAX,
     };
-    struct reduce before = reduce_empty;
-    struct reduce result;
-    size_t elements = 300007;
+    const size_t elements = 300007;
+    uint64_t result[ROW_WORDS];
+    uint64_t expected[ROW_WORDS];
 
-    before.count = full.count;
-    before.sum = (unsigned __int128)full.sum[1] << 64 | full.sum[0];
-    memcpy(before.squares.words, full.squares, sizeof full.squares);
     for (enum values values = 0; values < VALUES_COUNT; values++) {
         fill(bench, values, elements);
-        struct reduce expected = expect(bench, elements);
-        reduce_merge(&expected, &before);
-        tap_ok(launch(bench, elements, &full, &result) && equal(&result, &expected),
+        empty(bench, expected);
+        expected[0] = full.count;
+        memcpy(expected + 1, full.sum, sizeof full.sum);
+        memcpy(expected + 3, full.squares, sizeof full.squares);
+        expect(bench, elements, expected);
+        tap_ok(launch(bench, elements, &full, result) && equal(bench, result, expected),
                "%s: carries into a full partial, %s", bench->job.element.name,
                values_names[values]);
     }
@@ -202,10 +200,19 @@ static bool open_bench(struct bench *bench)
            cudaMalloc(&bench->d_data, LARGE_BYTES) == cudaSuccess;
 }
 
+/* The accumulators of the job. */
+static void begin_job(struct bench *bench)
+{
+    free(bench->accumulators);
+    bench->accumulators = accumulators_create(&bench->job, 0, bench->job.reductions.needs);
+    must(bench->accumulators != NULL, "no memory");
+}
+
 static void test_type(struct bench *bench, const char *type)
 {
     element_parse(type, &bench->job.element);
     reductions_default(&bench->job.reductions, 0);
+    begin_job(bench);
     test_lengths(bench);
     bench->job.element.swapped = !bench->job.element.swapped;
     test_lengths(bench);
@@ -214,6 +221,7 @@ static void test_type(struct bench *bench, const char *type)
     if (bench->job.element.bytes <= 2)
         test_large(bench);
     reductions_parse("sum,max", &bench->job.reductions);
+    begin_job(bench);
     test_lengths(bench);
 }
 
@@ -231,5 +239,6 @@ int main(void)
     cudaFree(bench.shared.d_partial);
     cudaFree(bench.d_data);
     free(bench.data);
+    free(bench.accumulators);
     return tap_done();
 }

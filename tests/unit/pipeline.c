@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "count/reduce.h"
+#include "count/scalar.h"
 #include "count/stalin_sort.h"
 #include "exec/crew.h"
 #include "exec/offload_policy.h"
@@ -200,12 +200,8 @@ static enum status actor_merge_consumer(void *worker, struct failure *failure)
     total.count += self->sums[0];
     total.sum += self->sums[1];
     pthread_mutex_unlock(&total.lock);
-    if (self->job->operation == OPERATION_REDUCE) {
-        struct reduce sums = reduce_empty;
-        sums.count = self->sums[0];
-        sums.sum = self->sums[1];
-        reduce_share(self->partial, &sums);
-    }
+    if (self->job->operation == OPERATION_REDUCE)
+        scalar_add_counts(self->partial, 0, self->sums, 1);
     self->sums[0] = self->sums[1] = 0;
     return status;
 }

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "count/reduce.h"
+#include "count/scalar.h"
 #include "ops/operations.h"
 #include "tap.h"
 
@@ -148,7 +148,7 @@ static uint64_t key_of(const char *value)
 }
 
 /* Runs a CPU thread over one element and adds what it has to the shared partial. */
-static bool absorb(const struct job *job, uint64_t key, struct reduce_shared *shared)
+static bool absorb(const struct job *job, uint64_t key, struct scalar *shared)
 {
     struct failure failure;
     struct chunk chunk = {.data = &key, .bytes = job->element.bytes};
@@ -165,32 +165,35 @@ static bool absorb(const struct job *job, uint64_t key, struct reduce_shared *sh
 
 /* Adds `count` elements of that value to the shared partial, by doubling. */
 static bool absorb_many(const struct job *job, const char *value, uint64_t count,
-                        struct reduce_shared *shared)
+                        struct scalar *shared)
 {
-    void *one = NULL;
+    uint64_t power[1 + ACCUMULATOR_WORDS_ALL];
+    uint64_t same[1 + ACCUMULATOR_WORDS_ALL];
+    struct scalar *one = NULL;
     struct failure failure;
 
     if (!(one = op_reduce.create(job, &failure)) || !absorb(job, key_of(value), one))
         return false;
-    struct reduce power = ((const struct reduce_shared *)one)->reduce;
+    const size_t bytes = one->accumulators->words * sizeof *power;
+    memcpy(power, one->row, bytes);
     op_reduce.destroy(one);
     for (; count > 0; count >>= 1) {
         if (count & 1)
-            reduce_share(shared, &power);
-        struct reduce same = power;
-        reduce_merge(&power, &same);
+            scalar_merge(shared, power);
+        memcpy(same, power, bytes);
+        accumulators_merge(shared->accumulators, power, same);
     }
     return true;
 }
 
 static bool is_expected(const struct job *job, const struct stream *row,
-                        const struct reduce_shared *shared)
+                        const struct scalar *shared)
 {
     char text[REDUCTION_IDS * (REDUCE_SIZE + 1)];
     char *c = text;
 
     for (unsigned i = 0; i < job->reductions.count; i++) {
-        c += reduce_write_found(c, &shared->reduce, shared->found, job, i);
+        c += reduce_write(c, shared->accumulators, shared->row, shared->found, i);
         *c++ = ' ';
     }
     c[-1] = '\0';
@@ -241,20 +244,17 @@ static void test_lost_square(void)
     struct job job = {.operation = OPERATION_REDUCE};
     struct failure failure;
     void *shared = NULL;
-    struct reduce reduce = reduce_empty;
+    uint64_t row[] = {2, 6, 0, 18, 0, 0, 3, 3, 3, 3, 0}; /* 3 and 3 */
 
-    reduce.count = 2;
-    reduce.sum = 6;
-    reduce.squares = wide_from(18);
     element_parse("i32", &job.element);
     reductions_default(&job.reductions, 0);
     bool good = (shared = op_reduce.create(&job, &failure)) != NULL;
-    reduce_share(shared, &reduce);
+    scalar_merge(shared, row);
     good = good && op_reduce.finalize(shared, &job, 2, &failure) == STATUS_OK;
-    reduce.squares = wide_from(17);
-    reduce_share(shared, &reduce);
+    row[3] = 17;
+    scalar_merge(shared, row);
     tap_ok(good && op_reduce.finalize(shared, &job, 4, &failure) == STATUS_DATA &&
-               strstr(failure.message, "a negative variance"),
+               strstr(failure.message, "the results contradict each other"),
            "a sum of squares that is too small is an error");
     op_reduce.destroy(shared);
 }

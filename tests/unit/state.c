@@ -5,9 +5,8 @@
 #include "config.h"
 
 #include "app/options.h"
-#include "count/count.h"
 #include "count/histogram.h"
-#include "count/reduce.h"
+#include "count/scalar.h"
 #include "count/uniq.h"
 #include "ops/operations.h"
 #include "output/writer.h"
@@ -362,9 +361,9 @@ static void test_damage_table(void)
     reductions_parse("mode,p99.9,count", &job.reductions);
     partial = op_reduce.create(&job, &failure);
     require(partial ? STATUS_OK : failure.status, &failure);
-    put_entry(((struct reduce_shared *)partial)->uniq->table,
+    put_entry(((struct scalar *)partial)->uniq->table,
               &(const struct table_entry){.key = 7, .count = 3});
-    reduce_share(partial, &(const struct reduce){.count = 3});
+    scalar_merge(partial, &(const uint64_t){3});
     require(op_reduce.finalize(partial, &job, 3, &failure), &failure);
     test_damage("reductions with a table", &job, partial);
     op_reduce.destroy(partial);
@@ -374,11 +373,9 @@ static void test_damages(void)
 {
     struct failure failure;
     struct job job;
-    struct count *count;
     struct histogram *histogram;
     void *partial;
-    struct reduce reduce = {
-        .count = 3, .sum = 9, .squares = {{29}}, .min = 2, .max = 4, .or_bits = 7, .xor_bits = 5};
+    static const uint64_t row[] = {3, 9, 0, 29, 0, 0, 2, 4, 0, 7, 5};
 
     make_job(&job, &shapes[0]);
     histogram = histogram_create(&job, &failure);
@@ -392,7 +389,7 @@ static void test_damages(void)
     reductions_default(&job.reductions, 0);
     partial = op_reduce.create(&job, &failure);
     require(partial ? STATUS_OK : failure.status, &failure);
-    reduce_share(partial, &reduce);
+    scalar_merge(partial, row);
     test_damage("reductions", &job, partial);
     op_reduce.destroy(partial);
 
@@ -402,11 +399,11 @@ static void test_damages(void)
     require(predicate_init_any_of(job.predicates, "3,9", &job.element, (const uint64_t[]){3, 9}, 2,
                                   &failure),
             &failure);
-    count = count_create(&job, &failure);
-    require(count ? STATUS_OK : failure.status, &failure);
-    count_add(count, 1000, 0, &(uint64_t){500}, 1);
-    test_damage("counts", &job, count);
-    count_destroy(count);
+    partial = op_count.create(&job, &failure);
+    require(partial ? STATUS_OK : failure.status, &failure);
+    scalar_merge(partial, (const uint64_t[]){1000, 500});
+    test_damage("counts", &job, partial);
+    op_count.destroy(partial);
 }
 
 /*
@@ -468,8 +465,7 @@ static void test_squares(void)
         reductions_parse("variance", &job.reductions);
         void *partial = op_reduce.create(&job, &failure);
         require(partial ? STATUS_OK : failure.status, &failure);
-        reduce_share(partial,
-                     &(const struct reduce){.count = 3, .sum = 9, .squares = {{cases[i].squares}}});
+        scalar_merge(partial, (const uint64_t[]){3, 9, 0, cases[i].squares, 0, 0});
         save(&job, partial);
         op_reduce.destroy(partial);
         void *loaded = load(data, read_file(data, sizeof data), &options, &found, &elements);
