@@ -75,7 +75,7 @@ class Command:
         self.columns = [(b"n", read_integer)] if self.is_uniq or rng.randrange(2) else [(b"n", read_integer), (b"m", read_integer)]
         self.values = len(self.columns)
         self.words = ["uniq"] if self.is_uniq else ["reduce", "count,sum"]
-        self.words += ["-f", ",".join(key.decode() for key, _ in self.columns)]
+        self.words += ["-f", ",".join(key.decode() + ":int" for key, _ in self.columns)]
         self.has_weights = self.is_uniq and rng.randrange(3) == 0
         if self.has_weights:
             self.columns.append((b"m", lambda token: None if (read_integer(token) or 0) < 0 else read_integer(token)))

@@ -15,8 +15,8 @@ struct accumulator {
     uint64_t initial; /* the first word without values: this, */
     bool is_ordered;  /* XORed with the sign bias */
     /* Adds the value of keys[i], counts[i] times, to rows[i]; counts NULL: once each. */
-    void (*absorb)(const struct accumulator_use *use, uint64_t *const *rows, const uint64_t *keys,
-                   const uint64_t *counts, size_t n);
+    void (*add)(const struct accumulator_use *use, uint64_t *const *rows, const uint64_t *keys,
+                const uint64_t *counts, size_t n);
     /* Adds words to others. */
     void (*merge)(uint64_t sign_bias, uint64_t *into, const uint64_t *from);
     /* Whether values of which there are some can have its words in a row. */
@@ -24,10 +24,10 @@ struct accumulator {
                   const uint64_t *row);
 };
 
-/* accumulator_lift_NAME: the words of a value that comes `count` times. */
+/* accumulator_value_NAME: the words of a value that comes `count` times. */
 
-ACCUMULATOR_INLINE void accumulator_lift_sum(const struct accumulator_use *use, uint64_t key,
-                                             uint64_t count, uint64_t *words)
+ACCUMULATOR_INLINE void accumulator_value_sum(const struct accumulator_use *use, uint64_t key,
+                                              uint64_t count, uint64_t *words)
 {
     const __int128 value = use->sign_bias != 0 ? (__int128)(int64_t)key : (__int128)key;
     const unsigned __int128 sum = (unsigned __int128)value * count;
@@ -36,8 +36,8 @@ ACCUMULATOR_INLINE void accumulator_lift_sum(const struct accumulator_use *use, 
     words[1] = (uint64_t)(sum >> 64);
 }
 
-ACCUMULATOR_INLINE void accumulator_lift_squares(const struct accumulator_use *use, uint64_t key,
-                                                 uint64_t count, uint64_t *words)
+ACCUMULATOR_INLINE void accumulator_value_squares(const struct accumulator_use *use, uint64_t key,
+                                                  uint64_t count, uint64_t *words)
 {
     const uint64_t magnitude = use->sign_bias != 0 && (int64_t)key < 0 ? -key : key;
     const unsigned __int128 square = (unsigned __int128)magnitude * magnitude;
@@ -49,23 +49,23 @@ ACCUMULATOR_INLINE void accumulator_lift_squares(const struct accumulator_use *u
     words[2] = (uint64_t)(high >> 64);
 }
 
-ACCUMULATOR_INLINE void accumulator_lift_key(const struct accumulator_use *use, uint64_t key,
-                                             uint64_t count, uint64_t *words)
+ACCUMULATOR_INLINE void accumulator_value_key(const struct accumulator_use *use, uint64_t key,
+                                              uint64_t count, uint64_t *words)
 {
     (void)use;
     (void)count;
     *words = key;
 }
 
-ACCUMULATOR_INLINE void accumulator_lift_odd_key(const struct accumulator_use *use, uint64_t key,
-                                                 uint64_t count, uint64_t *words)
+ACCUMULATOR_INLINE void accumulator_value_odd_key(const struct accumulator_use *use, uint64_t key,
+                                                  uint64_t count, uint64_t *words)
 {
     (void)use;
     *words = count % 2 == 1 ? key : 0;
 }
 
-ACCUMULATOR_INLINE void accumulator_lift_hits(const struct accumulator_use *use, uint64_t key,
-                                              uint64_t count, uint64_t *words)
+ACCUMULATOR_INLINE void accumulator_value_hits(const struct accumulator_use *use, uint64_t key,
+                                               uint64_t count, uint64_t *words)
 {
     *words = predicate_contains(use->predicate, key) ? count : 0;
 }
@@ -108,23 +108,23 @@ ACCUMULATOR_DEFINE_MERGE(xor, a ^ b)
 ACCUMULATOR_DEFINE_MERGE(hits, a + b)
 
 /* The loops over values, each with its own row. */
-#define ACCUMULATOR_DEFINE_ABSORB(id, name, n, lift, ...)                              \
-    static void accumulator_absorb_##name(const struct accumulator_use *use,           \
-                                          uint64_t *const *rows, const uint64_t *keys, \
-                                          const uint64_t *counts, size_t values)       \
-    {                                                                                  \
-        const struct accumulator_use own = *use; /* which no row can lie in */         \
-        uint64_t words[n];                                                             \
-        for (size_t i = 0; i < values && !counts; i++) {                               \
-            accumulator_lift_##lift(&own, keys[i], 1, words);                          \
-            accumulator_merge_##name(own.sign_bias, rows[i] + own.word, words);        \
-        }                                                                              \
-        for (size_t i = 0; i < values && counts; i++) {                                \
-            accumulator_lift_##lift(&own, keys[i], counts[i], words);                  \
-            accumulator_merge_##name(own.sign_bias, rows[i] + own.word, words);        \
-        }                                                                              \
+#define ACCUMULATOR_DEFINE_ADD(id, name, n, value, ...)                                          \
+    static void accumulator_add_##name(const struct accumulator_use *use, uint64_t *const *rows, \
+                                       const uint64_t *keys, const uint64_t *counts,             \
+                                       size_t values)                                            \
+    {                                                                                            \
+        const struct accumulator_use own = *use; /* which no row can lie in */                   \
+        uint64_t words[n];                                                                       \
+        for (size_t i = 0; i < values && !counts; i++) {                                         \
+            accumulator_value_##value(&own, keys[i], 1, words);                                  \
+            accumulator_merge_##name(own.sign_bias, rows[i] + own.word, words);                  \
+        }                                                                                        \
+        for (size_t i = 0; i < values && counts; i++) {                                          \
+            accumulator_value_##value(&own, keys[i], counts[i], words);                          \
+            accumulator_merge_##name(own.sign_bias, rows[i] + own.word, words);                  \
+        }                                                                                        \
     }
-ACCUMULATORS(ACCUMULATOR_DEFINE_ABSORB)
+ACCUMULATORS(ACCUMULATOR_DEFINE_ADD)
 
 /* Whether there can be this sum of the values between the minimum and the maximum. */
 static bool accumulator_check_sum(const struct accumulators *rows,
@@ -197,14 +197,14 @@ static bool accumulator_check_hits(const struct accumulators *rows,
     return row[use->word] <= row[rows->count];
 }
 
-#define ACCUMULATOR_ROW(id, name, n, lift, start, is_order, check_by) \
-    [ACCUMULATOR_##id] = {                                            \
-        .words = (n),                                                 \
-        .initial = (start),                                           \
-        .is_ordered = (is_order),                                     \
-        .absorb = accumulator_absorb_##name,                          \
-        .merge = accumulator_merge_##name,                            \
-        .check = accumulator_check_##check_by,                        \
+#define ACCUMULATOR_ROW(id, name, n, value, start, is_order, check_by) \
+    [ACCUMULATOR_##id] = {                                             \
+        .words = (n),                                                  \
+        .initial = (start),                                            \
+        .is_ordered = (is_order),                                      \
+        .add = accumulator_add_##name,                                 \
+        .merge = accumulator_merge_##name,                             \
+        .check = accumulator_check_##check_by,                         \
     },
 static const struct accumulator accumulator_rows[ACCUMULATOR_IDS] = {ACCUMULATORS(ACCUMULATOR_ROW)};
 
@@ -256,27 +256,27 @@ struct accumulators *accumulators_create(const struct job *job, size_t key_words
     return rows;
 }
 
-void accumulators_absorb(const void *accumulators, uint64_t *const *rows, const uint64_t *keys,
-                         size_t n)
+void accumulators_add_values(const void *accumulators, uint64_t *const *rows, const uint64_t *keys,
+                             size_t n)
 {
     const struct accumulators *self = accumulators;
 
     for (const struct accumulator_use *use = self->use; use < self->use + self->uses; use++)
-        use->accumulator->absorb(use, rows, keys, NULL, n);
+        use->accumulator->add(use, rows, keys, NULL, n);
 }
 
-void accumulators_absorb_counts(const struct accumulators *self, uint64_t *row,
-                                const uint64_t *keys, const uint64_t *counts, size_t n)
+void accumulators_add_counts(const struct accumulators *self, uint64_t *row, const uint64_t *keys,
+                             const uint64_t *counts, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         row[self->count] += counts[i];
         for (const struct accumulator_use *use = self->use; use < self->use + self->uses; use++)
-            use->accumulator->absorb(use, &row, &keys[i], &counts[i], 1);
+            use->accumulator->add(use, &row, &keys[i], &counts[i], 1);
     }
 }
 
-void accumulators_absorb_block(const struct accumulators *self, uint64_t *row, const void *elements,
-                               size_t count)
+void accumulators_add_block(const struct accumulators *self, uint64_t *row, const void *elements,
+                            size_t count)
 {
     uint64_t words[ACCUMULATOR_WORDS_MAX];
 

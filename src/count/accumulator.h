@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 /*
- * X(ID, name, words, of a value, initial, is_ordered, check) for each accumulator, those of
+ * X(ID, name, words, value, initial, is_ordered, check) for each accumulator, those of
  * reductions in the order of enum reductions_need: how many words it has, how a value makes them,
  * the first of them without values (XORed with the sign bias if it is ordered), and how words of
  * unknown origin are checked. They are exact for up to 2^64 - 1 values: the sum modulo 2^128, two's
@@ -43,9 +43,10 @@ enum accumulator_id {
         ACCUMULATOR_IDS
 };
 
-/* The words of one accumulator at most, and of all those of reductions. */
-#define ACCUMULATOR_WORDS_MAX 3
-#define ACCUMULATOR_WORDS_ALL 10
+/* The words of one accumulator at most, and of all those of reductions: the list without hits. */
+#define ACCUMULATOR_WORDS_MAX                    3
+#define ACCUMULATOR_ADD_UP(id, name, words, ...) +(words)
+#define ACCUMULATOR_WORDS_ALL                    (0 ACCUMULATORS(ACCUMULATOR_ADD_UP) - 1)
 
 struct accumulator;
 struct accumulator_use;
@@ -93,16 +94,16 @@ struct accumulators *accumulators_create(const struct job *job, size_t key_words
  * Adds the values keys[0..n) to the words of rows[0..n), each to its own, but for the number of
  * values; a row may be there more than once.
  */
-void accumulators_absorb(const void *accumulators, uint64_t *const *rows, const uint64_t *keys,
-                         size_t n);
+void accumulators_add_values(const void *accumulators, uint64_t *const *rows, const uint64_t *keys,
+                             size_t n);
 
 /* Adds the values keys[0..n), counts[i] times each, to a row. */
-void accumulators_absorb_counts(const struct accumulators *accumulators, uint64_t *row,
-                                const uint64_t *keys, const uint64_t *counts, size_t n);
+void accumulators_add_counts(const struct accumulators *accumulators, uint64_t *row,
+                             const uint64_t *keys, const uint64_t *counts, size_t n);
 
-/* Adds elements[0..count), likewise a block (accumulator_block_function), to a row. */
-void accumulators_absorb_block(const struct accumulators *accumulators, uint64_t *row,
-                               const void *elements, size_t count);
+/* Adds elements[0..count), a block as above, to a row. */
+void accumulators_add_block(const struct accumulators *accumulators, uint64_t *row,
+                            const void *elements, size_t count);
 
 /*
  * Adds a row to another one of the same keys, as a table does (table.h). Returns true.

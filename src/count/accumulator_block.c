@@ -1,7 +1,7 @@
 /*
- * The loops of accumulators over blocks of elements, for each type and instruction set. All words
- * of a row are kept in the block's own accumulators, as narrow as they can be, so that vectors hold
- * many; adding values one by one takes 2 to 17 times as long.
+ * The loops of accumulators over blocks of elements, for each type and instruction set. What a loop
+ * adds up is as narrow as it can be, so that vectors hold many of it; the loops over values that
+ * have rows of their own (accumulator.c) take 2 to 17 times as long.
  */
 #include "config.h"
 

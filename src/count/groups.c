@@ -59,7 +59,7 @@ static enum status groups_create_table(const struct groups *groups, struct table
         .has_zeros = job->has_weights,
         .is_weighted = job->has_weights,
         .merge = groups_are_counted(job) ? NULL : accumulators_merge,
-        .absorb = groups_are_counted(job) ? NULL : accumulators_absorb,
+        .absorb = groups_are_counted(job) ? NULL : accumulators_add_values,
         .context = groups->layout,
         .initial = groups->layout->initial,
     };

@@ -230,6 +230,6 @@ void reduce_add_rows(const struct accumulators *accumulators, uint64_t *row, str
             keys[i] = (uint64_t)batch[i].low;
             counts[i] = batch[i].count;
         }
-        accumulators_absorb_counts(accumulators, row, keys, counts, n);
+        accumulators_add_counts(accumulators, row, keys, counts, n);
     }
 }

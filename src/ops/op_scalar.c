@@ -60,8 +60,8 @@ static enum status op_scalar_absorb(void *local, const struct chunk *chunk, stru
     for (size_t i = 0; i < elements; i += CPU_NATIVE_BLOCK) {
         const size_t n = elements - i < CPU_NATIVE_BLOCK ? elements - i : CPU_NATIVE_BLOCK;
         const char *block = (const char *)chunk->data + i * element->bytes;
-        accumulators_absorb_block(self->scalar->accumulators, self->row,
-                                  cpu_native_block(element, block, n, &self->swapped), n);
+        accumulators_add_block(self->scalar->accumulators, self->row,
+                               cpu_native_block(element, block, n, &self->swapped), n);
     }
     return self->uniq ? op_uniq.local_absorb(self->uniq, chunk, failure) : STATUS_OK;
 }

@@ -51,7 +51,7 @@ struct row_scanner {
     const char *option; /* that chooses it, without dashes; NULL: it is the default */
     bool names_columns; /* rows do, so that there is neither a header nor a number of a field; only
                            then there are the members below, but decode */
-    bool has_null;      /* null is a value that says nothing */
+    bool has_null;      /* a plain value `null` is none */
     bool skips_mark;    /* a byte order mark is no part of the first row */
     const char *noun;   /* what a row with a fault is not */
     const char *wanted; /* how columns are wanted, for messages */
