@@ -297,7 +297,9 @@ enum status print_check_format(const struct print_options *options, const struct
     if (refused > 0)
         return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
                            print_extra_name(refused), format->name);
-    if (print_check_picture(options, format, failure) != STATUS_OK)
+    const struct print_format *printed =
+        job->group_count > 0 ? print_groups_format(options, job) : format;
+    if (print_check_picture(options, printed, failure) != STATUS_OK)
         return failure->status;
     if (options->quantiles.count > 0 && format->words && !format->is_document && useless > 0)
         return status_fail(failure, STATUS_USAGE,
