@@ -25,7 +25,7 @@ operations_of_help() {
         run -0 --separate-stderr gpuhist $operation --help
         [ -z "$stderr" ]
         # shellcheck disable=SC2086
-        [ "$(gpuhist $operation --help | wc -l)" -le 83 ] # one option a line
+        [ "$(gpuhist $operation --help | wc -l)" -le 83 ] # one option a line, but two for --format
         for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
         case $operation in
         '') [[ ${lines[0]} == 'Usage: gpuhist [OPERATION] '* ]] ;;
@@ -278,7 +278,7 @@ widths of weights in records|uniq --record 3 -t u8 --weight u8@1:int/2
 --by|uniq -d , -f 1 --by 1
 --window|uniq -d , -f 1 --every 1h --window 2h
 several columns of values|reduce sum -d , -f 1,1
---jsonl, --logfmt|uniq --logfmt -f x --invalid ignore
+--jsonl|uniq --jsonl -f x --invalid ignore
 texts (-f N:text)|uniq -d , -f 1:text
 two columns joined (-f A+B:time)|uniq -d , -f 1+2:time --invalid ignore
 END

@@ -115,7 +115,8 @@ class Table:
 
     def column(self, i, width=b""):
         where = b'"' + self.names[i].replace(b'"', b'""') + b'"' if self.has_names else b"%d" % (i + 1)
-        return where + KINDS.get(self.kinds[i], "").encode() + width
+        kind = KINDS.get(self.kinds[i], "") or (":int" if self.has_bad and not width else "")  # else it may be found as text
+        return where + kind.encode() + width
 
 
 # --- the jobs ------------------------------------------------------------------------------------

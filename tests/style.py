@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Prints functions and macros over 100 lines, lines over 100 columns, files that do not begin with a
-comment, and places outside the table of kinds that name a kind.
+comment, places outside the table of kinds that name a kind, and comparisons with an output format.
 
 usage: style.py SOURCE-TREE [FOLDER...]        (default: src cuda tests/unit)
 
@@ -45,10 +45,18 @@ def find_kinds(lines):
             yield number, f"{name} outside the table of kinds"
 
 
+def find_formats(lines):
+    """Yields the lines that ask which output format it is: others ask what a format has."""
+    for number, line in enumerate(lines, 1):
+        if re.search(r"[=!]= &print_[a-z]+\b", line):
+            yield number, "a comparison with a format"
+
+
 def find_faults(path, text):
     lines = text.split("\n")
     if path.parts[0] in ("src", "cuda") and path.as_posix() not in KINDS_ARE_NAMED:
         yield from find_kinds(lines)
+    yield from find_formats(lines)
     if not re.match(r"/\*\s*\S", text):
         yield 1, "no comment that says what the file is for"
     yield from ((number, f"{len(line)} columns") for number, line in enumerate(lines, 1)

@@ -254,7 +254,7 @@ static enum status print_check_groups(const struct print_options *options, const
     if (groups == 0)
         return STATUS_OK;
     if (format->words)
-        return STATUS_OK;
+        return print_check_picture(options, format, failure);
     if (!format->heat)
         return status_fail(failure, STATUS_USAGE,
                            "--by does not go with --format %s (" PRINT_NAMES_OF_LINES
