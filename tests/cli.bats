@@ -271,9 +271,10 @@ widths of columns (-f N:int/100)|uniq -d , -f 1:int/100
 --csv without quotes|uniq -d , -f 1
 --csv with quotes|uniq --csv -f 2
 other addresses|uniq -d , -f 1:ip --invalid ignore
+durations and sizes (-f N:ms, N:bytes)|uniq -d , -f 1:ms
 --time-format|uniq -d , -f 1:time --time-format %s
 widths of weights in records|uniq --record 3 -t u8 --weight u8@1:int/2
--f 0|uniq -f 0 --invalid ignore
+-f 0|uniq -f 0:int --invalid ignore
 --where|uniq -d , -f 1 --where 1=7
 --by|uniq -d , -f 1 --by 1
 --window|uniq -d , -f 1 --every 1h --window 2h

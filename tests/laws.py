@@ -189,7 +189,7 @@ class Use:
         suffix = f":.{decimals}" if kind == "fixed" else f":{kind}" + (f".{decimals}" if decimals else "")
         if width is not None:
             suffix += "/" + (width if kind in KINDS else written(width, decimals))
-        elif kind == "int" and table.rng.randrange(2) or table.is_binary:
+        elif table.is_binary: # of text without a kind, tests/found_kinds.py
             suffix = ""
         self.text = text + suffix
         self.shown = table.names[index] if table.by_name.get(text) == index else text

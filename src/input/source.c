@@ -363,8 +363,10 @@ enum status source_copy_first(struct source *source, int *copy, struct failure *
     }
     *copy = memfd_create(input_stdin_name, MFD_CLOEXEC);
     ssize_t n = 0;
-    for (size_t done = 0; *copy >= 0 && done < bytes && n >= 0; done += n > 0 ? (size_t)n : 0)
+    for (size_t done = 0; *copy >= 0 && done < bytes && n >= 0; done += (size_t)n) {
         n = write(*copy, data + done, bytes - done);
+        n = n < 0 && errno == EINTR ? 0 : n;
+    }
     if (*copy >= 0 && n >= 0)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "cannot copy the first block: %s", strerror(errno));
