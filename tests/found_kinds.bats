@@ -67,4 +67,9 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     refused 2 "invalid --range '0:x'" --csv -f ms --range 0:x in
     refused 2 "'5xx' is not an integer" count --all --csv --where status=5xx in
     [ -z "$(: | gpuhist uniq -f 1)" ]
+    refused 1 "in:2: invalid integer '1.25'" stalin-sort --csv -f ms in # it does not wait
+    mkfifo fifo
+    gpuhist stalin-sort -f 1 <fifo >out 3>&- &
+    { echo 5 && until [ -s out ]; do sleep 0.01; done; } >fifo
+    wait "$!" && [ "$(cat out)" = 5 ]
 }
