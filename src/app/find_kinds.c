@@ -165,14 +165,15 @@ static enum status find_kinds_compare(const struct options_condition *condition,
             condition->typed);
     if (lists_is_file(condition->value) || !is_of_numbers)
         return STATUS_OK;
-    if (lists_read_items(condition->value, "where", &items, failure) != STATUS_OK)
-        return failure->status;
-    for (size_t i = 0; i < items.count && most >= 0; i++) {
+    const enum status status = lists_read_items(condition->value, "where", &items, failure);
+    for (size_t i = 0; status == STATUS_OK && i < items.count && most >= 0; i++) {
         const int decimals = find_kinds_decimals(items.list[i].data, items.list[i].bytes);
         is_written = is_written || decimals == -2;
         most = decimals == -1 ? -1 : decimals > most ? decimals : most;
     }
     lists_destroy_items(&items);
+    if (status != STATUS_OK)
+        return status;
     if (most >= 0 && is_written && is_list)
         strcpy(kind, "text");
     else if (most > 0 && most <= TEXT_DECIMALS_MAX && (unsigned)most > found->decimals)
