@@ -25,20 +25,19 @@ static size_t print_values_count(const struct job *job)
 /* The column of value i: a reduction, or a predicate with its argument, which may be NULL. */
 static struct print_column print_values_value(const struct job *job, size_t i)
 {
-    const struct predicate *predicate = &job->predicates[i];
-    const struct reduction *reduction = &job->reductions.list[i];
-
-    const enum reduction_id id = reduction->id;
-
-    if (job->operation != OPERATION_COUNT)
+    if (job->operation == OPERATION_COUNT) {
+        const struct predicate *predicate = &job->predicates[i];
         return (struct print_column){
-            .words = {reduction->name},
-            .is_text = kind_rows[job->element.kind].scale == KIND_INSTANTS &&
-                       (id == REDUCTION_MIN || id == REDUCTION_MAX ||
-                        (id > REDUCTION_DISTINCT && id != REDUCTION_IQR)), /* is one of them */
-        };
+            .words = {predicate->name, predicate->text ? " " : NULL, predicate->text}};
+    }
+    const struct reduction *reduction = &job->reductions.list[i];
+    const enum reduction_id id = reduction->id;
     return (struct print_column){
-        .words = {predicate->name, predicate->text ? " " : NULL, predicate->text}};
+        .words = {reduction->name},
+        .is_text = kind_rows[job->element.kind].scale == KIND_INSTANTS &&
+                   (id == REDUCTION_MIN || id == REDUCTION_MAX ||
+                    (id > REDUCTION_DISTINCT && id != REDUCTION_IQR)), /* is one of them */
+    };
 }
 
 /* Whether a column has that name. */
