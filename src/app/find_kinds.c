@@ -15,30 +15,58 @@
 
 #define FIND_KINDS_BYTES ((size_t)64 << 10)
 
-/* The columns of a job without kinds, and what is known of their values. */
+/* A column without a kind. */
+struct find_kinds_column {
+    const char *where;
+    enum kind_find_use use;
+    const struct options_condition *condition; /* KIND_FIND_COMPARISON; else NULL */
+    char *kind;                                /* where it goes */
+    struct kind_find found;                    /* what is known of its values */
+};
+
+/* The columns of a job without kinds. */
 struct find_kinds {
     const struct options *options;
     struct options probe; /* the options of a job that has them as values */
     size_t count;
-    const struct options_column *columns[TEXT_COLUMNS_MAX]; /* [count] */
-    char *kinds[TEXT_COLUMNS_MAX];                          /* where their kinds go */
-    struct kind_find found[TEXT_COLUMNS_MAX];
+    struct find_kinds_column columns[TEXT_COLUMNS_MAX]; /* [count] */
 };
+
+/* Makes the options of a job that counts values of the same input; it has no columns yet. */
+static void find_kinds_make_probe(const struct options *options, struct options *probe)
+{
+    *probe = *options;
+    probe->command = &options_commands[OPERATION_REDUCE];
+    reductions_parse("count", &probe->reductions);
+    probe->field.count = probe->weight.count = probe->by.count = probe->where.count = 0;
+    probe->predicate_count = 0;
+    probe->bins = probe->window_ns = probe->every_ns = 0;
+    probe->width = 0;
+    probe->edges = probe->range_text = NULL;
+    probe->has_log2 = probe->log10 = probe->is_range_auto = false;
+    probe->print = (struct print_options){.format = NULL};
+}
 
 /* Adds the open columns of an option. */
 static void find_kinds_add(struct find_kinds *self, const struct options_columns *columns,
-                           char (*kinds)[KIND_FIND_SIZE])
+                           enum kind_find_use use, char (*kinds)[KIND_FIND_SIZE])
 {
+    struct options_columns *probed = &self->probe.field;
+
     for (size_t i = 0; i < columns->count; i++) {
         kinds[i][0] = '\0';
         if (!columns->list[i].is_open || self->count == TEXT_COLUMNS_MAX)
             continue;
-        struct options_column *column = &self->probe.field.list[self->count];
+        struct options_column *column = &probed->list[probed->count++];
         *column = columns->list[i];
         column->kind = &kind_rows[KINDS]; /* unknown */
         column->decimals = 0;
-        self->columns[self->count] = &columns->list[i];
-        self->kinds[self->count++] = kinds[i];
+        self->columns[self->count++] = (struct find_kinds_column){
+            .where = column->where,
+            .use = use,
+            .condition = use == KIND_FIND_COMPARISON ? &self->options->conditions[i] : NULL,
+            .kind = kinds[i],
+        };
     }
 }
 
@@ -86,8 +114,8 @@ static enum status find_kinds_read(struct find_kinds *self, struct job *job, str
     if (!buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for finding kinds");
     for (size_t i = 0; i < self->count; i++) {
-        self->found[i].skips_null = row_scanners[job->row_scanner]->has_null;
-        job->columns[i].find = &self->found[i];
+        self->columns[i].found.skips_null = row_scanners[job->row_scanner]->has_null;
+        job->columns[i].find = &self->columns[i].found;
     }
     options_make_format(self->options, job, &format);
     source_set_format(source, &format, false);
@@ -117,28 +145,6 @@ static enum kind_find_use find_kinds_use(const struct options *options)
 }
 
 /*
- * The digits of a typed number behind its point; -1: it is no number in that form, or -2: one that
- * as a number would lose what was typed, such as 01234.
- */
-static int find_kinds_decimals(const char *item, size_t bytes)
-{
-    const size_t sign = bytes > 0 && (*item == '-' || *item == '+');
-    const char *point = memchr(item, '.', bytes);
-    size_t digits = 0;
-
-    for (size_t i = sign; i < bytes; i++) {
-        digits += item[i] >= '0' && item[i] <= '9';
-        if ((item[i] < '0' || item[i] > '9') && item + i != point)
-            return -1;
-    }
-    if (digits == 0)
-        return -1;
-    if (*item == '+' || (bytes - sign > 1 && item[sign] == '0' && item[sign + 1] != '.'))
-        return -2;
-    return point ? (int)(item + bytes - point) - 1 : 0;
-}
-
-/*
  * The kind of a condition, from that of its column and from what it is compared with: a number
  * compares exactly, of any number of decimals.
  */
@@ -149,8 +155,9 @@ static enum status find_kinds_compare(const struct options_condition *condition,
     const bool is_list = condition->relation == PREDICATE_EQ || condition->relation == PREDICATE_NE;
     const bool is_of_numbers = found->numbers == found->values;
     struct lists_items items = {.list = NULL};
-    int most = 0;
-    bool is_written = false; /* a number would lose how it is written */
+    unsigned most = 0;            /* decimals */
+    bool has_texts = false;       /* an item is no number, */
+    bool loses_something = false; /* or as one would lose how it is written, such as 01234 */
 
     kind_find_choose(found, KIND_FIND_COMPARISON, kind);
     if (condition->relation == PREDICATE_BEGINS || condition->relation == PREDICATE_CONTAINS) {
@@ -166,42 +173,35 @@ static enum status find_kinds_compare(const struct options_condition *condition,
     if (lists_is_file(condition->value) || !is_of_numbers)
         return STATUS_OK;
     const enum status status = lists_read_items(condition->value, "where", &items, failure);
-    for (size_t i = 0; status == STATUS_OK && i < items.count && most >= 0; i++) {
-        const int decimals = find_kinds_decimals(items.list[i].data, items.list[i].bytes);
-        is_written = is_written || decimals == -2;
-        most = decimals == -1 ? -1 : decimals > most ? decimals : most;
+    for (size_t i = 0; status == STATUS_OK && i < items.count; i++) {
+        struct kind_find_number number;
+        has_texts |= !kind_find_read_number(items.list[i].data, items.list[i].bytes, &number);
+        loses_something |= number.has_plus || number.has_leading_zero;
+        most = number.decimals > most ? number.decimals : most;
     }
     lists_destroy_items(&items);
     if (status != STATUS_OK)
         return status;
-    if (most >= 0 && is_written && is_list)
+    if (has_texts)
+        return STATUS_OK;
+    if (loses_something && is_list)
         strcpy(kind, "text");
-    else if (most > 0 && most <= TEXT_DECIMALS_MAX && (unsigned)most > found->decimals)
-        snprintf(kind, KIND_FIND_SIZE, ".%d", most);
+    else if (most <= TEXT_DECIMALS_MAX && most > found->decimals)
+        snprintf(kind, KIND_FIND_SIZE, ".%u", most);
     return STATUS_OK;
 }
 
 /* Chooses the kinds from what was found. */
 static enum status find_kinds_choose(struct find_kinds *self, bool *is_any, struct failure *failure)
 {
-    const struct options *options = self->options;
-    const struct options_columns *where = &options->where;
-
     for (size_t i = 0; i < self->count; i++) {
-        const struct options_column *column = self->columns[i];
-        char *kind = self->kinds[i];
-        const bool is_condition = column >= where->list && column < where->list + where->count;
-        const bool is_group =
-            column >= options->by.list && column < options->by.list + options->by.count;
-        const char *wrong = NULL;
-        if (is_condition) {
-            if (find_kinds_compare(&options->conditions[column - where->list], &self->found[i],
-                                   kind, failure) != STATUS_OK)
-                return failure->status;
-        } else {
-            wrong = kind_find_choose(&self->found[i],
-                                     is_group ? KIND_FIND_KEYS : find_kinds_use(options), kind);
-        }
+        const struct find_kinds_column *column = &self->columns[i];
+        const char *kind = column->kind;
+        if (column->condition && find_kinds_compare(column->condition, &column->found, column->kind,
+                                                    failure) != STATUS_OK)
+            return failure->status;
+        const char *wrong =
+            column->condition ? NULL : kind_find_choose(&column->found, column->use, column->kind);
         if (wrong) {
             const char *time = strstr(kind, "time");
             return status_fail(failure, STATUS_USAGE,
@@ -231,11 +231,10 @@ enum status find_kinds(const struct options *options, const struct source_option
     if (!self)
         return status_fail(failure, STATUS_DATA, "no memory for finding kinds");
     self->options = options;
-    options_make_probe(options, &self->probe);
-    find_kinds_add(self, &options->field, found->field);
-    find_kinds_add(self, &options->by, found->by);
-    find_kinds_add(self, &options->where, found->where);
-    self->probe.field.count = self->count;
+    find_kinds_make_probe(options, &self->probe);
+    find_kinds_add(self, &options->field, find_kinds_use(options), found->field);
+    find_kinds_add(self, &options->by, KIND_FIND_KEYS, found->by);
+    find_kinds_add(self, &options->where, KIND_FIND_COMPARISON, found->where);
     enum status status = options_make(&self->probe, true, false, NULL, &job, failure);
     if (status == STATUS_OK && !is_repeated) {
         status = source_copy_first(*source, &copy, failure);

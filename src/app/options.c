@@ -292,14 +292,13 @@ static enum status options_finish(struct options *options, struct failure *failu
     struct kind_time_bucket bucket = {.width = 0};
     const bool may_change = options->field.count > 0 && first->is_open && !options->found;
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high)) {
-        if (may_change) { /* some range, for the checks of options */
-            options->is_tentative = true;
-            options->range_low = 0;
-            options->range_high = (__int128)1 << 62;
-        } else
+        if (!may_change)
             return status_fail(failure, STATUS_USAGE,
                                "invalid --range '%s': expected auto, or LO:HI, %s", range,
                                kind->pair);
+        options->is_tentative = true; /* with some range, for the checks of options */
+        options->range_low = 0;
+        options->range_high = (__int128)1 << 62;
     }
     if (text && is_time) {
         if (kind_time_bucket_parse(text, strlen(text), bounds.decimals, &bucket) &&
@@ -312,16 +311,15 @@ static enum status options_finish(struct options *options, struct failure *failu
                                       "weeks, months and years: -f COLUMN:time/1mo)",
                                       failure);
     } else if (text && (!element_read(&bounds, text, strlen(text), &width) || width < 0)) {
-        if (may_change) {
-            options->is_tentative = true;
-            width = 1;
-        } else
+        if (!may_change)
             return options_fail_value(
                 "width", text,
                 kind->type            ? kind->value
                 : bounds.decimals > 0 ? "a number with no more decimals than --decimals"
                                       : "a number such as 10, 500 or 1Mi, or 0.5 with --decimals 1",
                 failure);
+        options->is_tentative = true;
+        width = 1;
     }
     if (width > UINT64_MAX && !range)
         return status_fail(failure, STATUS_USAGE, "--width %s without --range must be below 2^64",

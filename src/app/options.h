@@ -111,6 +111,7 @@ struct options {
     int argc; /* what they were parsed of, */
     char **argv;
     const struct options_found *found; /* and the kinds of columns without one; NULL: not known */
+    bool has_open;                     /* a column is open */
     bool is_tentative; /* --range or --width cannot be read, unless a kind is found that does */
     char **words;      /* of options_read_line: what strings point into, owned; else NULL */
     bool is_saved;     /* they are the line of a state */
@@ -203,15 +204,6 @@ struct options {
  */
 enum status options_parse(struct options *options, int argc, char **argv, bool is_saved,
                           const struct options_found *found, struct failure *failure);
-
-/* Returns whether options name a column whose kind may be found in the input. Pure. */
-bool options_are_open(const struct options *options);
-
-/*
- * Makes the options of a job that counts the values of columns, of which there are none yet, in the
- * same input. They share what `options` own, and are not destroyed.
- */
-void options_make_probe(const struct options *options, struct options *probe);
 
 /* Makes the format of the records of a job's input, which is no array. */
 void options_make_format(const struct options *options, const struct job *job,

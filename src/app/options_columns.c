@@ -355,11 +355,12 @@ static enum status options_parse_condition(struct options *options,
  * Gives a column without a kind the one that was found, or notes that one may be. Stalin-sort
  * writes while it reads: it does not wait for 64 KiB.
  */
-static void options_set_found(const struct options *options, struct options_column *column,
+static void options_set_found(struct options *options, struct options_column *column,
                               const char *found)
 {
     column->is_open = !column->kind && column->element.bytes == 0 && !options->is_saved &&
                       options->command->operation != OPERATION_STALIN_SORT;
+    options->has_open |= column->is_open;
     if (column->is_open && found && *found)
         options_parse_kind(found, strlen(found), column);
 }

@@ -533,20 +533,6 @@ static enum status options_check_kinds(const struct options *options, struct fai
     return STATUS_OK;
 }
 
-void options_make_probe(const struct options *options, struct options *probe)
-{
-    *probe = *options;
-    probe->command = &options_commands[OPERATION_REDUCE];
-    reductions_parse("count", &probe->reductions);
-    probe->field.count = probe->weight.count = probe->by.count = probe->where.count = 0;
-    probe->predicate_count = 0;
-    probe->bins = probe->window_ns = probe->every_ns = 0;
-    probe->width = 0;
-    probe->edges = probe->range_text = NULL;
-    probe->has_log2 = probe->log10 = probe->is_range_auto = false;
-    probe->print = (struct print_options){.format = NULL};
-}
-
 void options_make_format(const struct options *options, const struct job *job,
                          struct record_format *format)
 {
@@ -666,19 +652,6 @@ static enum status options_check_columns(const struct options *options, struct f
     return STATUS_OK;
 }
 
-bool options_are_open(const struct options *options)
-{
-    const struct options_columns *const uses[] = {&options->field, &options->by, &options->where};
-
-    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
-        for (size_t k = 0; k < uses[i]->count; k++) {
-            if (uses[i]->list[k].is_open)
-                return true;
-        }
-    }
-    return false;
-}
-
 /* Makes the job, as far as options alone say what it is, and fails if that fails. */
 static enum status options_check_job(const struct options *options, bool is_text, bool may_be_array,
                                      struct failure *failure)
@@ -697,7 +670,7 @@ static enum status options_check_job(const struct options *options, bool is_text
         job_destroy(&job);
     }
     /* With kinds that are found in the input, bounds may be right: the job is made again then. */
-    if (status != STATUS_OK && !options->found && options_are_open(options)) {
+    if (status != STATUS_OK && !options->found && options->has_open) {
         struct options unbounded = *options;
         struct failure other;
         struct options_predicate all = {.relation = PREDICATE_ALL};

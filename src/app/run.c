@@ -589,7 +589,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
     };
     bool is_text = input == OPTIONS_INPUT_TEXT || input == OPTIONS_INPUT_FIELDS;
     if (input == OPTIONS_INPUT_ANY || input == OPTIONS_INPUT_FIELDS ||
-        (is_text && options_are_open(options))) {
+        (is_text && options->has_open)) {
         const char *name = "";
         if (source_open(&run->source, options->names, options->name_count, &reading, failure) !=
             STATUS_OK)
@@ -615,7 +615,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         if (*note && !options->quiet && (is_text || !options->has_type))
             status_print("%s", note);
     }
-    if (run->source && is_text && !run->has_arrays && options_are_open(options) &&
+    if (run->source && is_text && !run->has_arrays && options->has_open &&
         (!is_early || source_sizes(run->source).files != SOURCE_SIZE_UNKNOWN) &&
         run_find_kinds(run, &reading, failure) != STATUS_OK)
         return failure->status;

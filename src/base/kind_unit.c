@@ -174,8 +174,7 @@ bool kind_unit_read_duration(unsigned unit, unsigned decimals, const char *text,
             __builtin_add_overflow(total, more, &total))
             return false;
         last = nanoseconds;
-        if (rest.at < rest.end)
-            kind_unit_skip_blanks(&rest);
+        kind_unit_skip_blanks(&rest);
     } while (rest.at < rest.end);
     return rest.at == rest.end && total % divisor == 0 &&
            kind_unit_store(total / divisor, is_negative, value);
@@ -192,8 +191,7 @@ bool kind_unit_read_size(unsigned unit, const char *text, size_t bytes, __int128
 
     if (!kind_unit_take_number(&rest, &number))
         return false;
-    if (rest.at < rest.end)
-        kind_unit_skip_blanks(&rest);
+    kind_unit_skip_blanks(&rest);
     const char *letter =
         rest.at < rest.end ? strchr(letters, *rest.at == 'k' ? 'K' : *rest.at) : NULL;
     if (letter && *letter) {

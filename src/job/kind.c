@@ -27,10 +27,10 @@ static bool kind_read_number(const struct element *element, const char *text, si
 static bool kind_parse_number_width(const struct kind *kind, const char *text, size_t bytes,
                                     unsigned decimals, struct kind_width *width)
 {
+    const struct element element = {.kind = kind_id_of(kind), .decimals = decimals};
     __int128 units;
 
-    (void)kind;
-    if (!decimal_parse_fixed(text, bytes, decimals, &units) || units < 1 || units > INT64_MAX)
+    if (!kind->read(&element, text, bytes, &units) || units < 1 || units > INT64_MAX)
         return false;
     width->units = (uint64_t)units;
     return true;
@@ -72,18 +72,6 @@ static bool kind_parse_units(const struct column *column, const struct kind_text
         return false;
     key[0] = (uint64_t)value;
     return column->width.units <= 1 || column_floor(key, column->width.units, element->is_signed);
-}
-
-static bool kind_parse_units_width(const struct kind *kind, const char *text, size_t bytes,
-                                   unsigned decimals, struct kind_width *width)
-{
-    const struct element element = {.kind = kind_id_of(kind), .decimals = decimals};
-    __int128 units;
-
-    if (!kind->read(&element, text, bytes, &units) || units < 1 || units > INT64_MAX)
-        return false;
-    width->units = (uint64_t)units;
-    return true;
 }
 
 /* --- instants --------------------------------------------------------------------------------- */
@@ -241,9 +229,9 @@ static bool kind_parse_unknown(const struct column *column, const struct kind_te
                      .pair = "two integers, or numbers with --decimals",             \
                      .list = "integers such as 1,2,3"
 
-#define KIND_OF_UNITS                                                                             \
-    .type = "i64", .words = 1, .notation = TEXT_OTHER, .scale = KIND_NUMBERS,                     \
-    .parse = kind_parse_units, .write = kind_write_number, .parse_width = kind_parse_units_width, \
+#define KIND_OF_UNITS                                                                              \
+    .type = "i64", .words = 1, .notation = TEXT_OTHER, .scale = KIND_NUMBERS,                      \
+    .parse = kind_parse_units, .write = kind_write_number, .parse_width = kind_parse_number_width, \
     .format_width = kind_format_number_width, .hint = ""
 
 #define KIND_OF_DURATIONS                                                                        \

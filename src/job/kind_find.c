@@ -25,24 +25,38 @@ static size_t kind_find_digits(const char *text, size_t bytes)
     return digits;
 }
 
-/* Adds a number: a sign, digits, a point and digits. Returns false if the text is none. */
-static bool kind_find_add_number(struct kind_find *found, const char *text, size_t bytes)
+bool kind_find_read_number(const char *text, size_t bytes, struct kind_find_number *number)
 {
-    const size_t sign = *text == '-' || *text == '+';
+    const size_t sign = bytes > 0 && (*text == '-' || *text == '+');
     const size_t whole = kind_find_digits(text + sign, bytes - sign);
     const size_t point = sign + whole;
     const bool has_point = point < bytes && text[point] == '.';
     const size_t first = point + has_point;
     const size_t decimals = kind_find_digits(text + first, bytes - first);
 
-    if (first + decimals != bytes || whole + decimals == 0)
+    *number = (struct kind_find_number){
+        .has_plus = sign > 0 && *text == '+',
+        .has_point = has_point,
+        .has_leading_zero = whole > 1 && text[sign] == '0',
+        .whole = (unsigned)whole,
+        .decimals = (unsigned)decimals,
+    };
+    return first + decimals == bytes && whole + decimals > 0;
+}
+
+/* Adds a number. Returns false if the text is none. */
+static bool kind_find_add_number(struct kind_find *found, const char *text, size_t bytes)
+{
+    struct kind_find_number number;
+
+    if (!kind_find_read_number(text, bytes, &number))
         return false;
-    found->integers += !has_point && *text != '+';
-    found->has_leading_zero |= !has_point && whole > 1 && text[sign] == '0';
-    found->whole_digits = whole > found->whole_digits ? (unsigned)whole : found->whole_digits;
-    if (found->numbers == 0 || decimals < found->decimals_least)
-        found->decimals_least = (unsigned)decimals;
-    found->decimals = decimals > found->decimals ? (unsigned)decimals : found->decimals;
+    found->integers += !number.has_point && !number.has_plus;
+    found->has_leading_zero |= !number.has_point && number.has_leading_zero;
+    found->whole_digits = number.whole > found->whole_digits ? number.whole : found->whole_digits;
+    if (found->numbers == 0 || number.decimals < found->decimals_least)
+        found->decimals_least = number.decimals;
+    found->decimals = number.decimals > found->decimals ? number.decimals : found->decimals;
     found->numbers++;
     return true;
 }
@@ -50,28 +64,27 @@ static bool kind_find_add_number(struct kind_find *found, const char *text, size
 /* Whether a text is a number with an exponent. */
 static bool kind_find_has_exponent(const char *text, size_t bytes)
 {
-    struct kind_find number = {.values = 0};
+    struct kind_find_number number;
     size_t e = 0;
 
     while (e < bytes && text[e] != 'e' && text[e] != 'E')
         e++;
-    return e > 0 && e + 1 < bytes && kind_find_add_number(&number, text, e) &&
-           kind_find_add_number(&number, text + e + 1, bytes - e - 1) && number.decimals_least == 0;
+    return e + 1 < bytes && kind_find_read_number(text, e, &number) &&
+           kind_find_read_number(text + e + 1, bytes - e - 1, &number) && number.decimals == 0;
 }
 
 /* Adds a time. Returns false if the text is none. */
 static bool kind_find_add_time(struct kind_find *found, const struct kind_text *text)
 {
-    const struct kind_time_rules rules = {.is_cell = text->is_cell, .is_joined = text->is_joined};
-    const struct kind_time_rules local = {.is_cell = text->is_cell,
-                                          .is_joined = text->is_joined,
-                                          .is_local = true};
+    struct kind_time_rules rules = {.is_cell = text->is_cell, .is_joined = text->is_joined};
     const char *data = text->data;
     int64_t value;
     size_t used = kind_time_read(&rules, data, text->bytes, text->bytes + text->more, &value, NULL);
 
-    if (used == 0) /* the name of a zone is read as localtime alone */
-        used = kind_time_read(&local, data, text->bytes, text->bytes + text->more, &value, NULL);
+    if (used == 0) { /* the name of a zone is read as localtime alone */
+        rules.is_local = true;
+        used = kind_time_read(&rules, data, text->bytes, text->bytes + text->more, &value, NULL);
+    }
     if (used == 0)
         return false;
     const char *colon = memchr(data, ':', used);

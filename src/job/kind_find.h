@@ -33,6 +33,18 @@ struct kind_find {
     unsigned fraction;       /* digits of seconds, the most of all */
 };
 
+/* How a number is written: a sign, digits, a point and digits. */
+struct kind_find_number {
+    bool has_plus;
+    bool has_point;
+    bool has_leading_zero; /* and another digit before the point */
+    unsigned whole;        /* digits before the point, */
+    unsigned decimals;     /* and behind it */
+};
+
+/* Reads how the number that text[0..bytes) is, is written. Returns false if it is none. Pure. */
+bool kind_find_read_number(const char *text, size_t bytes, struct kind_find_number *number);
+
 /* Adds a value. */
 void kind_find_add(struct kind_find *found, const struct kind_text *text);
 
