@@ -21,7 +21,7 @@
 #include "cuda/cuda_operation.h"
 #include "cuda/text_span.h"
 #include "input/parse_errors.h"
-#include "partial/operation.h"
+#include "partial/store.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -426,7 +426,7 @@ static void cuda_engine_consumer_close(void *consumer)
         }
         cuda_engine_free_slot(slot);
     }
-    operation_close_local(operation_of(self->session->shared.job), self->local);
+    store_close_local(store_of(self->session->shared.job), self->local);
     if (self->rows)
         cpu_rows_destroy(self->rows);
     free(self);
@@ -479,15 +479,15 @@ static enum status cuda_engine_collect_elements(void *slot, const struct chunk *
     return STATUS_OK;
 }
 
-static const struct operation cuda_engine_collector = {
+static const struct store cuda_engine_collector = {
     .local_absorb = cuda_engine_collect_elements,
 };
 
-/* Makes the rows of a consumer for that operation, unless it has them. */
-static enum status cuda_engine_open_rows(struct cuda_consumer *self,
-                                         const struct operation *operation, struct failure *failure)
+/* Makes the rows of a consumer for that store, unless it has them. */
+static enum status cuda_engine_open_rows(struct cuda_consumer *self, const struct store *store,
+                                         struct failure *failure)
 {
-    if (!self->rows && !(self->rows = cpu_rows_create(self->session->shared.job, operation)))
+    if (!self->rows && !(self->rows = cpu_rows_create(self->session->shared.job, store)))
         return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
     return STATUS_OK;
 }
@@ -611,10 +611,10 @@ static enum status cuda_engine_count_on_host(struct cuda_consumer *self, const s
 {
     const struct cuda_shared *shared = &self->session->shared;
 
-    if (cuda_engine_open_rows(self, operation_of(shared->job), failure) != STATUS_OK)
+    if (cuda_engine_open_rows(self, store_of(shared->job), failure) != STATUS_OK)
         return failure->status;
-    if (!self->local && operation_open_local(operation_of(shared->job), shared->job,
-                                             shared->partial, &self->local, failure) != STATUS_OK)
+    if (!self->local && store_open_local(store_of(shared->job), shared->job, shared->partial,
+                                         &self->local, failure) != STATUS_OK)
         return failure->status;
     return cpu_rows_absorb(self->rows, self->local, chunk, failure);
 }
@@ -640,14 +640,13 @@ static enum status cuda_engine_complete(struct cuda_consumer *self, struct cuda_
         (slot->is_parsed || (job->has_weights ? weighed->invalid : parsed->invalid) > 0))
         return cuda_engine_count_on_host(self, &chunk->chunk, failure);
     if (job->has_weights)
-        operation_add_weight(job,
-                             ((unsigned __int128)weighed->halves[1] << 32) + weighed->halves[0]);
+        context_add_weight(job, ((unsigned __int128)weighed->halves[1] << 32) + weighed->halves[0]);
     if (job->is_text && !slot->is_parsed) {
         chunk->count = parsed->values;
         if (parsed->invalid == 0) {
             struct kind_guesses guesses = {.times = {[KIND_TIME_GUESS_ZERO] = parsed->zeros}};
             parse_errors_add_values(job->context->errors, chunk->count);
-            operation_add_guesses(job, &guesses);
+            context_add_guesses(job, &guesses);
         } else if (cuda_engine_open_rows(self, &cuda_engine_collector, failure) != STATUS_OK)
             return failure->status;
         else if (cpu_rows_absorb(self->rows, NULL, &chunk->chunk, failure) != STATUS_OK)
@@ -716,8 +715,8 @@ static enum status cuda_engine_consumer_merge(void *consumer, struct failure *fa
 {
     struct cuda_consumer *self = consumer;
     const struct cuda_session *session = self->session;
-    const struct operation *counter = operation_of(session->shared.job); /* on the host */
-    cudaError_t error = cudaSetDevice(session->shared.device.id);        /* any thread may call */
+    const struct store *counter = store_of(session->shared.job);  /* on the host */
+    cudaError_t error = cudaSetDevice(session->shared.device.id); /* any thread may call */
 
     if (error != cudaSuccess)
         return cuda_fail(error, "cannot use the device", failure);

@@ -7,7 +7,7 @@
  * (histogram.h), and half the time to copy. Before a counter could wrap, the maximum of all
  * counters is determined; if it is large, all counters are added to the histogram and cleared.
  * Counters of elements with weights have 64 bits. One that wraps makes the sum of all weights too
- * large, which is an error (operation.h).
+ * large, which is an error (store.h).
  *
  * Automatic bins: the counters are those of a window (growing_window.h), and each chunk has its own
  * counters of values outside. When a chunk that has such values is completed, the host copies its

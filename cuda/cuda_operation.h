@@ -1,5 +1,5 @@
 /*
- * The functions of an operation on a GPU. They are not in struct operation (operation.h), since a
+ * The functions of an operation on a GPU. They are not in struct store (store.h), since a
  * build without CUDA has none of them. Host code is in cuda_<operation>.c, kernels are in
  * <operation>.cu. cuda_engine.c has the table. An operation without a row runs on the CPU alone.
  */

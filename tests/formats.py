@@ -129,7 +129,7 @@ def selections():
                     yield zeros + top + sort + extra + least + other
 
 
-def operation_of(arguments):
+def store_of(arguments):
     """Bins of a width over all values are those of uniq."""
     is_uniq = "uniq" in arguments or ({"-w", "--width"} & {*arguments} and "--range" not in arguments)
     return "uniq" if is_uniq else "histogram"
@@ -148,7 +148,7 @@ def check_table(binning, values, options):
     edges = edges_of(binning, values)
     sides = {"total": len(values), "inside": sum(edges[0] <= v < edges[-1] for v in values),
              "below": sum(v < edges[0] for v in values), "above": sum(v >= edges[-1] for v in values)}
-    wanted = {"operation": operation_of(binning), **{k: str(v) for k, v in sides.items()},
+    wanted = {"operation": store_of(binning), **{k: str(v) for k, v in sides.items()},
               "bins": [dict(zip(names, row)) for row in rows]}
     if "--other" in options:
         other = wanted["bins"].pop()
@@ -290,7 +290,7 @@ def check_parts(arguments, edges, values, extra=()):
     """Whatever the number of threads: all rows of tsv, csv, json and raw, in their order."""
     names, tsv, counts = table_of(edges, values, extra)
     wanted = {"tsv": tsv.encode(), "csv": f"{names}\n{tsv}".replace("\t", ",").encode(),
-              "json": json_of(operation_of(arguments), names, tsv, len(values)).encode()}
+              "json": json_of(store_of(arguments), names, tsv, len(values)).encode()}
     if not extra:
         wanted["raw"] = struct.pack(f"<{len(counts)}Q", *counts)
     with open("in", "wb") as file:

@@ -7,8 +7,8 @@
 #include "base/resources.h"
 #include "engine/engine.h"
 #include "exec/memory_plan.h"
-#include "partial/operation.h"
 #include "partial/state.h"
+#include "partial/store.h"
 #include "print/print.h"
 #include "text/dictionary.h"
 
@@ -101,7 +101,7 @@ static void merge_take_file(void *context, size_t file)
 static enum status merge_states(struct merge *merge, struct failure *failure)
 {
     const struct options *options = merge->options;
-    const struct operation *operation = operation_of(&merge->job);
+    const struct store *store = store_of(&merge->job);
     unsigned threads = merge->threads;
     struct print_output output = {.result = NULL}; /* ordered operations have no states */
     struct stat info;
@@ -124,7 +124,7 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
         return status_fail(failure, STATUS_DATA, "the states have more than 2^64 - 1 elements");
 
     enum status status =
-        operation->finalize(merge->partial, &merge->job, (uint64_t)merge->elements, failure);
+        store->finalize(merge->partial, &merge->job, (uint64_t)merge->elements, failure);
     if (status != STATUS_OK)
         return status;
     if (options->stats)
@@ -132,12 +132,12 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
                      (unsigned long long)merge->elements, merge->job.has_weights ? "of " : "",
                      merge->job.has_weights ? job_count_name(&merge->job) : "elements");
     status = print_final(&output, &merge->job, merge->partial, &options->print, status, failure);
-    if (status == STATUS_OK && operation->report && !options->quiet)
-        operation->report(&merge->job, merge->partial);
+    if (status == STATUS_OK && store->report && !options->quiet)
+        store->report(&merge->job, merge->partial);
     /* The notes of other jobs name options that merge does not have. */
-    if (status == STATUS_OK && job_has_texts(&merge->job) && operation->note && !options->quiet &&
+    if (status == STATUS_OK && job_has_texts(&merge->job) && store->note && !options->quiet &&
         !print_is_dropped(&options->print))
-        operation->note(&merge->job, merge->partial, &options->print);
+        store->note(&merge->job, merge->partial, &options->print);
     return status;
 }
 
@@ -177,14 +177,14 @@ enum status merge_run(const struct options *options, struct failure *failure)
         !(merge.context.dictionary =
               dictionary_create(merge.context.dictionary_bytes, keyed_hash_create())))
         status = status_fail(failure, STATUS_DATA, "no memory for texts");
-    if (status == STATUS_OK && !(merge.partial = operation_of(job)->create(job, failure)))
+    if (status == STATUS_OK && !(merge.partial = store_of(job)->create(job, failure)))
         status = failure->status;
     if (status == STATUS_OK && !options->quiet && options->print.quantiles.count > 0)
         quantiles_note(&options->print.quantiles, "");
     if (status == STATUS_OK)
         status = merge_states(&merge, failure);
     if (merge.partial)
-        operation_of(job)->destroy(merge.partial);
+        store_of(job)->destroy(merge.partial);
     dictionary_destroy(merge.context.dictionary);
     state_reader_close(merge.first);
     job_destroy(&merge.job);

@@ -5,7 +5,7 @@
 
 #include "app/lists.h"
 #include "app/options_table.h"
-#include "partial/operation.h"
+#include "partial/store.h"
 #include "print/print_rows.h"
 #include "text/row_scanner.h"
 

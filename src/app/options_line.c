@@ -6,7 +6,7 @@
 
 #include "app/lists.h"
 #include "app/options_table.h"
-#include "partial/operation.h"
+#include "partial/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "input/parse_errors.h"
 #include "input/source.h"
 #include "output/temporary.h"
-#include "partial/operation.h"
+#include "partial/store.h"
 #include "print/print.h"
 #include "text/dictionary.h"
 #include "text/row_scanner.h"
@@ -154,7 +154,7 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
 {
     const struct options *options = run->options;
     const struct job *job = &run->job;
-    const struct operation *operation = operation_of(job);
+    const struct store *store = store_of(job);
     struct failure beside;
 
     if (counted == STATUS_OK && !options->print.is_terminal) /* else it would be drawn over */
@@ -167,10 +167,10 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
             parse_errors_report(run->context.errors, true, &beside);
         return status;
     }
-    if (options->stats && operation->stats)
-        operation->stats(run->partial);
-    if (operation->report && !options->quiet)
-        operation->report(job, run->partial);
+    if (options->stats && store->stats)
+        store->stats(run->partial);
+    if (store->report && !options->quiet)
+        store->report(job, run->partial);
     if (*run->quotes_note)
         status_print("%s", run->quotes_note);
     const char *tabbed = job->is_text ? source_tabbed_file(run->source) : NULL;
@@ -184,8 +184,8 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
         run_note_conditions(run);
     if (!options->quiet)
         run_note_guesses(run);
-    if (operation->note && !options->quiet && !print_is_dropped(&options->print))
-        operation->note(job, run->partial, &options->print);
+    if (store->note && !options->quiet && !print_is_dropped(&options->print))
+        store->note(job, run->partial, &options->print);
     return job->is_text ? parse_errors_report(run->context.errors, options->quiet, failure)
                         : STATUS_OK;
 }
@@ -319,7 +319,7 @@ static enum status run_attempt(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
     const struct job *job = &run->job;
-    const bool streams = operation_of(job)->stop && isatty(STDOUT_FILENO);
+    const bool streams = store_of(job)->stop && isatty(STDOUT_FILENO);
     struct pipeline_report report;
     /* Without a request there is no progress on a terminal to which results are written. */
     const bool is_asked = options->progress == OPTIONS_PROGRESS_ON;
@@ -378,13 +378,13 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
     if (job_has_texts(job) &&
         !(context->dictionary = dictionary_create(context->dictionary_bytes, keyed_hash_create())))
         return status_fail(failure, STATUS_DATA, "no memory for texts");
-    run->partial = operation_of(job)->create(job, failure);
+    run->partial = store_of(job)->create(job, failure);
     return run->partial ? STATUS_OK : failure->status;
 }
 
 static void run_destroy_partial(struct run *run)
 {
-    operation_of(&run->job)->destroy(run->partial);
+    store_of(&run->job)->destroy(run->partial);
     run->partial = NULL;
     if (run->context.errors)
         parse_errors_destroy(run->context.errors);
@@ -424,7 +424,7 @@ static enum status run_attempts(struct run *run, struct failure *failure)
         }
         run_destroy_partial(run);
         status = run_make_partial(run, failure);
-        if (status == STATUS_OK && operation_of(&run->job)->connect)
+        if (status == STATUS_OK && store_of(&run->job)->connect)
             print_reconnect(&run->output, &run->job, run->partial);
         if (status == STATUS_OK)
             status = run_attempt(run, failure);
@@ -441,7 +441,7 @@ static enum status run_operation(struct run *run, struct failure *failure)
     const struct options *options = run->options; /* until the plan */
     const struct job *job = &run->job;
     const struct text_rules *rules = &job->text;
-    const struct operation *operation = operation_of(job);
+    const struct store *store = store_of(job);
     const struct resources *resources = resources_at_start();
     const struct source_sizes sizes = source_sizes(run->source);
     const bool is_compressed =
@@ -464,8 +464,7 @@ static enum status run_operation(struct run *run, struct failure *failure)
      * an array is that of all parts of its file.
      */
     source_set_format(run->source, &format,
-                      !operation->stop && (job->is_text || options->every_ns == 0) &&
-                          !run->has_arrays);
+                      !store->stop && (job->is_text || options->every_ns == 0) && !run->has_arrays);
     /* Does -d split quoted fields? In a log -d ' ' is meant to split them, as cut does. */
     if (job->is_text && rules->delimiter != TEXT_NO_DELIMITER && !rules->is_quoted &&
         rules->delimiter != ' ' && rules->delimiter != '"' && !options->quiet)
@@ -487,7 +486,7 @@ static enum status run_operation(struct run *run, struct failure *failure)
     if (status == STATUS_OK)
         status = run_make_partial(run, failure);
     if (status == STATUS_OK) {
-        if (operation->connect)
+        if (store->connect)
             status = print_connect(&run->output, job, run->partial, &options->print, failure);
         if (status == STATUS_OK)
             status = run_attempts(run, failure);

@@ -5,8 +5,8 @@
 
 #include "base/resources.h"
 #include "job/binning_index.h"
-#include "partial/operation.h"
 #include "partial/rows.h"
+#include "partial/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -261,7 +261,7 @@ enum status groups_finalize(void *partial, const struct job *job, uint64_t eleme
     struct groups *groups = partial;
 
     if (table_finalize(groups->table, TABLE_ASCENDING, failure) != STATUS_OK ||
-        operation_check_elements(elements, table_total(groups->table), failure) != STATUS_OK)
+        store_check_elements(elements, table_total(groups->table), failure) != STATUS_OK)
         return failure->status;
     if (job_has_texts(job) && groups_rank(groups, failure) != STATUS_OK)
         return failure->status;

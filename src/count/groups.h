@@ -39,7 +39,7 @@ struct groups {
     uint64_t *starts; /* counted: [count + 1], the first row of each, and the end */
 };
 
-/* Create, finalize and destroy a struct groups, as operation.h says. The job must outlive it. */
+/* Create, finalize and destroy a struct groups, as store.h says. The job must outlive it. */
 void *groups_create(const struct job *job, struct failure *failure);
 enum status groups_finalize(void *groups, const struct job *job, uint64_t elements,
                             struct failure *failure);

@@ -4,8 +4,8 @@
 #include "count/growing_histogram.h"
 
 #include "job/binning_index.h"
-#include "partial/operation.h"
 #include "partial/rows.h"
+#include "partial/store.h"
 
 #include <stdlib.h>
 
@@ -150,7 +150,7 @@ enum status growing_histogram_finalize(void *partial, const struct job *job, uin
     (void)job;
     self->elements = growing_windows_total(&self->windows);
     growing_histogram_find_bins(self);
-    return operation_check_elements(elements, self->elements, failure);
+    return store_check_elements(elements, self->elements, failure);
 }
 
 /* next[0] is the number of bins read, next[1] the width of each: a multiple of each window's. */

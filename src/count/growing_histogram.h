@@ -45,7 +45,7 @@ struct growing_histogram {
 };
 
 /*
- * Create, finalize and destroy a struct growing_histogram, as operation.h says. The job must
+ * Create, finalize and destroy a struct growing_histogram, as store.h says. The job must
  * outlive it.
  */
 void *growing_histogram_create(const struct job *job, struct failure *failure);

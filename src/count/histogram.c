@@ -4,8 +4,8 @@
 #include "count/histogram.h"
 
 #include "base/memory.h"
-#include "partial/operation.h"
 #include "partial/rows.h"
+#include "partial/store.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -274,7 +274,7 @@ enum status histogram_finalize(void *partial, const struct job *job, uint64_t el
     size_t below = histogram->entries - 2;
     size_t above = histogram->entries - 1;
 
-    if (operation_check_elements(elements, histogram_elements(histogram), failure) != STATUS_OK)
+    if (store_check_elements(elements, histogram_elements(histogram), failure) != STATUS_OK)
         return failure->status;
     if (job->outside == OUTSIDE_CLAMP) {
         histogram_add_unlocked(histogram, 0, histogram_take(histogram, below));

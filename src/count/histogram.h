@@ -75,7 +75,7 @@ uint32_t *histogram_lock_region(struct histogram *histogram, size_t region, uint
 void histogram_unlock_region(struct histogram *histogram, size_t region);
 
 /*
- * Finalizes a struct histogram (operation.h). Moves the values outside to the first and last bin
+ * Finalizes a struct histogram (store.h). Moves the values outside to the first and last bin
  * (OUTSIDE_CLAMP) or drops them (OUTSIDE_IGNORE).
  */
 enum status histogram_finalize(void *histogram, const struct job *job, uint64_t elements,

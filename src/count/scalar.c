@@ -4,8 +4,8 @@
 #include "count/scalar.h"
 
 #include "count/uniq.h"
-#include "partial/operation.h"
 #include "partial/rows.h"
+#include "partial/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ enum status scalar_finalize(void *partial, const struct job *job, uint64_t eleme
     struct scalar *scalar = partial;
     struct rows rows;
 
-    if (operation_check_elements(elements, scalar->row[0], failure) != STATUS_OK)
+    if (store_check_elements(elements, scalar->row[0], failure) != STATUS_OK)
         return failure->status;
     if (!accumulators_check(scalar->accumulators, scalar->row))
         return status_fail(failure, STATUS_DATA,

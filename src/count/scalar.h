@@ -22,7 +22,7 @@ struct scalar {
 };
 
 /*
- * Create, finalize and destroy a struct scalar, as operation.h says. finalize checks also that
+ * Create, finalize and destroy a struct scalar, as store.h says. finalize checks also that
  * there can be values that have the row.
  */
 void *scalar_create(const struct job *job, struct failure *failure);

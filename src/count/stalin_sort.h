@@ -33,7 +33,7 @@ struct stalin_sort_run {
 };
 
 /*
- * The functions of struct operation (operation.h) for a struct stalin_sort; the job must outlive
+ * The functions of struct store (store.h) for a struct stalin_sort; the job must outlive
  * it. stop: drops all further runs and wakes the threads that wait in stalin_sort_submit.
  */
 void *stalin_sort_create(const struct job *job, struct failure *failure);

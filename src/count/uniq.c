@@ -3,7 +3,7 @@
 
 #include "count/uniq.h"
 
-#include "partial/operation.h"
+#include "partial/store.h"
 
 #include <stdlib.h>
 
@@ -42,12 +42,12 @@ void uniq_destroy(void *partial)
     free(uniq);
 }
 
-struct operation_size uniq_size(const void *partial)
+struct store_size uniq_size(const void *partial)
 {
     const struct uniq *uniq = partial;
     const struct growing_window *window = uniq_window(uniq);
 
-    return (struct operation_size){
+    return (struct store_size){
         .counters = window ? window->bins : 0,
         .rows = table_rows_about(uniq->table),
     };
@@ -113,6 +113,7 @@ enum status uniq_finalize(void *partial, const struct job *job, uint64_t element
         return failure->status;
     if (!job->any_order)
         uniq_find_ends(uniq);
-    return operation_check_elements(
-        elements, table_total(uniq->table) + growing_windows_total(&uniq->windows), failure);
+    return store_check_elements(elements,
+                                table_total(uniq->table) + growing_windows_total(&uniq->windows),
+                                failure);
 }

@@ -38,15 +38,15 @@ struct uniq {
     __int128 last;  /* less than `first` if there is none */
 };
 
-struct operation_size;
+struct store_size;
 
-/* Create, finalize, destroy and measure a struct uniq, as operation.h says. The job must outlive
+/* Create, finalize, destroy and measure a struct uniq, as store.h says. The job must outlive
  * it. */
 void *uniq_create(const struct job *job, struct failure *failure);
 enum status uniq_finalize(void *uniq, const struct job *job, uint64_t elements,
                           struct failure *failure);
 void uniq_destroy(void *uniq);
-struct operation_size uniq_size(const void *uniq);
+struct store_size uniq_size(const void *uniq);
 
 /* The newest window, NULL if there is none. It lives until the partial is destroyed. */
 static inline const struct growing_window *uniq_window(const struct uniq *uniq)

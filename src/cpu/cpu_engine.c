@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/resources.h"
 #include "cpu/cpu_rows.h"
-#include "partial/operation.h"
+#include "partial/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ struct cpu_session {
 
 struct cpu_consumer {
     const struct cpu_session *session;
-    const struct operation *operation;
+    const struct store *store;
     void *local; /* state of the operation; NULL: none, since nothing is absorbed */
     struct chunk_buffer buffer;
     size_t buffer_bytes;   /* its memory: more than the usual capacity if it has grown */
@@ -96,7 +96,7 @@ static void cpu_engine_consumer_close(void *consumer)
     struct cpu_consumer *self = consumer;
     if (!self)
         return;
-    operation_close_local(self->operation, self->local);
+    store_close_local(self->store, self->local);
     if (self->rows)
         cpu_rows_destroy(self->rows);
     memory_unmap(self->buffer.data, self->buffer_bytes);
@@ -152,7 +152,7 @@ static enum status cpu_engine_consumer_open(void *session, void **consumer, stru
 
     *consumer = self;
     self->session = owner;
-    self->operation = operation_of(job);
+    self->store = store_of(job);
     self->buffer = (struct chunk_buffer){
         .data = memory_map(owner->chunk_bytes),
         .capacity = owner->chunk_bytes,
@@ -166,7 +166,7 @@ static enum status cpu_engine_consumer_open(void *session, void **consumer, stru
                            owner->chunk_bytes);
     /* Else chunks are elements, which the operation absorbs itself. */
     const bool has_rows = job->is_text || job->record_bytes > 0 || job_has_rows(job);
-    if (has_rows && !(self->rows = cpu_rows_create(job, operation_of(job))))
+    if (has_rows && !(self->rows = cpu_rows_create(job, store_of(job))))
         return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
     return STATUS_OK;
 }
@@ -190,12 +190,12 @@ static enum status cpu_engine_consumer_absorb(void *consumer, const struct chunk
     struct cpu_consumer *self = consumer;
     const struct cpu_session *session = self->session;
 
-    if (!self->local && operation_open_local(self->operation, session->job, session->partial,
-                                             &self->local, failure) != STATUS_OK)
+    if (!self->local && store_open_local(self->store, session->job, session->partial, &self->local,
+                                         failure) != STATUS_OK)
         return failure->status;
     if (self->rows)
         return cpu_rows_absorb(self->rows, self->local, chunk, failure);
-    return self->operation->local_absorb(self->local, chunk, failure);
+    return self->store->local_absorb(self->local, chunk, failure);
 }
 
 static enum status cpu_engine_consumer_merge(void *consumer, struct failure *failure)
@@ -203,10 +203,10 @@ static enum status cpu_engine_consumer_merge(void *consumer, struct failure *fai
     struct cpu_consumer *self = consumer;
     enum status status = STATUS_OK;
 
-    if (self->local && self->operation->local_merge)
-        status = self->operation->local_merge(self->local, failure);
+    if (self->local && self->store->local_merge)
+        status = self->store->local_merge(self->local, failure);
     if (status == STATUS_OK && self->session->job->window_periods > 0) {
-        operation_close_local(self->operation, self->local);
+        store_close_local(self->store, self->local);
         self->local = NULL;
     }
     return status;

@@ -1,6 +1,6 @@
 /*
  * The CPU engine: one thread for each core, with a buffer that fits its L2 and counting state of
- * its own; all share the partial. It calls operations only through struct operation.
+ * its own; all share the partial. It calls operations only through struct store.
  */
 #ifndef GPUHIST_CPU_ENGINE_H
 #define GPUHIST_CPU_ENGINE_H

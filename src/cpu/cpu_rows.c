@@ -6,7 +6,7 @@
 #include "base/decimal.h"
 #include "cpu/cpu_keys.h"
 #include "input/parse_errors.h"
-#include "partial/operation.h"
+#include "partial/store.h"
 #include "text/text_rows.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 struct cpu_rows {
     const struct job *job;
-    const struct operation *operation;
+    const struct store *store;
     text_parse_function *parse;     /* of text that is one column alone */
     bool has_rows;                  /* text: lines are parsed as rows */
     size_t stored;                  /* columns of the job that are stored: all but the conditions */
@@ -77,14 +77,14 @@ static bool cpu_rows_reserve(struct cpu_rows *rows, size_t capacity)
     return true;
 }
 
-struct cpu_rows *cpu_rows_create(const struct job *job, const struct operation *operation)
+struct cpu_rows *cpu_rows_create(const struct job *job, const struct store *store)
 {
     struct cpu_rows *rows = calloc(1, sizeof *rows);
     if (!rows)
         return NULL;
 
     rows->job = job;
-    rows->operation = operation;
+    rows->store = store;
     rows->stored = job_condition_column(job);
     rows->has_rows = text_rows_are_needed(job);
     if (job->is_text && !rows->has_rows)
@@ -157,8 +157,8 @@ static enum status cpu_rows_absorb_block(struct cpu_rows *rows, void *local,
         if (job->is_text)
             parse_errors_add_values(job->context->errors, n);
         if (job_has_rows(job))
-            operation_add_rows(job, elements.weights, n);
-        if (rows->operation->local_absorb(local, &elements, failure) != STATUS_OK)
+            context_add_rows(job, elements.weights, n);
+        if (rows->store->local_absorb(local, &elements, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
@@ -205,9 +205,9 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *local,
             }
         }
         if (job->condition_count > 0)
-            operation_note_met(job, several.met);
+            context_note_met(job, several.met);
         if (rows->has_rows)
-            operation_add_guesses(job, &several.guesses);
+            context_add_guesses(job, &several.guesses);
         if (event == TEXT_INVALID) {
             const struct text_token *tokens = rows->parse ? &one.invalid : several.invalid;
             const size_t count = rows->parse ? 1 : several.invalid_count;
@@ -305,7 +305,7 @@ static size_t cpu_rows_select(struct cpu_rows *rows, const char *records, size_t
             kept[left] = kept[i];
             left += predicate_holds(&job->conditions[c], keys[kept[i]]);
         }
-        operation_note_met(job, left > 0 ? c + 1 : 0);
+        context_note_met(job, left > 0 ? c + 1 : 0);
     }
     return left;
 }
@@ -318,7 +318,7 @@ static enum status cpu_rows_absorb_records(struct cpu_rows *rows, void *local,
     const size_t record_bytes = job_value_bytes(job);
     const size_t all = chunk->bytes / record_bytes;
     const size_t block = rows->capacity < CPU_ROWS_KEYS ? rows->capacity : CPU_ROWS_KEYS;
-    const bool is_ordered = rows->operation->stop; /* all rows fit */
+    const bool is_ordered = rows->store->stop; /* all rows fit */
     struct chunk made = *chunk;
     uint16_t kept[CPU_ROWS_KEYS];
     size_t held = 0; /* rows that are not absorbed yet */
@@ -377,7 +377,7 @@ enum status cpu_rows_absorb(struct cpu_rows *rows, void *local, const struct chu
     const size_t all = job->is_text ? chunk->bytes / 2 + 1 : chunk->bytes / job_value_bytes(job);
 
     /* An ordered operation absorbs all values of a chunk at once. */
-    if (rows->operation->stop && all > rows->capacity && !cpu_rows_reserve(rows, all))
+    if (rows->store->stop && all > rows->capacity && !cpu_rows_reserve(rows, all))
         return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
     return job->is_text ? cpu_rows_absorb_text(rows, local, chunk, failure)
                         : cpu_rows_absorb_records(rows, local, chunk, failure);

@@ -12,14 +12,14 @@
 #include "job/job.h"
 
 struct cpu_rows;
-struct operation;
+struct store;
 
 /*
- * Makes the memory for blocks of a job's rows, which local states of an operation (operation.h)
+ * Makes the memory for blocks of a job's rows, which local states of an operation (store.h)
  * absorb: of the job's, or of one that does something else with them. Returns NULL if there is not
  * enough. The caller destroys it; the job and the operation must outlive it.
  */
-struct cpu_rows *cpu_rows_create(const struct job *job, const struct operation *operation);
+struct cpu_rows *cpu_rows_create(const struct job *job, const struct store *store);
 
 /* Frees it. */
 void cpu_rows_destroy(struct cpu_rows *rows);

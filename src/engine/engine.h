@@ -11,7 +11,7 @@
  *     consumer_merge
  *     consumer_close
  *
- * All sessions of a run merge into one shared partial (operation.h). consumer_merge and merge may
+ * All sessions of a run merge into one shared partial (store.h). consumer_merge and merge may
  * be called more than once, so that a result can be printed during a run. consumer_merge may be
  * called by another thread while the worker does not use the consumer; merge, when all open
  * consumers are merged.
@@ -120,7 +120,7 @@ struct engine {
                                    struct failure *failure);
     /*
      * Completes all deferred work, so that no result waits for further input. Used by ordered
-     * operations (operation.h). NULL: absorb defers nothing.
+     * operations (store.h). NULL: absorb defers nothing.
      */
     enum status (*consumer_flush)(void *consumer, struct failure *failure);
     /*

@@ -7,7 +7,7 @@
 
 #include "exec/checkpoint.h"
 #include "input/source.h"
-#include "partial/operation.h"
+#include "partial/store.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@
 
 struct crew {
     const struct job *job; /* this and the next six do not change */
-    const struct operation *operation;
+    const struct store *store;
     struct source *source;
     void **partial;                /* which checkpoints replace, with a window of time */
     struct checkpoint *checkpoint; /* NULL: there are no checkpoints */

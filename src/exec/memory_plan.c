@@ -9,7 +9,7 @@
 #include "base/resources.h"
 #include "engine/engine.h"
 #include "job/context.h"
-#include "partial/operation.h"
+#include "partial/store.h"
 
 #define MEMORY_PLAN_MIB ((uint64_t)1 << 20)
 
@@ -116,7 +116,7 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
                        size_t chunk_bytes, uint64_t input_bytes, bool is_decoded,
                        uint64_t decoding_bytes)
 {
-    const struct operation *operation = operation_of(job);
+    const struct store *store = store_of(job);
     bool has_table = job->operation == OPERATION_UNIQ || job->group_count > 0 ||
                      job->reductions.needs & REDUCTIONS_NEED_TABLE;
     const bool has_bins = job->operation == OPERATION_HISTOGRAM && job->group_count == 0;
@@ -136,7 +136,7 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
         .thread = chunk_bytes + MEMORY_PLAN_THREAD,
         .table = job->buffer_bytes,
     };
-    if (operation->stop) { /* beside the chunk, what survives and what is purged of it */
+    if (store->stop) { /* beside the chunk, what survives and what is purged of it */
         needs->thread += 2 * chunk_bytes;
         needs->shared += MEMORY_PLAN_HELD;
     }

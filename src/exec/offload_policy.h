@@ -16,7 +16,7 @@ struct offload_policy_view {
     double seconds;         /* since the start */
     uint64_t earlier_bytes; /* and those of an earlier view; 0: there is none */
     double earlier_seconds;
-    uint64_t counters; /* of the result of a device, and rows (struct operation_size) */
+    uint64_t counters; /* of the result of a device, and rows (struct store_size) */
     uint64_t rows;
     unsigned workers; /* of the CPU, at least 1 */
     unsigned pulling; /* CPU workers that have begun to pull */

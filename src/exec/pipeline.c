@@ -140,8 +140,7 @@ static enum status pipeline_window_move(struct pipeline_window *window, void *pa
     struct pipeline_window_period *oldest = &window->periods[window->moves++ % window->capacity];
     free(oldest->data);
     *oldest = newest;
-    return status == STATUS_OK ? operation_of(job)->finalize(partial, job, elements, failure)
-                               : status;
+    return status == STATUS_OK ? store_of(job)->finalize(partial, job, elements, failure) : status;
 }
 
 /* --------------------------------------------------------------------------------------------- */
@@ -259,11 +258,11 @@ static enum status pipeline_finalize(struct pipeline *pipeline, struct failure *
     pipeline->merged_at = clock_seconds();
     uint64_t elements = pipeline_elements(pipeline) - pipeline->earlier_elements;
     if (status == STATUS_OK && job_has_rows(job))
-        status = operation_get_rows(job, &elements, failure);
+        status = context_get_rows(job, &elements, failure);
     if (status != STATUS_OK)
         return status;
     pthread_mutex_lock(&pipeline->lock);
-    status = pipeline->crew.operation->finalize(*task->partial, job, elements, failure);
+    status = pipeline->crew.store->finalize(*task->partial, job, elements, failure);
     if (status == STATUS_OK && pipeline->window)
         status = pipeline_window_move(pipeline->window, *task->partial, elements, failure);
     pthread_mutex_unlock(&pipeline->lock);
@@ -276,7 +275,7 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
                                 void *context, struct failure *failure)
 {
     const struct pipeline_task *task = pipeline->task;
-    const struct operation *operation = pipeline->crew.operation;
+    const struct store *store = pipeline->crew.store;
     enum status workers = STATUS_OK;
     enum status status = STATUS_OK;
     void *partial = NULL; /* of the next period of a window of time */
@@ -289,12 +288,12 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
         if (status == STATUS_OK)
             status = use(context, failure);
         if (status == STATUS_OK && pipeline->window &&
-            !(partial = operation->create(task->job, failure)))
+            !(partial = store->create(task->job, failure)))
             status = failure->status;
     }
     if (partial) { /* the pools go on with it */
         pthread_mutex_lock(&pipeline->lock);
-        operation->destroy(*task->partial);
+        store->destroy(*task->partial);
         *task->partial = partial;
         pthread_mutex_unlock(&pipeline->lock);
         for (size_t i = 0; i < pipeline->pool_count; i++) {
@@ -323,15 +322,15 @@ static bool pipeline_allows(struct pipeline *pipeline,
                             bool (*rule)(const struct offload_policy_view *view),
                             struct pipeline_live *earlier)
 {
-    const struct operation *operation = pipeline->crew.operation;
+    const struct store *store = pipeline->crew.store;
     const struct pipeline_live live = pipeline_look(pipeline);
-    struct operation_size size = {.rows = 0};
+    struct store_size size = {.rows = 0};
 
     if (pipeline->task->device_count > 0)
         return true;
     pthread_mutex_lock(&pipeline->lock);
-    if (operation->size)
-        size = operation->size(*pipeline->task->partial);
+    if (store->size)
+        size = store->size(*pipeline->task->partial);
     pthread_mutex_unlock(&pipeline->lock);
     struct offload_policy_view view = {
         .input_bytes = pipeline->task->options.input_bytes,
@@ -636,7 +635,7 @@ enum status pipeline_run(const struct pipeline_task *task, struct pipeline_repor
         .crew =
             {
                 .job = task->job,
-                .operation = operation_of(task->job),
+                .store = store_of(task->job),
                 .source = task->source,
                 .partial = task->partial,
                 .checkpoint = task->watcher->checkpoints ? &pipeline.checkpoint : NULL,

@@ -99,7 +99,7 @@ static bool worker_fail(struct worker *worker, const struct failure *failure)
     worker->status = status_fail_first(&worker->failure, worker->status, failure);
     if (is_of_data)
         source_stop(crew->source, failure->position);
-    return is_of_data && !crew->operation->stop;
+    return is_of_data && !crew->store->stop;
 }
 
 /*
@@ -124,7 +124,7 @@ static enum status worker_pull(struct worker *worker, struct chunk *chunk, struc
     if (crew->checkpoint && checkpoint_is_wanted(crew->checkpoint) &&
         worker_merge(worker, failure) != STATUS_OK)
         return failure->status;
-    if (crew->operation->stop && engine->consumer_flush) {
+    if (crew->store->stop && engine->consumer_flush) {
         fault_status = source_try_pull(crew->source, &buffer, chunk, &pulled, &fault);
         if (!pulled && worker->has_absorbed &&
             engine->consumer_flush(worker->consumer, failure) != STATUS_OK)
@@ -149,7 +149,7 @@ static enum status worker_pull(struct worker *worker, struct chunk *chunk, struc
 static void worker_loop(struct worker *worker)
 {
     const struct engine *engine = worker->pool->engine;
-    const bool is_ordered = worker->pool->crew->operation->stop; /* others wait for its results */
+    const bool is_ordered = worker->pool->crew->store->stop; /* others wait for its results */
     struct failure failure;
     struct chunk chunk = {.bytes = 0};
     bool has_failed = false; /* to absorb: then nothing is merged */
@@ -224,8 +224,8 @@ static void *worker_run(void *argument)
     const bool is_of_data = worker->failure.position != STATUS_NOWHERE;
     if (worker->status == STATUS_ENGINE || (worker->status != STATUS_OK && !is_of_data))
         source_stop(crew->source, 0);
-    if (worker->status != STATUS_OK && !is_of_data && crew->operation->stop)
-        crew->operation->stop(*crew->partial);
+    if (worker->status != STATUS_OK && !is_of_data && crew->store->stop)
+        crew->store->stop(*crew->partial);
     void *opened = worker->consumer;
     worker->consumer = NULL; /* it holds nothing: worker_pool_merge skips it */
     if (crew->checkpoint)

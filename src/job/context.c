@@ -16,3 +16,46 @@ uint64_t context_table_bytes(const struct job *job)
 
     return job_has_texts(job) ? bytes - bytes / 2 : bytes;
 }
+
+void context_add_weight(const struct job *job, unsigned __int128 weight)
+{
+    const uint64_t before = atomic_fetch_add(&job->context->rows.sum, (uint64_t)weight);
+
+    if (weight > UINT64_MAX - before)
+        atomic_store(&job->context->rows.is_too_large, true);
+}
+
+void context_add_rows(const struct job *job, const uint64_t *weights, size_t n)
+{
+    unsigned __int128 more = weights ? 0 : n;
+
+    for (size_t i = 0; weights && i < n; i++)
+        more += weights[i];
+    context_add_weight(job, more);
+}
+
+void context_add_guesses(const struct job *job, struct kind_guesses *guesses)
+{
+    for (size_t i = KIND_TIME_GUESS_NONE + 1; i < KIND_TIME_GUESSES; i++) {
+        if (guesses->times[i] > 0)
+            atomic_fetch_add_explicit(&job->context->guesses[i], guesses->times[i],
+                                      memory_order_relaxed);
+        guesses->times[i] = 0;
+    }
+}
+
+void context_note_met(const struct job *job, size_t met)
+{
+    size_t most = atomic_load(&job->context->rows.met);
+
+    while (met > most && !atomic_compare_exchange_weak(&job->context->rows.met, &most, met))
+        continue;
+}
+
+enum status context_get_rows(const struct job *job, uint64_t *total, struct failure *failure)
+{
+    *total = atomic_load(&job->context->rows.sum);
+    if (!atomic_load(&job->context->rows.is_too_large))
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA, "the weights add up to more than 2^64 - 1");
+}

@@ -39,4 +39,22 @@ const struct context *context_of(const struct job *job);
 /* Returns the memory that the table of a job without `singles` may take. Pure. */
 uint64_t context_table_bytes(const struct job *job);
 
+/* Adds the sum of the weights of some rows, below 2^96, to the rows of the context. Thread-safe. */
+void context_add_weight(const struct job *job, unsigned __int128 weight);
+
+/* Likewise adds weights[0..n), n <= 2^32; NULL: 1 for each. */
+void context_add_rows(const struct job *job, const uint64_t *weights, size_t n);
+
+/* Adds to the guesses of the context, and clears those that it adds. Thread-safe. */
+void context_add_guesses(const struct job *job, struct kind_guesses *guesses);
+
+/* Notes in the context that a row met so many conditions. Thread-safe. */
+void context_note_met(const struct job *job, size_t met);
+
+/*
+ * Stores the sum. Fails with STATUS_DATA if it would be 2^64 or more; if not, no sum of some of the
+ * weights has wrapped. Thread-safe.
+ */
+enum status context_get_rows(const struct job *job, uint64_t *total, struct failure *failure);
+
 #endif

@@ -17,7 +17,7 @@
 
 /*
  * X(ID, label, name), one row for each operation: OPERATION_ID is its id, op_<label> its functions
- * (operation.h), and the name is for users.
+ * (store.h), and the name is for users.
  */
 #define OPERATIONS(X)                    \
     X(HISTOGRAM, histogram, "histogram") \

@@ -12,7 +12,7 @@
 #include "base/decimal.h"
 #include "count/growing_histogram.h"
 #include "cpu/cpu_window.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "partial/rows.h"
 #include "partial/state.h"
 #include "print/print_heat.h"
@@ -210,7 +210,7 @@ static enum status op_automatic_check_result(const struct job *job, const void *
     return job_check_values(job, histogram->elements > 0, failure);
 }
 
-const struct operation op_automatic = {
+const struct store op_automatic = {
     .create = growing_histogram_create,
     .finalize = growing_histogram_finalize,
     .destroy = growing_histogram_destroy,

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "output/writer.h"
 #include "partial/state.h"
 #include "print/print_rows.h"
@@ -16,7 +16,7 @@
 /* The run of one column alone. */
 struct op_columns_run {
     const struct job *job;
-    const struct operation *operation;
+    const struct store *store;
     void *partial;
     atomic_uint_least64_t elements;
 };
@@ -37,7 +37,7 @@ static void op_columns_destroy(void *partial)
     struct op_columns_partial *self = partial;
 
     for (size_t i = 0; self && i < self->count; i++)
-        self->runs[i].operation->destroy(self->runs[i].partial);
+        self->runs[i].store->destroy(self->runs[i].partial);
     free(self);
 }
 
@@ -53,8 +53,8 @@ static void *op_columns_create(const struct job *job, struct failure *failure)
     for (; self->count < job->value_count; self->count++) {
         struct op_columns_run *run = &self->runs[self->count];
         run->job = &job->singles[self->count];
-        run->operation = operation_of(run->job);
-        run->partial = run->operation->create(run->job, failure);
+        run->store = store_of(run->job);
+        run->partial = run->store->create(run->job, failure);
         if (!run->partial) {
             op_columns_destroy(self);
             return NULL;
@@ -73,11 +73,11 @@ static enum status op_columns_finalize(void *partial, const struct job *job, uin
     for (size_t i = 0; i < self->count; i++) {
         struct op_columns_run *run = &self->runs[i];
         const uint64_t own = atomic_load(&run->elements);
-        if (run->operation->finalize(run->partial, run->job, own, failure) != STATUS_OK)
+        if (run->store->finalize(run->partial, run->job, own, failure) != STATUS_OK)
             return failure->status;
         all += own;
     }
-    return operation_check_elements(elements, all, failure);
+    return store_check_elements(elements, all, failure);
 }
 
 static enum status op_columns_open(void *local, const struct job *job, void *partial,
@@ -90,8 +90,7 @@ static enum status op_columns_open(void *local, const struct job *job, void *par
     self->partial = partial;
     for (size_t i = 0; i < self->partial->count && status == STATUS_OK; i++) {
         struct op_columns_run *run = &self->partial->runs[i];
-        status =
-            operation_open_local(run->operation, run->job, run->partial, &self->locals[i], failure);
+        status = store_open_local(run->store, run->job, run->partial, &self->locals[i], failure);
     }
     return status;
 }
@@ -103,7 +102,7 @@ static enum status op_columns_absorb(void *local, const struct chunk *chunk,
     const struct op_columns_run *run = &self->partial->runs[chunk->column];
 
     self->elements[chunk->column] += chunk->bytes / run->job->element.bytes;
-    return run->operation->local_absorb(self->locals[chunk->column], chunk, failure);
+    return run->store->local_absorb(self->locals[chunk->column], chunk, failure);
 }
 
 static enum status op_columns_merge(void *local, struct failure *failure)
@@ -113,8 +112,8 @@ static enum status op_columns_merge(void *local, struct failure *failure)
 
     for (size_t i = 0; i < self->partial->count && status == STATUS_OK; i++) {
         struct op_columns_run *run = &self->partial->runs[i];
-        if (run->operation->local_merge)
-            status = run->operation->local_merge(self->locals[i], failure);
+        if (run->store->local_merge)
+            status = run->store->local_merge(self->locals[i], failure);
         atomic_fetch_add(&run->elements, self->elements[i]);
         self->elements[i] = 0;
     }
@@ -126,7 +125,7 @@ static void op_columns_close(void *local)
     struct op_columns_local *self = local;
 
     for (size_t i = 0; self->partial && i < self->partial->count; i++)
-        operation_close_local(self->partial->runs[i].operation, self->locals[i]);
+        store_close_local(self->partial->runs[i].store, self->locals[i]);
 }
 
 /* The numbers of states are that of all elements, and those of each column's own state. */
@@ -142,7 +141,7 @@ static enum status op_columns_save(struct state_writer *state, const struct job 
     state_write_number(state, all);
     for (size_t i = 0; i < self->count; i++) {
         const struct op_columns_run *run = &self->runs[i];
-        if (run->operation->save(state, run->job, run->partial, failure) != STATUS_OK)
+        if (run->store->save(state, run->job, run->partial, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
@@ -162,7 +161,7 @@ static enum status op_columns_load(struct state_reader *state, const struct job 
         if (own > elements)
             return state_fail_damaged(state, "a column has more elements than all", failure);
         elements -= own;
-        if (run->operation->load(state, run->job, run->partial, own, failure) != STATUS_OK)
+        if (run->store->load(state, run->job, run->partial, own, failure) != STATUS_OK)
             return failure->status;
         atomic_fetch_add(&run->elements, own);
     }
@@ -187,7 +186,7 @@ static enum status op_columns_print(struct writer *writer, const struct job *job
         const struct op_columns_run *run = &self->runs[i];
         own.column = job->columns[i].where;
         own.is_next_column = i > 0;
-        if (run->operation->print(writer, run->job, run->partial, &own, failure) != STATUS_OK)
+        if (run->store->print(writer, run->job, run->partial, &own, failure) != STATUS_OK)
             return failure->status;
     }
     print_end(writer, &result);
@@ -201,8 +200,8 @@ static void op_columns_note(const struct job *job, const void *partial,
     const struct op_columns_run *run = ((const struct op_columns_partial *)partial)->runs;
     (void)job;
 
-    if (run->operation->note)
-        run->operation->note(run->job, run->partial, options);
+    if (run->store->note)
+        run->store->note(run->job, run->partial, options);
 }
 
 static enum status op_columns_check_result(const struct job *job, const void *partial,
@@ -216,8 +215,8 @@ static enum status op_columns_check_result(const struct job *job, const void *pa
     for (size_t i = 0; i < self->count; i++) {
         const struct op_columns_run *run = &self->runs[i];
         struct failure own;
-        if (!run->operation->check_result ||
-            run->operation->check_result(run->job, run->partial, &own) == STATUS_OK)
+        if (!run->store->check_result ||
+            run->store->check_result(run->job, run->partial, &own) == STATUS_OK)
             continue;
         if (!has_values)
             return status_fail(failure, own.status, "%s", own.message);
@@ -228,7 +227,7 @@ static enum status op_columns_check_result(const struct job *job, const void *pa
     return STATUS_OK;
 }
 
-const struct operation op_columns = {
+const struct store op_columns = {
     .create = op_columns_create,
     .finalize = op_columns_finalize,
     .destroy = op_columns_destroy,

@@ -15,7 +15,7 @@
 #include "count/reduce.h"
 #include "cpu/cpu_keys.h"
 #include "engine/outside.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "output/writer.h"
 #include "partial/state.h"
 #include "print/print_heat.h"
@@ -607,13 +607,13 @@ static enum status op_groups_check_result(const struct job *job, const void *par
     return job_check_values(job, groups->count > 0 || job->group_count > 0, failure);
 }
 
-static struct operation_size op_groups_size(const void *partial)
+static struct store_size op_groups_size(const void *partial)
 {
     const struct groups *groups = partial;
-    return (struct operation_size){.rows = table_rows_about(groups->table)};
+    return (struct store_size){.rows = table_rows_about(groups->table)};
 }
 
-const struct operation op_groups = {
+const struct store op_groups = {
     .create = groups_create,
     .finalize = groups_finalize,
     .destroy = groups_destroy,

@@ -13,7 +13,7 @@
 #include "cpu/cpu_index.h"
 #include "engine/outside.h"
 #include "job/binning_index.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "partial/rows.h"
 #include "partial/state.h"
 #include "print/print_rows.h"
@@ -206,13 +206,13 @@ static enum status op_histogram_check_result(const struct job *job, const void *
     return job_check_values(job, has_values, failure);
 }
 
-static struct operation_size op_histogram_size(const void *partial)
+static struct store_size op_histogram_size(const void *partial)
 {
     const struct histogram *histogram = partial;
-    return (struct operation_size){.counters = histogram->entries};
+    return (struct store_size){.counters = histogram->entries};
 }
 
-const struct operation op_histogram = {
+const struct store op_histogram = {
     .create = histogram_create,
     .finalize = histogram_finalize,
     .destroy = histogram_destroy,

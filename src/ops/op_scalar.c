@@ -11,7 +11,7 @@
 #include "count/scalar.h"
 #include "count/uniq.h"
 #include "cpu/cpu_keys.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "partial/state.h"
 #include "print/print_values.h"
 
@@ -48,7 +48,7 @@ static enum status op_scalar_open(void *local, const struct job *job, void *part
     op_scalar_restart(self);
     if (!self->scalar->uniq)
         return STATUS_OK;
-    return operation_open_local(&op_uniq, job, self->scalar->uniq, &self->uniq, failure);
+    return store_open_local(&op_uniq, job, self->scalar->uniq, &self->uniq, failure);
 }
 
 static enum status op_scalar_absorb(void *local, const struct chunk *chunk, struct failure *failure)
@@ -79,7 +79,7 @@ static void op_scalar_close(void *local)
 {
     struct op_scalar_local *self = local;
 
-    operation_close_local(&op_uniq, self->uniq);
+    store_close_local(&op_uniq, self->uniq);
     free(self->row);
 }
 
@@ -175,10 +175,10 @@ static enum status op_scalar_check_result(const struct job *job, const void *par
 }
 
 /* That of the table of distinct values, if there is one. */
-static struct operation_size op_scalar_size(const void *partial)
+static struct store_size op_scalar_size(const void *partial)
 {
     const struct scalar *scalar = partial;
-    return scalar->uniq ? uniq_size(scalar->uniq) : (struct operation_size){.rows = 0};
+    return scalar->uniq ? uniq_size(scalar->uniq) : (struct store_size){.rows = 0};
 }
 
 #define OP_SCALAR                                                                                 \
@@ -190,5 +190,5 @@ static struct operation_size op_scalar_size(const void *partial)
         .load = op_scalar_load, .print = op_scalar_print, .check_result = op_scalar_check_result, \
     }
 
-const struct operation op_reduce = OP_SCALAR;
-const struct operation op_count = OP_SCALAR;
+const struct store op_reduce = OP_SCALAR;
+const struct store op_count = OP_SCALAR;

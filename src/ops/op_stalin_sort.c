@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "count/stalin_sort.h"
 #include "cpu/cpu_keys.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 
 #include <string.h>
 
@@ -248,7 +248,7 @@ static void op_stalin_sort_close(void *local)
     memory_unmap(self->memory, 2 * self->capacity);
 }
 
-const struct operation op_stalin_sort = {
+const struct store op_stalin_sort = {
     .create = stalin_sort_create,
     .finalize = stalin_sort_finalize,
     .destroy = stalin_sort_destroy,

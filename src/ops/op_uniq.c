@@ -10,7 +10,7 @@
 #include "count/uniq.h"
 #include "cpu/cpu_window.h"
 #include "job/binning_index.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "partial/rows.h"
 #include "partial/state.h"
 #include "print/print_rows.h"
@@ -285,7 +285,7 @@ static enum status op_uniq_check_result(const struct job *job, const void *parti
     return job_check_values(job, ((const struct uniq *)partial)->elements > 0, failure);
 }
 
-const struct operation op_uniq = {
+const struct store op_uniq = {
     .create = uniq_create,
     .finalize = uniq_finalize,
     .destroy = uniq_destroy,

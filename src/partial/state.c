@@ -5,7 +5,7 @@
 
 #include "input/source.h"
 #include "output/writer.h"
-#include "partial/operation.h"
+#include "partial/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -522,7 +522,7 @@ enum status state_save(struct writer *writer, const char *line, const struct job
         return status_fail(failure, STATUS_DATA, "there are too many edges for a state");
     if (state_writer_open(&state, writer, line, failure) != STATUS_OK)
         return failure->status;
-    enum status status = operation_of(job)->save(state, job, partial, failure);
+    enum status status = store_of(job)->save(state, job, partial, failure);
     return state_writer_close(state, status, failure);
 }
 
@@ -538,7 +538,7 @@ enum status state_load(struct state_reader *state, const struct job *job, void *
                            STATUS_NAME
                            ": more than 2^64 - 1 elements, together with the states before it",
                            state->name);
-    enum status status = operation_of(job)->load(state, job, partial, more, failure);
+    enum status status = store_of(job)->load(state, job, partial, more, failure);
     if (status == STATUS_OK)
         status = state_read_end(state, failure);
     if (status == STATUS_OK)

@@ -9,8 +9,8 @@
 #include "engine/engine.h"
 #include "output/output_file.h"
 #include "output/writer.h"
-#include "partial/operation.h"
 #include "partial/state.h"
+#include "partial/store.h"
 #include "plot/terminal.h"
 #include "print/print_rows.h"
 
@@ -78,7 +78,7 @@ enum status print_connect(struct print_output *output, const struct job *job, vo
     if (options->purged &&
         writer_open(&output->purged, print_file(options->purged), failure) != STATUS_OK)
         return failure->status;
-    operation_of(job)->connect(partial, output->result, output->purged);
+    store_of(job)->connect(partial, output->result, output->purged);
     return STATUS_OK;
 }
 
@@ -87,7 +87,7 @@ void print_reconnect(struct print_output *output, const struct job *job, void *p
     writer_restart(output->result);
     if (output->purged)
         writer_restart(output->purged);
-    operation_of(job)->connect(partial, output->result, output->purged);
+    store_of(job)->connect(partial, output->result, output->purged);
 }
 
 /* Writes the time as text, to milliseconds. */
@@ -107,7 +107,7 @@ static enum status print_result(struct print_output *output, const struct job *j
                                 const void *partial, const struct print_options *options,
                                 struct failure *failure)
 {
-    const struct operation *operation = operation_of(job);
+    const struct store *store = store_of(job);
     struct print_options own = *options;
     char time[KIND_TIME_SIZE];
     char object[KIND_TIME_SIZE + sizeof "{\"reported\":\"\","];
@@ -116,7 +116,7 @@ static enum status print_result(struct print_output *output, const struct job *j
         return STATUS_OK;
     if (!output->result && writer_open(&output->result, options->output, failure) != STATUS_OK)
         return failure->status;
-    if (!operation->print)
+    if (!store->print)
         return STATUS_OK;
     writer_set_stage(output->result, context_of(job)->stage);
     stage_begin(context_of(job)->stage, "printing", 0);
@@ -130,7 +130,7 @@ static enum status print_result(struct print_output *output, const struct job *j
     if (options->has_reports && options->header_out &&
         print_rows_format(options)->header == PRINT_HEADER_ASKED)
         writer_print(output->result, "# %s\n", time);
-    return operation->print(output->result, job, partial, &own, failure);
+    return store->print(output->result, job, partial, &own, failure);
 }
 
 /* Saves the state. During a run, saves it only if it replaces the one before. */
@@ -175,14 +175,14 @@ enum status print_final(struct print_output *output, const struct job *job, cons
                         const struct print_options *options, enum status status,
                         struct failure *failure)
 {
-    const struct operation *operation = operation_of(job);
+    const struct store *store = store_of(job);
 
     if (status == STATUS_OK && options->save)
         status = print_state(output, job, partial, options, false, failure);
     /* A window of time may be empty. */
-    if (status == STATUS_OK && operation->check_result && !print_is_dropped(options) &&
+    if (status == STATUS_OK && store->check_result && !print_is_dropped(options) &&
         job->window_periods == 0)
-        status = operation->check_result(job, partial, failure);
+        status = store->check_result(job, partial, failure);
     if (status == STATUS_OK)
         status = print_result(output, job, partial, options, failure);
     if (status == STATUS_OK && output->result) {

@@ -16,7 +16,7 @@
 #include "base/printable.h"
 #include "count/groups.h"
 #include "output/writer.h"
-#include "partial/operation.h"
+#include "partial/store.h"
 #include "print/print_rows.h"
 
 #include <stdio.h>

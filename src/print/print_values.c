@@ -7,7 +7,7 @@
 #include "base/parallel.h"
 #include "base/printable.h"
 #include "output/writer_parts.h"
-#include "partial/operation.h"
+#include "partial/store.h"
 #include "print/print_rows.h"
 
 #include <stdio.h>

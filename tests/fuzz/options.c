@@ -8,7 +8,7 @@
 #include "app/lists.h"
 #include "app/options_table.h"
 #include "job/binning_index.h"
-#include "partial/operation.h"
+#include "partial/store.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -11,8 +11,8 @@
 #include "count/scalar.h"
 #include "job/context.h"
 #include "output/writer.h"
-#include "partial/operation.h"
 #include "partial/state.h"
+#include "partial/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ struct sum {
 static void destroy(struct sum *sum)
 {
     if (sum->partial)
-        operation_of(&sum->job)->destroy(sum->partial);
+        store_of(&sum->job)->destroy(sum->partial);
     job_destroy(&sum->job);
     options_destroy(&sum->options);
 }
@@ -110,8 +110,7 @@ static bool merge(const char *name, struct sum *sum)
                                         &failure) == STATUS_OK &&
                       sum->job.binning.bins <= BINS_MAX;
             sum->context.table_bytes = BUFFER_BYTES;
-            is_fine =
-                is_fine && (sum->partial = operation_of(&sum->job)->create(&sum->job, &failure));
+            is_fine = is_fine && (sum->partial = store_of(&sum->job)->create(&sum->job, &failure));
         }
         line = NULL;
         is_fine = is_fine && state_load(reader, &sum->job, sum->partial, &sum->elements,
@@ -158,7 +157,7 @@ static void check(struct sum *sum)
     struct failure failure;
     struct sum again;
 
-    require(operation_of(&sum->job)->finalize(sum->partial, &sum->job, sum->elements, &failure) ==
+    require(store_of(&sum->job)->finalize(sum->partial, &sum->job, sum->elements, &failure) ==
                 STATUS_OK,
             "a state that makes no result was taken");
     write_reductions(&sum->job, sum->partial);

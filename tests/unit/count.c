@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "count/scalar.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "tap.h"
 
 #include <pthread.h>
@@ -67,12 +67,12 @@ static void count_hundred(struct scalar *count, int times)
     for (int i = 0; i < 100; i++)
         values[i] = i;
     struct chunk chunk = {.data = values, .bytes = sizeof values};
-    if (operation_open_local(&op_count, &job, count, &state, &failure) != STATUS_OK)
+    if (store_open_local(&op_count, &job, count, &state, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (int i = 0; i < times; i++)
         op_count.local_absorb(state, &chunk, &failure);
     op_count.local_merge(state, &failure);
-    operation_close_local(&op_count, state);
+    store_close_local(&op_count, state);
 }
 
 static bool equals(const struct scalar *count, const uint64_t wanted[PREDICATES])
@@ -185,7 +185,7 @@ static void test_null(void)
     struct job none = {.predicates = NULL};
 
     scalar_destroy(NULL);
-    operation_close_local(&op_count, NULL);
+    store_close_local(&op_count, NULL);
     job_destroy(&none);
     tap_ok(true, "nothing can be freed");
 }

@@ -7,7 +7,7 @@
 #include "base/cpu_isa.h"
 #include "count/histogram.h"
 #include "edges_reference.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static void count(struct histogram *histogram)
     void *local = NULL;
     const size_t bytes = subject.job.element.bytes;
 
-    if (operation_open_local(&op_histogram, &subject.job, histogram, &local, &failure) != STATUS_OK)
+    if (store_open_local(&op_histogram, &subject.job, histogram, &local, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (int i = 0; i < 3; i++) {
         struct chunk chunk = {
@@ -126,7 +126,7 @@ static void count(struct histogram *histogram)
             op_histogram.local_merge(local, &failure) != STATUS_OK)
             bail_out(failure.message);
     }
-    operation_close_local(&op_histogram, local);
+    store_close_local(&op_histogram, local);
 }
 
 static bool check_isa(const char *name, const char *isa)
@@ -465,7 +465,7 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
     setenv("GPUHIST_ISA", isa, 1);
     cpu_isa_forget();
     if (!(histogram = histogram_create(&subject.job, &failure)) ||
-        operation_open_local(&op_histogram, &subject.job, histogram, &local, &failure) != STATUS_OK)
+        store_open_local(&op_histogram, &subject.job, histogram, &local, &failure) != STATUS_OK)
         bail_out(failure.message);
     bool right = true;
     for (int i = 0; i < chunks; i++)
@@ -476,7 +476,7 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
     right = right && op_histogram.local_absorb(local, &chunk, &failure) == STATUS_DATA &&
             failure.position == place * bytes;
     memset(zeros, 0, sizeof zeros);
-    operation_close_local(&op_histogram, local);
+    store_close_local(&op_histogram, local);
     histogram_destroy(histogram);
     unsetenv("GPUHIST_ISA");
     cpu_isa_forget();
@@ -623,7 +623,7 @@ static bool check_order(const char *order, const char *isa)
     setenv("GPUHIST_ISA", isa, 1);
     cpu_isa_forget();
     if (!(histogram = histogram_create(&subject.job, &failure)) ||
-        operation_open_local(&op_histogram, &subject.job, histogram, &local, &failure) != STATUS_OK)
+        store_open_local(&op_histogram, &subject.job, histogram, &local, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (const char *letter = order; *letter; letter++) {
         struct chunk chunk = {.data = zeros, .bytes = sizeof zeros};
@@ -639,7 +639,7 @@ static bool check_order(const char *order, const char *isa)
     }
     if (op_histogram.local_merge(local, &failure) != STATUS_OK)
         bail_out(failure.message);
-    operation_close_local(&op_histogram, local);
+    store_close_local(&op_histogram, local);
     for (size_t i = 0; i < histogram->entries && right; i++) {
         uint64_t wanted = times['d'] * doubtful.wanted[i] + times['a'] * subject.wanted[i] +
                           times['z'] * (i == defined_entry(0) ? ZEROS : 0);

@@ -8,7 +8,7 @@
 #include "count/scalar.h"
 #include "cuda/cuda_operation.h"
 #include "must_cuda.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "tap.h"
 
 #include <stdlib.h>

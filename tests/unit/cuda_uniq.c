@@ -13,7 +13,7 @@
 #include "cuda/cuda_uniq.h"
 #include "job/context.h"
 #include "must_cuda.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "partial/rows.h"
 #include "tap.h"
 

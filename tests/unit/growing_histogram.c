@@ -3,8 +3,8 @@
 
 #include "count/growing_histogram.h"
 #include "job/binning_index.h"
-#include "partial/operation.h"
 #include "partial/rows.h"
+#include "partial/store.h"
 #include "tap.h"
 
 #include <stdlib.h>

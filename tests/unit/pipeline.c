@@ -483,7 +483,7 @@ static void *scene_partial(struct scene *scene, const struct job *job, struct wr
 {
     void *partial = NULL;
     *writer = NULL;
-    if (!(partial = operation_of(job)->create(job, &scene->failure)))
+    if (!(partial = store_of(job)->create(job, &scene->failure)))
         abort();
     if (job->operation != OPERATION_STALIN_SORT)
         return partial;
@@ -501,9 +501,9 @@ static void scene_repeat(struct scene *scene, struct pipeline_task *task, struct
     void *partial = NULL;
 
     if (source_repeat(&source, &scene->failure) != STATUS_OK ||
-        !(partial = operation_of(job)->create(job, &scene->failure)))
+        !(partial = store_of(job)->create(job, &scene->failure)))
         abort();
-    operation_of(job)->destroy(*task->partial);
+    store_of(job)->destroy(*task->partial);
     if (writer) {
         writer_restart(writer);
         stalin_sort_connect(partial, writer, NULL);
@@ -546,7 +546,7 @@ static void scene_run(struct scene *scene)
     struct failure failure;
     if (writer && writer_close(writer, &failure) != STATUS_OK)
         abort();
-    operation_of(&job)->destroy(partial);
+    store_of(&job)->destroy(partial);
     source_close(task.source);
     unlink(scene->name);
 }

@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "count/scalar.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -156,10 +156,10 @@ static bool absorb(const struct job *job, uint64_t key, struct scalar *shared)
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     key <<= 64 - 8 * job->element.bytes;
 #endif
-    bool done = operation_open_local(&op_reduce, job, shared, &state, &failure) == STATUS_OK &&
+    bool done = store_open_local(&op_reduce, job, shared, &state, &failure) == STATUS_OK &&
                 op_reduce.local_absorb(state, &chunk, &failure) == STATUS_OK &&
                 op_reduce.local_merge(state, &failure) == STATUS_OK;
-    operation_close_local(&op_reduce, state);
+    store_close_local(&op_reduce, state);
     return done;
 }
 

@@ -7,7 +7,7 @@
 #include "count/histogram.h"
 #include "count/uniq.h"
 #include "job/context.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "plot/plot.h"
 #include "print/rows_list.h"
 #include "tap.h"

@@ -6,7 +6,7 @@
 
 #include "count/stalin_sort.h"
 
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "output/writer.h"
 #include "tap.h"
 

@@ -8,7 +8,7 @@
 #include "count/histogram.h"
 #include "count/scalar.h"
 #include "count/uniq.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "output/writer.h"
 #include "partial/state.h"
 #include "tap.h"
@@ -275,7 +275,7 @@ static void *load(const unsigned char *data, size_t bytes, struct options *optio
     *elements = 0;
     require(state_reader_open(&reader, file, &failure), &failure);
     bool is_fine = read_job(reader, options, job) &&
-                   (partial = operation_of(job)->create(job, &failure)) != NULL &&
+                   (partial = store_of(job)->create(job, &failure)) != NULL &&
                    state_load(reader, job, partial, elements, &failure) == STATUS_OK;
     if (is_fine) { /* nothing may follow */
         is_fine = state_read_options(reader, &more, &failure) == STATUS_OK && !more;
@@ -284,7 +284,7 @@ static void *load(const unsigned char *data, size_t bytes, struct options *optio
     state_reader_close(reader);
     if (is_fine || !partial)
         return partial;
-    operation_of(job)->destroy(partial);
+    store_of(job)->destroy(partial);
     return NULL;
 }
 
@@ -322,13 +322,13 @@ static void test_damage(const char *name, struct job *job, const void *partial)
         uint64_t elements;
         void *loaded = load(bad, is_cut ? i : bytes, &options, &found, &elements);
         if (loaded) {
-            const struct operation *operation = operation_of(&found);
-            require(operation->finalize(loaded, &found, elements, &failure), &failure);
+            const struct store *store = store_of(&found);
+            require(store->finalize(loaded, &found, elements, &failure), &failure);
             save(&found, loaded);
             same++;
             passed = !is_cut && read_file(again, sizeof again) == bytes &&
                      memcmp(again, good, bytes) == 0;
-            operation_of(&found)->destroy(loaded);
+            store_of(&found)->destroy(loaded);
         }
         job_destroy(&found);
         options_destroy(&options);

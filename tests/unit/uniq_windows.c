@@ -8,7 +8,7 @@
 
 #include "count/uniq.h"
 #include "job/context.h"
-#include "ops/operations.h"
+#include "ops/stores.h"
 #include "partial/rows.h"
 #include "tap.h"
 

@@ -1,16 +1,16 @@
 /* The operations: op_<name>, defined in op_<name>.c, and the modes of some. */
-#ifndef GPUHIST_OPERATIONS_H
-#define GPUHIST_OPERATIONS_H
+#ifndef GPUHIST_STORES_H
+#define GPUHIST_STORES_H
 
-#include "partial/operation.h"
+#include "partial/store.h"
 
-#define OPERATION_DECLARE(id, label, name) extern const struct operation op_##label;
+#define OPERATION_DECLARE(id, label, name) extern const struct store op_##label;
 OPERATIONS(OPERATION_DECLARE)
 #undef OPERATION_DECLARE
 
-extern const struct operation op_automatic; /* histogram with bins that the values determine */
-extern const struct operation op_groups;    /* reduce and count with --by */
-extern const struct operation op_columns;   /* reduce and count of several value columns */
+extern const struct store op_automatic; /* histogram with bins that the values determine */
+extern const struct store op_groups;    /* reduce and count with --by */
+extern const struct store op_columns;   /* reduce and count of several value columns */
 
 struct growing_histogram;
 struct rows;

@@ -9,8 +9,8 @@
  * Members that an operation does not need are NULL, unless their comment says that all have them.
  * Statuses are STATUS_OK or STATUS_DATA, if not said otherwise.
  */
-#ifndef GPUHIST_OPERATION_H
-#define GPUHIST_OPERATION_H
+#ifndef GPUHIST_STORE_H
+#define GPUHIST_STORE_H
 
 #include "base/status.h"
 #include "job/chunk.h"
@@ -26,12 +26,12 @@ struct state_writer;
 struct writer;
 
 /* About how large the result of a device is that is to be merged into a partial. */
-struct operation_size {
+struct store_size {
     uint64_t counters; /* which are added as arrays */
     uint64_t rows;     /* of tables */
 };
 
-struct operation {
+struct store {
     /*
      * The partial. All operations have these three.
      *
@@ -51,7 +51,7 @@ struct operation {
     enum status (*finalize)(void *partial, const struct job *job, uint64_t elements,
                             struct failure *failure);
     void (*destroy)(void *partial);
-    struct operation_size (*size)(const void *partial);
+    struct store_size (*size)(const void *partial);
     /*
      * Makes an operation *ordered*: it writes results in stream order while it runs. connect: gives
      * the partial the writers of its result and, or NULL, of what it purges; before any worker
@@ -111,42 +111,24 @@ struct operation {
 
 /*
  * The operations, by enum operation_id; after them their modes, which no user names (--by,
- * automatic bins); then NULL. Defined in ops/operations.c.
+ * automatic bins); then NULL. Defined in ops/stores.c.
  */
-extern const struct operation *const operations[];
+extern const struct store *const operations[];
 
 /* Returns the operation of a job, or its mode. Pure. */
-const struct operation *operation_of(const struct job *job);
+const struct store *store_of(const struct job *job);
 
 /*
  * Opens a local state. The caller closes *local, also after a failure, when it may be NULL. The job
  * and the partial must outlive it. Thread-safe.
  */
-enum status operation_open_local(const struct operation *operation, const struct job *job,
-                                 void *partial, void **local, struct failure *failure);
+enum status store_open_local(const struct store *store, const struct job *job, void *partial,
+                             void **local, struct failure *failure);
 
 /* Closes a local state; NULL is allowed. What is not merged is lost. */
-void operation_close_local(const struct operation *operation, void *local);
+void store_close_local(const struct store *store, void *local);
 
 /* Fails with STATUS_DATA, which means a bug, unless `counted` is what was `read`. Thread-safe. */
-enum status operation_check_elements(uint64_t read, uint64_t counted, struct failure *failure);
-
-/* Adds the sum of the weights of some rows, below 2^96, to the rows of the context. Thread-safe. */
-void operation_add_weight(const struct job *job, unsigned __int128 weight);
-
-/* Likewise adds weights[0..n), n <= 2^32; NULL: 1 for each. */
-void operation_add_rows(const struct job *job, const uint64_t *weights, size_t n);
-
-/* Adds to the guesses of the context, and clears those that it adds. Thread-safe. */
-void operation_add_guesses(const struct job *job, struct kind_guesses *guesses);
-
-/* Notes in the context that a row met so many conditions. Thread-safe. */
-void operation_note_met(const struct job *job, size_t met);
-
-/*
- * Stores the sum. Fails with STATUS_DATA if it would be 2^64 or more; if not, no sum of some of the
- * weights has wrapped. Thread-safe.
- */
-enum status operation_get_rows(const struct job *job, uint64_t *total, struct failure *failure);
+enum status store_check_elements(uint64_t read, uint64_t counted, struct failure *failure);
 
 #endif
