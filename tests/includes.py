@@ -12,7 +12,7 @@ import re
 import sys
 
 # From the top down.
-ROOMS = ["main", "app", "ops", "print", "plot", "exec", "cuda", "cpu", "engine", "count",
+ROOMS = ["main", "app", "print", "plot", "exec", "cuda", "ops", "cpu", "engine", "count",
          "partial", "table", "input", "decoder", "text", "job", "output", "base"]
 # The rooms whose files may name cuda/.
 ABOVE_CUDA = {"app", "cuda"}

@@ -123,9 +123,9 @@ MUTATIONS = [
      "(layout->has_zeros ? slots / 128 : 0)", "table"),
     ("src/table/table_rows.h", "if (layout.has_zeros && *count == 0)", "if (false)", "table"),
 
-    ("src/ops/op_groups.c", "value >= element_limit(element)", "value > element_limit(element)",
+    ("src/ops/store_groups.c", "value >= element_limit(element)", "value > element_limit(element)",
      "by.bats:damaged states"),
-    ("src/ops/op_groups.c", "value < element_min(element) ||", "value < element_min(element) - 1 ||",
+    ("src/ops/store_groups.c", "value < element_min(element) ||", "value < element_min(element) - 1 ||",
      "by.bats:damaged states"),
 
     # The dictionary.

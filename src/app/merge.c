@@ -10,6 +10,7 @@
 #include "partial/state.h"
 #include "partial/store.h"
 #include "print/print.h"
+#include "print/result.h"
 #include "text/dictionary.h"
 
 #include <pthread.h>
@@ -132,12 +133,10 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
                      (unsigned long long)merge->elements, merge->job.has_weights ? "of " : "",
                      merge->job.has_weights ? job_count_name(&merge->job) : "elements");
     status = print_final(&output, &merge->job, merge->partial, &options->print, status, failure);
-    if (status == STATUS_OK && store->report && !options->quiet)
-        store->report(&merge->job, merge->partial);
-    /* The notes of other jobs name options that merge does not have. */
-    if (status == STATUS_OK && job_has_texts(&merge->job) && store->note && !options->quiet &&
-        !print_is_dropped(&options->print))
-        store->note(&merge->job, merge->partial, &options->print);
+    if (status == STATUS_OK && !options->quiet) {
+        result_report(&merge->job, merge->partial);
+        result_note(&merge->job, merge->partial, &options->print, true);
+    }
     return status;
 }
 

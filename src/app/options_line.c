@@ -256,7 +256,7 @@ enum status options_read_line(struct options *options, char *line, const struct 
     if (status != STATUS_OK)
         return status;
     bool is_valid = options->command->action == OPTIONS_RUN && !options->help &&
-                    operations[job->operation]->load; /* else there are no such states */
+                    store_of_operation(job->operation)->load; /* else there are no such states */
     for (size_t i = 0; is_valid && i < job->predicate_count; i++) {
         const struct options_predicate *typed = &options->predicates[i];
         if (options_names_file(typed)) /* the text lies in `words` */

@@ -23,7 +23,7 @@ enum options_trait {
     OPTIONS_READS_INPUT = 128,
     OPTIONS_READS_STATES = 256,
     OPTIONS_RUNS = 512,        /* every command */
-    OPTIONS_HAS_GROUPS = 1024, /* its results are also of groups (op_groups.c) */
+    OPTIONS_HAS_GROUPS = 1024, /* its results are also of groups (store_groups.c) */
 };
 
 /* A command: what the first word of the command line may be. */

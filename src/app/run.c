@@ -16,6 +16,7 @@
 #include "output/temporary.h"
 #include "partial/store.h"
 #include "print/print.h"
+#include "print/result.h"
 #include "text/dictionary.h"
 #include "text/row_scanner.h"
 
@@ -169,8 +170,8 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
     }
     if (options->stats && store->stats)
         store->stats(run->partial);
-    if (store->report && !options->quiet)
-        store->report(job, run->partial);
+    if (!options->quiet)
+        result_report(job, run->partial);
     if (*run->quotes_note)
         status_print("%s", run->quotes_note);
     const char *tabbed = job->is_text ? source_tabbed_file(run->source) : NULL;
@@ -184,8 +185,8 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
         run_note_conditions(run);
     if (!options->quiet)
         run_note_guesses(run);
-    if (store->note && !options->quiet && !print_is_dropped(&options->print))
-        store->note(job, run->partial, &options->print);
+    if (!options->quiet)
+        result_note(job, run->partial, &options->print, false);
     return job->is_text ? parse_errors_report(run->context.errors, options->quiet, failure)
                         : STATUS_OK;
 }
@@ -546,7 +547,7 @@ static enum status run_find_kinds(struct run *run, const struct source_options *
 static enum status run_prepare(struct run *run, struct failure *failure)
 {
     const struct options *options = run->options;
-    const bool is_ordered = operations[options->command->operation]->stop != NULL;
+    const bool is_ordered = store_of_operation(options->command->operation)->stop != NULL;
     const bool is_early = options->every_ns > 0;
     char note[SOURCE_NOTE_SIZE];
     enum options_input input;

@@ -27,6 +27,14 @@ struct reduce_found {
     uint64_t keys[4];
 };
 
+/* What is known of a group, or without groups of all values. */
+struct reduce_values {
+    const struct accumulators *accumulators;
+    const uint64_t *row;                       /* of these */
+    struct reduce_found found[REDUCTIONS_MAX]; /* by number of the reduction */
+    const uint64_t *group;                     /* a row of the group (groups.h); NULL: none */
+};
+
 struct rows;
 
 /*

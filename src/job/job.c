@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 const char *const job_operation_names[OPERATION_IDS] = {
-#define JOB_OPERATION_NAME(id, label, name) [OPERATION_##id] = name,
+#define JOB_OPERATION_NAME(id, name) [OPERATION_##id] = name,
     OPERATIONS(JOB_OPERATION_NAME)
 #undef JOB_OPERATION_NAME
 };

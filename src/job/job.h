@@ -15,19 +15,16 @@
 #include "job/reductions.h"
 #include "job/text_rules.h"
 
-/*
- * X(ID, label, name), one row for each operation: OPERATION_ID is its id, op_<label> its functions
- * (store.h), and the name is for users.
- */
-#define OPERATIONS(X)                    \
-    X(HISTOGRAM, histogram, "histogram") \
-    X(UNIQ, uniq, "uniq")                \
-    X(REDUCE, reduce, "reduce")          \
-    X(COUNT, count, "count")             \
-    X(STALIN_SORT, stalin_sort, "stalin-sort")
+/* What users name on the command line: X(ID, name). */
+#define OPERATIONS(X)         \
+    X(HISTOGRAM, "histogram") \
+    X(UNIQ, "uniq")           \
+    X(REDUCE, "reduce")       \
+    X(COUNT, "count")         \
+    X(STALIN_SORT, "stalin-sort")
 
 enum operation_id {
-#define OPERATION_ENUM(id, label, name) OPERATION_##id,
+#define OPERATION_ENUM(id, name) OPERATION_##id,
     OPERATIONS(OPERATION_ENUM)
 #undef OPERATION_ENUM
         OPERATION_IDS /* the number of operations */

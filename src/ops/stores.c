@@ -1,21 +1,26 @@
-/* The table of operations (store.h). */
+/* Chooses the store of a job (store.h). */
 #include "config.h"
 
 #include "ops/stores.h"
 
-#define OPERATIONS_ROW(id, label, name) [OPERATION_##id] = &op_##label,
+const struct store *store_of_operation(enum operation_id operation)
+{
+    static const struct store *const stores[OPERATION_IDS] = {
+        [OPERATION_HISTOGRAM] = &store_array,
+        [OPERATION_UNIQ] = &store_table,
+        [OPERATION_REDUCE] = &store_scalar,
+        [OPERATION_COUNT] = &store_scalar,
+        [OPERATION_STALIN_SORT] = &filter_stalin_sort,
+    };
 
-const struct store *const operations[] = {[OPERATION_IDS] = &op_automatic,
-                                          [OPERATION_IDS + 1] = &op_groups,
-                                          [OPERATION_IDS + 2] = &op_columns,
-                                          [OPERATION_IDS + 3] = NULL,
-                                          OPERATIONS(OPERATIONS_ROW)};
+    return stores[operation];
+}
 
 const struct store *store_of(const struct job *job)
 {
     if (job->value_count > 1)
-        return &op_columns;
+        return &store_columns;
     if (job->group_count > 0 || element_is_name(&job->element))
-        return &op_groups;
-    return job->is_automatic ? &op_automatic : operations[job->operation];
+        return &store_groups;
+    return job->is_automatic ? &store_window : store_of_operation(job->operation);
 }

@@ -1,39 +1,25 @@
-/* The operations: op_<name>, defined in op_<name>.c, and the modes of some. */
+/* The stores: store_<name>, defined in store_<name>.c, and the filter. */
 #ifndef GPUHIST_STORES_H
 #define GPUHIST_STORES_H
 
 #include "partial/store.h"
 
-#define OPERATION_DECLARE(id, label, name) extern const struct store op_##label;
-OPERATIONS(OPERATION_DECLARE)
-#undef OPERATION_DECLARE
+extern const struct store store_array;   /* histogram: a counter for each bin (histogram.h) */
+extern const struct store store_window;  /* its automatic bins (growing_histogram.h) */
+extern const struct store store_table;   /* uniq: values and their counts (uniq.h) */
+extern const struct store store_scalar;  /* reduce and count: a row of accumulators (scalar.h) */
+extern const struct store store_groups;  /* with --by, and of texts: a table of groups (groups.h) */
+extern const struct store store_columns; /* several value columns: a store of each (columns.h) */
 
-extern const struct store op_automatic; /* histogram with bins that the values determine */
-extern const struct store op_groups;    /* reduce and count with --by */
-extern const struct store op_columns;   /* reduce and count of several value columns */
+extern const struct store filter_stalin_sort; /* writes its result while it runs */
 
-struct growing_histogram;
-struct rows;
 struct uniq;
-
-/* Tells on stderr how many values lie outside the bins, if any does. */
-void op_histogram_report_outside(const struct job *job, uint64_t inside, uint64_t below,
-                                 uint64_t above);
-
-/*
- * Begins the rows of a finalized automatic histogram: its bins, in plots as few as fit the
- * terminal, or in pictures the values if they are few, such as statuses. Returns the width of the
- * rows.
- */
-uint64_t op_automatic_begin_rows(struct rows *rows, const struct job *job,
-                                 const struct growing_histogram *histogram,
-                                 const struct print_options *options);
 
 /*
  * Writes the rows of a finalized struct uniq, as a state of uniq and one of reduce have them. Fails
  * with STATUS_DATA if not all could be read.
  */
-enum status op_uniq_save_rows(struct state_writer *state, const struct uniq *uniq,
-                              struct failure *failure);
+enum status store_table_save_rows(struct state_writer *state, const struct uniq *uniq,
+                                  struct failure *failure);
 
 #endif

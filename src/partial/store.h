@@ -1,12 +1,14 @@
 /*
- * An operation: what users name on the command line, as one struct of functions. An operation is a
- * commutative monoid: its *partial* begins empty, the workers of all engines absorb chunks and
- * merge them into it, and at the end it is finalized and printed. Each is a file,
- * src/ops/op_<name>.c, and a row of OPERATIONS (job.h). What the CUDA engine does for it is in
- * cuda/, which has a table of its own: it is missing in a build without CUDA, and an operation need
- * not have it.
+ * A store: where a run counts, and how. It knows nothing of what is printed, and an accumulator
+ * knows nothing of it. A store is a commutative monoid: its *partial* begins empty, the workers of
+ * all engines absorb chunks and merge them into it, and at the end it is finalized; then its rows
+ * or values are read. Each is a file, src/ops/store_<name>.c. What the CUDA engine does for an
+ * operation is in cuda/, which has a table of its own: it is missing in a build without CUDA, and
+ * an operation need not have it.
  *
- * Members that an operation does not need are NULL, unless their comment says that all have them.
+ * A filter writes its result while it runs instead (`connect`).
+ *
+ * Members that a store does not need are NULL, unless their comment says that all have them.
  * Statuses are STATUS_OK or STATUS_DATA, if not said otherwise.
  */
 #ifndef GPUHIST_STORE_H
@@ -20,7 +22,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-struct print_options;
+struct reduce_values;
+struct rows;
 struct state_reader;
 struct state_writer;
 struct writer;
@@ -33,7 +36,7 @@ struct store_size {
 
 struct store {
     /*
-     * The partial. All operations have these three.
+     * The partial. All stores have these three.
      *
      * create: creates an empty partial, which all workers share. Returns NULL if there is not
      * enough memory. The caller destroys it; the job must outlive it.
@@ -45,7 +48,7 @@ struct store {
      * destroy: frees a partial; NULL is allowed.
      *
      * size: that of the result of a device which has counted what the partial has by now. Not all
-     * operations have it: NULL means a few numbers. Thread-safe while threads add.
+     * stores have it: NULL means a few numbers. Thread-safe while threads add.
      */
     void *(*create)(const struct job *job, struct failure *failure);
     enum status (*finalize)(void *partial, const struct job *job, uint64_t elements,
@@ -53,9 +56,9 @@ struct store {
     void (*destroy)(void *partial);
     struct store_size (*size)(const void *partial);
     /*
-     * Makes an operation *ordered*: it writes results in stream order while it runs. connect: gives
-     * the partial the writers of its result and, or NULL, of what it purges; before any worker
-     * starts. stop: makes it write no more, and wakes all threads that wait for earlier chunks.
+     * Of a filter, which writes its result in stream order while it runs. connect: gives the
+     * partial the writers of its result and, or NULL, of what it purges; before any worker starts.
+     * stop: makes it write no more, and wakes all threads that wait for earlier chunks.
      * Thread-safe.
      */
     void (*connect)(void *partial, struct writer *result, struct writer *purged);
@@ -63,7 +66,7 @@ struct store {
 
     /*
      * A local state: what one CPU thread has counted and not yet merged into the partial. All
-     * operations have local_bytes, local_open and local_absorb. Calls for distinct local states may
+     * stores have local_bytes, local_open and local_absorb. Calls for distinct local states may
      * run at the same time.
      *
      * local_open: initialises its memory, of local_bytes, all zeros; it adds to `partial`.
@@ -79,7 +82,7 @@ struct store {
     void (*local_close)(void *local);
 
     /*
-     * States (state.h). NULL, both of them: the operation has no --save and no merge.
+     * States (state.h). NULL, both of them: there is no --save and no merge.
      *
      * save: writes a finalized partial: the number of elements, and what `load` reads.
      *
@@ -92,31 +95,33 @@ struct store {
                         uint64_t elements, struct failure *failure);
 
     /*
-     * A finalized partial.
+     * The result of a finalized partial (print/result.h). Without columns of groups it is that of
+     * group 0.
      *
-     * print: writes the result. The writer records write errors. NULL: the run has written it.
-     * note: prints on stderr what other options would show better, or the format cannot show.
-     * report: prints on stderr what the partial holds besides the result.
+     * groups: returns the number of groups. NULL: there are no columns of groups.
+     * elements: returns how many values were counted, or the sum of their weights. All stores but
+     * filters have it.
+     * rows: of histogram and uniq: begins the rows (rows.h) of a group. The job and the partial
+     * must outlive them.
+     * values: of reduce and count: stores what is known of a group. `memory` has values_words words
+     * (NULL: none) and must outlive it. Thread-safe on distinct memory.
+     * check: fails with STATUS_DATA if something could not be read meanwhile. NULL: all can.
      * stats: prints statistics on stderr, for --stats.
-     * check_result: before the result is printed, fails if a value asked for does not exist.
      */
-    enum status (*print)(struct writer *writer, const struct job *job, const void *partial,
-                         const struct print_options *options, struct failure *failure);
-    void (*note)(const struct job *job, const void *partial, const struct print_options *options);
-    void (*report)(const struct job *job, const void *partial);
+    uint64_t (*groups)(const void *partial);
+    uint64_t (*elements)(const void *partial);
+    void (*rows)(struct rows *rows, const struct job *job, const void *partial, uint64_t group,
+                 bool zeros);
+    void (*values)(struct reduce_values *values, const void *partial, uint64_t group,
+                   uint64_t *memory);
+    size_t (*values_words)(const void *partial);
+    enum status (*check)(const void *partial, struct failure *failure);
     void (*stats)(const void *partial);
-    enum status (*check_result)(const struct job *job, const void *partial,
-                                struct failure *failure);
 };
 
-/*
- * The operations, by enum operation_id; after them their modes, which no user names (--by,
- * automatic bins); then NULL. Defined in ops/stores.c.
- */
-extern const struct store *const operations[];
-
-/* Returns the operation of a job, or its mode. Pure. */
+/* Returns the store of a job, and that of an operation on one column without groups. Pure. */
 const struct store *store_of(const struct job *job);
+const struct store *store_of_operation(enum operation_id operation);
 
 /*
  * Opens a local state. The caller closes *local, also after a failure, when it may be NULL. The job

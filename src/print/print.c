@@ -13,6 +13,7 @@
 #include "partial/store.h"
 #include "plot/terminal.h"
 #include "print/print_rows.h"
+#include "print/result.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -116,7 +117,7 @@ static enum status print_result(struct print_output *output, const struct job *j
         return STATUS_OK;
     if (!output->result && writer_open(&output->result, options->output, failure) != STATUS_OK)
         return failure->status;
-    if (!store->print)
+    if (store->connect) /* the run has written it */
         return STATUS_OK;
     writer_set_stage(output->result, context_of(job)->stage);
     stage_begin(context_of(job)->stage, "printing", 0);
@@ -130,7 +131,7 @@ static enum status print_result(struct print_output *output, const struct job *j
     if (options->has_reports && options->header_out &&
         print_rows_format(options)->header == PRINT_HEADER_ASKED)
         writer_print(output->result, "# %s\n", time);
-    return store->print(output->result, job, partial, &own, failure);
+    return result_print(output->result, job, partial, &own, failure);
 }
 
 /* Saves the state. During a run, saves it only if it replaces the one before. */
@@ -175,14 +176,11 @@ enum status print_final(struct print_output *output, const struct job *job, cons
                         const struct print_options *options, enum status status,
                         struct failure *failure)
 {
-    const struct store *store = store_of(job);
-
     if (status == STATUS_OK && options->save)
         status = print_state(output, job, partial, options, false, failure);
     /* A window of time may be empty. */
-    if (status == STATUS_OK && store->check_result && !print_is_dropped(options) &&
-        job->window_periods == 0)
-        status = store->check_result(job, partial, failure);
+    if (status == STATUS_OK && !print_is_dropped(options) && job->window_periods == 0)
+        status = result_check(job, partial, failure);
     if (status == STATUS_OK)
         status = print_result(output, job, partial, options, failure);
     if (status == STATUS_OK && output->result) {

@@ -209,20 +209,22 @@ static enum status print_check_picture(const struct print_options *options,
 /* Heat maps support no other option that selects rows of a group, or adds to them. */
 #define PRINT_HEAT_REFUSED (~(PRINT_EXTRA_ZEROS | PRINT_EXTRA_PERCENT | PRINT_EXTRA_PICTURE))
 
-/* Whether a job's groups are those of one column, and can be drawn with its values. */
+/* Whether a job's values can be drawn, and its groups, if there are any, with them. */
 static bool print_can_draw(const struct job *job)
 {
-    return job->group_count == 1 && !element_is_name(&job->element) &&
-           !element_is_name(&job->columns[job_group_column(job)].element);
+    return job->group_count <= 1 && !element_is_name(&job->element) &&
+           (job->group_count == 0 ||
+            !element_is_name(&job->columns[job_group_column(job)].element));
 }
 
-const struct print_format *print_groups_format(const struct print_options *options,
-                                               const struct job *job)
+const struct print_format *print_job_format(const struct print_options *options,
+                                            const struct job *job)
 {
     const struct print_format *format = print_rows_format(options);
 
     if (options->format || options->plot ||
-        (print_can_draw(job) && (print_extras(options) & PRINT_HEAT_REFUSED) == 0))
+        (print_can_draw(job) &&
+         (job->group_count == 0 || (print_extras(options) & PRINT_HEAT_REFUSED) == 0)))
         return format;
     return &print_tsv;
 }
@@ -230,7 +232,7 @@ const struct print_format *print_groups_format(const struct print_options *optio
 static enum status print_check_groups(const struct print_options *options, const struct job *job,
                                       struct failure *failure)
 {
-    const struct print_format *format = print_groups_format(options, job);
+    const struct print_format *format = print_job_format(options, job);
     const struct kind *kind = &kind_rows[job->element.kind];
     const size_t groups = job->group_count;
     const char *option = options->plot ? "" : "--format ";
@@ -297,9 +299,7 @@ enum status print_check_format(const struct print_options *options, const struct
     if (refused > 0)
         return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
                            print_extra_name(refused), format->name);
-    const struct print_format *printed =
-        job->group_count > 0 ? print_groups_format(options, job) : format;
-    if (print_check_picture(options, printed, failure) != STATUS_OK)
+    if (print_check_picture(options, print_job_format(options, job), failure) != STATUS_OK)
         return failure->status;
     if (options->quantiles.count > 0 && format->words && !format->is_document && useless > 0)
         return status_fail(failure, STATUS_USAGE,
@@ -363,8 +363,6 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         .format = print_rows_format(options),
         .total = rows->below + rows->inside + rows->above,
     };
-    if (rows->groups && table.format->is_picture) /* texts have no picture yet */
-        table.format = &print_tsv;
     if ((rows->job->is_automatic || rows->job->range_bins > 0) &&
         (table.format->has_names || (options->group && print_has_header(options, table.format))))
         table.rows.is_unit = false; /* what fields there are does not depend on the values */

@@ -215,9 +215,9 @@ void print_delimited(struct writer *writer, const struct print_table *table);
 /* The `column` of results of histogram and uniq. Pure. */
 struct print_column print_rows_column(const struct print_result *result, size_t i);
 
-/* The same for the groups of a job: tsv, or a heat map (print_heat.h) where one can be drawn. */
-const struct print_format *print_groups_format(const struct print_options *options,
-                                               const struct job *job);
+/* The same, but tsv for the values and groups of a job that a picture cannot show. */
+const struct print_format *print_job_format(const struct print_options *options,
+                                            const struct job *job);
 
 /*
  * Writes a histogram with these options. No row of `rows` may have been read. The writer records

@@ -6,15 +6,34 @@
 #include "base/decimal.h"
 #include "base/parallel.h"
 #include "base/printable.h"
+#include "count/groups.h"
 #include "output/writer_parts.h"
 #include "partial/store.h"
 #include "print/print_rows.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Groups that a thread writes at a time: those of equal group / PRINT_VALUES_PART. */
+#define PRINT_VALUES_PART ((size_t)2048)
 
 /* The minimum number of parts that are worth starting threads. */
 #define PRINT_VALUES_PARTS_MIN 16
+
+/* The values of a finalized partial: of each reduction or predicate of the job. */
+struct print_values {
+    const struct job *job;
+    const void *partial;
+    const struct print_options *options;
+    const struct print_format *format;
+    struct print_prefixes prefixes;
+    bool has_groups;
+    size_t first; /* groups first to groups - 1 are printed */
+    size_t groups;
+    size_t words;     /* of the memory of a part, */
+    uint64_t *memory; /* [parts * words] */
+};
 
 /* The number of values of a job. */
 static size_t print_values_count(const struct job *job)
@@ -259,8 +278,9 @@ struct print_column print_group_column(const struct job *job, size_t group)
     };
 }
 
-void print_write_group_member(struct writer *writer, const struct job *job,
-                              const struct print_prefixes *prefixes, size_t group)
+/* Writes the name of a column of groups as that of a member of an object, with its colon. */
+static void print_write_group_member(struct writer *writer, const struct job *job,
+                                     const struct print_prefixes *prefixes, size_t group)
 {
     const char *name = job_group_name(job, group);
 
@@ -269,6 +289,30 @@ void print_write_group_member(struct writer *writer, const struct job *job,
         writer_write_text(writer, "by_");
     print_write_pieces(writer, name, strlen(name), &print_json);
     writer_write_text(writer, "\":");
+}
+
+void print_write_group(struct writer *writer, const struct groups *groups, const uint64_t *row,
+                       const struct print_prefixes *prefixes, const struct print_format *format)
+{
+    const struct job *job = groups->job;
+    char value[ELEMENT_TEXT_SIZE];
+    size_t bytes;
+
+    for (size_t i = 0; i < job->group_count; i++) {
+        const struct element *element = &job->columns[job_group_column(job) + i].element;
+        if (format->has_names)
+            print_write_group_member(writer, job, prefixes, i);
+        if (element_is_text(element)) {
+            const char *text = groups_text(groups, row[groups->words[i]], &bytes);
+            print_write_text(writer, text, bytes, format);
+        } else {
+            bytes =
+                (format->has_names ? element_write_json
+                                   : element_write)(value, element, groups_value(groups, row, i));
+            writer_write(writer, value, bytes);
+        }
+        print_write_word(writer, format, PRINT_WORD_NEXT);
+    }
 }
 
 /* The columns of named values; of those that are a line each, with their names. */
@@ -295,7 +339,7 @@ _Static_assert(REDUCE_SIZE >= DECIMAL_SIZE, "any value fits");
  * Writes value i of a group, a number of json or a time, without a NUL. Returns its length; 0:
  * there is no value.
  */
-static size_t print_values_write(const struct job *job, const struct print_found *found, size_t i,
+static size_t print_values_write(const struct job *job, const struct reduce_values *found, size_t i,
                                  char out[REDUCE_SIZE])
 {
     const struct accumulators *accumulators = found->accumulators;
@@ -314,13 +358,13 @@ static size_t print_values_write(const struct job *job, const struct print_found
  * document.
  */
 static void print_values_line(struct writer *writer, const struct print_values *values,
-                              size_t group, const struct print_found *found, size_t first,
+                              size_t group, const struct reduce_values *found, size_t first,
                               size_t end)
 {
     const struct print_format *format = values->format;
     const struct job *job = values->job;
     const struct print_column column = {.words = {values->options->column}, .is_given = true};
-    const bool is_line = !format->is_document || values->write_group;
+    const bool is_line = !format->is_document || values->has_groups;
     const bool is_list = end - first < print_values_count(job);
     char text[REDUCE_SIZE];
 
@@ -333,8 +377,8 @@ static void print_values_line(struct writer *writer, const struct print_values *
         print_write_name(writer, &column, format);
         print_write_word(writer, format, PRINT_WORD_NEXT);
     }
-    if (values->write_group)
-        values->write_group(values, found, writer);
+    if (values->has_groups)
+        print_write_group(writer, values->partial, found->group, &values->prefixes, format);
     for (size_t i = first; i < end; i++) {
         const struct print_column value = print_values_value(job, i);
         if (format->has_names && print_values_is_repeated(job, i))
@@ -361,13 +405,15 @@ static void print_values_line(struct writer *writer, const struct print_values *
 /* Writes groups first to groups - 1: a line each, or in a list one for each value that exists. */
 static void print_values_groups(struct writer *writer, const struct print_values *values)
 {
-    const bool is_list = values->format->lists_values && !values->write_group;
+    const bool is_list = values->format->lists_values && !values->has_groups;
     const size_t count = print_values_count(values->job);
-    struct print_found found;
+    struct reduce_values found;
     char text[REDUCE_SIZE];
 
     for (size_t group = values->first; group < values->groups; group++) {
-        values->find(values, group, &found);
+        store_of(values->job)
+            ->values(&found, values->partial, group,
+                     values->memory + group / PRINT_VALUES_PART * values->words);
         if (!is_list)
             print_values_line(writer, values, group, &found, 0, count);
         for (size_t i = 0; is_list && i < count; i++) {
@@ -408,20 +454,34 @@ const struct print_format *print_values_format(const struct print_options *optio
     return options->format ? options->format : &print_tsv;
 }
 
-void print_values(struct writer *writer, const struct print_values *values)
+enum status print_values(struct writer *writer, const struct job *job, const void *partial,
+                         const struct print_options *options, struct failure *failure)
 {
-    struct print_values all = *values;
+    const struct store *store = store_of(job);
+    struct print_values values = {
+        .job = job,
+        .partial = partial,
+        .options = options,
+        .format = print_values_format(options),
+        .has_groups = job->group_count > 0,
+        .groups = job->group_count > 0 ? store->groups(partial) : 1,
+        .words = store->values_words ? store->values_words(partial) : 1,
+    };
     const struct print_result result = {
-        .options = values->options,
-        .format = print_values_format(values->options),
-        .job = values->job,
-        .list = values->write_group ? "groups" : NULL,
+        .options = options,
+        .format = values.format,
+        .job = job,
+        .list = values.has_groups ? "groups" : NULL,
         .column = print_values_column,
     };
 
-    all.format = result.format;
-    print_find_prefixes(&all.prefixes, all.job, all.format, all.options->column);
+    values.memory = calloc(values.groups / PRINT_VALUES_PART + 1, values.words * sizeof(uint64_t));
+    if (!values.memory)
+        return status_fail(failure, STATUS_DATA, "no memory for printing groups");
+    print_find_prefixes(&values.prefixes, job, values.format, options->column);
     print_begin(writer, &result);
-    print_values_in_parts(writer, &all);
+    print_values_in_parts(writer, &values);
     print_end(writer, &result);
+    free(values.memory);
+    return STATUS_OK;
 }

@@ -11,45 +11,15 @@
 
 #include <stddef.h>
 
+struct groups;
 struct writer;
 
 /* U+FFFD, in json for a byte that is not UTF-8. */
 #define PRINT_REPLACEMENT "\xef\xbf\xbd"
 
-/* Groups that a thread writes at a time: those of equal group / PRINT_VALUES_PART. */
-#define PRINT_VALUES_PART ((size_t)2048)
-
 /* What names of groups have in front of them in json and jsonl: "by_" so many times. */
 struct print_prefixes {
     unsigned counts[TEXT_COLUMNS_MAX]; /* [group_count] of the job */
-};
-
-/* What is known of a group, or without groups of all values. */
-struct print_found {
-    const struct accumulators *accumulators;
-    const uint64_t *row; /* of these */
-    struct reduce_found found[REDUCTIONS_MAX];
-    const uint64_t *group; /* a row of the group (groups.h) */
-};
-
-/* The values of a finalized partial: of each reduction or predicate of the job. */
-struct print_values {
-    const struct job *job;
-    const void *partial;
-    const struct print_options *options;
-    const struct print_format *format; /* set by print_values */
-    struct print_prefixes prefixes;    /* likewise */
-    size_t first;  /* this and the next: groups first to groups - 1 are printed */
-    size_t groups; /* 1 if the values are not of groups */
-    /* Stores what is known of a group. Threads call it at the same time for groups of other parts.
-     */
-    void (*find)(const struct print_values *values, size_t group, struct print_found *found);
-    /*
-     * Writes the values of the columns of a group, in json as members, each with a separator behind
-     * it. NULL: the values are not of groups.
-     */
-    void (*write_group)(const struct print_values *values, const struct print_found *found,
-                        struct writer *writer);
 };
 
 /*
@@ -70,14 +40,17 @@ void print_write_name(struct writer *writer, const struct print_column *column,
 
 /*
  * Stores the fewest that make the names differ from those of the other members of the objects of
- * the format, and from the groups before. `column` is that of struct print_values. Pure.
+ * the format, and from the groups before. `column` is that of the options. Pure.
  */
 void print_find_prefixes(struct print_prefixes *prefixes, const struct job *job,
                          const struct print_format *format, const char *column);
 
-/* Writes the name of a column of groups as that of a member of a json object, with its colon. */
-void print_write_group_member(struct writer *writer, const struct job *job,
-                              const struct print_prefixes *prefixes, size_t group);
+/*
+ * Writes the values of the columns of the group of a row (groups.h), in objects as members, each
+ * with a separator behind it.
+ */
+void print_write_group(struct writer *writer, const struct groups *groups, const uint64_t *row,
+                       const struct print_prefixes *prefixes, const struct print_format *format);
 
 /* Writes a text of any bytes as a field of a format of lines, escaped and in quotes as it needs. */
 void print_write_text(struct writer *writer, const char *text, size_t bytes,
@@ -89,7 +62,11 @@ bool print_text_is_utf8(const char *text, size_t bytes);
 /* Returns the format of named values. */
 const struct print_format *print_values_format(const struct print_options *options);
 
-/* Writes the values. The writer records write errors. */
-void print_values(struct writer *writer, const struct print_values *values);
+/*
+ * Writes the values of all groups of a finalized partial. The writer records write errors. Fails
+ * with STATUS_DATA if there is no memory.
+ */
+enum status print_values(struct writer *writer, const struct job *job, const void *partial,
+                         const struct print_options *options, struct failure *failure);
 
 #endif

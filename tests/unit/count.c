@@ -67,12 +67,12 @@ static void count_hundred(struct scalar *count, int times)
     for (int i = 0; i < 100; i++)
         values[i] = i;
     struct chunk chunk = {.data = values, .bytes = sizeof values};
-    if (store_open_local(&op_count, &job, count, &state, &failure) != STATUS_OK)
+    if (store_open_local(&store_scalar, &job, count, &state, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (int i = 0; i < times; i++)
-        op_count.local_absorb(state, &chunk, &failure);
-    op_count.local_merge(state, &failure);
-    store_close_local(&op_count, state);
+        store_scalar.local_absorb(state, &chunk, &failure);
+    store_scalar.local_merge(state, &failure);
+    store_close_local(&store_scalar, state);
 }
 
 static bool equals(const struct scalar *count, const uint64_t wanted[PREDICATES])
@@ -185,7 +185,7 @@ static void test_null(void)
     struct job none = {.predicates = NULL};
 
     scalar_destroy(NULL);
-    store_close_local(&op_count, NULL);
+    store_close_local(&store_scalar, NULL);
     job_destroy(&none);
     tap_ok(true, "nothing can be freed");
 }

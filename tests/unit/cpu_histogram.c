@@ -115,18 +115,18 @@ static void count(struct histogram *histogram)
     void *local = NULL;
     const size_t bytes = subject.job.element.bytes;
 
-    if (store_open_local(&op_histogram, &subject.job, histogram, &local, &failure) != STATUS_OK)
+    if (store_open_local(&store_array, &subject.job, histogram, &local, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (int i = 0; i < 3; i++) {
         struct chunk chunk = {
             .data = i == 1 ? zeros : subject.bytes,
             .bytes = (i == 1 ? ZEROS : subject.values) * bytes,
         };
-        if (op_histogram.local_absorb(local, &chunk, &failure) != STATUS_OK ||
-            op_histogram.local_merge(local, &failure) != STATUS_OK)
+        if (store_array.local_absorb(local, &chunk, &failure) != STATUS_OK ||
+            store_array.local_merge(local, &failure) != STATUS_OK)
             bail_out(failure.message);
     }
-    store_close_local(&op_histogram, local);
+    store_close_local(&store_array, local);
 }
 
 static bool check_isa(const char *name, const char *isa)
@@ -465,18 +465,18 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
     setenv("GPUHIST_ISA", isa, 1);
     cpu_isa_forget();
     if (!(histogram = histogram_create(&subject.job, &failure)) ||
-        store_open_local(&op_histogram, &subject.job, histogram, &local, &failure) != STATUS_OK)
+        store_open_local(&store_array, &subject.job, histogram, &local, &failure) != STATUS_OK)
         bail_out(failure.message);
     bool right = true;
     for (int i = 0; i < chunks; i++)
-        right = right && op_histogram.local_absorb(local, &chunk, &failure) == STATUS_OK;
+        right = right && store_array.local_absorb(local, &chunk, &failure) == STATUS_OK;
     subject.values = 0;
     put(outside);
     memcpy(zeros + place * bytes, subject.bytes, bytes);
-    right = right && op_histogram.local_absorb(local, &chunk, &failure) == STATUS_DATA &&
+    right = right && store_array.local_absorb(local, &chunk, &failure) == STATUS_DATA &&
             failure.position == place * bytes;
     memset(zeros, 0, sizeof zeros);
-    store_close_local(&op_histogram, local);
+    store_close_local(&store_array, local);
     histogram_destroy(histogram);
     unsetenv("GPUHIST_ISA");
     cpu_isa_forget();
@@ -623,7 +623,7 @@ static bool check_order(const char *order, const char *isa)
     setenv("GPUHIST_ISA", isa, 1);
     cpu_isa_forget();
     if (!(histogram = histogram_create(&subject.job, &failure)) ||
-        store_open_local(&op_histogram, &subject.job, histogram, &local, &failure) != STATUS_OK)
+        store_open_local(&store_array, &subject.job, histogram, &local, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (const char *letter = order; *letter; letter++) {
         struct chunk chunk = {.data = zeros, .bytes = sizeof zeros};
@@ -632,14 +632,14 @@ static bool check_order(const char *order, const char *isa)
         if (*letter == 'a')
             chunk = (struct chunk){.data = subject.bytes, .bytes = subject.values * 8};
         times[(unsigned char)*letter]++;
-        if (op_histogram.local_absorb(local, &chunk, &failure) != STATUS_OK ||
-            (letter - order == 2 && op_histogram.local_merge(local, &failure) != STATUS_OK))
+        if (store_array.local_absorb(local, &chunk, &failure) != STATUS_OK ||
+            (letter - order == 2 && store_array.local_merge(local, &failure) != STATUS_OK))
             bail_out(failure.message);
         right = right && rounds_as_usual();
     }
-    if (op_histogram.local_merge(local, &failure) != STATUS_OK)
+    if (store_array.local_merge(local, &failure) != STATUS_OK)
         bail_out(failure.message);
-    store_close_local(&op_histogram, local);
+    store_close_local(&store_array, local);
     for (size_t i = 0; i < histogram->entries && right; i++) {
         uint64_t wanted = times['d'] * doubtful.wanted[i] + times['a'] * subject.wanted[i] +
                           times['z'] * (i == defined_entry(0) ? ZEROS : 0);

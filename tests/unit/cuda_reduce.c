@@ -87,7 +87,7 @@ static bool launch(struct bench *bench, size_t elements, const struct cuda_reduc
     char staging[4096];
     void *partial = NULL;
 
-    if (!(partial = op_reduce.create(&bench->job, &failure)))
+    if (!(partial = store_scalar.create(&bench->job, &failure)))
         return false;
     bench->shared.partial = partial;
     bench->chunk.elements = (struct cuda_elements){.d_data = bench->d_data, .count = elements};
@@ -100,7 +100,7 @@ static bool launch(struct bench *bench, size_t elements, const struct cuda_reduc
                 cuda_reduce.collect(&bench->shared, staging, sizeof staging, &failure) == STATUS_OK;
     memcpy(result, ((const struct scalar *)partial)->row,
            bench->accumulators->words * sizeof *result);
-    op_reduce.destroy(partial);
+    store_scalar.destroy(partial);
     return good;
 }
 

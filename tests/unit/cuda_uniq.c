@@ -318,8 +318,8 @@ static bool check_uniq(struct bench *bench, struct uniq *uniq, bool has_window)
     for (uint64_t times = 1; times <= 2; times++) {
         if (!count(bench))
             return false;
-        if (op_uniq.finalize(uniq, &bench->job, times * bench->elements + in_window, &failure) !=
-            STATUS_OK)
+        if (store_table.finalize(uniq, &bench->job, times * bench->elements + in_window,
+                                 &failure) != STATUS_OK)
             return tap_note("%s", failure.message);
         if (!equal(bench, uniq, times))
             return false;
@@ -334,7 +334,7 @@ static bool check(struct bench *bench, const struct size *size, enum values valu
     struct failure failure;
     void *partial = NULL;
 
-    must((partial = op_uniq.create(&bench->job, &failure)) != NULL, "no memory");
+    must((partial = store_table.create(&bench->job, &failure)) != NULL, "no memory");
     fill(bench, values, elements, find_marked(partial));
     bench->shared.partial = partial;
     bench->shared.d_partial = device_memory(cuda_uniq.bytes(&bench->job, 0).partial);
@@ -346,7 +346,7 @@ static bool check(struct bench *bench, const struct size *size, enum values valu
     cuda_uniq.close(&bench->shared);
     bench->shared.host = NULL;
     must_cuda(cudaFree(bench->shared.d_partial));
-    op_uniq.destroy(partial);
+    store_table.destroy(partial);
     return good || tap_note("%zu elements, %s, %s, told %d, window %d", elements,
                             values_names[values], size->name, bench->told, has_window);
 }

@@ -6,6 +6,7 @@
 
 #include "count/scalar.h"
 #include "ops/stores.h"
+#include "print/result.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -156,10 +157,10 @@ static bool absorb(const struct job *job, uint64_t key, struct scalar *shared)
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     key <<= 64 - 8 * job->element.bytes;
 #endif
-    bool done = store_open_local(&op_reduce, job, shared, &state, &failure) == STATUS_OK &&
-                op_reduce.local_absorb(state, &chunk, &failure) == STATUS_OK &&
-                op_reduce.local_merge(state, &failure) == STATUS_OK;
-    store_close_local(&op_reduce, state);
+    bool done = store_open_local(&store_scalar, job, shared, &state, &failure) == STATUS_OK &&
+                store_scalar.local_absorb(state, &chunk, &failure) == STATUS_OK &&
+                store_scalar.local_merge(state, &failure) == STATUS_OK;
+    store_close_local(&store_scalar, state);
     return done;
 }
 
@@ -172,11 +173,11 @@ static bool absorb_many(const struct job *job, const char *value, uint64_t count
     struct scalar *one = NULL;
     struct failure failure;
 
-    if (!(one = op_reduce.create(job, &failure)) || !absorb(job, key_of(value), one))
+    if (!(one = store_scalar.create(job, &failure)) || !absorb(job, key_of(value), one))
         return false;
     const size_t bytes = one->accumulators->words * sizeof *power;
     memcpy(power, one->row, bytes);
-    op_reduce.destroy(one);
+    store_scalar.destroy(one);
     for (; count > 0; count >>= 1) {
         if (count & 1)
             scalar_merge(shared, power);
@@ -210,15 +211,15 @@ static bool check_row(const struct stream *row)
     element_parse(row->type, &job.element);
     job.element.swapped = false;
     reductions_default(&job.reductions, 0);
-    if (!(shared = op_reduce.create(&job, &failure)))
+    if (!(shared = store_scalar.create(&job, &failure)))
         return false;
     bool good =
         absorb_many(&job, row->a, row->a_count, shared) &&
         absorb_many(&job, row->b, row->b_count, shared) &&
-        op_reduce.finalize(shared, &job, row->a_count + row->b_count, &failure) == STATUS_OK &&
-        op_reduce.check_result(&job, shared, &failure) == STATUS_OK &&
+        store_scalar.finalize(shared, &job, row->a_count + row->b_count, &failure) == STATUS_OK &&
+        result_check(&job, shared, &failure) == STATUS_OK &&
         is_expected(&job, row, shared);
-    op_reduce.destroy(shared);
+    store_scalar.destroy(shared);
     return good;
 }
 
@@ -231,12 +232,12 @@ static void test_lost_element(void)
     element_parse("i32", &job.element);
     reductions_default(&job.reductions, 0);
     bool good =
-        (shared = op_reduce.create(&job, &failure)) != NULL && absorb_many(&job, "3", 5, shared);
-    tap_ok(good && op_reduce.finalize(shared, &job, 5, &failure) == STATUS_OK &&
-               op_reduce.finalize(shared, &job, 6, &failure) == STATUS_DATA &&
+        (shared = store_scalar.create(&job, &failure)) != NULL && absorb_many(&job, "3", 5, shared);
+    tap_ok(good && store_scalar.finalize(shared, &job, 5, &failure) == STATUS_OK &&
+               store_scalar.finalize(shared, &job, 6, &failure) == STATUS_DATA &&
                strstr(failure.message, "6 elements were read, but 5 counted"),
            "an element that was read and not counted is an error");
-    op_reduce.destroy(shared);
+    store_scalar.destroy(shared);
 }
 
 static void test_lost_square(void)
@@ -248,15 +249,15 @@ static void test_lost_square(void)
 
     element_parse("i32", &job.element);
     reductions_default(&job.reductions, 0);
-    bool good = (shared = op_reduce.create(&job, &failure)) != NULL;
+    bool good = (shared = store_scalar.create(&job, &failure)) != NULL;
     scalar_merge(shared, row);
-    good = good && op_reduce.finalize(shared, &job, 2, &failure) == STATUS_OK;
+    good = good && store_scalar.finalize(shared, &job, 2, &failure) == STATUS_OK;
     row[3] = 17;
     scalar_merge(shared, row);
-    tap_ok(good && op_reduce.finalize(shared, &job, 4, &failure) == STATUS_DATA &&
+    tap_ok(good && store_scalar.finalize(shared, &job, 4, &failure) == STATUS_DATA &&
                strstr(failure.message, "the results contradict each other"),
            "a sum of squares that is too small is an error");
-    op_reduce.destroy(shared);
+    store_scalar.destroy(shared);
 }
 
 int main(void)

@@ -462,7 +462,7 @@ static void counted_begin(struct counted *counted, const char *type, uint64_t wi
     };
     counted->rows = malloc(COUNTED_ROWS_MAX * sizeof *counted->rows);
     must(counted->rows && element_parse(type, &counted->job.element) &&
-             (partial = op_uniq.create(&counted->job, &failure)) != NULL,
+             (partial = store_table.create(&counted->job, &failure)) != NULL,
          "no partial");
     counted->uniq = partial;
     must(table_writer_open(counted->uniq->table, &counted->writer, &failure) == STATUS_OK,
@@ -570,8 +570,9 @@ static bool counted_finish(struct counted *counted)
     counted->n = n;
     for (size_t i = 0; i < uniq->windows.count; i++)
         counted_note_window(counted, &uniq->windows.list[i]);
-    bool passed = table_writer_flush(counted->writer, &failure) == STATUS_OK &&
-                  op_uniq.finalize(uniq, &counted->job, counted->elements, &failure) == STATUS_OK;
+    bool passed =
+        table_writer_flush(counted->writer, &failure) == STATUS_OK &&
+        store_table.finalize(uniq, &counted->job, counted->elements, &failure) == STATUS_OK;
     counted_shape.has_below |= passed && uniq_window(uniq) && uniq->below > 0;
     counted_shape.has_above |=
         passed && uniq_window(uniq) && uniq->below < table_distinct(uniq->table);
@@ -635,8 +636,8 @@ static bool counted_reads_any(struct counted *counted)
 
     must(found != NULL, "no memory");
     counted->job.any_order = true;
-    bool passed =
-        op_uniq.finalize(counted->uniq, &counted->job, counted->elements, &failure) == STATUS_OK;
+    bool passed = store_table.finalize(counted->uniq, &counted->job, counted->elements, &failure) ==
+                  STATUS_OK;
     uniq_rows_begin(&rows, &counted->job, counted->uniq, false);
     while (passed && n + BATCH <= COUNTED_ROWS_MAX && (some = rows.read(&rows, found + n, BATCH)))
         n += some;
@@ -661,7 +662,7 @@ static void counted_check(struct counted *counted, const char *name)
     passed = passed && counted_reads(counted, &rows, name);
     tap_ok(passed && counted_reads_any(counted), "%s: in any order", name);
     table_writer_close(counted->writer);
-    op_uniq.destroy(counted->uniq);
+    store_table.destroy(counted->uniq);
     free(counted->rows);
 }
 

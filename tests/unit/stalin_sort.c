@@ -183,9 +183,9 @@ static bool partial_counts(struct stalin_sort *partial, const struct job *job, u
 {
     struct failure failure;
 
-    return (op_stalin_sort.finalize(partial, job, elements, &failure) == STATUS_OK ||
+    return (filter_stalin_sort.finalize(partial, job, elements, &failure) == STATUS_OK ||
             tap_note("%s", failure.message)) &&
-           op_stalin_sort.finalize(partial, job, elements + 1, &failure) == STATUS_DATA;
+           filter_stalin_sort.finalize(partial, job, elements + 1, &failure) == STATUS_DATA;
 }
 
 /* --- outputs ------------------------------------------------------------------------------------

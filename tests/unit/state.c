@@ -150,11 +150,11 @@ static bool check_loaded(const struct job *job, const struct histogram *histogra
         if (!is_same)
             return tap_note("%s", found.line);
         if (!partial)
-            partial = op_histogram.create(&found, &failure);
+            partial = store_array.create(&found, &failure);
         require(partial ? STATUS_OK : failure.status, &failure);
         require(state_load(reader, &found, partial, &elements, &failure), &failure);
         if (pass == 1)
-            require(op_histogram.finalize(partial, &found, elements, &failure), &failure);
+            require(store_array.finalize(partial, &found, elements, &failure), &failure);
         job_destroy(&found);
         options_destroy(&options);
         state_reader_close(reader);
@@ -162,7 +162,7 @@ static bool check_loaded(const struct job *job, const struct histogram *histogra
     const struct histogram *loaded = partial;
     for (size_t i = 0; i < histogram->entries && is_same; i++)
         is_same = histogram_count(loaded, i) == 2 * histogram_count(histogram, i);
-    op_histogram.destroy(partial);
+    store_array.destroy(partial);
     return is_same;
 }
 
@@ -359,14 +359,14 @@ static void test_damage_table(void)
 
     element_parse("i16", &job.element);
     reductions_parse("mode,p99.9,count", &job.reductions);
-    partial = op_reduce.create(&job, &failure);
+    partial = store_scalar.create(&job, &failure);
     require(partial ? STATUS_OK : failure.status, &failure);
     put_entry(((struct scalar *)partial)->uniq->table,
               &(const struct table_entry){.key = 7, .count = 3});
     scalar_merge(partial, &(const uint64_t){3});
-    require(op_reduce.finalize(partial, &job, 3, &failure), &failure);
+    require(store_scalar.finalize(partial, &job, 3, &failure), &failure);
     test_damage("reductions with a table", &job, partial);
-    op_reduce.destroy(partial);
+    store_scalar.destroy(partial);
 }
 
 static void test_damages(void)
@@ -387,11 +387,11 @@ static void test_damages(void)
     job = (struct job){.operation = OPERATION_REDUCE};
     element_parse("i16", &job.element);
     reductions_default(&job.reductions, 0);
-    partial = op_reduce.create(&job, &failure);
+    partial = store_scalar.create(&job, &failure);
     require(partial ? STATUS_OK : failure.status, &failure);
     scalar_merge(partial, row);
     test_damage("reductions", &job, partial);
-    op_reduce.destroy(partial);
+    store_scalar.destroy(partial);
 
     job = (struct job){.operation = OPERATION_COUNT, .predicate_count = 1};
     element_parse("i64", &job.element);
@@ -399,11 +399,11 @@ static void test_damages(void)
     require(predicate_init_any_of(job.predicates, "3,9", &job.element, (const uint64_t[]){3, 9}, 2,
                                   &failure),
             &failure);
-    partial = op_count.create(&job, &failure);
+    partial = store_scalar.create(&job, &failure);
     require(partial ? STATUS_OK : failure.status, &failure);
     scalar_merge(partial, (const uint64_t[]){1000, 500});
     test_damage("counts", &job, partial);
-    op_count.destroy(partial);
+    store_scalar.destroy(partial);
 }
 
 /*
@@ -437,7 +437,7 @@ static void test_wrap(void)
         void *loaded = load(data, read_file(data, sizeof data), &options, &found, &elements);
         tap_ok(!loaded, "a state whose count %zu wraps is refused", i);
         if (loaded)
-            op_histogram.destroy(loaded);
+            store_array.destroy(loaded);
         histogram_destroy(histogram);
         job_destroy(&found);
         options_destroy(&options);
@@ -463,16 +463,16 @@ static void test_squares(void)
         uint64_t elements;
         element_parse("i16", &job.element);
         reductions_parse("variance", &job.reductions);
-        void *partial = op_reduce.create(&job, &failure);
+        void *partial = store_scalar.create(&job, &failure);
         require(partial ? STATUS_OK : failure.status, &failure);
         scalar_merge(partial, (const uint64_t[]){3, 9, 0, cases[i].squares, 0, 0});
         save(&job, partial);
-        op_reduce.destroy(partial);
+        store_scalar.destroy(partial);
         void *loaded = load(data, read_file(data, sizeof data), &options, &found, &elements);
         tap_ok((loaded != NULL) == cases[i].is_possible, "a state with the sum of squares %llu",
                (unsigned long long)cases[i].squares);
         if (loaded)
-            op_reduce.destroy(loaded);
+            store_scalar.destroy(loaded);
         job_destroy(&found);
         options_destroy(&options);
         job_destroy(&job);

@@ -193,8 +193,8 @@ static bool finalize(struct drawn *drawn)
 
     for (size_t i = 0; i < drawn->writer_count && passed; i++)
         passed = table_writer_flush(drawn->writers[i], &failure) == STATUS_OK;
-    passed =
-        passed && op_uniq.finalize(drawn->uniq, &drawn->job, drawn->total, &failure) == STATUS_OK;
+    passed = passed &&
+             store_table.finalize(drawn->uniq, &drawn->job, drawn->total, &failure) == STATUS_OK;
     if (!passed)
         return tap_note("%s", failure.message);
     shape.has_runs |= !table_is_in_memory(drawn->uniq->table) && drawn->uniq->windows.count > 0;
@@ -223,7 +223,7 @@ static void test_drawn(size_t round)
 
     must(drawn.counts && drawn.is_seen &&
              element_parse(round % 3 == 0 ? "i64" : "i32", &drawn.job.element) &&
-             (drawn.uniq = op_uniq.create(&drawn.job, &failure)) != NULL,
+             (drawn.uniq = store_table.create(&drawn.job, &failure)) != NULL,
          "no partial");
     for (size_t i = 0; i < drawn.writer_count; i++)
         must(table_writer_open(drawn.uniq->table, &drawn.writers[i], &failure) == STATUS_OK,
@@ -243,7 +243,7 @@ static void test_drawn(size_t round)
            drawn.uniq->windows.count);
     for (size_t i = 0; i < drawn.writer_count; i++)
         table_writer_close(drawn.writers[i]);
-    op_uniq.destroy(drawn.uniq);
+    store_table.destroy(drawn.uniq);
     free(drawn.counts);
     free(drawn.is_seen);
 }

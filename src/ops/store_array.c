@@ -16,23 +16,21 @@
 #include "ops/stores.h"
 #include "partial/rows.h"
 #include "partial/state.h"
-#include "print/print_rows.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Bin numbers that are kept: 16 KiB, half of a common L1. */
-#define OP_HISTOGRAM_NUMBERS 4096
+#define STORE_ARRAY_NUMBERS 4096
 
 /*
  * The maximum number of values that are folded: as many as private counters keep copies for
  * (cpu_counter_private.c). Beyond, a run of equal values would wait for its own stores, at 1.0
  * instead of 0.4 ns a value (Zen 4).
  */
-#define OP_HISTOGRAM_FOLDED_MAX 1022
+#define STORE_ARRAY_FOLDED_MAX 1022
 
-struct op_histogram_local {
+struct store_array_local {
     const struct job *job;
     struct histogram *histogram;
     struct job fine;        /* if values are folded: the job with bins of width 1, */
@@ -40,13 +38,13 @@ struct op_histogram_local {
     struct cpu_index index; /* of the binning of the job, or of `fine` */
     const struct cpu_counter *counter;
     void *counter_state;
-    uint32_t numbers[OP_HISTOGRAM_NUMBERS]; /* of bins */
+    uint32_t numbers[STORE_ARRAY_NUMBERS]; /* of bins */
 };
 
-static enum status op_histogram_open(void *local, const struct job *job, void *partial,
-                                     struct failure *failure)
+static enum status store_array_open(void *local, const struct job *job, void *partial,
+                                    struct failure *failure)
 {
-    struct op_histogram_local *self = local;
+    struct store_array_local *self = local;
     const struct binning *binning = &job->binning;
     struct histogram *table = partial;
     __int128 low;
@@ -55,7 +53,7 @@ static enum status op_histogram_open(void *local, const struct job *job, void *p
     self->job = job;
     self->histogram = partial;
     binning_bounds(binning, &job->element, &low, &high);
-    if (!binning_is_unit(binning) && low < high && high - low <= OP_HISTOGRAM_FOLDED_MAX) {
+    if (!binning_is_unit(binning) && low < high && high - low <= STORE_ARRAY_FOLDED_MAX) {
         self->fine = *job;
         if (binning_init(&self->fine.binning, &job->element, low, high, (uint64_t)(high - low),
                          failure) != STATUS_OK)
@@ -71,17 +69,17 @@ static enum status op_histogram_open(void *local, const struct job *job, void *p
     return self->counter->open(table, &self->counter_state, failure);
 }
 
-static enum status op_histogram_absorb(void *local, const struct chunk *chunk,
-                                       struct failure *failure)
+static enum status store_array_absorb(void *local, const struct chunk *chunk,
+                                      struct failure *failure)
 {
-    struct op_histogram_local *self = local;
+    struct store_array_local *self = local;
     const uint32_t bins = self->index.terms.binning->bins;
     const size_t bytes = self->job->element.bytes;
     const size_t elements = chunk->bytes / bytes;
     size_t outside = 0;
 
     for (size_t i = 0, n; i < elements; i += n) {
-        n = elements - i < OP_HISTOGRAM_NUMBERS ? elements - i : OP_HISTOGRAM_NUMBERS;
+        n = elements - i < STORE_ARRAY_NUMBERS ? elements - i : STORE_ARRAY_NUMBERS;
         cpu_index_find(&self->index, (const char *)chunk->data + i * bytes, n, self->numbers);
         if (self->job->outside == OUTSIDE_ABORT)
             outside += cpu_index_outside(self->numbers, n, bins);
@@ -91,9 +89,9 @@ static enum status op_histogram_absorb(void *local, const struct chunk *chunk,
     return outside > 0 ? outside_check(self->job, chunk, failure) : STATUS_OK;
 }
 
-static enum status op_histogram_merge(void *local, struct failure *failure)
+static enum status store_array_merge(void *local, struct failure *failure)
 {
-    struct op_histogram_local *self = local;
+    struct store_array_local *self = local;
     const struct binning *binning = &self->job->binning;
     const struct binning *fine = &self->fine.binning;
     (void)failure;
@@ -109,16 +107,16 @@ static enum status op_histogram_merge(void *local, struct failure *failure)
     return STATUS_OK;
 }
 
-static void op_histogram_close(void *local)
+static void store_array_close(void *local)
 {
-    struct op_histogram_local *self = local;
+    struct store_array_local *self = local;
     if (self->counter)
         self->counter->close(self->counter_state);
     histogram_destroy(self->fold);
 }
 
-static enum status op_histogram_save(struct state_writer *state, const struct job *job,
-                                     const void *partial, struct failure *failure)
+static enum status store_array_save(struct state_writer *state, const struct job *job,
+                                    const void *partial, struct failure *failure)
 {
     const struct binning *binning = &job->binning;
     const struct histogram *histogram = partial;
@@ -137,8 +135,8 @@ static enum status op_histogram_save(struct state_writer *state, const struct jo
     return STATUS_OK;
 }
 
-static enum status op_histogram_load(struct state_reader *state, const struct job *job,
-                                     void *partial, uint64_t elements, struct failure *failure)
+static enum status store_array_load(struct state_reader *state, const struct job *job,
+                                    void *partial, uint64_t elements, struct failure *failure)
 {
     uint64_t left = elements;
     uint64_t ignored;
@@ -161,70 +159,37 @@ static enum status op_histogram_load(struct state_reader *state, const struct jo
     return STATUS_OK;
 }
 
-static enum status op_histogram_print(struct writer *writer, const struct job *job,
-                                      const void *partial, const struct print_options *options,
-                                      struct failure *failure)
+static void store_array_rows(struct rows *rows, const struct job *job, const void *partial,
+                             uint64_t group, bool zeros)
 {
-    struct rows rows;
-
-    histogram_rows_begin(&rows, job, partial, options->zeros);
-    return print_rows(writer, &rows, options, failure);
+    (void)group;
+    histogram_rows_begin(rows, job, partial, zeros);
 }
 
-void op_histogram_report_outside(const struct job *job, uint64_t inside, uint64_t below,
-                                 uint64_t above)
-{
-    const struct binning *binning = &job->binning;
-    const bool is_of_values = binning_is_unit(binning) && binning_edge(binning, 0) == 0;
-    char advice[80]; /* --bins N alone is often meant to make N bins of all */
-
-    if (below == 0 && above == 0)
-        return;
-    snprintf(advice, sizeof advice, "; --range auto makes %u bin%s of all", binning->bins,
-             binning->bins == 1 ? "" : "s");
-    status_print("%.200s outside the bins: %llu below, %llu above%s",
-                 job->has_weights ? job_count_name(job) : "values", (unsigned long long)below,
-                 (unsigned long long)above,
-                 is_of_values && !job->is_merged ? advice
-                 : inside > 0 || job->is_merged  ? " (see --outside)"
-                                                 : " (none inside: try --width or uniq)");
-}
-
-static void op_histogram_report(const struct job *job, const void *partial)
+static uint64_t store_array_elements(const void *partial)
 {
     const struct histogram *histogram = partial;
-
-    op_histogram_report_outside(job, histogram->inside, histogram->below, histogram->above);
+    return histogram->inside + histogram->below + histogram->above;
 }
 
-static enum status op_histogram_check_result(const struct job *job, const void *partial,
-                                             struct failure *failure)
-{
-    const struct histogram *histogram = partial;
-    const bool has_values = histogram->inside + histogram->below + histogram->above > 0;
-
-    return job_check_values(job, has_values, failure);
-}
-
-static struct store_size op_histogram_size(const void *partial)
+static struct store_size store_array_size(const void *partial)
 {
     const struct histogram *histogram = partial;
     return (struct store_size){.counters = histogram->entries};
 }
 
-const struct store op_histogram = {
+const struct store store_array = {
     .create = histogram_create,
     .finalize = histogram_finalize,
     .destroy = histogram_destroy,
-    .size = op_histogram_size,
-    .local_bytes = sizeof(struct op_histogram_local),
-    .local_open = op_histogram_open,
-    .local_absorb = op_histogram_absorb,
-    .local_merge = op_histogram_merge,
-    .local_close = op_histogram_close,
-    .save = op_histogram_save,
-    .load = op_histogram_load,
-    .print = op_histogram_print,
-    .report = op_histogram_report,
-    .check_result = op_histogram_check_result,
+    .size = store_array_size,
+    .local_bytes = sizeof(struct store_array_local),
+    .local_open = store_array_open,
+    .local_absorb = store_array_absorb,
+    .local_merge = store_array_merge,
+    .local_close = store_array_close,
+    .save = store_array_save,
+    .load = store_array_load,
+    .elements = store_array_elements,
+    .rows = store_array_rows,
 };

@@ -6,19 +6,17 @@
  */
 #include "config.h"
 
-#include "count/range_histogram.h"
 #include "count/uniq.h"
 #include "cpu/cpu_window.h"
 #include "job/binning_index.h"
 #include "ops/stores.h"
 #include "partial/rows.h"
 #include "partial/state.h"
-#include "print/print_rows.h"
 
 /* Keys that show whether a window is worth it. */
-#define OP_UNIQ_SAMPLE ((size_t)1024)
+#define STORE_TABLE_SAMPLE ((size_t)1024)
 
-struct op_uniq_local {
+struct store_table_local {
     const struct job *job;
     struct uniq *uniq;
     struct cpu_window window;
@@ -29,10 +27,10 @@ struct op_uniq_local {
     uint64_t outside; /* those of them that were in no window */
 };
 
-static enum status op_uniq_open(void *local, const struct job *job, void *partial,
-                                struct failure *failure)
+static enum status store_table_open(void *local, const struct job *job, void *partial,
+                                    struct failure *failure)
 {
-    struct op_uniq_local *self = local;
+    struct store_table_local *self = local;
 
     self->job = job;
     self->uniq = partial;
@@ -46,13 +44,14 @@ static enum status op_uniq_open(void *local, const struct job *job, void *partia
  * half, 5M values in chunks of 128 KiB took 1.34 s instead of 0.57: their first windows were small,
  * and the one that held half of them stayed.)
  */
-static enum status op_uniq_choose_window(struct op_uniq_local *self, const struct chunk *chunk,
-                                         size_t elements, struct failure *failure)
+static enum status store_table_choose_window(struct store_table_local *self,
+                                             const struct chunk *chunk, size_t elements,
+                                             struct failure *failure)
 {
     const bool is_due = (self->chunks & (self->chunks + 1)) == 0;
-    const size_t n = elements < OP_UNIQ_SAMPLE ? elements : OP_UNIQ_SAMPLE;
+    const size_t n = elements < STORE_TABLE_SAMPLE ? elements : STORE_TABLE_SAMPLE;
     const size_t bytes = self->job->element.bytes;
-    uint64_t keys[OP_UNIQ_SAMPLE];
+    uint64_t keys[STORE_TABLE_SAMPLE];
 
     if (is_due && elements > 0 && 8 * self->outside >= self->last) {
         for (size_t i = 0; i < n; i++)
@@ -71,7 +70,8 @@ static enum status op_uniq_choose_window(struct op_uniq_local *self, const struc
 }
 
 /* Adds what lies outside the window to the table. */
-static enum status op_uniq_add(struct op_uniq_local *self, size_t n, struct failure *failure)
+static enum status store_table_add(struct store_table_local *self, size_t n,
+                                   struct failure *failure)
 {
     const struct cpu_window *window = &self->window;
 
@@ -87,13 +87,14 @@ static enum status op_uniq_add(struct op_uniq_local *self, size_t n, struct fail
     return STATUS_OK;
 }
 
-static enum status op_uniq_absorb(void *local, const struct chunk *chunk, struct failure *failure)
+static enum status store_table_absorb(void *local, const struct chunk *chunk,
+                                      struct failure *failure)
 {
-    struct op_uniq_local *self = local;
+    struct store_table_local *self = local;
     const size_t bytes = self->job->element.bytes;
     const size_t elements = chunk->bytes / bytes;
 
-    if (op_uniq_choose_window(self, chunk, elements, failure) != STATUS_OK)
+    if (store_table_choose_window(self, chunk, elements, failure) != STATUS_OK)
         return failure->status;
     for (size_t i = 0, n; i < elements; i += n) {
         n = elements - i < CPU_WINDOW_BLOCK ? elements - i : CPU_WINDOW_BLOCK;
@@ -103,31 +104,31 @@ static enum status op_uniq_absorb(void *local, const struct chunk *chunk, struct
         self->outside += outside;
         for (size_t k = 0; weights && k < outside; k++) /* no window would have these */
             self->outside -= self->window.outside_weights[k] == 0;
-        if (op_uniq_add(self, outside, failure) != STATUS_OK)
+        if (store_table_add(self, outside, failure) != STATUS_OK)
             return failure->status;
     }
     return STATUS_OK;
 }
 
-static enum status op_uniq_merge(void *local, struct failure *failure)
+static enum status store_table_merge(void *local, struct failure *failure)
 {
-    struct op_uniq_local *self = local;
+    struct store_table_local *self = local;
 
     cpu_window_flush(&self->window);
     return table_writer_flush(self->writer, failure);
 }
 
-static void op_uniq_close(void *local)
+static void store_table_close(void *local)
 {
-    struct op_uniq_local *self = local;
+    struct store_table_local *self = local;
     cpu_window_destroy(&self->window);
     table_writer_close(self->writer);
 }
 
-#define OP_UNIQ_BATCH 1024
+#define STORE_TABLE_BATCH 1024
 
-enum status op_uniq_save_rows(struct state_writer *state, const struct uniq *uniq,
-                              struct failure *failure)
+enum status store_table_save_rows(struct state_writer *state, const struct uniq *uniq,
+                                  struct failure *failure)
 {
     struct rows rows;
 
@@ -140,21 +141,21 @@ enum status op_uniq_save_rows(struct state_writer *state, const struct uniq *uni
  * Writes the values whose weights add up to 0: their number, and rows in which each has a count of
  * 1.
  */
-static void op_uniq_save_zeros(struct state_writer *state, const struct uniq *uniq)
+static void store_table_save_zeros(struct state_writer *state, const struct uniq *uniq)
 {
     const __int128 lowest = element_min(&uniq->job->element);
-    struct rows_row batch[OP_UNIQ_BATCH];
+    struct rows_row batch[STORE_TABLE_BATCH];
     struct rows all;
     uint64_t zeros = 0;
     size_t n;
 
     uniq_rows_begin(&all, uniq->job, uniq, false);
-    for (struct rows rows = all; (n = rows_read(&rows, batch, OP_UNIQ_BATCH)) > 0;) {
+    for (struct rows rows = all; (n = rows_read(&rows, batch, STORE_TABLE_BATCH)) > 0;) {
         for (size_t i = 0; i < n; i++)
             zeros += batch[i].count == 0;
     }
     state_write_number(state, zeros);
-    while (zeros > 0 && (n = rows_read(&all, batch, OP_UNIQ_BATCH)) > 0) {
+    while (zeros > 0 && (n = rows_read(&all, batch, STORE_TABLE_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++) {
             if (batch[i].count == 0)
                 state_write_row(state, (unsigned __int128)(batch[i].low - lowest), 1);
@@ -163,19 +164,19 @@ static void op_uniq_save_zeros(struct state_writer *state, const struct uniq *un
     state_write_rows_end(state);
 }
 
-static enum status op_uniq_save(struct state_writer *state, const struct job *job,
-                                const void *partial, struct failure *failure)
+static enum status store_table_save(struct state_writer *state, const struct job *job,
+                                    const void *partial, struct failure *failure)
 {
     const struct uniq *uniq = partial;
 
     state_write_number(state, uniq->elements);
     if (job_keeps_zeros(job))
-        op_uniq_save_zeros(state, uniq);
-    return op_uniq_save_rows(state, uniq, failure);
+        store_table_save_zeros(state, uniq);
+    return store_table_save_rows(state, uniq, failure);
 }
 
 /* The key of the bin of that value. */
-static uint64_t op_uniq_key(const struct uniq *uniq, const struct job *job, __int128 value)
+static uint64_t store_table_key(const struct uniq *uniq, const struct job *job, __int128 value)
 {
     return (uint64_t)binning_floor(value, job->bin_width) ^ uniq->flip;
 }
@@ -184,20 +185,20 @@ static uint64_t op_uniq_key(const struct uniq *uniq, const struct job *job, __in
  * A run of so many bins is worth a window. 8 states of 5M dense values: 0.14 s; without windows 1.9
  * s.
  */
-#define OP_UNIQ_DENSE (STATE_RUN_BINS / 2)
+#define STORE_TABLE_DENSE (STATE_RUN_BINS / 2)
 
 /*
  * Adds a long run to the newest window, if it lies there; else asks for another window. `seen` is
  * the number of rows so far. Returns whether the run is added.
  */
-static bool op_uniq_add_dense(struct uniq *uniq, const struct state_run *run, uint64_t lowest,
-                              uint64_t seen)
+static bool store_table_add_dense(struct uniq *uniq, const struct state_run *run, uint64_t lowest,
+                                  uint64_t seen)
 {
     const uint64_t first = (uint64_t)run->bin + lowest;
     const struct growing_window *window = uniq_window(uniq);
     uint64_t ends[2] = {first, first + run->n - 1};
 
-    if (run->n < OP_UNIQ_DENSE)
+    if (run->n < STORE_TABLE_DENSE)
         return false;
     const __int128 bin = window ? uniq_bin(uniq, first) - window->first : 0;
     if (window && bin >= 0 && bin + (__int128)run->n <= (__int128)window->bins) {
@@ -208,13 +209,13 @@ static bool op_uniq_add_dense(struct uniq *uniq, const struct state_run *run, ui
     return false;
 }
 
-static enum status op_uniq_load(struct state_reader *state, const struct job *job, void *partial,
-                                uint64_t elements, struct failure *failure)
+static enum status store_table_load(struct state_reader *state, const struct job *job,
+                                    void *partial, uint64_t elements, struct failure *failure)
 {
     struct uniq *uniq = partial;
-    const uint64_t lowest = op_uniq_key(uniq, job, element_min(&job->element));
-    const uint64_t last = op_uniq_key(uniq, job, element_limit(&job->element) - 1) - lowest;
-    struct table_entry entries[OP_UNIQ_BATCH + STATE_RUN_BINS];
+    const uint64_t lowest = store_table_key(uniq, job, element_min(&job->element));
+    const uint64_t last = store_table_key(uniq, job, element_limit(&job->element) - 1) - lowest;
+    struct table_entry entries[STORE_TABLE_BATCH + STATE_RUN_BINS];
     struct table_writer *writer = NULL;
     struct state_run run = {.n = 1};
     bool are_zeros = job_keeps_zeros(job); /* their rows come first */
@@ -232,14 +233,14 @@ static enum status op_uniq_load(struct state_reader *state, const struct job *jo
         if (status != STATUS_OK)
             break;
         seen += run.n;
-        if (are_zeros || !op_uniq_add_dense(uniq, &run, lowest, seen)) {
+        if (are_zeros || !store_table_add_dense(uniq, &run, lowest, seen)) {
             for (size_t i = 0; i < run.n; i++) {
                 const uint64_t count = are_zeros ? 0 : run.counts[i];
                 entries[n] = (struct table_entry){(uint64_t)run.bin + i + lowest, count};
                 n += run.counts[i] > 0;
             }
         }
-        if (n >= OP_UNIQ_BATCH || run.n == 0) {
+        if (n >= STORE_TABLE_BATCH || run.n == 0) {
             status = table_writer_add_rows(writer, entries, n, failure);
             n = 0;
         }
@@ -250,53 +251,36 @@ static enum status op_uniq_load(struct state_reader *state, const struct job *jo
     return status;
 }
 
-static enum status op_uniq_print(struct writer *writer, const struct job *job, const void *partial,
-                                 const struct print_options *options, struct failure *failure)
+static void store_table_rows(struct rows *rows, const struct job *job, const void *partial,
+                             uint64_t group, bool zeros)
 {
-    const struct uniq *uniq = partial;
-    struct range_histogram range = {.histogram = NULL};
-    struct rows values;
-    struct rows rows;
-
-    if (job->range_bins > 0) {
-        uniq_rows_begin(&values, job, uniq, false);
-        enum status status = range_histogram_create(&range, job, &values, failure);
-        if (table_check(uniq->table, failure) != STATUS_OK)
-            status = failure->status;
-        if (status == STATUS_OK) {
-            range_histogram_rows_begin(&rows, &range, &values, options->zeros);
-            status = print_rows(writer, &rows, options, failure);
-        }
-        range_histogram_destroy(&range);
-        return status;
-    }
-    if (options->zeros && uniq->last - uniq->first >= BINNING_BINS_MAX)
-        return status_fail(failure, STATUS_DATA,
-                           "there are too many bins to print the empty ones: at most %u",
-                           (unsigned)BINNING_BINS_MAX);
-    uniq_rows_begin(&rows, job, uniq, options->zeros);
-    enum status status = print_rows(writer, &rows, options, failure);
-    return status == STATUS_OK ? table_check(uniq->table, failure) : status;
+    (void)group;
+    uniq_rows_begin(rows, job, partial, zeros);
 }
 
-static enum status op_uniq_check_result(const struct job *job, const void *partial,
-                                        struct failure *failure)
+static uint64_t store_table_elements(const void *partial)
 {
-    return job_check_values(job, ((const struct uniq *)partial)->elements > 0, failure);
+    return ((const struct uniq *)partial)->elements;
 }
 
-const struct store op_uniq = {
+static enum status store_table_check(const void *partial, struct failure *failure)
+{
+    return table_check(((const struct uniq *)partial)->table, failure);
+}
+
+const struct store store_table = {
     .create = uniq_create,
     .finalize = uniq_finalize,
     .destroy = uniq_destroy,
     .size = uniq_size,
-    .local_bytes = sizeof(struct op_uniq_local),
-    .local_open = op_uniq_open,
-    .local_absorb = op_uniq_absorb,
-    .local_merge = op_uniq_merge,
-    .local_close = op_uniq_close,
-    .save = op_uniq_save,
-    .load = op_uniq_load,
-    .print = op_uniq_print,
-    .check_result = op_uniq_check_result,
+    .local_bytes = sizeof(struct store_table_local),
+    .local_open = store_table_open,
+    .local_absorb = store_table_absorb,
+    .local_merge = store_table_merge,
+    .local_close = store_table_close,
+    .save = store_table_save,
+    .load = store_table_load,
+    .elements = store_table_elements,
+    .rows = store_table_rows,
+    .check = store_table_check,
 };

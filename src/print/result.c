@@ -1,0 +1,412 @@
+/*
+ * Implements result.h. Where a job does not give the bins, they are made here, of the rows of its
+ * values: automatic ones, and those of --range auto.
+ */
+#include "config.h"
+
+#include "print/result.h"
+
+#include "base/decimal.h"
+#include "count/groups.h"
+#include "count/growing_histogram.h"
+#include "count/range_histogram.h"
+#include "count/reduce.h"
+#include "output/writer.h"
+#include "partial/columns.h"
+#include "partial/rows.h"
+#include "print/print_heat.h"
+#include "print/print_rows.h"
+#include "print/print_values.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The rows of some groups, and the bins that were made for them. */
+struct result_rows {
+    struct rows rows;
+    struct rows values;                  /* of a range: those that its bins were made of */
+    uint64_t width;                      /* of automatic bins */
+    struct growing_histogram *automatic; /* NULL: the job has no automatic bins */
+    struct range_histogram range;
+};
+
+static void result_rows_end(struct result_rows *self)
+{
+    growing_histogram_destroy(self->automatic);
+    range_histogram_destroy(&self->range);
+}
+
+/* So many different values at most are few, if they are one in so many of such a range. */
+#define RESULT_FEW   GROWING_HISTOGRAM_RESULT_BINS
+#define RESULT_APART 4
+#define RESULT_RANGE 500
+_Static_assert(RESULT_RANGE <= GROWING_HISTOGRAM_BINS / 2,
+               "in any order they are counted in bins of width 1");
+
+/* A bin with so many percent of the values hides them. */
+#define RESULT_MOST 90
+
+/* Whether the rows are single values that lie apart, `few` at most. */
+static bool result_is_sparse(struct rows rows, uint64_t few)
+{
+    struct rows_row batch[RESULT_FEW + 1];
+    size_t count = 0;
+    size_t n;
+
+    while (count <= RESULT_FEW && (n = rows_read(&rows, batch + count, RESULT_FEW + 1 - count)) > 0)
+        count += n;
+    if (!rows.is_unit || count == 0 || count > few)
+        return false;
+    const __int128 range = batch[count - 1].high - batch[0].low;
+    return range >= (__int128)count * RESULT_APART && range <= RESULT_RANGE;
+}
+
+/*
+ * Makes the automatic bins of the values of groups `first` to `last`: in pictures as few as fit, or
+ * the values themselves if they are few, such as statuses. Fails with STATUS_DATA if there is no
+ * memory.
+ */
+static enum status result_make_automatic(struct result_rows *self, const struct job *job,
+                                         const void *partial, uint64_t first, uint64_t last,
+                                         const struct print_options *options,
+                                         struct failure *failure)
+{
+    const struct print_format *format = print_rows_format(options);
+    const uint64_t bins = format->automatic_bins
+                              ? format->automatic_bins(options, job->group_count > 0)
+                              : GROWING_HISTOGRAM_RESULT_BINS;
+    const __int128 min = element_min(&job->element);
+    struct growing_histogram *histogram = growing_histogram_create(job, failure);
+    struct rows_row batch[ROWS_BATCH];
+    uint64_t keys[ROWS_BATCH];
+    uint64_t counts[ROWS_BATCH];
+    uint64_t elements = 0;
+    struct rows rows;
+    size_t n;
+
+    self->automatic = histogram;
+    if (!histogram)
+        return failure->status;
+    for (uint64_t g = first; g <= last; g++) {
+        store_of(job)->rows(&rows, job, partial, g, false);
+        elements += rows.inside;
+        while ((n = rows_read(&rows, batch, ROWS_BATCH)) > 0) {
+            for (size_t i = 0; i < n; i++) { /* any value of a bin stands for all of them */
+                keys[i] = (uint64_t)(batch[i].low < min ? min : batch[i].low);
+                counts[i] = batch[i].count;
+            }
+            if (growing_histogram_add(histogram, keys, counts, n, failure) != STATUS_OK)
+                return failure->status;
+        }
+    }
+    if (growing_histogram_finalize(histogram, job, elements, failure) != STATUS_OK)
+        return failure->status;
+    self->width = growing_histogram_width(histogram, bins);
+    growing_histogram_rows_begin(&self->rows, job, histogram, self->width, options->zeros);
+    growing_histogram_rows_begin(&rows, job, histogram, histogram->width, false);
+    if (!self->rows.is_unit && !options->zeros && format->names_values &&
+        result_is_sparse(rows, bins)) {
+        self->rows = rows;
+        self->rows.is_sparse = true;
+        self->width = 1;
+    }
+    return STATUS_OK;
+}
+
+/*
+ * Begins the rows of a group. Fails with STATUS_DATA if there is no memory, or if there are too
+ * many empty bins. The caller ends them, also after a failure.
+ */
+static enum status result_rows_begin(struct result_rows *self, const struct job *job,
+                                     const void *partial, uint64_t group,
+                                     const struct print_options *options, struct failure *failure)
+{
+    const struct store *store = store_of(job);
+    enum status status;
+
+    *self = (struct result_rows){.width = job->bin_width};
+    if (job->is_automatic)
+        return result_make_automatic(self, job, partial, group, group, options, failure);
+    if (job->range_bins > 0) {
+        store->rows(&self->values, job, partial, group, false);
+        status = range_histogram_create(&self->range, job, &self->values, failure);
+        if (store->check(partial, failure) != STATUS_OK)
+            status = failure->status;
+        range_histogram_rows_begin(&self->rows, &self->range, &self->values, options->zeros);
+        return status;
+    }
+    store->rows(&self->rows, job, partial, group, options->zeros);
+    if (self->rows.fill.last - self->rows.fill.bin >= BINNING_BINS_MAX)
+        return status_fail(failure, STATUS_DATA,
+                           "there are too many bins to print the empty ones: at most %u",
+                           (unsigned)BINNING_BINS_MAX);
+    return STATUS_OK;
+}
+
+/* Returns how many groups are printed: without columns of groups, one. */
+static uint64_t result_groups(const struct job *job, const void *partial)
+{
+    return job->group_count > 0 ? store_of(job)->groups(partial) : 1;
+}
+
+/* Prints the rows of histogram and uniq; those of groups with the group in front of each line. */
+static enum status result_print_rows(struct writer *writer, const struct job *job,
+                                     const void *partial, const struct print_options *options,
+                                     struct failure *failure)
+{
+    const bool has_groups = job->group_count > 0;
+    const struct print_format *format = print_job_format(options, job);
+    const struct print_result result = {.options = options,
+                                        .format = format,
+                                        .job = job,
+                                        .list = "groups",
+                                        .is_unit = groups_are_unit(job) && !job->is_automatic &&
+                                                   job->range_bins == 0,
+                                        .column = print_rows_column};
+    struct print_options own = *options;
+    struct writer *prefix = has_groups ? writer_create_memory(ELEMENT_TEXT_SIZE) : NULL;
+    struct print_prefixes prefixes;
+    uint64_t buffer[TEXT_COLUMNS_MAX + 2];
+    enum status status = STATUS_OK;
+
+    own.format = format;
+    if (has_groups) {
+        if (!prefix)
+            return status_fail(failure, STATUS_DATA, "no memory for printing groups");
+        print_find_prefixes(&prefixes, job, format, NULL);
+        print_begin(writer, &result);
+    }
+    for (uint64_t g = 0; g < result_groups(job, partial) && status == STATUS_OK; g++) {
+        struct result_rows rows = {.automatic = NULL};
+        if (has_groups) {
+            writer_restart(prefix);
+            if (format->has_names && !format->is_document)
+                writer_write_text(prefix, print_object_begin(options));
+            print_write_group(prefix, partial, groups_first_row(partial, g, buffer), &prefixes,
+                              format);
+            own.group = writer_memory(prefix, &own.group_bytes);
+            own.is_next_group = g > 0;
+            if (!own.group)
+                status = status_fail(failure, STATUS_DATA, "no memory for printing groups");
+        }
+        if (status == STATUS_OK)
+            status = result_rows_begin(&rows, job, partial, g, &own, failure);
+        if (status == STATUS_OK)
+            status = print_rows(writer, &rows.rows, &own, failure);
+        result_rows_end(&rows);
+    }
+    writer_discard(prefix);
+    if (has_groups)
+        print_end(writer, &result);
+    return status;
+}
+
+/* Prints a heat map. Automatic bins, and a range, are those of the values of all groups. */
+static enum status result_print_heat(struct writer *writer, const struct job *job,
+                                     const struct groups *groups,
+                                     const struct print_options *options, struct failure *failure)
+{
+    struct result_rows all = {.width = job->bin_width};
+    enum status status = STATUS_OK;
+    struct job ranged = *job;
+    struct rows rows;
+    __int128 low;
+    __int128 last;
+    __int128 ends[2] = {0, 0}; /* of all groups */
+
+    for (uint64_t g = 0; job->range_bins > 0 && g < groups->count; g++) {
+        groups_rows_begin(&rows, groups, g, false);
+        if (!range_histogram_find_ends(rows, &low, &last))
+            continue; /* it could not be read */
+        ends[0] = g == 0 || low < ends[0] ? low : ends[0];
+        ends[1] = g == 0 || last > ends[1] ? last : ends[1];
+    }
+    if (job->range_bins > 0 && groups->count > 0)
+        status = range_histogram_make_job(&ranged, job, ends[0], ends[1], failure);
+    if (job->is_automatic && groups->count > 0)
+        status = result_make_automatic(&all, job, groups, 0, groups->count - 1, options, failure);
+    if (status == STATUS_OK)
+        status = print_heat(writer, groups, &ranged, all.width, options, failure);
+    result_rows_end(&all);
+    return status;
+}
+
+/* Prints the result of one value column. */
+static enum status result_print_column(struct writer *writer, const struct job *job,
+                                       const void *partial, const struct print_options *options,
+                                       struct failure *failure)
+{
+    const struct store *store = store_of(job);
+    enum status status;
+
+    if (job->operation == OPERATION_REDUCE || job->operation == OPERATION_COUNT)
+        status = print_values(writer, job, partial, options, failure);
+    else if (job->group_count > 0 && print_job_format(options, job)->heat)
+        status = result_print_heat(writer, job, partial, options, failure);
+    else
+        status = result_print_rows(writer, job, partial, options, failure);
+    return status == STATUS_OK && store->check ? store->check(partial, failure) : status;
+}
+
+enum status result_print(struct writer *writer, const struct job *job, const void *partial,
+                         const struct print_options *options, struct failure *failure)
+{
+    const struct print_result result = {.options = options,
+                                        .format = print_values_format(options),
+                                        .job = job,
+                                        .list = "columns"};
+    const struct columns *columns = partial;
+    struct print_options own = *options;
+    enum status status = STATUS_OK;
+
+    if (job->value_count <= 1)
+        return result_print_column(writer, job, partial, options, failure);
+    print_begin(writer, &result);
+    for (size_t i = 0; i < columns->count && status == STATUS_OK; i++) {
+        const struct columns_run *run = &columns->runs[i];
+        own.column = job->columns[i].where;
+        own.is_next_column = i > 0;
+        status = result_print_column(writer, run->job, run->partial, &own, failure);
+    }
+    print_end(writer, &result);
+    return status;
+}
+
+/* Checks one value column: lists the reductions that have no value. */
+static enum status result_check_column(const struct job *job, uint64_t elements,
+                                       struct failure *failure)
+{
+    char names[REDUCTIONS_TEXT_SIZE] = "";
+    size_t length = 0;
+
+    if (job->group_count > 0)
+        return STATUS_OK;
+    for (unsigned i = 0; i < job->reductions.count; i++) {
+        const struct reduction *reduction = &job->reductions.list[i];
+        if (!reduce_has(elements, reduction->id))
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+                                       length > 0 ? ", " : "", reduction->name);
+    }
+    if (length == 0)
+        return job_check_values(job, elements > 0, failure);
+    return status_fail(failure, STATUS_DATA,
+                       elements > 0 ? "one value has no %s"
+                       : job->condition_count > 0
+                           ? "no row with a value meets --where: there is no %s"
+                           : "the input is empty: it has no %s",
+                       names);
+}
+
+enum status result_check(const struct job *job, const void *partial, struct failure *failure)
+{
+    const struct store *store = store_of(job);
+    const struct columns *columns = partial;
+
+    if (store->connect) /* a filter has written it */
+        return STATUS_OK;
+    const uint64_t elements = store->elements(partial);
+    if (job->value_count <= 1)
+        return result_check_column(job, elements, failure);
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct columns_run *run = &columns->runs[i];
+        struct failure own;
+        if (result_check_column(run->job, run->elements, &own) == STATUS_OK)
+            continue;
+        if (elements == 0)
+            return status_fail(failure, own.status, "%s", own.message);
+        return status_fail(failure, own.status, "%s: %s", job->columns[i].where,
+                           run->elements > 0 ? own.message
+                                             : "it has no value, but another column has");
+    }
+    return STATUS_OK;
+}
+
+void result_report(const struct job *job, const void *partial)
+{
+    const struct binning *binning = &job->binning;
+    uint64_t inside = 0;
+    uint64_t below = 0;
+    uint64_t above = 0;
+    char advice[80]; /* --bins N alone is often meant to make N bins of all */
+
+    if (job->operation != OPERATION_HISTOGRAM || job->is_automatic ||
+        job->outside != OUTSIDE_REPORT)
+        return;
+    for (uint64_t g = 0; g < result_groups(job, partial); g++) {
+        struct rows rows;
+        store_of(job)->rows(&rows, job, partial, g, false);
+        inside += rows.inside;
+        below += rows.below;
+        above += rows.above;
+    }
+    if (below == 0 && above == 0)
+        return;
+    const bool is_of_values = binning_is_unit(binning) && binning_edge(binning, 0) == 0;
+    snprintf(advice, sizeof advice, "; --range auto makes %u bin%s of all", binning->bins,
+             binning->bins == 1 ? "" : "s");
+    status_print("%.200s outside the bins: %llu below, %llu above%s",
+                 job->has_weights ? job_count_name(job) : "values", (unsigned long long)below,
+                 (unsigned long long)above,
+                 is_of_values && !job->is_merged ? advice
+                 : inside > 0 || job->is_merged  ? " (see --outside)"
+                                                 : " (none inside: try --width or uniq)");
+}
+
+/* In a picture with nearly all values in one bin, other bins would show more. */
+static void result_note_bins(const struct job *job, const void *partial,
+                             const struct print_options *options)
+{
+    struct result_rows self = {.automatic = NULL};
+    struct rows_row row;
+    char low[DECIMAL_SIZE];
+    char high[DECIMAL_SIZE];
+    struct failure ignored;
+
+    if (result_make_automatic(&self, job, partial, 0, 0, options, &ignored) == STATUS_OK &&
+        self.width > 1) {
+        while (rows_read(&self.rows, &row, 1) > 0) {
+            const unsigned __int128 percent = (unsigned __int128)row.count * 100 / self.rows.inside;
+            if (percent < RESULT_MOST)
+                continue;
+            decimal_format_fixed(low, row.low, job->element.decimals);
+            decimal_format_fixed(high, row.high, job->element.decimals);
+            status_print("note: %u%% of %.200s are in one bin; to see more, try --log2 or --range "
+                         "%s:%s",
+                         (unsigned)percent, job->has_weights ? job_count_name(job) : "the values",
+                         low, high);
+        }
+    }
+    result_rows_end(&self);
+}
+
+/* JSON has no way to write bytes that are not UTF-8. */
+static void result_note_texts(const struct job *job, const struct groups *groups,
+                              const struct print_options *options)
+{
+    const uint32_t texts = dictionary_count(job->context->dictionary);
+    unsigned others = 0;
+
+    for (uint32_t rank = 0; rank < texts; rank++) {
+        size_t bytes;
+        const char *text = groups_text(groups, rank, &bytes);
+        others += !print_text_is_utf8(text, bytes);
+    }
+    if (others > 0)
+        status_print("note: %u text%s not UTF-8: %s has U+FFFD for these bytes (tsv and csv have "
+                     "them as they are)",
+                     others, others == 1 ? " is" : "s are", options->format->name);
+}
+
+void result_note(const struct job *job, const void *partial, const struct print_options *options,
+                 bool of_states)
+{
+    const struct columns *columns = partial;
+
+    if (print_is_dropped(options))
+        return;
+    if (job_has_texts(job) && options->format && options->format->has_names)
+        result_note_texts(job, job->value_count > 1 ? columns->runs[0].partial : partial, options);
+    if (!of_states && job->is_automatic && job->group_count == 0 &&
+        print_rows_format(options)->names_values)
+        result_note_bins(job, partial, options);
+}
