@@ -117,22 +117,18 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
                        uint64_t decoding_bytes)
 {
     const struct store *store = store_of(job);
-    bool has_table = job->operation == OPERATION_UNIQ || job->group_count > 0 ||
-                     job->reductions.needs & REDUCTIONS_NEED_TABLE;
-    const bool has_bins = job->operation == OPERATION_HISTOGRAM && job->group_count == 0;
-    const uint64_t bins = !has_bins ? job->range_bins : job->is_automatic ? 0 : job->binning.bins;
+    const struct store_memory memory =
+        store->memory ? store->memory(job) : (struct store_memory){.bins = 0};
     const uint64_t values = job->value_count > 0 ? job->value_count : 1;
     uint64_t buffers_max = 0;
 
-    for (size_t i = 0; i < values; i++)
-        has_table = has_table || element_is_name(&job->columns[i].element);
     if (chunk_bytes == 0)
         chunk_bytes = MEMORY_PLAN_CHUNK;
     *needs = (struct memory_needs){
         .threads = engine_useful_workers(threads, chunk_bytes, input_bytes),
-        .bins = bins,
+        .bins = memory.bins,
         .shared =
-            bins * values * (resources_limit_mapped() ? MEMORY_PLAN_BIN_MAPPED : MEMORY_PLAN_BIN),
+            memory.bins * (resources_limit_mapped() ? MEMORY_PLAN_BIN_MAPPED : MEMORY_PLAN_BIN),
         .thread = chunk_bytes + MEMORY_PLAN_THREAD,
         .table = job->buffer_bytes,
     };
@@ -145,12 +141,13 @@ void memory_plan_needs(struct memory_needs *needs, const struct job *job, unsign
             MEMORY_PLAN_WAITING * chunk_bytes +
             MEMORY_PLAN_DECODERS *
                 (MEMORY_PLAN_DECODER + (decoding_bytes > 0 ? decoding_bytes : MEMORY_PLAN_WINDOW));
-    if (has_table) {
+    if (memory.has_table) {
         needs->thread += values * MEMORY_PLAN_WRITER;
         needs->table_per_thread = values * MEMORY_PLAN_BLOCKS * (job_has_texts(job) ? 2 : 1);
     }
-    if (has_bins || (has_table && job->group_count == 0)) { /* bins, or windows of uniq */
-        const bool is_private = has_bins && bins * sizeof(uint32_t) <= MEMORY_PLAN_PRIVATE;
+    if (memory.has_counters) {
+        const bool is_private =
+            !memory.has_table && memory.bins * sizeof(uint32_t) <= MEMORY_PLAN_PRIVATE;
         needs->buffers = job->has_weights ? MEMORY_PLAN_WEIGHTED
                          : is_private     ? MEMORY_PLAN_PRIVATE
                                           : MEMORY_PLAN_PARTITIONED;

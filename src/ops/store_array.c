@@ -178,10 +178,16 @@ static struct store_size store_array_size(const void *partial)
     return (struct store_size){.counters = histogram->entries};
 }
 
+static struct store_memory store_array_memory(const struct job *job)
+{
+    return (struct store_memory){.has_counters = true, .bins = job->binning.bins};
+}
+
 const struct store store_array = {
     .create = histogram_create,
     .finalize = histogram_finalize,
     .destroy = histogram_destroy,
+    .memory = store_array_memory,
     .size = store_array_size,
     .local_bytes = sizeof(struct store_array_local),
     .local_open = store_array_open,

@@ -160,10 +160,25 @@ static enum status store_columns_load(struct state_reader *state, const struct j
     return STATUS_OK;
 }
 
+static struct store_memory store_columns_memory(const struct job *job)
+{
+    struct store_memory all = {.bins = 0};
+
+    for (size_t i = 0; i < job->value_count; i++) {
+        const struct store *store = store_of(&job->singles[i]);
+        const struct store_memory one = store->memory(&job->singles[i]);
+        all.has_table = all.has_table || one.has_table;
+        all.has_counters = all.has_counters || one.has_counters;
+        all.bins += one.bins;
+    }
+    return all;
+}
+
 const struct store store_columns = {
     .create = store_columns_create,
     .finalize = store_columns_finalize,
     .destroy = store_columns_destroy,
+    .memory = store_columns_memory,
     .local_bytes = sizeof(struct store_columns_local),
     .local_open = store_columns_open,
     .local_absorb = store_columns_absorb,

@@ -375,10 +375,16 @@ static struct store_size store_groups_size(const void *partial)
     return (struct store_size){.rows = table_rows_about(groups->table)};
 }
 
+static struct store_memory store_groups_memory(const struct job *job)
+{
+    return (struct store_memory){.has_table = true, .bins = job->range_bins};
+}
+
 const struct store store_groups = {
     .create = groups_create,
     .finalize = groups_finalize,
     .destroy = groups_destroy,
+    .memory = store_groups_memory,
     .size = store_groups_size,
     .local_bytes = sizeof(struct store_groups_local),
     .local_open = store_groups_open,

@@ -143,10 +143,17 @@ static struct store_size store_scalar_size(const void *partial)
     return scalar->uniq ? uniq_size(scalar->uniq) : (struct store_size){.rows = 0};
 }
 
+static struct store_memory store_scalar_memory(const struct job *job)
+{
+    const bool has_table = job->reductions.needs & REDUCTIONS_NEED_TABLE;
+    return (struct store_memory){.has_table = has_table, .has_counters = has_table};
+}
+
 const struct store store_scalar = {
     .create = scalar_create,
     .finalize = scalar_finalize,
     .destroy = scalar_destroy,
+    .memory = store_scalar_memory,
     .size = store_scalar_size,
     .local_bytes = sizeof(struct store_scalar_local),
     .local_open = store_scalar_open,

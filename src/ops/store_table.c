@@ -268,10 +268,16 @@ static enum status store_table_check(const void *partial, struct failure *failur
     return table_check(((const struct uniq *)partial)->table, failure);
 }
 
+static struct store_memory store_table_memory(const struct job *job)
+{
+    return (struct store_memory){.has_table = true, .has_counters = true, .bins = job->range_bins};
+}
+
 const struct store store_table = {
     .create = uniq_create,
     .finalize = uniq_finalize,
     .destroy = uniq_destroy,
+    .memory = store_table_memory,
     .size = uniq_size,
     .local_bytes = sizeof(struct store_table_local),
     .local_open = store_table_open,

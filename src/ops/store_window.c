@@ -133,10 +133,17 @@ static uint64_t store_window_elements(const void *partial)
     return ((const struct growing_histogram *)partial)->elements;
 }
 
+static struct store_memory store_window_memory(const struct job *job)
+{
+    (void)job;
+    return (struct store_memory){.has_counters = true};
+}
+
 const struct store store_window = {
     .create = growing_histogram_create,
     .finalize = growing_histogram_finalize,
     .destroy = growing_histogram_destroy,
+    .memory = store_window_memory,
     .local_bytes = sizeof(struct store_window_local),
     .local_open = store_window_open,
     .local_absorb = store_window_absorb,

@@ -34,6 +34,13 @@ struct store_size {
     uint64_t rows;     /* of tables */
 };
 
+/* What a store keeps in memory. */
+struct store_memory {
+    bool has_table;    /* of rows, which grows */
+    bool has_counters; /* arrays of counters, of each thread as well */
+    uint64_t bins;     /* of the shared array, of 64 bits each; 0: it grows */
+};
+
 struct store {
     /*
      * The partial. All stores have these three.
@@ -47,6 +54,8 @@ struct store {
      *
      * destroy: frees a partial; NULL is allowed.
      *
+     * memory: what partials of a job and their local states have; NULL: next to nothing. Pure.
+     *
      * size: that of the result of a device which has counted what the partial has by now. Not all
      * stores have it: NULL means a few numbers. Thread-safe while threads add.
      */
@@ -54,6 +63,7 @@ struct store {
     enum status (*finalize)(void *partial, const struct job *job, uint64_t elements,
                             struct failure *failure);
     void (*destroy)(void *partial);
+    struct store_memory (*memory)(const struct job *job);
     struct store_size (*size)(const void *partial);
     /*
      * Of a filter, which writes its result in stream order while it runs. connect: gives the

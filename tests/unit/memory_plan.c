@@ -131,13 +131,23 @@ static void test_plenty(const char *what, const struct job *job)
 
 int main(void)
 {
+    static struct job pair[] = {
+        {.operation = OPERATION_REDUCE, .value_count = 1},
+        {.operation = OPERATION_REDUCE, .value_count = 1, .element.kind = KIND_TEXT},
+    };
     static const struct job jobs[] = {
         {.operation = OPERATION_HISTOGRAM, .binning.bins = 100},
         {.operation = OPERATION_HISTOGRAM, .binning.bins = 5000000},
         {.operation = OPERATION_HISTOGRAM, .binning.bins = 5000000, .has_weights = true},
         {.operation = OPERATION_UNIQ},
-        {.operation = OPERATION_UNIQ, .value_count = 1, .columns[0].element.kind = KIND_TEXT},
-        {.operation = OPERATION_REDUCE, .value_count = 2, .columns[1].element.kind = KIND_TEXT},
+        {.operation = OPERATION_UNIQ,
+         .value_count = 1,
+         .element.kind = KIND_TEXT,
+         .columns[0].element.kind = KIND_TEXT},
+        {.operation = OPERATION_REDUCE,
+         .value_count = 2,
+         .columns[1].element.kind = KIND_TEXT,
+         .singles = pair},
         {.operation = OPERATION_REDUCE, .reductions.needs = REDUCTIONS_NEED_TABLE},
         {.operation = OPERATION_REDUCE},
         {.operation = OPERATION_REDUCE, .value_count = 1, .group_count = 1},
