@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times the commands of README.md's table of times, and prints the table with what it has measured.
+"""Times the commands of the table of tasks in README.md beside it, and prints the table with what it has measured.
 
 usage: readme.py GPUHIST DIRECTORY [ROUNDS]
 
@@ -101,7 +101,7 @@ def show(seconds):
 def main():
     program, directory = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
-    readme = (HERE.parent / "README.md").read_text()
+    readme = (HERE / "README.md").read_text()
     table = readme[readme.index("| task | command | CPU time | wall time |"):]
     table = table[:table.index("\n\n")].splitlines()
     directory.mkdir(exist_ok=True)

@@ -1,6 +1,6 @@
-"""The tasks of README: each command of its tables, as it stands there, prints what Python works out here.
+"""The tasks of the documents: each command of their tables, as it stands there, prints what Python works out here.
 
-usage: tasks.py GPUHIST README
+usage: tasks.py GPUHIST DOCUMENT...
 
 The commands run in a directory with the files that they name, whose rows are drawn. A task without an
 answer here is an error, and so is an answer without a task.
@@ -153,26 +153,26 @@ def check_map(files):
 
 # The task, and what its command prints: nothing if it writes a file that is right.
 ANSWERS = {
-    "which HTTP statuses, how often, all files at once":
+    "count each HTTP status in all logs, rotated or not":
         lambda files: counts(row.status for log in files.logs for row in log),
-    "the addresses with most requests":
+    "the 10 IP addresses with the most requests":
         lambda files: top((row.client for row in files.log), ipaddress.ip_address),
-    "requests of each minute": lambda files: counts(floored(row, 60) for row in files.log),
-    "the 99th percentile of a time in each status":
+    "requests per minute": lambda files: counts(floored(row, 60) for row in files.log),
+    "99th percentile of the response time per status":
         lambda files: lines((status, quantile(ms, 99)) for status, ms in
                             groups(files.log, lambda row: row.status, lambda row: row.ms)),
-    "the same of JSON lines":
+    "the same from JSON Lines":
         lambda files: lines((status, quantile(ms, 99)) for status, ms in
                             groups(files.log, lambda row: row.status, lambda row: row.ms)),
-    "of each path in logfmt":
+    "the same per path from logfmt":
         lambda files: lines((path, quantile(ms, 99)) for path, ms in
                             groups(files.log, lambda row: row.path + " x", lambda row: row.ms)),
-    "statuses from 13:00 UTC on, from eight .gz":
+    "statuses since 13:00 UTC, from eight .gz files":
         lambda files: counts(row.status for log in files.logs[1:] for row in log if row.at >= NOW - 3600),
-    "a table of the statuses by hour":
+    "statuses per hour":
         lambda files: lines((*pair, number) for pair, number in
                             sorted(collections.Counter((floored(row, 3600), row.status) for row in files.log).items())),
-    "different clients of each day of the server":
+    "distinct clients per day, in the server's time":
         lambda files: lines((day.rstrip("Z"), len(set(clients))) for day, clients in
                             groups(files.log, lambda row: floored(row, 86400), lambda row: row.client)),
     "the most frequent paths": lambda files: top(row.path for row in files.log),
@@ -180,7 +180,7 @@ ANSWERS = {
         lambda files: lines((status, sum(sizes)) for status, sizes in
                             groups((row for row in files.log if row.bytes is not None),
                                    lambda row: row.status, lambda row: row.bytes)),
-    "those that took longer than 100 ms":
+    "failed requests that took longer than 100 ms":
         lambda files: f"{sum(row.status >= 500 and row.ms > 100 for row in files.log)}\n",
     "failed requests": lambda files: f"{sum(row.status >= 500 for row in files.log)}\n",
     "sums of three columns of a CSV file":
@@ -189,22 +189,22 @@ ANSWERS = {
                              ("price", f"{sum(row.price for row in files.log) / 100:.2f}")]),
     "median and 99th percentile of a column":
         lambda files: lines((percent, quantile([row.ms for row in files.log], percent)) for percent in (50, 99)),
-    "latencies from JSON lines: how often each occurs":
+    "histogram of latencies from JSON Lines":
         lambda files: lines((*edges, number) for edges, number in
                             sorted(collections.Counter(bin_of(row.ms) for row in files.log).items())),
-    "ten equal bins of all values": lambda files: equal_bins(files.times, 10),
-    "the most frequent of any 64-bit ids": lambda files: top(files.ids),
-    "an array of NumPy in, one out": check_array,
-    "a picture for a report": check_map,
+    "ten equal-width bins over all values": lambda files: equal_bins(files.times, 10),
+    "the most frequent 64-bit ids": lambda files: top(files.ids),
+    "a NumPy array in, one out": check_array,
+    "an SVG image for a report": check_map,
 }
 
 
-# --- README --------------------------------------------------------------------------------------
+# --- the documents -------------------------------------------------------------------------------
 
-def tasks_of(readme):
-    """The rows of the tables with these two columns alone."""
+def tasks_of(document):
+    """The rows of the tables with only these two columns."""
     inside = False
-    with open(readme, encoding="utf-8") as file:
+    with open(document, encoding="utf-8") as file:
         for line in file:
             inside = line.startswith("|") and (inside or line == "| task | command |\n")
             found = re.fullmatch(r"\| (.+?) \| `(.+)` \|\n", line) if inside else None
@@ -225,8 +225,8 @@ def check_task(gpuhist, files, task, command):
 
 
 def main():
-    gpuhist, readme = map(os.path.abspath, sys.argv[1:])
-    tasks = list(tasks_of(readme))
+    gpuhist, *documents = map(os.path.abspath, sys.argv[1:])
+    tasks = [task for document in documents for task in tasks_of(document)]
     if sorted(task for task, _ in tasks) != sorted(ANSWERS):
         sys.exit(f"tasks with no answer, or answers with no task: {set(ANSWERS) ^ {task for task, _ in tasks}}")
     with tempfile.TemporaryDirectory() as directory:
