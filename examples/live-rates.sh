@@ -31,10 +31,12 @@ sample=$(mktemp -d)
 trap 'rm -rf "$sample"' EXIT
 line='192.0.2.1 - - [01/May/2025:10:00:00 +0000] "GET / HTTP/1.1" %d 512\n'
 
-# Writes the given statuses to the log, and waits until they are counted.
+# Writes the given statuses to the log, at once, and waits until they are counted.
 write() {
+    local text
     # shellcheck disable=SC2059  # the line is a format
-    printf "$line" "$@" >>"$sample/log"
+    text=$(printf "$line" "$@")
+    printf '%s\n' "$text" >>"$sample/log" # one write; a printf with many arguments makes one for each
     lines=$((lines + $#))
     until [ "$(awk '{ n += $2 } END { print n + 0 }' "$sample/rates")" = $lines ]; do
         kill -0 $counter
