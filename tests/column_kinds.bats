@@ -237,7 +237,6 @@ END
     cd "$BATS_TEST_TMPDIR"
     echo 7 >in
     refused 2 "and, or and xor are of the bits of integers" reduce xor -f 1:time
-    refused 2 "--interpolate does not go with times" reduce median --interpolate -f 1:time
     refused 2 "--format gnuplot does not go with times" -f 1:time --format gnuplot
     refused 2 "histogram does not take columns of texts: uniq, reduce distinct, --by and --where do" -f 1:text
     refused 2 "reduce of addresses takes count and distinct alone" reduce min -f 1:ip

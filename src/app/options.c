@@ -350,10 +350,8 @@ static enum status options_set_reductions(struct options *options, const char *o
 {
     enum reductions_parsed parsed = REDUCTIONS_NO_LIST;
     bool has_bits = !options->has_decimals;
-    bool has_times = false;
     for (size_t i = 0; i < options->field.count; i++) {
         const struct kind *kind = options->field.list[i].kind;
-        has_times = has_times || options_is_time(&options->field.list[i]);
         has_bits = has_bits && kind_is_number(kind, false);
     }
 
@@ -375,8 +373,6 @@ static enum status options_set_reductions(struct options *options, const char *o
         return status_fail(failure, STATUS_USAGE,
                            "and, or and xor are of the bits of integers: they do not go with "
                            "decimals and times");
-    if (has_times && options->interpolate)
-        return status_fail(failure, STATUS_USAGE, "--interpolate does not go with times");
     return STATUS_OK;
 }
 

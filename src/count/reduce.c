@@ -26,6 +26,24 @@ static size_t reduce_write_key(char *out, const struct element *element, uint64_
     return element_write(out, element, element_value(element, key));
 }
 
+/*
+ * Writes the time that is number / denominator of the element's unit, rounded to a unit, half to
+ * even. The denominator is below 2^64.
+ */
+static size_t reduce_write_time(char *out, const struct element *element, __int128 number,
+                                uint64_t denominator)
+{
+    __int128 time = number / (__int128)denominator;
+    __int128 rest = number % (__int128)denominator;
+
+    if (rest < 0) { /* round towards minus infinity, then up by the rest */
+        time--;
+        rest += denominator;
+    }
+    time += 2 * rest > (__int128)denominator || (2 * rest == (__int128)denominator && time % 2 != 0);
+    return element_write(out, element, time);
+}
+
 /* Writes the value of a reduction that needs no table. */
 static size_t reduce_write_value(char *out, const struct accumulators *accumulators,
                                  const uint64_t *row, enum reduction_id id)
@@ -56,6 +74,8 @@ static size_t reduce_write_value(char *out, const struct accumulators *accumulat
                                   ? decimal_write_places(out, magnitude, element->decimals)
                                   : decimal_write_128(out, magnitude));
     }
+    if (id == REDUCTION_MEAN && element_is_time(element))
+        return reduce_write_time(out, element, (__int128)sum, count);
     wide_scale(&denominator, scale);
     if (id == REDUCTION_MEAN)
         return ratio_write(out, is_negative, &numerator, &denominator, false);
@@ -91,11 +111,15 @@ static __int128 reduce_interpolate(const struct percentage *percentage,
     return low * (__int128)*denominator + (high - low) * (__int128)above;
 }
 
-/* Writes a number of so many 1 / denominator of the element's unit: in full if it is one of these.
+/*
+ * Writes a number of so many 1 / denominator of the element's unit: in full if it is one of these.
+ * Values that are times are rounded to a unit.
  */
 static size_t reduce_write_quotient(char *out, const struct element *element, __int128 number,
                                     uint64_t denominator, bool is_value)
 {
+    if (is_value && element_is_time(element))
+        return reduce_write_time(out, element, number, denominator);
     if (number % (__int128)denominator == 0 && is_value)
         return element_write(out, element, number / (__int128)denominator);
     if (number % (__int128)denominator == 0)

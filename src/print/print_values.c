@@ -54,7 +54,7 @@ static struct print_column print_values_value(const struct job *job, size_t i)
     return (struct print_column){
         .words = {reduction->name},
         .is_text = kind_rows[job->element.kind].scale == KIND_INSTANTS &&
-                   (id == REDUCTION_MIN || id == REDUCTION_MAX ||
+                   (id == REDUCTION_MIN || id == REDUCTION_MAX || id == REDUCTION_MEAN ||
                     (id > REDUCTION_DISTINCT && id != REDUCTION_IQR)), /* is one of them */
     };
 }
