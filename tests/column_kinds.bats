@@ -16,7 +16,7 @@ load helpers
         run --separate-stderr gpuhist reduce sum "${@:3}" in
         assert_failed "$1" "$2"
     }
-    kinds="is no kind: int hex .N s ms us ns bytes ibytes time localtime ip text, or with a width int/100 time/15m ip/24"
+    kinds="is no kind: int hex .N s ms us ns bytes ibytes time localtime ip text, or with a width int/100 time/15m time/hour-of-day ip/24"
     for column in ms:blob ms:.x ms:.19 ms:float ms:Int/5 ms:time:1m 1:text:1 ms:int/x ms:int/0 ms:time.3/15x \
         1:localtime/day status:ip/200 status:text/2; do
         refused 1 "in: '${column##*:}' $kinds (its header has no field '$column')" --csv -f "$column"

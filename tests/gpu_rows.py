@@ -65,6 +65,16 @@ def draw_hour(rng):
     return text, time.strftime("%Y-%m-%dT%H:00:00Z")
 
 
+def draw_weekday(rng):
+    text, time, _ = draw_instant(rng)
+    return text, time.isoweekday()
+
+
+def draw_local_hour(rng):
+    text, _, local = draw_instant(rng)
+    return text, local.hour
+
+
 def draw_local(rng):
     text, _, local = draw_instant(rng)
     return text, local.strftime("%Y-%m-%dT%H:%M:%S")
@@ -89,7 +99,7 @@ def network_of(address):
 
 
 KINDS = {"ip": draw_address, "ip/24/48": draw_network, "int": draw_integer, "int/100": draw_bucket, ".3": draw_fixed, "time": draw_time, "time/1h": draw_hour,
-         "localtime": draw_local}
+         "localtime": draw_local, "time/day-of-week": draw_weekday, "localtime/hour-of-day": draw_local_hour}
 
 
 def shown(kind, value):
@@ -102,7 +112,7 @@ def order(kind, value):
     if "ip" in kind:
         network = ipaddress.ip_network(value)
         return network.version, int(network.network_address)
-    return EPOCH.__class__.fromisoformat(value.rstrip("Z")) if "time" in kind else value
+    return EPOCH.__class__.fromisoformat(value.rstrip("Z")) if isinstance(value, str) else value
 
 
 # --- inputs --------------------------------------------------------------------------------------

@@ -79,6 +79,9 @@ TIMES = (rf"\[?(?P<d>\d{{4}}-\d\d-\d\d)(?:[Tt ](?P<t>\d\d:\d\d(?::\d\d)?)(?P<f>[
          r"\[?(?P<s>[+-]?(?:\d+\.?\d*|\.\d+))\]?")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 TIME_WIDTHS = ("1s", "15m", "h", "7h", "1d", "1w", "2w", "1mo", "3mo", "1y", "10y")
+CYCLES = {"minute-of-day": lambda time: time.hour * 60 + time.minute, "hour-of-day": lambda time: time.hour,
+          "day-of-week": lambda time: time.isoweekday(), "day-of-month": lambda time: time.day,
+          "month-of-year": lambda time: time.month}
 
 
 def read_time(token, kind, digits):
@@ -114,7 +117,9 @@ def read_time(token, kind, digits):
 
 
 def floor_time(value, width, digits):
-    """Where the bucket of a time begins."""
+    """Where the bucket of a time begins, or its number in a cycle."""
+    if width in CYCLES:
+        return CYCLES[width](EPOCH + datetime.timedelta(seconds=value // 10**digits))
     count, unit = re.fullmatch(r"(\d*)([a-z]+)", width).groups()
     count, scale = int(count or 1), 10**digits
     if unit in UNITS:
@@ -197,6 +202,9 @@ class Use:
     def is_number(self):
         return self.kind not in KINDS
 
+    def is_cycle(self):
+        return self.kind in ("time", "localtime") and self.width in CYCLES
+
     def is_bound(self):
         """Whether values have bins, and can be reduced."""
         return self.kind not in ("ip", "text")
@@ -219,6 +227,8 @@ class Use:
             return os.fsdecode(key)
         if self.kind == "ip":
             return write_address(key, self.width)
+        if self.is_cycle():
+            return str(key)
         return write_time(key, self.kind, self.decimals) if self.kind in KINDS else written(key, self.decimals)
 
     def write_tsv(self, key):
@@ -345,7 +355,9 @@ class Text:
         text = self.name(index)
         width = rng.choice((None, None, None, 1, 7, 25, 10**decimals)) if not is_value else None
         if kind in KINDS:
-            width = rng.choice((None, *{"ip": ("24", "16/64", "24/48", "0/0", "32/128"), "text": ()}.get(kind, TIME_WIDTHS)))
+            widths = {"ip": ("24", "16/64", "24/48", "0/0", "32/128"), "text": ()}.get(kind, (*TIME_WIDTHS, *CYCLES))
+            width = rng.choice((None, *widths))
+            decimals = 0 if width in CYCLES else decimals
         made = Use(self, index, text, kind, decimals, width, element)
         self.uses.append(made)
         return made
@@ -790,6 +802,9 @@ def draw_bins(rng, use, rows):
     text = use.write
     if form == 6:
         return ["--range", "auto", "--bins", rng.choice(("1", "2", "10", "64", "1000"))]
+    if use.is_cycle():
+        return rng.choice(([], ["--width", rng.choice("157")], ["--bins", "40"], ["--log2"],
+                           ["--range", f"{low}:{high}", "--width", "3"], ["--edges", f"{low},{high + 1}"]))
     if not use.is_number():
         width = rng.choice(("15m", "1h", "h", "1d", "90"))
         width = rng.choice((1, 10)) if high - low < 2000 * 10**use.decimals and use.decimals == 0 else width

@@ -57,6 +57,8 @@ KINDS = {
     ":time/9h": instant,
     ":time/2w": instant,
     ":time/1mo": instant,
+    ":time/day-of-week": instant,
+    ":localtime/hour-of-day": instant,
     ":localtime": instant,
     ":localtime/1d": instant,
     ":ip": lambda rng: f"10.0.{rng.randrange(3)}.{rng.randrange(3)}",

@@ -31,7 +31,7 @@ const struct kind *options_default_kind(const struct options *options)
 
 bool options_is_time(const struct options_column *column)
 {
-    return column->kind && column->kind->scale == KIND_INSTANTS;
+    return column->kind && column->kind->notation == TEXT_TIME;
 }
 
 bool options_is_text(const struct options_column *column)
@@ -93,7 +93,7 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
         found.width = (struct kind_width){.prefix = {32, 128}};
         if (slash && (!kind->parse_width || !kind->parse_width(kind, slash + 1, length - bytes - 1,
                                                                found.decimals, &found.width)))
-            return false;
+            continue;
         *column = found;
         return true;
     }

@@ -74,7 +74,7 @@ static enum status options_make_column(const struct options *options, const stru
     column->element.bytes = kind->words > 1 ? kind->words * 8 : column->element.bytes;
     column->element.prefix = from->width.prefix;
     column->notation = kind->notation;
-    if (kind->scale == KIND_INSTANTS && options->time_format_text)
+    if (kind->notation == TEXT_TIME && options->time_format_text)
         column->time_format = &options->time_format;
     return STATUS_OK;
 }

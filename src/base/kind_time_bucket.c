@@ -56,3 +56,25 @@ bool kind_time_bucket_parse(const char *text, size_t bytes, unsigned digits,
     }
     return false;
 }
+
+#define KIND_TIME_CYCLE_NAME(id, name) [KIND_TIME_##id] = name,
+static const char *const kind_time_cycle_names[KIND_TIME_CYCLES_END] = {
+    KIND_TIME_CYCLES(KIND_TIME_CYCLE_NAME)};
+
+bool kind_time_cycle_parse(const char *text, size_t bytes, unsigned digits,
+                           struct kind_time_bucket *bucket)
+{
+    for (size_t i = KIND_TIME_NO_CYCLE + 1; i < KIND_TIME_CYCLES_END; i++) {
+        const char *name = kind_time_cycle_names[i];
+        if (strlen(name) != bytes || memcmp(name, text, bytes) != 0)
+            continue;
+        *bucket = (struct kind_time_bucket){.digits = digits, .cycle = (enum kind_time_cycle)i};
+        return true;
+    }
+    return false;
+}
+
+const char *kind_time_cycle_name(enum kind_time_cycle cycle)
+{
+    return kind_time_cycle_names[cycle];
+}

@@ -1,11 +1,14 @@
 /*
- * Buckets of time: fifteen minutes, a day, a month.
+ * Buckets of time: fifteen minutes, a day, a month; and cycles: the hour of the day, whatever day.
  *
  * A bucket of seconds to weeks holds equal times. Those of seconds to days count from
  * 1970-01-01T00:00:00Z, of weeks from Monday 1969-12-29; so of a count that divides a day, each
  * day begins one. Months and years are the calendar's and count from the year 0, so that 3mo are
  * quarters, 10y decades and 100y centuries, 1900 to 1999. Bounds are of UTC, of local times as they
  * are written. A bucket that would begin before the first value that there can be begins with that.
+ *
+ * The bucket of a cycle is a number: the minute (0 to 1439) or hour (0 to 23) of the day, the day
+ * of the week (1 is Monday) or of the month, the month of the year (from 1).
  *
  * All functions are pure and thread-safe. That which a GPU needs is compiled for host and device.
  */
@@ -18,11 +21,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* X(ID, name). */
+#define KIND_TIME_CYCLES(X)           \
+    X(MINUTE_OF_DAY, "minute-of-day") \
+    X(HOUR_OF_DAY, "hour-of-day")     \
+    X(DAY_OF_WEEK, "day-of-week")     \
+    X(DAY_OF_MONTH, "day-of-month")   \
+    X(MONTH_OF_YEAR, "month-of-year")
+
+enum kind_time_cycle {
+    KIND_TIME_NO_CYCLE,
+#define KIND_TIME_CYCLE_ENUM(id, name) KIND_TIME_##id,
+    KIND_TIME_CYCLES(KIND_TIME_CYCLE_ENUM)
+#undef KIND_TIME_CYCLE_ENUM
+        KIND_TIME_CYCLES_END /* one more than the last */
+};
+
 struct kind_time_bucket {
-    unsigned digits; /* of a second: the unit of values */
-    int64_t width;   /* in units; 0: it is of months */
-    int64_t phase;   /* in units from 1970 to the first begin, less than the width */
-    unsigned months; /* at most 120000 */
+    unsigned digits;            /* of a second: the unit of values */
+    enum kind_time_cycle cycle; /* the next ones are of buckets that are none of it */
+    int64_t width;              /* in units; 0: it is of months */
+    int64_t phase;              /* in units from 1970 to the first begin, less than the width */
+    unsigned months;            /* at most 120000 */
 };
 
 /*
@@ -32,13 +52,45 @@ struct kind_time_bucket {
 bool kind_time_bucket_parse(const char *text, size_t bytes, unsigned digits,
                             struct kind_time_bucket *bucket);
 
-/* Returns where the bucket of a value begins. */
+/* Reads all of text[0..bytes), the name of a cycle, of values in units of 10^-digits seconds. */
+bool kind_time_cycle_parse(const char *text, size_t bytes, unsigned digits,
+                           struct kind_time_bucket *bucket);
+
+/* Returns the name of a cycle, a constant string. */
+const char *kind_time_cycle_name(enum kind_time_cycle cycle);
+
+/* Returns whether values are floored, or numbers of a cycle. */
+HOST_DEVICE_INLINE bool kind_time_bucket_is_set(const struct kind_time_bucket *bucket)
+{
+    return bucket->width > 0 || bucket->months > 0 || bucket->cycle != KIND_TIME_NO_CYCLE;
+}
+
+/* Returns the number of a second since 1970 in a cycle. */
+HOST_DEVICE_INLINE int64_t kind_time_cycle_find(enum kind_time_cycle cycle, int64_t second)
+{
+    const int64_t day = kind_time_divide(second, KIND_TIME_DAY);
+    const int64_t minute = (second - day * KIND_TIME_DAY) / 60;
+
+    if (cycle == KIND_TIME_MINUTE_OF_DAY)
+        return minute;
+    if (cycle == KIND_TIME_HOUR_OF_DAY)
+        return minute / 60;
+    if (cycle == KIND_TIME_DAY_OF_WEEK) /* 1970-01-01 was a Thursday */
+        return day + 3 - kind_time_divide(day + 3, 7) * 7 + 1;
+    const struct kind_time_date date = kind_time_find_date(day);
+    return cycle == KIND_TIME_DAY_OF_MONTH ? date.day : date.month;
+}
+
+/* Returns where the bucket of a value begins, or its number in the cycle. */
 HOST_DEVICE_INLINE int64_t kind_time_bucket_floor(const struct kind_time_bucket *bucket,
                                                   int64_t value)
 {
     int64_t first; /* value of a time */
     int64_t begin;
 
+    if (bucket->cycle != KIND_TIME_NO_CYCLE)
+        return kind_time_cycle_find(bucket->cycle, kind_time_divide(value, (int64_t)decimal_power(
+                                                                               bucket->digits)));
     if (!kind_time_scale(bucket->digits, KIND_TIME_FIRST_SECOND, 0, &first))
         first = INT64_MIN;
     if (bucket->months > 0) {

@@ -40,7 +40,8 @@ static size_t reduce_write_time(char *out, const struct element *element, __int1
         time--;
         rest += denominator;
     }
-    time += 2 * rest > (__int128)denominator || (2 * rest == (__int128)denominator && time % 2 != 0);
+    time +=
+        2 * rest > (__int128)denominator || (2 * rest == (__int128)denominator && time % 2 != 0);
     return element_write(out, element, time);
 }
 

@@ -61,6 +61,12 @@ static inline bool element_is_time(const struct element *element)
     return kind_rows[element->kind].scale == KIND_INSTANTS;
 }
 
+/* Whether values are read from times: they are these, or numbers of a cycle. Pure. */
+static inline bool element_is_of_time(const struct element *element)
+{
+    return kind_rows[element->kind].notation == TEXT_TIME;
+}
+
 /* Whether keys are wide: of two words. Pure. */
 static inline bool element_is_wide(const struct element *element)
 {

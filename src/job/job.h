@@ -77,10 +77,10 @@ struct column {
     const char *where; /* its number or name as typed, or TYPE@OFFSET; NULL: not named; not owned */
 };
 
-/* Returns whether times are floored to buckets. Pure. */
+/* Returns whether times are floored to buckets, or numbers of a cycle. Pure. */
 static inline bool column_has_bucket(const struct column *column)
 {
-    return column->width.bucket.width > 0 || column->width.bucket.months > 0;
+    return kind_time_bucket_is_set(&column->width.bucket);
 }
 
 /* Returns how many words of 64 bits a column's keys have. Pure. */

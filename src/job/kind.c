@@ -159,6 +159,20 @@ static void kind_format_time_width(char out[KIND_WIDTH_SIZE], const struct eleme
                  (long long)(bucket->width / (bucket->phase > 0 ? week : second)));
 }
 
+static bool kind_parse_cycle(const struct kind *kind, const char *text, size_t bytes,
+                             unsigned decimals, struct kind_width *width)
+{
+    (void)kind;
+    return kind_time_cycle_parse(text, bytes, decimals, &width->bucket);
+}
+
+static void kind_format_cycle(char out[KIND_WIDTH_SIZE], const struct element *element,
+                              const struct kind_width *width)
+{
+    (void)element;
+    snprintf(out, KIND_WIDTH_SIZE, "/%s", kind_time_cycle_name(width->bucket.cycle));
+}
+
 /* --- addresses -------------------------------------------------------------------------------- */
 
 static bool kind_parse_address(const struct column *column, const struct kind_text *text,
@@ -259,6 +273,13 @@ static bool kind_parse_unknown(const struct column *column, const struct kind_te
     .parse = kind_parse_time, .write = kind_write_time, .read = kind_read_time,                \
     .parse_width = kind_parse_time_width, .format_width = kind_format_time_width
 
+#define KIND_OF_CYCLES                                                                       \
+    .words = 1, .type = "i64", .notation = TEXT_TIME, .scale = KIND_NUMBERS, .noun = "time", \
+    .value = "a number such as 9 (days of the week are 1, Monday, to 7)", .hint = "",        \
+    .pair = "two integers such as 9 and 17", .list = "integers such as 1,2,3",               \
+    .parse = kind_parse_time, .write = kind_write_number, .read = kind_read_number,          \
+    .parse_width = kind_parse_cycle, .format_width = kind_format_cycle
+
 const struct kind kind_rows[KINDS + 1] = {
     [KIND_INT] = {.name = "int", .notation = TEXT_INTEGERS, KIND_OF_INTEGERS},
     [KIND_HEX] = {.name = "hex", .notation = TEXT_HEX, KIND_OF_INTEGERS},
@@ -280,6 +301,8 @@ const struct kind kind_rows[KINDS + 1] = {
     [KIND_IBYTES] = {.name = "ibytes", .unit = 1024, .difference = KIND_IBYTES, KIND_OF_SIZES},
     [KIND_TIME] = {.name = "time", KIND_OF_INSTANTS},
     [KIND_LOCAL_TIME] = {.name = "localtime", .is_local = true, KIND_OF_INSTANTS},
+    [KIND_TIME_CYCLE] = {.name = "time", KIND_OF_CYCLES},
+    [KIND_LOCAL_TIME_CYCLE] = {.name = "localtime", .is_local = true, KIND_OF_CYCLES},
     [KIND_IP] = {.name = "ip",
                  .type = "u64",
                  .words = 2,
@@ -320,7 +343,8 @@ const struct kind *kind_find_units(const char *text, size_t bytes)
     for (size_t i = 0; i < KINDS && has_unit; i++) {
         const struct element element = {.kind = (enum kind_id)i};
         const struct kind *kind = &kind_rows[i];
-        if (kind->parse && kind->scale == KIND_NUMBERS && kind->read(&element, text, bytes, &value))
+        if (kind->notation == TEXT_OTHER && kind->scale == KIND_NUMBERS &&
+            kind->read(&element, text, bytes, &value))
             return kind;
     }
     return NULL;
@@ -330,7 +354,13 @@ void kind_names(char out[KIND_NAMES_SIZE])
 {
     size_t used = 0;
 
-    for (size_t i = 0; i < KINDS; i++)
+    for (size_t i = 0; i < KINDS; i++) {
+        bool is_repeated = false;
+        for (size_t before = 0; before < i; before++)
+            is_repeated = is_repeated || strcmp(kind_rows[i].name, kind_rows[before].name) == 0;
+        if (is_repeated)
+            continue;
         used += (size_t)snprintf(out + used, KIND_NAMES_SIZE - used, "%s%s", i > 0 ? " " : "",
                                  *kind_rows[i].name ? kind_rows[i].name : ".N");
+    }
 }

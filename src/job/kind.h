@@ -42,7 +42,10 @@ struct kind_text {
     struct kind_guesses *guesses; /* counts the value, if it is one of them */
 };
 
-/* A row of the table. The first one is what an element of zeros has. */
+/*
+ * A row of the table. The first one is what an element of zeros has. Of several rows of one name,
+ * the first that reads the typed width is meant; without a width, the first.
+ */
 enum kind_id {
     KIND_INT,
     KIND_HEX,
@@ -55,6 +58,8 @@ enum kind_id {
     KIND_IBYTES,
     KIND_TIME,
     KIND_LOCAL_TIME,
+    KIND_TIME_CYCLE, /* the number of a time in a cycle, by a width of its own */
+    KIND_LOCAL_TIME_CYCLE,
     KIND_IP,
     KIND_TEXT,
     KINDS,                /* the number of kinds that can be typed */
@@ -71,7 +76,7 @@ enum kind_scale {
 /* What values are floored to. Zeros: they are not. */
 struct kind_width {
     uint64_t units;                 /* numbers: multiples of it */
-    struct kind_time_bucket bucket; /* instants */
+    struct kind_time_bucket bucket; /* what is read from times */
     struct kind_ip_prefix
         prefix; /* addresses: the bits that are kept; none is dropped by 32, 128 */
 };
@@ -91,7 +96,7 @@ struct kind {
     enum text_notation notation; /* how text is read */
     enum kind_scale scale;
     enum kind_id difference; /* the kind of the difference of two values, unless they are names */
-    bool is_local;           /* instants, as they were written somewhere */
+    bool is_local;           /* read from times, as they were written somewhere */
     bool has_dictionary; /* keys are the numbers of texts in the job's dictionary, or their ranks */
 
     /*

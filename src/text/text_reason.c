@@ -290,7 +290,7 @@ static const char *text_reason_advise_time(const struct text_reading *reading,
 /* Whether values are numbers with units, which their kind reads. */
 static bool text_reason_is_unit(const struct text_reading *reading)
 {
-    return reading->rules->notation > TEXT_OPAQUE &&
+    return reading->rules->notation == TEXT_OTHER &&
            kind_rows[reading->element->kind].scale == KIND_NUMBERS;
 }
 
@@ -368,8 +368,8 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {quoted.is_wrong && after_quotes, text_reason_name_separator(after_quotes, true)},
         {is_indented || (quoted.is_wrong && before != '"'),
          "there are blanks or text around its quotes"},
-        {element_is_time(reading->element) && reading->year > 0, of_year},
-        {element_is_time(reading->element) && !reading->has_format,
+        {element_is_of_time(reading->element) && reading->year > 0, of_year},
+        {element_is_of_time(reading->element) && !reading->has_format,
          text_reason_advise_time(reading, token)},
         {rules->notation > TEXT_OPAQUE, finer},
         {has_fields && text_reason_is_json(is_word ? text : line, is_word ? bytes : length),
@@ -453,7 +453,8 @@ bool text_explain_kind(const char *line, size_t bytes, const char *name, char ou
         (!memmem(line, bytes, name, where) && strspn(name, "-0123456789") != where))
         return false;
     snprintf(out, TEXT_ADVICE_SIZE,
-             "'%.24s' is no kind: %s, or with a width int/100 time/15m ip/24", colon + 1, kinds);
+             "'%.24s' is no kind: %s, or with a width int/100 time/15m time/hour-of-day ip/24",
+             colon + 1, kinds);
     return true;
 }
 
@@ -681,7 +682,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         .is_local = kind_rows[reading->element->kind].is_local,
         .is_cell = true,
     };
-    if (element_is_time(reading->element) && token->bytes > 0 &&
+    if (element_is_of_time(reading->element) && token->bytes > 0 &&
         kind_time_is_out_of_range(&time, begin, token->bytes, token->bytes))
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for times with %u digits of a second",
                  shown, time.digits);
