@@ -25,7 +25,7 @@ operations_of_help() {
         run -0 --separate-stderr gpuhist $operation --help
         [ -z "$stderr" ]
         # shellcheck disable=SC2086
-        [ "$(gpuhist $operation --help | wc -l)" -le 84 ] # one option a line, but two for --format
+        [ "$(gpuhist $operation --help | wc -l)" -le 88 ] # one option a line, but two for --format
         for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
         case $operation in
         '') [[ ${lines[0]} == 'Usage: gpuhist [OPERATION] '* ]] ;;

@@ -261,7 +261,7 @@ END
     assert_failed 2 "--format gnuplot does not go with times"
     run -0 gpuhist uniq -f 1:text --percent --format jsonl in
     refused 2 "can be of kind int or hex alone" uniq -f 1 --weight 1:time
-    refused 2 "^= and *= are for texts" uniq -f 1 --where '1:int^=7'
+    refused 2 "^=, *=, ~ and !~ are for strings" uniq -f 1 --where '1:int^=7'
     refused 2 "is not a time" uniq -f 1 --where '1:time=x'
     refused 2 "is not an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8" uniq -f 1 --where '1:ip=10.0.0.0/33'
     seq 500000 >in
@@ -547,6 +547,45 @@ END
     meets '1:text*=ab' 'index($1, "ab") > 0'
     meets '1:text=abc,z,ab,b' '$1 == "abc" || $1 == "z" || $1 == "ab" || $1 == "b"'
     meets '1:text!=abc,z,ab,b' '!($1 == "abc" || $1 == "z" || $1 == "ab" || $1 == "b")'
+}
+
+@test "--where with regular expressions: of bytes, long strings and escapes, as grep -E has them" {
+    cd "$BATS_TEST_TMPDIR"
+    { printf '%s\n' a ab abc 'a+b' 'x y' /api/v1 /api/v22 $'caf\xc3\xa9' $'\xff' 'a~b' aXXb
+        for i in {1..3000}; do echo "row$((i * 7919 % 3001))"; done; } >in
+    for pattern in '^a' 'b$' '^(ab|/api/v[0-9]+)$' 'a\+b' '[[:digit:]]{2}' '^caf..$' '^.$' '(a|b)c?$' 'row(1|2)[0-9]*7$' \
+        '~' '^row(.)\1'; do
+        for options in '--threads 1' '--threads 3 --chunk-size 4096'; do
+            # shellcheck disable=SC2086
+            gpuhist uniq -f 0:text --where "0~$pattern" $options -q in | sed 's/\t1$//' >found
+            { LC_ALL=C grep -aE -- "$pattern" in || true; } | LC_ALL=C sort | cmp found -
+            # shellcheck disable=SC2086
+            [ "$(gpuhist reduce count --where "0 !~ $pattern" $options -q in)" = \
+                "$(LC_ALL=C grep -avcE -- "$pattern" in)" ]
+        done
+    done
+    gzip -c in >in.gz
+    [ "$(gpuhist count --all --where '0:text~^row1' in.gz)" = "$(grep -c ^row1 in)" ]
+    [ "$(gpuhist count --all --where '0:text~^row1' <in)" = "$(grep -c ^row1 in)" ]
+    { printf 'x%.0s' {1..65535}; echo y; printf 'x%.0s' {1..65535}; echo z; } >in
+    [ "$(gpuhist count --all --where '0~^x+y$' in)" = 1 ]
+    printf '%s\n' '{"a":"x\u0000y"}' '{"a":"x\ny"}' '{"a":"x"}' '{"a":"caf\u00e9"}' >in
+    [ "$(gpuhist count --all --jsonl --where 'a~x[^a]y$' in)" = 2 ]
+    [ "$(gpuhist count --all --jsonl --where 'a~x.y' in)" = 1 ] # a point does not match NUL
+    [ "$(gpuhist count --all --jsonl --where 'a~^x$' in)" = 1 ]
+    [ "$(gpuhist count --all --jsonl --where $'a~caf\xc3\xa9' in)" = 1 ]
+}
+
+@test "--where with what is no regular expression, or no string" {
+    cd "$BATS_TEST_TMPDIR"
+    echo a >in
+    refused 2 "invalid --where '1~(a': '(a' is not an extended regular expression: Unmatched ( or \(" \
+        count --all --where '1~(a' in
+    refused 2 "'[a' is not an extended regular expression: " count --all --where '1!~[a' in
+    refused 2 "^=, *=, ~ and !~ are for strings (COLUMN:text)" count --all --where '1:int~1' in
+    refused 2 "of strings also ^= begins with, *= contains, ~ and !~ a regular expression" count --all --where '1~' in
+    run -0 --separate-stderr gpuhist count --all --where '1~^b' in
+    [[ $stderr == *"note: no row has 1 ~ '^b'"* ]]
 }
 
 @test "--where of addresses: prefixes within others, and beside them" {

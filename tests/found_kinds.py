@@ -106,7 +106,10 @@ def run(arguments, data, how, place):
 def condition(values):
     """Draws an operator and a value for a column, and returns them with the kinds of the model."""
     kind = model(values, "condition")[0]
-    sign = random.choice(("=", "!=", "<", ">=", "^=", "*="))
+    sign = random.choice(("=", "!=", "<", ">=", "^=", "*=", "~", "!~"))
+    if "~" in sign:
+        some = random.choice([value for value in values if value] or ["x"])[:3]
+        return sign, re.sub(r"([][.*+?(){}|^$\\])", r"\\\1", some), ["text"]
     if sign in ("^=", "*="):
         return sign, random.choice([value for value in values if value] or ["x"])[:3], ["text"]
     numbers = kind == "" or kind[0] == "."

@@ -41,7 +41,9 @@ TYPES = {f"{sign}{bits}": (bits, sign == "i") for sign in "iu" for bits in (8, 1
 RELATIONS = {"=": lambda a, b: a in b, "==": lambda a, b: a in b, "!=": lambda a, b: a not in b,
              "<": lambda a, b: a < b[0], "<=": lambda a, b: a <= b[0],
              ">": lambda a, b: a > b[0], ">=": lambda a, b: a >= b[0],
-             "^=": lambda a, b: a.startswith(b[0]), "*=": lambda a, b: b[0] in a}
+             "^=": lambda a, b: a.startswith(b[0]), "*=": lambda a, b: b[0] in a,
+             "~": lambda a, b: bool(b[0].search(a)), "!~": lambda a, b: not b[0].search(a)}
+OF_TEXTS = ("^=", "*=", "~", "!~")
 NEWLINES = b"\n"
 GARBAGE = (b"x", b"-", b"1.2.3", b"--7", b"1e5", b"0x", b"99999999999999999999", b"n/a", b"g1")
 KINDS = ("time", "localtime", "ip", "text")
@@ -656,11 +658,20 @@ def is_value_of_text(key):
     return len(key) > 0 and not set(key) & set(b",\0") and key.strip(b" ") == key
 
 
+def draw_pattern(rng, text):
+    """An extended regular expression, and the same for Python, which may match that text."""
+    some = re.sub(rb"([][.*+?(){}|^$\\])", rb"\\\1", text[:rng.randrange(1, 6)])
+    pattern = rng.choice((b"^%s", b"%s$", b"%s", b"^(%s|b).?$", b"^[^ac]*%s", b"(%s){2}|[[:digit:]]$", b".%s.", b"^(.*)%s\\1$")) % some
+    python = re.sub(rb"(?<!\\)((?:\\\\)*)[.]", rb"\1[^\0]", pattern).replace(b"[[:digit:]]", b"[0-9]")
+    python = re.sub(rb"(?<!\\)((?:\\\\)*)[$]", rb"\1\\Z", python)
+    return [os.fsdecode(pattern)], [re.compile(python, re.DOTALL)]
+
+
 class Condition:
     def __init__(self, rng, table, rows):
         self.use = table.use()
         is_text = self.use.kind == "text"
-        self.relation = rng.choice([name for name in RELATIONS if is_text or name[0] not in "^*"])
+        self.relation = rng.choice([name for name in RELATIONS if is_text or name not in OF_TEXTS])
         keys = [key for key in (self.use.key(row) for row in rows[:50]) if key is not None]
         if self.use.kind == "text":
             keys = [key for key in keys if len(key) < 999 and is_value_of_text(key)]
@@ -674,6 +685,8 @@ class Condition:
             cut = self.values[0][:rng.randrange(1, 4)]
             self.values = [cut] if is_value_of_text(cut) else self.values
         texts = [self.use.write(value) for value in self.values]
+        if "~" in self.relation:
+            texts, self.values = draw_pattern(rng, self.values[0])
         if self.use.kind == "ip" and not is_list: # the first one of a prefix
             texts = [text.partition("/")[0] for text in texts]
         blank = rng.choice(("", " "))

@@ -84,7 +84,7 @@ static enum status find_kinds_read_chunk(const struct job *job, const struct chu
         .bytes = chunk->bytes,
         .lost = &lost,
         .capacity = 1,
-        .scratch = malloc(text_rows_scratch_bytes(job)),
+        .scratch = text_rows_scratch_create(job),
     };
     enum status status = STATUS_OK;
 
@@ -94,7 +94,7 @@ static enum status find_kinds_read_chunk(const struct job *job, const struct chu
         status = status_fail(failure, STATUS_DATA, "no memory for finding kinds");
     while (status == STATUS_OK && text_rows_parse(&rows) != TEXT_END)
         continue;
-    free(rows.scratch);
+    text_rows_scratch_destroy(rows.scratch);
     return status;
 }
 
@@ -160,7 +160,7 @@ static enum status find_kinds_compare(const struct options_condition *condition,
     bool loses_something = false; /* or as one would lose how it is written, such as 01234 */
 
     kind_find_choose(found, KIND_FIND_COMPARISON, kind);
-    if (condition->relation == PREDICATE_BEGINS || condition->relation == PREDICATE_CONTAINS) {
+    if (predicate_is_of_texts(condition->relation)) {
         strcpy(kind, "text");
         return STATUS_OK;
     }

@@ -17,9 +17,10 @@ static const struct {
     const char *text;
     enum predicate_relation relation;
 } options_operators[] = {
-    {"^=", PREDICATE_BEGINS}, {"*=", PREDICATE_CONTAINS}, {"!=", PREDICATE_NE},
-    {"<=", PREDICATE_LE},     {">=", PREDICATE_GE},       {"==", PREDICATE_EQ},
-    {"=", PREDICATE_EQ},      {"<", PREDICATE_LT},        {">", PREDICATE_GT},
+    {"^=", PREDICATE_BEGINS}, {"*=", PREDICATE_CONTAINS}, {"!~", PREDICATE_DIFFERS},
+    {"!=", PREDICATE_NE},     {"<=", PREDICATE_LE},       {">=", PREDICATE_GE},
+    {"==", PREDICATE_EQ},     {"=", PREDICATE_EQ},        {"<", PREDICATE_LT},
+    {">", PREDICATE_GT},      {"~", PREDICATE_MATCHES},
 };
 
 const struct kind *options_default_kind(const struct options *options)
@@ -311,7 +312,7 @@ static enum status options_name_column(struct options *options, struct options_c
 /* Returns the length of the column that a condition begins with. */
 static size_t options_where_length(const char *typed)
 {
-    const size_t where = options_column_length(typed, "=!<>");
+    const size_t where = options_column_length(typed, "=!<>~");
     return where - (where > 0 && typed[where] == '=' && strchr("^*", typed[where - 1]));
 }
 
@@ -347,7 +348,8 @@ static enum status options_parse_condition(struct options *options,
                               is_cut ? "a column, an operator and a value in quotes, such as "
                                        "'9>=500', else the shell takes > and <"
                                      : "a column, an operator and a value, such as '9>=500' or "
-                                       "'status=200,304' (= != < <= > >=)",
+                                       "'status=200,304' (= != < <= > >=, of strings also ^= "
+                                       "begins with, *= contains, ~ and !~ a regular expression)",
                               failure);
 }
 

@@ -75,7 +75,9 @@ char *options_help(const struct options *options)
         fprintf(help, "KIND: %s\n", kinds);
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
         fprintf(help, "CONDITION: \"4:time>=2026-11-21T13:00\", \"1:ip=10.0.0.0/8\", "
-                      "\"s=200,304\"\n");
+                      "\"s=200,304\"\n"
+                      "  = != < <= > >=, of strings also ^= (begins), *= (contains), ~ !~ "
+                      "(regex)\n");
     if (command->action != OPTIONS_INFO)
         fprintf(help,
                 "Suffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); as SIZE or BYTES, 5K = 5120.\n");

@@ -7,6 +7,7 @@
 #include "app/options_table.h"
 #include "partial/store.h"
 #include "print/print_rows.h"
+#include "text/pattern.h"
 #include "text/row_scanner.h"
 
 #include <stdlib.h>
@@ -184,10 +185,13 @@ static enum status options_make_condition(const struct options_condition *typed,
     struct lists_items items = {.list = NULL};
     __int128 value;
 
-    if (!is_text && (typed->relation == PREDICATE_BEGINS || typed->relation == PREDICATE_CONTAINS))
+    if (!is_text && predicate_is_of_texts(typed->relation))
         return status_fail(failure, STATUS_USAGE,
-                           "invalid --where '%s': ^= and *= are for texts (COLUMN:text)",
+                           "invalid --where '%s': ^=, *=, ~ and !~ are for strings (COLUMN:text)",
                            typed->typed);
+    if ((typed->relation == PREDICATE_MATCHES || typed->relation == PREDICATE_DIFFERS) &&
+        pattern_check(typed->value, typed->typed, failure) != STATUS_OK)
+        return failure->status;
     if (is_list && lists_is_file(typed->value) && !with_files)
         return STATUS_OK;
     if (is_list && lists_is_file(typed->value) && kind_rows[element->kind].scale == KIND_NUMBERS) {

@@ -345,7 +345,8 @@ static bool options_advise_star(const char *typed, int where, const char *value,
         snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:text%s=%.*s')", where, typed,
                  begin ? "*" : "^", (int)rest, value + begin);
     else
-        strcpy(out, " (= has no wildcards: ^= is begins with, and *= contains)");
+        strcpy(out, " (= has no wildcards: ^= is begins with, *= contains, ~ a regular "
+                    "expression)");
     return true;
 }
 

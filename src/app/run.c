@@ -96,7 +96,7 @@ static void run_note_conditions(const struct run *run)
         if (is_text && is_list && *value != '@' && (*value == '~' || strchr(value, '*')))
             status_print(
                 "note: %.*s compares whole texts, and '%s' has no pattern: *= is contains, "
-                "^= begins with",
+                "^= begins with, ~ a regular expression",
                 sign, condition->sign, value);
     }
     if (met == job->condition_count && is_listed && !job->has_weights &&

@@ -24,8 +24,8 @@
 struct stalin_sort {
     const struct job *job;
     struct writer *kept;
-    struct writer *purged; /* NULL: they are not wanted */
-    char *scratch;         /* for conditions, as in text_rows.h; of the thread that has the turn */
+    struct writer *purged;             /* NULL: they are not wanted */
+    struct text_rows_scratch *scratch; /* for conditions, of the thread that has the turn */
 
     /* Written only by the thread that has the turn: rank and key of the last survivor released. */
     uint64_t last;
@@ -62,7 +62,7 @@ void *stalin_sort_create(const struct job *job, struct failure *failure)
 {
     struct stalin_sort *self = calloc(1, sizeof *self);
     if (self && stalin_sort_keeps_text(job) && job->condition_count > 0)
-        self->scratch = malloc(text_rows_scratch_bytes(job));
+        self->scratch = text_rows_scratch_create(job);
     if (!self || (stalin_sort_keeps_text(job) && job->condition_count > 0 && !self->scratch)) {
         free(self);
         status_fail(failure, STATUS_DATA, "no memory for the order of the survivors");
@@ -87,7 +87,7 @@ void stalin_sort_destroy(void *partial)
         pthread_cond_destroy(&self->turns[i]);
     }
     pthread_mutex_destroy(&self->lock);
-    free(self->scratch);
+    text_rows_scratch_destroy(self->scratch);
     free(self);
 }
 
@@ -176,7 +176,8 @@ static void stalin_sort_write_tokens(const struct stalin_sort *self,
     opaque_rules.notation = TEXT_OPAQUE;
     opaque_job.columns[0].notation = TEXT_OPAQUE;
     text_parse_function *parse = text_choose_parser(&opaque_rules, job->element.type);
-    while (left > 0 && (has_rows ? text_rows_parse(&rows) : parse(&cursor)) == TEXT_INVALID) {
+    while (left > 0 && (has_rows ? text_rows_parse(&rows) : parse(&cursor)) == TEXT_INVALID &&
+           rows.status == STATUS_OK) {
         const struct text_token token = has_rows ? rows.invalid[0] : cursor.invalid;
         const char *begin = (const char *)text->data + token.offset;
         uint64_t key;

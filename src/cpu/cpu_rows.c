@@ -27,7 +27,7 @@ struct cpu_rows {
     size_t stored;                  /* columns of the job that are stored: all but the conditions */
     size_t capacity;                /* of a block, in rows */
     struct dictionary_cache *texts; /* text: as in text_rows.h, as the next one */
-    char *scratch_text;
+    struct text_rows_scratch *scratch_text;
     uint64_t *memory;                 /* of all that follows */
     uint64_t *keys[TEXT_COLUMNS_MAX]; /* [stored] of them, in memory */
     uint64_t *lost;                   /* several value columns: as in text_rows.h */
@@ -38,7 +38,7 @@ struct cpu_rows {
 void cpu_rows_destroy(struct cpu_rows *rows)
 {
     free(rows->texts);
-    free(rows->scratch_text);
+    text_rows_scratch_destroy(rows->scratch_text);
     free(rows->memory);
     free(rows);
 }
@@ -94,8 +94,7 @@ struct cpu_rows *cpu_rows_create(const struct job *job, const struct store *stor
     if (dictionary)
         has_memory = (rows->texts = dictionary_cache_create(dictionary)) != NULL;
     if (rows->has_rows)
-        has_memory =
-            has_memory && (rows->scratch_text = malloc(text_rows_scratch_bytes(job))) != NULL;
+        has_memory = has_memory && (rows->scratch_text = text_rows_scratch_create(job)) != NULL;
     const size_t some = CPU_ROWS_KEYS / rows->stored;
     if (has_memory && cpu_rows_reserve(rows, some > CPU_ROWS_MIN ? some : CPU_ROWS_MIN))
         return rows;

@@ -43,7 +43,7 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
     };
     for (size_t c = 1; c < job_condition_column(job); c++)
         rows.keys[c] = c < job_group_column(job) ? &weight : group;
-    if (has_rows && !(rows.scratch = malloc(text_rows_scratch_bytes(job))))
+    if (has_rows && !(rows.scratch = text_rows_scratch_create(job)))
         return status_fail(failure, STATUS_DATA, "no memory for searching the text");
     const size_t *offset = has_rows ? &rows.offset : &cursor.offset;
     const size_t *count = has_rows ? &rows.count : &cursor.count;
@@ -53,6 +53,10 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
     native.swapped = false;
     do {
         event = has_rows ? text_rows_parse(&rows) : parse(&cursor);
+        if (rows.status != STATUS_OK) {
+            *failure = rows.failure;
+            status = rows.status;
+        }
         if (*count == 0 || weight == 0 || !outside_is(job, element_key(&native, &value)))
             continue;
         size_t end = *offset < text->bytes ? *offset : text->bytes;
@@ -66,7 +70,7 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
                            STATUS_NAME ":%llu: value %s is outside the bins", text->origin.name,
                            (unsigned long long)parse_errors_find_line(text, end - 1), shown);
     } while (status == STATUS_OK && event != TEXT_END);
-    free(rows.scratch);
+    text_rows_scratch_destroy(rows.scratch);
     return status;
 }
 

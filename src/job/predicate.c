@@ -149,11 +149,13 @@ enum status predicate_init_texts(struct predicate *predicate, enum predicate_rel
     size_t bytes = 0;
 
     *predicate = (struct predicate){
-        .negated = relation == PREDICATE_NE || relation == PREDICATE_GE || relation == PREDICATE_GT,
-        .relation = relation == PREDICATE_NE   ? PREDICATE_EQ
-                    : relation == PREDICATE_GE ? PREDICATE_LT
-                    : relation == PREDICATE_GT ? PREDICATE_LE
-                                               : relation,
+        .negated = relation == PREDICATE_NE || relation == PREDICATE_GE ||
+                   relation == PREDICATE_GT || relation == PREDICATE_DIFFERS,
+        .relation = relation == PREDICATE_NE        ? PREDICATE_EQ
+                    : relation == PREDICATE_GE      ? PREDICATE_LT
+                    : relation == PREDICATE_GT      ? PREDICATE_LE
+                    : relation == PREDICATE_DIFFERS ? PREDICATE_MATCHES
+                                                    : relation,
         .text_count = count,
     };
     for (size_t i = 0; i < count; i++)
@@ -167,6 +169,7 @@ enum status predicate_init_texts(struct predicate *predicate, enum predicate_rel
         predicate->texts[i] = (struct predicate_text){next, texts[i].bytes};
         next += texts[i].bytes;
     }
+    *next = '\0';
     qsort(predicate->texts, count, sizeof *texts, predicate_compare_texts);
     return STATUS_OK;
 }

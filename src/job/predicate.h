@@ -30,8 +30,10 @@
 enum predicate_relation {
 #define PREDICATE_ENUM(id, ...) PREDICATE_##id,
     PREDICATE_RELATIONS(PREDICATE_ENUM)
-        PREDICATE_BEGINS, /* conditions of texts alone, as the next one */
+        PREDICATE_BEGINS, /* conditions of texts alone, as those after it */
     PREDICATE_CONTAINS,
+    PREDICATE_MATCHES, /* an extended regular expression (text/pattern.h) */
+    PREDICATE_DIFFERS, /* it does not match */
 #undef PREDICATE_ENUM
 };
 
@@ -60,8 +62,9 @@ struct predicate {
     uint64_t last;                  /* interval: the largest value minus low */
     struct predicate_range *ranges; /* of addresses: [range_count], ascending and apart; owned */
     size_t range_count;
-    enum predicate_relation relation; /* of texts: EQ, LT, LE, BEGINS or CONTAINS */
-    struct predicate_text *texts;     /* [text_count], ascending, with their bytes; owned */
+    enum predicate_relation relation; /* of texts: EQ, LT, LE, BEGINS, CONTAINS or MATCHES */
+    struct predicate_text *texts;     /* [text_count], ascending, with their bytes and a NUL behind
+                                         the last; owned */
     size_t text_count;
     struct value_set set;
     uint64_t set_values; /* of PREDICATE_ANY_OF: the number of values */
@@ -139,7 +142,13 @@ enum status predicate_init_texts(struct predicate *predicate, enum predicate_rel
                                  const struct predicate_text *texts, size_t count,
                                  struct failure *failure);
 
-/* Returns whether it holds for data[0..bytes). Pure. */
+/* Returns whether the relation is of texts alone. Pure. */
+static inline bool predicate_is_of_texts(enum predicate_relation relation)
+{
+    return relation >= PREDICATE_BEGINS;
+}
+
+/* Returns whether it holds for data[0..bytes), unless its relation is MATCHES. Pure. */
 bool predicate_holds_text(const struct predicate *predicate, const char *data, size_t bytes);
 
 /* Returns whether a predicate of ranges holds for an address. Pure. */

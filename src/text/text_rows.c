@@ -10,15 +10,24 @@
 
 #include "text/text_rows.h"
 
+#include "text/pattern.h"
 #include "text/row_scanner.h"
 #include "text/text_line.h"
 #include "text/text_number.h"
 
+#include <stdlib.h>
+
 /* No time is so long, but with --time-format and blanks. */
 #define TEXT_ROWS_JOINED_MAX 512
 
-/* In scratch is first a text of TEXT_BYTES_MAX bytes of which each is an escape, then the scan. */
+/* A text of TEXT_BYTES_MAX bytes of which each is an escape. */
 #define TEXT_ROWS_ESCAPED_BYTES (6 * TEXT_BYTES_MAX)
+
+struct text_rows_scratch {
+    struct pattern *patterns[TEXT_COLUMNS_MAX]; /* by condition, owned; NULL: it has none */
+    char text[TEXT_ROWS_ESCAPED_BYTES];
+    _Alignas(max_align_t) char scan[]; /* [scan_bytes] of the row scanner */
+};
 
 /* A field that is wanted of every line; several columns may be of one. */
 struct text_rows_field {
@@ -45,6 +54,7 @@ struct text_rows_column {
     bool has_tabs;                     /* vertical tabs are newlines (TEXT_ENDS_NUL_EXACT) */
     size_t key_bytes;                  /* of the keys that are stored */
     const struct predicate *condition; /* NULL: it is stored */
+    struct pattern *pattern;           /* of the condition, or NULL */
 };
 
 /* A call of the parser. */
@@ -67,9 +77,32 @@ bool text_rows_are_needed(const struct job *job)
            first->field == TEXT_WHOLE_LINE;
 }
 
-size_t text_rows_scratch_bytes(const struct job *job)
+struct text_rows_scratch *text_rows_scratch_create(const struct job *job)
 {
-    return TEXT_ROWS_ESCAPED_BYTES + row_scanners[job->row_scanner]->scan_bytes;
+    struct text_rows_scratch *scratch =
+        malloc(sizeof *scratch + row_scanners[job->row_scanner]->scan_bytes);
+    if (!scratch)
+        return NULL;
+
+    memset(scratch->patterns, 0, sizeof scratch->patterns);
+    for (size_t i = 0; i < job->condition_count; i++) {
+        const struct predicate *condition = &job->conditions[i];
+        if (condition->relation != PREDICATE_MATCHES)
+            continue;
+        scratch->patterns[i] = pattern_create(condition->texts->data);
+        if (!scratch->patterns[i]) {
+            text_rows_scratch_destroy(scratch);
+            return NULL;
+        }
+    }
+    return scratch;
+}
+
+void text_rows_scratch_destroy(struct text_rows_scratch *scratch)
+{
+    for (size_t i = 0; scratch && i < TEXT_COLUMNS_MAX; i++)
+        pattern_destroy(scratch->patterns[i]);
+    free(scratch);
 }
 
 /* Adds the field of these rules to those that are wanted. */
@@ -127,6 +160,8 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
             .key_bytes = job_key_bytes(job, index),
             .condition = index >= conditions ? &job->conditions[index - conditions] : NULL,
         };
+        if (column->condition)
+            column->pattern = rows->scratch->patterns[index - conditions];
         column->is_padded =
             !column->is_text && (column->rules.delimiter != TEXT_NO_DELIMITER ||
                                  column->rules.field == TEXT_WHOLE_LINE || scanner->names_columns);
@@ -190,12 +225,12 @@ static const char *text_rows_find_text(const struct text_rows *rows,
     if (*bytes > TEXT_ROWS_ESCAPED_BYTES)
         return NULL;
     if (token->is_escaped) {
-        *bytes = row_scanners[rows->job->row_scanner]->decode(data, *bytes, rows->scratch);
-        data = rows->scratch;
+        *bytes = row_scanners[rows->job->row_scanner]->decode(data, *bytes, rows->scratch->text);
+        data = rows->scratch->text;
     }
     for (size_t i = 0; i < *bytes && column->has_tabs; i++)
-        rows->scratch[i] = (char)(data[i] == '\v' ? '\n' : data[i] == '\0' ? '\v' : data[i]);
-    return *bytes <= TEXT_BYTES_MAX ? rows->scratch : NULL;
+        rows->scratch->text[i] = (char)(data[i] == '\v' ? '\n' : data[i] == '\0' ? '\v' : data[i]);
+    return *bytes <= TEXT_BYTES_MAX ? rows->scratch->text : NULL;
 }
 
 /*
@@ -221,6 +256,13 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
         return false;
     if (kind->parse)
         return kind->parse(column->of, &text, key);
+    if (column->pattern) {
+        bool is_match = false;
+        rows->status =
+            pattern_search(column->pattern, text.data, text.bytes, &is_match, &rows->failure);
+        key[0] = is_match != column->condition->negated;
+        return true;
+    }
     if (column->condition) {
         key[0] = predicate_holds_text(column->condition, text.data, text.bytes);
         return true;
@@ -552,7 +594,7 @@ TEXT_INLINE enum text_event text_rows_scan(enum cpu_isa isa, struct text_rows_ca
 {
     const struct row_scanner *scanner = call->scanner;
     struct text_rows *rows = call->rows;
-    void *scan = rows->scratch + TEXT_ROWS_ESCAPED_BYTES;
+    void *scan = rows->scratch->scan;
     struct row row;
 
     if (rows->offset == 0)

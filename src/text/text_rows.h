@@ -23,8 +23,14 @@
  */
 bool text_rows_are_needed(const struct job *job);
 
-/* The bytes of memory that a text of the job needs while it is parsed. Pure. */
-size_t text_rows_scratch_bytes(const struct job *job);
+/*
+ * Creates what one thread needs to parse texts of the job: memory, and the patterns of conditions.
+ * Returns NULL if there is no memory. The caller destroys it, before the job.
+ */
+struct text_rows_scratch *text_rows_scratch_create(const struct job *job);
+
+/* NULL is allowed. */
+void text_rows_scratch_destroy(struct text_rows_scratch *scratch);
 
 /* A text that is parsed in calls, and where the rows of a call go. */
 struct text_rows {
@@ -40,10 +46,10 @@ struct text_rows {
     void *keys[TEXT_COLUMNS_MAX];
     uint64_t *lost; /* [capacity], a bit for each column without a value; NULL: one value column */
     size_t capacity;
-    struct dictionary_cache *texts; /* numbers texts; NULL: the number of each is 0 */
-    enum text_row_end row_end;      /* of the file */
-    char *scratch;                  /* [text_rows_scratch_bytes] */
-    enum status status;             /* not STATUS_OK: `texts` has failed; the call ended early */
+    struct dictionary_cache *texts;    /* numbers texts; NULL: the number of each is 0 */
+    enum text_row_end row_end;         /* of the file */
+    struct text_rows_scratch *scratch; /* of this thread */
+    enum status status; /* not STATUS_OK: `texts` or a pattern has failed; the call ended early */
     struct failure failure;
     size_t met;   /* conditions, from the first on, that one row met: the most of any row but those
                      that a call stored, which met all; calls never lower it */
@@ -57,7 +63,7 @@ struct text_rows {
  * Parses data[offset..bytes), whole lines, as text_parse_function (text.h) says; with TEXT_END,
  * `offset` is `bytes`. After TEXT_INVALID, the invalid tokens are of the row that is the last one
  * stored, if it counts for other columns, or comes after those stored. Thread-safe on distinct
- * texts. After a failure of `texts`, status and failure say so, and rows are lost.
+ * texts. After a failure of `texts` or a pattern, status and failure say so, and rows are lost.
  */
 enum text_event text_rows_parse(struct text_rows *rows);
 

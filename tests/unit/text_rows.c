@@ -287,6 +287,7 @@ static bool gives(const struct job *job, const char *text, size_t bytes, size_t 
         .data = text,
         .bytes = bytes,
         .capacity = capacity,
+        .scratch = text_rows_scratch_create(job),
     };
     const size_t stored = job_condition_column(job);
     bool right = true;
@@ -316,6 +317,7 @@ static bool gives(const struct job *job, const char *text, size_t bytes, size_t 
     for (size_t c = 0; c < stored; c++)
         free(rows.keys[c]);
     free(rows.lost);
+    text_rows_scratch_destroy(rows.scratch);
     return right;
 }
 

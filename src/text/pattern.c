@@ -1,0 +1,132 @@
+/*
+ * Implements pattern.h with regexec(3), and a table of strings by some bits of their hash, of which
+ * a new one takes the place of the one before. Each thread has an expression of its own, because
+ * the C library locks it while it searches.
+ *
+ * Nanoseconds for "bot|crawl" in a user agent of 107 bytes (Zen 4): 1,040 with regexec, 30 if the
+ * table has it.
+ */
+#include "config.h"
+
+#include "text/pattern.h"
+
+#include "base/bytes.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATTERN_FLAGS (REG_EXTENDED | REG_NOSUB)
+
+/* Strings of the table, and the bytes of one. An entry has 256 bytes. */
+#define PATTERN_ENTRIES    ((size_t)2048)
+#define PATTERN_BYTES_MAX  ((size_t)252)
+#define PATTERN_INDEX_BITS 11
+
+/* After so many bytes that were searched, the states of the expression are freed. */
+#define PATTERN_RENEWAL_BYTES ((size_t)256 << 10)
+
+struct pattern_entry {
+    uint16_t bytes;
+    bool is_used;
+    bool is_match;
+    char data[PATTERN_BYTES_MAX];
+};
+
+struct pattern {
+    const char *text;
+    regex_t regex;
+    bool is_compiled;
+    size_t searched; /* bytes since it was compiled */
+    struct pattern_entry entries[PATTERN_ENTRIES];
+};
+
+enum status pattern_check(const char *text, const char *typed, struct failure *failure)
+{
+    char reason[128];
+    regex_t regex;
+    const int error = regcomp(&regex, text, PATTERN_FLAGS);
+
+    if (error == 0) {
+        regfree(&regex);
+        return STATUS_OK;
+    }
+    regerror(error, &regex, reason, sizeof reason);
+    return status_fail(failure, STATUS_USAGE,
+                       "invalid --where '%s': '%s' is not an extended regular expression: %s",
+                       typed, text, reason);
+}
+
+/* Compiles the expression, anew if it is compiled. Returns false if there is no memory. */
+static bool pattern_compile(struct pattern *pattern)
+{
+    if (pattern->is_compiled)
+        regfree(&pattern->regex);
+    pattern->searched = 0;
+    pattern->is_compiled = regcomp(&pattern->regex, pattern->text, PATTERN_FLAGS) == 0;
+    return pattern->is_compiled;
+}
+
+struct pattern *pattern_create(const char *text)
+{
+    struct pattern *pattern = calloc(1, sizeof *pattern);
+    if (!pattern)
+        return NULL;
+
+    pattern->text = text;
+    if (pattern_compile(pattern))
+        return pattern;
+    free(pattern);
+    return NULL;
+}
+
+void pattern_destroy(struct pattern *pattern)
+{
+    if (pattern && pattern->is_compiled)
+        regfree(&pattern->regex);
+    free(pattern);
+}
+
+/* The index of a string in the table. */
+static size_t pattern_index(const char *data, size_t bytes)
+{
+    uint64_t hash = bytes;
+    char last[8] = "";
+
+    for (; bytes >= 8; data += 8, bytes -= 8) {
+        hash = (hash ^ bytes_load(data)) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    memcpy(last, data, bytes);
+    hash = (hash ^ bytes_load(last)) * 0x9e3779b97f4a7c15u;
+    return hash >> (64 - PATTERN_INDEX_BITS);
+}
+
+enum status pattern_search(struct pattern *pattern, const char *data, size_t bytes, bool *is_match,
+                           struct failure *failure)
+{
+    regmatch_t part = {.rm_so = 0, .rm_eo = (regoff_t)bytes};
+    struct pattern_entry *entry = NULL;
+
+    if (bytes <= PATTERN_BYTES_MAX) {
+        entry = &pattern->entries[pattern_index(data, bytes)];
+        if (entry->is_used && entry->bytes == bytes && memcmp(entry->data, data, bytes) == 0) {
+            *is_match = entry->is_match;
+            return STATUS_OK;
+        }
+    }
+    if (pattern->searched > PATTERN_RENEWAL_BYTES && !pattern_compile(pattern))
+        return status_fail(failure, STATUS_DATA, "no memory for a regular expression");
+    const int found = regexec(&pattern->regex, data, 1, &part, REG_STARTEND);
+    if (found != 0 && found != REG_NOMATCH)
+        return status_fail(failure, STATUS_DATA, "no memory for a regular expression");
+    pattern->searched += bytes;
+    *is_match = found == 0;
+    if (entry) {
+        entry->bytes = (uint16_t)bytes;
+        entry->is_used = true;
+        entry->is_match = *is_match;
+        memcpy(entry->data, data, bytes);
+    }
+    return STATUS_OK;
+}
