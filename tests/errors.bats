@@ -140,7 +140,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         uniq -T 4 => expected a directory (threads: --threads N)
         histogram --bins=5m => a number from 1, such as 256, 5M or 1Mi
         uniq --chunk-size=1m => bytes from 8 to 1G, such as 512K or 8M
-        histogram --range=0-100 => expected auto, or LO:HI, two integers
+        histogram --range=0:x => expected auto, or LO:HI, two integers
         uniq --sort desc => invalid --sort 'desc': expected bin, or count (the greatest first)
         uniq --sort -count => expected bin, or count (the greatest first)
         histogram --format png => json, jsonl, markdown, raw, npy, gnuplot or svg (rsvg-convert makes png)
@@ -229,7 +229,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "unknown option '--Percent': did you mean --percent?" --Percent
     assert_usage "'SUM' is no reduction: did you mean sum? (see" reduce SUM
     assert_usage "'percentile99.9' is no reduction" reduce sum,percentile99.9
-    assert_usage "'q99' is neither a reduction nor a file" reduce q99
+    assert_usage "'r99' is neither a reduction nor a file" reduce r99
     assert_usage "'p101' is neither a reduction nor a file" reduce p101
     run -1 --separate-stderr gpuhist reduce 2024
     [ "$stderr" = "gpuhist: 2024: No such file or directory" ]

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define LISTS_CAPACITY_MIN ((size_t)1024)
 
@@ -61,7 +62,19 @@ static enum status lists_fail_word(const struct lists_numbers *list, struct fail
     const int shown = is_cut ? 40 : (int)list->length;
     const char *rest = is_cut ? "..." : "";
     const struct kind *kind = &kind_rows[list->element->kind];
+    const size_t sign = *list->word == '-' || *list->word == '+';
+    char end[DECIMAL_SIZE];
 
+    if (list->are_edges && kind->scale == KIND_NUMBERS && list->length == sign + strlen("inf") &&
+        strncasecmp(list->word + sign, "inf", strlen("inf")) == 0) {
+        const bool is_low = *list->word == '-';
+        decimal_format_fixed(end,
+                             is_low ? element_min(list->element) : element_limit(list->element),
+                             list->element->decimals);
+        return status_fail(failure, STATUS_USAGE,
+                           "invalid --%s '%.*s': did you mean %s, %s all values?", list->option,
+                           shown, list->word, end, is_low ? "the least of" : "which is above");
+    }
     if (list->file)
         return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: invalid %s '%.*s%s'",
                            list->file, list->line, kind->noun, shown, list->word, rest);

@@ -234,7 +234,7 @@ static enum status options_parse_words(struct options *options, int argc, char *
         const size_t typed = strcspn(word, "=");
         /* What is short for an option may mean another: --json the format of the result. */
         const bool is_short = key >= OPTIONS_KEY_FIRST && typed != strlen("--") + strlen(row->name);
-        if (is_wrong || (is_short && options_find_habit(options->command, word, typed)))
+        if (is_wrong || (is_short && options_find_habit(options->command->traits, word, typed)))
             return options_fail_unknown(options, (char)optopt, word, failure);
         /* Does the command take it? Merge, which does not know its states yet, records which do. */
         const bool has_instead = row->instead && options->command->traits & OPTIONS_READS_INPUT;
@@ -252,7 +252,8 @@ static enum status options_parse_words(struct options *options, int argc, char *
             return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s%s%s%s%s",
                                row->name, options->command->name, takers, has_instead ? "; " : "",
                                has_instead ? row->instead : "", used > 0 ? ")" : "");
-        if (options_set(options, row, optarg, failure) != STATUS_OK)
+        if ((optarg && options_check_value(row->name, optarg, failure) != STATUS_OK) ||
+            options_set(options, row, optarg, failure) != STATUS_OK)
             return failure->status;
         if (options->help || options->version)
             return STATUS_OK;
@@ -294,9 +295,7 @@ static enum status options_finish(struct options *options, struct failure *failu
     const bool may_change = options->field.count > 0 && first->is_open && !options->found;
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high)) {
         if (!may_change)
-            return status_fail(failure, STATUS_USAGE,
-                               "invalid --range '%s': expected auto, or LO:HI, %s", range,
-                               kind->pair);
+            return options_fail_range(range, &bounds, failure);
         options->is_tentative = true; /* with some range, for the checks of options */
         options->range_low = 0;
         options->range_high = (__int128)1 << 62;

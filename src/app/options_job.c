@@ -650,9 +650,7 @@ static enum status options_check_columns(const struct options *options, struct f
                                uses[i].option, i == 1 ? " (of uniq -c lines: -f 2)" : "");
     }
     if (fields->count > 1 && operation != OPERATION_REDUCE && operation != OPERATION_COUNT)
-        return status_fail(failure, STATUS_USAGE,
-                           "%s takes one column of values (reduce and count take several)",
-                           job_operation_names[operation]);
+        return options_fail_columns(options, failure);
     return STATUS_OK;
 }
 

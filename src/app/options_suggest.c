@@ -4,6 +4,8 @@
 #include "app/options_table.h"
 
 #include "base/nearest.h"
+#include "input/source.h"
+#include "text/row_scanner.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Of an option or a reduction that a message shows; a longer one is cut. */
@@ -19,30 +22,48 @@
 /* Of a condition that advice shows; there is none for a longer one. */
 #define OPTIONS_CONDITION_MAX 100
 
+/* Of the first line of a file, where a name is looked for. */
+#define OPTIONS_LINE_MAX 4096
+
 /* Of numbers in advice: none is near 2^64. */
 #define OPTIONS_DIGITS_MAX 18
 
+/* For the first word of the command line, which is no command. */
+#define OPTIONS_NO_COMMAND (1U << 31)
+
 /* What users of other programs type, and what they mean. */
 static const struct {
-    const char *typed; /* options with their dashes, or reductions */
+    const char *typed; /* options with their dashes, reductions, or commands */
     unsigned traits;   /* the commands that it is for; the first row for a command is taken */
     const char *advice;
 } options_habits[] = {
 #define MEAN(option) "did you mean " option "?"
     {"-c --count", OPTIONS_PRINTS_BINS, "counts are always printed"},
     {"-F", OPTIONS_RUNS, MEAN("-d")},
-    {"--separator", OPTIONS_RUNS, MEAN("--delimiter")},
+    {"--separator --sep", OPTIONS_RUNS, MEAN("--delimiter")},
     {"--tsv", OPTIONS_RUNS, MEAN("-d '\\t' (or, for output, --format tsv)")},
     {"-k", OPTIONS_RUNS, MEAN("-f")},
     {"--key --column", OPTIONS_RUNS, MEAN("--field")},
-    {"-g --group --group-by", OPTIONS_RUNS, MEAN("--by")},
+    {"-g --group --group-by --groupby", OPTIONS_RUNS, MEAN("--by")},
+    {"--filter", OPTIONS_RUNS, MEAN("--where")},
+    {"--between", OPTIONS_TESTS_VALUES, MEAN("--in LO:HI, to below HI")},
+    {"--between", OPTIONS_RUNS, MEAN("--where 'COLUMN>=LO' --where 'COLUMN<=HI'")},
+    {"--from --since", OPTIONS_RUNS, MEAN("--where 'COLUMN>=V'")},
+    {"--to --until", OPTIONS_RUNS, MEAN("--where 'COLUMN<V'")},
+    {"--min --max", OPTIONS_MAKES_BINS, MEAN("--range LO:HI, to below HI")},
+    {"--min", OPTIONS_REDUCES, MEAN("reduce min")},
+    {"--max", OPTIONS_REDUCES, MEAN("reduce max")},
+    {"--max", OPTIONS_RUNS, MEAN("--where 'COLUMN<=V'")},
+    {"--bin-width --binwidth --bin-size --binsize", OPTIONS_MAKES_BINS, MEAN("--width")},
+    {"--follow", OPTIONS_RUNS, MEAN("tail -f FILE | gpuhist --every 10s")},
     {"--json", OPTIONS_RUNS, MEAN("--format json (or, for input, --jsonl)")},
     {"--svg", OPTIONS_RUNS, MEAN("--format svg")},
     {"--hex", OPTIONS_RUNS, MEAN("--base 16")},
     {"-n --head --limit", OPTIONS_RUNS, MEAN("--top")},
     {"-r --reverse", OPTIONS_PURGES, MEAN("--descending")},
     {"-r --reverse", OPTIONS_PRINTS_BINS, MEAN("--sort count")},
-    {"--percentile --percentiles", OPTIONS_RUNS, MEAN("--quantiles")},
+    {"-p --percentile --percentiles", OPTIONS_REDUCES, MEAN("reduce p50,p99")},
+    {"-p --percentile --percentiles", OPTIONS_PRINTS_BINS, MEAN("--quantiles")},
     {"-j --jobs --parallel", OPTIONS_RUNS, MEAN("--threads")},
     {"--cpu", OPTIONS_RUNS, MEAN("--engine cpu")},
     {"--cuda", OPTIONS_RUNS, MEAN("--engine cuda")},
@@ -53,23 +74,101 @@ static const struct {
     {"med", OPTIONS_REDUCES, MEAN("median")},
     {"std", OPTIONS_REDUCES, MEAN("stddev")},
     {"var", OPTIONS_REDUCES, MEAN("variance")},
+    {"nunique n_unique count_distinct unique", OPTIONS_REDUCES, MEAN("distinct")},
+    {"first", OPTIONS_REDUCES, MEAN("min, which is the first of times")},
+    {"last", OPTIONS_REDUCES, MEAN("max, which is the last of times")},
+    {"q2", OPTIONS_REDUCES, MEAN("median")},
+    {"freq frequency frequencies value_counts", OPTIONS_NO_COMMAND, MEAN("uniq")},
+    {"topk top-k", OPTIONS_NO_COMMAND, MEAN("uniq --top 10")},
+    {"percentile percentiles quantile", OPTIONS_NO_COMMAND, MEAN("reduce p50,p99")},
+    {"summary summarize describe", OPTIONS_NO_COMMAND, MEAN("reduce")},
 #undef MEAN
 };
 #define OPTIONS_HABITS (sizeof options_habits / sizeof *options_habits)
 
-const char *options_find_habit(const struct options_command *command, const char *typed,
-                               size_t length)
+const char *options_find_habit(unsigned traits, const char *typed, size_t length)
 {
     for (size_t i = 0; i < OPTIONS_HABITS; i++) {
         for (const char *word = options_habits[i].typed; *word; word += strspn(word, " ")) {
             const size_t bytes = strcspn(word, " ");
-            if (options_habits[i].traits & command->traits && bytes == length &&
+            if (options_habits[i].traits & traits && bytes == length &&
                 memcmp(word, typed, length) == 0)
                 return options_habits[i].advice;
             word += bytes;
         }
     }
     return NULL;
+}
+
+/* What is typed as the value of an option, and what it means. */
+static const struct {
+    const char *option;
+    const char *value; /* NULL: numbers, separated by commas, */
+    bool is_ascending; /* which are ascending, */
+    const char *before;
+    const char *after; /* and stand in the advice before this */
+} options_values[] = {
+    {"bins", "auto", false, "automatic bins are the default, without --bins", ""},
+    {"bins", NULL, true, "did you mean --edges ", "?"},
+    {"eq", NULL, false, "did you mean --any-of ", ", which counts all that are one of these?"},
+};
+
+/* Whether a text is numbers, two at least, with commas between them. */
+static bool options_is_list(const char *text, bool is_ascending)
+{
+    __int128 last = 0;
+    __int128 number;
+
+    for (size_t count = 1;; count++) {
+        const size_t length = strcspn(text, ",");
+        if (!decimal_parse_fixed(text, length, TEXT_DECIMALS_MAX, &number) ||
+            (is_ascending && count > 1 && number <= last))
+            return false;
+        if (text[length] == '\0')
+            return count > 1;
+        text += length + 1;
+        last = number;
+    }
+}
+
+enum status options_check_value(const char *option, const char *value, struct failure *failure)
+{
+    for (size_t i = 0; i < sizeof options_values / sizeof *options_values; i++) {
+        const char *typed = options_values[i].value;
+        if (strcmp(option, options_values[i].option) != 0 ||
+            !(typed ? strcmp(value, typed) == 0
+                    : options_is_list(value, options_values[i].is_ascending)))
+            continue;
+        return status_fail(failure, STATUS_USAGE, "invalid --%s '%s': %s%s%s", option, value,
+                           options_values[i].before, typed ? "" : value, options_values[i].after);
+    }
+    return STATUS_OK;
+}
+
+enum status options_fail_range(const char *typed, const struct element *bounds,
+                               struct failure *failure)
+{
+    static const char *const signs[] = {"..", "-", ","};
+    const char *pair = kind_rows[bounds->kind].pair;
+    char meant[OPTIONS_SHOWN_SIZE];
+    __int128 low;
+    __int128 high;
+
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        const char *sign = *typed ? strstr(typed + 1, signs[i]) : NULL; /* behind the one of LO */
+        if (!sign)
+            continue;
+        const char *rest = sign + strlen(signs[i]);
+        const int length =
+            snprintf(meant, sizeof meant, "%.*s:%s", (int)(sign - typed), typed, rest);
+        if (length < (int)sizeof meant && element_read_range(bounds, meant, &low, &high) &&
+            low < high)
+            return status_fail(failure, STATUS_USAGE,
+                               "invalid --range '%s': did you mean %s, to below %s?", typed, meant,
+                               rest);
+    }
+    return status_fail(failure, STATUS_USAGE, "invalid --range '%s': expected auto, or LO:HI, %s",
+                       typed, pair);
 }
 
 static void options_try(struct nearest *search, const char *word)
@@ -96,10 +195,14 @@ static const struct options_row *options_find_row(const char *name, size_t lengt
 enum status options_check_first_word(const char *word, struct failure *failure)
 {
     struct nearest search = nearest_begin(word, strlen(word));
+    const char *advice = options_find_habit(OPTIONS_NO_COMMAND, word, strlen(word));
     struct reductions reductions;
 
     if (!options_is_no_file(word))
         return STATUS_OK;
+    if (advice)
+        return status_fail(failure, STATUS_USAGE, "'%s' is neither an operation nor a file: %s",
+                           word, advice);
     if (reductions_parse(word, &reductions) == REDUCTIONS_LIST)
         return status_fail(failure, STATUS_USAGE,
                            "'%s' is neither an operation nor a file: did you mean reduce %s?", word,
@@ -121,6 +224,33 @@ enum status options_check_first_word(const char *word, struct failure *failure)
                        is_option ? "--" : "", search.word);
 }
 
+/*
+ * Writes the quantile that part[0..length) means, such as p99.9 for p999, and p50 for q50 and
+ * percentile50. Returns false if it is none; 999 alone may be a file.
+ */
+static bool options_rewrite_quantile(const char *part, size_t length, char out[OPTIONS_SHOWN_SIZE])
+{
+    static const char *const words[] = {"p", "q", "perc", "pct", "percentile", "quantile"};
+    struct reduction found;
+    size_t letters = 0;
+    size_t i = 0;
+
+    while (letters < length && isalpha((unsigned char)part[letters]))
+        letters++;
+    while (i < sizeof words / sizeof *words &&
+           (strlen(words[i]) != letters || strncasecmp(words[i], part, letters) != 0))
+        i++;
+    const char *number = part + letters;
+    const int digits = (int)(length - letters);
+    const bool is_cut = digits > 2 && *number == '9' && !memchr(number, '.', (size_t)digits);
+    if (i == sizeof words / sizeof *words || digits < 2 ||
+        (*part == 'p' && letters == 1 && !is_cut))
+        return false;
+    snprintf(out, OPTIONS_SHOWN_SIZE, "p%.2s%s%.*s", number, is_cut ? "." : "", digits - 2,
+             number + 2);
+    return reductions_find(out, strlen(out), &found);
+}
+
 enum status options_check_reductions(const struct options_command *command, const char *list,
                                      struct failure *failure)
 {
@@ -130,6 +260,7 @@ enum status options_check_reductions(const struct options_command *command, cons
     bool has_known = false;
     struct reduction found;
     char what[OPTIONS_SHOWN_SIZE];
+    char quantile[OPTIONS_SHOWN_SIZE];
 
     for (const char *next = list, *part; next;) {
         size_t part_length = reductions_split(&next, &part);
@@ -144,7 +275,9 @@ enum status options_check_reductions(const struct options_command *command, cons
     for (size_t i = 0; i < REDUCTION_QUANTILE; i++) /* whose name is only a letter */
         options_try(&search, reductions_name((enum reduction_id)i));
     if (unknown)
-        advice = options_find_habit(command, unknown, (size_t)length);
+        advice = options_find_habit(command->traits, unknown, (size_t)length);
+    if (unknown && !advice && options_rewrite_quantile(unknown, (size_t)length, quantile))
+        search.word = quantile;
     const bool is_word = isalpha((unsigned char)*list) && !strpbrk(list, "./ ");
     if ((!has_known && !search.word && !advice && !is_word) || strchr(list, '/') ||
         !options_is_no_file(list))
@@ -160,11 +293,75 @@ enum status options_check_reductions(const struct options_command *command, cons
     return status_fail(failure, STATUS_USAGE, "%s", what);
 }
 
+/* The first line of a file. */
+struct options_line {
+    size_t bytes;
+    char text[OPTIONS_LINE_MAX];
+};
+
+/* Takes the first piece of a file, and ends the reading. */
+static enum status options_take_line(void *context, const char *data, size_t bytes,
+                                     struct failure *failure)
+{
+    struct options_line *line = context;
+    const char *end = memchr(data, '\n', bytes);
+
+    bytes = end ? (size_t)(end - data) : bytes;
+    line->bytes = bytes < sizeof line->text ? bytes : sizeof line->text;
+    memcpy(line->text, data, line->bytes);
+    return status_fail(failure, STATUS_DATA, "the line is complete");
+}
+
+/* Whether a word is a column of a file, whose first line names the columns: it stands there. */
+static bool options_is_column(const struct options *options, const char *word, const char *file)
+{
+    const bool has_names = options->csv || options->has_header ||
+                           options->delimiter != TEXT_NO_DELIMITER ||
+                           row_scanners[options->row_scanner]->names_columns;
+    const size_t length = strlen(word);
+    struct options_line line = {.bytes = 0};
+    struct failure ignored;
+    struct stat found;
+
+    if (!has_names || !file || length == 0 || options->field.list_count > 0 ||
+        stat(file, &found) != 0 || !S_ISREG(found.st_mode))
+        return false;
+    source_read_file(file, options_take_line, &line, &ignored);
+    const char *end = line.text + line.bytes;
+    for (const char *at = line.text; (at = memmem(at, (size_t)(end - at), word, length)); at++) {
+        if ((at == line.text || strchr(",;|\t\" {", at[-1])) &&
+            (at + length == end || strchr(",;|\t\" =\r", at[length])))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Writes the list of values that the last --eq and the names that follow it mean. Returns false
+ * if they mean none.
+ */
+static bool options_join_values(const struct options *options, char *const *names,
+                                char out[OPTIONS_SHOWN_SIZE])
+{
+    const size_t count = options->predicate_count;
+    const struct options_predicate *last = count > 0 ? &options->predicates[count - 1] : NULL;
+    size_t used;
+
+    if (!last || last->relation != PREDICATE_EQ)
+        return false;
+    used = (size_t)snprintf(out, OPTIONS_SHOWN_SIZE, "%s", last->text);
+    for (; *names && options_is_no_file(*names) && used < OPTIONS_SHOWN_SIZE; names++)
+        used += (size_t)snprintf(out + used, OPTIONS_SHOWN_SIZE - used, ",%s", *names);
+    return used < OPTIONS_SHOWN_SIZE && options_is_list(out, false);
+}
+
 enum status options_check_files(const struct options *options, char *const *names,
                                 struct failure *failure)
 {
     const struct options_command *command = options->command;
-    char advice[OPTIONS_SHOWN_SIZE] = ""; /* what the name of a file that does not exist means */
+    char advice[OPTIONS_ADVICE_SIZE] = ""; /* what the name of a file that does not exist means */
+    char values[OPTIONS_SHOWN_SIZE];
+    char *const *first = names;
 
     for (; *names && command->action == OPTIONS_RUN && *advice == '\0'; names++) {
         const char *name = *names;
@@ -184,6 +381,11 @@ enum status options_check_files(const struct options *options, char *const *name
             strcpy(advice, "an operation is the first word");
         } else if (column > 0 && sign > 0 && name[column + sign] != '\0' && !strchr(name, '/')) {
             snprintf(advice, sizeof advice, "did you mean --where '%s'?", name);
+        } else if (options_join_values(options, names, values)) {
+            snprintf(advice, sizeof advice, "did you mean --any-of %s?", values);
+        } else if (names == first && options_is_column(options, name, names[1])) {
+            snprintf(advice, sizeof advice, "did you mean %s-f %s?",
+                     options->is_named ? "" : "uniq ", name);
         } else if (*name && strlen(name) < 4 &&
                    name[strspn(name, "0123456789")] == '\0' && /* no year */
                    options->field.list_count == 0) {
@@ -427,6 +629,24 @@ void options_advise_condition(const struct options_condition *condition, const c
     }
 }
 
+enum status options_fail_columns(const struct options *options, struct failure *failure)
+{
+    const struct options_columns *fields = &options->field;
+    const size_t last = fields->count - 1;
+    char advice[OPTIONS_ADVICE_SIZE] = "reduce and count take several";
+    size_t used = 0;
+
+    if (!(options->command->traits & OPTIONS_MAKES_BINS) && options->by.count == 0) {
+        for (size_t i = 0; i < last && used < sizeof advice; i++)
+            used += (size_t)snprintf(advice + used, sizeof advice - used, "%s%s",
+                                     i == 0 ? "did you mean --by " : ",", fields->list[i].typed);
+        if (used < sizeof advice)
+            snprintf(advice + used, sizeof advice - used, " -f %s?", fields->list[last].typed);
+    }
+    return status_fail(failure, STATUS_USAGE, "%s takes one column of values (%s)",
+                       options->command->name, advice);
+}
+
 enum status options_check_dashes(const char *word, struct failure *failure)
 {
     const struct options_row *row = options_find_row(word + 1, strcspn(word + 1, "="));
@@ -465,16 +685,47 @@ enum status options_fail_type(const char *typed, struct failure *failure)
                               "i8, u8, i16, u16, i32, u32, i64 or u64, with le or be", failure);
 }
 
+/*
+ * Writes the range that --min and --max mean, of which `typed` is one. Returns false if it is not,
+ * or if they give no range.
+ */
+static bool options_find_ends(const struct options *options, const char *typed,
+                              char out[OPTIONS_SHOWN_SIZE])
+{
+    static const char *const names[] = {"--min", "--max"};
+    const char *ends[] = {NULL, NULL};
+    __int128 low;
+    __int128 high;
+
+    for (int i = 1; i < options->argc; i++) {
+        for (size_t k = 0; k < 2; k++) {
+            const size_t length = strlen(names[k]);
+            if (strncmp(options->argv[i], names[k], length) != 0)
+                continue;
+            if (options->argv[i][length] == '=')
+                ends[k] = options->argv[i] + length + 1;
+            else if (options->argv[i][length] == '\0')
+                ends[k] = options->argv[i + 1];
+        }
+    }
+    return (strncmp(typed, names[0], 5) == 0 || strncmp(typed, names[1], 5) == 0) && ends[0] &&
+           ends[1] && decimal_parse_fixed(ends[0], strlen(ends[0]), TEXT_DECIMALS_MAX, &low) &&
+           decimal_parse_fixed(ends[1], strlen(ends[1]), TEXT_DECIMALS_MAX, &high) && low < high &&
+           snprintf(out, OPTIONS_SHOWN_SIZE, "did you mean --range %s:%s, to below %s?", ends[0],
+                    ends[1], ends[1]) < OPTIONS_SHOWN_SIZE;
+}
+
 enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
                                  struct failure *failure)
 {
     const char *advice;
     char what[OPTIONS_SHOWN_SIZE];
+    char ends[OPTIONS_SHOWN_SIZE];
 
     if (letter) {
         const char word[] = {'-', letter};
         snprintf(what, sizeof what, "unknown option '-%c'", letter);
-        advice = options_find_habit(options->command, word, sizeof word);
+        advice = options_find_habit(options->command->traits, word, sizeof word);
         return status_fail(failure, STATUS_USAGE, advice ? "%s: %s" : "%s", what, advice);
     }
     const char *name = typed + 2; /* after the dashes */
@@ -483,7 +734,9 @@ enum status options_fail_unknown(const struct options *options, char letter, con
     char candidates[1024] = "";
     unsigned candidate_count = 0;
     snprintf(what, sizeof what, "unknown option '--%.*s'", (int)length, name);
-    advice = options_find_habit(options->command, typed, length + 2);
+    advice = options_find_habit(options->command->traits, typed, length + 2);
+    if (options->command->traits & OPTIONS_MAKES_BINS && options_find_ends(options, typed, ends))
+        advice = ends;
     if (advice)
         return status_fail(failure, STATUS_USAGE, "%s: %s", what, advice);
     for (size_t i = 0, used = 0; i < options_row_count && used < sizeof candidates; i++) {

@@ -136,6 +136,16 @@ void options_advise_condition(const struct options_condition *condition, const c
 enum status options_fail_value(const char *name, const char *value, const char *expected,
                                struct failure *failure);
 
+/* Fails with STATUS_USAGE if an option of that name has a value that means another option. */
+enum status options_check_value(const char *option, const char *value, struct failure *failure);
+
+/*
+ * Fails with STATUS_USAGE for a --range that is none of such bounds, with the one that was probably
+ * meant.
+ */
+enum status options_fail_range(const char *typed, const struct element *bounds,
+                               struct failure *failure);
+
 /*
  * Fails with STATUS_USAGE if the first word of the command line, which is no operation, is no file
  * either, but nearly the name of one, reductions, or an option.
@@ -151,10 +161,17 @@ enum status options_check_reductions(const struct options_command *command, cons
 
 /*
  * Fails with STATUS_DATA if one of the files, up to NULL, does not exist, and its name probably
- * means something else. names[-1] is the word before the first one.
+ * means something else, such as a column of the second one, whose first line it reads. names[-1] is
+ * the word before the first one.
  */
 enum status options_check_files(const struct options *options, char *const *names,
                                 struct failure *failure);
+
+/*
+ * Fails with STATUS_USAGE because the command takes one column of values; that of different values
+ * counts combinations of several with --by.
+ */
+enum status options_fail_columns(const struct options *options, struct failure *failure);
 
 /* Fails with STATUS_USAGE if a word is a long option with one dash, such as -top or -top=3. */
 enum status options_check_dashes(const char *word, struct failure *failure);
@@ -168,10 +185,9 @@ enum status options_fail_unknown(const struct options *options, char letter, con
 
 /*
  * Returns advice on typed[0..length), an option with its dashes or a reduction, that other programs
- * have and this one has not; else NULL. Pure.
+ * have and a command of these traits has not; else NULL. Pure.
  */
-const char *options_find_habit(const struct options_command *command, const char *typed,
-                               size_t length);
+const char *options_find_habit(unsigned traits, const char *typed, size_t length);
 
 /* Whether a predicate's values are listed in a file. Pure. */
 bool options_names_file(const struct options_predicate *predicate);

@@ -1,0 +1,159 @@
+#!/usr/bin/python3
+"""What users of other programs type, the advice that they get, and what is printed once they take it.
+
+usage: advice.py GPUHIST [SEED]
+
+Each row is typed; it must fail with one line that has the advice, and print nothing. Then what the advice means is
+typed, and must print what Python computes of the rows.
+"""
+import collections
+import os
+import random
+import shlex
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = os.path.abspath(sys.argv[1])
+SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+draw = random.Random(SEED)
+
+
+def run(arguments, data=b""):
+    done = subprocess.run([PROGRAM, *shlex.split(arguments)], input=data, capture_output=True, check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def same(got, wanted, *what):
+    if got != wanted:
+        sys.exit(f"seed {SEED}: got {got!r}, wanted {wanted!r}: {what!r}")
+
+
+def advised(typed, advice, data=b""):
+    """Types a mistake, and checks the advice."""
+    status, out, err = run(typed, data)
+    same((status in (1, 2), out), (True, ""), typed, err)
+    same(err.count("\n"), 1, typed, err)
+    same(advice in err, True, typed, advice, err)
+
+
+def counts(values):
+    return "".join(f"{value}\t{count}\n" for value, count in sorted(collections.Counter(values).items()))
+
+
+def quantile(values, percent):
+    """The least value that so many percent of the values do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * int(percent * 1000) // 100000) - 1)]
+
+
+def is_of(typed, advice, meant, wanted):
+    """The mistake, the advice, what it means, and the result."""
+    advised(typed, advice)
+    status, out, err = run(meant)
+    same((status, out), (0, wanted), meant, err)
+
+
+def clock(minute):
+    return f"2026-11-{21 + minute // 1440:02}T{minute // 60 % 24:02}:{minute % 60:02}:00Z"
+
+
+def check_habits():
+    """Options, reductions and operations of other programs."""
+    rows = [(draw.choice([200, 404, 500, 503]), draw.randrange(1, 9000), draw.choice(["/a", "/b", "/c d"]),
+             draw.randrange(3000)) for _ in range(draw.randrange(1100, 1200))]
+    with open("x.csv", "w", encoding="utf-8") as out:
+        out.write("status,ms,path,at\n")
+        out.writelines(f"{s},{ms},{path},{clock(at)}\n" for s, ms, path, at in rows)
+    status = [row[0] for row in rows]
+    ms = [row[1] for row in rows]
+    mean = "did you mean "
+    end = 9223372036854775808
+    low = [value for value in ms if value < 100]
+    table = [
+        ("uniq -p 50 -f ms", mean + "--quantiles?", "uniq --quantiles 50 -f ms", f"50\t{quantile(ms, 50)}\n"),
+        ("reduce -p 50 -f ms", mean + "reduce p50,p99?", "reduce p50,p99 -f ms",
+         f"p50\t{quantile(ms, 50)}\np99\t{quantile(ms, 99)}\n"),
+        ("reduce p999 -f ms", mean + "p99.9?", "reduce p99.9 -f ms", f"{quantile(ms, 99.9)}\n"),
+        ("reduce p995,max -f ms", mean + "p99.5?", "reduce p99.5 -f ms", f"{quantile(ms, 99.5)}\n"),
+        ("reduce q50 -f ms", mean + "p50?", "reduce p50 -f ms", f"{quantile(ms, 50)}\n"),
+        ("reduce percentile99.9 -f ms", mean + "p99.9?", "reduce p99.9 -f ms", f"{quantile(ms, 99.9)}\n"),
+        ("reduce q2 -f ms", mean + "median?", "reduce median -f ms", f"{quantile(ms, 50)}\n"),
+        ("reduce nunique -f status", mean + "distinct?", "reduce distinct -f status", f"{len(set(status))}\n"),
+        ("reduce first -f at:time", mean + "min, which is the first of times?", "reduce min -f at:time",
+         clock(min(row[3] for row in rows)) + "\n"),
+        ("reduce last -f at:time", mean + "max, which is the last of times?", "reduce max -f at:time",
+         clock(max(row[3] for row in rows)) + "\n"),
+        ("uniq --filter 'status>=500' -f ms", mean + "--where?", "uniq --where 'status>=500' -f ms",
+         counts(m for s, m, _, _ in rows if s >= 500)),
+        ("count --between 400 500 -f status", mean + "--in LO:HI, to below HI?", "count --in 400:500 -f status",
+         f"{sum(400 <= s < 500 for s in status)}\n"),
+        ("uniq --between 400 500 -f status", mean + "--where 'COLUMN>=LO' --where 'COLUMN<=HI'?",
+         "uniq --where 'status>=400' --where 'status<=500' -f status", counts(s for s in status if 400 <= s <= 500)),
+        ("reduce max --groupby status -f ms", mean + "--by?", "reduce max --by status -f ms",
+         "".join(f"{s}\t{max(m for t, m, _, _ in rows if t == s)}\n" for s in sorted(set(status)))),
+        ("histogram --bin-width 1000 -f ms", mean + "--width?", "histogram --width 1000 -f ms",
+         "".join(f"{b * 1000}\t{b * 1000 + 1000}\t{n}\n"
+                 for b, n in sorted(collections.Counter(m // 1000 for m in ms).items()))),
+        ("histogram --min 0 --max 100 -f ms -q", mean + "--range 0:100, to below 100?",
+         "histogram --range 0:100 --bins 1 -f ms -q", f"0\t100\t{len(low)}\n"),
+        ("histogram --max=100 --min -50 -f ms", mean + "--range -50:100, to below 100?",
+         "histogram --range -50:100 --bins 1 -f ms -q", f"-50\t100\t{len(low)}\n"),
+        ("histogram --max 100 -f ms", mean + "--range LO:HI, to below HI?", "histogram --range 0:100 --bins 1 -f ms -q",
+         f"0\t100\t{len(low)}\n"),
+        ("histogram --range 0-100 -f ms", mean + "0:100, to below 100?", "histogram --range 0:100 --bins 1 -f ms -q",
+         f"0\t100\t{len(low)}\n"),
+        ("histogram --range=0..100 -f ms:int", mean + "0:100, to below 100?",
+         "histogram --range 0:100 --bins 1 -f ms:int -q", f"0\t100\t{len(low)}\n"),
+        ("histogram --range=-7,100 -f ms", mean + "-7:100, to below 100?", "histogram --range -7:100 --bins 1 -f ms -q",
+         f"-7\t100\t{len(low)}\n"),
+        ("uniq --max 100 -f ms", mean + "--where 'COLUMN<=V'?", "uniq --where 'ms<=100' -f ms",
+         counts(m for m in ms if m <= 100)),
+        ("reduce --min -f ms", mean + "reduce min?", "reduce min -f ms", f"{min(ms)}\n"),
+        ("reduce count --from 2026-11-22 -f ms", mean + "--where 'COLUMN>=V'?",
+         "reduce count --where 'at:time>=2026-11-22' -f ms", f"{sum(row[3] >= 1440 for row in rows)}\n"),
+        ("reduce count --until 2026-11-22 -f ms", mean + "--where 'COLUMN<V'?",
+         "reduce count --where 'at:time<2026-11-22' -f ms", f"{sum(row[3] < 1440 for row in rows)}\n"),
+        ("histogram --bins 0,100,9000 -f ms", mean + "--edges 0,100,9000?", "histogram --edges 0,100,9000 -f ms",
+         f"0\t100\t{len(low)}\n100\t9000\t{len(ms) - len(low)}\n"),
+        ("histogram --edges=100,inf -f ms -q", mean + f"{end}, which is above all values?",
+         f"histogram --edges 100,{end} -f ms -q", f"100\t{end}\t{len(ms) - len(low)}\n"),
+        ("histogram --edges=-Inf,100 -f ms -q", mean + f"-{end}, the least of all values?",
+         f"histogram --edges=-{end},100 -f ms -q", f"-{end}\t100\t{len(low)}\n"),
+        ("count --eq 200 404 500 -f status", mean + "--any-of 200,404,500?", "count --any-of 200,404,500 -f status",
+         f"{sum(s in (200, 404, 500) for s in status)}\n"),
+        ("count --eq 200,500 -f status", mean + "--any-of 200,500, which counts all", "count --any-of 200,500 -f status",
+         f"{sum(s in (200, 500) for s in status)}\n"),
+        ("freq -f status", mean + "uniq?", "uniq -f status", counts(status)),
+        ("topk -f path", mean + "uniq --top 10?", "uniq --top 10 --sort bin -f path", counts(row[2] for row in rows)),
+        ("percentile -f ms", mean + "reduce p50,p99?", "reduce p50,p99 -f ms",
+         f"p50\t{quantile(ms, 50)}\np99\t{quantile(ms, 99)}\n"),
+        ("path", mean + "uniq -f path?", "uniq -f path", counts(row[2] for row in rows)),
+        ("uniq status", mean + "-f status?", "uniq -f status", counts(status)),
+        ("uniq -f status,path", mean + "--by status -f path?", "uniq --by status -f path",
+         counts(f"{s}\t{path}" for s, _, path, _ in rows)),
+    ]
+    for typed, advice, meant, wanted in table:
+        is_of(f"{typed} --csv x.csv", advice, f"{meant} --csv x.csv", wanted)
+    is_of("reduce sum --sep , --header -f 2 x.csv", mean + "--delimiter?", "reduce sum --delimiter , --header -f 2 x.csv",
+          f"{sum(ms)}\n")
+    for name in ("summary", "describe"):
+        advised(f"{name} --csv -f ms x.csv", mean + "reduce?")
+    same(run("reduce --csv -f ms x.csv")[1].split("\n")[1], f"sum\t{sum(ms)}")
+    advised("histogram --bins auto -f ms --csv x.csv", "automatic bins are the default, without --bins")
+    same(run("histogram -f ms --csv x.csv")[0], 0)
+    advised("uniq --follow -f ms --csv x.csv", mean + "tail -f FILE | gpuhist --every 10s?")
+    with open("x.csv", "rb") as file:
+        same(run("uniq --every 10s -f status --csv", file.read())[:2], (0, counts(status)))
+    # what means no other command has no advice, and a file or an abbreviation is no mistake
+    for typed in ("histogram --bins 9,5 -f ms --csv x.csv", "uniq nothing --csv x.csv", "count --eq 5 -f ms --csv 7 y",
+                  "reduce p95x -f ms --csv x.csv", "histogram --frob --min 1 --max 2"):
+        advised(typed, "")
+        same(mean in run(typed)[2] and "--any-of 5,7" not in run(typed)[2], False, typed)
+    same(run("uniq --min 2 -f status --csv x.csv")[1],
+         counts(s for s in status if status.count(s) >= 2))
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    check_habits()
