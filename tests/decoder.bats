@@ -369,6 +369,7 @@ open("header.gz", "wb").write(head + body.compress(plain) + body.flush() + tail)
     done
 }
 
+# bats test_tags=slow
 @test "gzip: a header in pieces, with all fields, each as long as it gets" {
     skip_without_gzip
     lines 3 >plain
@@ -395,6 +396,7 @@ for flags in range(32):
     assert_refused header0.gz "gzip: unknown header flags set"
 }
 
+# bats test_tags=slow
 @test "gzip: stored blocks, blocks of fixed codes, matches as far back as they go" {
     skip_without_gzip
     numpy 'import zlib, struct
@@ -549,6 +551,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     assert_refused unknown.xz "xz: a stream has a check that is not supported"
 }
 
+# bats test_tags=slow
 @test "xz: NULs between and behind streams, in fours" {
     skip_without xz xz
     lines 10 >plain
@@ -646,6 +649,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     [ "$output" -eq 4 ]
 }
 
+# bats test_tags=slow
 @test "lz4: checksums of contents of all short lengths" {
     skip_without lz4 lz4
     lines 4 >long

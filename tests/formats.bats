@@ -204,6 +204,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     [ "$(grep -c 'terminal\|output' range)" -eq 0 ]
 }
 
+# bats test_tags=slow
 @test "each report of --every has its time where there is room for it" {
     printf '1 5\n2 5\n' >in
     slowly() { head -n 1 in; sleep 0.08; tail -n 1 in; }

@@ -140,6 +140,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     assert_failed 1 "in:1: '0000000000000000000000000000000000000000...' is out of range for u8 (try -t i64)"
 }
 
+# bats test_tags=slow
 @test "of a token of 3 MB, the first 40 bytes are shown, however it comes" {
     local shown engine arguments
     shown="invalid integer 'abcdefghij$(printf 'q%.0s' {1..30})...'"

@@ -250,7 +250,8 @@ static void test_drawn(size_t round)
 
 int main(void)
 {
-    for (size_t round = 0; round < ROUNDS; round++)
+    const size_t rounds = getenv("GPUHIST_TEST_SHARE") ? ROUNDS / 2 : ROUNDS;
+    for (size_t round = 0; round < rounds; round++)
         test_drawn(round);
     tap_ok(TAP_HAS_TSAN ||
                (shape.has_zeros && shape.has_runs && shape.has_windows && shape.has_overlap),
