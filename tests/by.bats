@@ -183,7 +183,7 @@ make_log() {
     run --separate-stderr gpuhist reduce sum -f 1 --by 2 --format raw
     assert_failed 2 "--format raw does not go with reduce"
     run --separate-stderr gpuhist count -f 1 --by 2
-    assert_failed 2 "count needs a predicate"
+    assert_failed 2 "count -f needs a predicate"
     for bad in '' 99999999999; do
         run --separate-stderr gpuhist reduce sum -f 1 --by "$bad"
         assert_failed 2 "invalid --by '$bad'"

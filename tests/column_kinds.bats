@@ -239,8 +239,8 @@ END
     refused 2 "and, or and xor are of the bits of integers" reduce xor -f 1:time
     refused 2 "--format gnuplot does not go with times" -f 1:time --format gnuplot
     refused 2 "histogram does not take columns of texts: uniq, reduce distinct, --by and --where do" -f 1:text
-    refused 2 "reduce of addresses takes count and distinct alone" reduce min -f 1:ip
-    refused 2 "reduce of texts takes count and distinct alone" reduce distinct,mode -f 1:text
+    refused 2 "reduce of addresses takes only count, distinct and mode" reduce min -f 1:ip
+    refused 2 "reduce of texts takes only count, distinct and mode" reduce distinct,sum -f 1:text
     refused 2 "count does not take columns of texts" count --all -f 1:text
     refused 2 "uniq of texts does not go with --zeros (see" uniq -f 1:text --zeros
     refused 2 "uniq of addresses does not go with --quantiles (see" uniq -f 1:ip --quantiles 50

@@ -264,9 +264,47 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
     assert_failed 2 "invalid --ge 'x'"
 }
 
-@test "no predicate is a usage error" {
-    run --separate-stderr gpuhist count < <(int32 1)
-    assert_failed 2 "count needs a predicate"
+@test "no predicate: rows of every input, without -f, as wc and Python count them" {
+    cd "$BATS_TEST_TMPDIR"
+    [ "$(gpuhist count < <(int32 1 2 3))" = 3 ]
+    for i in {1..5000}; do echo "$((i % 7)) GET /$i - x"; done >in
+    { echo; echo '  '; echo end; } >>in
+    gzip -c in >in.gz
+    for file in in in.gz; do
+        for options in '--threads 1' '--threads 3 --chunk-size 4096'; do
+            # shellcheck disable=SC2086
+            [ "$(gpuhist count $options $file) $(gpuhist count $options <$file)" = '5001 5001' ]
+            # shellcheck disable=SC2086
+            [ "$(gpuhist count $options --where '1:text=3' $file)" = "$(grep -c ^3 in)" ]
+            # shellcheck disable=SC2086
+            gpuhist count $options --by 1:text $file >found
+            awk 'NF { n[$1]++ } END { for (k in n) print k "\t" n[k] }' in | LC_ALL=C sort | cmp found -
+        done
+    done
+    gpuhist count --save state in >whole
+    [ "$(gpuhist merge state state)" = $((2 * $(cat whole))) ]
+    printf 'a,b\n1,"x\ny"\n2,z\n\n' >in
+    [ "$(gpuhist count --csv --header in)" = 2 ]
+    run -0 --separate-stderr gpuhist count --csv in
+    [ "$output" = 3 ] && [[ $stderr == *"line 1 is read as a row"* ]]
+    printf '%s\n' '{"a":1}' '{}' '{"b":[2]}' >in
+    [ "$(gpuhist count --jsonl in)" = 3 ]
+    [ "$(gpuhist count --jsonl --where a=1 --invalid ignore -q in)" = 1 ]
+    [ "$(printf 'a=1\nb\n' | gpuhist count --logfmt)" = 2 ]
+    [ "$(printf abcdef | gpuhist count --record 3)" = 2 ]
+    [ "$(printf abcdef | gpuhist count --record 2 --where 'u8@0>97')" = 2 ]
+    [ "$(printf 'x\0y\0' | gpuhist count -z --text)" = 2 ]
+    [ "$(gpuhist count /dev/null)" = 0 ]
+    run -1 --separate-stderr gpuhist count --jsonl <<<'[1]'
+    [ -z "$output" ]
+    run --separate-stderr gpuhist count -f 1 in
+    assert_failed 2 "count -f needs a predicate"
+    if "$PYTHON" -c 'import numpy' 2>/dev/null; then
+        "$PYTHON" -c 'import numpy as np
+np.save("a", np.arange(7)); np.save("b", np.arange(12).reshape(4, 3)); np.save("c", np.asfortranarray(np.arange(12).reshape(4, 3)))'
+        [ "$(gpuhist count a.npy) $(gpuhist count b.npy) $(gpuhist count c.npy)" = '7 4 4' ]
+        [ "$(gpuhist count --where '1>3' b.npy)" = 2 ]
+    fi
 }
 
 @test "options of other operations are refused" {

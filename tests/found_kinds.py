@@ -129,7 +129,7 @@ def condition(values):
 
 
 def main():
-    jobs = ((["uniq"], "key"), (["reduce", "sum"], "number"), (["reduce", "distinct"], "key"), (["reduce", "count,p50"], "number"),
+    jobs = ((["uniq"], "key"), (["reduce", "sum"], "number"), (["reduce", "distinct"], "key"), (["reduce", "count,p50"], "number"), (["reduce", "mode,count"], "key"),
             (["--bins", "7", "--range", "auto"], "number"), (["uniq"], "key"))
     checked = 0
     for _ in range(COUNT):

@@ -845,7 +845,7 @@ def draw_operation(rng, table, uses, rows, names, may_print=True):
     use = uses[0]
     name = rng.choice(names if all(use.is_bound() for use in uses) else [n for n in names if n in ("uniq", "reduce")])
     if name == "reduce" and not all(use.is_bound() for use in uses):
-        return [name, rng.choice(("distinct", "count", "distinct,count"))]
+        return [name, rng.choice(("distinct", "count", "mode", "distinct,count,mode"))]
     if name == "reduce":
         fitting = [r for r in REDUCTIONS if r not in ("and", "or", "xor") or all(use.kind in ("int", "hex") for use in uses)]
         return [name, ",".join(rng.sample(fitting, rng.randrange(1, len(fitting))))]
@@ -1098,7 +1098,7 @@ def check_formats(case):
     if value and any(value.index == group.index for group in groups):
         value = groups.pop() if len(groups) > 1 else value
     table.write()
-    words = ["uniq", "-f", value.text] if is_uniq else ["count", "--all"]
+    words = ["uniq", "-f", value.text] if is_uniq else ["count", *rng.choice(([], ["--all"]))]
     words += words_of(conditions) + (["--by", ",".join(group.text for group in groups)] if groups else [])
     uses = [*groups, *([value] if is_uniq else [])]
     table.rows = [row for row in table.rows if all(use.key(row) is not None for use in uses)]

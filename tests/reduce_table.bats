@@ -95,3 +95,34 @@ print(len(np.unique(ids)), ids[1500000:].min(), *np.percentile(ids, [50, 93.75],
     done
     run -0 gpuhist reduce sum -t i64le -S 1 -T missing in # takes no table
 }
+
+@test "mode of strings and addresses, of all and of groups, as sort and uniq have it" {
+    cd "$BATS_TEST_TMPDIR"
+    local column i
+    mode() { # of lines; in tsv a backslash is two
+        LC_ALL=C sort | uniq -c | sed -E 's/^ *([0-9]+) /\1\t/' | LC_ALL=C sort -t $'\t' -k1,1nr -k2,2 |
+            sed -n '1{ s/^[0-9]*\t//; s/\\/&&/g; p; }'
+    }
+    for ((i = 0; i < 300; i++)); do
+        printf '%d;/p %d,"%d\\;10.0.0.%d\n' $((RANDOM % 4)) $((RANDOM % 9)) $((RANDOM % 2)) $((RANDOM % 9 + 1))
+    done >in
+    gzip -c in >in.gz
+    for column in 2:text 3:ip; do
+        cut -d ';' -f "${column%:*}" in | mode >all
+        for file in in in.gz; do
+            gpuhist reduce mode -d ';' -f "$column" --threads 3 --chunk-size 4096 $file | cmp - all
+        done
+        for ((i = 0; i < 4; i++)); do
+            printf '%d\t%s\t%d\n' $i "$(grep "^$i" in | cut -d ';' -f "${column%:*}" | mode)" "$(grep -c "^$i" in)"
+        done >groups
+        gpuhist reduce mode,count -d ';' -f "$column" --by 1 --save state in | cmp - groups
+        gpuhist merge state | cmp - groups
+        gpuhist reduce mode -d ';' -f "$column" --format json in | "$PYTHON" -c 'import json, sys
+print(json.load(sys.stdin)["mode"].replace("\\", "\\\\"))' | cmp - all
+    done
+    run -0 gpuhist reduce mode,count -d ';' -f 3:ip,2 --format csv in
+    [ "${lines[0]}" = column,mode,count ] && [ ${#lines[@]} = 3 ]
+    run -1 --separate-stderr gpuhist reduce mode -f 1:text </dev/null
+    [[ $stderr == *"the input is empty: it has no mode"* ]]
+    [ "$(printf ',1\n,2\nb,3\n' | gpuhist reduce mode,count --csv -f 1:text -q)" = $'mode\t\ncount\t3' ]
+}

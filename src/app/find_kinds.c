@@ -138,7 +138,8 @@ static enum kind_find_use find_kinds_use(const struct options *options)
 
     for (unsigned i = 0; i < reductions->count; i++) {
         const enum reduction_id id = reductions->list[i].id;
-        is_counted = is_counted && (id == REDUCTION_COUNT || id == REDUCTION_DISTINCT);
+        is_counted = is_counted &&
+                     (id == REDUCTION_COUNT || id == REDUCTION_DISTINCT || id == REDUCTION_MODE);
     }
     return is_counted || options->command->operation == OPERATION_UNIQ ? KIND_FIND_KEYS
                                                                        : KIND_FIND_NUMBERS;

@@ -90,6 +90,25 @@ static bool options_parse_gpus(const char *value, struct options *options)
     }
 }
 
+/* Appends a predicate to those before. */
+static enum status options_add_predicate(struct options *options, enum predicate_relation relation,
+                                         const char *text, struct failure *failure)
+{
+    const size_t count = options->predicate_count;
+
+    if ((count & (count - 1)) == 0) { /* 0 or a power of two: the array is full */
+        const size_t capacity = count > 0 ? 2 * count : 1;
+        struct options_predicate *grown =
+            realloc(options->predicates, capacity * sizeof *options->predicates);
+        if (!grown)
+            return status_fail(failure, STATUS_DATA, "no memory for %zu predicates", capacity);
+        options->predicates = grown;
+    }
+    options->predicates[options->predicate_count++] =
+        (struct options_predicate){.relation = relation, .text = text};
+    return STATUS_OK;
+}
+
 /* Parses the value of an option by its kind, NULL if it has none, and stores it. */
 static enum status options_set(struct options *options, const struct options_row *row,
                                const char *value, struct failure *failure)
@@ -159,22 +178,11 @@ static enum status options_set(struct options *options, const struct options_row
         break;
     case OPTIONS_QUANTILES:
         return quantiles_parse(target, value, failure);
-    case OPTIONS_PREDICATE: {
-        const size_t count = options->predicate_count;
-        if ((count & (count - 1)) == 0) { /* 0 or a power of two: the array is full */
-            const size_t capacity = count > 0 ? 2 * count : 1;
-            struct options_predicate *grown =
-                realloc(options->predicates, capacity * sizeof *options->predicates);
-            if (!grown)
-                return status_fail(failure, STATUS_DATA, "no memory for %zu predicates", capacity);
-            options->predicates = grown;
-        }
-        options->predicates[options->predicate_count++] = (struct options_predicate){
-            .relation = (enum predicate_relation)row->value,
-            .text = value,
-        };
+    case OPTIONS_PREDICATE:
+        if (options_add_predicate(options, (enum predicate_relation)row->value, value, failure) !=
+            STATUS_OK)
+            return failure->status;
         break;
-    }
     }
     if (!is_valid)
         return options_fail_row(row, value, failure);
@@ -282,6 +290,16 @@ static enum status options_finish(struct options *options, struct failure *failu
         return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
     if (options_finish_columns(options, failure) != STATUS_OK)
         return failure->status;
+    options->counts_rows = options->command->operation == OPERATION_COUNT &&
+                           options->predicate_count == 0 && options->field.count == 0;
+    if (options->counts_rows &&
+        (options_add_predicate(options, PREDICATE_ALL, NULL, failure) != STATUS_OK ||
+         options_want_any(options, failure) != STATUS_OK))
+        return failure->status;
+    if (options->counts_rows && options->record_bytes > 0 && !options->has_type) {
+        element_parse("u8", &options->element); /* it fits in any record */
+        options->has_type = true;
+    }
     const struct options_column *first = &options->field.list[0];
     const bool is_time =
         options->field.count > 0 && first->kind && first->kind->scale == KIND_INSTANTS;

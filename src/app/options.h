@@ -139,6 +139,7 @@ struct options {
     enum outside_policy outside;
     struct options_predicate *predicates; /* [predicate_count], in the order given; owned */
     size_t predicate_count;
+    bool counts_rows; /* count: neither a predicate nor -f was given; the predicate is --all */
     struct reductions reductions;
     bool interpolate; /* quantiles */
     struct stalin_sort_rules stalin_sort;

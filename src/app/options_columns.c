@@ -255,6 +255,13 @@ static enum status options_want(struct options *options, const char *where, int3
     return STATUS_OK;
 }
 
+enum status options_want_any(struct options *options, struct failure *failure)
+{
+    int32_t field;
+
+    return options->wanted ? STATUS_OK : options_want(options, "a", &field, failure);
+}
+
 /* Reads the two fields that a column joins. Two numbers are no name. */
 static enum status options_join_column(struct options *options, struct options_column *column,
                                        struct failure *failure)

@@ -281,9 +281,14 @@ static enum status options_make_columns(const struct options *options, size_t va
     struct column *next = job->columns;
 
     /* What counts rows needs no values: they may be those of any column. */
-    const bool is_nothing = !only && job->is_text && has_others && options_counts_rows(options);
+    const bool has_names = row_scanners[options->row_scanner]->names_columns;
+    const struct options_column line = {.field = has_names ? 1 : TEXT_WHOLE_LINE};
+    const bool is_nothing = !only && job->is_text &&
+                            (options->counts_rows || (has_others && options_counts_rows(options)));
     if (is_nothing)
-        only = options->by.count > 0 ? &options->by.list[0] : &options->where.list[0];
+        only = options->by.count > 0      ? &options->by.list[0]
+               : options->where.count > 0 ? &options->where.list[0]
+                                          : &line;
     job->value_count = value == SIZE_MAX && fields->count > 1 ? fields->count : 1;
     for (size_t i = 0; i < job->value_count; i++) {
         const struct options_column *from =
@@ -493,7 +498,9 @@ static enum status options_make_values_of(const struct options *options, bool is
         return STATUS_OK;
     case OPERATION_COUNT:
         if (options->predicate_count == 0)
-            return status_fail(failure, STATUS_USAGE, "count needs a predicate, such as --ge 500");
+            return status_fail(failure, STATUS_USAGE,
+                               "count -f needs a predicate, such as --ge 500 (rows are counted "
+                               "without -f)");
         return options_make_predicates(options, with_files, job, failure);
     case OPERATION_REDUCE:
         job->reductions = options->reductions;
@@ -522,9 +529,10 @@ static enum status options_check_kinds(const struct options *options, struct fai
             const struct reductions *reductions = &options->reductions;
             for (unsigned r = 0; r < reductions->count; r++) {
                 const enum reduction_id id = reductions->list[r].id;
-                if (id != REDUCTION_COUNT && id != REDUCTION_DISTINCT)
+                if (id != REDUCTION_COUNT && id != REDUCTION_DISTINCT && id != REDUCTION_MODE)
                     return status_fail(failure, STATUS_USAGE,
-                                       "reduce of %s takes count and distinct alone", kind->nouns);
+                                       "reduce of %s takes only count, distinct and mode",
+                                       kind->nouns);
             }
             continue;
         }
@@ -807,18 +815,18 @@ enum status options_adapt_array(const struct options *options, const struct npy 
     adapted->element = array->element;
     adapted->has_type = true;
     const bool has_columns = options_has_fields(options);
-    if (array->has_two && !has_columns)
+    if (array->has_two && !has_columns && !options->counts_rows)
         return status_fail(failure, STATUS_DATA,
                            STATUS_NAME ": its NumPy array has 2 dimensions: -f N, from 1 to %llu, "
                                        "says which column to count",
                            name, (unsigned long long)columns);
     const size_t others = adapted->weight.count + adapted->by.count + adapted->where.count;
-    if (array->is_column_major && (adapted->field.count != 1 || others > 0))
+    if (array->is_column_major && (adapted->field.count != !options->counts_rows || others > 0))
         return status_fail(failure, STATUS_DATA,
                            STATUS_NAME ": of a NumPy array in Fortran order only one column is "
                                        "read at once: save numpy.ascontiguousarray of it",
                            name);
-    if (!has_columns)
+    if (!has_columns && !(options->counts_rows && array->has_two))
         return STATUS_OK;
     if (!array->is_column_major && columns > OPTIONS_RECORD_MAX / array->element.bytes)
         return status_fail(failure, STATUS_DATA,
@@ -842,7 +850,7 @@ enum status options_adapt_array(const struct options *options, const struct npy 
         }
     }
     if (array->is_column_major) {
-        *column = adapted->field.list[0].offset / array->element.bytes;
+        *column = options->counts_rows ? 0 : adapted->field.list[0].offset / array->element.bytes;
         adapted->field.list[0].offset = 0;
     } else {
         adapted->record_bytes = columns * array->element.bytes;

@@ -55,9 +55,10 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         {
             .name = "count",
             .help = "count the values that meet each predicate",
-            .usage = "gpuhist count PREDICATE... [OPTION]... [FILE]...\n"
-                     "Print how many integers meet each predicate, in one pass over the input.\n",
-            .examples = "  gpuhist count --all --where '9>=500' access.log       failed requests\n"
+            .usage = "gpuhist count [PREDICATE]... [OPTION]... [FILE]...\n"
+                     "Print how many integers meet each predicate, in one pass over the input;\n"
+                     "without a predicate and -f, how many rows there are.\n",
+            .examples = "  gpuhist count --where '9>=500' access.log             failed requests\n"
                         "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   sizes by status\n",
             .operation = OPERATION_COUNT,
             .traits = OPTIONS_TESTS_VALUES | OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT |

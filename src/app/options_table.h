@@ -115,6 +115,12 @@ bool options_is_text(const struct options_column *column);
 enum status options_finish_columns(struct options *options, struct failure *failure);
 
 /*
+ * Makes a column wanted, of any name, if rows name theirs and none is: their scanners have at least
+ * one. Fails with STATUS_DATA if there is no memory.
+ */
+enum status options_want_any(struct options *options, struct failure *failure);
+
+/*
  * Returns the length of the operator of a condition that the text begins with, and stores its
  * relation; 0: it begins with none. Pure.
  */

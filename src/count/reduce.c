@@ -147,6 +147,9 @@ size_t reduce_write(char out[REDUCE_SIZE], const struct accumulators *accumulato
     case REDUCTION_DISTINCT:
         return decimal_write(out, keys[0]);
     case REDUCTION_MODE:
+        if (element_is_wide(element)) /* their order is that of values */
+            return element_write(out, element,
+                                 (__int128)((unsigned __int128)keys[1] << 64 | keys[0]));
         return reduce_write_key(out, element, keys[0]);
     case REDUCTION_MEDIAN:
     case REDUCTION_Q1:
@@ -238,8 +241,10 @@ void reduce_find(const struct job *job, struct rows rows, uint64_t elements,
     for (unsigned i = 0; i < job->reductions.count; i++) {
         if (job->reductions.list[i].id == REDUCTION_DISTINCT)
             found[i].keys[0] = distinct;
-        else if (job->reductions.list[i].id == REDUCTION_MODE)
+        if (job->reductions.list[i].id == REDUCTION_MODE) {
             found[i].keys[0] = (uint64_t)mode.low;
+            found[i].keys[1] = (uint64_t)((unsigned __int128)mode.low >> 64);
+        }
     }
 }
 

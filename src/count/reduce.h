@@ -20,7 +20,8 @@ bool reduce_has(uint64_t count, enum reduction_id id);
 
 /*
  * What a reduction that takes a table of distinct values found: of distinct their number; of others
- * keys (element.h), undefined if there are no elements: the mode, or the quantile's value, with
+ * keys (element.h), undefined if there are no elements: the mode, of an address (element_address)
+ * its low word and its high one, of a text its rank (groups.h); or the quantile's value, with
  * --interpolate also the value after it; of iqr those of both quartiles.
  */
 struct reduce_found {

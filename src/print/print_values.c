@@ -53,9 +53,10 @@ static struct print_column print_values_value(const struct job *job, size_t i)
     const enum reduction_id id = reduction->id;
     return (struct print_column){
         .words = {reduction->name},
-        .is_text = kind_rows[job->element.kind].scale == KIND_INSTANTS &&
-                   (id == REDUCTION_MIN || id == REDUCTION_MAX || id == REDUCTION_MEAN ||
-                    (id > REDUCTION_DISTINCT && id != REDUCTION_IQR)), /* is one of them */
+        .is_text = (kind_rows[job->element.kind].scale == KIND_INSTANTS &&
+                    (id == REDUCTION_MIN || id == REDUCTION_MAX || id == REDUCTION_MEAN ||
+                     (id > REDUCTION_DISTINCT && id != REDUCTION_IQR))) || /* is one of them */
+                   (element_is_name(&job->element) && id == REDUCTION_MODE),
     };
 }
 
@@ -335,22 +336,38 @@ static struct print_column print_values_column(const struct print_result *result
 
 _Static_assert(REDUCE_SIZE >= DECIMAL_SIZE, "any value fits");
 
-/*
- * Writes value i of a group, a number of json or a time, without a NUL. Returns its length; 0:
- * there is no value.
- */
-static size_t print_values_write(const struct job *job, const struct reduce_values *found, size_t i,
-                                 char out[REDUCE_SIZE])
+/* Whether a group has value i. */
+static bool print_values_has(const struct job *job, const struct reduce_values *found, size_t i)
+{
+    return job->operation == OPERATION_COUNT ||
+           reduce_has(found->row[found->accumulators->count], job->reductions.list[i].id);
+}
+
+/* Writes value i of a group, which it has. */
+static void print_values_write(struct writer *writer, const struct print_values *values,
+                               const struct reduce_values *found, size_t i)
 {
     const struct accumulators *accumulators = found->accumulators;
-    const uint64_t count = found->row[accumulators->count];
+    const struct job *job = values->job;
+    const bool is_text = print_values_value(job, i).is_text;
+    const bool is_quoted = values->format->has_names && is_text;
+    char text[REDUCE_SIZE];
+    size_t bytes;
 
+    if (is_text && element_is_text(&job->element)) {
+        const char *mode = groups_text(values->partial, found->found[i].keys[0], &bytes);
+        print_write_text(writer, mode, bytes, values->format);
+        return;
+    }
     if (job->operation == OPERATION_COUNT)
-        return decimal_write(out, predicate_count(&job->predicates[i], count,
-                                                  found->row[accumulators->first + i]));
-    if (!reduce_has(count, job->reductions.list[i].id))
-        return 0;
-    return reduce_write(out, accumulators, found->row, found->found, (unsigned)i);
+        bytes = decimal_write(text,
+                              predicate_count(&job->predicates[i], found->row[accumulators->count],
+                                              found->row[accumulators->first + i]));
+    else
+        bytes = reduce_write(text, accumulators, found->row, found->found, (unsigned)i);
+    writer_write(writer, "\"", is_quoted);
+    writer_write(writer, text, bytes);
+    writer_write(writer, "\"", is_quoted);
 }
 
 /*
@@ -366,7 +383,6 @@ static void print_values_line(struct writer *writer, const struct print_values *
     const struct print_column column = {.words = {values->options->column}, .is_given = true};
     const bool is_line = !format->is_document || values->has_groups;
     const bool is_list = end - first < print_values_count(job);
-    char text[REDUCE_SIZE];
 
     if (is_line)
         print_write_word(writer, format, group > 0 ? PRINT_WORD_LINE : PRINT_WORD_FIRST);
@@ -390,12 +406,9 @@ static void print_values_line(struct writer *writer, const struct print_values *
             writer_write_text(writer,
                               format->has_names ? ":" : format->words[PRINT_WORD_NEXT].text);
         }
-        const size_t length = print_values_write(job, found, i, text);
-        const bool is_time = format->has_names && memchr(text, ':', length); /* a string */
-        writer_write(writer, "\"", is_time);
-        writer_write(writer, text, length);
-        writer_write(writer, "\"", is_time);
-        if (format->has_names && length == 0)
+        if (print_values_has(job, found, i))
+            print_values_write(writer, values, found, i);
+        else if (format->has_names)
             writer_write_text(writer, "null");
     }
     if (is_line)
@@ -408,7 +421,6 @@ static void print_values_groups(struct writer *writer, const struct print_values
     const bool is_list = values->format->lists_values && !values->has_groups;
     const size_t count = print_values_count(values->job);
     struct reduce_values found;
-    char text[REDUCE_SIZE];
 
     for (size_t group = values->first; group < values->groups; group++) {
         store_of(values->job)
@@ -417,7 +429,7 @@ static void print_values_groups(struct writer *writer, const struct print_values
         if (!is_list)
             print_values_line(writer, values, group, &found, 0, count);
         for (size_t i = 0; is_list && i < count; i++) {
-            if (print_values_write(values->job, &found, i, text) > 0)
+            if (print_values_has(values->job, &found, i))
                 print_values_line(writer, values, group, &found, i, i + 1);
         }
     }
