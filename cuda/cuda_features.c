@@ -42,6 +42,11 @@ static bool cuda_features_has_units(const struct job *job)
     return job->is_text && job->columns[0].notation == TEXT_OTHER;
 }
 
+static bool cuda_features_is_rounded(const struct job *job)
+{
+    return job->is_text && job->text.is_rounded;
+}
+
 static bool cuda_features_has_texts(const struct job *job)
 {
     return element_is_text(&job->element);
@@ -89,6 +94,7 @@ const struct engine_feature cuda_features[] = {
     {"--csv with quotes", ENGINE_PARSES, cuda_features_is_csv},
     {"other addresses", ENGINE_PARSES, cuda_features_has_addresses},
     {"durations and sizes (-f N:ms, N:bytes)", ENGINE_PARSES, cuda_features_has_units},
+    {"rounded numbers (-f N:round.6)", ENGINE_PARSES, cuda_features_is_rounded},
     {"--time-format", ENGINE_PARSES, cuda_features_has_format},
     {"widths of weights in records", ENGINE_PARSES, cuda_features_has_widths_of_records},
     {"-f 0", ENGINE_PARSES, cuda_features_is_whole_line},

@@ -112,8 +112,8 @@ same_as() {
     # the kinds and conditions that it names are read
     printf '1a 4 5 2026-11-21T13:00:00Z 10.0.0.7\n' >in
     kinds=$(gpuhist --help | sed -n 's/^KIND: //p')
-    [ "$(wc -w <<<"$kinds")" -eq 13 ]
-    for kind in ${kinds/.N/.2}; do
+    [ "$(wc -w <<<"$kinds")" -eq 14 ]
+    for kind in ${kinds//.N/.2}; do
         case $kind in *time) field=4 ;; ip) field=5 ;; hex | text) field=1 ;; *) field=2 ;; esac
         gpuhist uniq -f "$field:$kind" in
     done

@@ -16,8 +16,8 @@ load helpers
         run --separate-stderr gpuhist reduce sum "${@:3}" in
         assert_failed "$1" "$2"
     }
-    kinds="is no kind: int hex .N s ms us ns bytes ibytes time localtime ip text, or with a width int/100 time/15m time/hour-of-day ip/24"
-    for column in ms:blob ms:.x ms:.19 ms:float ms:Int/5 ms:time:1m 1:text:1 ms:int/x ms:int/0 ms:time.3/15x \
+    kinds="is no kind: int hex .N round.N s ms us ns bytes ibytes time localtime ip text, or with a width int/100 time/15m time/hour-of-day ip/24"
+    for column in ms:round ms:round.19 ms:blob ms:.x ms:.19 ms:float ms:Int/5 ms:time:1m 1:text:1 ms:int/x ms:int/0 ms:time.3/15x \
         1:localtime/day status:ip/200 status:text/2; do
         refused 1 "in: '${column##*:}' $kinds (its header has no field '$column')" --csv -f "$column"
         refused 1 "in: '${column##*:}' $kinds (its header has no field '$column')" --csv -f 1 --by "$column"
@@ -610,8 +610,8 @@ END
     done
     refused 1 "(an array: jq -c '.[]' writes its objects as lines for --jsonl)" uniq -f 1:int
     echo 0.00092967512345678912 >in
-    refused 1 "(at most 18 decimals are read)" uniq -f 1:.9
-    printf '1e+07 1\n5 2\n' >in
+    refused 1 "(try COLUMN:round.9)" uniq -f 1:.9
+    printf '1_000 1\n5 2\n' >in
     run -0 --separate-stderr gpuhist uniq -f 2 --where '1>3' --invalid ignore in
     [ "$stderr" = "gpuhist: note: 1 token skipped, a number in another notation, such as 1e6 or 1,234" ]
     for row in '# of items,b;--csv' $'# of items\tb;-q' '#of,b;--csv'; do

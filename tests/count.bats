@@ -237,7 +237,7 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
 
 @test "a predicate that makes no sense is a usage error" {
     local value
-    for value in x '' 1.5 1e3 5KK 99999999999999999999999999999; do
+    for value in x '' 1.5 15e-1 5KK 99999999999999999999999999999; do
         run --separate-stderr gpuhist count --ge "$value" < <(int32 1)
         assert_failed 2 "invalid --ge '$value': expected an integer"
     done

@@ -16,6 +16,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from decimal import Decimal
 
 GPUHIST, SEED = sys.argv[1], int(sys.argv[2])
 COUNT = 400 // int(os.environ.get("SHARE", "1"))
@@ -25,7 +26,7 @@ random.seed(SEED)
 def draw_column():
     """Returns values, of which some may be empty."""
     kind = random.choice(("int", "int", "zeros", "fixed", "mixed", "time", "local", "zone", "ip", "text", "text", "port",
-                          "plus", "exponent", "numbers and texts", "times and texts", "empty"))
+                          "plus", "exponent", "long", "numbers and texts", "times and texts", "empty"))
     rng = random.randrange
     decimals = rng(1, 5)
     one = {
@@ -40,7 +41,8 @@ def draw_column():
         "port": lambda: random.choice(("10.0.0.%d:443", "[2001:db8::%d]")) % rng(1, 9),
         "text": lambda: random.choice(("a", "b", "/index", "x-y", "5ms", "v1.2", "é", "true")),
         "plus": lambda: random.choice(("+5", "7", "+12")),
-        "exponent": lambda: random.choice(("1e5", "2.5e-3", "7")),
+        "exponent": lambda: random.choice(("1e5", "2.5e-3", "7", "-1.25E+2", "0e9", "0.5")),
+        "long": lambda: random.choice(("%d.%d" % (rng(9), 10 ** 18 + rng(10 ** 18)), "0.000%d" % rng(10 ** 17), "-3.5")),
         "numbers and texts": lambda: random.choice(("5", "7.5", "n/a")),
         "times and texts": lambda: random.choice(("2026-11-21T00:00:00Z", "never")),
         "empty": lambda: "",
@@ -54,6 +56,13 @@ TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[-+]\d\d:?\d\d)
 ADDRESS = re.compile(r"10\.0\.\d+\.\d+\Z|2001:db8::[1-9a-f]\Z")
 
 
+def rounds(values):
+    """Whether numbers have exponents, or more digits than a column reads exactly."""
+    whole = max(len(re.match(r"[-+]?(\d*)", value)[1]) for value in values)
+    decimals = max(len(value.partition(".")[2]) for value in values)
+    return any(map(EXPONENT.match, values)) or (decimals and whole + decimals > 18)
+
+
 def model(values, use):
     """Returns the kinds that are possible: one, or two for an error. "" is that of no kind."""
     values = [value for value in values if value]
@@ -62,6 +71,13 @@ def model(values, use):
     addresses = [value for value in values if ADDRESS.match(value)]
     if not values:
         return [""]
+    amounts = [Decimal(value) for value in values if NUMBER.match(value) or EXPONENT.match(value)] if not addresses + times else []
+    if len(amounts) == len(values) and rounds(values):
+        sizes = [value.normalize() for value in amounts if value] or [Decimal(1)]
+        places = max(0, *(-value.as_tuple().exponent for value in sizes), 0)
+        whole = max(0, *(value.adjusted() + 1 for value in sizes), 0)
+        digits = places if whole + places <= 18 else min(18, max(0, 5 - min(value.adjusted() for value in sizes)))
+        return [f"round.{digits}", "text" if use == "key" else f"round.{digits}"]
     if len(numbers) == len(values):
         if use == "key" and all(map(INTEGER.match, values)) and any(re.match(r"-?0\d", value) for value in values):
             return ["text"]
@@ -105,20 +121,26 @@ def run(arguments, data, how, place):
 
 def condition(values):
     """Draws an operator and a value for a column, and returns them with the kinds of the model."""
-    kind = model(values, "condition")[0]
+    kind, *other = model(values, "condition")
     sign = random.choice(("=", "!=", "<", ">=", "^=", "*=", "~", "!~"))
     if "~" in sign:
         some = random.choice([value for value in values if value] or ["x"])[:3]
         return sign, re.sub(r"([][.*+?(){}|^$\\])", r"\\\1", some), ["text"]
     if sign in ("^=", "*="):
         return sign, random.choice([value for value in values if value] or ["x"])[:3], ["text"]
+    if other:
+        return sign, "5", [kind, kind]
     numbers = kind == "" or kind[0] == "."
     value = random.choice([value for value in values if value] or ["5"])
     if numbers and random.randrange(2):
-        value = random.choice(("5", "7.25", "-1", "05", "0.5", "7.125"))
+        value = random.choice(("5", "7.25", "-1", "05", "0.5", "7.125", "5e0", "725e-2"))
     if kind == "text" and sign in ("<", ">="):
         return sign, value, None
     has_numbers = all(re.search(r"\d", value) and NUMBER.match(value) for value in values if value)
+    if has_numbers and EXPONENT.match(value):
+        decimals = max(0, -Decimal(value).normalize().as_tuple().exponent)
+        known = int(kind[1:]) if kind else 0
+        return sign, value, ["text" if sign in ("=", "!=") else f".{max(decimals, known)}" if decimals or known else ""]
     if has_numbers and re.search(r"\d", value) and NUMBER.match(value):
         if sign in ("=", "!=") and (value[0] == "+" or re.match(r"[-+]?0\d", value)):
             return sign, value, ["text"]
@@ -141,7 +163,7 @@ def main():
         options = {"json": ["--jsonl"], "csv": ["--csv"], "cells": ["-d", ";"]}[form] + ["--invalid", "ignore", "-q"]
         job, use = random.choice(jobs)
         # a bound that may be of any kind is read by the kind that is found
-        shape = random.choice(("value", "group", "condition"))
+        shape, end = random.choice(("value", "group", "condition")), ""
         if shape == "value":
             kinds, typed = model(a, use), lambda kind: job + ["-f", f"{names[0]}{kind and ':'}{kind}"]
         elif shape == "group":
@@ -151,6 +173,7 @@ def main():
             sign, value, kinds = condition(b)
             if '"' in value or "," in value:
                 continue
+            end = sign + value
             typed = lambda kind: ["uniq", "-f", f"{names[0]}:text", "--where", f"{names[1]}{kind and ':'}{kind}{sign}{value}"]
         how = random.choice(("file", "pipe", "zst file", "zst pipe"))
         with tempfile.TemporaryDirectory() as place:
@@ -161,7 +184,7 @@ def main():
             elif len(kinds) == 2:
                 assert found[0] == 2 and not found[1], shown
                 for kind in kinds:
-                    assert f":{kind}'" in found[2], shown
+                    assert f":{kind}{end}'" in found[2], shown
                     assert run(typed(kind) + options, data, how, place)[0] == 0, shown
             elif kinds[0]:
                 wanted = run(typed(kinds[0]) + options, data, how, place)

@@ -126,7 +126,7 @@ usage() {
     done
     for width in 0 -1 x '' 1.5 99999999999999999999; do # 3:int/0 is a name
         run --separate-stderr gpuhist uniq --csv -f "3:int/$width" in
-        assert_failed 1 "in: 'int/$width' is no kind: int hex .N s ms us ns bytes ibytes time localtime ip text"
+        assert_failed 1 "in: 'int/$width' is no kind: int hex .N round.N s ms us ns bytes ibytes time localtime ip text"
     done
 }
 

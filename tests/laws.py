@@ -18,6 +18,7 @@ the working directory. If SHARE is above 1, one in so many cases is tried.
 import collections
 import csv
 import datetime
+import decimal
 import gzip
 import io
 import ipaddress
@@ -49,8 +50,10 @@ GARBAGE = (b"x", b"-", b"1.2.3", b"--7", b"1e5", b"0x", b"99999999999999999999",
 KINDS = ("time", "localtime", "ip", "text")
 WORDS = (b"", b"a", b"ab", b"b", b"B", b"/index.html", b"/a?x=1&y=2", b"\xff\xfe", b"caf\xc3\xa9", b"\\n", b"a'b", b"-7", b"12",
          b"\xed\xa0\x80", b"\x01", b"null", b"zz", b"\xf0\x9f\x98\x80")
-TOKENS = {"int": rb"[+-]?[0-9]+", "hex": rb"[+-]?(?:0[xX])?[0-9a-fA-F]+",
-          "fixed": rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"}
+FIXED = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+TOKENS = {"int": rb"[+-]?[0-9]+|" + FIXED + rb"[eE][+-]?[0-9]+", "hex": rb"[+-]?(?:0[xX])?[0-9a-fA-F]+",
+          "fixed": FIXED + rb"(?:[eE][+-]?[0-9]+)?", "round": FIXED + rb"(?:[eE][+-]?[0-9]+)?"}
+EXACT = decimal.Context(prec=200)
 
 
 class Failure(Exception):
@@ -176,13 +179,11 @@ def read_token(token, kind, decimals):
         return read_address(token)
     if not re.fullmatch(TOKENS[kind], token):
         return None
-    if kind != "fixed":
-        return int(token, 16 if kind == "hex" else 10)
-    sign = -1 if token.startswith(b"-") else 1
-    whole, _, rest = token.lstrip(b"+-").partition(b".")
-    if rest[decimals:].strip(b"0"):
-        return None
-    return sign * int((whole or b"0") + rest[:decimals].ljust(decimals, b"0"))
+    if kind == "hex":
+        return int(token, 16)
+    value = EXACT.scaleb(decimal.Decimal(token.decode()), decimals)
+    whole = value.to_integral_value(decimal.ROUND_HALF_EVEN, EXACT)
+    return int(whole) if whole == value or kind == "round" else None
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -193,7 +194,7 @@ class Use:
     def __init__(self, table, index, text, kind="int", decimals=0, width=None, element="i64"):
         self.table, self.index, self.where = table, index, text
         self.kind, self.decimals, self.width, self.element = kind, decimals, width, element
-        suffix = f":.{decimals}" if kind == "fixed" else f":{kind}" + (f".{decimals}" if decimals else "")
+        suffix = f":.{decimals}" if kind == "fixed" else f":{kind}" + (f".{decimals}" if decimals or kind == "round" else "")
         if width is not None:
             suffix += "/" + (width if kind in KINDS else written(width, decimals))
         elif table.is_binary: # of text without a kind, tests/found_kinds.py
@@ -333,6 +334,9 @@ class Text:
         token = written(abs(value), decimals)
         if decimals and self.rng.randrange(2):
             token = token.rstrip("0")
+        if kind == "fixed" and self.rng.randrange(8) == 0:
+            places = self.rng.randrange(4)
+            token = f"{written(abs(value), decimals + places)}{self.rng.choice('eE')}{places}"
         return f"{sign}{'0' * self.rng.choice((0, 0, 0, 3))}{token}".encode()
 
     def use(self, is_value=False, element="i64", is_bound=False):
@@ -347,9 +351,9 @@ class Text:
         index = rng.choice(some)
         kind, decimals = self.kinds[index]
         if kind == "int":
-            kind, decimals = rng.choice((("int", 0), ("int", 0), ("hex", 0), ("fixed", rng.randrange(3))))
+            kind, decimals = rng.choice((("int", 0), ("int", 0), ("hex", 0), ("fixed", rng.randrange(3)), ("round", 0)))
         elif kind == "fixed":
-            decimals += rng.randrange(2)
+            kind, decimals = rng.choice((("fixed", decimals + rng.randrange(2)), ("round", rng.randrange(decimals + 1))))
         elif kind == "time":
             kind, decimals = rng.choice(("time", "localtime")), rng.choice((0, 0, 3, 9))
         if not is_bound and rng.randrange(8) == 0 and not self.wide[index] and is_value is False:
@@ -495,7 +499,7 @@ class Json(Text):
     def garble(self, row, spared):
         for index in range(len(row.cells)):
             if index not in spared and self.rng.randrange(2):
-                row.cells[index] = self.rng.choice((b"", b"null", b'"x"', b"true", b"{}", b"1e5", b'"-"', b"[]"))
+                row.cells[index] = self.rng.choice((b"", b"null", b'"x"', b"true", b"{}", b'"1e"', b'"-"', b"[]"))
         vars(row).pop("object", None)
 
     def spoil(self, row):

@@ -135,7 +135,7 @@ assert_no_number() {
 
 @test "--decimals: tokens that are not numbers, and the limits of types" {
     local bad
-    for bad in 1e5 1.2.3 1..2 . -. +. 0.1234 1.0001 1,5 0x10 NaN inf 1.5- --1.5 1.-5; do
+    for bad in 1e 1e5.0 e5 1.5e-3 1e+ 1e5x 1.2.3 1..2 . -. +. 0.1234 1.0001 1,5 0x10 NaN inf 1.5- --1.5 1.-5; do
         assert_no_number "$bad" --decimals 3
         assert_no_number "$bad" --decimals 3 -f 1
     done
@@ -164,9 +164,9 @@ assert_no_number() {
     [ "$(gpuhist reduce sum --decimals 2 --chunk-size 4096 < <(printf '%09999d.5%09999d' 7 0))" = 7.50 ]
     run --separate-stderr gpuhist reduce sum --decimals 2 --chunk-size 4096 < <(printf '%09999d.5%09999d' 7 1)
     assert_failed 1 "standard input:1: invalid number '0000000000000000000000000000000000000000..."
-    run -1 --separate-stderr gpuhist reduce sum --decimals 1 --invalid fail < <(printf '1.5\n1e5\n')
+    run -1 --separate-stderr gpuhist reduce sum --decimals 1 --invalid fail < <(printf '1.5\n1_000\n')
     [ "$output" = 1.5 ]
-    [ "$stderr" = $'gpuhist: standard input:2: invalid number \'1e5\' (numbers written so are not read: see NOT READ in the manual)\ngpuhist: 1 invalid number in the input' ]
+    [ "$stderr" = $'gpuhist: standard input:2: invalid number \'1_000\' (numbers written so are not read: see NOT READ in the manual)\ngpuhist: 1 invalid number in the input' ]
 }
 
 @test "--decimals: plots and scripts, values outside the bins" {

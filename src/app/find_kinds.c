@@ -130,21 +130,6 @@ static enum status find_kinds_read(struct find_kinds *self, struct job *job, str
     return status;
 }
 
-/* How the values of -f are used. */
-static enum kind_find_use find_kinds_use(const struct options *options)
-{
-    const struct reductions *reductions = &options->reductions;
-    bool is_counted = options->command->operation == OPERATION_REDUCE;
-
-    for (unsigned i = 0; i < reductions->count; i++) {
-        const enum reduction_id id = reductions->list[i].id;
-        is_counted = is_counted &&
-                     (id == REDUCTION_COUNT || id == REDUCTION_DISTINCT || id == REDUCTION_MODE);
-    }
-    return is_counted || options->command->operation == OPERATION_UNIQ ? KIND_FIND_KEYS
-                                                                       : KIND_FIND_NUMBERS;
-}
-
 /*
  * The kind of a condition, from that of its column and from what it is compared with: a number
  * compares exactly, of any number of decimals.
@@ -156,15 +141,19 @@ static enum status find_kinds_compare(const struct options_condition *condition,
     const bool is_list = condition->relation == PREDICATE_EQ || condition->relation == PREDICATE_NE;
     const bool is_of_numbers = found->numbers == found->values;
     struct lists_items items = {.list = NULL};
-    unsigned most = 0;            /* decimals */
+    int64_t most = 0;             /* decimals */
     bool has_texts = false;       /* an item is no number, */
     bool loses_something = false; /* or as one would lose how it is written, such as 01234 */
 
-    kind_find_choose(found, KIND_FIND_COMPARISON, kind);
+    const char *wrong = kind_find_choose(found, KIND_FIND_COMPARISON, kind);
     if (predicate_is_of_texts(condition->relation)) {
         strcpy(kind, "text");
         return STATUS_OK;
     }
+    if (kind_find_is_rounded(found))
+        return status_fail(failure, STATUS_USAGE, "--where '%s': the values %s: try '%.*s:%s%s'",
+                           condition->typed, wrong, (int)(condition->sign - condition->typed),
+                           condition->typed, kind, condition->sign);
     if (strcmp(kind, "text") == 0 && !is_list)
         return status_fail(
             failure, STATUS_USAGE,
@@ -177,8 +166,9 @@ static enum status find_kinds_compare(const struct options_condition *condition,
     for (size_t i = 0; status == STATUS_OK && i < items.count; i++) {
         struct kind_find_number number;
         has_texts |= !kind_find_read_number(items.list[i].data, items.list[i].bytes, &number);
-        loses_something |= number.has_plus || number.has_leading_zero;
-        most = number.decimals > most ? number.decimals : most;
+        loses_something |= number.has_plus || number.has_leading_zero || number.has_exponent;
+        const int64_t decimals = number.has_exponent ? number.places : (int64_t)number.decimals;
+        most = decimals > most ? decimals : most;
     }
     lists_destroy_items(&items);
     if (status != STATUS_OK)
@@ -188,7 +178,7 @@ static enum status find_kinds_compare(const struct options_condition *condition,
     if (loses_something && is_list)
         strcpy(kind, "text");
     else if (most <= TEXT_DECIMALS_MAX && most > found->decimals)
-        snprintf(kind, KIND_FIND_SIZE, ".%u", most);
+        snprintf(kind, KIND_FIND_SIZE, ".%u", (unsigned)most);
     return STATUS_OK;
 }
 
@@ -205,6 +195,9 @@ static enum status find_kinds_choose(struct find_kinds *self, bool *is_any, stru
             column->condition ? NULL : kind_find_choose(&column->found, column->use, column->kind);
         if (wrong) {
             const char *time = strstr(kind, "time");
+            if (column->use == KIND_FIND_NUMBERS && !time)
+                return status_fail(failure, STATUS_USAGE, "the values of '%s' %s: try '%s:%s'",
+                                   column->where, wrong, column->where, kind);
             return status_fail(failure, STATUS_USAGE,
                                "the values of '%s' %s: try '%s:%s' or '%s:%s%s'", column->where,
                                wrong, column->where, time ? time : kind, column->where,
@@ -233,7 +226,8 @@ enum status find_kinds(const struct options *options, const struct source_option
         return status_fail(failure, STATUS_DATA, "no memory for finding kinds");
     self->options = options;
     find_kinds_make_probe(options, &self->probe);
-    find_kinds_add(self, &options->field, find_kinds_use(options), found->field);
+    find_kinds_add(self, &options->field,
+                   options_has_keys(options) ? KIND_FIND_KEYS : KIND_FIND_NUMBERS, found->field);
     find_kinds_add(self, &options->by, KIND_FIND_KEYS, found->by);
     find_kinds_add(self, &options->where, KIND_FIND_COMPARISON, found->where);
     enum status status = options_make(&self->probe, true, false, NULL, &job, failure);

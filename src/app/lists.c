@@ -95,7 +95,8 @@ static enum status lists_end_word(struct lists_numbers *list, struct failure *fa
         return STATUS_OK;
     for (size_t i = 1; is_plain && list->file && i < list->length; i++) { /* it has no suffixes */
         const char c = list->word[i];
-        is_valid = is_valid && ((c >= '0' && c <= '9') || (c == '.' && element->decimals > 0));
+        const bool is_fixed = strchr(".eE+-", c) && (c == '.' || i + 1 < list->length);
+        is_valid = is_valid && ((c >= '0' && c <= '9') || (is_fixed && element->decimals > 0));
     }
     if (!is_valid || !element_read(element, list->word, list->length, &number))
         return lists_fail_word(list, failure);

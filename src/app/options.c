@@ -109,6 +109,30 @@ static enum status options_add_predicate(struct options *options, enum predicate
     return STATUS_OK;
 }
 
+/* Reads one of the words of a choice, and adds its index. Returns false if it is none of them. */
+static bool options_parse_choice(const char *value, const struct options_row *row, uint64_t *number)
+{
+    for (const char *word = row->words; *word; ++*number) {
+        const size_t length = strcspn(word, " ");
+        if (length == strlen(value) && memcmp(word, value, length) == 0)
+            return true;
+        word += length + (word[length] == ' ');
+    }
+    return false;
+}
+
+/* Reads the number of decimals, N or round.N. Returns false if they are none. */
+static bool options_parse_decimals(const char *value, const struct options_row *row,
+                                   struct options *options, uint64_t *number)
+{
+    static const char prefix[] = "round.";
+    const size_t length = strlen(prefix);
+
+    options->is_rounded = strncmp(value, prefix, length) == 0;
+    value += options->is_rounded ? length : 0;
+    return decimal_parse_unsigned(value, row->unit, number) && *number <= row->maximum;
+}
+
 /* Parses the value of an option by its kind, NULL if it has none, and stores it. */
 static enum status options_set(struct options *options, const struct options_row *row,
                                const char *value, struct failure *failure)
@@ -124,14 +148,11 @@ static enum status options_set(struct options *options, const struct options_row
         is_valid = !value || (decimal_parse_unsigned(value, row->unit, &number) &&
                               number >= row->minimum && number <= row->maximum);
         break;
+    case OPTIONS_DECIMALS:
+        is_valid = options_parse_decimals(value, row, options, &number);
+        break;
     case OPTIONS_CHOICE:
-        is_valid = false;
-        for (const char *word = row->words; *word && !is_valid;) {
-            const size_t length = strcspn(word, " ");
-            is_valid = length == strlen(value) && memcmp(word, value, length) == 0;
-            number += !is_valid;
-            word += length + (word[length] == ' ');
-        }
+        is_valid = options_parse_choice(value, row, &number);
         break;
     case OPTIONS_FORMAT:
         is_valid = print_format_find(value, target);
@@ -186,7 +207,7 @@ static enum status options_set(struct options *options, const struct options_row
     }
     if (!is_valid)
         return options_fail_row(row, value, failure);
-    if (row->kind == OPTIONS_FLAG || row->kind == OPTIONS_NUMBER || row->kind == OPTIONS_CHOICE) {
+    if (row->kind <= OPTIONS_CHOICE) {
         if (row->bytes == sizeof(bool))
             *(bool *)target = number;
         else if (row->bytes == sizeof(unsigned)) /* or an enum */

@@ -65,8 +65,10 @@ struct options_column {
     uint64_t offset;         /* of the element in its record */
     const struct kind *kind; /* NULL: of -f as --base and --decimals say, else integers */
     unsigned decimals;       /* fixed point, times */
+    bool has_kind;           /* the kind was typed, or found */
     struct kind_width width; /* to which values are floored */
     bool is_saved;           /* in the line of a state: the kind of numbers is their type */
+    bool is_key;             /* of --by */
     bool is_open;            /* a field of text without a kind: that may be found in the input */
 };
 
@@ -170,6 +172,7 @@ struct options {
     enum options_base base;
     bool has_decimals;
     unsigned decimals;
+    bool is_rounded; /* to the decimals */
     uint64_t header_lines;
     bool has_header; /* that number was given, maybe 0 */
     enum invalid_policy invalid;
@@ -209,6 +212,9 @@ enum status options_parse(struct options *options, int argc, char **argv, bool i
 /* Makes the format of the records of a job's input, which is no array. */
 void options_make_format(const struct options *options, const struct job *job,
                          struct record_format *format);
+
+/* Returns whether the values of -f are keys: equal ones are one. Pure. */
+bool options_has_keys(const struct options *options);
 
 /* Frees what the options own. */
 void options_destroy(struct options *options);

@@ -25,7 +25,8 @@ static const struct {
 
 const struct kind *options_default_kind(const struct options *options)
 {
-    return &kind_rows[options->has_decimals              ? KIND_FIXED
+    return &kind_rows[options->is_rounded                ? KIND_ROUND
+                      : options->has_decimals            ? KIND_FIXED
                       : options->base == OPTIONS_BASE_16 ? KIND_HEX
                                                          : KIND_INT];
 }
@@ -85,10 +86,11 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
             continue;
         struct options_column found = *column;
         found.kind = kind;
+        found.has_kind = true;
         found.element = type;
         if (point ? !decimal_parse(point + 1, bytes - name - 1, DECIMAL_UNIT_SI, &decimals) ||
                         decimals < 0 || decimals > kind->decimals_max || kind->decimals_max == 0
-                  : name == 0)
+                  : kind->needs_decimals)
             return false;
         found.decimals = (unsigned)decimals;
         found.width = (struct kind_width){.prefix = {32, 128}};
@@ -403,7 +405,8 @@ enum status options_finish_columns(struct options *options, struct failure *fail
                 if (options_name_column(options, column, failure) != STATUS_OK)
                     return failure->status;
                 const size_t index = columns->count - 1;
-                if (columns == &options->by)
+                column->is_key = columns == &options->by;
+                if (column->is_key)
                     options_set_found(options, column, found ? found->by[index] : NULL);
                 else if (columns == &options->field && !is_told)
                     options_set_found(options, column, found ? found->field[index] : NULL);
@@ -431,6 +434,7 @@ enum status options_finish_columns(struct options *options, struct failure *fail
     if (options->field.count > 0 && first->kind) {
         options->has_decimals = kind_is_number(first->kind, true);
         options->decimals = options->has_decimals ? first->decimals : 0;
+        options->is_rounded = first->kind->is_rounded;
     }
     if (options->time_format_text &&
         kind_time_format_parse(&options->time_format, options->time_format_text, failure) !=

@@ -16,6 +16,19 @@
 /* The bytes of a value that a message shows. */
 #define OPTIONS_SHOWN_MAX 128
 
+bool options_has_keys(const struct options *options)
+{
+    const struct reductions *reductions = &options->reductions;
+    bool is_counted = options->command->operation == OPERATION_REDUCE;
+
+    for (unsigned i = 0; i < reductions->count; i++) {
+        const enum reduction_id id = reductions->list[i].id;
+        is_counted = is_counted &&
+                     (id == REDUCTION_COUNT || id == REDUCTION_DISTINCT || id == REDUCTION_MODE);
+    }
+    return is_counted || options->command->operation == OPERATION_UNIQ;
+}
+
 /* Makes a column of the job, whose element is known. NULL: the value, where no option names it. */
 static enum status options_make_column(const struct options *options, const struct job *job,
                                        const struct options_column *from, const char *option,
@@ -75,6 +88,9 @@ static enum status options_make_column(const struct options *options, const stru
     column->element.bytes = kind->words > 1 ? kind->words * 8 : column->element.bytes;
     column->element.prefix = from->width.prefix;
     column->notation = kind->notation;
+    /* A kind that is found reads what the typed one does, but of keys. */
+    const bool is_key = is_value ? options_has_keys(options) : from->is_key;
+    column->has_exponents = kind->has_exponents && (from->has_kind || (from->is_open && !is_key));
     if (kind->notation == TEXT_TIME && options->time_format_text)
         column->time_format = &options->time_format;
     return STATUS_OK;
@@ -348,6 +364,8 @@ static enum status options_make_columns(const struct options *options, size_t va
     job->text.field = job->columns[0].field;
     job->text.notation = job->columns[0].notation;
     job->text.decimals = job->element.decimals;
+    job->text.is_rounded = kind_rows[job->element.kind].is_rounded;
+    job->text.has_exponents = job->columns[0].has_exponents;
     for (size_t i = 1; i < job_field_count(job); i++)
         job->text.more[i - 1] = job->columns[i].field;
     return STATUS_OK;

@@ -450,17 +450,16 @@ static bool options_read_span(const char *text, unsigned long long *low, unsigne
 }
 
 /*
- * Writes a number with an exponent (12.5e3), in hexadecimal digits (0x1F), or with groups of three
- * (1,234 and 1_234) as it is read. Returns false if the text is none, or not an integer.
+ * Writes a number in hexadecimal digits (0x1F), or with groups of three (1,234 and 1_234) as it is
+ * read. Returns false if the text is none, or not an integer.
  */
 static bool options_rewrite_number(const char *text, char out[DECIMAL_SIZE])
 {
     const size_t length = options_number_length(text);
     const size_t sign = *text == '-' || *text == '+';
-    const char *exponent = text + length;
     char *end;
     size_t digits = 0;
-    long power = 0;
+    size_t decimals = 0;
 
     if (strncmp(text + sign, "0x", 2) == 0 && isxdigit((unsigned char)text[sign + 2])) {
         errno = 0;
@@ -468,29 +467,19 @@ static bool options_rewrite_number(const char *text, char out[DECIMAL_SIZE])
         snprintf(out, DECIMAL_SIZE, "%.*s%llu", (int)sign, text, value);
         return *end == '\0' && errno == 0;
     }
-    if (length == 0 || length > OPTIONS_DIGITS_MAX)
+    if (length == 0 || length > OPTIONS_DIGITS_MAX || text[length] != '\0')
         return false;
-    if (*exponent == 'e' || *exponent == 'E') {
-        const char *first = exponent + 1 + (exponent[1] == '-' || exponent[1] == '+');
-        power = strtol(exponent + 1, &end, 10);
-        if (!isdigit((unsigned char)*first) || *end != '\0' || power > OPTIONS_DIGITS_MAX)
-            return false;
-    } else if (*exponent != '\0') {
-        return false;
-    }
     for (size_t i = 0, is_fraction = 0; i < length; i++) {
         is_fraction |= text[i] == '.';
         if (text[i] != '.' && text[i] != ',' && text[i] != '_') {
-            power -= (long)is_fraction;
+            decimals += is_fraction;
             out[digits++] = text[i];
         }
     }
-    for (; power < 0 && digits > sign + 1 && out[digits - 1] == '0'; power++)
+    for (; decimals > 0 && digits > sign + 1 && out[digits - 1] == '0'; decimals--)
         digits--;
-    for (; power > 0 && digits + 1 < DECIMAL_SIZE; power--)
-        out[digits++] = '0';
     out[digits] = '\0';
-    return power == 0;
+    return decimals == 0;
 }
 
 /*
@@ -598,14 +587,16 @@ void options_advise_condition(const struct options_condition *condition, const c
     *out = '\0';
     snprintf(item, sizeof item, "%.*s", (int)length, value);
     if (length > 0 && decimal_parse_fixed(value, length, TEXT_DECIMALS_MAX, &fixed)) {
-        size_t decimals = 0; /* of the list */
-        for (const char *point = sign; (point = strchr(point, '.')) != NULL; point++) {
-            const size_t digits = options_count_digits(point + 1);
-            decimals = digits > decimals ? digits : decimals;
+        unsigned decimals = 1; /* of the list */
+        for (const char *next = condition->value; *next; next += *next == ',') {
+            const size_t bytes = strcspn(next, ",");
+            while (decimals <= TEXT_DECIMALS_MAX &&
+                   !decimal_parse_fixed(next, bytes, decimals, &fixed))
+                decimals++;
+            next += bytes;
         }
-        if (decimals > 0 && decimals <= TEXT_DECIMALS_MAX)
-            snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:.%zu%s')", where, typed, decimals,
-                     sign);
+        if (decimals <= TEXT_DECIMALS_MAX)
+            snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:.%u%s')", where, typed, decimals, sign);
     } else if (length > 0 && kind_time_read(&time, value, length, length, &instant, NULL) > 0) {
         snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:time%s')", where, typed, sign);
     } else if (length > 0 && kind_ip_read_range(value, length, &first, &last)) {
@@ -624,7 +615,7 @@ void options_advise_condition(const struct options_condition *condition, const c
     } else if (length == 0 || options_is_word(item)) {
         snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:text%s')", where, typed, sign);
     } else if (options_number_length(item) > 0) {
-        strcpy(out, " (a number has no unit or exponent, but may end in K, M, G, T, Ki, Mi, Gi or "
+        strcpy(out, " (a number has no unit, but may end in K, M, G, T, Ki, Mi, Gi or "
                     "Ti; durations are of kinds s ms us ns)");
     }
 }

@@ -274,8 +274,10 @@ const struct options_row options_rows[] = {
            "text: base 10 or 16; all but stalin-sort print base 10",
            CHOICE(base, OPTIONS_BASE_10, "10 16"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "decimals", "N",
-           "text: numbers such as 12.34, with at most N decimals",
-           NUMBER(decimals, 0, TEXT_DECIMALS_MAX, "a number from 0 to 18"), GIVEN(has_decimals),
+           "numbers with at most N decimals, or rounded: round.N",
+           TARGET(DECIMALS, decimals), .maximum = TEXT_DECIMALS_MAX,
+           .expected = "a number from 0 to 18, or round.6 to round numbers",
+           GIVEN(has_decimals),
            .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "header", "[N]",
            "text: skip the first line, or N lines, of each file",

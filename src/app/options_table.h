@@ -62,6 +62,7 @@ extern const char *const options_groups[OPTIONS_GROUPS];
 enum options_kind {
     OPTIONS_FLAG,       /* no value: stores `value` */
     OPTIONS_NUMBER,     /* from `minimum` to `maximum`, in `unit`; `value` if it is left out */
+    OPTIONS_DECIMALS,   /* unsigned, likewise; behind "round." also is_rounded */
     OPTIONS_CHOICE,     /* one of `words`: stores `value` for the first, value + 1, ... */
     OPTIONS_FORMAT,     /* likewise, the format of that name: const struct print_format * */
     OPTIONS_TEXT,       /* const char *, read later */

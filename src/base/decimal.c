@@ -7,6 +7,9 @@
 
 #define DECIMAL_LIMIT ((__int128)1 << 96)
 
+/* Larger exponents count as one that no number has. */
+#define DECIMAL_EXPONENT_MAX 100000
+
 /* The factor of a suffix; 0 for an unknown suffix. The empty one is 1, or of time a second. */
 static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_unit unit)
 {
@@ -44,12 +47,36 @@ static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_u
 }
 
 /*
- * As decimal_parse, in multiples of 10^-decimals. `is_loose`: digits may be missing before or after
- * the point.
+ * Takes the exponent that *text begins with, up to `end`, such as e-3. Returns it, or the largest
+ * one, which no number has; 0: it begins with none.
+ */
+static int decimal_take_exponent(const char **text, const char *end)
+{
+    const char *c = *text + 1;
+    int exponent = 0;
+
+    if (end - *text < 2 || (**text != 'e' && **text != 'E'))
+        return 0;
+    const bool is_negative = *c == '-';
+    c += is_negative || *c == '+';
+    if (c == end || *c < '0' || *c > '9')
+        return 0;
+    for (; c < end && *c >= '0' && *c <= '9'; c++)
+        exponent = exponent < DECIMAL_EXPONENT_MAX ? exponent * 10 + (*c - '0') : exponent;
+    if (c < end) /* a suffix cannot follow */
+        return 0;
+    *text = c;
+    return is_negative ? -exponent : exponent;
+}
+
+/*
+ * As decimal_parse, in multiples of 10^-decimals. `is_fixed`: there may be an exponent, and with
+ * decimals digits may be missing before or after the point.
  */
 static bool decimal_read(const char *text, size_t length, enum decimal_unit unit, unsigned decimals,
-                         bool is_loose, __int128 *value)
+                         bool is_fixed, __int128 *value)
 {
+    const bool is_loose = is_fixed && decimals > 0;
     const char *c = text;
     const char *end = text + length;
     bool negative = c < end && *c == '-';
@@ -73,17 +100,19 @@ static bool decimal_read(const char *text, size_t length, enum decimal_unit unit
     }
     if (has_point && fraction_digits == 0 && !is_loose)
         return false;
-    uint64_t factor = decimal_factor(c, (size_t)(end - c), unit);
+    const int exponent = is_fixed ? decimal_take_exponent(&c, end) : 0;
+    const uint64_t factor = decimal_factor(c, (size_t)(end - c), unit);
     if (whole_digits + fraction_digits == 0 || factor == 0 ||
         number > (DECIMAL_LIMIT - 1) / (__int128)factor)
         return false;
     number *= (__int128)factor;
-    for (; fraction_digits < decimals; fraction_digits++) {
+    int missing = (int)decimals - (int)fraction_digits + exponent; /* decimals */
+    for (; missing > 0 && number > 0; missing--) {
         if (number > (DECIMAL_LIMIT - 1) / 10)
             return false;
         number *= 10;
     }
-    for (; fraction_digits > decimals; fraction_digits--) {
+    for (; missing < 0 && number > 0; missing++) {
         if (number % 10 != 0)
             return false;
         number /= 10;
@@ -99,7 +128,7 @@ bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __in
 
 bool decimal_parse_fixed(const char *text, size_t length, unsigned decimals, __int128 *value)
 {
-    return decimal_read(text, length, DECIMAL_UNIT_SI, decimals, decimals > 0, value);
+    return decimal_read(text, length, DECIMAL_UNIT_SI, decimals, true, value);
 }
 
 bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *value)

@@ -58,7 +58,8 @@ bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __in
 
 /*
  * As decimal_parse with DECIMAL_UNIT_SI, in multiples of 10^-decimals, of which the number must be
- * one: 1.25 with 3 decimals is 1250. With decimals, .5 and 5. are numbers as well.
+ * one: 1.25 with 3 decimals is 1250. With decimals, .5 and 5. are numbers as well. In place of a
+ * suffix there may be an exponent: 125e-2.
  */
 bool decimal_parse_fixed(const char *text, size_t length, unsigned decimals, __int128 *value);
 

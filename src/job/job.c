@@ -75,5 +75,7 @@ struct text_rules job_column_rules(const struct job *job, const struct text_rule
         .from_zero = job->has_weights && column == job_weight_column(job),
         .notation = of->notation,
         .decimals = of->element.decimals,
+        .is_rounded = kind_rows[of->element.kind].is_rounded,
+        .has_exponents = of->has_exponents,
     };
 }

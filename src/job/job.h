@@ -69,6 +69,7 @@ struct column {
         element;   /* its keys; binary: also how they lie in the record; text: not swapped */
     size_t offset; /* binary: of the element in the record */
     enum text_notation notation;                /* text */
+    bool has_exponents;                         /* text: as in struct text_rules */
     struct kind_width width;                    /* to which values are floored */
     const struct kind_time_format *time_format; /* times; NULL: that of any form; not owned */
     size_t half; /* text: two fields are joined, with a blank between: those of the job's columns

@@ -243,6 +243,14 @@ static bool kind_parse_unknown(const struct column *column, const struct kind_te
                      .pair = "two integers, or numbers with --decimals",             \
                      .list = "integers such as 1,2,3"
 
+#define KIND_OF_DECIMALS                                                                 \
+    KIND_OF_NUMBERS, .decimals_max = TEXT_DECIMALS_MAX, .needs_decimals = true,          \
+                     .difference = KIND_FIXED, .notation = TEXT_FIXED, .noun = "number", \
+                     .value = "a number with no more decimals than its column",          \
+                     .hint = " (--decimals)",                                            \
+                     .pair = "two numbers with no more decimals than --decimals",        \
+                     .list = "numbers with no more decimals than --decimals"
+
 #define KIND_OF_UNITS                                                                              \
     .type = "i64", .words = 1, .notation = TEXT_OTHER, .scale = KIND_NUMBERS,                      \
     .parse = kind_parse_units, .write = kind_write_number, .parse_width = kind_parse_number_width, \
@@ -281,18 +289,13 @@ static bool kind_parse_unknown(const struct column *column, const struct kind_te
     .parse_width = kind_parse_cycle, .format_width = kind_format_cycle
 
 const struct kind kind_rows[KINDS + 1] = {
-    [KIND_INT] = {.name = "int", .notation = TEXT_INTEGERS, KIND_OF_INTEGERS},
+    [KIND_INT] = {.name = "int",
+                  .notation = TEXT_INTEGERS,
+                  .has_exponents = true,
+                  KIND_OF_INTEGERS},
     [KIND_HEX] = {.name = "hex", .notation = TEXT_HEX, KIND_OF_INTEGERS},
-    [KIND_FIXED] = {.name = "",
-                    .decimals_max = TEXT_DECIMALS_MAX,
-                    .difference = KIND_FIXED,
-                    .notation = TEXT_FIXED,
-                    KIND_OF_NUMBERS,
-                    .noun = "number",
-                    .value = "a number with no more decimals than its column",
-                    .hint = " (--decimals)",
-                    .pair = "two numbers with no more decimals than --decimals",
-                    .list = "numbers with no more decimals than --decimals"},
+    [KIND_FIXED] = {.name = "", KIND_OF_DECIMALS},
+    [KIND_ROUND] = {.name = "round", .is_rounded = true, KIND_OF_DECIMALS},
     [KIND_S] = {.name = "s", .unit = 0, .difference = KIND_S, KIND_OF_DURATIONS},
     [KIND_MS] = {.name = "ms", .unit = 3, .difference = KIND_MS, KIND_OF_DURATIONS},
     [KIND_US] = {.name = "us", .unit = 6, .difference = KIND_US, KIND_OF_DURATIONS},
@@ -360,7 +363,7 @@ void kind_names(char out[KIND_NAMES_SIZE])
             is_repeated = is_repeated || strcmp(kind_rows[i].name, kind_rows[before].name) == 0;
         if (is_repeated)
             continue;
-        used += (size_t)snprintf(out + used, KIND_NAMES_SIZE - used, "%s%s", i > 0 ? " " : "",
-                                 *kind_rows[i].name ? kind_rows[i].name : ".N");
+        used += (size_t)snprintf(out + used, KIND_NAMES_SIZE - used, "%s%s%s", i > 0 ? " " : "",
+                                 kind_rows[i].name, kind_rows[i].needs_decimals ? ".N" : "");
     }
 }

@@ -50,6 +50,7 @@ enum kind_id {
     KIND_INT,
     KIND_HEX,
     KIND_FIXED,
+    KIND_ROUND,
     KIND_S,
     KIND_MS,
     KIND_US,
@@ -93,6 +94,9 @@ struct kind {
     unsigned unit;               /* 1 is 10^-unit seconds; of sizes what K is */
     unsigned words;              /* of 64 bits that a key has */
     unsigned decimals_max;       /* 0: the kind has none */
+    bool needs_decimals;         /* they are typed always: .N */
+    bool is_rounded;             /* text: to its decimals, half to even */
+    bool has_exponents;          /* text, where the kind is typed: an integer may have one */
     enum text_notation notation; /* how text is read */
     enum kind_scale scale;
     enum kind_id difference; /* the kind of the difference of two values, unless they are names */

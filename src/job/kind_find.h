@@ -24,6 +24,10 @@ struct kind_find {
     size_t times;            /* are times, */
     size_t addresses;        /* and are addresses as they are printed */
     size_t exponents;        /* numbers with an exponent, which are none of these */
+    size_t amounts;          /* numbers of either form that are not 0: */
+    int64_t digits_most;     /* before the point (struct kind_find_number), the most of all, */
+    int64_t digits_least;    /* the fewest, */
+    int64_t places;          /* and behind it, the most of all */
     bool has_leading_zero;   /* an integer has */
     bool has_offset;         /* a time has one, or Z */
     bool reads_on;           /* a time has words behind its field */
@@ -33,17 +37,32 @@ struct kind_find {
     unsigned fraction;       /* digits of seconds, the most of all */
 };
 
-/* How a number is written: a sign, digits, a point and digits. */
+/* How a number is written: a sign, digits, a point and digits, and an exponent. */
 struct kind_find_number {
     bool has_plus;
     bool has_point;
+    bool has_exponent;
     bool has_leading_zero; /* and another digit before the point */
-    unsigned whole;        /* digits before the point, */
-    unsigned decimals;     /* and behind it */
+    bool is_zero;
+    unsigned whole;    /* digits before the point, */
+    unsigned decimals; /* and behind it */
+    /* What it is without zeros at its ends and an exponent: at most 2^60, either way. */
+    int64_t digits; /* before the point; 0 and less: so many zeros follow it */
+    int64_t places; /* behind the point; 0 and less: so many zeros precede it */
 };
 
 /* Reads how the number that text[0..bytes) is, is written. Returns false if it is none. Pure. */
 bool kind_find_read_number(const char *text, size_t bytes, struct kind_find_number *number);
+
+/*
+ * Returns the decimals that keep six digits of a number whose first digit is `digits` before the
+ * point, as in struct kind_find_number: 0 to TEXT_DECIMALS_MAX. Pure.
+ */
+unsigned kind_find_round(int64_t digits);
+
+/* Returns whether all values are numbers, of which some have to be rounded, or a kind typed. Pure.
+ */
+bool kind_find_is_rounded(const struct kind_find *found);
 
 /* Adds a value. */
 void kind_find_add(struct kind_find *found, const struct kind_text *text);

@@ -64,7 +64,9 @@ struct text_rules {
     bool has_comments; /* lines that begin with `comment` are skipped; chunks have blank ones */
     char comment;      /* no newline */
     enum text_notation notation;
-    unsigned decimals; /* TEXT_FIXED: at most TEXT_DECIMALS_MAX */
+    unsigned decimals;  /* TEXT_FIXED: at most TEXT_DECIMALS_MAX */
+    bool is_rounded;    /* TEXT_FIXED: further decimals are rounded, half to even */
+    bool has_exponents; /* TEXT_INTEGERS: 12e3 is one */
 };
 
 /* Returns the number of the field of a column of the job; 0: it has none. Pure. */

@@ -26,10 +26,12 @@
  *
  *   TEXT_INTEGERS           [+-]?[0-9]+
  *   TEXT_HEX                [+-]?(0[xX])?[0-9a-fA-F]+
- *   TEXT_FIXED              [+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)
+ *   TEXT_FIXED              [+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?
  *   TEXT_OPAQUE             none
  *
- * The value of TEXT_FIXED is the number times 10^decimals, which must be an integer.
+ * The value of TEXT_FIXED is the number times 10^decimals, which must be an integer, or is rounded
+ * to one (is_rounded), half to even. An integer may also be a number with an exponent, if the rules
+ * say so (has_exponents).
  *
  * Everything else is invalid, and so is a part that is empty or missing.
  *

@@ -63,12 +63,107 @@ static const unsigned char text_number_hex[256] = {
     ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
+/* A number without a sign: digits with or without a point, and maybe an exponent. */
+struct text_number_parts {
+    const char *whole; /* [whole_count] digits before the point, */
+    size_t whole_count;
+    const char *fraction; /* [fraction_count] and after it */
+    size_t fraction_count;
+    int64_t exponent; /* of 10 */
+    bool has_exponent;
+};
+
+/* Every exponent that is further from 0 counts as this one: no text has so many digits. */
+#define TEXT_NUMBER_EXPONENT_MAX ((int64_t)1 << 60)
+
+static bool text_number_is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* Divides a number into its parts. Returns false if digits[0..bytes) is none. */
+static bool text_number_divide(const char *digits, size_t bytes, struct text_number_parts *parts)
+{
+    size_t i = 0;
+
+    *parts = (struct text_number_parts){.whole = digits};
+    while (i < bytes && text_number_is_digit(digits[i]))
+        i++;
+    parts->whole_count = i;
+    i += i < bytes && digits[i] == '.';
+    parts->fraction = digits + i;
+    while (i < bytes && text_number_is_digit(digits[i]))
+        i++;
+    parts->fraction_count = (size_t)(digits + i - parts->fraction);
+    if (parts->whole_count + parts->fraction_count == 0 || i == bytes)
+        return parts->whole_count + parts->fraction_count > 0;
+    if (digits[i] != 'e' && digits[i] != 'E')
+        return false;
+    i++;
+    const bool is_negative = i < bytes && digits[i] == '-';
+    i += is_negative || (i < bytes && digits[i] == '+');
+    const size_t first = i;
+    for (; i < bytes && text_number_is_digit(digits[i]); i++) {
+        if (parts->exponent < TEXT_NUMBER_EXPONENT_MAX / 10)
+            parts->exponent = parts->exponent * 10 + (digits[i] - '0');
+        else
+            parts->exponent = TEXT_NUMBER_EXPONENT_MAX;
+    }
+    parts->has_exponent = true;
+    parts->exponent = is_negative ? -parts->exponent : parts->exponent;
+    return i == bytes && i > first;
+}
+
+/* Returns a digit of the number, of which the first one before the point is digit 0. */
+static char text_number_digit(const struct text_number_parts *parts, size_t i)
+{
+    return i < parts->whole_count ? parts->whole[i] : parts->fraction[i - parts->whole_count];
+}
+
+static bool text_number_has_exponent(const char *digits, size_t bytes)
+{
+    struct text_number_parts parts;
+    return text_number_divide(digits, bytes, &parts) && parts.has_exponent;
+}
+
+enum text_number_fault text_number_read_decimal(const struct text_rules *rules, const char *digits,
+                                                size_t bytes, uint64_t *number)
+{
+    struct text_number_parts parts;
+    char next = '0';       /* the first digit that is worth less than one unit */
+    bool has_rest = false; /* one after it is not 0 */
+
+    *number = 0;
+    if (!text_number_divide(digits, bytes, &parts))
+        return TEXT_NUMBER_NONE;
+    const unsigned decimals = rules->notation == TEXT_FIXED ? rules->decimals : 0;
+    const int64_t count = (int64_t)(parts.whole_count + parts.fraction_count);
+    /* how many of the digits are worth one unit or more; there may be more than there are digits */
+    const int64_t units = (int64_t)parts.whole_count + parts.exponent + (int64_t)decimals;
+    const int64_t kept = units < 0 ? 0 : units < count ? units : count;
+    if (units >= 0 && units < count)
+        next = text_number_digit(&parts, (size_t)units);
+    for (int64_t i = kept + (units >= 0); i < count && !has_rest; i++)
+        has_rest = text_number_digit(&parts, (size_t)i) != '0';
+    if (!rules->is_rounded && (next != '0' || has_rest))
+        return TEXT_NUMBER_INEXACT;
+    const size_t whole = (size_t)kept < parts.whole_count ? (size_t)kept : parts.whole_count;
+    if (!text_number_append(parts.whole, whole, number) ||
+        !text_number_append(parts.fraction, (size_t)kept - whole, number))
+        return TEXT_NUMBER_LARGE;
+    if (*number > 0 && units > count &&
+        (units - count > TEXT_NUMBER_DIGITS_MAX - 1 ||
+         __builtin_mul_overflow(*number, decimal_power((uint64_t)(units - count)), number)))
+        return TEXT_NUMBER_LARGE;
+    const bool is_up = next > '5' || (next == '5' && (has_rest || (*number & 1) == 1));
+    return __builtin_add_overflow(*number, (uint64_t)is_up, number) ? TEXT_NUMBER_LARGE
+                                                                    : TEXT_NUMBER_VALID;
+}
+
 bool text_number_read_any(const struct text_rules *rules, const char *token, size_t bytes,
                           struct text_number *number)
 {
     const char *end = token + bytes;
-    const char *point;
-    const char *fraction;
     bool is_valid = true;
 
     number->is_negative = bytes > 0 && *token == '-';
@@ -78,7 +173,11 @@ bool text_number_read_any(const struct text_rules *rules, const char *token, siz
         return false;
     switch (rules->notation) {
     case TEXT_INTEGERS:
-        return text_number_read_integer(token, end, &number->magnitude);
+        if (text_number_read_integer(token, end, &number->magnitude))
+            return true;
+        return rules->has_exponents && text_number_has_exponent(token, (size_t)(end - token)) &&
+               text_number_read_decimal(rules, token, (size_t)(end - token), &number->magnitude) ==
+                   TEXT_NUMBER_VALID;
     case TEXT_HEX: /* with or without 0x */
         token += text_number_has_prefix(token, (size_t)(end - token)) ? 2 : 0;
         while (token < end && *token == '0')
@@ -91,20 +190,9 @@ bool text_number_read_any(const struct text_rules *rules, const char *token, siz
             number->magnitude = number->magnitude << 4 | (value - 1);
         }
         return is_valid;
-    case TEXT_FIXED: /* with or without a point, in multiples of 10^-decimals */
-        point = memchr(token, '.', (size_t)(end - token));
-        fraction = point ? point + 1 : end;
-        if (point && end - token == 1)
-            return false;
-        for (; end > fraction && (size_t)(end - fraction) > rules->decimals; end--) {
-            if (end[-1] != '0')
-                return false;
-        }
-        const size_t count = (size_t)(end - fraction);
-        return text_number_read_integer(token, point ? point : end, &number->magnitude) &&
-               text_number_append(fraction, count, &number->magnitude) &&
-               !__builtin_mul_overflow(number->magnitude, decimal_power(rules->decimals - count),
-                                       &number->magnitude);
+    case TEXT_FIXED:
+        return text_number_read_decimal(rules, token, (size_t)(end - token), &number->magnitude) ==
+               TEXT_NUMBER_VALID;
     case TEXT_OPAQUE:
     case TEXT_NOTHING:
     case TEXT_TIME:

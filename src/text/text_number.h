@@ -49,6 +49,22 @@ extern const unsigned char text_number_orders[17][16];
 bool text_number_read_any(const struct text_rules *rules, const char *token, size_t bytes,
                           struct text_number *number);
 
+/* What is wrong with a number. */
+enum text_number_fault {
+    TEXT_NUMBER_VALID,
+    TEXT_NUMBER_NONE,    /* it is not a number */
+    TEXT_NUMBER_INEXACT, /* it has more decimals, and is not to be rounded */
+    TEXT_NUMBER_LARGE,   /* it is 2^64 units or more */
+};
+
+/*
+ * Converts digits[0..bytes), without a sign, of any length, with or without a point and an
+ * exponent, to a multiple of 10^-decimals of the rules (TEXT_FIXED; else to an integer): rounded to
+ * it, half to even, if the rules say so.
+ */
+enum text_number_fault text_number_read_decimal(const struct text_rules *rules, const char *digits,
+                                                size_t bytes, uint64_t *number);
+
 /* Converts the `count` (1 to 16) digits before `end`. Returns false if one is not a digit. */
 static inline bool text_number_join_plain(const char *end, size_t count, uint64_t *number)
 {
@@ -201,7 +217,10 @@ TEXT_INLINE bool text_number_read(enum cpu_isa isa, const struct text_rules *rul
                              end >= TEXT_NUMBER_DIGITS,
                          true)) {
         number->is_negative = is_negative;
-        return text_number_join(isa, data + end, count, &number->magnitude);
+        if (text_number_join(isa, data + end, count, &number->magnitude))
+            return true;
+        if (!rules->has_exponents)
+            return false;
     }
     if (rules->notation == TEXT_HEX && text_number_has_prefix(data + end - count, count))
         count -= 2;

@@ -7,6 +7,7 @@
 #include "base/kind_ip.h"
 #include "base/kind_time.h"
 #include "base/nearest.h"
+#include "job/kind_find.h"
 #include "text/row_scanner.h"
 #include "text/text.h"
 #include "text/text_line.h"
@@ -65,18 +66,23 @@ static const char *text_reason_find_line(const struct text_reading *reading, siz
 static bool text_reason_is_number(const struct text_rules *rules, const char *token, size_t bytes)
 {
     const bool has_prefix = rules->notation == TEXT_HEX && text_number_has_prefix(token, bytes);
-    size_t fraction = 0; /* characters from the point on */
+    struct kind_find_number parts;
+    uint64_t number;
 
+    if (rules->notation == TEXT_FIXED ||
+        (rules->has_exponents && kind_find_read_number(token, bytes, &parts) &&
+         parts.has_exponent)) {
+        const enum text_number_fault fault = text_number_read_decimal(rules, token, bytes, &number);
+        return fault == TEXT_NUMBER_VALID || fault == TEXT_NUMBER_LARGE;
+    }
     for (size_t i = has_prefix ? 2 : 0; i < bytes; i++) {
-        const bool is_point = rules->notation == TEXT_FIXED && token[i] == '.' && fraction == 0;
         const char lower = (char)(token[i] | 0x20);
         const bool is_digit = text_reason_is_digit(token[i]) ||
                               (rules->notation == TEXT_HEX && lower >= 'a' && lower <= 'f');
-        fraction += is_point || fraction > 0;
-        if (!is_point && (!is_digit || (fraction > rules->decimals + 1 && token[i] != '0')))
+        if (!is_digit)
             return false;
     }
-    return bytes > (fraction == 1);
+    return bytes > 0;
 }
 
 /* Whether text[0..bytes), which is not empty, is a number without a sign. */
@@ -294,6 +300,36 @@ static bool text_reason_is_unit(const struct text_reading *reading)
            kind_rows[reading->element->kind].scale == KIND_NUMBERS;
 }
 
+/*
+ * Writes the option or the kind that reads a number, with a point or an exponent, that values do
+ * not have; "" if the token is no such number, or has such decimals.
+ */
+static void text_reason_find_number(const struct text_reading *reading, const char *text,
+                                    size_t bytes, char out[TEXT_ADVICE_SIZE])
+{
+    const struct text_rules *rules = reading->rules;
+    const bool is_column = !reading->is_value || rules->field != 0; /* it may have a kind */
+    const char *option = is_column ? "COLUMN:" : "--decimals ";
+    const char *point = is_column ? "." : "";
+    struct kind_find_number number;
+
+    *out = '\0';
+    if (rules->notation == TEXT_HEX || rules->from_zero || rules->is_rounded ||
+        !kind_find_read_number(text, bytes, &number) ||
+        (!number.has_exponent && number.decimals == 0))
+        return;
+    const int64_t decimals = !number.has_exponent                  ? number.decimals
+                             : number.places < 0 || number.is_zero ? 0
+                                                                   : number.places;
+    const bool may_be_text = reading->takes_texts || !reading->is_value;
+    if (decimals > TEXT_DECIMALS_MAX)
+        snprintf(out, TEXT_ADVICE_SIZE, "try %sround.%u", option, kind_find_round(number.digits));
+    else if (rules->notation == TEXT_INTEGERS && decimals == 0 && rules->field != 0)
+        snprintf(out, TEXT_ADVICE_SIZE, "try COLUMN:int%s", may_be_text ? " or COLUMN:text" : "");
+    else if (decimals > rules->decimals || rules->notation == TEXT_INTEGERS)
+        snprintf(out, TEXT_ADVICE_SIZE, "try %s%s%u", option, point, (unsigned)decimals);
+}
+
 /* Writes the kind with the decimals that a number with a unit needs, if more would do. */
 static void text_reason_find_decimals(const struct text_reading *reading, const char *text,
                                       size_t bytes, char out[TEXT_ADVICE_SIZE])
@@ -321,8 +357,6 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     const char *number = text + sign;
     const size_t digits = bytes - sign;
     const char before = token->offset > 0 ? text[-1] : '\n'; /* two quotes may be one */
-    const char *point = memchr(text, '.', bytes);
-    const size_t decimals = point ? (size_t)(text + bytes - point) - 1 : 0;
     const bool has_delimiter = rules->delimiter != TEXT_NO_DELIMITER;
     const bool has_letter = text_reason_has_letter(text, bytes);
     const bool has_mark = text_has_mark(text, bytes);
@@ -343,10 +377,6 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     const bool is_indented = rules->is_quoted && bytes > 0 && *text == '"' &&
                              (before == ' ' || before == '\t') && before != (char)rules->delimiter;
     const char after_quotes = text_reason_after_quotes(text, bytes);
-    const bool is_long = /* with more decimals than any column reads */
-        decimals > TEXT_DECIMALS_MAX &&
-        text_reason_is_decimal(number, digits - decimals + TEXT_DECIMALS_MAX) &&
-        text_reason_is_decimal(point + 1 + TEXT_DECIMALS_MAX, decimals - TEXT_DECIMALS_MAX);
     char fixed[TEXT_ADVICE_SIZE];
     char of_year[TEXT_ADVICE_SIZE];
     char finer[TEXT_ADVICE_SIZE] = "";
@@ -357,8 +387,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
 
     if (rules->is_quoted && bytes > 0 && *text == '"')
         text_line_next(rules, text, bytes, &next, &quoted);
-    snprintf(fixed, sizeof fixed, reading->is_value ? "try --decimals %zu" : "try COLUMN:.%zu",
-             decimals);
+    text_reason_find_number(reading, text, bytes, fixed);
     text_reason_choose_kind(reading, text, bytes, kind);
     if (text_reason_is_unit(reading))
         text_reason_find_decimals(reading, text, bytes, finer);
@@ -378,10 +407,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
              text_reason_is_array(is_word ? text : line, is_word ? bytes : length) &&
              !text_reason_is_decimal(number, digits) && memchr(line, '{', length),
          TEXT_ADVICE_ARRAY " for --jsonl"},
-        {!is_hex && !rules->from_zero && decimals > 0 && decimals <= TEXT_DECIMALS_MAX &&
-             text_reason_is_decimal(number, digits),
-         fixed},
-        {is_long && !is_hex, "at most 18 decimals are read"},
+        {*fixed, fixed},
         {!has_fields && *kind, kind},
         {!has_fields || rules->from_zero, is_foreign    ? foreign
                                           : may_be_text ? "try COLUMN:text"
@@ -556,6 +582,7 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const struct e
     const bool is_quoted = bytes > 2 && token[0] == '"' && token[bytes - 1] == '"';
     const uint64_t half = (uint64_t)1 << 63;
     size_t sign = bytes > 0 && (*token == '-' || *token == '+');
+    struct kind_find_number parts;
     struct text_number number;
     bool is_plain;
 
@@ -575,6 +602,11 @@ enum text_misfit text_find_misfit(const struct text_rules *rules, const struct e
     if (is_kind || rules->notation == TEXT_HEX ||
         !text_reason_is_any_number(token + sign, bytes - sign, decimals, &is_plain))
         return TEXT_MISFIT_NONE;
+    if ((rules->notation == TEXT_FIXED || rules->has_exponents) &&
+        kind_find_read_number(token, bytes, &parts) && parts.has_exponent) {
+        *decimals = parts.places > 0 ? (size_t)parts.places : 0;
+        is_plain = true;
+    }
     *decimals += *decimals == 0;
     return is_quoted || !is_plain ? TEXT_MISFIT_FORM : TEXT_MISFIT_DECIMAL;
 }

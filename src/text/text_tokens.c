@@ -107,7 +107,8 @@ stop:
                                                        struct text_cursor *text)          \
     {                                                                                     \
         const struct text_rules fixed = {.notation = TEXT_FIXED,                          \
-                                         .decimals = text->rules->decimals};              \
+                                         .decimals = text->rules->decimals,               \
+                                         .is_rounded = text->rules->is_rounded};          \
         if (text->rules->notation == TEXT_FIXED)                                          \
             return text_tokens_loop((enum cpu_isa)TEXT_ISA_##isa, limits, &fixed, text);  \
         return text_tokens_loop((enum cpu_isa)TEXT_ISA_##isa, limits, text->rules, text); \

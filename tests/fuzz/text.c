@@ -47,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
                     : input[2] / ELEMENT_TYPE_COUNT == '@' / 8 ? TEXT_FIXED
                                                                : TEXT_INTEGERS,
         .decimals = input[3] % (TEXT_DECIMALS_MAX + 1),
+        .is_rounded = input[3] >= 128,
     };
     enum element_type type = (enum element_type)(input[2] % ELEMENT_TYPE_COUNT);
     char *text = reference_must(malloc(bytes - FUZZ_HEAD + !(bytes - FUZZ_HEAD)));

@@ -344,8 +344,9 @@ static bool is_fixed(__int128 value, unsigned decimals, const char *written, con
 
 static void test_fixed(void)
 {
-    static const char *const refused[] = {"1.2345", ".", "-.", "1..2", "1.2.3",
-                                          "1e5",    "",  "+",  " 1",   "1 "};
+    static const char *const refused[] = {"1.2345", ".",  "-.",   "1..2",    "1.2.3", "1e",
+                                          "1e-4",   "e5", "1e5K", "1e99999", "",      "+",
+                                          " 1",     "1 ", "1e+",  "5e 3"};
     char out[DECIMAL_SIZE];
     __int128 value = 4711;
 
@@ -355,6 +356,8 @@ static void test_fixed(void)
                is_fixed(-70, 3, "-0.070", "-.07") && is_fixed(1000, 3, "1.000", "1.") &&
                is_fixed(12345, 3, "12.345", "+12.345000") && is_fixed(-5, 0, "-5", NULL) &&
                is_fixed(1500000, 3, "1500.000", "1.5K") && is_fixed(512, 1, "51.2", "0.05Ki") &&
+               is_fixed(1500000, 3, "1500.000", "1.5e3") && is_fixed(-15, 3, "-0.015", "-15E-3") &&
+               is_fixed(0, 3, "0.000", "0e-99999999999") &&
                is_fixed(INT64_MIN, 18, "-9.223372036854775808", NULL) &&
                is_fixed(UINT64_MAX, 18, "18.446744073709551615", NULL),
            "fixed: numbers with a point");

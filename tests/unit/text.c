@@ -361,9 +361,9 @@ static void test_fixed(void)
     static const struct example examples[] = {
         {"0 1 1.5 -1.50 +0.125 .5 5. -.001 1.2500000 -0.0",
          "0 1000 1500 -1500 125 500 5000 -1 1250 0"},
-        {". -. .. 1.2.3 1..2 1.2345 1.2340001 1e5 1,5 0x1 1.-5 +",
-         "0:1 2:2 5:2 8:5 14:4 19:6 26:9 36:3 "
-         "40:3 44:3 48:4 53:1"},
+        {". -. .. 1.2.3 1..2 1.2345 1.2340001 1e5 1,5 0x1 1.-5 + 1e-4 1e -.5E-1 1e99 0e99",
+         "0:1 2:2 5:2 8:5 14:4 19:6 26:9 100000000 "
+         "40:3 44:3 48:4 53:1 55:4 60:2 -50 70:4 0"},
         {"9223372036854775.807 9223372036854775.808 -9223372036854775.808 -9223372036854775.809",
          "9223372036854775807 21:20 -9223372036854775808 64:21"},
         {"000000000000000000000000000001.000 0.00000000000000000000000000000", "1000 0"},
@@ -382,6 +382,17 @@ static void test_fixed(void)
     const struct text_rules most = {.delimiter = TEXT_NO_DELIMITER,
                                     .notation = TEXT_FIXED,
                                     .decimals = TEXT_DECIMALS_MAX};
+    static const struct example rounded[] = {
+        {"1.0005 1.0015 1.00049999999999999999999 1.000500000000000000000001 -1.5e-30 5e-4 5.1e-4 "
+         ".",
+         "1000 1002 1000 1001 0 0 1 88:1"},
+        {"18446744073709551.6145 18446744073709551.6155 1e17 99e-9999999999999999999999",
+         "18446744073709551614 23:22 46:4 0"},
+    };
+    const struct text_rules round = {.delimiter = TEXT_NO_DELIMITER,
+                                     .notation = TEXT_FIXED,
+                                     .decimals = 3,
+                                     .is_rounded = true};
     const struct text_rules fields = {.field = 2,
                                       .delimiter = ',',
                                       .notation = TEXT_FIXED,
@@ -391,6 +402,9 @@ static void test_fixed(void)
                rules_give(&none, ELEMENT_I64, whole, ARRAY_LENGTH(whole)) &&
                rules_give(&most, ELEMENT_U64, all, ARRAY_LENGTH(all)),
            "tokens with a point");
+    tap_ok(rules_give(&round, ELEMENT_I64, rounded, 1) &&
+               rules_give(&round, ELEMENT_U64, rounded + 1, 1),
+           "numbers that are rounded");
     tap_ok(rules_give(&fields, ELEMENT_I16, second, ARRAY_LENGTH(second)), "fields with a point");
 }
 
@@ -407,20 +421,26 @@ static size_t fixed_put(char *place, unsigned decimals, uint64_t *state)
         place[bytes++] = '.';
     for (unsigned i = 0; i < given; i++)
         place[bytes++] = (char)('0' + (kind == 3 ? 0 : tap_random(state) % 10));
+    if (kind % 8 == 5) /* digits that decide how a number is rounded, and an exponent */
+        bytes += (size_t)sprintf(place + bytes, "%s%s", given > 0 ? "5" : "",
+                                 kind % 16 == 5 ? "" : "000000000000000000001");
+    if (kind % 16 == 2)
+        bytes += (size_t)sprintf(place + bytes, "e%d", (int)(tap_random(state) % 50) - 25);
     return bytes;
 }
 
 static bool fixed_are_right(unsigned decimals, uint64_t *state)
 {
-    const struct text_rules rules = {.delimiter = TEXT_NO_DELIMITER,
-                                     .notation = TEXT_FIXED,
-                                     .decimals = decimals};
+    struct text_rules rules = {.delimiter = TEXT_NO_DELIMITER,
+                               .notation = TEXT_FIXED,
+                               .decimals = decimals};
     char text[3000];
     bool right = true;
 
     for (int round = 0; right && round < 40; round++) {
         const enum element_type type = round % 4 ? ELEMENT_I64 : (enum element_type)(round / 4 % 8);
         const size_t shortest = tap_random(state) % 2900;
+        rules.is_rounded = round % 2;
         size_t bytes = 0;
         while (bytes < shortest) {
             bytes += fixed_put(text + bytes, decimals, state);
@@ -655,6 +675,8 @@ static void test_short(enum text_notation notation, const char bytes[7], size_t 
             struct text_rules rules = every_rules[rule];
             rules.notation = notation;
             rules.decimals = (unsigned)(number % 3);
+            rules.is_rounded = number % 2 == 0;
+            rules.has_exponents = number % 2 == 0 && !text_is_of_tokens(&rules);
             right = agrees(&rules, ELEMENT_U8, arena_place(text, length, true), length,
                            4); /* not those that none of them fills */
         }
@@ -959,6 +981,8 @@ int main(void)
     test_short(TEXT_INTEGERS, "1-, \n\rx", getenv("GPUHIST_TEST_SHARE") ? 5 : 1);
     test_short(TEXT_HEX, "0xF-, \n", 8);
     test_short(TEXT_FIXED, "01.-, \n", 8);
+    test_short(TEXT_FIXED, "05.e-1\n", 8);
+    test_short(TEXT_INTEGERS, "1e-+, \n", 8);
     test_ends();
     test_edges();
     test_long();

@@ -75,30 +75,78 @@ static inline void reference_append(__int128 *number, int base, int digit)
         *number = *number * base + digit;
 }
 
-/* The magnitude of a number with a point, digit by digit, as a multiple of 10^-decimals. */
+/* The exponent at [at, end), e-3, no further from 0 than any number of digits. */
+static inline bool reference_exponent(const char *data, size_t at, size_t end, int64_t *exponent)
+{
+    const int64_t most = (int64_t)1 << 40;
+    bool is_negative = false;
+
+    *exponent = 0;
+    if (at == end)
+        return true;
+    if (++at < end && (data[at] == '-' || data[at] == '+'))
+        is_negative = data[at++] == '-';
+    if (at == end)
+        return false;
+    for (; at < end; at++) {
+        int digit = reference_digit(data[at], 10);
+        if (digit == 99)
+            return false;
+        *exponent = *exponent < most ? *exponent * 10 + digit : most;
+    }
+    *exponent = is_negative ? -*exponent : *exponent;
+    return true;
+}
+
+/*
+ * The magnitude of a number with a point and an exponent as a multiple of 10^-decimals, digit by
+ * digit, each of which has its power of ten.
+ */
 static inline bool reference_fixed(const struct reference *all, size_t at, size_t end,
                                    __int128 *magnitude)
 {
-    bool is_behind = false;
-    unsigned behind = 0;
+    const int64_t last = all->rules->notation == TEXT_FIXED ? -(int64_t)all->rules->decimals : 0;
+    const char *data = all->data;
+    size_t stop = at; /* of the digits */
+    size_t whole = 0;
     size_t digits = 0;
+    bool has_point = false;
+    int64_t power;
+    int next = 0;
+    bool has_rest = false;
 
-    for (; at < end; at++) {
-        int digit = reference_digit(all->data[at], 10);
-        bool is_point = all->data[at] == '.' && !is_behind;
-        is_behind = is_behind || is_point;
-        if (is_point)
+    while (stop < end && data[stop] != 'e' && data[stop] != 'E')
+        stop++;
+    if (!reference_exponent(data, stop, end, &power))
+        return false;
+    for (size_t i = at; i < stop; i++) {
+        if (data[i] == '.' && !has_point) {
+            has_point = true;
             continue;
-        if (digit == 99 || (is_behind && behind == all->rules->decimals && digit > 0))
+        }
+        if (reference_digit(data[i], 10) == 99)
             return false;
         digits++;
-        if (is_behind && behind == all->rules->decimals)
-            continue;
-        behind += is_behind;
-        reference_append(magnitude, 10, digit);
+        whole += !has_point;
     }
-    for (; behind < all->rules->decimals; behind++)
+    power += (int64_t)whole;
+    for (size_t i = at; i < stop; i++) {
+        if (data[i] == '.')
+            continue;
+        const int digit = reference_digit(data[i], 10);
+        power--;
+        if (power >= last)
+            reference_append(magnitude, 10, digit);
+        else if (power == last - 1)
+            next = digit;
+        else
+            has_rest |= digit > 0;
+    }
+    for (; power > last && *magnitude > 0 && *magnitude < (__int128)1 << 100; power--)
         reference_append(magnitude, 10, 0);
+    if (!all->rules->is_rounded && (next > 0 || has_rest))
+        return false;
+    *magnitude += next > 5 || (next == 5 && (has_rest || *magnitude % 2 == 1));
     return digits > 0;
 }
 
@@ -109,7 +157,9 @@ static inline bool reference_magnitude(const struct reference *all, size_t at, s
     const int base = all->rules->notation == TEXT_HEX ? 16 : 10;
     const char *data = all->data;
 
-    if (all->rules->notation == TEXT_FIXED)
+    if (all->rules->notation == TEXT_FIXED ||
+        (all->rules->has_exponents &&
+         (memchr(data + at, 'e', end - at) || memchr(data + at, 'E', end - at))))
         return reference_fixed(all, at, end, magnitude);
     if (base == 16 && end - at > 2 && data[at] == '0' && (data[at + 1] | ' ') == 'x')
         at += 2;
