@@ -62,6 +62,11 @@ static bool cuda_features_has_format(const struct job *job)
     return job->is_text && job->columns[0].time_format != NULL;
 }
 
+static bool cuda_features_has_zone(const struct job *job)
+{
+    return job->is_text && job->columns[0].element.zone != NULL;
+}
+
 static bool cuda_features_has_widths_of_records(const struct job *job)
 {
     return !job->is_text && job->has_weights &&
@@ -96,6 +101,7 @@ const struct engine_feature cuda_features[] = {
     {"durations and sizes (-f N:ms, N:bytes)", ENGINE_PARSES, cuda_features_has_units},
     {"rounded numbers (-f N:round.6)", ENGINE_PARSES, cuda_features_is_rounded},
     {"--time-format", ENGINE_PARSES, cuda_features_has_format},
+    {"--tz", ENGINE_PARSES, cuda_features_has_zone},
     {"widths of weights in records", ENGINE_PARSES, cuda_features_has_widths_of_records},
     {"-f 0", ENGINE_PARSES, cuda_features_is_whole_line},
     {"--where", ENGINE_REFUSES, cuda_features_has_conditions},

@@ -273,6 +273,7 @@ widths of columns (-f N:int/100)|uniq -d , -f 1:int/100
 other addresses|uniq -d , -f 1:ip --invalid ignore
 durations and sizes (-f N:ms, N:bytes)|uniq -d , -f 1:ms
 --time-format|uniq -d , -f 1:time --time-format %s
+--tz|uniq -d , -f 1:time --tz UTC
 widths of weights in records|uniq --record 3 -t u8 --weight u8@1:int/2
 -f 0|uniq -f 0:int --invalid ignore
 --where|uniq -d , -f 1 --where 1=7

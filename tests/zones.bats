@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Means of times. The oracle is Python.
+# Means of times, and --tz. The oracles are Python, and date(1) for rules.
 
 load helpers
 
@@ -7,6 +7,50 @@ zones() { # zones PART
     [ -n "${PYTHON:-}" ] || skip "no python3"
     cd "$BATS_TEST_TMPDIR"
     SHARE=${GPUHIST_TEST_SHARE:-1} "$PYTHON" "$srcdir/tests/zones.py" "$GPUHIST" "$1" $RANDOM
+}
+
+@test "days, hours and cycles of --tz are those of Python's zones, with conditions and states" { zones zones; }
+@test "rules for the time after the last change of a zone are Python's" { zones rules; }
+@test "files of zones that are damaged, or none, are one line and no result" { zones damaged; }
+
+@test "days of a rule count from 0 with leap days, and from 1 without" {
+    cd "$BATS_TEST_TMPDIR"
+    zeros() { head -c "$1" /dev/zero; }
+    for rule in 'AAA0BBB,58/0,200/0' 'AAA0BBB,J59/0,J200/0' 'AAA0BBB,60/0,200/0' 'AAA0BBB,J60/0,J365/24'; do
+        { # a header and one type for each version
+            for _ in 1 2; do printf 'TZif2' && zeros 34 && printf '\1\0\0\0\4' && zeros 6 && printf 'AAA\0'; done
+            printf '\n%s\n' "$rule"
+        } >zone
+        for day in 2023-02-2{7,8} 2023-03-0{1,2} 2024-02-2{7,8,9} 2024-03-0{1,2} 2023-07-{19,20} 2024-07-{18,19,20} 2023-12-31; do
+            TZ=$rule date -d "$day 12:00 UTC" +%-H >>wanted
+            TZDIR=$PWD gpuhist uniq -f 1:time/hour-of-day --tz zone <<<"${day}T12:00:00Z" | cut -f 1 >>found
+        done
+    done
+    cmp wanted found
+}
+
+@test "--tz is of instants, and what it does not go with is an error" {
+    cd "$BATS_TEST_TMPDIR"
+    [ -e "${TZDIR:-/usr/share/zoneinfo}/Europe/Berlin" ] || skip "no tzdata"
+    printf 'at,v\n2026-10-25T00:30:00Z,1\n2026-10-25T01:30:00Z,2\n2026-10-25T22:59:59Z,3\n' >in
+    [ "$(gpuhist uniq --csv -f at:time/1h --tz Europe/Berlin in)" = "2026-10-25T02:00:00+02:00	1
+2026-10-25T02:00:00+01:00	1
+2026-10-25T23:00:00+01:00	1" ]
+    [ "$(gpuhist uniq --csv -f at:time/1d --tz Europe/Berlin in)" = "2026-10-25T00:00:00+02:00	3" ]
+    [ "$(gpuhist reduce sum --csv -f v --by at:time/1d --where 'at:time/1d=2026-10-25' --tz Europe/Berlin in)" = \
+        "2026-10-25T00:00:00+02:00	6" ]
+    run --separate-stderr gpuhist uniq --csv -f at:localtime/1d --tz Europe/Berlin in
+    assert_failed 2 "column 'at:localtime/1d' has times as they are written: at:time takes"
+    for column in v v:int; do
+        run --separate-stderr gpuhist uniq --csv -f "$column" --tz Europe/Berlin in
+        assert_failed 2 "--tz is of columns of times"
+    done
+    run --separate-stderr gpuhist --csv -f at:time --width 1d --tz Europe/Berlin in
+    assert_failed 2 "--width makes equal bins, not days and hours of --tz"
+    [ "$(gpuhist uniq --csv -f at --tz Europe/Berlin in | head -n 1)" = "2026-10-25T02:30:00+02:00	1" ] # it is found
+    sed 's/Z,/,/' in >local
+    run --separate-stderr gpuhist uniq --csv -f at --tz Europe/Berlin local
+    assert_failed 2 "column 'at' has times as they are written: at:time takes those without an offset as UTC"
 }
 
 @test "means and interpolated quantiles of times are times" { zones means; }

@@ -330,6 +330,7 @@ static enum status options_finish(struct options *options, struct failure *failu
     element_parse("i64", &bounds);
     bounds.decimals = has_kind ? first->decimals : options->decimals;
     bounds.kind = kind_id_of(kind);
+    bounds.zone = is_time && !kind->is_local ? options->zone : NULL;
     struct kind_time_bucket bucket = {.width = 0};
     const bool may_change = options->field.count > 0 && first->is_open && !options->found;
     if (range && !element_read_range(&bounds, range, &options->range_low, &options->range_high)) {
@@ -339,6 +340,11 @@ static enum status options_finish(struct options *options, struct failure *failu
         options->range_low = 0;
         options->range_high = (__int128)1 << 62;
     }
+    if (text && bounds.zone && !options->is_saved)
+        return status_fail(
+            failure, STATUS_USAGE,
+            "--width makes equal bins, not days and hours of --tz: a column can have "
+            "a width, such as -f COLUMN:time/1d");
     if (text && is_time) {
         if (kind_time_bucket_parse(text, strlen(text), bounds.decimals, &bucket) &&
             bucket.width > 0 && bucket.phase == 0)
@@ -487,6 +493,7 @@ void options_destroy(struct options *options)
         options->copies = copy->next;
         free(copy);
     }
+    kind_time_zone_destroy(options->zone);
     free(options->words);
     free(options->print.quantiles.percents);
 }

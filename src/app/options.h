@@ -159,6 +159,8 @@ struct options {
     struct options_condition conditions[OPTIONS_CONDITIONS_MAX]; /* [where.count] */
     bool names_only; /* columns are names, also those that are numbers */
     const char *time_format_text;
+    const char *zone_name;
+    struct kind_time_zone *zone;         /* if it has a name, owned; else NULL */
     uint64_t year;                       /* of a format without one; 0: the default */
     bool rows_given[ROW_SCANNERS];       /* the options of row_scanner.h that were given */
     enum row_scanner_id row_scanner;     /* what they say, */

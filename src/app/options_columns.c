@@ -382,6 +382,7 @@ enum status options_finish_columns(struct options *options, struct failure *fail
     const bool is_told = options->has_type || options->base != OPTIONS_BASE_DEFAULT ||
                          options->has_decimals || options->time_format_text;
     const struct options_found *found = options->found;
+    const struct options_column *local = NULL; /* of times as they are written */
     bool has_time = false;
 
     for (size_t i = 0; i < options_row_count; i++) {
@@ -411,6 +412,7 @@ enum status options_finish_columns(struct options *options, struct failure *fail
                 else if (columns == &options->field && !is_told)
                     options_set_found(options, column, found ? found->field[index] : NULL);
                 has_time |= options_is_time(column);
+                local = options_is_time(column) && column->kind->is_local ? column : local;
             }
         }
     }
@@ -419,7 +421,9 @@ enum status options_finish_columns(struct options *options, struct failure *fail
                                     failure) != STATUS_OK)
             return failure->status;
         options_set_found(options, &options->where.list[i], found ? found->where[i] : NULL);
-        has_time |= options_is_time(&options->where.list[i]);
+        const struct options_column *column = &options->where.list[i];
+        has_time |= options_is_time(column);
+        local = options_is_time(column) && column->kind->is_local ? column : local;
     }
     /* A kind of the first value is also that of bounds, but not of the other values. */
     const struct kind *by_default = options_default_kind(options);
@@ -443,6 +447,15 @@ enum status options_finish_columns(struct options *options, struct failure *fail
     if (options->time_format_text && !has_time)
         return status_fail(failure, STATUS_USAGE,
                            "--time-format is of columns of times, such as -f COLUMN:time");
+    if (options->zone_name && local)
+        return status_fail(
+            failure, STATUS_USAGE,
+            "--tz is of instants, but column '%.128s' has times as they are written: "
+            "%.128s:time takes those without an offset as UTC",
+            local->typed, local->where);
+    if (options->zone_name &&
+        kind_time_zone_read(options->zone_name, &options->zone, failure) != STATUS_OK)
+        return failure->status;
     if (options->year > 0 && !options->time_format.lacks_year)
         return status_fail(failure, STATUS_USAGE,
                            "--year is of a --time-format that has no year, such as '%%b %%e %%T'");

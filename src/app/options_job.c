@@ -93,6 +93,8 @@ static enum status options_make_column(const struct options *options, const stru
     column->has_exponents = kind->has_exponents && (from->has_kind || (from->is_open && !is_key));
     if (kind->notation == TEXT_TIME && options->time_format_text)
         column->time_format = &options->time_format;
+    if (kind->notation == TEXT_TIME && !kind->is_local)
+        column->element.zone = options->zone;
     return STATUS_OK;
 }
 
@@ -587,6 +589,20 @@ void options_make_format(const struct options *options, const struct job *job,
         format->header_lines = 1;
 }
 
+/* Fails if no column of the job is of the clocks of --tz. Kinds may still have to be found. */
+static enum status options_check_zone(const struct options *options, const struct job *job,
+                                      bool with_files, struct failure *failure)
+{
+    bool has_zone = options->has_open && !options->found && !with_files;
+
+    for (size_t i = 0; i < job_column_count(job); i++)
+        has_zone = has_zone || job->columns[i].element.zone;
+    if (!options->zone || has_zone)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       "--tz is of columns of times, such as -f COLUMN:time/1d");
+}
+
 enum status options_make(const struct options *options, bool is_text, bool with_files,
                          struct context *context, struct job *job, struct failure *failure)
 {
@@ -596,6 +612,8 @@ enum status options_make(const struct options *options, bool is_text, bool with_
     enum status status =
         options_make_values_of(options, is_text, with_files, SIZE_MAX, job, failure);
     job->context = context;
+    if (status == STATUS_OK)
+        status = options_check_zone(options, job, with_files, failure);
     if (status == STATUS_OK && job->value_count > 1) {
         job->singles = calloc(job->value_count, sizeof *job->singles);
         if (!job->singles)

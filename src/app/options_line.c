@@ -31,11 +31,13 @@ static void options_append_binning(FILE *line, const struct job *job)
 {
     const struct binning *binning = &job->binning;
     const unsigned decimals = job->element.decimals;
+    struct element element = job->element;
     const __int128 first = binning_edge(binning, 0);
     char low[ELEMENT_TEXT_SIZE];
     char high[ELEMENT_TEXT_SIZE];
     char width[DECIMAL_SIZE];
 
+    element.zone = NULL; /* edges are written in UTC */
     if (binning->base > 0) {
         fprintf(line, " --log%u", binning->base);
         return;
@@ -46,13 +48,13 @@ static void options_append_binning(FILE *line, const struct job *job)
     }
     if (binning->table) {
         for (uint64_t bin = 0; bin <= binning->bins; bin++) {
-            element_format(low, &job->element, binning_edge(binning, bin));
+            element_format(low, &element, binning_edge(binning, bin));
             fprintf(line, "%s%s", bin == 0 ? " --edges=" : ",", low);
         }
         return;
     }
-    element_format(low, &job->element, first);
-    element_format(high, &job->element, first + binning->last + 1);
+    element_format(low, &element, first);
+    element_format(high, &element, first + binning->last + 1);
     if (first == 0 && binning_is_unit(binning)) {
         fprintf(line, " --bins=%u", binning->bins);
     } else if (binning->numerator == 1 && binning->divisor != 0) { /* not 2^64 */
@@ -123,6 +125,19 @@ static void options_append_columns(FILE *line, const struct job *job)
     }
 }
 
+/* Appends the zone of the values and groups, if one of them is of its clocks. */
+static void options_append_zone(FILE *line, const struct job *job)
+{
+    for (size_t i = 0; i < job_condition_column(job); i++) {
+        const struct kind_time_zone *zone = job->columns[i].element.zone;
+        if (!zone)
+            continue;
+        fprintf(line, " --tz=");
+        options_append_typed(line, kind_time_zone_name(zone));
+        return;
+    }
+}
+
 char *options_write_line(const struct job *job)
 {
     static const char *const outside[] = {
@@ -160,6 +175,7 @@ char *options_write_line(const struct job *job)
     if (job->interpolates)
         fprintf(line, " --interpolate");
     options_append_columns(line, job);
+    options_append_zone(line, job);
     if (has_width) {
         decimal_format_fixed(width, job->bin_width, decimals);
         fprintf(line, " --width=%s", width);

@@ -299,6 +299,9 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "year", "N",
            "of a --time-format without one (default: the last)",
            NUMBER(year, 1, 9999, "a year from 1 to 9999"))
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "tz", "ZONE",
+           "days and hours of a time zone such as Europe/Berlin",
+           TARGET(TEXT, zone_name))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "invalid", "HOW",
            "invalid tokens: abort (default), fail, warn, ignore",
            CHOICE(invalid, INVALID_ABORT, "abort fail warn ignore"), .is_common = true)

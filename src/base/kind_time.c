@@ -61,6 +61,15 @@ bool kind_time_is_out_of_range(const struct kind_time_rules *rules, const char *
            KIND_TIME_OUT_OF_RANGE;
 }
 
+bool kind_time_has_offset(const struct kind_time_rules *rules, const char *text, size_t field,
+                          size_t bytes)
+{
+    struct kind_time_parts parts;
+
+    return kind_time_read_known(rules, text, field, bytes, &parts) &&
+           (parts.has_offset || parts.is_epoch);
+}
+
 enum kind_time_fault kind_time_find_fault(const struct kind_time_rules *rules, const char *text,
                                           size_t field, size_t bytes)
 {
@@ -83,7 +92,10 @@ size_t kind_time_write(char *out, const struct kind_time_rules *rules, int64_t v
 {
     const int64_t scale = (int64_t)decimal_power(rules->digits);
     int64_t seconds = kind_time_divide(value, scale);
+    const int64_t offset = rules->zone ? kind_time_zone_offset(rules->zone, seconds) : 0;
     uint64_t fraction = (uint64_t)value - (uint64_t)seconds * (uint64_t)scale;
+    if (__builtin_add_overflow(seconds, offset, &seconds)) /* an edge that no time has */
+        seconds = offset < 0 ? INT64_MIN : INT64_MAX;
     int64_t days = kind_time_divide(seconds, KIND_TIME_DAY);
     unsigned second = (unsigned)(seconds - days * KIND_TIME_DAY);
     struct kind_time_date date = kind_time_find_date(days);
@@ -114,7 +126,18 @@ size_t kind_time_write(char *out, const struct kind_time_rules *rules, int64_t v
             at[i] = (char)('0' + fraction % 10);
         at += rules->digits;
     }
-    if (!rules->is_local)
+    if (rules->zone) {
+        const unsigned ahead = (unsigned)(offset < 0 ? -offset : offset);
+        *at++ = offset < 0 ? '-' : '+';
+        at = kind_time_write_pair(at, ahead / 3600);
+        *at++ = ':';
+        at = kind_time_write_pair(at, ahead / 60 % 60);
+        if (ahead % 60 > 0) {
+            *at++ = ':';
+            at = kind_time_write_pair(at, ahead % 60);
+        }
+    } else if (!rules->is_local) {
         *at++ = 'Z';
+    }
     return (size_t)(at - out);
 }

@@ -27,6 +27,7 @@
 #define GPUHIST_KIND_TIME_H
 
 #include "base/kind_time_format.h"
+#include "base/kind_time_zone.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,6 +62,7 @@ struct kind_time_rules {
     bool is_cell;    /* the field is a cell, of which the time is all */
     bool is_joined;  /* it is of two words, and no other follows */
     const struct kind_time_format *format; /* the one form that is read; NULL: those above */
+    const struct kind_time_zone *zone; /* times are written as its clocks show them; NULL: UTC */
 };
 
 /*
@@ -79,12 +81,20 @@ size_t kind_time_read(const struct kind_time_rules *rules, const char *text, siz
 bool kind_time_is_out_of_range(const struct kind_time_rules *rules, const char *text, size_t field,
                                size_t bytes);
 
+/*
+ * Returns whether kind_time_read reads a time, without a format, that says which instant it is:
+ * with an offset, or as a number since 1970. Else it takes the time as UTC.
+ */
+bool kind_time_has_offset(const struct kind_time_rules *rules, const char *text, size_t field,
+                          size_t bytes);
+
 /* Returns why kind_time_read reads no time, where that can be told. */
 enum kind_time_fault kind_time_find_fault(const struct kind_time_rules *rules, const char *text,
                                           size_t field, size_t bytes);
 
 /*
- * Writes a value as RFC 3339, with all digits: 2026-11-21T13:45:02.250Z; of local times without Z.
+ * Writes a value as RFC 3339, with all digits: 2026-11-21T13:45:02.250Z; of local times without Z,
+ * of those of a zone with its offset, +01:00, which before 1972 may have seconds, +00:53:28.
  * Years above 9999, which no time that was read has, are written with a sign, as ISO 8601 does.
  * Returns the length, less than KIND_TIME_SIZE.
  */

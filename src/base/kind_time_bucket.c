@@ -78,3 +78,29 @@ const char *kind_time_cycle_name(enum kind_time_cycle cycle)
 {
     return kind_time_cycle_names[cycle];
 }
+
+int64_t kind_time_bucket_floor_in(const struct kind_time_bucket *bucket,
+                                  const struct kind_time_zone *zone, int64_t value)
+{
+    const int64_t scale = (int64_t)decimal_power(bucket->digits);
+    const struct kind_time_bucket seconds = {
+        .cycle = bucket->cycle,
+        .width = bucket->width / scale,
+        .phase = bucket->phase / scale,
+        .months = bucket->months,
+    };
+    const int64_t instant = kind_time_divide(value, scale);
+    const int64_t local =
+        kind_time_bucket_floor(&seconds, instant + kind_time_zone_offset(zone, instant));
+    const bool is_of_days = bucket->months > 0 || seconds.width % KIND_TIME_DAY == 0;
+    int64_t begin;
+
+    if (bucket->cycle != KIND_TIME_NO_CYCLE)
+        return local;
+    begin =
+        is_of_days ? kind_time_zone_first(zone, local) : kind_time_zone_last(zone, local, instant);
+    if (kind_time_scale(bucket->digits, begin, 0, &begin) ||
+        kind_time_scale(bucket->digits, KIND_TIME_FIRST_SECOND, 0, &begin))
+        return begin;
+    return INT64_MIN;
+}

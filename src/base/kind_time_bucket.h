@@ -10,12 +10,18 @@
  * The bucket of a cycle is a number: the minute (0 to 1439) or hour (0 to 23) of the day, the day
  * of the week (1 is Monday) or of the month, the month of the year (from 1).
  *
+ * With a zone, days and what is made of days are the zone's dates, and begin with the first instant
+ * of one; a cycle is of its clocks. Hours, minutes and seconds are those that its clocks show: each
+ * begins when they last showed its begin, or skipped it. So the hour that comes twice when clocks
+ * are put back is two buckets, and a day of 23 or 25 hours is one.
+ *
  * All functions are pure and thread-safe. That which a GPU needs is compiled for host and device.
  */
 #ifndef GPUHIST_KIND_TIME_BUCKET_H
 #define GPUHIST_KIND_TIME_BUCKET_H
 
 #include "base/kind_time_internal.h"
+#include "base/kind_time_zone.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -113,5 +119,9 @@ HOST_DEVICE_INLINE int64_t kind_time_bucket_floor(const struct kind_time_bucket 
     begin = value < INT64_MIN + offset ? INT64_MIN : value - offset;
     return begin < first ? first : begin;
 }
+
+/* As kind_time_bucket_floor, in a zone. */
+int64_t kind_time_bucket_floor_in(const struct kind_time_bucket *bucket,
+                                  const struct kind_time_zone *zone, int64_t value);
 
 #endif

@@ -28,6 +28,7 @@ struct kind_time_parts {
     unsigned second;
     int offset;                 /* seconds that the clock is ahead of UTC, or KIND_TIME_NO_OFFSET */
     unsigned nanoseconds;       /* of the fraction */
+    bool has_offset;            /* one is written, or the name of a zone */
     bool has_rest;              /* the fraction has more, of which a digit is not 0 */
     bool is_zone_unknown;       /* its name is, and no offset is written */
     bool is_epoch;              /* seconds since 1970 replace the date and the time of the day */

@@ -270,18 +270,18 @@ HOST_DEVICE_INLINE const char *kind_time_match_half(const char *at, const char *
 }
 
 /* The zones whose names are known, in parentheses or not. */
-enum kind_time_zone { KIND_TIME_ZONE_NONE, KIND_TIME_ZONE_UTC, KIND_TIME_ZONE_OTHER };
+enum kind_time_zone_word { KIND_TIME_ZONE_NONE, KIND_TIME_ZONE_UTC, KIND_TIME_ZONE_OTHER };
 
 /* Reads the name of a zone, and UTC or GMT with a sign and digits. Stores its end. */
-HOST_DEVICE_COLD enum kind_time_zone kind_time_read_zone(const char *at, const char *end,
-                                                         const char **stop)
+HOST_DEVICE_COLD enum kind_time_zone_word kind_time_read_zone(const char *at, const char *end,
+                                                              const char **stop)
 {
     static const char names[] =
         "ACDT ACST ADT AEDT AEST AKDT AKST AST AWST BST CAT CDT CEST CET CST ChST EAT EDT EEST EET "
         "EST HDT HKT HST IDT IST JST KST MDT MEST MET MSK MST NDT NST NZDT NZST PDT PKT PST SAST "
         "SGT SST WAT WET WIB WIT WITA GMT UTC ";
     const bool is_enclosed = at < end && *at == '(';
-    enum kind_time_zone zone = KIND_TIME_ZONE_NONE;
+    enum kind_time_zone_word zone = KIND_TIME_ZONE_NONE;
     unsigned length = 0;
 
     at += is_enclosed;
@@ -388,7 +388,7 @@ HOST_DEVICE_COLD const char *kind_time_read_next(const char *at, const struct ki
     if (*word != '+' && *word != '-') {
         if (*word == 'Z' && kind_time_ends_word(word + 1, span->end, true))
             return lead == KIND_TIME_AFTER_T && !is_whole ? at : word + 1;
-        const enum kind_time_zone zone = kind_time_read_zone(word, span->end, &stop);
+        const enum kind_time_zone_word zone = kind_time_read_zone(word, span->end, &stop);
         if (zone == KIND_TIME_ZONE_NONE)
             return at;
         if (!kind_time_ends_word(stop, span->end, true))
@@ -448,7 +448,7 @@ HOST_DEVICE_COLD const char *kind_time_read_tail(const char *at, const struct ki
         const char *attached = at;
         at = kind_time_read_offset(at, span->end, &parts->offset);
         if (at == attached) {
-            const enum kind_time_zone zone = kind_time_read_zone(at, span->end, &stop);
+            const enum kind_time_zone_word zone = kind_time_read_zone(at, span->end, &stop);
             if (zone == KIND_TIME_ZONE_OTHER && !span->is_local)
                 return kind_time_refuse(parts, KIND_TIME_FAULT_ZONE);
             at = zone != KIND_TIME_ZONE_NONE ? stop : at;
@@ -462,6 +462,7 @@ HOST_DEVICE_COLD const char *kind_time_read_tail(const char *at, const struct ki
             return NULL;
         has_offset = at > before;
     }
+    parts->has_offset = has_offset;
     if (span->is_cell && has_offset) {
         const char *word = kind_time_skip_white(at, span->end);
         if (word > at && kind_time_read_zone(word, span->end, &stop) != KIND_TIME_ZONE_NONE)
@@ -705,6 +706,7 @@ HOST_DEVICE_INLINE const char *kind_time_read_known(const struct kind_time_rules
             at = kind_time_read_point(at, span.end, parts);
         const bool has_offset = at < span.end && *at == 'Z';
         at += has_offset;
+        parts->has_offset = has_offset;
         if (at == span.end || (!span.is_cell && kind_time_is_white(*at) &&
                                (has_offset || !kind_time_may_go_on(at, span.end))))
             return at;
@@ -712,6 +714,7 @@ HOST_DEVICE_INLINE const char *kind_time_read_known(const struct kind_time_rules
                kind_time_read_common_log(begin, parts)) {
         const char *at = kind_time_read_offset(begin + 21, span.end, &parts->offset);
         const bool is_used = parts->offset >= -12 * 3600 && parts->offset <= 14 * 3600;
+        parts->has_offset = true;
         if (at == begin + 26 && is_used &&
             (at == span.end || *at == ']' || kind_time_is_white(*at)))
             return at;

@@ -44,7 +44,8 @@ struct element {
     const char *name;  /* "i32" */
     unsigned decimals; /* elements are multiples of 10^-decimals: 0 to 18 */
     enum kind_id kind;
-    struct kind_ip_prefix prefix; /* addresses: what is written of them */
+    struct kind_ip_prefix prefix;      /* addresses: what is written of them */
+    const struct kind_time_zone *zone; /* times: whose clocks they are of; NULL: UTC; not owned */
 };
 
 /*

@@ -79,12 +79,15 @@ static bool kind_parse_units(const struct column *column, const struct kind_text
 static struct kind_time_rules kind_time_rules_of(const struct element *element)
 {
     return (struct kind_time_rules){.digits = element->decimals,
-                                    .is_local = kind_rows[element->kind].is_local};
+                                    .is_local = kind_rows[element->kind].is_local,
+                                    .zone = element->zone};
 }
 
 static bool kind_parse_time(const struct column *column, const struct kind_text *text,
                             uint64_t key[2])
 {
+    const struct kind_time_zone *zone = column->element.zone;
+    const struct kind_time_bucket *bucket = &column->width.bucket;
     struct kind_time_rules rules = kind_time_rules_of(&column->element);
     enum kind_time_guess guess;
     int64_t time;
@@ -96,9 +99,10 @@ static bool kind_parse_time(const struct column *column, const struct kind_text 
                                            text->bytes + text->more, &time, &guess) == 0)
         return false;
     text->guesses->times[guess]++;
-    key[0] =
-        (uint64_t)(column_has_bucket(column) ? kind_time_bucket_floor(&column->width.bucket, time)
-                                             : time);
+    if (column_has_bucket(column))
+        time = zone ? kind_time_bucket_floor_in(bucket, zone, time)
+                    : kind_time_bucket_floor(bucket, time);
+    key[0] = (uint64_t)time;
     return true;
 }
 
@@ -127,14 +131,32 @@ static bool kind_is_finer(const char *time, size_t bytes, unsigned decimals)
 static bool kind_read_time(const struct element *element, const char *text, size_t bytes,
                            __int128 *value)
 {
-    const struct kind_time_rules rules = kind_time_rules_of(element);
+    struct kind_time_rules rules = kind_time_rules_of(element);
+    const int64_t scale = (int64_t)decimal_power(element->decimals);
+    int64_t seconds = 0; /* of its offset, as it is written of a zone's clocks before 1972 */
     int64_t time;
 
+    if (element->zone && bytes > 9 && text[bytes - 3] == ':' && text[bytes - 6] == ':' &&
+        (text[bytes - 9] == '-' || text[bytes - 9] == '+') && kind_time_is_digit(text[bytes - 2]) &&
+        kind_time_is_digit(text[bytes - 1])) {
+        seconds = (text[bytes - 2] - '0') * 10 + (text[bytes - 1] - '0');
+        seconds = text[bytes - 9] == '-' ? -seconds : seconds;
+        bytes -= 3;
+    }
+
+    /* a bound is of the zone's clocks, unless it says which instant it is */
+    rules.is_local = rules.is_local || (element->zone && bytes > 0 &&
+                                        !kind_time_has_offset(&rules, text, bytes, bytes));
     if (bytes == 0 || kind_time_read(&rules, text, bytes, bytes, &time, NULL) == 0 ||
         kind_is_finer(text, bytes, element->decimals))
         return false;
-    *value = time;
-    return true;
+    *value = time - (__int128)seconds * scale;
+    if (element->zone && rules.is_local) {
+        const int64_t local = kind_time_divide(time, scale);
+        *value =
+            (__int128)kind_time_zone_first(element->zone, local) * scale + (time - local * scale);
+    }
+    return *value >= element_min(element) && *value < element_limit(element);
 }
 
 static bool kind_parse_time_width(const struct kind *kind, const char *text, size_t bytes,
