@@ -108,7 +108,7 @@ const struct engine_feature cuda_features[] = {
     {"--by", ENGINE_REFUSES, cuda_features_has_groups},
     {"--window", ENGINE_REFUSES, cuda_features_has_window},
     {"several columns of values", ENGINE_REFUSES, cuda_features_has_columns},
-    {"--jsonl, --logfmt", ENGINE_REFUSES, cuda_features_has_keys},
+    {"--jsonl, --logfmt, --clf", ENGINE_REFUSES, cuda_features_has_keys},
     {"texts (-f N:text)", ENGINE_REFUSES, cuda_features_has_texts},
     {"two columns joined (-f A+B:time)", ENGINE_REFUSES, cuda_features_has_joins},
     {NULL, ENGINE_RUNS, NULL},

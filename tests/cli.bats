@@ -280,7 +280,7 @@ widths of weights in records|uniq --record 3 -t u8 --weight u8@1:int/2
 --by|uniq -d , -f 1 --by 1
 --window|uniq -d , -f 1 --every 1h --window 2h
 several columns of values|reduce sum -d , -f 1,1
---jsonl, --logfmt|uniq --jsonl -f x --invalid ignore
+--jsonl, --logfmt, --clf|uniq --jsonl -f x --invalid ignore
 texts (-f N:text)|uniq -d , -f 1:text
 two columns joined (-f A+B:time)|uniq -d , -f 1+2:time --invalid ignore
 END

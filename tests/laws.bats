@@ -88,7 +88,7 @@ usage() {
 
 @test "an option that declares text does not go with --binary, and the message names it" {
     local option
-    for option in --text '--field 2' '--delimiter ,' --csv '--jsonl -f a' '--logfmt -f a' '--base 16' '--decimals 2' --header \
+    for option in --text '--field 2' '--delimiter ,' --csv '--jsonl -f a' '--logfmt -f a' '--clf -f ip' '--base 16' '--decimals 2' --header \
         '--comment x' -z '--by 1' '--where 1=1'; do
         # shellcheck disable=SC2086
         usage "the input cannot be text (" reduce count --binary $option

@@ -363,12 +363,17 @@ static enum status options_parse_condition(struct options *options,
 }
 
 /*
- * Gives a column without a kind the one that was found, or notes that one may be. Stalin-sort
- * writes while it reads: it does not wait for 64 KiB.
+ * Gives a column without a kind that of the rows' format, or the one that was found, or notes that
+ * one may be. Stalin-sort writes while it reads: it does not wait for 64 KiB.
  */
 static void options_set_found(struct options *options, struct options_column *column,
                               const char *found)
 {
+    const struct row_scanner *scanner = row_scanners[options->row_scanner];
+    const char *kind = scanner->kind ? scanner->kind(column->where) : NULL;
+
+    if (kind && !column->kind && !options->is_saved)
+        options_parse_kind(kind, strlen(kind), column);
     column->is_open = !column->kind && column->element.bytes == 0 && !options->is_saved &&
                       options->command->operation != OPERATION_STALIN_SORT;
     options->has_open |= column->is_open;

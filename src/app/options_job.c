@@ -770,7 +770,7 @@ enum status options_check(const struct options *options, enum options_input *inp
         const char *message;
     } rules[] = {
         {is_text && is_binary,
-         "the input cannot be text (--text, --field, --delimiter, --csv, --jsonl, --logfmt, "
+         "the input cannot be text (--text, --field, --delimiter, --csv, --jsonl, --logfmt, --clf, "
          "--base, --decimals, --header, --comment, -z; --weight, --by, --where without --record) "
          "and binary (--binary, --record, a type with le or be)"},
         {options->csv && options->delimiter == '"', "with --csv, the delimiter cannot be a quote"},

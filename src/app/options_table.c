@@ -270,6 +270,8 @@ const struct options_row options_rows[] = {
            .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "logfmt", NULL,
            "text: KEY=VALUE pairs a line; columns are keys", FLAG(rows_given[ROW_LOGFMT], true))
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "clf", NULL,
+           "text: web logs; columns: status, path, agent ...", FLAG(rows_given[ROW_CLF], true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "base", "N",
            "text: base 10 or 16; all but stalin-sort print base 10",
            CHOICE(base, OPTIONS_BASE_10, "10 16"))

@@ -49,6 +49,7 @@ enum row_scanner_id {
     ROW_LINES, /* of fields */
     ROW_JSON,
     ROW_LOGFMT,
+    ROW_CLF,
     ROW_SCANNERS, /* their number */
 };
 

@@ -398,7 +398,7 @@ TEXT_INLINE void json_lines_index(enum cpu_isa isa, struct json_lines *lines)
     do {
         const char *block = json_lines_block(lines, at, copy);
         const struct json_masks masks = json_block_masks(isa, block, lines->end_byte);
-        const uint64_t escaped = json_block_escaped(masks.backslashes, &is_escaped);
+        const uint64_t escaped = text_block_escaped(masks.backslashes, &is_escaped);
         const uint64_t quotes = masks.quotes & ~escaped;
         const uint64_t inside = text_quotes_prefix_xor(quotes) ^ is_inside;
         uint64_t entries = quotes | (masks.operators & ~inside);

@@ -21,4 +21,5 @@ const struct row_scanner *const row_scanners[ROW_SCANNERS] = {
     [ROW_LINES] = &row_lines,
     [ROW_JSON] = &json_scanner,
     [ROW_LOGFMT] = &logfmt_scanner,
+    [ROW_CLF] = &clf_scanner,
 };

@@ -64,6 +64,9 @@ struct row_scanner {
     enum status (*want)(void **columns, const char *name, unsigned *number,
                         struct failure *failure);
     void (*forget)(void *columns); /* frees them; NULL is allowed */
+    /* The kind of a column that has none, as it is typed; NULL, also of the member: its values say
+       it. A constant string. */
+    const char *(*kind)(const char *name);
 
     size_t scan_bytes; /* of a scan */
     /* Begins to scan data[0..bytes), rows that end with newlines, which stay as they are. */
@@ -73,7 +76,8 @@ struct row_scanner {
 
     /* Decodes a value with escapes. The result, of which the length is returned, is no longer. */
     size_t (*decode)(const char *text, size_t bytes, char *decoded);
-    /* Writes which column of row[0..bytes) a name that it lacks probably means, or "". */
+    /* Writes which column of row[0..bytes) a name that it lacks probably means, or "". NULL: none
+       ever. */
     void (*suggest)(const char *row, size_t bytes, const char *name, char column[ROW_NAME_SIZE]);
 };
 
@@ -82,5 +86,6 @@ extern const struct row_scanner *const row_scanners[ROW_SCANNERS];
 /* Rows of the table that have a file of their own. */
 extern const struct row_scanner json_scanner;
 extern const struct row_scanner logfmt_scanner;
+extern const struct row_scanner clf_scanner;
 
 #endif

@@ -183,6 +183,28 @@ TEXT_INLINE const char *text_block_at(const char *data, size_t bytes, size_t at,
     return room;
 }
 
+/*
+ * The bytes that a backslash before them escapes. *carry, 0 at first, is 1 if the first byte of the
+ * next block is one. Of a run of backslashes every second one is escaped: adding the starts of runs
+ * at odd bits to the backslashes carries through each run to its end (simdjson).
+ */
+TEXT_INLINE uint64_t text_block_escaped(uint64_t backslashes, uint64_t *carry)
+{
+    const uint64_t even = 0x5555555555555555;
+
+    if (__builtin_expect(backslashes == 0, true)) {
+        const uint64_t escaped = *carry;
+        *carry = 0;
+        return escaped;
+    }
+    backslashes &= ~*carry;
+    const uint64_t follows = backslashes << 1 | *carry;
+    const uint64_t odd_starts = backslashes & ~even & ~follows;
+    uint64_t ends_even;
+    *carry = __builtin_add_overflow(odd_starts, backslashes, &ends_even);
+    return (even ^ ends_even << 1) & follows;
+}
+
 /* The index of the lowest set bit of a mask, which is not 0. */
 TEXT_INLINE unsigned text_block_first(uint64_t mask)
 {

@@ -456,11 +456,12 @@ static void text_advise_column(const struct text_reading *reading, size_t offset
                                char out[TEXT_ADVICE_SIZE])
 {
     const char *name = reading->field_name;
-    char column[ROW_NAME_SIZE];
+    char column[ROW_NAME_SIZE] = "";
     size_t length;
     const char *row = text_reason_find_line(reading, offset, &length);
 
-    reading->scanner->suggest(row, length, name, column);
+    if (reading->scanner->suggest)
+        reading->scanner->suggest(row, length, name, column);
     out[0] = '\0';
     if (*column)
         snprintf(out, TEXT_ADVICE_SIZE, " (did you mean %.*s?)", TEXT_ADVICE_SIZE - 24, column);

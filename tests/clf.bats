@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# Web logs, --clf. The oracle is clf.py.
+
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+@test "lines of web logs as Python reads them" {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    command -v zstd >/dev/null || skip "no zstd"
+    "$PYTHON" "$srcdir/tests/clf.py" "$GPUHIST" 1 120
+}
+
+line='192.0.2.7 - ann [21/Nov/2026:13:45:02 +0100] "GET /a?b=c HTTP/1.1" 200 512 "-" "a \"b\" c" 0.25 x'
+
+# fails MESSAGE ARG...: an error that begins so, of the line on standard input.
+fails() {
+    run --separate-stderr gpuhist "${@:2}"
+    echo "$stderr"
+    assert_failed 1 "standard input:1: $1"
+}
+
+@test "every column of a line, and its kind" {
+    while IFS='|' read -r column value; do
+        [ "$(gpuhist uniq --clf -f "$column" <<<"$line")" = "$value"$'\t1' ] || { echo "$column"; false; }
+    done <<'END'
+ip|192.0.2.7
+ident|-
+user|ann
+time|2026-11-21T12:45:02Z
+time:localtime/1h|2026-11-21T13:00:00
+request|GET /a?b=c HTTP/1.1
+method|GET
+path|/a
+query|b=c
+protocol|HTTP/1.1
+status|200
+bytes|512
+referer|-
+agent|a "b" c
+10|0.25
+11|x
+ip:ip/24|192.0.2.0/24
+END
+    [ "$(gpuhist reduce sum --clf -f bytes,10 --where 'status>=200' --where 'path^=/' <<<"$line")" = $'bytes\t512\n10\t0.25' ]
+    [ "$(gpuhist uniq --clf -f path --weight bytes --by user <<<"$line")" = $'ann\t/a\t512' ]
+    gpuhist uniq --clf -f path --by time --save s -o none <<<"$line"
+    [ "$(gpuhist merge s s)" = $'2026-11-21T12:45:02Z\t/a\t2' ]
+}
+
+@test "lines that are no web log, and values that are missing" {
+    fails "not a line of the common log format: it has fewer than seven fields" uniq --clf -f ip <<<'a - - [t] "r" 200'
+    fails "not a line of the common log format: its fourth field, the time, is not in brackets" uniq --clf -f ip \
+        <<<'example.org:80 192.0.2.7 - - [t] "r" 200 1'
+    fails "not a line of the common log format: its fifth field, the request, is not in quotes" uniq --clf -f ip <<<'a - - [t] r 200 1'
+    fails "not a line of the common log format: a quote is not closed" uniq --clf -f ip <<<'a - - [t] "r" 200 1 "x\"'
+    fails "not a line of the common log format: something follows a closing quote" uniq --clf -f ip <<<'a - - [t] "r"x 200 1'
+    fails "not a line of the common log format: a bracket is not closed" uniq --clf -f ip <<<'a - - [t "r" 200 1'
+    fails "row has no agent" uniq --clf -f agent <<<'a - - [t] "r" 200 1'
+    fails "row has no bytes" uniq --clf -f bytes <<<'a - - [t] "r" 304 -'
+    fails "row has no 12" uniq --clf -f 12 <<<"$line"
+}
+
+@test "columns that are none, and options that do not go with --clf" {
+    usage() { # usage TEXT ARG...
+        run --separate-stderr gpuhist "${@:2}" </dev/null
+        echo "$stderr"
+        assert_failed 2 "$1"
+    }
+    usage "--clf needs columns: -f NAME, such as -f status" uniq --clf
+    usage "with --clf, field 4 is named time" uniq --clf -f 4
+    usage "with --clf, field 9 is named agent; the ninth word, which -f 9 reads without --clf, is named status" uniq --clf -f 9
+    usage "(did you mean referer?)" uniq --clf -f referrer
+    usage "invalid column '-1': --clf has ip ident" uniq --clf -f -1
+    usage "invalid column '0': --clf has ip ident" uniq --clf -f ip --by 0
+    usage "--jsonl does not go with --clf" uniq --clf --jsonl -f ip
+    usage "--clf does not go with --csv, --delimiter and --header" uniq --clf -f ip --csv
+}
