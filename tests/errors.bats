@@ -211,7 +211,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 @test "an option of other operations names them" {
     local see='(see gpuhist'
     assert_usage "option --by does not go with stalin-sort (but with histogram, uniq, reduce, count) $see" stalin-sort --by 2
-    assert_usage "option --top does not go with reduce (but with histogram, uniq, merge) $see" reduce --top 3
+    assert_usage "option --other does not go with reduce (but with histogram, uniq, merge) $see" reduce --other
     assert_usage "option --bins does not go with info (but with histogram) $see" info --bins 3
     assert_usage "option --format does not go with stalin-sort (but with histogram, uniq, reduce, count, merge) $see" stalin-sort --format csv
     assert_usage "option --strict does not go with merge (but with stalin-sort) $see" merge --strict x

@@ -366,8 +366,8 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         99999999999999999999; do
         usage "invalid --quantiles '$list'" --quantiles "$list"
     done
-    run --separate-stderr gpuhist reduce --top 3
-    assert_failed 2 "option --top does not go with reduce"
+    run --separate-stderr gpuhist reduce --percent
+    assert_failed 2 "option --percent does not go with reduce"
 }
 
 @test "a full disk is an error in every format" {

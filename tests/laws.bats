@@ -32,6 +32,27 @@ usage() {
     check columns 1 50
 }
 
+@test "sorted groups are the lines of all groups, sorted and selected" {
+    check sorted 1 50
+}
+
+@test "--sort, --top and --min-count of groups that are none" {
+    printf '1 5\n2 7\n' >in
+    usage "--top of reduce needs --sort, such as --sort count" reduce sum -f 2 --by 1 --top 3
+    usage "--sort of reduce needs --by: it is of groups" reduce sum -f 2 --sort sum
+    usage "--min-count of count needs --by: it is of groups" count --min-count 3
+    usage "invalid --sort 'p99': expected count or a value that is printed, such as 'sum'" reduce sum -f 2 --by 1 --sort p99
+    usage "invalid --sort 'sum': expected a column, a blank, and count or a value that is printed, such as '1 sum'" \
+        reduce sum -f 1,2 --by 1 --sort sum
+    usage "invalid --sort 'ge 6': expected count or a value that is printed, such as 'ge 5'" count --ge 5 -f 2 --by 1 --sort 'ge 6'
+    [ "$(gpuhist count --ge 6 -f 2 --by 1 --sort 'ge 6' in)" = $'2\t1\n1\t0' ]
+    [ "$(gpuhist count --by 1 --sort count --top 1 in)" = $'1\t1' ]
+    [ "$(gpuhist reduce mean,count -f 2 --by 1 --sort avg --top 1 --format csv in)" = $'by,mean,count\n2,7,1' ]
+    [ "$(gpuhist reduce max -f 2 --by 1 --sort max --format jsonl in)" = $'{"by":2,"max":7}\n{"by":1,"max":5}' ]
+    gpuhist reduce sum -f 2 --by 1 --save state -o /dev/null in
+    usage "invalid --sort 'bin': expected count or a value that is printed, such as 'sum'" merge --sort bin state
+}
+
 @test "parts that are saved and merged are the whole" {
     check parts 1 40
 }

@@ -1,10 +1,11 @@
 """The laws of rows (--where, --by, several columns, parts), for random jobs on random tables.
 
-usage: laws.py GPUHIST where|by|columns|parts|formats|all [SEED [COUNT]]
+usage: laws.py GPUHIST where|by|columns|sorted|parts|formats|all [SEED [COUNT]]
 
     where    --where is the run over the rows that meet it, which Python finds
     by       --by is the runs of its groups, each found by --where
     columns  reduce and count with -f A,B,C are the runs of A, B and C
+    sorted   --sort, --top and --min-count of groups are the lines of all, which Python sorts and selects
     parts    parts of the rows that are saved and merged are the whole
     formats  uniq and count with --by, parsed from each format, are what Python counts
 
@@ -1023,6 +1024,69 @@ def check_columns(case):
     require(found, wanted, found_by, f"the same of each, the last of which is\n{case.last}")
 
 
+def rank(text):
+    """What orders a value of a line: no value is the least."""
+    try:
+        return (1, decimal.Decimal(text)) if text else (0,)
+    except decimal.InvalidOperation:  # a time, or a text
+        return (1, text)
+
+
+def check_sorted(case):
+    rng, table = case.rng, case.table
+    conditions = draw_conditions(rng, table, 0, 1)
+    groups = [table.use() for _ in range(rng.choice((1, 1, 2)))]
+    values = [table.use(is_value=True, is_bound=True) for _ in range(rng.choice((1, 1, 3)))]
+    command, *names = draw_operation(rng, table, values, table.rows, ("reduce", "count"), False)
+    if command == "reduce":
+        names = names or ["min,sum"]
+        names = sorted({*names[0].split(","), "count"}, key=lambda _: rng.random())
+        words = [command, ",".join(names), *rng.choice(([], ["--interpolate"]))]
+    else:
+        tests = ["--ge=0", "--all"] if len(values) > 1 else list(dict.fromkeys([*names, "--all"]))
+        words = [command, *tests]
+        names = [test[2:].replace("=", " ", 1) for test in tests]
+    words += ["-f", ",".join(value.text for value in values), "--by", ",".join(group.text for group in groups), *words_of(conditions)]
+    if not table.is_binary:
+        words += ["--invalid", "ignore", "-q"]
+        for row in table.rows:
+            if rng.randrange(4) == 0:
+                table.garble(row, set(range(len(row.cells))) - {rng.randrange(len(row.cells))})
+    table.write()
+    if len({value.shown for value in values}) < len(values):
+        return
+    at, column = rng.randrange(len(names)), rng.randrange(len(values))
+    least = rng.choice((0, 0, 2, 20))
+    top = rng.choice((0, 1, 5))
+    has_sort = top > 0 or rng.randrange(3) > 0
+    name = rng.choice((names[at], "count"))
+    at = names.index("count" if command == "reduce" else "all") if name == "count" else at
+    options = ["--sort", (values[column].shown + " ") * (len(values) > 1) + name] if has_sort else []
+    options += ["--top", str(top)] * (top > 0) + ["--min-count", str(least)] * (least > 0)
+    of_all, _ = case.run(words, table.rows)
+    rows = [line.split("\t") for line in of_all.decode("utf-8", "surrogateescape").split("\n")[:-1]]
+    width = len(groups) + (len(values) > 1)
+    size = names.index("count" if command == "reduce" else "all")
+    parts = [[row for row in rows if len(values) == 1 or row[0] == value.shown] for value in values]
+    leader = [row for row in parts[column] if int(row[width + size]) >= least]
+    if has_sort:
+        leader.sort(key=lambda row: rank(row[width + at]), reverse=True)  # keeps the order of equal ones
+    leader = [row[width - len(groups):width] for row in (leader[:top] if top else leader)]
+    wanted = []
+    for part in parts:
+        found = {tuple(row[width - len(groups):width]): row for row in part if int(row[width + size]) >= least}
+        order = [key for key in map(tuple, leader) if key in found] if has_sort else list(found)
+        order += [key for key in found if key not in set(order)] if not top else []
+        wanted += ["\t".join(found[key]) for key in order]
+    wanted = "".join(line + "\n" for line in wanted).encode("utf-8", "surrogateescape")
+    if rng.randrange(3) or len(wanted) > 10**6:
+        found, _ = case.run([*words, *options], table.rows)
+    else:
+        case.run([*words, "--save", "state", "-o", "/dev/null"], table.rows)
+        found, _ = case.call(["merge", "state", *options])
+    require(found, wanted, case.last, f"sorted lines of {shlex.join(words)}, by {options}")
+
+
 def check_parts(case):
     rng, table = case.rng, case.table
     conditions = draw_conditions(rng, table, 0, 1)
@@ -1128,7 +1192,7 @@ def check_formats(case):
             raise Failure(f"{case.last}\nrow {at} of {len(rows)}: {str(rows[at:at+1])[:500]}, not {str(wanted[at:at+1])[:500]} of {len(wanted)}")
 
 
-CHECKS = {"where": check_where, "by": check_by, "columns": check_columns, "parts": check_parts, "formats": check_formats}
+CHECKS = {"where": check_where, "by": check_by, "columns": check_columns, "sorted": check_sorted, "parts": check_parts, "formats": check_formats}
 
 
 def main():

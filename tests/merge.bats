@@ -179,7 +179,7 @@ rows.astype(">i8").tofile("rows")'
         run --separate-stderr gpuhist merge "$option" a.state
         assert_failed 2 "option ${option%%=*} does not go with merge"
     done
-    for option in --zeros --top=3; do
+    for option in --zeros --percent; do
         run --separate-stderr gpuhist merge "$option" reduce.state
         assert_failed 2 "option ${option%%=*} does not go with states of reduce"
     done

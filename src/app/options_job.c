@@ -6,6 +6,7 @@
 #include "app/lists.h"
 #include "app/options_table.h"
 #include "partial/store.h"
+#include "print/print_order.h"
 #include "print/print_rows.h"
 #include "text/pattern.h"
 #include "text/row_scanner.h"
@@ -624,6 +625,8 @@ enum status options_make(const struct options *options, bool is_text, bool with_
             job->singles[i].context = context;
         }
     }
+    if (status == STATUS_OK)
+        status = print_order_check(&options->print, job, failure);
     if (status == STATUS_OK && with_files && options->print.save &&
         !(job->line = options_write_line(job)))
         status = status_fail(failure, STATUS_DATA, "no memory for the options of a state");
@@ -724,6 +727,8 @@ static enum status options_check_job(const struct options *options, bool is_text
         unbounded.predicates = &all;
         unbounded.predicate_count = options->predicate_count > 0;
         unbounded.edges = NULL;
+        unbounded.print.sort = NULL;
+        unbounded.print.top = 0;
         if (options_make(&unbounded, is_text, false, NULL, &job, &other) == STATUS_OK)
             status = STATUS_OK;
         job_destroy(&job);
@@ -902,5 +907,7 @@ enum status options_check_merged(const struct options *options, const struct job
     if (options->unmergeable[operation])
         return status_fail(failure, STATUS_USAGE, "option --%s does not go with states of %s",
                            options->unmergeable[operation], job_operation_names[operation]);
-    return print_check_format(&options->print, job, failure);
+    if (print_check_format(&options->print, job, failure) != STATUS_OK)
+        return failure->status;
+    return print_order_check(&options->print, job, failure);
 }

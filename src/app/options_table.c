@@ -201,18 +201,17 @@ const struct options_row options_rows[] = {
     OPTION(STALIN_SORT, OPTIONS_PURGES, 0, "purged", "FILE",
            "write the purged elements to FILE", FILENAME(print.purged))
 
-    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "top", "K",
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "top", "K",
            "print only the K lines with the highest counts",
            NUMBER(print.top, 1, UINT64_MAX, "a number of bins, such as 10"), .is_common = true)
-    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "min-count", "N",
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "min-count", "N",
            "print only the lines with counts of N and more",
            NUMBER(print.min_count, 1, UINT64_MAX, "a count from 1, such as 2 or 1K"))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "other", NULL,
            "add a line for what --top and --min-count leave out", FLAG(print.other, true))
-    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "sort", "ORDER",
-           "order: bin (default), or count (default with --top)",
-           CHOICE(print.sort, PRINT_SORT_BIN, "bin count"),
-           .expected = "bin, or count (the greatest first)")
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "sort", "ORDER",
+           "bin (default), count; of reduce: a value, such as p99",
+           TARGET(TEXT, print.sort), .words = "bin count")
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "percent", NULL,
            "add a column: percentages", FLAG(print.percent, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "cumulative", NULL,

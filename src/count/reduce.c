@@ -26,12 +26,8 @@ static size_t reduce_write_key(char *out, const struct element *element, uint64_
     return element_write(out, element, element_value(element, key));
 }
 
-/*
- * Writes the time that is number / denominator of the element's unit, rounded to a unit, half to
- * even. The denominator is below 2^64.
- */
-static size_t reduce_write_time(char *out, const struct element *element, __int128 number,
-                                uint64_t denominator)
+/* Rounds number / denominator, half to even. The denominator is below 2^64. */
+static __int128 reduce_round(__int128 number, uint64_t denominator)
 {
     __int128 time = number / (__int128)denominator;
     __int128 rest = number % (__int128)denominator;
@@ -42,26 +38,29 @@ static size_t reduce_write_time(char *out, const struct element *element, __int1
     }
     time +=
         2 * rest > (__int128)denominator || (2 * rest == (__int128)denominator && time % 2 != 0);
-    return element_write(out, element, time);
+    return time;
 }
+
+/* The accumulators of reductions that are keys. */
+static const enum accumulator_id reduce_keys[REDUCTION_IDS] = {
+    [REDUCTION_MIN] = ACCUMULATOR_MIN, [REDUCTION_MAX] = ACCUMULATOR_MAX,
+    [REDUCTION_AND] = ACCUMULATOR_AND, [REDUCTION_OR] = ACCUMULATOR_OR,
+    [REDUCTION_XOR] = ACCUMULATOR_XOR,
+};
 
 /* Writes the value of a reduction that needs no table. */
 static size_t reduce_write_value(char *out, const struct accumulators *accumulators,
                                  const uint64_t *row, enum reduction_id id)
 {
-    static const enum accumulator_id keys[REDUCTION_IDS] = {
-        [REDUCTION_MIN] = ACCUMULATOR_MIN, [REDUCTION_MAX] = ACCUMULATOR_MAX,
-        [REDUCTION_AND] = ACCUMULATOR_AND, [REDUCTION_OR] = ACCUMULATOR_OR,
-        [REDUCTION_XOR] = ACCUMULATOR_XOR,
-    };
     const struct element *element = &accumulators->job->element;
     const uint64_t count = row[accumulators->count];
     const uint64_t *words = accumulators_words(accumulators, row, ACCUMULATOR_SUM);
 
     if (id == REDUCTION_COUNT)
         return decimal_write(out, count);
-    if (keys[id] != ACCUMULATOR_SUM)
-        return reduce_write_key(out, element, *accumulators_words(accumulators, row, keys[id]));
+    if (reduce_keys[id] != ACCUMULATOR_SUM)
+        return reduce_write_key(out, element,
+                                *accumulators_words(accumulators, row, reduce_keys[id]));
     const unsigned __int128 sum = (unsigned __int128)words[1] << 64 | words[0];
     const bool is_negative = element->is_signed && (__int128)sum < 0;
     const unsigned __int128 magnitude = is_negative ? -sum : sum;
@@ -76,7 +75,7 @@ static size_t reduce_write_value(char *out, const struct accumulators *accumulat
                                   : decimal_write_128(out, magnitude));
     }
     if (id == REDUCTION_MEAN && element_is_time(element))
-        return reduce_write_time(out, element, (__int128)sum, count);
+        return element_write(out, element, reduce_round((__int128)sum, count));
     wide_scale(&denominator, scale);
     if (id == REDUCTION_MEAN)
         return ratio_write(out, is_negative, &numerator, &denominator, false);
@@ -120,7 +119,7 @@ static size_t reduce_write_quotient(char *out, const struct element *element, __
                                     uint64_t denominator, bool is_value)
 {
     if (is_value && element_is_time(element))
-        return reduce_write_time(out, element, number, denominator);
+        return element_write(out, element, reduce_round(number, denominator));
     if (number % (__int128)denominator == 0 && is_value)
         return element_write(out, element, number / (__int128)denominator);
     if (number % (__int128)denominator == 0)
@@ -168,6 +167,74 @@ size_t reduce_write(char out[REDUCE_SIZE], const struct accumulators *accumulato
     default:
         return reduce_write_value(out, accumulators, row, reduction->id);
     }
+}
+
+void reduce_find_order(struct reduce_order *order, const struct accumulators *accumulators,
+                       const uint64_t *row, const struct reduce_found *found, unsigned i)
+{
+    const struct job *job = accumulators->job;
+    const struct reduction *reduction = &job->reductions.list[i];
+    const struct element *element = &job->element;
+    const uint64_t count = row[accumulators->count];
+    const uint64_t *keys = found[i].keys;
+    const bool is_time = element_is_time(element);
+    uint64_t denominator = 1;
+    char text[REDUCE_SIZE];
+    const uint64_t *words;
+
+    *order = (struct reduce_order){.whole = 0};
+    switch (reduction->id) {
+    case REDUCTION_COUNT:
+        order->whole = (__int128)count;
+        return;
+    case REDUCTION_DISTINCT:
+        order->whole = (__int128)keys[0];
+        return;
+    case REDUCTION_MODE:
+        order->whole = element_is_wide(element)
+                           ? (__int128)((unsigned __int128)keys[1] << 64 | keys[0])
+                           : element_value(element, keys[0]);
+        return;
+    case REDUCTION_MIN:
+    case REDUCTION_MAX:
+    case REDUCTION_AND:
+    case REDUCTION_OR:
+    case REDUCTION_XOR:
+        words = accumulators_words(accumulators, row, reduce_keys[reduction->id]);
+        order->whole = element_value(element, *words);
+        return;
+    case REDUCTION_SUM: /* 2^63 values would be needed to reach 2^127 */
+    case REDUCTION_MEAN:
+        words = accumulators_words(accumulators, row, ACCUMULATOR_SUM);
+        order->whole = (__int128)((unsigned __int128)words[1] << 64 | words[0]);
+        if (reduction->id == REDUCTION_SUM)
+            return;
+        order->whole = is_time ? reduce_round(order->whole, count) : 0;
+        if (is_time)
+            return;
+        break;
+    case REDUCTION_MEDIAN:
+    case REDUCTION_Q1:
+    case REDUCTION_Q3:
+    case REDUCTION_QUANTILE:
+        order->whole = element_value(element, keys[0]);
+        if (job->interpolates)
+            order->whole =
+                reduce_interpolate(&reduction->percentage, element, keys, count, &denominator);
+        order->whole = is_time ? reduce_round(order->whole, denominator) : order->whole;
+        if (is_time || !job->interpolates)
+            return;
+        break;
+    case REDUCTION_IQR:
+        order->whole = element_value(element, keys[2]) - element_value(element, keys[0]);
+        if (!job->interpolates)
+            return;
+        break;
+    default:
+        break;
+    }
+    text[reduce_write(text, accumulators, row, found, i)] = '\0';
+    *order = (struct reduce_order){.real = strtold(text, NULL)};
 }
 
 /* A quantile that is searched for. */

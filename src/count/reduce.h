@@ -49,6 +49,17 @@ void reduce_find(const struct job *job, struct rows rows, uint64_t elements,
 /* Adds rows, likewise, to a row of accumulators. */
 void reduce_add_rows(const struct accumulators *accumulators, uint64_t *row, struct rows rows);
 
+/* What orders values of a reduction as their texts do: by the whole part, then by the real one. */
+struct reduce_order {
+    __int128 whole;
+    long double
+        real; /* all of a value that is no integer of its unit; with 17 digits, as printed */
+};
+
+/* Stores the order of the value of reduction `i`, which the row has; likewise. */
+void reduce_find_order(struct reduce_order *order, const struct accumulators *accumulators,
+                       const uint64_t *row, const struct reduce_found *found, unsigned i);
+
 /*
  * Writes the value of reduction `i` of the job, which a row of accumulators has (reduce_has);
  * `found` as of reduce_find: an integer in full, others with 17 significant digits (ratio.h),

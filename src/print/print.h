@@ -17,14 +17,8 @@ struct engine;
 #include <stdint.h>
 
 struct print_format;
+struct print_order;
 struct writer;
-
-/* The order of a histogram's rows. */
-enum print_sort {
-    PRINT_SORT_DEFAULT, /* by bin; with `top` by count */
-    PRINT_SORT_BIN,
-    PRINT_SORT_COUNT, /* descending; equal counts by bin */
-};
 
 /* The strings are the caller's and must live as long as the options are used. */
 struct print_options {
@@ -53,13 +47,15 @@ struct print_options {
     bool log_count;     /* a picture's counts are logarithmic */
     bool plot;          /* bars, or of groups a heat map, in the terminal */
     bool zeros;         /* print empty bins, too */
-    uint64_t top;       /* only the rows with the greatest counts; 0: all */
-    uint64_t min_count; /* only rows with that count or more; 0: all */
+    uint64_t top;       /* only so many rows or groups, the greatest; 0: all */
+    uint64_t min_count; /* only rows or groups with that count or more; 0: all */
     bool other;         /* add what `top` and `min_count` leave out */
-    enum print_sort sort;
-    bool percent;               /* add a column: the share of all values counted */
-    bool cumulative;            /* add a column: the running total of the printed counts */
-    struct quantiles quantiles; /* owned; freed by options_destroy */
+    const char *sort;   /* rows: "bin" or "count" (descending, equal counts by bin); NULL: by bin,
+                           with   `top` by count; groups: print_order.h */
+    const struct print_order *leader; /* of several columns: of the one that sorts; NULL: none */
+    bool percent;                     /* add a column: the share of all values counted */
+    bool cumulative;                  /* add a column: the running total of the printed counts */
+    struct quantiles quantiles;       /* owned; freed by options_destroy */
 };
 
 /* The open outputs, up to print_final. A zero-initialised struct has none. */

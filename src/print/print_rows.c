@@ -320,8 +320,7 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
                                     struct failure *failure)
 {
     const struct print_options *options = table->options;
-    bool by_count = options->sort == PRINT_SORT_COUNT ||
-                    (options->sort == PRINT_SORT_DEFAULT && options->top > 0);
+    bool by_count = options->sort ? strcmp(options->sort, "count") == 0 : options->top > 0;
     uint64_t top = options->top > 0            ? options->top
                    : table->format->list_lines ? table->format->list_lines(options)
                                                : 0;

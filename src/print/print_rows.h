@@ -40,7 +40,7 @@ struct print_table {
 /* Options that some formats do not support: X(id, name, whether the options have it). */
 #define PRINT_EXTRAS(X)                                       \
     X(TOP, "--top", options->top > 0)                         \
-    X(SORT, "--sort", options->sort != PRINT_SORT_DEFAULT)    \
+    X(SORT, "--sort", options->sort != NULL)                  \
     X(CUMULATIVE, "--cumulative", options->cumulative)        \
     X(PERCENT, "--percent", options->percent)                 \
     X(QUANTILES, "--quantiles", options->quantiles.count > 0) \

@@ -9,6 +9,7 @@
 #include "count/groups.h"
 #include "output/writer_parts.h"
 #include "partial/store.h"
+#include "print/print_order.h"
 #include "print/print_rows.h"
 
 #include <stdio.h>
@@ -28,6 +29,7 @@ struct print_values {
     const struct print_options *options;
     const struct print_format *format;
     struct print_prefixes prefixes;
+    const uint64_t *order; /* [groups]: the groups that are printed; NULL: all, ascending */
     bool has_groups;
     size_t first; /* groups first to groups - 1 are printed */
     size_t groups;
@@ -35,14 +37,12 @@ struct print_values {
     uint64_t *memory; /* [parts * words] */
 };
 
-/* The number of values of a job. */
-static size_t print_values_count(const struct job *job)
+size_t print_values_count(const struct job *job)
 {
     return job->operation == OPERATION_COUNT ? job->predicate_count : job->reductions.count;
 }
 
-/* The column of value i: a reduction, or a predicate with its argument, which may be NULL. */
-static struct print_column print_values_value(const struct job *job, size_t i)
+struct print_column print_values_value(const struct job *job, size_t i)
 {
     if (job->operation == OPERATION_COUNT) {
         const struct predicate *predicate = &job->predicates[i];
@@ -60,8 +60,7 @@ static struct print_column print_values_value(const struct job *job, size_t i)
     };
 }
 
-/* Whether a column has that name. */
-static bool print_column_is(const struct print_column *column, const char *name)
+bool print_column_is(const struct print_column *column, const char *name)
 {
     for (size_t i = 0; i < 3 && column->words[i]; name += strlen(column->words[i++])) {
         if (strncmp(name, column->words[i], strlen(column->words[i])) != 0)
@@ -336,8 +335,7 @@ static struct print_column print_values_column(const struct print_result *result
 
 _Static_assert(REDUCE_SIZE >= DECIMAL_SIZE, "any value fits");
 
-/* Whether a group has value i. */
-static bool print_values_has(const struct job *job, const struct reduce_values *found, size_t i)
+bool print_values_has(const struct job *job, const struct reduce_values *found, size_t i)
 {
     return job->operation == OPERATION_COUNT ||
            reduce_has(found->row[found->accumulators->count], job->reductions.list[i].id);
@@ -424,7 +422,7 @@ static void print_values_groups(struct writer *writer, const struct print_values
 
     for (size_t group = values->first; group < values->groups; group++) {
         store_of(values->job)
-            ->values(&found, values->partial, group,
+            ->values(&found, values->partial, values->order ? values->order[group] : group,
                      values->memory + group / PRINT_VALUES_PART * values->words);
         if (!is_list)
             print_values_line(writer, values, group, &found, 0, count);
@@ -487,13 +485,23 @@ enum status print_values(struct writer *writer, const struct job *job, const voi
         .column = print_values_column,
     };
 
+    struct print_order order = {.groups = NULL};
+    if (values.has_groups && (options->sort || options->min_count > 0)) {
+        if (print_order_create(&order, options, job, partial, failure) != STATUS_OK)
+            return failure->status;
+        values.order = order.groups;
+        values.groups = order.count;
+    }
     values.memory = calloc(values.groups / PRINT_VALUES_PART + 1, values.words * sizeof(uint64_t));
-    if (!values.memory)
+    if (!values.memory) {
+        print_order_destroy(&order);
         return status_fail(failure, STATUS_DATA, "no memory for printing groups");
+    }
     print_find_prefixes(&values.prefixes, job, values.format, options->column);
     print_begin(writer, &result);
     print_values_in_parts(writer, &values);
     print_end(writer, &result);
+    print_order_destroy(&order);
     free(values.memory);
     return STATUS_OK;
 }

@@ -28,6 +28,18 @@ struct print_prefixes {
  */
 struct print_column print_sums_column(const struct job *job);
 
+/* Returns the number of values of each group: reductions or predicates. Pure. */
+size_t print_values_count(const struct job *job);
+
+/* Returns the column of value i: a reduction, or a predicate with its argument. Pure. */
+struct print_column print_values_value(const struct job *job, size_t i);
+
+/* Returns whether a column has that name. Pure. */
+bool print_column_is(const struct print_column *column, const char *name);
+
+/* Returns whether a group has value i. Pure. */
+bool print_values_has(const struct job *job, const struct reduce_values *found, size_t i);
+
 /* Returns the column of a job's groups with that index. Pure. */
 struct print_column print_group_column(const struct job *job, size_t group);
 

@@ -15,6 +15,7 @@
 #include "partial/columns.h"
 #include "partial/rows.h"
 #include "print/print_heat.h"
+#include "print/print_order.h"
 #include "print/print_rows.h"
 #include "print/print_values.h"
 
@@ -261,6 +262,13 @@ enum status result_print(struct writer *writer, const struct job *job, const voi
 
     if (job->value_count <= 1)
         return result_print_column(writer, job, partial, options, failure);
+    struct print_order leader = {.groups = NULL};
+    if (options->sort) {
+        const size_t column = print_order_column(options, job, &own.sort);
+        const struct columns_run *run = &columns->runs[column];
+        status = print_order_create(&leader, &own, run->job, run->partial, failure);
+        own.leader = &leader;
+    }
     print_begin(writer, &result);
     for (size_t i = 0; i < columns->count && status == STATUS_OK; i++) {
         const struct columns_run *run = &columns->runs[i];
@@ -269,6 +277,7 @@ enum status result_print(struct writer *writer, const struct job *job, const voi
         status = result_print_column(writer, run->job, run->partial, &own, failure);
     }
     print_end(writer, &result);
+    print_order_destroy(&leader);
     return status;
 }
 
