@@ -7,8 +7,10 @@ Each row is typed; it must fail with one line that has the advice, and print not
 typed, and must print what Python computes of the rows.
 """
 import collections
+import datetime
 import os
 import random
+import re
 import shlex
 import subprocess
 import sys
@@ -154,6 +156,95 @@ def check_habits():
          counts(s for s in status if status.count(s) >= 2))
 
 
+FORMATS = [  # as they are written, and how strptime reads them; dates alone are of fields of any kind
+    ("%m/%d/%Y", False), ("%d.%m.%Y", False), ("%m/%d/%Y %H:%M", True), ("%d.%m.%Y %H:%M:%S", True),
+    ("%m/%d/%Y %I:%M %p", True), ("%d %b %Y", True), ("%b %d, %Y", True), ("%b %d %Y %H:%M:%S", True),
+    ("%a %b %d %H:%M:%S %Y", True), ("%a, %d %b %Y %H:%M:%S", True), ("%d/%m/%Y", False),
+]
+
+
+def check_times():
+    """A date in another form: the format that is named reads all rows, as datetime does."""
+    for form, has_words in FORMATS:
+        times = [datetime.datetime(2026, draw.randrange(1, 13), day, draw.randrange(24), draw.randrange(60))
+                 for day in (draw.randrange(13, 29), draw.randrange(1, 29), draw.randrange(13, 29))]
+        written = [time.strftime(form) for time in times]
+        wanted = counts(datetime.datetime.strptime(text, form).strftime("%Y-%m-%dT%H:%M:%SZ") for text in written)
+        with open("t", "w", encoding="utf-8") as out:
+            if draw.random() < 0.5 or "," in form:
+                name, how = "when:time", draw.choice(["--csv", "--jsonl"])
+                if how == "--csv":
+                    out.write("when,n\n" + "".join(f'"{text}",5\n' for text in written))
+                else:
+                    out.writelines(f'{{"when":"{text}","n":5}}\n' for text in written)
+            else:
+                name, how = "1:time", "--text"
+                out.writelines(f"{text} \t\n" if has_words else f"{text} x\n" for text in written)
+        status, out, err = run(f"uniq {how} -f {name} t")
+        same((status, out), (1, ""), form, err)
+        said = re.search(r"try (--time-format '[^']*')", err)
+        same(said is not None, True, form, how, written, err)
+        same(run(f"uniq {how} -f {name} {said[1]} t"), (0, wanted, ""), form, how, written, said[1])
+    # which is first is not known: both are named; a later row tells
+    for rows, advice in (("06/05/2026\n", "'%m/%d/%Y', or '%d/%m/%Y' if the day is first"),
+                         ("06/05/2026\n06/21/2026\n", "'%m/%d/%Y')"), ("06/05/2026\n21/06/2026\n", "'%d/%m/%Y')")):
+        advised("uniq -f 1:time", advice, rows.encode())
+    for name in (b"Mon", b"September"):
+        advised("uniq -f 1:time", "(without a date it is of kind text)", name)
+        same(run("uniq -f 1:text", name)[:2], (0, name.decode() + "\t1\n"))
+
+
+def check_columns():
+    """Widths behind columns without a kind, and widths of times in words."""
+    minutes = [draw.randrange(1440) for _ in range(50)]
+    numbers = [draw.randrange(1000) for _ in minutes]
+    log = "".join(f"{n} {clock(m)} x\n" for n, m in zip(numbers, minutes)).encode()
+    for typed, meant, step in (("2:time/hour", "2:time/1h", 60), ("2:time/5min", "2:time/5m", 5), ("2/1h", "2:time/1h", 60),
+                               ("2:time/15minutes", "2:time/15m", 15), ("2/10m", "2:time/10m", 10),
+                               ("2:localtime/7200", "2:localtime/7200s", 120)):
+        advised(f"uniq -f {typed}", f"did you mean {meant}?", log)
+        wanted = counts(clock(m // step * step)[:20 - ("local" in typed)] for m in minutes)
+        same(run(f"uniq -f {meant}", log), (0, wanted, ""), meant)
+    advised("uniq -f 1/100", "did you mean 1:int/100?", log)
+    same(run("uniq -f 1:int/100", log)[1], "".join(
+        f"{value}\t{count}\n" for value, count in sorted(collections.Counter(n // 100 * 100 for n in numbers).items())))
+    advised("uniq -f 2:time/month", "did you mean 2:time/1mo?", log)
+    same(run("uniq -f 2:time/1mo", log), (0, "2026-11-01T00:00:00Z\t50\n", ""))
+    advised("uniq -f 1/1m", "", log)
+    same("did you mean" in run("uniq -f 1/1m", log)[2], False)
+    rows = b'{"at":"2026-11-21T10:11:12Z"}\n'
+    advised("uniq --jsonl -f .at:time/day", "(did you mean .at:time/1d?)", rows)
+    same(run("uniq --jsonl -f .at:time/1d", rows)[:2], (0, "2026-11-21T00:00:00Z\t1\n"))
+    advised("uniq --jsonl -f .at/1h", "(a width stands behind a kind, as in .at:time/1h)", rows)
+    advised("uniq --csv -f at/1h", "(a width stands behind a kind, as in at:time/1h)", b"at,b\n5,6\n")
+
+
+def check_files():
+    """Texts, comments and JSON over several lines."""
+    for word in ("true", "apple"):
+        advised("uniq", "(try -f 1:text)", f"{word}\nno\n".encode())
+        same(run("uniq -f 1:text", f"{word}\nno\n".encode())[1], counts([word, "no"]))
+    advised("uniq", "(try --header)", b"id\n5\n")
+    zeek = b"#separator \\x09\n#path\tconn\n#fields\tts\tuid\tdur\n#types\ttime\tstring\tinterval\n16.5\tC\t0.5\n"
+    for field in ("dur", "3", "3:.1"):
+        advised(f"uniq -f {field}", "(try --comment '#')", zeek)
+        same(run(f"uniq -f {field} --comment '#' -q", zeek), (0, "0.5\t1\n", ""))
+    pretty = b'{\n  "a": 1,\n  "b": 2\n}\n'
+    for typed in ("uniq --jsonl -f a", "uniq -f a", "uniq", "uniq -f 2"):
+        advised(typed, "jq -c . writes each object as one line for --jsonl", pretty)
+    same(run("uniq --jsonl -f a", b'{"a":1,"b":2}\n'), (0, "1\t1\n", ""))
+    for values, cause in ((b"12ms\n13ms\n", "invalid integer '12ms' (try COLUMN:ms)"),
+                          (b"10.0.0.1\n", "invalid integer '10.0.0.1' (try COLUMN:ip)"),
+                          (b"2026-11-21T10:00:00Z\n", "(try COLUMN:time)")):
+        for threads in "12":
+            status, out, err = run(f"reduce sum -f 1:int --invalid ignore --threads {threads}", values)
+            same((status, out, cause in err), (0, "0\n", True), err)
+            same("all input was invalid and ignored" in err and ", first standard input:1: " in err, True, err)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     check_habits()
+    check_times()
+    check_columns()
+    check_files()

@@ -18,7 +18,7 @@ load helpers
     }
     kinds="is no kind: int hex .N round.N s ms us ns bytes ibytes time localtime ip text, or with a width int/100 time/15m time/hour-of-day ip/24"
     for column in ms:round ms:round.19 ms:blob ms:.x ms:.19 ms:float ms:Int/5 ms:time:1m 1:text:1 ms:int/x ms:int/0 ms:time.3/15x \
-        1:localtime/day status:ip/200 status:text/2; do
+        status:ip/200 status:text/2; do
         refused 1 "in: '${column##*:}' $kinds (its header has no field '$column')" --csv -f "$column"
         refused 1 "in: '${column##*:}' $kinds (its header has no field '$column')" --csv -f 1 --by "$column"
     done

@@ -88,7 +88,7 @@ for v in r.lognormal(9, 3, 60000).astype(int): print("x", v, "y")' >"$BATS_TEST_
     for engine in $ENGINES; do
         run -0 --separate-stderr gpuhist --text --invalid ignore --engine "$engine" \
             < <(printf 'a\nb\n\n')
-        [ -z "$output" ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 2 tokens" ]
+        [ -z "$output" ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 2 tokens, first standard input:1: invalid integer 'a'" ]
     done
 }
 

@@ -231,7 +231,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     for token in '"5' '""'; do assert_advised "$token" ''; done
     for token in '"5"' '"-17"' '"1.5"'; do assert_advised "$token" ' (try --csv)'; done
     for token in face bad7 bad77; do assert_advised $token ' (try --header)'; done # words
-    for token in '{' '{"ms":17,"n":2}' '{"ms":'; do assert_advised "$token" ' (JSON: try --jsonl -f NAME)'; done
+    for token in '{"ms":17,"n":2}' '{}'; do assert_advised "$token" ' (JSON: try --jsonl -f NAME)'; done
     for token in ab a_1; do assert_advised "$token" ' (try --header)'; done
     echo id,ms | assert_report 1 "invalid integer 'id,ms' (try --header)" -f 1
     echo id,ms | assert_report 1 "invalid integer 'id' (try --header, or -f NAME)" -d ,

@@ -30,7 +30,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
         [ "$output" = 0 ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 4 tokens, 1 of them a number with decimals; try --decimals 1" ]
     done
     run -0 --separate-stderr gpuhist --bins 5 -f 7 --invalid=ignore <<<'1 2'
-    [ -z "$output" ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 1 token" ]
+    [ -z "$output" ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 1 token, first standard input:1: line has 2 fields, -f 7 wants 7" ]
     run -0 --separate-stderr gpuhist reduce sum --invalid=ignore </dev/null
     [ "$output" = 0 ] && [ -z "$stderr" ]
     run --separate-stderr gpuhist reduce sum --invalid=drop in

@@ -40,6 +40,7 @@ struct parse_errors {
     atomic_uint_least64_t values;
     atomic_uint_least64_t kinds[PARSE_ERRORS_KINDS]; /* invalid tokens, unless they end the run */
     atomic_size_t decimals;                          /* the maximum of a number that has too many */
+    atomic_uint_least64_t cause; /* the position of the first one, if all input is ignored so far */
 
     pthread_mutex_t lock; /* guards what follows */
     uint64_t invalid;
@@ -58,6 +59,7 @@ enum status parse_errors_create(struct parse_errors **errors, const struct job *
 
     new->job = job;
     new->policy = policy;
+    atomic_init(&new->cause, UINT64_MAX);
     pthread_mutex_init(&new->lock, NULL);
     *errors = new;
     return STATUS_OK;
@@ -181,6 +183,25 @@ uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset)
     return reader_find_line(&origin);
 }
 
+/* Describes an invalid token if it is the first one of the stream so far, and no value was found.
+ */
+static void parse_errors_keep_cause(struct parse_errors *errors, const struct chunk *chunk,
+                                    const struct text_token *token)
+{
+    const uint64_t position = parse_errors_position(chunk, token);
+
+    if (parse_errors_values(errors) > 0 ||
+        position >= atomic_load_explicit(&errors->cause, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&errors->lock);
+    if (position < atomic_load_explicit(&errors->cause, memory_order_relaxed)) {
+        errors->first[0] = parse_errors_describe(errors, chunk, token);
+        errors->first_count = 1;
+        atomic_store_explicit(&errors->cause, position, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&errors->lock);
+}
+
 enum status parse_errors_add_invalid(struct parse_errors *errors, const struct chunk *chunk,
                                      const struct text_token *token, struct failure *failure)
 {
@@ -207,8 +228,10 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
            !atomic_compare_exchange_weak(&errors->decimals, &max, decimals))
         continue;
     atomic_fetch_add_explicit(&errors->kinds[kind], 1, memory_order_relaxed);
-    if (errors->policy == INVALID_IGNORE)
+    if (errors->policy == INVALID_IGNORE) {
+        parse_errors_keep_cause(errors, chunk, token);
         return STATUS_OK;
+    }
 
     pthread_mutex_lock(&errors->lock);
     errors->invalid++;
@@ -298,6 +321,22 @@ static void parse_errors_write_numbers(const struct parse_errors *errors, const 
         sprintf(out + used, "; try -t %s", kinds[TEXT_MISFIT_I64] > 0 ? "i64" : "u64");
 }
 
+/* Says that all tokens were ignored, and what the first one was unless they are all numbers. */
+static void parse_errors_print_cause(const struct parse_errors *errors, unsigned long long skipped,
+                                     const char *numbers)
+{
+    const struct parse_errors_invalid *first = &errors->first[0];
+    const char *ending = skipped == 1 ? "" : "s";
+
+    if (*numbers || errors->first_count == 0)
+        status_print("all input was invalid and ignored: %llu token%s%s", skipped, ending, numbers);
+    else
+        status_print("all input was invalid and ignored: %llu token%s, first " STATUS_NAME
+                     ":%llu: %s",
+                     skipped, ending, first->origin.name,
+                     (unsigned long long)reader_find_line(&first->origin), first->reason);
+}
+
 enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
                                 struct failure *failure)
 {
@@ -324,8 +363,7 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
         parse_errors_write_numbers(errors, kinds, skipped, numbers);
         /* with conditions, values that are valid may not be counted */
         if (skipped > 0 && parse_errors_values(errors) == 0 && job->condition_count == 0)
-            status_print("all input was invalid and ignored: %llu token%s%s", skipped,
-                         skipped == 1 ? "" : "s", numbers);
+            parse_errors_print_cause(errors, skipped, numbers);
         else if (skipped > 0 && !quiet)
             status_print("note: %llu token%s skipped%s", skipped, skipped == 1 ? "" : "s",
                          *numbers || has_kinds ? numbers

@@ -347,7 +347,7 @@ static enum status reader_find_names(const struct reader *reader, const char *li
             strcpy(shown, ": it is empty");
         } else if (number == 0) {
             const bool is_cut = bytes > READER_HEADER_SHOWN;
-            if (text_explain_kind(line, bytes, name, advice))
+            if (text_explain_kind(rules, line, bytes, name, advice))
                 return status_fail(failure, STATUS_DATA,
                                    STATUS_NAME ": %s (its header has no field '%.1000s')",
                                    reader->input->name, advice, name);

@@ -12,6 +12,7 @@
 #include "text/text.h"
 #include "text/text_line.h"
 #include "text/text_number.h"
+#include "text/text_rewrite.h"
 #include "text/text_scan.h"
 
 #include <regex.h>
@@ -25,7 +26,10 @@
 #define TEXT_ADVICE_BINARY "is it binary, or UTF-16?"
 #define TEXT_ADVICE_CSV    "try --csv"
 #define TEXT_ADVICE_JOIN   "only times are joined: A+B:time"
-#define TEXT_ADVICE_MARK   "tail -c +4 removes it" /* of UTF-8, which Windows puts before a text */
+#define TEXT_ADVICE_PRETTY \
+    "JSON over several lines: jq -c . writes each object as one line for --jsonl"
+#define TEXT_ADVICE_COMMENT "try --comment '#'"
+#define TEXT_ADVICE_MARK    "tail -c +4 removes it" /* of UTF-8, which Windows puts before a text */
 
 /* A header may be a word of so many bytes that stands alone on its line. */
 #define TEXT_ADVICE_WORD_MAX 40
@@ -99,6 +103,20 @@ static bool text_reason_is_json(const char *text, size_t bytes)
     while (i < bytes && (text[i] == ' ' || text[i] == '\t'))
         i++;
     return i < bytes && text[i] == '{';
+}
+
+/* Whether the text is the beginning of an object that ends on another line. */
+static bool text_reason_is_pretty(const char *text, size_t bytes)
+{
+    while (bytes > 0 && memchr(" \t\r", text[bytes - 1], 3))
+        bytes--;
+    return text_reason_is_json(text, bytes) && text[bytes - 1] != '}';
+}
+
+/* Whether the line begins with the sign of comments, which none are. */
+static bool text_reason_is_comment(const struct text_rules *rules, const char *line, size_t bytes)
+{
+    return bytes > 0 && *line == '#' && !rules->has_comments;
 }
 
 /* Whether the text begins with an array, of JSON objects if it goes on. */
@@ -212,6 +230,7 @@ static bool text_reason_is_foreign(const char *text, size_t bytes)
 static bool text_reason_is_header(const struct text_reading *reading, const char *text,
                                   size_t bytes, bool is_word)
 {
+    const char *data_end = reading->data + reading->bytes;
     bool was_letter = false;
     size_t letters = 0;
 
@@ -227,7 +246,11 @@ static bool text_reason_is_header(const struct text_reading *reading, const char
         was_letter = (was_letter && (is_digit || text[i] == '_')) || text_reason_is_letter(text[i]);
         letters += was_letter;
     }
-    return letters > 0;
+    const char *next = memchr(text + bytes, '\n', (size_t)(data_end - text) - bytes);
+    const char *end = next ? memchr(next + 1, '\n', (size_t)(data_end - next) - 1) : NULL;
+    for (; end && next < end && !text_reason_is_digit(*next); next++)
+        continue;
+    return letters > 0 && (!end || next < end); /* values follow, if the next line is known */
 }
 
 /* Writes the kind of the column that the token would be one of, or "". */
@@ -293,6 +316,22 @@ static const char *text_reason_advise_time(const struct text_reading *reading,
     return advice[kind_time_find_fault(&time, text, token->bytes, bytes)];
 }
 
+/* Whether a text is the name of a day of the week or of a month. */
+static bool text_reason_is_day(const char *text, size_t bytes)
+{
+    static const char names[] =
+        " mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec";
+    char begin[] = {' ', 0, 0, 0, '\0'};
+
+    for (size_t i = 0; i < bytes; i++) {
+        if (!text_reason_is_letter(text[i]) || i == sizeof "September" - 1)
+            return false;
+        if (i < 3)
+            begin[1 + i] = (char)(text[i] | 0x20);
+    }
+    return bytes >= 3 && strstr(names, begin);
+}
+
 /* Whether values are numbers with units, which their kind reads. */
 static bool text_reason_is_unit(const struct text_reading *reading)
 {
@@ -345,6 +384,38 @@ static void text_reason_find_decimals(const struct text_reading *reading, const 
     }
 }
 
+/* Writes the format that reads a time, or leaves "". */
+static void text_reason_find_format(const struct text_reading *reading,
+                                    const struct text_token *token, char out[TEXT_ADVICE_SIZE])
+{
+    char format[TEXT_ADVICE_SIZE];
+
+    if (text_rewrite_time(reading, token, format))
+        snprintf(out, TEXT_ADVICE_SIZE, "try %s--time-format %.160s",
+                 element_is_of_time(reading->element) ? "" : "COLUMN:time ", format);
+}
+
+/* What to do about a line of fields that is JSON, or "". */
+static const char *text_reason_advise_json(const struct text_reading *reading,
+                                           const struct text_token *token)
+{
+    const char *text = reading->data + token->offset;
+    const bool is_word = text_is_of_tokens(reading->rules);
+    const size_t sign = token->bytes > 0 && (*text == '-' || *text == '+');
+    size_t length;
+    const char *line = text_reason_find_line(reading, token->offset, &length);
+
+    if (text_reason_is_pretty(line, length))
+        return TEXT_ADVICE_PRETTY;
+    if (text_reason_is_json(is_word ? text : line, is_word ? token->bytes : length))
+        return TEXT_ADVICE_JSON;
+    if (reading->begins_file && token->offset == 0 &&
+        text_reason_is_array(is_word ? text : line, is_word ? token->bytes : length) &&
+        !text_reason_is_decimal(text + sign, token->bytes - sign) && memchr(line, '{', length))
+        return TEXT_ADVICE_ARRAY " for --jsonl";
+    return "";
+}
+
 /* Writes advice about an invalid token, such as " (try --decimals 1)", or "". */
 static void text_advise_token(const struct text_reading *reading, const struct text_token *token,
                               char out[TEXT_ADVICE_SIZE])
@@ -381,14 +452,20 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     char of_year[TEXT_ADVICE_SIZE];
     char finer[TEXT_ADVICE_SIZE] = "";
     char kind[TEXT_ADVICE_SIZE];
+    char of_format[TEXT_ADVICE_SIZE] = "";
     size_t next = 0;
     size_t length;
     const char *line = text_reason_find_line(reading, token->offset, &length);
+    const char *json = has_fields ? text_reason_advise_json(reading, token) : "";
+    const bool is_time = element_is_of_time(reading->element);
+    const bool is_alone = is_word && has_letter && text == line && bytes == length;
 
     if (rules->is_quoted && bytes > 0 && *text == '"')
         text_line_next(rules, text, bytes, &next, &quoted);
     text_reason_find_number(reading, text, bytes, fixed);
     text_reason_choose_kind(reading, text, bytes, kind);
+    if (is_time || (!*kind && (rules->field != 0 || !has_fields)))
+        text_reason_find_format(reading, token, of_format);
     if (text_reason_is_unit(reading))
         text_reason_find_decimals(reading, text, bytes, finer);
     snprintf(of_year, sizeof of_year, "is it a day of %u? --year N takes another", reading->year);
@@ -397,16 +474,12 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {quoted.is_wrong && after_quotes, text_reason_name_separator(after_quotes, true)},
         {is_indented || (quoted.is_wrong && before != '"'),
          "there are blanks or text around its quotes"},
-        {element_is_of_time(reading->element) && reading->year > 0, of_year},
-        {element_is_of_time(reading->element) && !reading->has_format,
-         text_reason_advise_time(reading, token)},
+        {*of_format, of_format},
+        {is_time && text_reason_is_day(text, bytes), "without a date it is of kind text"},
+        {is_time && reading->year > 0, of_year},
+        {is_time && !reading->has_format, text_reason_advise_time(reading, token)},
         {rules->notation > TEXT_OPAQUE, finer},
-        {has_fields && text_reason_is_json(is_word ? text : line, is_word ? bytes : length),
-         TEXT_ADVICE_JSON},
-        {has_fields && reading->begins_file && token->offset == 0 &&
-             text_reason_is_array(is_word ? text : line, is_word ? bytes : length) &&
-             !text_reason_is_decimal(number, digits) && memchr(line, '{', length),
-         TEXT_ADVICE_ARRAY " for --jsonl"},
+        {*json, json},
         {*fixed, fixed},
         {!has_fields && *kind, kind},
         {!has_fields || rules->from_zero, is_foreign    ? foreign
@@ -421,6 +494,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
          text_reason_name_csv(rules)},
         {is_word && bytes > 2 && *text == '"' && text[bytes - 1] == '"', TEXT_ADVICE_CSV},
         {!text_is_text(text, bytes, true), TEXT_ADVICE_BINARY},
+        {has_fields && text_reason_is_comment(rules, line, length), TEXT_ADVICE_COMMENT},
         {text_reason_is_header(reading, is_word ? text : line, is_word ? bytes : length, is_word),
          rules->field == 0 && has_delimiter ? "try --header, or -f NAME" : "try --header"},
         {is_foreign && separator == ',', "try -d , or see NOT READ in the manual"},
@@ -429,7 +503,9 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {rules->field != 0 && *kind, kind},
         {reading->begins_file && token->offset == 0 && has_mark, TEXT_ADVICE_MARK},
         {is_foreign, foreign},
-        {true, may_be_text ? "try COLUMN:text" : ""},
+        {may_be_text, "try COLUMN:text"},
+        {is_alone && reading->takes_texts && text_is_text(text, bytes, true), "try -f 1:text"},
+        {true, ""},
     };
     text_reason_write(list, out);
 }
@@ -443,6 +519,8 @@ static void text_advise_missing(const struct text_reading *reading, size_t offse
     const char separator = text_reason_find_separator(reading->rules, line, length);
 
     const struct text_rule list[] = {
+        {text_reason_is_comment(reading->rules, line, length), TEXT_ADVICE_COMMENT},
+        {text_reason_is_pretty(line, length), TEXT_ADVICE_PRETTY},
         {text_reason_is_json(line, length), TEXT_ADVICE_JSON},
         {fields == 1, text_reason_name_separator(separator, reading->rules->is_quoted ||
                                                                 memchr(line, '"', length))},
@@ -458,19 +536,24 @@ static void text_advise_column(const struct text_reading *reading, size_t offset
     const char *name = reading->field_name;
     char column[ROW_NAME_SIZE] = "";
     size_t length;
+    char meant[TEXT_ADVICE_SIZE];
     const char *row = text_reason_find_line(reading, offset, &length);
 
     if (reading->scanner->suggest)
         reading->scanner->suggest(row, length, name, column);
     out[0] = '\0';
-    if (*column)
+    if (text_rewrite_column(reading->rules, row, length, name, meant))
+        snprintf(out, TEXT_ADVICE_SIZE, " (%.160s)", meant);
+    else if (*column)
         snprintf(out, TEXT_ADVICE_SIZE, " (did you mean %.*s?)", TEXT_ADVICE_SIZE - 24, column);
     else if (*name && strchr(name + 1, '+'))
         strcpy(out, " (" TEXT_ADVICE_JOIN ")");
 }
 
-bool text_explain_kind(const char *line, size_t bytes, const char *name, char out[TEXT_ADVICE_SIZE])
+bool text_explain_kind(const struct text_rules *rules, const char *line, size_t bytes,
+                       const char *name, char out[TEXT_ADVICE_SIZE])
 {
+    char meant[TEXT_ADVICE_SIZE];
     const size_t where = strcspn(name, ":");
     const char *colon = strrchr(name, ':');
     char kinds[KIND_NAMES_SIZE];
@@ -479,6 +562,10 @@ bool text_explain_kind(const char *line, size_t bytes, const char *name, char ou
     if (where == 0 || !colon ||
         (!memmem(line, bytes, name, where) && strspn(name, "-0123456789") != where))
         return false;
+    if (text_rewrite_column(rules, line, bytes, name, meant)) {
+        snprintf(out, TEXT_ADVICE_SIZE, "'%.24s' is no kind: %.128s", colon + 1, meant);
+        return true;
+    }
     snprintf(out, TEXT_ADVICE_SIZE,
              "'%.24s' is no kind: %s, or with a width int/100 time/15m time/hour-of-day ip/24",
              colon + 1, kinds);
@@ -493,6 +580,7 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
     struct text_rules header = *rules;
     struct text_field field = {.begin = 0};
     char found[TEXT_ADVICE_SIZE];
+    char meant[TEXT_ADVICE_SIZE];
     char quoted[TEXT_ADVICE_SIZE] = ""; /* a name that has a colon behind this one */
 
     header.delimiter = !has_delimiter && memchr(line, '\t', bytes) ? '\t' : rules->delimiter;
@@ -510,14 +598,20 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
                      (int)(end - begin < 64 ? end - begin : 64), line + begin);
     }
     const bool is_json = text_reason_is_json(line, bytes);
-    if (is_json)
+    const bool is_meant = text_rewrite_column(rules, line, bytes, name, meant);
+    if (is_meant)
+        strcpy(found, meant);
+    else if (text_reason_is_pretty(line, bytes))
+        strcpy(found, TEXT_ADVICE_PRETTY);
+    else if (is_json)
         snprintf(found, sizeof found, "JSON: try --jsonl -f %s%.64s", *name == '.' ? "" : ".",
                  name);
     else if (search.word)
         snprintf(found, sizeof found, "did you mean %.*s?", (int)search.word_length, search.word);
     const struct text_rule list[] = {
-        {is_json, found},
+        {is_meant || is_json, found},
         {*quoted, quoted},
+        {!search.word && text_reason_is_comment(rules, line, bytes), TEXT_ADVICE_COMMENT},
         {!search.word && name[strspn(name, "0123456789-")] == '\0',
          "give one field, by its number or name"},
         {memchr(line, '\0', bytes), TEXT_ADVICE_BINARY},
@@ -682,9 +776,12 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         !reading->is_value && !rules->from_zero && (is_kind || !reading->is_group);
 
     if (token->fault) {
+        size_t length;
+        const char *line = text_reason_find_line(reading, token->offset, &length);
         const char *rest = /* of the row */
             has_mark ? ", but with a byte order mark (" TEXT_ADVICE_MARK ")"
             : text_reason_is_array(begin, token->bytes) ? " (" TEXT_ADVICE_ARRAY ")"
+            : text_reason_is_pretty(line, length)       ? " (" TEXT_ADVICE_PRETTY ")"
                                                         : "";
         snprintf(out, TEXT_REASON_SIZE, "not %s: %s%s", scanner->noun, token->fault, rest);
         return;

@@ -69,10 +69,11 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
 
 /*
  * Writes that the KIND[/WIDTH] of a name WHERE:KIND/WIDTH that the header line[0..bytes) lacks is
- * none. Returns false if it has none: WHERE is neither a number nor in the header.
+ * none, and which was probably meant. Returns false if it has none: WHERE is neither a number nor
+ * in the header.
  */
-bool text_explain_kind(const char *line, size_t bytes, const char *name,
-                       char out[TEXT_ADVICE_SIZE]);
+bool text_explain_kind(const struct text_rules *rules, const char *line, size_t bytes,
+                       const char *name, char out[TEXT_ADVICE_SIZE]);
 
 /* Writes advice about a name that the header line[0..bytes) lacks, or "". */
 void text_advise_name(const struct text_rules *rules, const char *line, size_t bytes,

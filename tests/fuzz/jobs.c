@@ -160,12 +160,13 @@ static void show_bytes(const char *what, const char *text, size_t bytes)
 }
 
 /*
- * Cuts from each line of a report what follows its reason: " (try --csv)" and the like, and ", 3 of
- * them numbers with decimals".
+ * Cuts from each line of a report what follows its reason: " (try --csv)" and the like, ", 3 of
+ * them numbers with decimals", and the first token of those that are all ignored.
  */
 static size_t cut_hints(char *text, size_t bytes)
 {
-    static const char *const counted[] = {" tokens skipped", " token skipped", " and ignored: "};
+    static const char *const counted[] = {" tokens skipped", " token skipped"};
+    static const char all[] = "gpuhist: all input was invalid and ignored: ";
     size_t to = 0;
 
     for (size_t begin = 0; begin < bytes;) {
@@ -175,7 +176,10 @@ static size_t cut_hints(char *text, size_t bytes)
         bool is_count = memmem(text + begin, end - begin, " more invalid ", 14) != NULL;
         for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
             is_count |= memmem(text + begin, end - begin, counted[i], strlen(counted[i])) != NULL;
-        if (is_count && !memchr(text + begin, '\'', end - begin)) /* else a token has the words */
+        const bool is_all =
+            end - begin > strlen(all) && memcmp(text + begin, all, strlen(all)) == 0;
+        if (is_all ||
+            (is_count && !memchr(text + begin, '\'', end - begin))) /* else a token has the words */
             kept = begin + strcspn(text + begin, ",\n");
         if (kept == end && end > begin && text[end - 1] == ')') {
             while (kept > begin && memcmp(text + kept - 1, " (", 2) != 0)
