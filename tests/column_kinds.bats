@@ -26,7 +26,7 @@ load helpers
     refused 1 "in:2: invalid address '1.5'" --csv --header -f 2 --where 1:ip=10.0.0.1
     refused 2 "invalid --where 'ms:time>x': 'x' is not a time such as 2026-11-21T13:45:02Z" --csv -f 2 --where 'ms:time>x'
     refused 2 "invalid --where 'ms:ip=10.0': '10.0' is not an address such as" --csv -f 2 --where ms:ip=10.0
-    refused 2 "reduce of addresses takes count and distinct alone" --csv -f ms:ip
+    refused 2 "reduce of addresses takes only count, distinct and mode" --csv -f ms:ip
     refused 1 "in: 'int/0' $kinds (its header has no field 'ms:int/0')" --csv -f status --where ms:int/0=0
     refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
