@@ -42,6 +42,11 @@ static bool cuda_features_has_units(const struct job *job)
     return job->is_text && job->columns[0].notation == TEXT_OTHER;
 }
 
+static bool cuda_features_has_reals(const struct job *job)
+{
+    return job_has_reals(job);
+}
+
 static bool cuda_features_is_rounded(const struct job *job)
 {
     return job->is_text && job->text.is_rounded;
@@ -99,6 +104,7 @@ const struct engine_feature cuda_features[] = {
     {"--csv with quotes", ENGINE_PARSES, cuda_features_is_csv},
     {"other addresses", ENGINE_PARSES, cuda_features_has_addresses},
     {"durations and sizes (-f N:ms, N:bytes)", ENGINE_PARSES, cuda_features_has_units},
+    {"floats (-t f32)", ENGINE_PARSES, cuda_features_has_reals},
     {"rounded numbers (-f N:round.6)", ENGINE_PARSES, cuda_features_is_rounded},
     {"--time-format", ENGINE_PARSES, cuda_features_has_format},
     {"--tz", ENGINE_PARSES, cuda_features_has_zone},

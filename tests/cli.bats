@@ -101,7 +101,7 @@ same_as() {
     cd "$BATS_TEST_TMPDIR"
     gpuhist histogram --help >help
     for line in \
-        '  -t, --type TYPE         i8 u8 i16 u16 i32 u32 i64 u64, plus le or be: u16be' \
+        '  -t, --type TYPE         i8 to u64, f16 bf16 f32 f64; plus le or be: u16be' \
         '      --binary            the input is binary, of i32 unless -t is given' \
         '      --text              the input is text (default: detected)' \
         '  -f, --field COLUMN      text: field N (-1: last) or NAME (default: all fields)' \
@@ -272,6 +272,8 @@ widths of columns (-f N:int/100)|uniq -d , -f 1:int/100
 --csv with quotes|uniq --csv -f 2
 other addresses|uniq -d , -f 1:ip --invalid ignore
 durations and sizes (-f N:ms, N:bytes)|uniq -d , -f 1:ms
+floats (-t f32)|uniq --record 3 -f f16@1:round.1 --invalid ignore
+rounded numbers (-f N:round.6)|uniq -d , -f 1:round.6
 --time-format|uniq -d , -f 1:time --time-format %s
 --tz|uniq -d , -f 1:time --tz UTC
 widths of weights in records|uniq --record 3 -t u8 --weight u8@1:int/2

@@ -52,7 +52,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 
 @test "unknown types, formats, engines, policies" {
     local bad
-    for bad in i7 i128 f32 int i32x i32lebe I32 "" i; do
+    for bad in i7 i128 f31 int i32x i32lebe I32 "" i; do
         assert_usage "invalid --type '$bad'" --bins 5 --type "$bad"
     done
     assert_usage "invalid --format 'xml'" --bins 5 --format xml
@@ -93,11 +93,11 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "unknown option '-x' (see" -x
     assert_usage "invalid --type 'int64': did you mean i64?" -t int64
     assert_usage "invalid --type 'uint8_t': did you mean u8?" -t uint8_t
-    for type in float f64 double; do
-        assert_usage "invalid --type '$type': values are integers; text such as 12.345 needs --decimals 3" -t $type
+    for type in float:f32 float16:f16 double:f64; do
+        assert_usage "invalid --type '${type%:*}': did you mean ${type#*:}? (of text such as 12.345, --decimals 3)" -t "${type%:*}"
     done
     for type in int int7 int64_ int646 uint uint64_tt wint64 ''; do
-        assert_usage "invalid --type '$type': expected i8, u8, i16, u16, i32, u32, i64 or u64, with le or be" -t "$type"
+        assert_usage "invalid --type '$type': expected i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32 or f64, with le or be" -t "$type"
     done
     assert_usage "option '--bin' is ambiguous: --bins, --binary (see" --bin
     assert_usage "unknown option '--tpo': did you mean --top? (see" --tpo

@@ -308,9 +308,9 @@ years.astype("<i8").tofile("years64"); np.arange(32, 126).astype("<u2").tofile("
         note_of $name
         [ "$note" = "gpuhist: note: reading $name as i32le; only every second element is ever negative: is it i64le (-t i64)?" ]
     done
-    for name in f8 whole signs shares; do
-        note_of $name
-        [ "$note" = "gpuhist: note: reading $name as i32le; it looks like floating-point numbers, which gpuhist does not read" ]
+    for name in f8:f64 whole:f64 signs:f32 shares:f32; do
+        note_of "${name%:*}"
+        [ "$note" = "gpuhist: note: reading ${name%:*} as i32le; it looks like floating-point numbers: is it -t ${name#*:} --decimals round.6?" ]
     done
     note_of years64
     [ "$note" = "gpuhist: note: reading years64 as i32le; every second element is 0: is it i64le (-t i64)?" ]

@@ -70,12 +70,14 @@ np.save("pairs.npy", np.zeros(3, [("a", "<i4"), ("b", "<f8")]))
 np.save("object.npy", np.array([None]))
 np.save("scalar.npy", np.array(3))
 np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
-    for row in "float type '<f8'" "bool type '|b1'" "complex type '<c8'" "time type '<M8[s]'" \
+    run --separate-stderr gpuhist uniq float.npy
+    assert_failed 2 "values of f64 are rounded: try --decimals round.0 (see"
+    for row in "bool type '|b1'" "complex type '<c8'" "time type '<M8[s]'" \
         "text type '<U2'" "pairs type [('a', '<i4'), ('b', '<f8')]" "object type '|O'"; do
         run --separate-stderr gpuhist uniq "${row%% *}.npy"
-        assert_failed 1 "${row%% *}.npy: its NumPy array is of ${row#* }, and only integers are read"
+        assert_failed 1 "${row%% *}.npy: its NumPy array is of ${row#* }, and only integers and floats are read"
         run --separate-stderr gpuhist uniq -f 1 <"${row%% *}.npy"
-        assert_failed 1 "standard input: its NumPy array is of ${row#* }, and only integers are read"
+        assert_failed 1 "standard input: its NumPy array is of ${row#* }, and only integers and floats are read"
     done
     run --separate-stderr gpuhist uniq scalar.npy
     assert_failed 1 "scalar.npy: its NumPy array has 0 dimensions, and only those with 1 or 2 are read"

@@ -25,6 +25,37 @@ load helpers
     grep -qx $'0.005\t0.010\t1' bins
 }
 
+@test "binary floats in records, arrays and groups, and what is invalid" {
+    cd "$BATS_TEST_TMPDIR"
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    "$PYTHON" -c 'import struct
+nan, inf = float("nan"), float("inf")
+open("in", "wb").write(struct.pack("<4d", 1.5, nan, 0.25, inf))
+open("rows", "wb").write(b"".join(struct.pack("<dfi", *row) for row in ((1.5, 2.0, 7), (nan, 0.5, 7), (0.25, nan, 7), (2, 9, 8))))'
+    refused 1 "the number nan at byte 8 of the input is invalid" reduce sum -t f64 --decimals round.1 in
+    for how in fail:1 warn:0 ignore:0; do
+        run -"${how#*:}" --separate-stderr gpuhist reduce sum -t f64 --decimals round.1 --invalid "${how%:*}" in
+        [ "$output" = 1.7 ]
+        [[ $stderr == "gpuhist: note: 2 numbers skipped, infinite, out of range or none, from byte 8 of the input on"* ]]
+    done
+    run -0 gpuhist reduce count,sum --record 16 -f f64@0:round.2,f32@8:round.1 --invalid ignore -q rows
+    [ "$output" = $'f64@0\tcount\t3\nf64@0\tsum\t3.75\nf32@8\tcount\t3\nf32@8\tsum\t11.5' ]
+    run -0 gpuhist reduce sum --record 16 -f i32@12 --by f32@8:round.0 --invalid ignore -q rows
+    [ "$output" = $'0\t7\n2\t7\n9\t8' ]
+    run -0 gpuhist count --all --record 16 -f i32@12 --where 'f64@0:round.2>0.3' --invalid ignore -q rows
+    [ "$output" = 2 ]
+    refused 2 "values of f64 are rounded: try --decimals round.6 (see" uniq -t f64 in
+    refused 2 "f64@0 of f64 are rounded: try 'f64@0:round.6' (see" uniq --record 16 -f f64@0:.2 rows
+    refused 2 "round.N is of text and of floats (-t f16, bf16, f32, f64), not of i32" uniq --binary --decimals round.1 in
+    refused 2 "stalin-sort does not take floats" stalin-sort -t f64 --decimals round.1 in
+    if "$PYTHON" -c 'import numpy' 2>/dev/null; then
+        "$PYTHON" -c 'import numpy as np; np.save("a.npy", np.array([[1.5, 2], [0.25, 3]], ">f4"))'
+        [ "$(gpuhist reduce sum -f 1:round.1 a.npy)" = 1.7 ]
+        refused 2 "1 of f32 are rounded: try '1:round.6'" reduce sum -f 1 a.npy
+        [ "$(gpuhist uniq --save s -t f64 --decimals round.1 --invalid ignore -q in && gpuhist merge s)" = $'0.2\t1\n1.5\t1\n0.2\t1\n1.5\t1' ]
+    fi
+}
+
 refused() { # refused STATUS MESSAGE ARGUMENT...
     run --separate-stderr gpuhist "${@:3}"
     assert_failed "$1" "$2"

@@ -11,6 +11,7 @@ import collections
 import json
 import random
 import re
+import struct
 import subprocess
 import sys
 from decimal import ROUND_HALF_EVEN, Context, Decimal
@@ -118,8 +119,49 @@ def bounds(decimals):
     assert run("reduce", "sum", "--decimals", f"round.{decimals}", data=data)[1] == wanted
 
 
+FLOATS = {"f64": ("d", 64), "f32": ("f", 32), "f16": ("e", 16), "bf16": ("f", 16)}
+
+
+def draw_float(kind, decimals):
+    """Draws the bits of a float: halves and their neighbours, subnormals, any bits."""
+    form, bits = FLOATS[kind]
+    if random.randrange(3) == 0:
+        return random.getrandbits(bits)
+    half = Decimal(random.choice((1, -1)) * (2 * random.randrange(10 ** random.randrange(1, 8)) + 1)) / (2 * 10 ** decimals)
+    number = random.choice((float(half), random.randrange(4000) / 2 ** random.randrange(14), random.uniform(-10, 10), 0.0, -0.0))
+    try:
+        found = int.from_bytes(struct.pack("<" + form, number), "little") >> (16 if kind == "bf16" else 0)
+    except OverflowError:
+        found = 0
+    return (found + random.choice((0, 0, -1, 1))) % 2 ** bits if random.randrange(8) else random.randrange(64)
+
+
+def floats(kind, decimals):
+    """Rounds the exact value of binary floats."""
+    form, bits = FLOATS[kind]
+    drawn = [draw_float(kind, decimals) for _ in range(300)]
+    values = []
+    for word in drawn:
+        wide = word << 16 if kind == "bf16" else word
+        number = struct.unpack("<" + form, wide.to_bytes(struct.calcsize(form), "little"))[0]
+        value = None if number - number != 0 else int(EXACT.scaleb(Decimal(number), decimals).to_integral_value(ROUND_HALF_EVEN, EXACT))
+        values.append(value if value is not None and LEAST <= value < LIMIT else None)
+    order = random.choice(("", "le", "be"))
+    data = b"".join(word.to_bytes(bits // 8, "big" if order == "be" else "little") for word in drawn)
+    command = ["-t", kind + order, "--decimals", f"round.{decimals}"]
+    if random.randrange(2):
+        data = b"".join(b"x" + data[i:i + bits // 8] for i in range(0, len(data), bits // 8))
+        command = ["--record", str(bits // 8 + 1), "-f", f"{kind}{order}@1:round.{decimals}"]
+    done = subprocess.run([GPUHIST, "uniq", *command, "--invalid", "warn"], input=data, capture_output=True, check=False)
+    assert done.stdout.decode() == table([value for value in values if value is not None], decimals), (SEED, command, done.stderr)
+    invalid = values.count(None)
+    assert (f"note: {invalid} number" in done.stderr.decode()) == (invalid > 0), (SEED, command, done.stderr)
+
+
 def main():
     for decimals in range(19):
+        for kind in FLOATS:
+            floats(kind, decimals)
         compare("round", decimals)
         compare("round", decimals)
         compare("fixed", decimals)

@@ -192,7 +192,8 @@ static enum status options_set(struct options *options, const struct options_row
         if (!element_parse(value, &options->element))
             return options_fail_type(value, failure);
         options->has_type = true;
-        options->has_order = strlen(value) > strlen(options->element.name);
+        options->has_order =
+            options->element.real != REAL_NONE || strlen(value) > strlen(options->element.name);
         break;
     case OPTIONS_GPUS:
         is_valid = options_parse_gpus(value, options);

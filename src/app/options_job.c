@@ -60,17 +60,22 @@ static enum status options_make_column(const struct options *options, const stru
         }
         column->element.decimals = from->decimals;
         column->element.kind = kind_id_of(from->kind);
+        if (has_default && column->element.real != REAL_NONE) {
+            column->element.decimals = options->decimals;
+            column->element.kind = kind_id_of(options_default_kind(options));
+        }
         if (is_value && from->width.units > 0)
             return status_fail(failure, STATUS_USAGE,
                                "--record: %s '%s' cannot have a width; use --width", option,
                                from->typed);
         if (options->record_bytes == 0 ||
-            (options->record_bytes >= column->element.bytes &&
-             column->offset <= options->record_bytes - column->element.bytes))
+            (options->record_bytes >= element_stored_bytes(&column->element) &&
+             column->offset <= options->record_bytes - element_stored_bytes(&column->element)))
             return STATUS_OK;
         return status_fail(failure, STATUS_USAGE,
                            "%s: %s at byte %llu does not fit in a --record of %llu bytes",
-                           from->element.bytes > 0 ? option : "--offset", column->element.name,
+                           from->element.bytes > 0 ? option : "--offset",
+                           element_stored_name(&column->element),
                            (unsigned long long)column->offset,
                            (unsigned long long)options->record_bytes);
     }
@@ -360,6 +365,10 @@ static enum status options_make_columns(const struct options *options, size_t va
     if (options->record_bytes > 0 && !job->is_text &&
         (options->record_bytes > job->columns[0].element.bytes || job_has_rows(job)))
         job->record_bytes = options->record_bytes;
+    if (job_has_reals(job)) /* they are read as those of records */
+        job->record_bytes = options->record_bytes > 0
+                                ? options->record_bytes
+                                : element_stored_bytes(&job->columns[0].element);
     job->row_scanner = options->row_scanner;
     job->wanted = options->wanted;
     job->element = job->columns[0].element;
@@ -761,7 +770,8 @@ enum status options_check(const struct options *options, enum options_input *inp
         options->text || options->row_scanner != ROW_LINES ||
         options->delimiter != TEXT_NO_DELIMITER || options->csv || options->header_lines > 0 ||
         options->comment >= 0 || options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
-        (options->has_decimals && !kind_is_number(options->field.list[0].kind, true));
+        (options->has_decimals && !options->is_rounded && options->element.real == REAL_NONE &&
+         !kind_is_number(options->field.list[0].kind, true));
     const bool is_text = has_fields || has_text;
     const bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
     const bool has_range = options->range_text != NULL;
@@ -786,6 +796,7 @@ enum status options_check(const struct options *options, enum options_input *inp
         {first->element.bytes > 0 &&
              ((options->has_offset && options->record_offset != first->offset) ||
               (options->has_type && (options->element.type != first->element.type ||
+                                     options->element.real != first->element.real ||
                                      options->element.swapped != first->element.swapped))),
          "-f TYPE@OFFSET says another type or offset than --type and --offset"},
         {(options->bins > 0) + (options->width > 0) + options->has_log2 + options->log10 +
@@ -847,12 +858,14 @@ enum status options_adapt_array(const struct options *options, const struct npy 
                                              &adapted->where};
     static const char *const names[] = {"-f", "--weight", "--by", "--where"};
     const uint64_t columns = array->columns;
+    const size_t stored = element_stored_bytes(&array->element);
 
     *adapted = *options;
-    if (options->has_type && options->element.type != array->element.type)
+    if (options->has_type && (options->element.type != array->element.type ||
+                              options->element.real != array->element.real))
         return status_fail(failure, STATUS_DATA,
                            STATUS_NAME ": its NumPy array is of type %s, not of -t %s", name,
-                           array->type, options->element.name);
+                           array->type, element_stored_name(&options->element));
     adapted->element = array->element;
     adapted->has_type = true;
     const bool has_columns = options_has_fields(options);
@@ -869,7 +882,7 @@ enum status options_adapt_array(const struct options *options, const struct npy 
                            name);
     if (!has_columns && !(options->counts_rows && array->has_two))
         return STATUS_OK;
-    if (!array->is_column_major && columns > OPTIONS_RECORD_MAX / array->element.bytes)
+    if (!array->is_column_major && columns > OPTIONS_RECORD_MAX / stored)
         return status_fail(failure, STATUS_DATA,
                            STATUS_NAME ": the rows of its NumPy array are longer than 16 MiB",
                            name);
@@ -886,15 +899,15 @@ enum status options_adapt_array(const struct options *options, const struct npy 
                                    name, (unsigned long long)columns, (unsigned long long)columns,
                                    names[i], of->where);
             of->element = array->element;
-            of->offset = (number < 0 ? columns - from_end : from_end - 1) * array->element.bytes;
+            of->offset = (number < 0 ? columns - from_end : from_end - 1) * stored;
             of->field = 0;
         }
     }
     if (array->is_column_major) {
-        *column = options->counts_rows ? 0 : adapted->field.list[0].offset / array->element.bytes;
+        *column = options->counts_rows ? 0 : adapted->field.list[0].offset / stored;
         adapted->field.list[0].offset = 0;
     } else {
-        adapted->record_bytes = columns * array->element.bytes;
+        adapted->record_bytes = columns * stored;
     }
     return STATUS_OK;
 }

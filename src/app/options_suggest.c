@@ -653,12 +653,15 @@ enum status options_fail_type(const char *typed, struct failure *failure)
     struct element element;
     char meant[8];
 
-    if (strcmp(typed, "double") == 0 || strncmp(typed, "float", 5) == 0 ||
-        (*typed == 'f' && isdigit((unsigned char)typed[1])))
-        return status_fail(failure, STATUS_USAGE,
-                           "invalid --type '%s': values are integers; text such as 12.345 needs "
-                           "--decimals 3",
-                           typed);
+    if (strcmp(typed, "double") == 0 || strncmp(typed, "float", 5) == 0) {
+        const char *bits = typed[5] ? typed + 5 : "32";
+        snprintf(meant, sizeof meant, "f%.4s", strcmp(typed, "double") == 0 ? "64" : bits);
+        if (element_parse(meant, &element))
+            return status_fail(failure, STATUS_USAGE,
+                               "invalid --type '%s': did you mean %s? (of text such as 12.345, "
+                               "--decimals 3)",
+                               typed, meant);
+    }
     const char *delimiter = strcmp(typed, "\t") == 0 ? "\\t" : typed;
     if (strcmp(delimiter, "\\t") == 0 || (strlen(typed) == 1 && ispunct((unsigned char)*typed)))
         return status_fail(failure, STATUS_USAGE, "invalid --type '%s': did you mean -d '%s'?",
@@ -672,8 +675,9 @@ enum status options_fail_type(const char *typed, struct failure *failure)
             return status_fail(failure, STATUS_USAGE, "invalid --type '%s': did you mean %s?",
                                typed, meant);
     }
-    return options_fail_value("type", typed,
-                              "i8, u8, i16, u16, i32, u32, i64 or u64, with le or be", failure);
+    return options_fail_value(
+        "type", typed, "i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32 or f64, with le or be",
+        failure);
 }
 
 /*

@@ -252,7 +252,7 @@ const struct options_row options_rows[] = {
            "also save the state for merge (-: print it instead)", FILENAME(print.save))
 
     OPTION(INPUT, OPTIONS_READS_INPUT, 't', "type", "TYPE",
-           "i8 u8 i16 u16 i32 u32 i64 u64, plus le or be: u16be",
+           "i8 to u64, f16 bf16 f32 f64; plus le or be: u16be",
            .kind = OPTIONS_TYPE, .words = "{i,u}{8,16,32,64}{,le,be}", .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "binary", NULL,
            "the input is binary, of i32 unless -t is given", FLAG(binary, true))

@@ -3,6 +3,7 @@
 
 #include "app/run.h"
 
+#include "app/check_reals.h"
 #include "app/engines.h"
 #include "app/find_kinds.h"
 #include "app/merge.h"
@@ -146,6 +147,26 @@ static void run_note_guesses(const struct run *run)
                      times[KIND_TIME_GUESS_ZERO] == 1 ? " is" : "s are");
 }
 
+/* Reports on stderr binary floats that were skipped; fails if they are errors. */
+static enum status run_report_reals(const struct run *run, struct failure *failure)
+{
+    const struct options *options = run->options;
+    const unsigned long long count = atomic_load(&run->context.invalid_reals);
+    const unsigned long long first = atomic_load(&run->context.invalid_first);
+    const char *plural = count == 1 ? "" : "s";
+
+    if (count == 0)
+        return STATUS_OK;
+    if (options->invalid != INVALID_IGNORE || !options->quiet)
+        status_print("note: %llu number%s skipped, infinite, out of range or none, from byte %llu "
+                     "of the input on",
+                     count, plural, first);
+    return options->invalid != INVALID_FAIL
+               ? STATUS_OK
+               : status_fail(failure, STATUS_DATA, "%llu invalid number%s in the input", count,
+                             plural);
+}
+
 /*
  * Ends a run in which counting ended with status `counted`: prints the result, and then reports on
  * stderr values outside the bins and invalid tokens. If counting succeeded and printing fails,
@@ -188,7 +209,7 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
     if (!options->quiet)
         result_note(job, run->partial, &options->print, false);
     return job->is_text ? parse_errors_report(run->context.errors, options->quiet, failure)
-                        : STATUS_OK;
+                        : run_report_reals(run, failure);
 }
 
 /* The signal that asked for the end; 0: none. */
@@ -373,6 +394,9 @@ static enum status run_make_partial(struct run *run, struct failure *failure)
     struct context *context = &run->context;
 
     context->rows = (struct row_count){.sum = 0};
+    context->invalid = run->options->invalid;
+    context->invalid_reals = 0;
+    context->invalid_first = UINT64_MAX;
     if (job->is_text &&
         parse_errors_create(&context->errors, job, run->options->invalid, failure) != STATUS_OK)
         return failure->status;
@@ -433,6 +457,15 @@ static enum status run_attempts(struct run *run, struct failure *failure)
     return status;
 }
 
+/* Makes the format of the records of the input. */
+static void run_make_format(const struct run *run, struct record_format *format)
+{
+    options_make_format(run->options, &run->job, format);
+    format->has_arrays = run->has_arrays;
+    format->array = run->array;
+    format->array_column = run->array_column;
+}
+
 /*
  * Plans the memory of the run, the size of chunks and the parts of the job, with fewer threads if
  * there is too little for all; reads the source, which is open, and prints the result.
@@ -455,10 +488,7 @@ static enum status run_operation(struct run *run, struct failure *failure)
     struct record_format format;
     enum status status = STATUS_OK;
 
-    options_make_format(options, job, &format);
-    format.has_arrays = run->has_arrays;
-    format.array = run->array;
-    format.array_column = run->array_column;
+    run_make_format(run, &format);
     /*
      * Chunks may come in any order; but not for ordered operations, nor for binary input if a
      * result so far is shown before it is known that no file ends within an element. The length of
@@ -619,11 +649,17 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         (!is_early || source_sizes(run->source).files != SOURCE_SIZE_UNKNOWN) &&
         run_find_kinds(run, &reading, failure) != STATUS_OK)
         return failure->status;
-    const enum status status =
-        options_make(run->options, is_text, true, &run->context, &run->job, failure);
-    if (status != STATUS_OK || run->source)
-        return status;
-    return source_open(&run->source, options->names, options->name_count, &reading, failure);
+    if (options_make(run->options, is_text, true, &run->context, &run->job, failure) != STATUS_OK ||
+        (!run->source && source_open(&run->source, options->names, options->name_count, &reading,
+                                     failure) != STATUS_OK))
+        return failure->status;
+    struct record_format format;
+    run_make_format(run, &format);
+    if (!is_text && run->options->is_rounded && !job_has_reals(&run->job))
+        return status_fail(failure, STATUS_USAGE,
+                           "round.N is of text and of floats (-t f16, bf16, f32, f64), not of %s",
+                           run->job.element.name);
+    return is_text ? STATUS_OK : check_reals(&run->job, run->source, &format, failure);
 }
 
 enum status run_options(const struct options *options, bool *is_thread_left,

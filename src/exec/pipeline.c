@@ -214,12 +214,13 @@ static uint64_t pipeline_bytes_left(struct pipeline *pipeline)
     return size > bytes ? size - bytes : 0;
 }
 
-/* The number of elements that the workers have pulled, or of values found in text. */
+/* The number of elements that the workers have pulled and that are valid, or of values in text. */
 static uint64_t pipeline_elements(struct pipeline *pipeline)
 {
     const struct job *job = pipeline->task->job;
     return job->is_text ? parse_errors_values(job->context->errors)
-                        : pipeline_look(pipeline).counted / job_value_bytes(job);
+                        : pipeline_look(pipeline).counted / job_value_bytes(job) -
+                              atomic_load(&context_of(job)->invalid_reals);
 }
 
 void pipeline_write_engines(const struct pipeline *pipeline, char engines[PIPELINE_ENGINES_SIZE])

@@ -115,9 +115,11 @@ void first_block_advise_binary(const char *name, const void *data, size_t bytes,
     const bool has_upper = has_pairs && odd->is_sign != even->is_sign;
     /* The lower halves of doubles are all 0, or have random signs. */
     const bool may_be_double = even->is_zero || even->negatives > pairs / 8;
-    if ((may_be_double && first_block_is_float(block, bytes, 8)) ||
-        (!has_upper && first_block_is_float(block, bytes, 4)))
-        strcpy(advice, "it looks like floating-point numbers, which gpuhist does not read");
+    const bool is_double = may_be_double && first_block_is_float(block, bytes, 8);
+    if (is_double || (!has_upper && first_block_is_float(block, bytes, 4)))
+        snprintf(advice, FIRST_BLOCK_ADVICE_SIZE,
+                 "it looks like floating-point numbers: is it %s --decimals round.6?",
+                 is_double ? "-t f64" : "-t f32");
     else if (has_upper)
         snprintf(advice, FIRST_BLOCK_ADVICE_SIZE, "every second element is 0%s: is it %s?",
                  is_zero ? "" : " or -1", odd->is_sign ? "i64le (-t i64)" : "i64be (-t i64be)");

@@ -116,8 +116,8 @@ static bool npy_find_element(const struct npy_text *type, struct npy *npy)
     const char order = has_order ? *type->next : '=';
     const char *name = type->next + has_order;
 
-    if (type->end - name != 2 || (name[0] != 'i' && name[0] != 'u') || name[1] < '1' ||
-        name[1] > '8' || (order == '|' && name[1] != '1'))
+    if (type->end - name != 2 || !memchr("iuf", name[0], 3) || name[1] < '1' || name[1] > '8' ||
+        (order == '|' && name[1] != '1'))
         return false;
     const bool is_big = order == '>' || (order == '=' && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     snprintf(npy->type, sizeof npy->type, "%c%u%s", name[0], 8u * (unsigned)(name[1] - '0'),
@@ -183,7 +183,7 @@ static enum npy_result npy_read_literal(struct npy_text text, struct npy *npy,
         const size_t length = (size_t)(type.end - type.next);
         const bool is_cut = length > NPY_SHOWN;
         snprintf(reason, NPY_REASON_SIZE,
-                 "its NumPy array is of type %s%.*s%s%s, and only integers are read",
+                 "its NumPy array is of type %s%.*s%s%s, and only integers and floats are read",
                  is_list ? "" : "'", (int)(is_cut ? NPY_SHOWN : length), type.next,
                  is_cut ? "..." : "", is_list ? "" : "'");
         printable_mask(reason);
@@ -199,7 +199,8 @@ static enum npy_result npy_read_literal(struct npy_text text, struct npy *npy,
     npy->columns = lengths[1];
     npy->has_two = dimensions == 2;
     if (__builtin_mul_overflow(npy->rows, npy->columns, &npy->data_bytes) ||
-        __builtin_mul_overflow(npy->data_bytes, npy->element.bytes, &npy->data_bytes) ||
+        __builtin_mul_overflow(npy->data_bytes, element_stored_bytes(&npy->element),
+                               &npy->data_bytes) ||
         npy->data_bytes > INT64_MAX - NPY_HEADER_MAX || npy->columns > INT64_MAX / 8)
         return npy_fail(reason, "the shape of its NumPy array is larger than a file can be");
     npy->is_column_major = npy->is_column_major && npy->rows > 1 && npy->columns > 1;

@@ -459,7 +459,7 @@ static enum input_event reader_begin_array(struct reader *reader, struct input_p
     reader->has_begun = reader->has_array = true;
     reader->left = array.data_bytes;
     if (is_array && wanted->is_column_major) {
-        reader->left = array.rows * array.element.bytes;
+        reader->left = array.rows * element_stored_bytes(&array.element);
         reader->columns_before = reader->records->array_column * reader->left;
         reader->columns_after = array.data_bytes - reader->columns_before - reader->left;
     }

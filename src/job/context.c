@@ -59,3 +59,22 @@ enum status context_get_rows(const struct job *job, uint64_t *total, struct fail
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA, "the weights add up to more than 2^64 - 1");
 }
+
+enum status context_add_invalid_real(const struct job *job, double value, uint64_t position,
+                                     struct failure *failure)
+{
+    struct context *context = job->context;
+    uint64_t first = atomic_load(&context->invalid_first);
+
+    if (context->invalid == INVALID_ABORT)
+        return status_fail_at(failure, position, STATUS_DATA,
+                              "the number %.17g at byte %llu of the input is %s", value,
+                              (unsigned long long)position,
+                              __builtin_isfinite(value) ? "out of range for the decimals"
+                                                        : "invalid");
+    atomic_fetch_add(&context->invalid_reals, 1);
+    while (position < first &&
+           !atomic_compare_exchange_weak(&context->invalid_first, &first, position))
+        continue;
+    return STATUS_OK;
+}

@@ -24,9 +24,12 @@ struct row_count {
 struct context {
     struct row_count rows;
     atomic_uint_least64_t guesses[KIND_TIME_GUESSES]; /* of the times that were read */
-    struct stage *stage;           /* after the input; not owned; NULL: nobody looks */
-    struct parse_errors *errors;   /* text: errors of parsing; owned by the run */
-    struct dictionary *dictionary; /* of columns of texts; owned by the run; NULL: none */
+    struct stage *stage;                 /* after the input; not owned; NULL: nobody looks */
+    struct parse_errors *errors;         /* text: errors of parsing; owned by the run */
+    enum invalid_policy invalid;         /* binary floats that are no numbers, or out of range: */
+    atomic_uint_least64_t invalid_reals; /* how many there were, unless they end the run, */
+    atomic_uint_least64_t invalid_first; /* and where the first of them begins in the stream */
+    struct dictionary *dictionary;       /* of columns of texts; owned by the run; NULL: none */
     /* Memory (memory_plan.h); 0: the least, and for counter_bytes what is fastest. */
     uint64_t dictionary_bytes; /* of the dictionary */
     uint64_t table_bytes;      /* of each value column, for counts by value or group, and texts */
@@ -47,6 +50,13 @@ void context_add_rows(const struct job *job, const uint64_t *weights, size_t n);
 
 /* Adds to the guesses of the context, and clears those that it adds. Thread-safe. */
 void context_add_guesses(const struct job *job, struct kind_guesses *guesses);
+
+/*
+ * Adds a binary float at a position of the stream that is no number, or out of range. With
+ * INVALID_ABORT it fails with STATUS_DATA instead, and that position. Thread-safe.
+ */
+enum status context_add_invalid_real(const struct job *job, double value, uint64_t position,
+                                     struct failure *failure);
 
 /* Notes in the context that a row met so many conditions. Thread-safe. */
 void context_note_met(const struct job *job, size_t met);

@@ -11,17 +11,48 @@ static const struct element element_rows[ELEMENT_TYPE_COUNT] = {
 #undef ELEMENT_ROW
 };
 
+static const char *const element_reals[] = {
+#define ELEMENT_REAL_NAME(id, name, bytes) [REAL_##id] = #name,
+    REAL_FORMATS(ELEMENT_REAL_NAME)
+#undef ELEMENT_REAL_NAME
+};
+
+const char *element_stored_name(const struct element *element)
+{
+    return element->real != REAL_NONE ? element_reals[element->real] : element->name;
+}
+
+/* Reads what follows the name of a type: le, be or nothing. Returns false if it is none of them. */
+static bool element_parse_order(const char *order, bool *is_swapped)
+{
+    const bool big_endian = strcmp(order, "be") == 0;
+
+    *is_swapped = big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    return big_endian || *order == '\0' || strcmp(order, "le") == 0;
+}
+
 bool element_parse(const char *text, struct element *element)
 {
+    bool is_swapped;
+
+    for (size_t i = REAL_NONE + 1; i < sizeof element_reals / sizeof *element_reals; i++) {
+        const size_t length = strlen(element_reals[i]);
+        if (strncmp(text, element_reals[i], length) != 0 ||
+            !element_parse_order(text + length, &is_swapped))
+            continue;
+        *element = element_rows[ELEMENT_I64];
+        element->real = (enum real_format)i;
+        element->is_real_swapped = is_swapped;
+        return true;
+    }
     for (size_t i = 0; i < ELEMENT_TYPE_COUNT; i++) {
         size_t length = strlen(element_rows[i].name);
         if (strncmp(text, element_rows[i].name, length) != 0)
             continue;
-        bool big_endian = strcmp(text + length, "be") == 0;
-        if (!big_endian && text[length] != '\0' && strcmp(text + length, "le") != 0)
+        if (!element_parse_order(text + length, &is_swapped))
             continue;
         *element = element_rows[i];
-        element->swapped = big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        element->swapped = is_swapped;
         return true;
     }
     return false;

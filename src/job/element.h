@@ -11,6 +11,7 @@
 #define GPUHIST_ELEMENT_H
 
 #include "base/kind_ip.h"
+#include "base/real.h"
 #include "job/kind.h"
 
 #include <stdbool.h>
@@ -46,6 +47,8 @@ struct element {
     enum kind_id kind;
     struct kind_ip_prefix prefix;      /* addresses: what is written of them */
     const struct kind_time_zone *zone; /* times: whose clocks they are of; NULL: UTC; not owned */
+    enum real_format real;             /* binary: what is stored, of which elements are rounded */
+    bool is_real_swapped;              /* in the byte order that is opposite to this machine's */
 };
 
 /*
@@ -80,6 +83,20 @@ static inline bool element_is_text(const struct element *element)
     return kind_rows[element->kind].has_dictionary;
 }
 
+/* Returns the bytes of a value in binary input. Pure. */
+static inline size_t element_stored_bytes(const struct element *element)
+{
+    static const unsigned char bytes[] = {
+#define ELEMENT_REAL_BYTES(id, name, size) [REAL_##id] = size,
+        REAL_FORMATS(ELEMENT_REAL_BYTES)
+#undef ELEMENT_REAL_BYTES
+    };
+    return element->real != REAL_NONE ? bytes[element->real] : element->bytes;
+}
+
+/* Returns the name of the type in binary input. Pure. */
+const char *element_stored_name(const struct element *element);
+
 /* Whether values have an order alone, and no arithmetic: addresses and texts. Pure. */
 static inline bool element_is_name(const struct element *element)
 {
@@ -87,8 +104,8 @@ static inline bool element_is_name(const struct element *element)
 }
 
 /*
- * Parses a type: i8 to u64, optionally followed by le or be (default: little endian). Returns false
- * if `text` is not a type.
+ * Parses a type: i8 to u64, f16, bf16, f32 or f64, optionally followed by le or be (default: little
+ * endian). Elements of floats are i64. Returns false if `text` is not a type.
  */
 bool element_parse(const char *text, struct element *element);
 

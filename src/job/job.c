@@ -41,6 +41,15 @@ const char *job_column_option(const struct job *job, size_t column)
                                                 : "--where";
 }
 
+bool job_has_reals(const struct job *job)
+{
+    bool has_reals = false;
+
+    for (size_t i = 0; i < job_column_count(job); i++)
+        has_reals = has_reals || (!job->is_text && job->columns[i].element.real != REAL_NONE);
+    return has_reals;
+}
+
 bool job_has_texts(const struct job *job)
 {
     bool has_texts = false;

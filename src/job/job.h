@@ -159,6 +159,9 @@ static inline size_t job_value_bytes(const struct job *job)
     return job->record_bytes > 0 ? job->record_bytes : job->element.bytes;
 }
 
+/* Returns whether a column is of binary floats. Pure. */
+bool job_has_reals(const struct job *job);
+
 /* Return the index of the column of weights, and of the first group, condition, and past all. */
 static inline size_t job_weight_column(const struct job *job)
 {
