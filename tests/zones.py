@@ -167,6 +167,14 @@ def compare(program, rng, name, zone, options, many):
         key = rng.choice(sorted(counts))
         text = run(program, ["count", "--all", "--where", f"{kind}={shown[key]}", *env], data)
         assert int(text) == counts[key], (name, kind, shown[key], text, counts[key])
+    width = rng.choice((*DATES[:-1], "2h", "6h", "36h"))  # with the empty ones, between instants that are not far apart
+    limit = (2 if width.endswith("h") else 50) * 86400
+    some = [at for at in instants if abs(at - instants[0]) < limit]
+    found = [bucket(zone, width, at) for at in some]
+    every = sorted({bucket(zone, width, at) for at in range(min(some), max(some), 3600)} | set(found))
+    text = run(program, ["uniq", "--zeros", "-f", f"1:time/{width}", *env], "".join(write(at, 0) + "\n" for at in some).encode())
+    wanted = "".join(f"{write_in(zone, key, 0)}\t{found.count(key)}\n" for key in every)
+    assert text == wanted, (name, width, text, wanted)
     local = rng.choice(instants) + rng.randrange(-90000, 90000)
     bound = zone.first(local)
     text = run(program, ["count", "--all", "--where", f"1:time>={write(local, 0)[:-1]}", *env], data)

@@ -104,3 +104,20 @@ int64_t kind_time_bucket_floor_in(const struct kind_time_bucket *bucket,
         return begin;
     return INT64_MIN;
 }
+
+int64_t kind_time_bucket_next(const struct kind_time_bucket *bucket,
+                              const struct kind_time_zone *zone, int64_t value)
+{
+    const int64_t hour = 3600 * (int64_t)decimal_power(bucket->digits);
+    int64_t step = bucket->months > 0 ? bucket->months * 31 * 24 * hour : bucket->width;
+    int64_t begin = value;
+
+    /* It is at most a bucket away, and some hours where clocks are put back in between. */
+    for (int64_t next = value; begin <= value; step = step < hour ? step : hour) {
+        if (__builtin_add_overflow(next, step, &next))
+            return INT64_MAX;
+        begin = zone ? kind_time_bucket_floor_in(bucket, zone, next)
+                     : kind_time_bucket_floor(bucket, next);
+    }
+    return begin;
+}

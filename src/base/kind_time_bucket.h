@@ -124,4 +124,11 @@ HOST_DEVICE_INLINE int64_t kind_time_bucket_floor(const struct kind_time_bucket 
 int64_t kind_time_bucket_floor_in(const struct kind_time_bucket *bucket,
                                   const struct kind_time_zone *zone, int64_t value);
 
+/*
+ * Returns where the bucket after the one that begins at a value begins, in a zone or in UTC (NULL).
+ * It is none of a cycle. INT64_MAX: there is none that 64 bits hold.
+ */
+int64_t kind_time_bucket_next(const struct kind_time_bucket *bucket,
+                              const struct kind_time_zone *zone, int64_t value);
+
 #endif

@@ -32,6 +32,15 @@
 
 #define KIND_TIME_ZONE_HEADER_BYTES 44
 
+/*
+ * Log2 of the seconds of a step, some 388 days, in which a few periods begin. From the first second
+ * that times have to the last there are so many steps. A look-up in 20,000 periods by halves took
+ * 40 ns more.
+ */
+#define KIND_TIME_ZONE_STEP_LOG2 25
+#define KIND_TIME_ZONE_STEPS \
+    (((KIND_TIME_LAST_SECOND - KIND_TIME_FIRST_SECOND) >> KIND_TIME_ZONE_STEP_LOG2) + 1)
+
 /* A time in which the clocks have one offset, up to the next one. */
 struct kind_time_zone_period {
     int64_t begin; /* an instant; of the first one INT64_MIN */
@@ -40,6 +49,7 @@ struct kind_time_zone_period {
 
 struct kind_time_zone {
     char name[KIND_TIME_ZONE_NAME_MAX + 1];
+    uint32_t steps[KIND_TIME_ZONE_STEPS]; /* the number of the period in which each begins */
     size_t count;
     struct kind_time_zone_period periods[]; /* [count], of different offsets */
 };
@@ -296,6 +306,19 @@ static bool kind_time_zone_read_block(struct kind_time_zone *zone, const unsigne
            (kind_time_zone_read_rule(footer, &rule) && kind_time_zone_add_rule(zone, &rule, last));
 }
 
+/* Stores in which period each step begins. */
+static void kind_time_zone_index(struct kind_time_zone *zone)
+{
+    uint32_t period = 0;
+
+    for (int64_t i = 0; i < KIND_TIME_ZONE_STEPS; i++) {
+        const int64_t begin = KIND_TIME_FIRST_SECOND + (i << KIND_TIME_ZONE_STEP_LOG2);
+        while (period + 1 < zone->count && zone->periods[period + 1].begin <= begin)
+            period++;
+        zone->steps[i] = period;
+    }
+}
+
 enum status kind_time_zone_parse(const char *name, const unsigned char *data, size_t bytes,
                                  struct kind_time_zone **zone, struct failure *failure)
 {
@@ -338,6 +361,7 @@ enum status kind_time_zone_parse(const char *name, const unsigned char *data, si
         free(made);
         return status_fail(failure, STATUS_DATA, "--tz %s: its file is damaged", name);
     }
+    kind_time_zone_index(made);
     *zone = made;
     return STATUS_OK;
 }
@@ -435,14 +459,16 @@ const char *kind_time_zone_name(const struct kind_time_zone *zone)
 /* The number of the period of an instant. */
 static size_t kind_time_zone_find(const struct kind_time_zone *zone, int64_t instant)
 {
-    const struct kind_time_zone_period *first = zone->periods;
+    size_t i = 0;
 
-    for (size_t n = zone->count; n > 1;) { /* it is among the n from `first` on */
-        const size_t half = n / 2;
-        first += first[half].begin <= instant ? half : 0;
-        n -= half;
+    if (instant >= KIND_TIME_FIRST_SECOND) {
+        const uint64_t step =
+            ((uint64_t)instant - (uint64_t)KIND_TIME_FIRST_SECOND) >> KIND_TIME_ZONE_STEP_LOG2;
+        i = zone->steps[step < KIND_TIME_ZONE_STEPS ? step : KIND_TIME_ZONE_STEPS - 1];
     }
-    return (size_t)(first - zone->periods);
+    while (i + 1 < zone->count && zone->periods[i + 1].begin <= instant)
+        i++;
+    return i;
 }
 
 int64_t kind_time_zone_offset(const struct kind_time_zone *zone, int64_t instant)

@@ -46,6 +46,11 @@ static void kind_format_number_width(char out[KIND_WIDTH_SIZE], const struct ele
     decimal_format_fixed(out + 1, width->units, element->decimals);
 }
 
+static __int128 kind_next_number(const struct column *column, __int128 value)
+{
+    return value + (column->width.units > 1 ? column->width.units : 1);
+}
+
 /* --- numbers with units ----------------------------------------------------------------------- */
 
 static bool kind_read_duration(const struct element *element, const char *text, size_t bytes,
@@ -181,6 +186,14 @@ static void kind_format_time_width(char out[KIND_WIDTH_SIZE], const struct eleme
                  (long long)(bucket->width / (bucket->phase > 0 ? week : second)));
 }
 
+static __int128 kind_next_time(const struct column *column, __int128 value)
+{
+    return column_has_bucket(column)
+               ? (__int128)kind_time_bucket_next(&column->width.bucket, column->element.zone,
+                                                 (int64_t)value)
+               : value + 1;
+}
+
 static bool kind_parse_cycle(const struct kind *kind, const char *text, size_t bytes,
                              unsigned decimals, struct kind_width *width)
 {
@@ -257,7 +270,8 @@ static bool kind_parse_unknown(const struct column *column, const struct kind_te
 
 #define KIND_OF_NUMBERS                                                                      \
     .words = 1, .scale = KIND_NUMBERS, .write = kind_write_number, .read = kind_read_number, \
-    .parse_width = kind_parse_number_width, .format_width = kind_format_number_width
+    .parse_width = kind_parse_number_width, .format_width = kind_format_number_width,        \
+    .next = kind_next_number
 
 #define KIND_OF_INTEGERS                                                             \
     KIND_OF_NUMBERS, .noun = "integer", .value = "an integer such as 500, -3 or 5M", \
@@ -276,7 +290,7 @@ static bool kind_parse_unknown(const struct column *column, const struct kind_te
 #define KIND_OF_UNITS                                                                              \
     .type = "i64", .words = 1, .notation = TEXT_OTHER, .scale = KIND_NUMBERS,                      \
     .parse = kind_parse_units, .write = kind_write_number, .parse_width = kind_parse_number_width, \
-    .format_width = kind_format_number_width, .hint = ""
+    .format_width = kind_format_number_width, .next = kind_next_number, .hint = ""
 
 #define KIND_OF_DURATIONS                                                                        \
     KIND_OF_UNITS,                                                                               \
@@ -301,14 +315,15 @@ static bool kind_parse_unknown(const struct column *column, const struct kind_te
             "(COLUMN:time.3)",                                                                 \
     .list = "times without blanks, such as 2026-11-21,2026-11-21T13:45:02",                    \
     .parse = kind_parse_time, .write = kind_write_time, .read = kind_read_time,                \
-    .parse_width = kind_parse_time_width, .format_width = kind_format_time_width
+    .parse_width = kind_parse_time_width, .format_width = kind_format_time_width,              \
+    .next = kind_next_time
 
 #define KIND_OF_CYCLES                                                                       \
     .words = 1, .type = "i64", .notation = TEXT_TIME, .scale = KIND_NUMBERS, .noun = "time", \
     .value = "a number such as 9 (days of the week are 1, Monday, to 7)", .hint = "",        \
     .pair = "two integers such as 9 and 17", .list = "integers such as 1,2,3",               \
     .parse = kind_parse_time, .write = kind_write_number, .read = kind_read_number,          \
-    .parse_width = kind_parse_cycle, .format_width = kind_format_cycle
+    .parse_width = kind_parse_cycle, .format_width = kind_format_cycle, .next = kind_next_number
 
 const struct kind kind_rows[KINDS + 1] = {
     [KIND_INT] = {.name = "int",

@@ -124,6 +124,12 @@ struct kind {
                         struct kind_width *width);
 
     /*
+     * Returns the value behind one that is floored to the width of its column, or behind any if it
+     * has none: where the next bucket begins. NULL: values have an order alone.
+     */
+    __int128 (*next)(const struct column *column, __int128 value);
+
+    /*
      * Writes a slash and a width as parse_width reads it, and a NUL; nothing if numbers or instants
      * are not floored. Texts of the same width give one. NULL: the kind has no widths.
      */

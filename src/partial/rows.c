@@ -33,19 +33,33 @@ size_t rows_read_counts(struct rows *rows, uint64_t *counts, size_t capacity)
     return n;
 }
 
+/* The number of the bin after that one: values have widths, too. */
+static __int128 rows_next_bin(const struct job *job, __int128 bin)
+{
+    const struct column *values = &job->columns[0];
+    const bool is_value = job->binning.bins == 0 && job->bin_width == 1;
+
+    return is_value ? kind_rows[values->element.kind].next(values, bin) : bin + 1;
+}
+
 static size_t rows_read_filled(struct rows *rows, struct rows_row *out, size_t capacity)
 {
     struct rows_fill *fill = &rows->fill;
     size_t n = 0;
 
-    for (; n < capacity && fill->bin <= fill->last; n++, fill->bin++) {
+    for (; n < capacity; n++) {
         if (fill->first == fill->count) {
             fill->count = fill->read(rows, fill->ahead, ROWS_AHEAD);
             fill->first = 0;
         }
-        out[n] = fill->make(rows, fill->bin, 0);
-        if (fill->first < fill->count && fill->ahead[fill->first].low == out[n].low)
-            out[n] = fill->ahead[fill->first++];
+        const bool has_row = fill->first < fill->count;
+        if (!has_row && fill->bin > fill->last)
+            break;
+        const struct rows_row empty = fill->make(rows, fill->bin, 0);
+        const bool is_empty = !has_row || fill->ahead[fill->first].low > empty.low;
+        out[n] = is_empty ? empty : fill->ahead[fill->first++];
+        if (out[n].low == empty.low)
+            fill->bin = rows_next_bin(rows->job, fill->bin);
     }
     return n;
 }
