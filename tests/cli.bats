@@ -200,7 +200,7 @@ same_as() {
             gpuhist $words | cmp expected -
         done
         case $operation in
-            reduce | count) grep -q 'tsv, csv, json, jsonl, markdown$' expected ;;
+            reduce | count) grep -q 'tsv, csv, json, jsonl, markdown, html$' expected ;;
             uniq | merge | histogram) grep -q '^ *of bins: raw, npy, gnuplot, svg$' expected ;;
         esac
         [ "$(grep -c svg expected)" = "$([[ $operation =~ ^(uniq|merge|histogram)$ ]] && echo 1 || echo 0)" ]

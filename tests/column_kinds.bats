@@ -47,10 +47,10 @@ load helpers
     assert_failed 2 "--weight 'ms:.1' can be of kind int or hex alone"
     for format in raw gnuplot; do
         run --separate-stderr gpuhist uniq --csv -f ms:.1 --by status --format $format in
-        assert_failed 2 "--by does not go with --format $format (tsv, csv, json, jsonl, markdown, svg, --plot)"
+        assert_failed 2 "--by does not go with --format $format (tsv, csv, json, jsonl, markdown, html, svg, --plot)"
         gpuhist uniq --csv -f ms:.1 --by status --save state -o /dev/null in
         run --separate-stderr gpuhist merge --format $format state
-        assert_failed 2 "--by does not go with --format $format (tsv, csv, json, jsonl, markdown, svg, --plot)"
+        assert_failed 2 "--by does not go with --format $format (tsv, csv, json, jsonl, markdown, html, svg, --plot)"
     done
     # widths of the only column
     run -0 gpuhist uniq -f 1:int/5 < <(printf '%s\n' -7 -1 7 5)
@@ -246,9 +246,9 @@ END
     refused 2 "uniq of addresses does not go with --quantiles (see" uniq -f 1:ip --quantiles 50
     refused 2 "uniq of texts does not go with --plot (--percent prints shares)" uniq -f 1:text --plot
     refused 2 "uniq of addresses does not go with --plot (--percent prints shares)" uniq -f 1:ip --plot
-    refused 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl, markdown)" uniq -f 1:text --format npy
-    refused 2 "uniq of texts does not go with --format svg (tsv, csv, json, jsonl, markdown)" uniq -f 1:text --format svg --zeros
-    refused 2 "uniq of addresses does not go with --format raw (tsv, csv, json, jsonl, markdown)" uniq -f 1:ip --format raw
+    refused 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl, markdown, html)" uniq -f 1:text --format npy
+    refused 2 "uniq of texts does not go with --format svg (tsv, csv, json, jsonl, markdown, html)" uniq -f 1:text --format svg --zeros
+    refused 2 "uniq of addresses does not go with --format raw (tsv, csv, json, jsonl, markdown, html)" uniq -f 1:ip --format raw
     gpuhist uniq -f 1:text --save texts -o /dev/null in
     gpuhist --width 1h -f 1:time --save times -o /dev/null <<<2026-01-01
     local option

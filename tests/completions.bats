@@ -108,7 +108,7 @@ options_of_specs() {
         done
     }
     offers 'i8 i8le i8be i16 i16le i16be i32 i32le i32be i64 i64le i64be u8 u8le u8be u16 u16le u16be u32 u32le u32be u64 u64le u64be' --type
-    offers 'tsv csv json jsonl markdown raw npy gnuplot svg' --format
+    offers 'tsv csv json jsonl markdown html raw npy gnuplot svg' --format
     offers 'auto cpu cuda' --engine
     offers 'abort fail warn ignore' --invalid
     offers 'report abort clamp ignore' --outside

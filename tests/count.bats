@@ -359,5 +359,5 @@ np.save("a", np.arange(7)); np.save("b", np.arange(12).reshape(4, 3)); np.save("
     run -0 gpuhist count --ge 2 --format csv < <(int32 1 2 3)
     [ "$output" = $'ge 2\n2' ]
     run --separate-stderr gpuhist count --ge 2 --format raw </dev/null
-    assert_failed 2 "--format raw does not go with count: tsv, csv, json, jsonl, markdown"
+    assert_failed 2 "--format raw does not go with count: tsv, csv, json, jsonl, markdown, html"
 }

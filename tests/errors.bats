@@ -143,7 +143,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         histogram --range=0:x => expected auto, or LO:HI, two integers
         uniq --sort desc => invalid --sort 'desc': expected bin, or count (the greatest first)
         uniq --sort -count => expected bin, or count (the greatest first)
-        histogram --format png => json, jsonl, markdown, raw, npy, gnuplot or svg (rsvg-convert makes png)
+        histogram --format png => json, jsonl, markdown, html, raw, npy, gnuplot or svg (rsvg-convert makes png)
         reduce rate => 'rate' is neither a reduction nor a file
         reduce rate,ratio => 'rate' is neither a reduction nor a file
         histogram --edges 0 => --edges needs at least two edges, such as 0,10,20

@@ -184,7 +184,7 @@ rows.astype(">i8").tofile("rows")'
         assert_failed 2 "option ${option%%=*} does not go with states of reduce"
     done
     run --separate-stderr gpuhist merge --format raw reduce.state
-    assert_failed 2 "--format raw does not go with reduce: tsv, csv, json, jsonl, markdown"
+    assert_failed 2 "--format raw does not go with reduce: tsv, csv, json, jsonl, markdown, html"
     run --separate-stderr gpuhist stalin-sort --save state a
     assert_failed 2 "option --save does not go with stalin-sort"
     [ ! -e state ]

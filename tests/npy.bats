@@ -198,11 +198,11 @@ assert (a["value"] == values).all() and (a["count"] == counts).all() and len(a) 
     run --separate-stderr gpuhist uniq --format npy -f 1 --by 2 <<<"1 2"
     assert_failed 2 "--by does not go with --format npy"
     run --separate-stderr gpuhist uniq --format npy -f 1:text <<<"a"
-    assert_failed 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl, markdown)"
+    assert_failed 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl, markdown, html)"
     for operation in "reduce sum" "count --ge 1"; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist $operation --format npy <<<"1 2"
-        assert_failed 2 "--format npy does not go with ${operation%% *}: tsv, csv, json, jsonl, markdown"
+        assert_failed 2 "--format npy does not go with ${operation%% *}: tsv, csv, json, jsonl, markdown, html"
     done
     gpuhist uniq -f 1 --by 2 --save by.state <<<"1 2" >/dev/null
     run --separate-stderr gpuhist merge --format npy by.state

@@ -252,7 +252,7 @@ print(len(a), a.sum(), a.min(), a.max(), np.bitwise_xor.reduce(a), sep="\n")' "$
     [ "$output" = $'by,count,svar,sum\n1,1,,1\n2,2,2,4' ]
     for format in raw gnuplot svg; do
         run --separate-stderr gpuhist reduce --format $format </dev/null
-        assert_failed 2 "--format $format does not go with reduce: tsv, csv, json, jsonl, markdown"
+        assert_failed 2 "--format $format does not go with reduce: tsv, csv, json, jsonl, markdown, html"
     done
     run --separate-stderr gpuhist stalin-sort --format json </dev/null
     assert_failed 2 "option --format does not go with stalin-sort"

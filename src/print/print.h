@@ -31,14 +31,15 @@ struct print_options {
     unsigned threads; /* the maximum number of threads that print; 0: all that help */
 
     const struct print_format *format; /* NULL: not given */
-    const char *value_name;            /* what the input calls the values; NULL: unknown */
-    bool header_out;                   /* tsv: names above the lines */
-    bool has_reports;                  /* there are several: each says its time */
-    const char *object;  /* what begins its objects (print_object_begin); NULL: a brace alone */
-    const char *column;  /* of several: whose values are printed; NULL: there is only one */
-    bool is_next_column; /* it is not the first */
-    const char *group;   /* of a group's rows: what begins each line; NULL: there are no groups */
-    size_t group_bytes;  /* of these; texts may have NUL */
+    char *const *words;     /* the command line behind the program's name, up to NULL; or NULL */
+    const char *value_name; /* what the input calls the values; NULL: unknown */
+    bool header_out;        /* tsv: names above the lines */
+    bool has_reports;       /* there are several: each says its time */
+    const char *object;     /* what begins its objects (print_object_begin); NULL: a brace alone */
+    const char *column;     /* of several: whose values are printed; NULL: there is only one */
+    bool is_next_column;    /* it is not the first */
+    const char *group;  /* of a group's rows: what begins each line; NULL: there are no groups */
+    size_t group_bytes; /* of these; texts may have NUL */
     bool is_next_group;
 
     /* histogram */
@@ -73,7 +74,7 @@ static inline const char *print_object_begin(const struct print_options *options
 }
 
 /* The formats of all results, after tsv, and those of bins alone, after raw; `LAST` is the last. */
-#define PRINT_FORMATS_OF_LINES(X)      X(csv) X(json) X(jsonl) X(markdown)
+#define PRINT_FORMATS_OF_LINES(X)      X(csv) X(json) X(jsonl) X(markdown) X(html)
 #define PRINT_FORMATS_OF_BINS(X, LAST) X(npy) X(gnuplot) LAST(svg)
 
 /* Their names in messages, and as words. */
