@@ -86,12 +86,16 @@ static inline bool element_is_text(const struct element *element)
 /* Returns the bytes of a value in binary input. Pure. */
 static inline size_t element_stored_bytes(const struct element *element)
 {
-    static const unsigned char bytes[] = {
-#define ELEMENT_REAL_BYTES(id, name, size) [REAL_##id] = size,
+    switch (element->real) {
+#define ELEMENT_REAL_BYTES(id, name, size) \
+    case REAL_##id:                        \
+        return size;
         REAL_FORMATS(ELEMENT_REAL_BYTES)
 #undef ELEMENT_REAL_BYTES
-    };
-    return element->real != REAL_NONE ? bytes[element->real] : element->bytes;
+    case REAL_NONE:
+        break;
+    }
+    return element->bytes;
 }
 
 /* Returns the name of the type in binary input. Pure. */
