@@ -146,6 +146,7 @@ static void write_escaped(const char *text, const char *characters)
 static void write_zsh_row(const struct options_row *row)
 {
     const bool is_repeated = row->kind == OPTIONS_PREDICATE || row->kind == OPTIONS_CONDITIONS ||
+                             row->kind == OPTIONS_OR ||
                              (row->kind == OPTIONS_COLUMNS && row->maximum > 1);
     const char *argument = row->argument ? row->argument : "";
     const char *takes = *argument == '\0' ? "" : *argument == '[' ? "=-" : "=";

@@ -72,14 +72,18 @@ def check_note():
     compare = {"=": lambda a, b: a == b, "<": lambda a, b: a < b, ">=": lambda a, b: a >= b, "!=": lambda a, b: a != b}
     conditions = [(draw.randrange(3), draw.choice([*compare]), draw.choice([0, 2, 3, 60, 500, 601]))
                   for _ in range(draw.randrange(1, 5))]
-    wanted = ""
-    left = rows
+    wanted = []
+    starts = [i == 0 or draw.randrange(3) == 0 for i in range(len(conditions))]
+    rest, left, has_note = rows, rows, False
     for i, (column, sign, value) in enumerate(conditions):
+        if starts[i]:
+            rest = rest if i == 0 else [row for row in rest if row not in left]
+            left, has_note = rest, False
         left = [row for row in left if compare[sign](row[column], value)]
-        if not left:
-            before = "that meets the conditions before it " if i else ""
-            wanted = f"gpuhist: note: no row {before}has NAME {sign} '{value}'\n"
-            break
+        if not left and not has_note:
+            has_note = True
+            before = "" if starts[i] else "that meets the conditions before it "
+            wanted.append((f"gpuhist: note: no {'other ' * any(starts[1:i + 1])}row {before}has ", column, f" {sign} '{value}'\n"))
     form = draw.choice(["text", "csv", "jsonl", "record"])
     names = {"text": ["1", "2", "3"], "csv": ["a", "b", "c"], "jsonl": [".a", ".b", ".c"],
              "record": ["i32@0", "i32@4", "i32@8"]}[form]
@@ -91,7 +95,8 @@ def check_note():
     else:
         lines = [("a", "b", "c")] * (form == "csv") + rows
         data = "".join(("," if form == "csv" else " ").join(map(str, row)) + "\n" for row in lines).encode()
-    where = [word for column, sign, value in conditions for word in ("--where", f"{names[column]}{sign}{value}")]
+    where = [word for i, (column, sign, value) in enumerate(conditions)
+             for word in (*["--or"] * (i > 0 and starts[i]), "--where", f"{names[column]}{sign}{value}")]
     command = draw.choice([["count", "--all"], ["reduce", "sum,count", "-f", names[1]],
                            ["reduce", "sum", "-f", ",".join(names[:2])], ["uniq", "-f", names[0]],
                            ["reduce", "count", "-f", names[0], "--by", names[2]]])
@@ -99,7 +104,7 @@ def check_note():
         command = ["count", "--all", "-f", names[0]]
     how = [*options, *where, "--threads", draw.choice("123"), "--chunk-size", draw.choice(["16", "64", "1M"])]
     done = subprocess.run([PROGRAM, *command, *how], input=data, capture_output=True, check=False)
-    wanted = wanted.replace("NAME", names[conditions[i][0]])
+    wanted = "".join(before + names[column] + after for before, column, after in wanted)
     same((done.returncode, done.stderr.decode()), (0, wanted), command, how, rows)
     done = subprocess.run([PROGRAM, *command, *how, "-q"], input=data, capture_output=True, check=False)
     same(done.stderr, b"", command, how, rows)
@@ -112,6 +117,8 @@ ADVICE = [  # what is typed, and what it asks of a row; None: no command is name
     ("s = 404-500", lambda k, s, ms: 404 <= s <= 500),
     ("s>=400 and ms>100", lambda k, s, ms: s >= 400 and ms > 100),
     ("s>=400 && ms>100 && ms<2000", lambda k, s, ms: s >= 400 and 100 < ms < 2000),
+    ("s=404 or s=500", lambda k, s, ms: s in (404, 500)),
+    ("s>=600 && ms<9||s=404 || ms>2500", lambda k, s, ms: (s >= 600 and ms < 9) or s == 404 or ms > 2500),
     ("ms>1e3", lambda k, s, ms: ms > 1000),
     ("ms<1.25E+3", lambda k, s, ms: ms < 1250),
     ("ms>=1,234", lambda k, s, ms: ms >= 1234),
@@ -126,7 +133,7 @@ ADVICE = [  # what is typed, and what it asks of a row; None: no command is name
     ("k=Do*", lambda k, s, ms: k.startswith("Do")),
     ("k=*mit*", lambda k, s, ms: "mit" in k),
     ("k=3f2a", lambda k, s, ms: k == "3f2a"),
-    ("ms>12ms", None), ("ms>100%", None), ("s!=5xx", None), ("s=404 or s=500", None),
+    ("ms>12ms", None), ("ms>100%", None), ("s!=5xx", None),
     ("s=>500", None), ("s=~5", None), ("k=*a*b*", None), ("s=5xx,404", None), ("s", None),
 ]
 

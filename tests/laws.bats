@@ -36,6 +36,22 @@ usage() {
     check sorted 1 50
 }
 
+@test "--or stands between conditions, and binds less than they do" {
+    usage "--or begins another alternative: it stands between a --where and another" count --or --where 1=1
+    usage "--or begins another alternative: it stands between a --where and another" count --where 1=1 --or
+    usage "--or begins another alternative: it stands between a --where and another" count --where 1=1 --or --or --where 1=1
+    # shellcheck disable=SC2046
+    usage "--where can be given at most 16 times" count --where 1=0 $(printf -- '--or --where 1=%d ' {1..16})
+    seq 0 99 >in
+    # shellcheck disable=SC2046
+    [ "$(gpuhist count --where 1=0 $(printf -- '--or --where 1=%d ' {1..15}) in)" = 16 ]
+    run -0 gpuhist reduce count,sum -f 1 --where '1<5' --or --where '1>=90' --where '1!=95' --threads 2 in
+    [ "$output" = $'count\t14\nsum\t860' ]
+    run -0 --separate-stderr gpuhist count --where '1>100' --or --where '1<5' --where 1=7 in
+    [ "$output" = 0 ]
+    [ "$stderr" = $'gpuhist: note: no row has 1 > \'100\'\ngpuhist: note: no other row that meets the conditions before it has 1 = \'7\'' ]
+}
+
 @test "--sort, --top and --min-count of groups that are none" {
     printf '1 5\n2 7\n' >in
     usage "--top of reduce needs --sort, such as --sort count" reduce sum -f 2 --by 1 --top 3
@@ -79,6 +95,7 @@ usage() {
     for bad in x 1,x 1,2x; do
         usage "invalid --where '9=$bad': '${bad#1,}' is not an integer such as" uniq -f 1 --where "9=$bad"
     done
+    # shellcheck disable=SC2046
     # shellcheck disable=SC2046
     usage "--where can be given at most 16 times" uniq -f 1 $(printf -- '--where 1=%d ' {1..17})
     usage "--where needs -f" uniq --where '2=5'

@@ -697,6 +697,8 @@ class Condition:
         blank = rng.choice(("", " "))
         self.text = f"{self.use.text}{blank}{self.relation}{blank}" + ",".join(texts)
 
+    is_alternative = False
+
     def options(self):
         return ["--where", self.text]
 
@@ -707,14 +709,17 @@ class Condition:
 
 
 def judge(conditions, row):
-    """Whether a row meets all conditions; None: a token of one is invalid before one fails, or the row is none."""
+    """Whether a row meets an alternative; None: a token is invalid that is read, or the row is none."""
     if conditions and conditions[0].use.table.is_broken(row):
         return None
-    for condition in conditions:
-        holds = condition.test(row)
-        if not holds:
-            return holds
-    return True
+    holds = True
+    for i, condition in enumerate(conditions):
+        if condition.is_alternative and holds:
+            return True
+        holds = condition.test(row) if holds or condition.is_alternative else False
+        if holds is None:
+            return None
+    return holds
 
 
 # --- commands ------------------------------------------------------------------------------------
@@ -898,11 +903,19 @@ def draw_weight(rng, table, rows, operation):
 def draw_conditions(rng, table, least, most):
     """Conditions, and garbage in rows that do not meet them."""
     conditions = [Condition(rng, table, table.rows) for _ in range(rng.randrange(least, most + 1))]
+    if most > 0 and rng.randrange(4) == 0:
+        conditions += [Condition(rng, table, table.rows) for _ in range(rng.randrange(3))]
+    for condition in conditions[1:]:
+        condition.is_alternative = rng.randrange(2) == 0
     return conditions
 
 
-def words_of(conditions):
-    return [word for condition in conditions for word in condition.options()]
+def words_of(conditions, more=()):
+    """The options of conditions, and of more in each alternative."""
+    words = []
+    for condition in conditions:
+        words += [*more, "--or"] * condition.is_alternative + condition.options()
+    return [*words, *more]
 
 
 # --- the laws ------------------------------------------------------------------------------------
@@ -917,13 +930,15 @@ def check_where(case):
     invalid = not table.is_binary and rng.randrange(4) == 0
     for row in table.rows:
         failing = next((i for i, condition in enumerate(conditions) if condition.test(row) is False), None)
+        if any(condition.is_alternative for condition in conditions):
+            failing = len(conditions) if judge(conditions, row) is False else None
         if failing is not None and rng.randrange(2):
             table.garble(row, {condition.use.index for condition in conditions[:failing + 1]})
         elif invalid and rng.randrange(10) == 0:
             tested = rng.choice(conditions).use
             garbage = rng.choice(GARBAGE[:4])
-            if tested.kind == "text" and tested.index in counted:
-                continue  # it may meet the condition, but is no value
+            if tested.index in counted and (tested.kind == "text" or any(other.is_alternative for other in conditions)):
+                continue  # the row may meet the conditions, but has no value
             if table.form == "json":
                 table.spoil(row) if rng.randrange(2) else table.garble(row, set(range(len(row.cells))) - {tested.index})
             else:
@@ -962,7 +977,6 @@ def check_by(case):
     use, options = draw_value(rng, table, table.rows, others)
     operation = draw_operation(rng, table, [use], table.rows, GROUPED)
     options += draw_weight(rng, table, table.rows, operation[0])
-    options += words_of(conditions)
     if "--top" in operation or "--min-count" in operation:
         options += rng.choice(([], ["--other"]))
     table.rows = [row for row in table.rows if all(group.key(row) is not None for group in groups)]
@@ -971,7 +985,7 @@ def check_by(case):
             table.garble(row, {condition.use.index for condition in conditions})
     table.write()
     keys = {tuple(group.key(row) for group in groups) for row in table.rows if judge(conditions, row)}
-    found, _ = case.run([*operation, *options, "--by", ",".join(group.text for group in groups)], table.rows)
+    found, _ = case.run([*operation, *options, *words_of(conditions), "--by", ",".join(group.text for group in groups)], table.rows)
     found_by = case.last
     some = set(rng.sample(sorted(keys), min(len(keys), 8)))
     lines = {}
@@ -990,7 +1004,7 @@ def check_by(case):
         if any(group.kind == "text" and not (is_value_of_text(value) and len(value) < 999) for value, group in zip(key, groups)):
             continue
         wheres = [word for group, value in zip(groups, key) for word in ("--where", f"{group.text}={group.write(value)}")]
-        wanted, _ = case.run([*operation, *options, *wheres], table.rows)
+        wanted, _ = case.run([*operation, *options, *words_of(conditions, wheres)], table.rows)
         wanted = wanted.decode("utf-8", "surrogateescape").split("\n")[:-1]
         if has_all:
             wanted = ["\t".join(line.split("\t")[-1] for line in wanted)]

@@ -90,6 +90,13 @@ static bool options_parse_gpus(const char *value, struct options *options)
     }
 }
 
+/* Fails because an --or is not between conditions. */
+static enum status options_fail_or(struct failure *failure)
+{
+    return status_fail(failure, STATUS_USAGE,
+                       "--or begins another alternative: it stands between a --where and another");
+}
+
 /* Appends a predicate to those before. */
 static enum status options_add_predicate(struct options *options, enum predicate_relation relation,
                                          const char *text, struct failure *failure)
@@ -181,7 +188,14 @@ static enum status options_set(struct options *options, const struct options_row
         if (options->where.count == OPTIONS_CONDITIONS_MAX)
             return status_fail(failure, STATUS_USAGE, "--%s can be given at most %d times",
                                row->name, OPTIONS_CONDITIONS_MAX);
+        options->conditions[options->where.count].is_alternative = options->ends_with_or;
         options->conditions[options->where.count++].typed = value;
+        options->ends_with_or = false;
+        break;
+    case OPTIONS_OR:
+        if (options->where.count == 0 || options->ends_with_or)
+            return options_fail_or(failure);
+        options->ends_with_or = true;
         break;
     case OPTIONS_CHARACTER:
         value = strcmp(value, "\\t") == 0 ? "\t" : value;
@@ -310,6 +324,8 @@ static enum status options_finish(struct options *options, struct failure *failu
     }
     if (options->has_decimals && options->base == OPTIONS_BASE_16)
         return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
+    if (options->ends_with_or)
+        return options_fail_or(failure);
     if (options_finish_columns(options, failure) != STATUS_OK)
         return failure->status;
     options->counts_rows = options->command->operation == OPERATION_COUNT &&

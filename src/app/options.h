@@ -84,8 +84,9 @@ struct options_columns {
 struct options_condition {
     const char *typed;
     enum predicate_relation relation;
-    const char *sign;  /* where the operator is in `typed` */
-    const char *value; /* a number; with = and != a list */
+    const char *sign;    /* where the operator is in `typed` */
+    const char *value;   /* a number; with = and != a list */
+    bool is_alternative; /* --or is before it */
 };
 #define OPTIONS_CONDITIONS_MAX 16
 
@@ -157,7 +158,8 @@ struct options {
     struct options_columns by;
     struct options_columns where;                                /* of the conditions */
     struct options_condition conditions[OPTIONS_CONDITIONS_MAX]; /* [where.count] */
-    bool names_only; /* columns are names, also those that are numbers */
+    bool ends_with_or; /* --or was given, and no --where after it */
+    bool names_only;   /* columns are names, also those that are numbers */
     const char *time_format_text;
     const char *zone_name;
     struct kind_time_zone *zone;         /* if it has a name, owned; else NULL */

@@ -361,6 +361,7 @@ static enum status options_make_columns(const struct options *options, size_t va
                                                                   : options->where.list[i].kind,
                                    with_files, &job->conditions[i], failure) != STATUS_OK)
             return failure->status;
+        job->conditions[i].is_alternative = options->conditions[i].is_alternative;
     }
     if (options->record_bytes > 0 && !job->is_text &&
         (options->record_bytes > job->columns[0].element.bytes || job_has_rows(job)))

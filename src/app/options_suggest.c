@@ -484,13 +484,13 @@ static bool options_rewrite_number(const char *text, char out[DECIMAL_SIZE])
 
 /*
  * Writes the conditions that are typed as one, "a>1 and b>2", each for itself. Returns false if it
- * is one. Alternatives are none.
+ * is one.
  */
 static bool options_divide_condition(const char *typed, char out[OPTIONS_ADVICE_SIZE])
 {
     static const char *const words[] = {" and ", " AND ", " && ", "&&", " or ", " OR ", "||"};
     const size_t first_or = 4;
-    int used = snprintf(out, OPTIONS_ADVICE_SIZE, " (repeat --where: --where '");
+    size_t used = (size_t)sprintf(out, " (repeat --where: --where '");
     bool is_divided = false;
 
     for (const char *next = typed; *next;) {
@@ -500,17 +500,15 @@ static bool options_divide_condition(const char *typed, char out[OPTIONS_ADVICE_
                 !strpbrk(next + strlen(words[i]), "=<>")))
             i++;
         if (i == sizeof words / sizeof *words) {
-            if (used + 3 < OPTIONS_ADVICE_SIZE)
-                used += sprintf(out + used, "%c", *next);
+            if (used + sizeof "')" < OPTIONS_ADVICE_SIZE)
+                out[used++] = *next;
             next++;
             continue;
         }
-        if (i >= first_or) {
-            strcpy(out, " (all conditions must hold: = with a list, as in 's=404,500', is one of "
-                        "several)");
-            return true;
-        }
-        used += snprintf(out + used, OPTIONS_ADVICE_SIZE - (size_t)used, "' --where '");
+        const char *between = i >= first_or ? "' --or --where '" : "' --where '";
+        if (used + strlen(between) + sizeof "')" > OPTIONS_ADVICE_SIZE)
+            return false;
+        used += (size_t)sprintf(out + used, "%s", between);
         next += strlen(words[i]);
         is_divided = true;
     }

@@ -159,6 +159,9 @@ const struct options_row options_rows[] = {
     OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "where", "CONDITION",
            "only rows with \"9>=500\", \"7:text=/\"; repeated: and",
            .kind = OPTIONS_CONDITIONS, .is_common = true)
+    OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "or", NULL,
+           "between --where: rows that meet those on one side",
+           .kind = OPTIONS_OR)
     OPTION(SELECTION, OPTIONS_WEIGHS, 0, "weight", "COLUMN",
            "instead of counting, add up field N|NAME, or u32@8",
            TARGET(COLUMNS, weight), .maximum = 1,

@@ -71,6 +71,7 @@ enum options_kind {
     OPTIONS_LIST,       /* likewise, integers, also in several lists, or @FILE */
     OPTIONS_COLUMNS,    /* struct options_columns, at most `maximum` */
     OPTIONS_CONDITIONS, /* appended to those before */
+    OPTIONS_OR,         /* the next condition begins another alternative */
     OPTIONS_CHARACTER,  /* int, a byte */
     OPTIONS_QUANTILES,  /* struct quantiles */
     OPTIONS_TYPE,       /* an element type; this and the next have targets of their own */

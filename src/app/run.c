@@ -69,14 +69,18 @@ struct run {
 };
 
 /*
- * Says which condition no row met: the first that none met of those that met the conditions before
- * it. Which others no row meets is not known, since they are not tested then.
+ * Says of each alternative which condition no row met: the first that none met of those that met
+ * the conditions before it, and no alternative before. Which others no row meets is not known,
+ * since they are not tested then.
  */
 static void run_note_conditions(const struct run *run)
 {
     const struct options *options = run->options;
     const struct job *job = &run->job;
-    const size_t met = atomic_load(&run->context.rows.met);
+    const uint64_t met = atomic_load(&run->context.rows.met);
+    bool is_any_met = job->condition_count == 0; /* an alternative */
+    bool is_met = true;                          /* all conditions of the alternative so far */
+    bool is_first = true;                        /* alternative */
     const bool is_listed = options->command->traits & OPTIONS_PRINTS_BINS || job->group_count > 0;
 
     for (size_t i = 0; i < job->condition_count; i++) {
@@ -87,9 +91,14 @@ static void run_note_conditions(const struct run *run)
         const char *value = condition->value;
         enum predicate_relation relation;
         const int sign = (int)options_find_operator(condition->sign, &relation);
-        if (i == met)
-            status_print("note: no row %shas %s %.*s '%s'%s",
-                         i > 0 ? "that meets the conditions before it " : "",
+        const bool begins = i == 0 || condition->is_alternative;
+        const bool was_met = is_met || begins;
+        is_first = is_first && !condition->is_alternative;
+        is_met = was_met && (met >> i & 1);
+        is_any_met |= is_met && (i + 1 == job->condition_count || condition[1].is_alternative);
+        if (was_met && !is_met)
+            status_print("note: no %srow %shas %s %.*s '%s'%s", is_first ? "" : "other ",
+                         !begins ? "that meets the conditions before it " : "",
                          options->where.list[i].where, sign, condition->sign, value,
                          is_text && is_list && strstr(value, ", ")
                              ? ", a list; a text with a comma is in double quotes"
@@ -100,8 +109,7 @@ static void run_note_conditions(const struct run *run)
                 "^= begins with, ~ a regular expression",
                 sign, condition->sign, value);
     }
-    if (met == job->condition_count && is_listed && !job->has_weights &&
-        atomic_load(&run->context.rows.sum) == 0)
+    if (is_any_met && is_listed && !job->has_weights && atomic_load(&run->context.rows.sum) == 0)
         status_print("note: no row with a value meets --where");
 }
 

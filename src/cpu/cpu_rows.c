@@ -199,8 +199,6 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *local,
             several.capacity = rows->capacity - held;
             event = text_rows_parse(&several);
             held += several.count;
-            if (several.count > 0)
-                several.met = job->condition_count;
             if (several.status != STATUS_OK) {
                 *failure = several.failure;
                 return several.status;
@@ -395,30 +393,45 @@ static size_t cpu_rows_check_reals(const struct cpu_rows *rows, const char *reco
     return left;
 }
 
-/* Keeps of kept[0..n), indices of records, those that meet all conditions. Returns how many. */
+/* Stores in kept[0..n) the indices of records that meet an alternative. Returns how many do. */
 static size_t cpu_rows_select(struct cpu_rows *rows, const char *records, size_t n, uint16_t *kept,
                               struct cpu_rows_reals *reals)
 {
     const struct job *job = rows->job;
     const size_t first = job_condition_column(job);
     uint64_t *keys = rows->scratch;
+    enum { OPEN, MET, INVALID }; /* a record that meets no alternative so far, one, or is none */
+    uint8_t states[CPU_ROWS_KEYS] = {OPEN};
+    size_t left = 0;
 
-    for (size_t i = 0; i < n; i++)
-        kept[i] = (uint16_t)i;
-    size_t left = n;
-    for (size_t c = 0; c < job->condition_count; c++) {
+    for (size_t c = 0; c <= job->condition_count; c++) {
+        const bool is_end = c == job->condition_count;
+        if (c == 0 || is_end || job->conditions[c].is_alternative) {
+            for (size_t i = 0; c > 0 && i < left; i++)
+                states[kept[i]] = MET;
+            left = 0;
+            for (size_t i = 0; i < n; i++) {
+                kept[left] = (uint16_t)i;
+                left += states[i] == (is_end ? MET : OPEN);
+            }
+        }
+        if (is_end)
+            break;
         const struct column *column = &job->columns[first + c];
         const bool are_valid = cpu_rows_gather_keys(job, column, records, n, keys);
         const size_t before = left;
         left = 0;
         for (size_t i = 0; i < before; i++) {
-            kept[left] = kept[i];
-            left += (are_valid ||
-                     cpu_rows_check_real(job, column, records + kept[i] * job_value_bytes(job),
-                                         kept[i], reals)) &&
-                    predicate_holds(&job->conditions[c], keys[kept[i]]);
+            const uint16_t k = kept[i];
+            const bool is_valid =
+                are_valid ||
+                cpu_rows_check_real(job, column, records + k * job_value_bytes(job), k, reals);
+            if (!is_valid)
+                states[k] = INVALID;
+            kept[left] = k;
+            left += is_valid && predicate_holds(&job->conditions[c], keys[k]);
         }
-        context_note_met(job, left > 0 ? c + 1 : 0);
+        context_note_met(job, (uint64_t)(left > 0) << c);
     }
     return left;
 }

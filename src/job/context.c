@@ -44,12 +44,10 @@ void context_add_guesses(const struct job *job, struct kind_guesses *guesses)
     }
 }
 
-void context_note_met(const struct job *job, size_t met)
+void context_note_met(const struct job *job, uint64_t met)
 {
-    size_t most = atomic_load(&job->context->rows.met);
-
-    while (met > most && !atomic_compare_exchange_weak(&job->context->rows.met, &most, met))
-        continue;
+    if (met & ~atomic_load(&job->context->rows.met))
+        atomic_fetch_or(&job->context->rows.met, met);
 }
 
 enum status context_get_rows(const struct job *job, uint64_t *total, struct failure *failure)

@@ -17,7 +17,9 @@ struct stage;
 struct row_count {
     atomic_uint_least64_t sum; /* values of several columns, each as often as its weight says */
     atomic_bool is_too_large;  /* it would be 2^64 or more */
-    atomic_size_t met; /* conditions, from the first on, that one row met: the most of any row */
+    atomic_uint_least64_t
+        met; /* bit i: a row met condition i, tested after those before it in its
+                alternative, which it met, and after alternatives that it did not */
 };
 
 /* All of it is thread-safe, but the memory, which is planned before threads start. */
@@ -58,8 +60,8 @@ void context_add_guesses(const struct job *job, struct kind_guesses *guesses);
 enum status context_add_invalid_real(const struct job *job, double value, uint64_t position,
                                      struct failure *failure);
 
-/* Notes in the context that a row met so many conditions. Thread-safe. */
-void context_note_met(const struct job *job, size_t met);
+/* Notes in the context that rows met these conditions. Thread-safe. */
+void context_note_met(const struct job *job, uint64_t met);
 
 /*
  * Stores the sum. Fails with STATUS_DATA if it would be 2^64 or more; if not, no sum of some of the

@@ -125,7 +125,8 @@ struct job {
     struct job *singles;          /* several values: [value_count], the job of each alone; owned */
     bool has_weights;             /* how many times a value counts, 0 to 2^63 - 1 */
     size_t group_count;           /* a result for each combination of their keys */
-    size_t condition_count;       /* only rows that meet all of them count */
+    size_t condition_count;       /* only rows that meet all conditions of an alternative count; the
+                                     alternatives are tested in order, up to one that is met */
     size_t half_count;            /* columns behind these are only fields that others join */
     struct predicate *conditions; /* [condition_count], owned */
     bool is_text;                 /* text input; otherwise binary */

@@ -71,6 +71,7 @@ struct predicate {
     uint64_t set_digest; /* likewise, the digest of their keys in ascending order (digest.h) */
     const char *name;    /* the option's name: "ge" */
     const char *text;    /* its argument: "500"; NULL: none. Not owned */
+    bool is_alternative; /* of conditions: another alternative of them begins with it */
 };
 
 /*

@@ -47,14 +47,16 @@ struct text_rows_column {
     struct text_number_limits limits;
     uint64_t width;
     const struct column *of;
-    bool is_number;                    /* else it is of another kind, */
-    bool is_text;                      /* maybe text */
-    bool is_padded;                    /* blanks around its tokens are no part of them */
-    bool has_cells;                    /* its fields are cells (text_rules.h) */
-    bool has_tabs;                     /* vertical tabs are newlines (TEXT_ENDS_NUL_EXACT) */
-    size_t key_bytes;                  /* of the keys that are stored */
-    const struct predicate *condition; /* NULL: it is stored */
-    struct pattern *pattern;           /* of the condition, or NULL */
+    bool is_number;                           /* else it is of another kind, */
+    bool is_text;                             /* maybe text */
+    bool is_padded;                           /* blanks around its tokens are no part of them */
+    bool has_cells;                           /* its fields are cells (text_rules.h) */
+    bool has_tabs;                            /* vertical tabs are newlines (TEXT_ENDS_NUL_EXACT) */
+    size_t key_bytes;                         /* of the keys that are stored */
+    const struct predicate *condition;        /* NULL: it is stored */
+    struct pattern *pattern;                  /* of the condition, or NULL */
+    const struct text_rows_column *next;      /* of a condition: what is read if it is met, */
+    const struct text_rows_column *otherwise; /* and if not; NULL: the row does not count */
 };
 
 /* A call of the parser. */
@@ -134,6 +136,21 @@ static const struct text_rows_field *text_rows_wanted(const struct text_rows_cal
     return field;
 }
 
+/* Says what is read after each condition: the next one, the next alternative, or what is stored. */
+static void text_rows_link(struct text_rows_call *call, size_t conditions)
+{
+    const struct text_rows_column *otherwise = NULL;
+
+    for (size_t i = conditions; i-- > 0;) {
+        struct text_rows_column *column = &call->column[i];
+        const bool is_last = i + 1 == conditions || column[1].condition->is_alternative;
+        column->next = is_last ? &call->column[conditions] : column + 1;
+        column->otherwise = otherwise;
+        if (column->condition->is_alternative)
+            otherwise = column;
+    }
+}
+
 /* Prepares a call: the fields in order, each once, and the columns in the order of reading. */
 static void text_rows_prepare(struct text_rows_call *call, struct text_rows *rows)
 {
@@ -179,6 +196,7 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
                 text_rows_want(call, &rules);
         }
     }
+    text_rows_link(call, job->condition_count);
     for (size_t i = 0; i < count; i++) {
         struct text_rows_column *column = &call->column[i];
         const size_t half = column->of->half;
@@ -407,18 +425,6 @@ TEXT_INLINE bool text_rows_meets(const struct text_rows_column *column, const ui
     return predicate_holds(column->condition, key[0]);
 }
 
-/* Notes that a row met all conditions before a column that is not the first. */
-__attribute__((noinline)) static void text_rows_note_met(struct text_rows_call *call,
-                                                         const struct text_rows_column *column)
-{
-    const size_t before = (size_t)(column - call->column);
-    const size_t conditions = call->rows->job->condition_count;
-    const size_t met = before < conditions ? before : conditions;
-
-    if (met > call->rows->met)
-        call->rows->met = met;
-}
-
 /* Takes the columns of a line. Returns TEXT_END to go on with the next one. */
 TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
                                            struct text_rows_call *call, size_t line_end)
@@ -428,14 +434,13 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
     const struct text_rows_column *const end = call->column + call->columns;
     uint64_t lost = 0;
 
-    for (const struct text_rows_column *column = call->column; column < end; column++) {
+    for (const struct text_rows_column *column = call->column; column < end;) {
         uint64_t key[2];
         if (!text_rows_read(isa, is_quoted, call, column, line_end, key)) {
             lost |= (uint64_t)1 << column->index;
-            if (column > call->column)
-                text_rows_note_met(call, column);
             if (values == 1 || column->index >= values)
                 return TEXT_INVALID;
+            column++;
         } else if (__builtin_expect(rows->status != STATUS_OK, false)) {
             return TEXT_INVALID;
         } else if (!column->condition) {
@@ -444,9 +449,13 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
                 memcpy(to, key, sizeof key);
             else
                 element_store(to, key[0], column->key_bytes);
-        } else if (!text_rows_meets(column, key)) {
-            if (column > call->column)
-                text_rows_note_met(call, column);
+            column++;
+        } else if (text_rows_meets(column, key)) {
+            rows->met |= (uint64_t)1 << (column - call->column);
+            column = column->next;
+        } else if (column->otherwise) {
+            column = column->otherwise;
+        } else {
             return TEXT_END;
         }
     }

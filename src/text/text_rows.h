@@ -1,8 +1,9 @@
 /*
  * Rows of text: several columns of each line (job.h), and lines that must have a number of fields.
  *
- * A line that is not blank is a row, unless a condition does not hold for it. Conditions are tested
- * first, in their order; what a row that fails one holds in other columns is not looked at. A token
+ * A line that is not blank is a row, unless it meets no alternative of the conditions. Conditions
+ * are tested first, in their order, up to the first alternative that is met; what a row that meets
+ * none holds in other columns is not looked at. A token
  * that is not a value of its column is invalid: then the row counts only for the other value
  * columns, or if it is of a condition, the weight or a group, not at all. A line with wrong quotes
  * or another number of fields than its file's header is one invalid token of column 0.
@@ -51,10 +52,9 @@ struct text_rows {
     struct text_rows_scratch *scratch; /* of this thread */
     enum status status; /* not STATUS_OK: `texts` or a pattern has failed; the call ended early */
     struct failure failure;
-    size_t met;   /* conditions, from the first on, that one row met: the most of any row but those
-                     that a call stored, which met all; calls never lower it */
-    size_t count; /* rows that the last call stored */
-    struct kind_guesses guesses;                 /* calls add to it */
+    uint64_t met;                /* conditions that rows met (context.h); calls add to it */
+    size_t count;                /* rows that the last call stored */
+    struct kind_guesses guesses; /* calls add to it */
     struct text_token invalid[TEXT_COLUMNS_MAX]; /* after TEXT_INVALID: those of one row */
     size_t invalid_count;
 };
