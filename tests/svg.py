@@ -201,7 +201,7 @@ def test_many():
     values = sorted(dice.randrange(5_000_000) for _ in range(100_000))
     for binning in ["--bins", "5M"], ["uniq"]:
         picture = draw(binning, values)
-        expect_equal(picture.note, "each bar combines 5000 bins")
+        expect_equal(picture.note, "each bar combines 5000 values")
         # Bars of less than two pixels are one outline, and their tooltips lie above it unseen.
         paths = picture.root.find(SVG + "g").findall(SVG + "path")
         expect_equal((len(paths), picture.root.find(SVG + "g").get("class")), (1, "bars tips"))

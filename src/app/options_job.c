@@ -441,12 +441,22 @@ static enum status options_make_histogram(const struct options *options, bool wi
         free(edges);
         return status;
     }
+    const bool is_time = element_is_time(element);
+    const struct kind_time_bucket unit = column_time_unit(&job->columns[0]);
+    if (has_range && options->width == 0 && is_time)
+        return binning_init_times(&job->binning, element, &unit, low, high, BINNING_ROUND_BINS,
+                                  true, failure);
     if (has_range) /* without a width, one is chosen as for automatic bins */
         return binning_init_width(&job->binning, element, low, high,
                                   options->width > 0 ? options->width
                                                      : (__int128)binning_round_width(low, high),
                                   failure);
-    job->is_automatic = options->width == 0 && !job->needs_values;
+    const bool is_automatic = options->width == 0 && !job->needs_values;
+    job->is_automatic = is_automatic && !is_time;
+    if (is_automatic && is_time) {
+        job->range_bins = BINNING_ROUND_BINS;
+        job->has_round_range = true;
+    }
     if (!job->is_automatic)
         options_make_uniq(options, options->width > 0 ? (uint64_t)options->width : 1, job);
     return STATUS_OK;

@@ -179,9 +179,9 @@ char *options_write_line(const struct job *job)
     if (has_width) {
         decimal_format_fixed(width, job->bin_width, decimals);
         fprintf(line, " --width=%s", width);
-    } else if (job->range_bins > 0) {
+    } else if (job->range_bins > 0 && !job->has_round_range) {
         fprintf(line, " --bins=%llu --range=auto", (unsigned long long)job->range_bins);
-    } else if (operation == OPERATION_HISTOGRAM && !job->is_automatic) {
+    } else if (operation == OPERATION_HISTOGRAM && !job->is_automatic && !job->has_round_range) {
         options_append_binning(line, job);
         fprintf(line, " --outside=%s", outside[job->outside]);
     }

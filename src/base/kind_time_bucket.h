@@ -87,6 +87,36 @@ HOST_DEVICE_INLINE int64_t kind_time_cycle_find(enum kind_time_cycle cycle, int6
     return cycle == KIND_TIME_DAY_OF_MONTH ? date.day : date.month;
 }
 
+/* Whether there is one: a zero-initialised bucket is none. */
+static inline bool kind_time_bucket_exists(const struct kind_time_bucket *bucket)
+{
+    return bucket->width > 0 || bucket->months > 0;
+}
+
+/*
+ * Returns the number of the bucket of a value; the next bucket has the next number. And where the
+ * bucket of a number begins; of months within the years 1 to 10000.
+ */
+__int128 kind_time_bucket_number(const struct kind_time_bucket *bucket, __int128 value);
+__int128 kind_time_bucket_begin(const struct kind_time_bucket *bucket, __int128 number);
+
+/*
+ * Returns the next wider round bucket that consists of whole buckets `unit`, of which `bucket` is
+ * one or more: 1, 2, 5, 10, 15 or 30 s or m, 1, 2, 3, 6 or 12 h, 1 or 2 d, 1 w, 1 or 3 months, 1,
+ * 2, 5, 10, ... years; below a second 1, 2 or 5 times a power of ten. Where none of these consists
+ * of whole units, 1, 2, 5, 10, ... units.
+ */
+struct kind_time_bucket kind_time_bucket_widen(const struct kind_time_bucket *bucket,
+                                               const struct kind_time_bucket *unit);
+
+/*
+ * Writes how long a bucket is and a NUL, in the widest unit that it is a multiple of: 15m, 1w, 3mo
+ * or 0.5s. Returns the length.
+ */
+#define KIND_TIME_BUCKET_SIZE 48
+size_t kind_time_bucket_describe(char out[KIND_TIME_BUCKET_SIZE],
+                                 const struct kind_time_bucket *bucket);
+
 /* Returns where the bucket of a value begins, or its number in the cycle. */
 HOST_DEVICE_INLINE int64_t kind_time_bucket_floor(const struct kind_time_bucket *bucket,
                                                   int64_t value)

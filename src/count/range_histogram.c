@@ -6,14 +6,20 @@
 #include "job/binning_index.h"
 #include "partial/rows.h"
 
-enum status range_histogram_make_job(struct job *made, const struct job *job, __int128 low,
-                                     __int128 last, struct failure *failure)
+#include <stdlib.h>
+
+enum status range_histogram_make_job(struct job *made, const struct job *job, uint64_t bins,
+                                     __int128 low, __int128 last, struct failure *failure)
 {
     const unsigned __int128 integers = (unsigned __int128)(last - low) + 1;
-    const uint64_t bins = integers < job->range_bins ? (uint64_t)integers : job->range_bins;
+    const struct kind_time_bucket unit = column_time_unit(&job->columns[0]);
 
     *made = *job;
     made->operation = OPERATION_HISTOGRAM;
+    if (job->has_round_range)
+        return binning_init_times(&made->binning, &job->element, &unit, low, last + 1, bins, false,
+                                  failure);
+    bins = integers < bins ? (uint64_t)integers : bins;
     return binning_init(&made->binning, &job->element, low, last + 1, bins, failure);
 }
 
@@ -32,7 +38,8 @@ bool range_histogram_find_ends(struct rows values, __int128 *low, __int128 *last
 }
 
 enum status range_histogram_create(struct range_histogram *range, const struct job *job,
-                                   const struct rows *values, struct failure *failure)
+                                   uint64_t bins, const struct rows *values,
+                                   struct failure *failure)
 {
     const struct binning *binning = &range->job.binning;
     struct rows rows = *values;
@@ -45,7 +52,7 @@ enum status range_histogram_create(struct range_histogram *range, const struct j
     range->job.operation = OPERATION_HISTOGRAM;
     if (!range_histogram_find_ends(rows, &low, &last))
         return STATUS_OK;
-    if (range_histogram_make_job(&range->job, job, low, last, failure) != STATUS_OK)
+    if (range_histogram_make_job(&range->job, job, bins, low, last, failure) != STATUS_OK)
         return failure->status;
     range->histogram = histogram_create(&range->job, failure);
     if (!range->histogram)
@@ -62,6 +69,7 @@ enum status range_histogram_create(struct range_histogram *range, const struct j
 void range_histogram_destroy(struct range_histogram *range)
 {
     histogram_destroy(range->histogram);
+    free(range->job.binning.table); /* that of the values has none */
 }
 
 void range_histogram_rows_begin(struct rows *rows, const struct range_histogram *range,

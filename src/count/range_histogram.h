@@ -1,6 +1,7 @@
 /*
  * The bins of --range auto: those of a histogram from the least value to the greatest, fewer if
- * there are fewer integers. They are made of rows of single values (rows.h), once all are counted.
+ * there are fewer integers; and the automatic bins of times, at most so many, of a round width.
+ * They are made of rows of single values (rows.h), once all are counted.
  * Not thread-safe.
  */
 #ifndef GPUHIST_RANGE_HISTOGRAM_H
@@ -16,11 +17,12 @@ struct range_histogram {
 };
 
 /*
- * Makes the job of the bins of rows that have values `low` to `last`, for the values of `job`,
- * whose range_bins says how many. Fails with STATUS_USAGE if there cannot be so many.
+ * Makes the job of `bins` bins, or with has_round_range at most so many, of rows that have values
+ * `low` to `last`, for the values of `job`. Fails with STATUS_USAGE if there cannot be so many. The
+ * caller destroys its binning.
  */
-enum status range_histogram_make_job(struct job *made, const struct job *job, __int128 low,
-                                     __int128 last, struct failure *failure);
+enum status range_histogram_make_job(struct job *made, const struct job *job, uint64_t bins,
+                                     __int128 low, __int128 last, struct failure *failure);
 
 /*
  * Stores the least value and the greatest of rows, of which none has been read. Returns false, and
@@ -29,13 +31,14 @@ enum status range_histogram_make_job(struct job *made, const struct job *job, __
 bool range_histogram_find_ends(struct rows values, __int128 *low, __int128 *last);
 
 /*
- * Creates the bins of rows, of which none has been read. Fails with STATUS_DATA if there is no
+ * Creates so many bins of rows, of which none has been read. Fails with STATUS_DATA if there is no
  * memory. The caller destroys it, also after a failure. The job must outlive it.
  */
 enum status range_histogram_create(struct range_histogram *range, const struct job *job,
-                                   const struct rows *values, struct failure *failure);
+                                   uint64_t bins, const struct rows *values,
+                                   struct failure *failure);
 
-/* Frees the counts. A zero-initialised struct is allowed. */
+/* Frees the counts and the bins. A zero-initialised struct is allowed. */
 void range_histogram_destroy(struct range_histogram *range);
 
 /*

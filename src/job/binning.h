@@ -75,6 +75,15 @@ enum status binning_init_width(struct binning *binning, const struct element *el
                                __int128 high, __int128 width, struct failure *failure);
 
 /*
+ * Creates the bins of times over low <= value < high: the narrowest round ones that consist of
+ * whole units (kind_time_bucket_widen) and are at most `bins_max`. If `is_cut`, the first and the
+ * last one end at `low` and `high`; else they are whole. Otherwise as binning_init_edges.
+ */
+enum status binning_init_times(struct binning *binning, const struct element *element,
+                               const struct kind_time_bucket *unit, __int128 low, __int128 high,
+                               uint64_t bins_max, bool is_cut, struct failure *failure);
+
+/*
  * Creates `bins` bins of that width from `low`, a multiple of the width. The bins may extend beyond
  * 64 bits on either side. `bins` is 1 to BINNING_BINS_MAX and the width is not 0. Which of the two
  * outside bin numbers a value outside gets is undefined.

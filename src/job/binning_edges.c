@@ -153,6 +153,43 @@ enum status binning_init_edges(struct binning *binning, const struct element *el
     return STATUS_OK;
 }
 
+enum status binning_init_times(struct binning *binning, const struct element *element,
+                               const struct kind_time_bucket *unit, __int128 low, __int128 high,
+                               uint64_t bins_max, bool is_cut, struct failure *failure)
+{
+    struct kind_time_bucket bucket = *unit;
+    __int128 min;
+    __int128 limit;
+
+    if (low >= high)
+        return binning_init_width(binning, element, low, high, 1, failure);
+    while (kind_time_bucket_number(&bucket, high - 1) - kind_time_bucket_number(&bucket, low) >=
+           (__int128)bins_max)
+        bucket = kind_time_bucket_widen(&bucket, unit);
+    const __int128 first = kind_time_bucket_number(&bucket, low);
+    const __int128 last = kind_time_bucket_number(&bucket, high - 1);
+    binning_limits(element, &min, &limit);
+    if (!is_cut) {
+        low = kind_time_bucket_begin(&bucket, first);
+        high = kind_time_bucket_begin(&bucket, last + 1);
+        low = low < min ? min : low;
+        high = high > limit ? limit : high;
+    }
+    if (bucket.months == 0 && kind_time_bucket_begin(&bucket, first) == low)
+        return binning_init_width(binning, element, low, high, bucket.width, failure);
+    __int128 *edges = malloc(((size_t)bins_max + 1) * sizeof *edges);
+    size_t count = 0;
+    if (!edges)
+        return status_fail(failure, STATUS_DATA, "no memory for bins");
+    edges[count++] = low;
+    for (__int128 number = first + 1; number <= last; number++)
+        edges[count++] = kind_time_bucket_begin(&bucket, number);
+    edges[count++] = high;
+    const enum status status = binning_init_edges(binning, element, edges, count, failure);
+    free(edges);
+    return status;
+}
+
 enum status binning_init_parts(struct binning *binning, const struct element *element,
                                uint32_t parts, struct failure *failure)
 {

@@ -84,6 +84,14 @@ static inline bool column_has_bucket(const struct column *column)
     return kind_time_bucket_is_set(&column->width.bucket);
 }
 
+/* Returns what times are multiples of: their bucket, or a unit of their decimals. Pure. */
+static inline struct kind_time_bucket column_time_unit(const struct column *column)
+{
+    return kind_time_bucket_exists(&column->width.bucket)
+               ? column->width.bucket
+               : (struct kind_time_bucket){.digits = column->element.decimals, .width = 1};
+}
+
 /* Returns how many words of 64 bits a column's keys have. Pure. */
 static inline size_t column_words(const struct column *column)
 {
@@ -140,7 +148,9 @@ struct job {
     bool is_merged;                  /* histogram: of states, whose bins are given */
     uint64_t bin_width;              /* uniq: the width of every bin, 1 for values */
     uint64_t range_bins;             /* uniq: of its values, the result is a histogram with so many
-                                        bins from the least to the greatest; 0: it is not */
+                                        bins from the least to the greatest; 0: it is not; */
+    bool has_round_range;            /* these bins are of a round width of times, and at most so
+                                        many (binning_init_times) */
     bool any_order;                  /* uniq, reduce: the result may be in any order */
     uint64_t buffer_bytes;           /* memory for counts by value or group, and texts, that the
                                         user gives; 0: what the plan gives (memory_plan.h) */

@@ -44,37 +44,87 @@ bool axis_has_times(const struct axis *axis)
     return axis->element && element_is_time(axis->element);
 }
 
+/* Writes a time as 2026-11-21T13:45:02.250; returns where the T is. */
+static char *axis_format_time(char out[AXIS_LABEL_SIZE], const struct element *element,
+                              __int128 value)
+{
+    element_format(out, element, value);
+    char *zone = strchr(out, 'Z');
+    if (zone)
+        *zone = '\0';
+    return strchr(out, 'T');
+}
+
+void axis_times_add(struct axis_times *times, const struct element *element, __int128 value)
+{
+    char text[AXIS_LABEL_SIZE];
+    const char *time = axis_format_time(text, element, value);
+
+    times->has_fraction = times->has_fraction || strpbrk(time + strlen("T00:00:00"), "123456789");
+    times->has_second = times->has_second || times->has_fraction || memcmp(time + 7, "00", 2) != 0;
+    times->has_hour = times->has_hour || times->has_second || memcmp(time, "T00:00", 6) != 0;
+    times->has_day = times->has_day || times->has_hour || memcmp(time - 2, "01", 2) != 0;
+    times->has_month = times->has_month || times->has_day || memcmp(time - 5, "01", 2) != 0;
+}
+
+size_t axis_write_time(char out[AXIS_LABEL_SIZE], const struct axis_times *times,
+                       const struct element *element, __int128 value, bool has_date)
+{
+    char text[AXIS_LABEL_SIZE];
+    char *time = axis_format_time(text, element, value);
+
+    if (!times->has_hour) {
+        time[times->has_day ? 0 : times->has_month ? -3 : -6] = '\0';
+        strcpy(out, text);
+        return strlen(out);
+    }
+    *time = ' ';
+    if (!times->has_fraction)
+        time[strlen(times->has_second ? "T00:00:00" : "T00:00")] = '\0';
+    strcpy(out, has_date ? text : time + 1);
+    return strlen(out);
+}
+
+bool axis_has_new_date(const struct axis_times *times, const struct element *element,
+                       __int128 value, __int128 before)
+{
+    const __int128 day = (__int128)KIND_TIME_DAY * decimal_power(element->decimals);
+    return times->has_hour && binning_floor(value, day) != binning_floor(before, day);
+}
+
 void axis_label(char out[AXIS_LABEL_SIZE], const struct axis *axis, __int128 tick)
 {
-    if (axis_has_times(axis)) {
-        const __int128 minute = (__int128)60 * decimal_power(axis->element->decimals);
-        element_format(out, axis->element, tick);
-        char *time = strchr(out, 'T');
-        if (time && axis->step % minute == 0)
-            time[axis->step % (24 * 60 * minute) == 0 ? 0 : strlen("T00:00")] = '\0';
-        return;
-    }
-    axis_write(out, axis->element, tick, true);
+    if (axis_has_times(axis))
+        axis_write_time(out, &axis->times, axis->element, tick, false);
+    else
+        axis_write(out, axis->element, tick, true);
 }
 
 __int128 axis_ceiling(const struct axis *axis, __int128 value)
 {
-    return -binning_floor(-value, axis->step) * axis->step;
+    if (!axis_has_times(axis))
+        return -binning_floor(-value, axis->step) * axis->step;
+    const __int128 number = kind_time_bucket_number(&axis->ticks, value);
+    const __int128 begin = kind_time_bucket_begin(&axis->ticks, number);
+    return begin >= value ? begin : kind_time_bucket_begin(&axis->ticks, number + 1);
 }
 
-__int128 axis_next_step(const struct axis *axis)
+/* Makes the axis of times. */
+static struct axis axis_make_times(__int128 low, __int128 high, const struct element *element,
+                                   __int128 ticks_max)
 {
-    static const uint32_t seconds[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
-                                       600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
-    const __int128 second = (__int128)decimal_power(axis->element ? axis->element->decimals : 0);
+    const struct kind_time_bucket unit = {.digits = element->decimals, .width = 1};
+    struct axis axis = {.ticks = unit, .element = element};
+    __int128 ticks = 0; /* those after the first one that there can be */
 
-    if (!axis_has_times(axis) || axis->step < second)
-        return binning_next_round(axis->step);
-    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
-        if (seconds[i] * second > axis->step)
-            return seconds[i] * second;
-    }
-    return binning_next_round(axis->step / (86400 * second)) * 86400 * second;
+    while ((ticks = kind_time_bucket_number(&axis.ticks, high) -
+                    kind_time_bucket_number(&axis.ticks, low)) >= ticks_max &&
+           ticks > 1)
+        axis.ticks = kind_time_bucket_widen(&axis.ticks, &unit);
+    for (__int128 tick = axis_ceiling(&axis, low); tick <= high;
+         tick = axis_ceiling(&axis, tick + 1))
+        axis_times_add(&axis.times, element, tick);
+    return axis;
 }
 
 struct axis axis_make(__int128 low, __int128 high, const struct element *element, unsigned length,
@@ -83,7 +133,10 @@ struct axis axis_make(__int128 low, __int128 high, const struct element *element
     struct axis axis = {.step = 1, .element = element};
     char label[AXIS_LABEL_SIZE];
 
-    for (;; axis.step = axis_next_step(&axis)) {
+    if (axis_has_times(&axis))
+        return axis_make_times(low, high, element,
+                               length / (each + wide * (unsigned)strlen("2026-11-21")));
+    for (;; axis.step = binning_next_round(axis.step)) {
         /* The longest label is at one of the ends, or next to it. */
         const __int128 last = binning_floor(high, axis.step) * axis.step;
         const __int128 ticks[] = {axis_ceiling(&axis, low), last - axis.step, last};

@@ -5,6 +5,7 @@
 
 #include "job/binning_index.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool plot_is_even(const struct plot *plot)
@@ -12,13 +13,36 @@ bool plot_is_even(const struct plot *plot)
     return plot->survey.wide - plot->survey.narrow <= 1;
 }
 
+/* The width of bins of one width, an integer; else 0. */
+static __int128 plot_bin_width(const struct binning *binning)
+{
+    return binning->numerator == 1 ? (__int128)binning->divisor : 0;
+}
+
 struct plot_scale plot_scale_of(const struct job *job, __int128 unit)
 {
     const struct binning *binning = job->binning.bins > 0 ? &job->binning : NULL;
-    struct plot_scale scale = {.element = &job->element, .binning = binning, .unit = unit};
+    const struct element *element = &job->element;
+    struct plot_scale scale = {.element = element, .binning = binning, .unit = unit};
 
-    if (!binning)
+    if (element_is_time(element) && (!binning || plot_bin_width(binning) > 0)) {
+        const int64_t width = (int64_t)(binning              ? binning->divisor
+                                        : job->bin_width > 1 ? job->bin_width
+                                                             : 0);
+        scale.binning = NULL;
+        scale.whole = width > 0 ? (struct kind_time_bucket){element->decimals, width, 0, 0}
+                                : column_time_unit(&job->columns[0]);
+        if (binning)
+            scale.whole.phase = (int64_t)(binning_edge(binning, 0) -
+                                          binning_floor(binning_edge(binning, 0), width) * width);
+        scale.bucket = scale.whole;
         return scale;
+    }
+    if (!binning) {
+        if (unit == 1 && job->columns[0].width.units > 1)
+            scale.unit = job->columns[0].width.units;
+        return scale;
+    }
     const __int128 low = binning_edge(binning, 0);
     const __int128 width = binning_edge(binning, 1) - low;
     if (binning_is_of_powers(binning))
@@ -33,6 +57,8 @@ __int128 plot_scale_position(const struct plot_scale *scale, __int128 low)
 {
     const __int128 type_min = element_min(scale->element);
 
+    if (kind_time_bucket_exists(&scale->bucket))
+        return kind_time_bucket_number(&scale->bucket, low);
     if (!scale->binning)
         return binning_floor(low - scale->origin, scale->unit);
     return binning_index(scale->binning, scale->binning->form,
@@ -42,6 +68,8 @@ __int128 plot_scale_position(const struct plot_scale *scale, __int128 low)
 
 __int128 plot_scale_value(const struct plot_scale *scale, __int128 position)
 {
+    if (kind_time_bucket_exists(&scale->bucket))
+        return kind_time_bucket_begin(&scale->bucket, position);
     if (!scale->binning)
         return position * scale->unit + scale->origin;
     position += scale->origin;
@@ -50,20 +78,41 @@ __int128 plot_scale_value(const struct plot_scale *scale, __int128 position)
     return binning_edge(scale->binning, position < 0 ? 0 : (uint64_t)position);
 }
 
-uint64_t plot_scale_join(const struct plot_scale *scale, __int128 first, __int128 last,
-                         uint64_t max)
+uint64_t plot_scale_join(struct plot_scale *scale, __int128 *first, __int128 *last, uint64_t max)
 {
     uint64_t step = 1;
 
-    while (binning_floor(last, step) - binning_floor(first, step) >= (__int128)max)
-        step = plot_next_step(scale->binning, step);
+    while (kind_time_bucket_exists(&scale->bucket) && *last - *first >= (__int128)max) {
+        const __int128 low = plot_scale_value(scale, *first);
+        const __int128 high = plot_scale_value(scale, *last);
+        scale->bucket = kind_time_bucket_widen(&scale->bucket, &scale->whole);
+        *first = plot_scale_position(scale, low);
+        *last = plot_scale_position(scale, high);
+    }
+    while (binning_floor(*last, step) - binning_floor(*first, step) >= (__int128)max)
+        step = plot_scale_next_step(scale, step);
     return step;
 }
 
-uint64_t plot_next_step(const struct binning *binning, uint64_t step)
+/* A round width is near if it is at most so many times the one before. */
+#define PLOT_NEAR 10
+
+uint64_t plot_scale_next_step(const struct plot_scale *scale, uint64_t step)
 {
-    return binning && binning_is_of_powers(binning) ? 2 * step
-                                                    : (uint64_t)binning_next_round((__int128)step);
+    if (scale->binning && binning_is_of_powers(scale->binning))
+        return 2 * step;
+    const __int128 width = scale->binning ? plot_bin_width(scale->binning) : scale->unit;
+    const __int128 all = width * step;
+    __int128 next = 1;
+    while (next <= all && width > 0)
+        next = binning_next_round(next);
+    while (width > 0 && next <= PLOT_NEAR * all && next % width != 0)
+        next = binning_next_round(next);
+    if (width > 0 && next <= PLOT_NEAR * all)
+        return (uint64_t)(next / width);
+    for (next = 1; next <= (__int128)step;)
+        next = binning_next_round(next);
+    return (uint64_t)next;
 }
 
 /* Returns the next row without taking it; NULL if there is none. */
@@ -108,10 +157,11 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
     plot->scale = plot_scale_of(rows->job, survey->wide);
     plot->first = plot_scale_position(&plot->scale, survey->low);
     plot->last = plot_scale_position(&plot->scale, survey->last);
-    plot->has_groups = survey->rows > lines_max || !(rows->is_unit && rows->is_sparse);
+    plot->is_joined = survey->rows > lines_max;
+    plot->has_groups = plot->is_joined || !(rows->is_unit && rows->is_sparse);
     plot->run_max = PLOT_RUN_MAX;
-    if (survey->rows > lines_max) {
-        plot->per_group = plot_scale_join(&plot->scale, plot->first, plot->last, lines_max);
+    if (plot->is_joined) {
+        plot->per_group = plot_scale_join(&plot->scale, &plot->first, &plot->last, lines_max);
     } else if (plot->has_groups && plot->last - plot->first >= (__int128)lines_max) {
         plot->run_max = 1;
         plot->group = plot->first;
@@ -125,6 +175,16 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
     plot->group = binning_floor(plot->first, plot->per_group);
 }
 
+/* Where a row ends; of values in buckets, where their bucket does. */
+static __int128 plot_row_end(const struct plot *plot, const struct rows_row *row)
+{
+    const struct plot_scale *scale = &plot->scale;
+
+    if (!plot->rows.is_unit || !scale->element || scale->binning)
+        return row->high;
+    return plot_scale_value(scale, plot_scale_position(scale, row->low) + 1);
+}
+
 /* Groups are as wide as their bins, whichever of them are empty. */
 bool plot_next(struct plot *plot, struct plot_line *line)
 {
@@ -136,11 +196,11 @@ bool plot_next(struct plot *plot, struct plot_line *line)
     const __int128 group =
         plot->has_groups ? binning_floor(plot_scale_position(&plot->scale, row->low), per_group)
                          : plot->group;
-    if (!plot->has_groups || (group == plot->group && per_group == 1)) { /* the row alone */
+    if (!plot->has_groups || (group == plot->group && !plot->is_joined)) { /* the row alone */
         *line = (struct plot_line){
             .is_single = plot->rows.is_unit,
             .low = row->low,
-            .high = row->high,
+            .high = plot_row_end(plot, row),
             .count = row->count,
         };
         plot->used++;
@@ -156,12 +216,25 @@ bool plot_next(struct plot *plot, struct plot_line *line)
         .bins = (uint64_t)((next - plot->group) * per_group),
     };
     line->is_single = plot->rows.is_unit && line->high - line->low == 1;
+    if (line->low < 0 && plot->survey.low >= 0) /* a group of powers may have them, too */
+        line->low = 0;
     for (; group == plot->group && row && row->low < line->high; row = plot_peek(plot)) {
         line->count += row->count;
         plot->used++;
     }
     plot->group = next;
     return true;
+}
+
+size_t plot_describe_join(char out[PLOT_JOIN_SIZE], const struct plot *plot)
+{
+    *out = '\0';
+    if (!plot->is_joined)
+        return 0;
+    if (kind_time_bucket_exists(&plot->scale.bucket))
+        return kind_time_bucket_describe(out, &plot->scale.bucket);
+    return (size_t)sprintf(out, "%llu %s", (unsigned long long)plot->per_group,
+                           plot->rows.is_unit ? "values" : "bins");
 }
 
 void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line,

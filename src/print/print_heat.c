@@ -67,6 +67,22 @@ static void print_heat_add_position(struct print_heat_axis *axis, __int128 posit
     axis->known++;
 }
 
+/* Chooses where positions of groups begin, one of which has that value. */
+static void print_heat_align_groups(struct print_heat_axis *axis, const struct column *column,
+                                    __int128 value)
+{
+    struct plot_scale *scale = &axis->scale;
+
+    scale->origin = value - binning_floor(value, scale->unit) * scale->unit;
+    if (!element_is_time(scale->element))
+        return;
+    scale->whole = scale->bucket = column_time_unit(column);
+    if (!kind_time_bucket_exists(&column->width.bucket)) {
+        scale->bucket.width = (int64_t)scale->unit;
+        scale->bucket.phase = (int64_t)scale->origin;
+    }
+}
+
 /* The positions of groups are multiples of the greatest step that leads from each to the next. */
 static void print_heat_survey_groups(struct print_heat *heat)
 {
@@ -79,7 +95,7 @@ static void print_heat_survey_groups(struct print_heat *heat)
 
     *axis = (struct print_heat_axis){
         .scale.element = &column->element,
-        .is_unit = column->width.units <= 1,
+        .is_unit = column->width.units <= 1 && !kind_time_bucket_exists(&column->width.bucket),
     };
     for (uint64_t g = 0; g < groups->count; g++) {
         const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);
@@ -91,8 +107,8 @@ static void print_heat_survey_groups(struct print_heat *heat)
     for (uint64_t g = 0; g < groups->count; g++) {
         const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);
         if (g == 0)
-            axis->scale.origin = value - binning_floor(value, axis->scale.unit) * axis->scale.unit;
-        print_heat_add_position(axis, (value - axis->scale.origin) / axis->scale.unit);
+            print_heat_align_groups(axis, column, value);
+        print_heat_add_position(axis, plot_scale_position(&axis->scale, value));
     }
 }
 
@@ -106,7 +122,8 @@ static void print_heat_survey_bins(struct print_heat *heat)
 
     *axis = (struct print_heat_axis){
         .scale = plot_scale_of(job, heat->width),
-        .is_unit = binning ? binning_is_unit(binning) : heat->width == 1,
+        .is_unit = (binning ? binning_is_unit(binning) : heat->width == 1) &&
+                   !kind_time_bucket_exists(&job->columns[0].width.bucket),
     };
     for (uint64_t g = 0; g < heat->groups->count; g++) {
         struct rows rows;
@@ -126,6 +143,21 @@ static void print_heat_survey_bins(struct print_heat *heat)
     }
 }
 
+/* Divides an axis in cells of equally many positions, or of times in buckets. */
+static void print_heat_join(struct print_heat_axis *axis, size_t cells_max)
+{
+    axis->is_joined = axis->high - axis->low >= (__int128)cells_max;
+    axis->step = plot_scale_join(&axis->scale, &axis->low, &axis->high, cells_max);
+    axis->first = binning_floor(axis->low, axis->step);
+    axis->count = (size_t)(binning_floor(axis->high, axis->step) - axis->first + 1);
+}
+
+/* The first position of cell i. */
+static __int128 print_heat_start(const struct print_heat_axis *axis, size_t i)
+{
+    return axis->has_names ? axis->names[i] : (axis->first + (__int128)i) * (__int128)axis->step;
+}
+
 void print_heat_divide(struct print_heat_axis *axis, size_t cells_max)
 {
     axis->step = 1;
@@ -133,11 +165,11 @@ void print_heat_divide(struct print_heat_axis *axis, size_t cells_max)
     axis->has_names = axis->is_unit && axis->known <= PRINT_HEAT_NAMES_MAX &&
                       axis->known <= cells_max &&
                       axis->high - axis->low >= (__int128)axis->known * PRINT_HEAT_APART;
-    if (axis->has_names || axis->known == 0)
-        return;
-    axis->step = plot_scale_join(&axis->scale, axis->low, axis->high, cells_max);
-    axis->first = binning_floor(axis->low, axis->step);
-    axis->count = (size_t)(binning_floor(axis->high, axis->step) - axis->first + 1);
+    if (!axis->has_names && axis->known > 0)
+        print_heat_join(axis, cells_max);
+    for (size_t i = 0; element_is_time(axis->scale.element) && i < axis->count; i++)
+        axis_times_add(&axis->times, axis->scale.element,
+                       plot_scale_value(&axis->scale, print_heat_start(axis, i)));
 }
 
 /* The cell of a position. */
@@ -222,12 +254,6 @@ uint64_t print_heat_level_count(const struct print_heat *heat, unsigned level, u
     return low;
 }
 
-/* The first position of cell i. */
-static __int128 print_heat_start(const struct print_heat_axis *axis, size_t i)
-{
-    return axis->has_names ? axis->names[i] : (axis->first + (__int128)i) * (__int128)axis->step;
-}
-
 bool print_heat_is_single(const struct print_heat_axis *axis)
 {
     return axis->is_unit && axis->step == 1;
@@ -245,64 +271,107 @@ void print_heat_name(const struct print_heat_axis *axis, size_t i, char out[PRIN
     plot_name(out, &cell, axis->scale.element, axis->in_picture);
 }
 
-/* The values of the cells' sides, if they are not of bins that the job gives. */
-static struct axis print_heat_axis_of(const struct print_heat_axis *axis)
+/* The value at the beginning of cell i. */
+static __int128 print_heat_value(const struct print_heat_axis *axis, size_t i)
 {
-    const __int128 cell =
-        axis->has_names || axis->scale.binning ? 1 : axis->scale.unit * axis->step;
-
-    return (struct axis){.step = binning_common_divisor(cell, axis->scale.origin),
-                         .element = axis->scale.element};
+    return plot_scale_value(&axis->scale, print_heat_start(axis, i));
 }
 
-void print_heat_label(const struct print_heat_axis *axis, size_t i, char out[AXIS_LABEL_SIZE])
+void print_heat_label(const struct print_heat_axis *axis, const struct axis_times *times, size_t i,
+                      bool has_date, char out[AXIS_LABEL_SIZE])
 {
-    const __int128 value = plot_scale_value(&axis->scale, print_heat_start(axis, i));
-
-    const struct axis labels = print_heat_axis_of(axis);
+    const struct element *element = axis->scale.element;
+    const __int128 value = print_heat_value(axis, i);
 
     /* Bins of powers below 0 begin after a power. */
     if (axis->scale.binning && binning_is_of_powers(axis->scale.binning))
-        axis_write(out, axis->scale.element, value - (value < 0), axis->in_picture);
-    else if (axis_has_times(&labels))
-        axis_label(out, &labels, value);
+        axis_write(out, element, value - (value < 0), axis->in_picture);
+    else if (element_is_time(element))
+        axis_write_time(out, times, element, value, has_date);
     else
-        axis_write(out, axis->scale.element, value, axis->in_picture);
+        axis_write(out, element, value, axis->in_picture);
+}
+
+bool print_heat_date(const struct print_heat_axis *axis, const struct axis_times *times, size_t i,
+                     size_t before, char out[AXIS_LABEL_SIZE])
+{
+    const struct element *element = axis->scale.element;
+    const struct axis_times dates = {.has_month = true, .has_day = true};
+
+    if (!element_is_time(element) || !times->has_hour ||
+        (i != before && !axis_has_new_date(times, element, print_heat_value(axis, i),
+                                           print_heat_value(axis, before))))
+        return false;
+    axis_write_time(out, &dates, element, print_heat_value(axis, i), true);
+    return true;
 }
 
 size_t print_heat_longest(const struct print_heat_axis *axis)
 {
     char label[AXIS_LABEL_SIZE];
-    size_t longest = 0;
+    size_t longest = axis->times.has_hour ? strlen("2026-11-21") : 0; /* below the time */
 
     for (size_t i = 0; i < axis->count; i++) {
-        print_heat_label(axis, i, label);
+        print_heat_label(axis, &axis->times, i, axis->has_names, label);
         longest = strlen(label) > longest ? strlen(label) : longest;
     }
     return longest;
 }
 
-size_t print_heat_labels(const struct print_heat_axis *axis, size_t cells, size_t *first)
+size_t print_heat_next_label(const struct print_heat_axis *axis,
+                             const struct print_heat_labels *labels, size_t i)
 {
-    struct axis times = print_heat_axis_of(axis);
-    const __int128 cell = times.step;
-    uint64_t each = 1;
-
-    if (axis_has_times(&times) && axis->scale.origin == 0) {
-        for (; each < cells && each < axis->count; each = (uint64_t)(times.step / cell)) {
-            do
-                times.step = axis_next_step(&times);
-            while (times.step % cell != 0 && times.step / cell < (__int128)axis->count);
-        }
+    if (!kind_time_bucket_exists(&labels->ticks))
+        return i <= labels->first ? labels->first
+                                  : labels->first + (i - labels->first + labels->each - 1) /
+                                                        labels->each * labels->each;
+    for (; i <= axis->count; i++) {
+        const __int128 value = print_heat_value(axis, i);
+        const __int128 number = kind_time_bucket_number(&labels->ticks, value);
+        if (kind_time_bucket_begin(&labels->ticks, number) == value)
+            break;
     }
-    while (each < cells)
-        each = plot_next_step(axis->scale.binning, each);
-    const __int128 aligned = -binning_floor(-axis->first, each) * (__int128)each;
-    *first = (size_t)(aligned - axis->first);
-    if (!axis->has_names && *first + each < axis->count)
-        return each;
-    *first = 0; /* there are not two round ones */
-    return cells > 0 ? cells : 1;
+    return i;
+}
+
+/* Chooses labels at round times. Returns false if there are not two. */
+static bool print_heat_label_times(const struct print_heat_axis *axis, size_t cells,
+                                   struct print_heat_labels *labels)
+{
+    struct kind_time_bucket ticks = axis->scale.bucket;
+    const __int128 low = print_heat_value(axis, 0);
+    const __int128 high = print_heat_value(axis, axis->count);
+
+    while ((kind_time_bucket_number(&ticks, high) - kind_time_bucket_number(&ticks, low)) *
+               (__int128)cells >
+           (__int128)axis->count)
+        ticks = kind_time_bucket_widen(&ticks, &axis->scale.bucket);
+    labels->ticks = ticks;
+    labels->first = print_heat_next_label(axis, labels, 0);
+    return print_heat_next_label(axis, labels, labels->first + 1) < axis->count;
+}
+
+struct print_heat_labels print_heat_labels(const struct print_heat_axis *axis, size_t cells)
+{
+    struct print_heat_labels labels = {.each = 1};
+    const bool is_time = element_is_time(axis->scale.element);
+
+    if (is_time && !axis->has_names && print_heat_label_times(axis, cells, &labels)) {
+        for (size_t i = labels.first; i < axis->count;
+             i = print_heat_next_label(axis, &labels, i + 1))
+            axis_times_add(&labels.times, axis->scale.element, print_heat_value(axis, i));
+        return labels;
+    }
+    labels = (struct print_heat_labels){.each = 1, .times = axis->times};
+    while (labels.each < cells)
+        labels.each = plot_scale_next_step(&axis->scale, labels.each);
+    const __int128 aligned = -binning_floor(-axis->first, labels.each) * (__int128)labels.each;
+    labels.first = (size_t)(aligned - axis->first);
+    if (!axis->has_names && !is_time && labels.first + labels.each < axis->count)
+        return labels;
+    labels.first = 0; /* there are not two round ones */
+    labels.each = cells > 0 ? cells : 1;
+    return labels;
 }
 
 enum status print_heat(struct writer *writer, const struct groups *groups, const struct job *job,

@@ -40,9 +40,19 @@ struct print_heat_axis {
 
     /* The cells. */
     bool has_names;
+    bool is_joined; /* cells stand for several positions, of times for wider buckets */
     uint64_t step;  /* positions of a cell */
     __int128 first; /* the position of the first cell, divided by step */
     size_t count;
+    struct axis_times times; /* of the labels of all cells */
+};
+
+/* Which cells of an axis have labels. */
+struct print_heat_labels {
+    size_t each; /* every so many cells, from `first` on; of times, where `ticks` begin */
+    size_t first;
+    struct kind_time_bucket ticks;
+    struct axis_times times; /* of these labels */
 };
 
 struct print_heat {
@@ -83,10 +93,19 @@ uint64_t print_heat_level_count(const struct print_heat *heat, unsigned level, u
 
 /*
  * Writes the name of cell i, in full, as other formats print it; and the label of an axis at its
- * beginning, which for i == count is the end of the last cell.
+ * beginning, which for i == count is the end of the last cell. Times are written as `times` says,
+ * with a time of the day only `has_date` with their date.
  */
 void print_heat_name(const struct print_heat_axis *axis, size_t i, char out[PRINT_HEAT_NAME_SIZE]);
-void print_heat_label(const struct print_heat_axis *axis, size_t i, char out[AXIS_LABEL_SIZE]);
+void print_heat_label(const struct print_heat_axis *axis, const struct axis_times *times, size_t i,
+                      bool has_date, char out[AXIS_LABEL_SIZE]);
+
+/*
+ * Writes the date of the label of cell i, a time of the day, where it differs from that of cell
+ * `before`, or i == before. Returns whether there is one.
+ */
+bool print_heat_date(const struct print_heat_axis *axis, const struct axis_times *times, size_t i,
+                     size_t before, char out[AXIS_LABEL_SIZE]);
 
 /* Returns the length of the longest label of a cell. */
 size_t print_heat_longest(const struct print_heat_axis *axis);
@@ -94,8 +113,12 @@ size_t print_heat_longest(const struct print_heat_axis *axis);
 /* Whether a cell is a single value, so that its label belongs in its middle. */
 bool print_heat_is_single(const struct print_heat_axis *axis);
 
-/* Chooses labels, round ones, of `cells` cells each: every so many, returned, from *first on. */
-size_t print_heat_labels(const struct print_heat_axis *axis, size_t cells, size_t *first);
+/* Chooses labels, round ones, at least `cells` cells apart. */
+struct print_heat_labels print_heat_labels(const struct print_heat_axis *axis, size_t cells);
+
+/* Returns the first cell from i on that has a label; more than axis->count if there is none. */
+size_t print_heat_next_label(const struct print_heat_axis *axis,
+                             const struct print_heat_labels *labels, size_t i);
 
 /* The colours of the scale: of levels 0 to PRINT_HEAT_COLOURS - 1, each brighter than the last. */
 #define PRINT_HEAT_COLOURS 33

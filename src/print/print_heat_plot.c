@@ -79,7 +79,7 @@ static void print_heat_plot_bin(const struct print_heat_plot *plot, size_t y,
     if (plot->has_ranges)
         print_heat_name(&plot->heat->y, y, out);
     else
-        print_heat_label(&plot->heat->y, y, out);
+        print_heat_label(&plot->heat->y, &plot->heat->y.times, y, true, out);
 }
 
 /* Finds the longest name of a bin. */
@@ -123,29 +123,42 @@ static void print_heat_plot_rows(const struct print_heat_plot *plot)
     }
 }
 
-/* The line below the cells. The label of a single value is in the middle if it fits. */
+/*
+ * The lines below the cells: labels, and the dates of times of the day. The label of a single value
+ * is in the middle if it fits.
+ */
 static void print_heat_plot_groups(const struct print_heat_plot *plot)
 {
     const struct print_heat_axis *axis = &plot->heat->x;
     const bool is_single = print_heat_is_single(axis);
-    const size_t longest = print_heat_longest(axis);
+    const struct print_heat_labels labels =
+        print_heat_labels(axis, print_heat_longest(axis) / plot->cell + 1);
     char label[AXIS_LABEL_SIZE];
-    size_t first = 0;
-    size_t column = 0;
-    const size_t each = print_heat_labels(axis, longest / plot->cell + 1, &first);
+    bool has_dates = false;
 
-    for (size_t i = first; i < axis->count; i += each) {
-        print_heat_label(axis, i, label);
-        const size_t length = strlen(label);
-        const size_t free = is_single && length < plot->cell ? (plot->cell - length) / 2 : 0;
-        const size_t from = plot->left + i * plot->cell + free;
-        if (i > first && from + length > plot->terminal.columns)
-            break;
-        print_heat_plot_cell(plot, -1, from - column);
-        writer_write_text(plot->writer, label);
-        column = from + length;
+    for (unsigned line = 0; line == 0 || (line == 1 && has_dates); line++) {
+        size_t column = 0;
+        size_t before = print_heat_next_label(axis, &labels, 0);
+        const size_t first = before;
+        for (size_t i = first; i < axis->count;
+             before = i, i = print_heat_next_label(axis, &labels, i + 1)) {
+            if (line == 0)
+                print_heat_label(axis, &labels.times, i, axis->has_names, label);
+            else if (!print_heat_date(axis, &labels.times, i, before, label))
+                continue;
+            const size_t length = strlen(label);
+            const size_t free = is_single && length < plot->cell ? (plot->cell - length) / 2 : 0;
+            const size_t from = plot->left + i * plot->cell + free;
+            if (i > first && from + length > plot->terminal.columns)
+                break;
+            print_heat_plot_cell(plot, -1, from - column);
+            writer_write_text(plot->writer, label);
+            column = from + length;
+        }
+        writer_write_text(plot->writer, "\n");
+        has_dates = !axis->has_names && print_heat_date(axis, &labels.times, first, first, label) &&
+                    first < axis->count;
     }
-    writer_write_text(plot->writer, "\n");
 }
 
 /* The line of the colours, as many as fit, with the smallest count of each. */

@@ -98,16 +98,19 @@ static void print_heat_svg_labels(const struct print_heat_svg *svg, bool is_x)
     unsigned (*const find)(const struct print_heat_svg *, size_t) =
         is_x ? print_heat_svg_x : print_heat_svg_y;
     char label[AXIS_LABEL_SIZE];
-    size_t first = 0;
-    const size_t each =
-        print_heat_labels(axis, (space * axis->count + length - 1) / length, &first);
+    const struct print_heat_labels labels =
+        print_heat_labels(axis, (space * axis->count + length - 1) / length);
+    size_t before = print_heat_next_label(axis, &labels, 0);
 
-    for (size_t i = first; i < axis->count + !is_single && axis->count > 0; i += each) {
+    for (size_t i = before; i < axis->count + !is_single && axis->count > 0;
+         before = i, i = print_heat_next_label(axis, &labels, i + 1)) {
         const unsigned begin = find(svg, i);
         const unsigned at = is_single ? (begin + find(svg, i + 1)) / 2 : begin;
-        print_heat_label(axis, i, label);
+        print_heat_label(axis, &labels.times, i, axis->has_names || !is_x, label);
         if (is_x) {
             svg_write_label(svg->writer, svg->is_tilted, PRINT_HEAT_SVG_BOTTOM, at, label);
+            if (!axis->has_names && print_heat_date(axis, &labels.times, i, before, label))
+                svg_write_date(svg->writer, PRINT_HEAT_SVG_BOTTOM, at, label);
             continue;
         }
         writer_print(svg->writer, "<path class=\"axis\" d=\"M%u %uh-40\"/>", svg->left, at);

@@ -43,8 +43,9 @@ struct print_plot_style {
     struct terminal terminal;
     size_t widths[PRINT_PLOT_CELLS];
     unsigned bar_columns;
-    uint64_t max; /* the greatest count */
-    uint64_t min; /* the smallest that is not 0, if they are logarithmic; else 0 */
+    uint64_t max;            /* the greatest count */
+    uint64_t min;            /* the smallest that is not 0, if they are logarithmic; else 0 */
+    struct axis_times times; /* of the labels, if values are times */
 };
 
 /* Whether a line names the columns. */
@@ -65,16 +66,24 @@ uint64_t print_plot_lines(const struct print_options *options)
                                  PRINT_PLOT_LINES_MAX);
 }
 
-/* Writes the cells of a line, or if it is NULL of what --other counts. */
+/*
+ * Writes the cells of a line, or if it is NULL of what --other counts. A time is where the line
+ * begins; its date is there where it changes: `before` is where the line before begins, or NULL.
+ */
 static void print_plot_cells(struct print_plot_cells *cells, const struct print_table *table,
-                             const struct plot_line *line, uint64_t cumulative)
+                             const struct axis_times *times, const struct plot_line *line,
+                             const __int128 *before, uint64_t cumulative)
 {
     const struct print_options *options = table->options;
+    const struct element *element = &table->rows.job->element;
     const uint64_t count = line ? line->count : table->other;
 
     *cells = (struct print_plot_cells){.text = {"other"}};
-    if (line)
-        plot_name(cells->text[0], line, &table->rows.job->element, false);
+    if (line && element_is_time(element))
+        axis_write_time(cells->text[0], times, element, line->low,
+                        !before || axis_has_new_date(times, element, line->low, *before));
+    else if (line)
+        plot_name(cells->text[0], line, element, false);
     decimal_write(cells->text[1], count);
     if (options->percent)
         strcpy(cells->text[2] + percentage_write_share(cells->text[2], count, table->total), "%");
@@ -106,7 +115,10 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
     const struct print_options *options = table->options;
     size_t columns = 0;
     bool is_other = false;
+    const bool is_time = element_is_time(&table->rows.job->element);
 
+    for (struct plot times = *from; is_time && plot_next(&times, &line);)
+        axis_times_add(&style.times, &table->rows.job->element, line.low);
     while (!is_other) {
         is_other = !plot_next(&plot, &line);
         if (is_other ? !options->other : line.is_gap)
@@ -117,7 +129,7 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
         if (!is_other && options->log_count && line.count > 0 &&
             (style.min == 0 || line.count < style.min))
             style.min = line.count;
-        print_plot_cells(&cells, table, is_other ? NULL : &line,
+        print_plot_cells(&cells, table, &style.times, is_other ? NULL : &line, NULL,
                          is_other ? table->rows.inside : cumulative);
         for (size_t i = 0; i < PRINT_PLOT_CELLS; i++) {
             size_t length = strlen(cells.text[i]);
@@ -184,6 +196,9 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
     struct print_plot_cells cells;
     struct plot_line line;
     struct plot plot;
+    __int128 before = 0;  /* where the line before begins, */
+    bool is_first = true; /* unless there is none */
+    char joined[PLOT_JOIN_SIZE];
     uint64_t cumulative = 0;
 
     plot_begin(&plot, &table->rows, table->is_complete, print_plot_lines(options));
@@ -192,6 +207,8 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
         print_columns(writer, options->title, style.terminal.columns);
         writer_write_text(writer, "\n");
     }
+    if (plot_describe_join(joined, &plot) > 0)
+        writer_print(writer, "each line combines %s\n", joined);
     for (size_t i = 0; print_plot_has_names(options) && i < PRINT_PLOT_CELLS; i++) {
         const char *name = print_plot_column(table, i);
         if (style.widths[i] == 0)
@@ -210,7 +227,9 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
             continue;
         }
         cumulative += line.count;
-        print_plot_cells(&cells, table, &line, cumulative);
+        print_plot_cells(&cells, table, &style.times, &line, is_first ? NULL : &before, cumulative);
+        before = line.low;
+        is_first = false;
         print_plot_line(writer, &style, &cells, line.count);
     }
     if (table->rows_left > 0)
@@ -218,7 +237,7 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
     if (table->empty_left > 0)
         writer_print(writer, "... and %llu empty bins\n", (unsigned long long)table->empty_left);
     if (options->other) {
-        print_plot_cells(&cells, table, NULL, table->rows.inside);
+        print_plot_cells(&cells, table, &style.times, NULL, NULL, table->rows.inside);
         print_plot_line(writer, &style, &cells, 0);
     }
     for (size_t i = 0; table->quantiles && i < quantiles->count; i++) {

@@ -123,6 +123,15 @@ const struct print_format *print_rows_format(const struct print_options *options
     return &print_tsv;
 }
 
+uint64_t print_range_bins(const struct print_options *options, const struct job *job)
+{
+    const struct print_format *format = print_rows_format(options);
+
+    return job->has_round_range && format->automatic_bins
+               ? format->automatic_bins(options, job->group_count > 0)
+               : job->range_bins;
+}
+
 bool print_has_header(const struct print_options *options, const struct print_format *format)
 {
     return format->header >= (options->header_out ? PRINT_HEADER_ASKED : PRINT_HEADER_ALWAYS);

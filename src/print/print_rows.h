@@ -197,6 +197,12 @@ size_t print_columns(struct writer *writer, const char *text, size_t columns);
 /* Returns the format in the options, or the default for standard output. */
 const struct print_format *print_rows_format(const struct print_options *options);
 
+/*
+ * Returns how many bins a result has whose bins depend on its values (range_bins of job.h): those
+ * of round widths are no more than the format has lines for. Reads the environment.
+ */
+uint64_t print_range_bins(const struct print_options *options, const struct job *job);
+
 /* Whether a result in this format begins with the names of columns. */
 bool print_has_header(const struct print_options *options, const struct print_format *format);
 

@@ -242,16 +242,26 @@ static void print_svg_counts(const struct print_svg *svg)
 static void print_svg_values(const struct print_svg *svg)
 {
     const __int128 low = svg->low;
-    const bool is_unit = svg->table->rows.is_unit && svg->plot.per_group == 1;
+    const struct plot_line *bar = &svg->bars[0];
+    const bool is_unit = bar->is_single && bar->high - bar->low == 1;
     const __int128 last = svg->high - is_unit;
-    const struct axis axis = axis_make(low, last, &svg->table->rows.job->element,
-                                       PRINT_SVG_RIGHT - svg->left, SVG_SPACE, SVG_CHARACTER);
+    const struct element *element = &svg->table->rows.job->element;
+    const struct axis axis =
+        axis_make(low, last, element, PRINT_SVG_RIGHT - svg->left, SVG_SPACE, SVG_CHARACTER);
+    const struct axis_times dates = {.has_month = true, .has_day = true};
+    const __int128 first = axis_ceiling(&axis, low);
+    __int128 before = first;
     char label[AXIS_LABEL_SIZE];
 
-    for (__int128 tick = axis_ceiling(&axis, low); tick <= last; tick += axis.step) {
+    for (__int128 tick = first; tick <= last; before = tick, tick = axis_ceiling(&axis, tick + 1)) {
+        const unsigned x = print_svg_x(svg, 2 * (tick - low) + is_unit, 2 * (svg->high - low));
         axis_label(label, &axis, tick);
-        svg_write_label(svg->writer, svg->is_tilted, PRINT_SVG_BOTTOM,
-                        print_svg_x(svg, 2 * (tick - low) + is_unit, 2 * (svg->high - low)), label);
+        svg_write_label(svg->writer, svg->is_tilted, PRINT_SVG_BOTTOM, x, label);
+        if (tick == first ? !axis.times.has_hour
+                          : !axis_has_new_date(&axis.times, element, tick, before))
+            continue;
+        axis_write_time(label, &dates, element, tick, true);
+        svg_write_date(svg->writer, PRINT_SVG_BOTTOM, x, label);
     }
 }
 
@@ -260,15 +270,13 @@ static void print_svg_edge(const struct print_svg *svg, size_t i, char out[AXIS_
 {
     const struct job *job = svg->table->rows.job;
     const __int128 edge = i < svg->count ? svg->bars[i].low : svg->bars[i - 1].high;
-    const struct axis plain = {.step = 1, .element = &job->element};
 
-    axis_label(out, &plain, job->binning.base > 0 ? edge - (edge < 0) : edge);
+    axis_write(out, &job->element, job->binning.base > 0 ? edge - (edge < 0) : edge, true);
 }
 
 /* Labels every so many edges that they do not touch, among them that of the origin of the bins. */
 static void print_svg_edges(const struct print_svg *svg)
 {
-    const struct binning *binning = &svg->table->rows.job->binning;
     const __int128 from = binning_floor(svg->plot.first, svg->plot.per_group);
     const size_t width = PRINT_SVG_RIGHT - svg->left;
     char label[AXIS_LABEL_SIZE];
@@ -281,7 +289,7 @@ static void print_svg_edges(const struct print_svg *svg)
     }
     while ((svg->count / each + 1) * (longest * SVG_CHARACTER + SVG_SPACE) > width &&
            each < svg->count)
-        each = plot_next_step(binning, each);
+        each = plot_scale_next_step(&svg->plot.scale, each);
     for (size_t i = (size_t)(-binning_floor(-from, each) * (__int128)each - from); i <= svg->count;
          i += each) {
         print_svg_edge(svg, i, label);
@@ -290,27 +298,16 @@ static void print_svg_edges(const struct print_svg *svg)
     }
 }
 
-/* Writes the width of bins; of times, in the greatest unit that it is a multiple of. */
+/* Writes the width of bins. */
 static void print_svg_width(char out[AXIS_LABEL_SIZE], const struct element *element,
                             __int128 width)
 {
-    static const struct {
-        uint32_t seconds;
-        const char *name;
-    } units[] = {{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}};
-    struct element number = *element;
-    const __int128 second = (__int128)decimal_power(element->decimals);
+    const struct kind_time_bucket bucket = {element->decimals, (int64_t)width, 0, 0};
 
-    number.kind = kind_rows[element->kind].difference;
-    for (size_t i = 0; element_is_time(element) && i < sizeof units / sizeof *units; i++) {
-        const __int128 unit = units[i].seconds * second;
-        if (width % unit != 0 && units[i].seconds > 1)
-            continue;
-        const size_t length = axis_write(out, &number, width / units[i].seconds, true);
-        strcpy(out + length, units[i].name);
-        return;
-    }
-    axis_write(out, &number, width, true);
+    if (element_is_time(element))
+        kind_time_bucket_describe(out, &bucket);
+    else
+        axis_write(out, element, width, true);
 }
 
 /* Says how many values there are, in what bins, and how many of these are empty. */
@@ -369,6 +366,7 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     struct rows rows = table->rows;
     char summary[SVG_SUMMARY_SIZE];
     char name[PLOT_NAME_SIZE];
+    char joined[PLOT_JOIN_SIZE];
     bool has_notes;
 
     /* Edges are labelled: with empty bins, each bar begins where the one before it ends. */
@@ -378,6 +376,8 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     svg.scale = PRINT_SVG_LINEAR;
     if (!table->is_by_bin)
         svg.scale = PRINT_SVG_NAMES;
+    else if (element_is_time(&table->rows.job->element))
+        svg.scale = PRINT_SVG_LINEAR;
     else if (binning->base > 0 || !plot_is_even(&svg.plot))
         svg.scale = table->is_complete ? PRINT_SVG_EDGES : PRINT_SVG_NAMES;
     else if (rows.is_unit && survey->rows <= PRINT_SVG_NAMES_MAX &&
@@ -392,8 +392,10 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     if (options->title)
         svg_write_escaped(writer, summary);
     has_notes = options->title != NULL;
-    svg_write_note(writer, &has_notes, "each bar combines ",
-                   svg.plot.per_group > 1 ? svg.plot.per_group : 0, " bins");
+    if (plot_describe_join(joined, &svg.plot) > 0) {
+        writer_print(writer, "%seach bar combines %s", has_notes ? "; " : "", joined);
+        has_notes = true;
+    }
     svg_write_note(writer, &has_notes, "only the ", options->top, " highest counts");
     svg_write_note(writer, &has_notes, "only counts of ", options->min_count, " or more");
     svg_write_note(writer, &has_notes, "", table->rows_left + svg.undrawn,

@@ -20,6 +20,7 @@
 #include "print/print_values.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The rows of some groups, and the bins that were made for them. */
@@ -130,7 +131,8 @@ static enum status result_rows_begin(struct result_rows *self, const struct job 
         return result_make_automatic(self, job, partial, group, group, options, failure);
     if (job->range_bins > 0) {
         store->rows(&self->values, job, partial, group, false);
-        status = range_histogram_create(&self->range, job, &self->values, failure);
+        status = range_histogram_create(&self->range, job, print_range_bins(options, job),
+                                        &self->values, failure);
         if (store->check(partial, failure) != STATUS_OK)
             status = failure->status;
         range_histogram_rows_begin(&self->rows, &self->range, &self->values, options->zeros);
@@ -223,11 +225,14 @@ static enum status result_print_heat(struct writer *writer, const struct job *jo
         ends[1] = g == 0 || last > ends[1] ? last : ends[1];
     }
     if (job->range_bins > 0 && groups->count > 0)
-        status = range_histogram_make_job(&ranged, job, ends[0], ends[1], failure);
+        status = range_histogram_make_job(&ranged, job, print_range_bins(options, job), ends[0],
+                                          ends[1], failure);
     if (job->is_automatic && groups->count > 0)
         status = result_make_automatic(&all, job, groups, 0, groups->count - 1, options, failure);
     if (status == STATUS_OK)
         status = print_heat(writer, groups, &ranged, all.width, options, failure);
+    if (job->range_bins > 0)
+        free(ranged.binning.table);
     result_rows_end(&all);
     return status;
 }

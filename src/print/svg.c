@@ -89,6 +89,13 @@ void svg_write_label(struct writer *writer, bool is_tilted, unsigned y, unsigned
     svg_write_text(writer, "middle", x < last ? x : last, y + 200, label);
 }
 
+void svg_write_date(struct writer *writer, unsigned y, unsigned x, const char *date)
+{
+    const unsigned last = SVG_WIDTH - (unsigned)strlen(date) * SVG_CHARACTER / 2;
+
+    svg_write_text(writer, "middle", x < last ? x : last, y + 200 + SVG_LINE, date);
+}
+
 void svg_begin(struct writer *writer, unsigned height, unsigned left, const char *title)
 {
     const size_t width = printable_width(title) * SVG_TITLE_CHARACTER;

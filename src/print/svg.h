@@ -42,6 +42,9 @@ void svg_write_text(struct writer *writer, const char *class, unsigned x, unsign
 void svg_write_label(struct writer *writer, bool is_tilted, unsigned y, unsigned x,
                      const char *label);
 
+/* Writes a second line below such a label that is not tilted: a date. */
+void svg_write_date(struct writer *writer, unsigned y, unsigned x, const char *date);
+
 /* The size of what a picture shows: a name of the input may be part of it. */
 #define SVG_SUMMARY_SIZE 512
 

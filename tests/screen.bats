@@ -1,0 +1,20 @@
+#!/usr/bin/env bats
+# What is shown at a terminal and in pictures: bins of times, tables, names.
+
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+}
+
+check_screen() {
+    [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
+    run -0 timeout 120 "$PYTHON" "$srcdir/tests/screen.py" "$GPUHIST" "$1"
+    [ -z "$output" ]
+}
+
+@test "automatic bins of times: round widths, from seconds to years" { check_screen times; }
+
+@test "bins of times: widths of columns, ranges, fractions of a second" { check_screen time_units; }
+
+@test "pictures of times: ticks at round times, dates where they change" { check_screen time_ticks; }
