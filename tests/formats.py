@@ -557,16 +557,16 @@ def test_terminals():
 
 
 def test_fallbacks():
-    """At a terminal, what no plot can draw is tsv, which has no title."""
+    """At a terminal, what no plot can draw is a table."""
     with open("in", "w") as file:
         file.write("1 2 3\n")
     plot = at_terminal(["--bins", "5", "-f", "1", "--by", "2", "--title", "T", "in"], [], 60, TERM="dumb")
     expect_equal(plot.splitlines()[0], "T")
-    tsv = at_terminal(["--bins", "5", "-f", "1", "--by", "2,3", "in"], [], 60)
-    expect_equal(tsv, "2\t3\t1\t1\n")
-    out = at_terminal(["--bins", "5", "-f", "1", "--by", "2,3", "--title", "T", "in"], [], 90, is_with_notes=True,
-                      status=2)
-    expect("gpuhist: --title needs a picture: --plot, --format svg" in out, out)
+    for more in [], ["--no-plot"], ["--header-out"]:
+        table = at_terminal(["--bins", "5", "-f", "1", "--by", "2,3", *more, "in"], [], 60)
+        expect_equal(table, "2  3  value  count\n2  3      1      1\n")
+    table = at_terminal(["--bins", "5", "-f", "1", "--by", "2,3", "--title", "T", "in"], [], 90)
+    expect_equal(table.splitlines()[0], "T")
 
 
 def test_heights():
@@ -576,7 +576,7 @@ def test_heights():
     skewed = list(range(1, 1000)) + [639999]
     for lines in 1, 10, 24, 60, 500:
         most = min(max(lines - 4, 4), 64)
-        for arguments in [], UNIQ, ["--bins", "1000"], ["--log2"], ["--log2=4"], ["--width", "3"], [
+        for arguments in [], [*UNIQ, "--plot"], ["--bins", "1000"], ["--log2"], ["--log2=4"], ["--width", "3"], [
                 "--sort", "count"], ["--edges", ",".join(map(str, range(0, 1000, 7)))]:
             for data in values, skewed, [v * v * v for v in values]:
                 plot = at_terminal([*arguments, "-q"], data, 80, lines, NO_COLOR="1")

@@ -13,6 +13,10 @@ check_screen() {
     [ -z "$output" ]
 }
 
+@test "uniq at a terminal: a table of all values, with bars and shares" { check_screen tables; }
+
+@test "results at a terminal: aligned columns with names" { check_screen results; }
+
 @test "automatic bins of times: round widths, from seconds to years" { check_screen times; }
 
 @test "bins of times: widths of columns, ranges, fractions of a second" { check_screen time_units; }

@@ -253,7 +253,8 @@ size_t kind_time_bucket_describe(char out[KIND_TIME_BUCKET_SIZE],
         if (is_of_months ? months == 0 || bucket->months % months != 0
                          : width == 0 || bucket->width % width != 0)
             continue;
-        const int64_t count = is_of_months ? bucket->months / months : bucket->width / width;
+        const int64_t count =
+            is_of_months ? bucket->months / months : bucket->width / (int64_t)width;
         return (size_t)sprintf(out, "%lld%s", (long long)count, kind_time_units[i].name);
     }
     size_t length = decimal_write_fixed(out, bucket->width, bucket->digits);

@@ -82,7 +82,8 @@ uint64_t plot_scale_join(struct plot_scale *scale, __int128 *first, __int128 *la
 {
     uint64_t step = 1;
 
-    while (kind_time_bucket_exists(&scale->bucket) && *last - *first >= (__int128)max) {
+    while (kind_time_bucket_exists(&scale->bucket) && *last - *first >= (__int128)max &&
+           *last - *first > 1) {
         const __int128 low = plot_scale_value(scale, *first);
         const __int128 high = plot_scale_value(scale, *last);
         scale->bucket = kind_time_bucket_widen(&scale->bucket, &scale->whole);

@@ -13,6 +13,7 @@
 #include "partial/store.h"
 #include "plot/terminal.h"
 #include "print/print_rows.h"
+#include "print/print_table.h"
 #include "print/result.h"
 
 #include <stdio.h>
@@ -131,6 +132,8 @@ static enum status print_result(struct print_output *output, const struct job *j
     if (options->has_reports && options->header_out &&
         print_rows_format(options)->header == PRINT_HEADER_ASKED)
         writer_print(output->result, "# %s\n", time);
+    if (print_job_format(options, job) == &print_table)
+        return print_table_result(output->result, job, partial, &own, failure);
     return result_print(output->result, job, partial, &own, failure);
 }
 

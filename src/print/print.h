@@ -20,6 +20,23 @@ struct print_format;
 struct print_order;
 struct writer;
 
+<<<<<<< HEAD
+=======
+/* The order of a histogram's rows. */
+enum print_sort {
+    PRINT_SORT_DEFAULT, /* by bin; with `top` by count */
+    PRINT_SORT_BIN,
+    PRINT_SORT_COUNT, /* descending; equal counts by bin */
+};
+
+/* Whether bars, or of groups a heat map, are drawn in the terminal. */
+enum print_plot {
+    PRINT_PLOT_DEFAULT, /* at a terminal: bars beside the counts of values, too */
+    PRINT_PLOT_ALWAYS,
+    PRINT_PLOT_NEVER,
+};
+
+>>>>>>> 5919e24c (print: at a terminal, results are tables, and uniq has a bar beside each value)
 /* The strings are the caller's and must live as long as the options are used. */
 struct print_options {
     const char *output; /* the file of the result; NULL: standard output */
@@ -46,7 +63,7 @@ struct print_options {
     const char *title;  /* of a picture; NULL: what it shows */
     const char *label;  /* of a picture's axis of values; NULL: their name */
     bool log_count;     /* a picture's counts are logarithmic */
-    bool plot;          /* bars, or of groups a heat map, in the terminal */
+    enum print_plot plot;
     bool zeros;         /* print empty bins, too */
     uint64_t top;       /* only so many rows or groups, the greatest; 0: all */
     uint64_t min_count; /* only rows or groups with that count or more; 0: all */

@@ -342,9 +342,10 @@ static bool print_heat_label_times(const struct print_heat_axis *axis, size_t ce
     const __int128 low = print_heat_value(axis, 0);
     const __int128 high = print_heat_value(axis, axis->count);
 
-    while ((kind_time_bucket_number(&ticks, high) - kind_time_bucket_number(&ticks, low)) *
-               (__int128)cells >
-           (__int128)axis->count)
+    __int128 count;
+    while ((count = kind_time_bucket_number(&ticks, high) - kind_time_bucket_number(&ticks, low)) >
+               1 &&
+           count * (__int128)cells > (__int128)axis->count)
         ticks = kind_time_bucket_widen(&ticks, &axis->scale.bucket);
     labels->ticks = ticks;
     labels->first = print_heat_next_label(axis, labels, 0);

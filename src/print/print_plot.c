@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "base/printable.h"
 #include "output/writer.h"
+#include "plot/bar.h"
 #include "plot/plot.h"
 #include "plot/terminal.h"
 #include "print/print_heat_internal.h"
@@ -152,38 +153,18 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
 static void print_plot_line(struct writer *writer, const struct print_plot_style *style,
                             const struct print_plot_cells *cells, uint64_t count)
 {
-    size_t size = PRINT_PLOT_CELLS * (PLOT_NAME_SIZE + 2) + 3 * TERMINAL_COLUMNS_MAX + 32;
-    char *line = writer_reserve(writer, size);
+    const struct bar_scale scale = {&style->terminal, style->bar_columns, style->max, style->min};
+    char *line = writer_reserve(writer, PRINT_PLOT_CELLS * (PLOT_NAME_SIZE + 2) + BAR_SIZE + 8);
     char *c = line;
+    unsigned columns;
 
     for (size_t i = 0; i < PRINT_PLOT_CELLS; i++) {
         if (style->widths[i] > 0)
             c += sprintf(c, "%s%*s", i > 0 ? "  " : "", (int)style->widths[i], cells->text[i]);
     }
     if (count > 0) {
-        const unsigned whole = style->bar_columns * (style->terminal.has_unicode ? 8 : 1);
-        unsigned __int128 part = count;
-        unsigned __int128 most = style->max;
-        if (style->min > 0) { /* half the smallest count has no bar */
-            const uint32_t bit = 1U << AXIS_LOG2_BITS;
-            part = axis_log2(count) + bit - axis_log2(style->min);
-            most = axis_log2(style->max) + bit - axis_log2(style->min);
-        }
-        /* part / most * whole, rounded, and at least 1 */
-        unsigned share = (unsigned)((part * whole * 2 + most) / (most * 2));
-        share = share > 0 ? share : 1;
-        c = stpcpy(stpcpy(c, "  "), style->terminal.has_colour ? "\033[36m" : "");
-        if (!style->terminal.has_unicode) {
-            memset(c, '#', share);
-            c += share;
-            share = 0;
-        }
-        for (; share > 0; share -= share < 8 ? share : 8) { /* U+2588 is full, U+258F an eighth */
-            memcpy(c, "\xe2\x96", 2);
-            c[2] = (char)(0x90 - (share < 8 ? share : 8));
-            c += 3;
-        }
-        c = stpcpy(c, style->terminal.has_colour ? "\033[0m" : "");
+        c = stpcpy(c, "  ");
+        c += bar_write(c, &scale, count, &columns);
     }
     *c++ = '\n';
     writer_commit(writer, (size_t)(c - line));

@@ -108,8 +108,9 @@ void print_note_suffix(const struct print_options *options, bool has_bins)
     const char *suffix = options->output ? strrchr(options->output, '.') : NULL;
     const struct print_format *format;
 
-    if (!suffix || options->format || options->plot || !print_format_find(suffix + 1, &format) ||
-        format == print_rows_format(options) || !(has_bins || format->words))
+    if (!suffix || options->format || options->plot == PRINT_PLOT_ALWAYS ||
+        !print_format_find(suffix + 1, &format) || format == print_rows_format(options) ||
+        !(has_bins || format->words))
         return;
     status_print("note: %s is written as tsv; try --format %s", options->output, format->name);
 }
@@ -118,7 +119,8 @@ const struct print_format *print_rows_format(const struct print_options *options
 {
     if (options->format)
         return options->format;
-    if (options->plot || options->is_terminal)
+    if (options->plot == PRINT_PLOT_ALWAYS ||
+        (options->plot == PRINT_PLOT_DEFAULT && options->is_terminal))
         return &print_plot;
     return &print_tsv;
 }
@@ -218,6 +220,17 @@ static enum status print_check_picture(const struct print_options *options,
 /* Heat maps support no other option that selects rows of a group, or adds to them. */
 #define PRINT_HEAT_REFUSED (~(PRINT_EXTRA_ZEROS | PRINT_EXTRA_PERCENT | PRINT_EXTRA_PICTURE))
 
+/* Whether a job's result is rows, not named values; and whether these are single values. */
+static bool print_has_rows(const struct job *job)
+{
+    return job->operation != OPERATION_REDUCE && job->operation != OPERATION_COUNT;
+}
+
+static bool print_has_values(const struct job *job)
+{
+    return job->operation == OPERATION_UNIQ && job->bin_width == 1 && job->range_bins == 0;
+}
+
 /* Whether a job's values can be drawn, and its groups, if there are any, with them. */
 static bool print_can_draw(const struct job *job)
 {
@@ -229,13 +242,24 @@ static bool print_can_draw(const struct job *job)
 const struct print_format *print_job_format(const struct print_options *options,
                                             const struct job *job)
 {
-    const struct print_format *format = print_rows_format(options);
+    const bool is_always = options->plot == PRINT_PLOT_ALWAYS;
+    const bool has_names = element_is_name(&job->element);
+    const bool is_rows = print_has_rows(job);
 
-    if (options->format || options->plot ||
-        (print_can_draw(job) &&
-         (job->group_count == 0 || (print_extras(options) & PRINT_HEAT_REFUSED) == 0)))
-        return format;
-    return &print_tsv;
+    if (options->format)
+        return options->format;
+    if (is_always && is_rows)
+        return has_names && job->group_count == 0 ? &print_table : &print_plot;
+    if (!options->is_terminal)
+        return &print_tsv;
+    if (!is_rows || options->plot == PRINT_PLOT_NEVER || !print_can_draw(job))
+        return &print_table;
+    if ((print_extras(options) & PRINT_EXTRA_PICTURE) > 0)
+        return &print_plot;
+    if (print_has_values(job) ||
+        (job->group_count > 0 && (print_extras(options) & PRINT_HEAT_REFUSED) > 0))
+        return &print_table;
+    return &print_plot;
 }
 
 static enum status print_check_groups(const struct print_options *options, const struct job *job,
@@ -244,8 +268,9 @@ static enum status print_check_groups(const struct print_options *options, const
     const struct print_format *format = print_job_format(options, job);
     const struct kind *kind = &kind_rows[job->element.kind];
     const size_t groups = job->group_count;
-    const char *option = options->plot ? "" : "--format ";
-    const char *name = options->plot ? "--plot" : format->name;
+    const bool is_plot = options->plot == PRINT_PLOT_ALWAYS;
+    const char *option = is_plot ? "" : "--format ";
+    const char *name = is_plot ? "--plot" : format->name;
     const unsigned refused = print_extras(options) & PRINT_HEAT_REFUSED;
 
     if (kind->scale == KIND_INSTANTS && format->refuses_times)
@@ -255,10 +280,6 @@ static enum status print_check_groups(const struct print_options *options, const
         return status_fail(failure, STATUS_USAGE,
                            "uniq of %s does not go with --format %s (" PRINT_NAMES_OF_LINES ")",
                            kind->nouns, format->name);
-    if (kind->scale == KIND_NAMES && options->plot)
-        return status_fail(failure, STATUS_USAGE,
-                           "uniq of %s does not go with --plot (--percent prints shares)",
-                           kind->nouns);
     if (kind->scale == KIND_NAMES && (options->zeros || options->quantiles.count > 0))
         return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s", kind->nouns,
                            options->zeros ? "zeros" : "quantiles");
@@ -303,12 +324,13 @@ enum status print_check_format(const struct print_options *options, const struct
     }
     if (print_check_groups(options, job, failure) != STATUS_OK)
         return failure->status;
-    if (options->format && options->plot)
+    if (options->format && options->plot == PRINT_PLOT_ALWAYS)
         return status_fail(failure, STATUS_USAGE, "--plot does not go with --format");
     if (refused > 0)
         return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
                            print_extra_name(refused), format->name);
-    if (print_check_picture(options, print_job_format(options, job), failure) != STATUS_OK)
+    format = print_job_format(options, job);
+    if (print_check_picture(options, format, failure) != STATUS_OK)
         return failure->status;
     if (options->quantiles.count > 0 && format->words && !format->is_document && useless > 0)
         return status_fail(failure, STATUS_USAGE,

@@ -163,6 +163,7 @@ PRINT_FORMAT_ROW(raw)
 PRINT_FORMATS_OF_LINES(PRINT_FORMAT_ROW)
 PRINT_FORMATS_OF_BINS(PRINT_FORMAT_ROW, PRINT_FORMAT_ROW)
 PRINT_FORMAT_ROW(plot)
+PRINT_FORMAT_ROW(table)
 #undef PRINT_FORMAT_ROW
 
 /* Returns the number of lines of bars that fit the terminal. Reads the environment. */
