@@ -30,8 +30,9 @@ struct plot_scale plot_scale_of(const struct job *job, __int128 unit)
                                         : job->bin_width > 1 ? job->bin_width
                                                              : 0);
         scale.binning = NULL;
-        scale.whole = width > 0 ? (struct kind_time_bucket){element->decimals, width, 0, 0}
-                                : column_time_unit(&job->columns[0]);
+        scale.whole = width > 0
+                          ? (struct kind_time_bucket){.digits = element->decimals, .width = width}
+                          : column_time_unit(&job->columns[0]);
         if (binning)
             scale.whole.phase = (int64_t)(binning_edge(binning, 0) -
                                           binning_floor(binning_edge(binning, 0), width) * width);

@@ -13,7 +13,6 @@
 #include "partial/store.h"
 #include "plot/terminal.h"
 #include "print/print_rows.h"
-#include "print/print_table.h"
 #include "print/result.h"
 
 #include <stdio.h>
@@ -132,9 +131,9 @@ static enum status print_result(struct print_output *output, const struct job *j
     if (options->has_reports && options->header_out &&
         print_rows_format(options)->header == PRINT_HEADER_ASKED)
         writer_print(output->result, "# %s\n", time);
-    if (print_job_format(options, job) == &print_table)
-        return print_table_result(output->result, job, partial, &own, failure);
-    return result_print(output->result, job, partial, &own, failure);
+    const struct print_format *format = print_job_format(options, job);
+    return (format->result ? format->result : result_print)(output->result, job, partial, &own,
+                                                            failure);
 }
 
 /* Saves the state. During a run, saves it only if it replaces the one before. */

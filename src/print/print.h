@@ -60,9 +60,9 @@ struct print_options {
     bool is_next_group;
 
     /* histogram */
-    const char *title;  /* of a picture; NULL: what it shows */
-    const char *label;  /* of a picture's axis of values; NULL: their name */
-    bool log_count;     /* a picture's counts are logarithmic */
+    const char *title; /* of a picture; NULL: what it shows */
+    const char *label; /* of a picture's axis of values; NULL: their name */
+    bool log_count;    /* a picture's counts are logarithmic */
     enum print_plot plot;
     bool zeros;         /* print empty bins, too */
     uint64_t top;       /* only so many rows or groups, the greatest; 0: all */

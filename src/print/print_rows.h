@@ -153,6 +153,9 @@ struct print_format {
     uint64_t (*automatic_bins)(const struct print_options *options, bool has_groups);
     /* Writes the table, between `begin` and `end`. The writer records write errors. */
     void (*rows)(struct writer *writer, const struct print_table *table);
+    /* Writes the whole result. NULL: result_print does, with what follows here. */
+    enum status (*result)(struct writer *writer, const struct job *job, const void *partial,
+                          const struct print_options *options, struct failure *failure);
     /* Draws a heat map of groups. NULL: not supported. */
     enum status (*heat)(struct writer *writer, struct print_heat *heat, struct failure *failure);
 };

@@ -302,7 +302,7 @@ static void print_svg_edges(const struct print_svg *svg)
 static void print_svg_width(char out[AXIS_LABEL_SIZE], const struct element *element,
                             __int128 width)
 {
-    const struct kind_time_bucket bucket = {element->decimals, (int64_t)width, 0, 0};
+    const struct kind_time_bucket bucket = {.digits = element->decimals, .width = (int64_t)width};
 
     if (element_is_time(element))
         kind_time_bucket_describe(out, &bucket);

@@ -5,8 +5,6 @@
  */
 #include "config.h"
 
-#include "print/print_table.h"
-
 #include "base/decimal.h"
 #include "base/printable.h"
 #include "output/writer.h"
@@ -231,8 +229,10 @@ static void print_table_lines(struct writer *writer, const struct print_table_la
     }
 }
 
-enum status print_table_result(struct writer *writer, const struct job *job, const void *partial,
-                               const struct print_options *options, struct failure *failure)
+/* Keeps all of the text in memory. */
+static enum status print_table_result(struct writer *writer, const struct job *job,
+                                      const void *partial, const struct print_options *options,
+                                      struct failure *failure)
 {
     const bool is_counted =
         job->operation == OPERATION_UNIQ && job->group_count == 0 && options->quantiles.count == 0;
@@ -288,4 +288,5 @@ const struct print_format print_table = {
     .has_lines = true,
     .is_picture = true,
     .words = print_words_table,
+    .result = print_table_result,
 };
