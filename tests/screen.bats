@@ -17,6 +17,8 @@ check_screen() {
 
 @test "results at a terminal: aligned columns with names" { check_screen results; }
 
+@test "powers of two of decimals; lines that combine bins of powers" { check_screen powers; }
+
 @test "automatic bins of times: round widths, from seconds to years" { check_screen times; }
 
 @test "bins of times: widths of columns, ranges, fractions of a second" { check_screen time_units; }

@@ -3,6 +3,7 @@
 usage: screen.py GPUHIST TEST
 """
 
+import bisect
 import collections
 import datetime
 import fcntl
@@ -16,6 +17,8 @@ import sys
 import termios
 import unicodedata
 import xml.etree.ElementTree as ET
+from decimal import Decimal
+from fractions import Fraction
 
 from pictures import SVG, expect, expect_equal
 
@@ -297,6 +300,46 @@ def test_time_ticks():
             expect("rotate" not in picture, "slanted labels", arguments)
             expect({*wanted} & {*labels} and len(labels) <= 10, labels, wanted, arguments)
             expect_equal([date for _, date in shown], dates, arguments, labels)
+
+
+# --- powers --------------------------------------------------------------------------------------
+
+
+def power_edges(decimals, parts, most):
+    """Units of 10^-decimals: powers of two of the values, rounded up, and the parts between them."""
+    one, edges, power = 10**decimals, [0], -80
+    while edges[-1] <= most:
+        for part in range(2**parts):
+            edge = -(-Fraction(one) * Fraction(2) ** power * (2**parts + part) // 2**parts)
+            if edge > edges[-1]:
+                edges.append(edge)
+        power += 1
+    return sorted({*edges, *(1 - edge for edge in edges)})
+
+
+def test_powers():
+    """--log2 of decimals: 1, 2, 4, ... and 1/2, 1/4, ... of what is printed, for any number of decimals."""
+    dice = random.Random(4)
+    for decimals in 1, 2, 3, 6, 9, 15, 18:
+        for parts in 0, 1, 3:
+            values = [round(dice.choice((1, 1, -1)) * 2 ** dice.uniform(-3.4 * decimals, 60 - 3.4 * decimals) * 10**decimals)
+                      for _ in range(300)] + [0, 1, -1, 10**decimals, 10**decimals - 1]
+            values = [v for v in values if abs(v) < 2**62]
+            edges = power_edges(decimals, parts, max(map(abs, values)))
+            wanted = collections.Counter(bisect.bisect(edges, v) - 1 for v in values)
+            text = "".join(f"{Decimal(v).scaleb(-decimals):.{decimals}f}\n" for v in values)
+            got = [line.split("\t") for line in gpuhist([f"--log2={parts}", "-f", f"1:.{decimals}"], text).splitlines()]
+            expect_equal([[Decimal(low).scaleb(decimals), Decimal(high).scaleb(decimals), int(n)] for low, high, n in got],
+                         [[edges[i], edges[i + 1], n] for i, n in sorted(wanted.items())], decimals, parts)
+    expect_equal(gpuhist(["--log2", "-f", "1:.2"], "0.25\n3\n5\n-1.5\n"),
+                 gpuhist(["--log2=0", "--decimals", "2"], "0.25\n3\n5\n-1.5\n"))
+    # Lines that combine bins do not go below 0 if no value does, and say what they are.
+    plot = gpuhist(["--log2", "-f", "1", "--plot"], "".join(f"{2**i}\n" for i in range(40)) + "0\n", LINES="24").splitlines()
+    expect_equal(plot[0], "each line combines 4 bins")
+    expect(plot[1].split()[0] == "0..1" and plot[2].split()[0] == "1..16", plot)
+    plot = gpuhist(["--width", "0.5", "-f", "1:.2", "--plot"], "".join(f"{i / 4:.2f}\n" for i in range(400)), LINES="54").splitlines()
+    expect_equal(plot[0], "each line combines 4 bins")
+    expect(plot[1].split()[0] in ("0..2", "0.00..2.00"), plot)
 
 
 globals()["test_" + TEST]()

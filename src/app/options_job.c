@@ -423,7 +423,9 @@ static enum status options_make_histogram(const struct options *options, bool wi
     job->needs_values = options->print.quantiles.count > 0;
     if (options->bins > 0)
         return binning_init(&job->binning, element, low, high, options->bins, failure);
-    if (options->log2 > 0)
+    const bool has_decimals =
+        element->decimals > 0 && kind_rows[element->kind].scale == KIND_NUMBERS;
+    if (options->log2 > 0 || (options->has_log2 && has_decimals))
         return binning_init_parts(&job->binning, element, options->log2, failure);
     if (options->has_log2 || options->log10) {
         binning_init_powers(&job->binning, element, options->has_log2 ? 2 : 10);

@@ -239,10 +239,10 @@ const struct options_row options_rows[] = {
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
            "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "plot", NULL,
-           "draw bars (default at a terminal), of groups heat maps",
+           "draw bars, of groups heat maps (--no-plot: a table)",
            FLAG(print.plot, PRINT_PLOT_ALWAYS))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "no-plot", NULL,
-           "draw nothing at a terminal: a table", FLAG(print.plot, PRINT_PLOT_NEVER))
+           "draw nothing at a terminal: a table", FLAG(print.plot, PRINT_PLOT_NEVER), .is_told = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "title", "TEXT",
            "of a picture: its title", TARGET(TEXT, print.title))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "label", "TEXT",

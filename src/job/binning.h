@@ -95,9 +95,10 @@ void binning_init_window(struct binning *binning, const struct element *element,
 void binning_init_powers(struct binning *binning, const struct element *element, uint32_t base);
 
 /*
- * Creates the bins between powers of 2, each divided in 2^parts equal ones (at most
- * BINNING_PARTS_MAX), or in integers where it has fewer: a bin that is wider than 1 is never wider
- * than 2^-parts of its values, as in an HDR histogram. Negative values have the bins of the
+ * Creates the bins between powers of 2 of values as they are printed, with decimals also 1/2, 1/4,
+ * ..., each divided in 2^parts equal ones (at most BINNING_PARTS_MAX). An edge that is no multiple
+ * of the unit is the next one that is, and equal edges are one. A bin that is wider than a unit is
+ * about 2^-parts of its values, as in an HDR histogram. Negative values have the bins of the
  * positive ones, mirrored. Fails with STATUS_DATA if there is no memory.
  */
 #define BINNING_PARTS_MAX 12

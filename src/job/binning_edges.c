@@ -195,7 +195,8 @@ enum status binning_init_parts(struct binning *binning, const struct element *el
 {
     const __int128 limit = element_limit(element);
     const __int128 min = element_min(element);
-    const size_t powers = 65;
+    const __int128 one = decimal_power(element->decimals);
+    const size_t powers = 66;
     const size_t positive_max = (powers << parts) + 2;
     __int128 *edges = malloc((2 * positive_max + 1) * sizeof *edges);
     size_t count = 0;
@@ -204,11 +205,14 @@ enum status binning_init_parts(struct binning *binning, const struct element *el
         return status_fail(failure, STATUS_DATA, "no memory for bins");
     /* the edges from 1 on, at the end of the memory; before them, those of negative values */
     __int128 *positive = edges + positive_max + 1;
-    for (unsigned power = 0; (__int128)1 << power < limit; power++) {
-        const unsigned divided = power < parts ? power : parts;
-        for (uint64_t part = 0; part < (uint64_t)1 << divided; part++) {
-            const __int128 edge = ((__int128)1 << power) + ((__int128)part << (power - divided));
-            if (edge < limit)
+    bool is_below = true;
+    for (int power = -64; is_below; power++) { /* 2^-64 is less than a unit */
+        for (uint64_t part = 0; part < (uint64_t)1 << parts && is_below; part++) {
+            const __int128 scaled = one * (((__int128)1 << parts) + part);
+            const int shift = power - (int)parts;
+            const __int128 edge = shift >= 0 ? scaled << shift : ((scaled - 1) >> -shift) + 1;
+            is_below = edge < limit;
+            if (is_below && (count == 0 || edge > positive[count - 1]))
                 positive[count++] = edge;
         }
     }

@@ -47,7 +47,9 @@ struct plot_scale plot_scale_of(const struct job *job, __int128 unit)
     const __int128 low = binning_edge(binning, 0);
     const __int128 width = binning_edge(binning, 1) - low;
     if (binning_is_of_powers(binning))
-        scale.origin = binning_index(binning, binning->form, binning->base > 0);
+        scale.origin = binning_index(binning, binning->form,
+                                     element->decimals > 0 ? decimal_power(element->decimals)
+                                                           : binning->base > 0);
     else if (binning->form != BINNING_EDGES && binning->form != BINNING_EDGES_EQUAL &&
              low % width == 0)
         scale.origin = -(low / width);
