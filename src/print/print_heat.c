@@ -263,7 +263,8 @@ void print_heat_name(const struct print_heat_axis *axis, size_t i, char out[PRIN
 {
     const __int128 start = print_heat_start(axis, i);
     const struct plot_line cell = {
-        .is_single = print_heat_is_single(axis),
+        .is_single = print_heat_is_single(axis) ||
+                     (element_is_time(axis->scale.element) && !axis->is_joined),
         .low = plot_scale_value(&axis->scale, start),
         .high = plot_scale_value(&axis->scale, start + (__int128)axis->step),
     };
