@@ -145,16 +145,22 @@ static int64_t kind_time_bucket_clamp(const struct kind_time_bucket *bucket, __i
 
 __int128 kind_time_bucket_number(const struct kind_time_bucket *bucket, __int128 value)
 {
+    const int64_t scale = (int64_t)decimal_power(bucket->digits);
+
+    if (bucket->zone) {
+        const int64_t instant = kind_time_divide(kind_time_bucket_clamp(bucket, value), scale);
+        value += (__int128)kind_time_zone_offset(bucket->zone, instant) * scale;
+    }
     if (bucket->months == 0)
         return kind_time_bucket_divide(value - bucket->phase, bucket->width);
-    const int64_t seconds = kind_time_divide(kind_time_bucket_clamp(bucket, value),
-                                             (int64_t)decimal_power(bucket->digits));
+    const int64_t seconds = kind_time_divide(kind_time_bucket_clamp(bucket, value), scale);
     const struct kind_time_date date =
         kind_time_find_date(kind_time_divide(seconds, KIND_TIME_DAY));
     return (date.year * 12 + date.month - 1) / bucket->months;
 }
 
-__int128 kind_time_bucket_begin(const struct kind_time_bucket *bucket, __int128 number)
+/* Where the bucket of a number begins by the clock. */
+static __int128 kind_time_bucket_begin_clock(const struct kind_time_bucket *bucket, __int128 number)
 {
     if (bucket->months == 0)
         return number * bucket->width + bucket->phase;
@@ -164,6 +170,17 @@ __int128 kind_time_bucket_begin(const struct kind_time_bucket *bucket, __int128 
     const int64_t days = kind_time_days_before_year(year) +
                          kind_time_days_before_month(year, (unsigned)(month % 12) + 1);
     return (__int128)(days * KIND_TIME_DAY) * decimal_power(bucket->digits);
+}
+
+__int128 kind_time_bucket_begin(const struct kind_time_bucket *bucket, __int128 number)
+{
+    const __int128 begin = kind_time_bucket_begin_clock(bucket, number);
+    const __int128 scale = decimal_power(bucket->digits);
+
+    if (!bucket->zone)
+        return begin;
+    const int64_t second = (int64_t)kind_time_bucket_divide(begin, scale);
+    return begin + ((__int128)kind_time_zone_first(bucket->zone, second) - second) * scale;
 }
 
 /* About how many units of values a bucket has. */
@@ -209,7 +226,7 @@ struct kind_time_bucket kind_time_bucket_widen(const struct kind_time_bucket *bu
     static const unsigned months[] = {1, 3};
     const __int128 second = decimal_power(bucket->digits);
     const __int128 size = kind_time_bucket_size(bucket);
-    struct kind_time_bucket next = {.digits = bucket->digits};
+    struct kind_time_bucket next = {.digits = bucket->digits, .zone = unit->zone};
 
     for (__int128 part = 1; part < second; part = kind_time_bucket_next_round(part)) {
         next.width = (int64_t)part;

@@ -49,6 +49,7 @@ struct kind_time_bucket {
     int64_t width;              /* in units; 0: it is of months */
     int64_t phase;              /* in units from 1970 to the first begin, less than the width */
     unsigned months;            /* at most 120000 */
+    const struct kind_time_zone *zone; /* of kind_time_bucket_number and _begin; NULL: UTC */
 };
 
 /*
@@ -95,7 +96,8 @@ static inline bool kind_time_bucket_exists(const struct kind_time_bucket *bucket
 
 /*
  * Returns the number of the bucket of a value; the next bucket has the next number. And where the
- * bucket of a number begins; of months within the years 1 to 10000.
+ * bucket of a number begins; of months within the years 1 to 10000. Of the clocks of a zone an hour
+ * that comes twice has the numbers of the first.
  */
 __int128 kind_time_bucket_number(const struct kind_time_bucket *bucket, __int128 value);
 __int128 kind_time_bucket_begin(const struct kind_time_bucket *bucket, __int128 number);

@@ -175,15 +175,18 @@ enum status binning_init_times(struct binning *binning, const struct element *el
         low = low < min ? min : low;
         high = high > limit ? limit : high;
     }
-    if (bucket.months == 0 && kind_time_bucket_begin(&bucket, first) == low)
+    if (bucket.months == 0 && !bucket.zone && kind_time_bucket_begin(&bucket, first) == low)
         return binning_init_width(binning, element, low, high, bucket.width, failure);
     __int128 *edges = malloc(((size_t)bins_max + 1) * sizeof *edges);
     size_t count = 0;
     if (!edges)
         return status_fail(failure, STATUS_DATA, "no memory for bins");
     edges[count++] = low;
-    for (__int128 number = first + 1; number <= last; number++)
-        edges[count++] = kind_time_bucket_begin(&bucket, number);
+    for (__int128 number = first + 1; number <= last; number++) {
+        const __int128 begin = kind_time_bucket_begin(&bucket, number);
+        if (begin > edges[count - 1] && begin < high) /* clocks of a zone leave out hours */
+            edges[count++] = begin;
+    }
     edges[count++] = high;
     const enum status status = binning_init_edges(binning, element, edges, count, failure);
     free(edges);

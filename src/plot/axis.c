@@ -44,15 +44,14 @@ bool axis_has_times(const struct axis *axis)
     return axis->element && element_is_time(axis->element);
 }
 
-/* Writes a time as 2026-11-21T13:45:02.250; returns where the T is. */
+/* Writes a time as 2026-11-21T13:45:02.250, without its offset; returns where the T is. */
 static char *axis_format_time(char out[AXIS_LABEL_SIZE], const struct element *element,
                               __int128 value)
 {
     element_format(out, element, value);
-    char *zone = strchr(out, 'Z');
-    if (zone)
-        *zone = '\0';
-    return strchr(out, 'T');
+    char *time = strchr(out, 'T');
+    time[strcspn(time, "Z+-")] = '\0';
+    return time;
 }
 
 void axis_times_add(struct axis_times *times, const struct element *element, __int128 value)
@@ -88,8 +87,13 @@ size_t axis_write_time(char out[AXIS_LABEL_SIZE], const struct axis_times *times
 bool axis_has_new_date(const struct axis_times *times, const struct element *element,
                        __int128 value, __int128 before)
 {
-    const __int128 day = (__int128)KIND_TIME_DAY * decimal_power(element->decimals);
-    return times->has_hour && binning_floor(value, day) != binning_floor(before, day);
+    char texts[2][AXIS_LABEL_SIZE];
+
+    if (!times->has_hour)
+        return false;
+    *axis_format_time(texts[0], element, value) = '\0';
+    *axis_format_time(texts[1], element, before) = '\0';
+    return strcmp(texts[0], texts[1]) != 0;
 }
 
 void axis_label(char out[AXIS_LABEL_SIZE], const struct axis *axis, __int128 tick)
@@ -113,7 +117,9 @@ __int128 axis_ceiling(const struct axis *axis, __int128 value)
 static struct axis axis_make_times(__int128 low, __int128 high, const struct element *element,
                                    __int128 ticks_max)
 {
-    const struct kind_time_bucket unit = {.digits = element->decimals, .width = 1};
+    const struct kind_time_bucket unit = {.digits = element->decimals,
+                                          .width = 1,
+                                          .zone = element->zone};
     struct axis axis = {.ticks = unit, .element = element};
     __int128 ticks = 0; /* those after the first one that there can be */
 
