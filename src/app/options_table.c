@@ -242,7 +242,8 @@ const struct options_row options_rows[] = {
            "draw bars, of groups heat maps (--no-plot: a table)",
            FLAG(print.plot, PRINT_PLOT_ALWAYS))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "no-plot", NULL,
-           "draw nothing at a terminal: a table", FLAG(print.plot, PRINT_PLOT_NEVER), .is_told = true)
+           "draw nothing at a terminal: a table", FLAG(print.plot, PRINT_PLOT_NEVER),
+           .is_told = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "title", "TEXT",
            "of a picture: its title", TARGET(TEXT, print.title))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "label", "TEXT",

@@ -20,15 +20,6 @@ struct print_format;
 struct print_order;
 struct writer;
 
-<<<<<<< HEAD
-=======
-/* The order of a histogram's rows. */
-enum print_sort {
-    PRINT_SORT_DEFAULT, /* by bin; with `top` by count */
-    PRINT_SORT_BIN,
-    PRINT_SORT_COUNT, /* descending; equal counts by bin */
-};
-
 /* Whether bars, or of groups a heat map, are drawn in the terminal. */
 enum print_plot {
     PRINT_PLOT_DEFAULT, /* at a terminal: bars beside the counts of values, too */
@@ -36,7 +27,6 @@ enum print_plot {
     PRINT_PLOT_NEVER,
 };
 
->>>>>>> 5919e24c (print: at a terminal, results are tables, and uniq has a bar beside each value)
 /* The strings are the caller's and must live as long as the options are used. */
 struct print_options {
     const char *output; /* the file of the result; NULL: standard output */
