@@ -280,7 +280,7 @@ make_log() {
     run --separate-stderr gpuhist merge one i16
     assert_failed 1 "i16: --by=1:i16, not --by=1:i64 as in one"
     run --separate-stderr gpuhist merge one --top 3
-    assert_failed 2 "option --top does not go with states of reduce"
+    assert_failed 2 "--top of reduce needs --sort, such as --sort count"
 }
 
 @test "--by: damaged states" {

@@ -20,7 +20,7 @@ import zlib
 THREADS = ("1", "2", "3", "16")
 # Invalid tokens, and the advice that they get.
 FOREIGN = " (numbers written so are not read: see NOT READ in the manual)"
-INVALID = {"+x": "", "--1": "", "1e5": FOREIGN,
+INVALID = {"+x": "", "--1": "", "1e5": " (try --decimals 0)",
            "12z": FOREIGN}
 
 

@@ -749,8 +749,10 @@ static enum status options_check_job(const struct options *options, bool is_text
         unbounded.predicates = &all;
         unbounded.predicate_count = options->predicate_count > 0;
         unbounded.edges = NULL;
-        unbounded.print.sort = NULL;
-        unbounded.print.top = 0;
+        if (options->predicate_count > 0) { /* --sort may name one of them */
+            unbounded.print.sort = NULL;
+            unbounded.print.top = 0;
+        }
         if (options_make(&unbounded, is_text, false, NULL, &job, &other) == STATUS_OK)
             status = STATUS_OK;
         job_destroy(&job);

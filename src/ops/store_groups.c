@@ -349,9 +349,8 @@ static void store_groups_values(struct reduce_values *values, const void *partia
 
     values->accumulators = accumulators;
     values->row = accumulators->initial;
-    if (group == groups->count) /* nothing was counted, and there are no columns of groups */
-        return;
-    values->group = values->row = groups_first_row(groups, group, memory);
+    if (group < groups->count) /* else nothing was counted, and there are no columns of groups */
+        values->group = values->row = groups_first_row(groups, group, memory);
     if (!groups_are_counted(groups->job))
         return;
     groups_rows_begin(&rows, groups, group, false);
