@@ -48,7 +48,7 @@ static enum status check_reals_fail(const struct job *job, const struct column *
 
     if (!buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for the first block");
-    source_set_format(source, format, false);
+    source_set_format(source, format, false, 1);
     source_join(source);
     status = source_pull(source, &buffer, &chunk, failure);
     if (status == STATUS_OK) {

@@ -118,7 +118,7 @@ static enum status find_kinds_read(struct find_kinds *self, struct job *job, str
         job->columns[i].find = &self->columns[i].found;
     }
     options_make_format(self->options, job, &format);
-    source_set_format(source, &format, false);
+    source_set_format(source, &format, false, 1);
     source_join(source);
     while (status == STATUS_OK && buffer.capacity >= SOURCE_TEXT_CAPACITY_MIN) {
         if (source_pull(source, &buffer, &chunk, &ignored) != STATUS_OK || chunk.bytes == 0)

@@ -503,7 +503,8 @@ static enum status run_operation(struct run *run, struct failure *failure)
      * an array is that of all parts of its file.
      */
     source_set_format(run->source, &format,
-                      !store->stop && (job->is_text || options->every_ns == 0) && !run->has_arrays);
+                      !store->stop && (job->is_text || options->every_ns == 0) && !run->has_arrays,
+                      wanted);
     /* Does -d split quoted fields? In a log -d ' ' is meant to split them, as cut does. */
     if (job->is_text && rules->delimiter != TEXT_NO_DELIMITER && !rules->is_quoted &&
         rules->delimiter != ' ' && rules->delimiter != '"' && !options->quiet)

@@ -63,6 +63,11 @@ const char *decoder_format_name(const struct decoder_format *format)
     return format->name;
 }
 
+bool decoder_is_deflate(const struct decoder_format *format)
+{
+    return format->is_deflate && format->library;
+}
+
 bool decoder_describe(size_t i, char *text, size_t size)
 {
     if (i == DECODER_FORMATS)

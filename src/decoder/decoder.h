@@ -38,6 +38,9 @@ const struct decoder_format *decoder_detect(const void *head, size_t bytes, unsi
 /* Returns "zstd", "gzip", "xz", "bzip2" or "lz4"; for files that are not read "zip", "PNG", ... */
 const char *decoder_format_name(const struct decoder_format *format);
 
+/* Whether frames of the format are gzip members, which deflate.h decodes. */
+bool decoder_is_deflate(const struct decoder_format *format);
+
 /*
  * Writes a line about format number i, without a newline: "gzip: yes: ISA-L 2.30.0", or why this
  * build cannot decode the format. Returns false if there are no more formats.

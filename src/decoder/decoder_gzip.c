@@ -311,6 +311,7 @@ const struct decoder_format decoder_gzip = {
     .needs = "ISA-L and zlib",
     .instead = "gzip -dc",
     .padding = DECODER_PADDED_AT_END,
+    .is_deflate = true,
     .library = DECODER_GZIP_LIBRARY,
     .magics = {DECODER_MAGIC("\x1f\x8b")},
     .check_head = decoder_gzip_check_head,

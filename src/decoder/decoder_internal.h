@@ -75,6 +75,7 @@ struct decoder_format {
     const char *instead; /* how to decompress it otherwise; never decoded: or what to do, or NULL */
     const char *kind;    /* never decoded: what such files are called, plural */
     bool is_array;       /* never decoded: it is DECODER_ARRAY */
+    bool is_deflate;     /* see decoder_is_deflate */
     enum decoder_padding padding;
     const struct decoder_library *library; /* NULL: this build has none */
 

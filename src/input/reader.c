@@ -46,6 +46,14 @@ void reader_set_records(struct reader *reader, const struct record_format *recor
     reader->has_begun = !reader->checks_mark && !reader->checks_line_end && !records->has_arrays;
 }
 
+void reader_open_crew(struct reader *reader, const struct reader_options *options,
+                      struct input *input, const struct decoder_format *format,
+                      struct gzip_crew *crew)
+{
+    reader_open(reader, options, input, format);
+    reader->crew = crew;
+}
+
 void reader_open_part(struct reader *reader, const struct reader_options *options,
                       struct input *input, const struct decoder_format *format,
                       const struct decoder_part *part)
@@ -65,6 +73,8 @@ void reader_close(struct reader *reader)
     if (reader->decoder)
         decoder_close(reader->decoder);
     memory_unmap(reader->held.data, READER_HELD_CAPACITY);
+    if (reader->crew)
+        gzip_crew_end(reader->crew);
     free(reader->raw.data);
     free(reader->plain.data);
     input_release(reader->input);
@@ -80,6 +90,15 @@ static bool reader_ahead_take(struct reader_ahead *ahead, struct input_piece *pi
         memcpy(piece->data, ahead->data + ahead->begin, piece->bytes);
     ahead->begin += piece->bytes;
     return piece->bytes > 0;
+}
+
+/* Takes up to `bytes` of what is left. Returns how many. */
+static size_t reader_take_bytes(uint64_t *left, size_t bytes)
+{
+    const size_t taken = bytes < *left ? bytes : (size_t)*left;
+
+    *left -= taken;
+    return taken;
 }
 
 static enum input_event reader_fail(const struct reader *reader, const char *reason,
@@ -186,6 +205,25 @@ static enum input_event reader_read_raw(struct reader *reader, struct input_piec
 }
 
 /*
+ * Takes the next piece from the crew. If it gives up, the file is decoded from its beginning, and
+ * what was returned is dropped.
+ */
+static enum input_event reader_take_crew(struct reader *reader, struct input_piece *piece)
+{
+    const enum gzip_crew_event event =
+        gzip_crew_read(reader->crew, piece->data, piece->capacity, &piece->bytes);
+
+    reader->crew_bytes += piece->bytes;
+    if (event == GZIP_CREW_GAVE_UP) {
+        gzip_crew_end(reader->crew);
+        reader->crew = NULL;
+        reader->repeated = reader->crew_bytes;
+        lseek(reader->input->fd, reader->input->start, SEEK_SET); /* cannot fail, as in input.c */
+    }
+    return event == GZIP_CREW_ENDED ? INPUT_END : INPUT_DATA;
+}
+
+/*
  * Decodes the next piece of a compressed input. The piece may be empty. If bytes precede a fault,
  * the fault is kept for later.
  */
@@ -197,6 +235,8 @@ static enum input_event reader_decode_piece(struct reader *reader, struct input_
     enum status status = STATUS_OK;
 
     piece->bytes = 0;
+    if (reader->crew)
+        return reader_take_crew(reader, piece);
     if (!reader->is_faulty && raw->begin == raw->end && !reader->is_pending)
         event = reader_read_raw(reader, piece, failure);
     if (event == INPUT_END && reader->decoder &&
@@ -218,6 +258,11 @@ static enum input_event reader_decode_piece(struct reader *reader, struct input_
         piece->bytes = io.out_used;
         raw->begin += io.in_used;
         reader->is_pending = piece->bytes == piece->capacity;
+        if (reader->repeated > 0) {
+            const size_t dropped = reader_take_bytes(&reader->repeated, piece->bytes);
+            piece->bytes -= dropped;
+            memmove(piece->data, piece->data + dropped, piece->bytes);
+        }
     }
     reader->is_faulty = reader->is_faulty || status != STATUS_OK;
     if (!reader->is_faulty || piece->bytes > 0)
@@ -550,15 +595,6 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
             return event;
     }
     return INPUT_DATA;
-}
-
-/* Takes up to `bytes` of what is left. Returns how many. */
-static size_t reader_take_bytes(uint64_t *left, size_t bytes)
-{
-    const size_t taken = bytes < *left ? bytes : (size_t)*left;
-
-    *left -= taken;
-    return taken;
 }
 
 enum input_event reader_read(struct reader *reader, struct input_piece *piece,

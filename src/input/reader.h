@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "decoder/decoder.h"
+#include "input/gzip_crew.h"
 #include "input/input.h"
 #include "input/npy.h"
 #include "input/record.h"
@@ -84,6 +85,9 @@ struct reader {
     bool checks_content;                 /* what is decoded first may be of a refused kind */
     bool has_ended;                      /* the file is at its end */
     struct decoder *decoder;             /* NULL: not opened yet */
+    struct gzip_crew *crew;              /* decodes the file instead; NULL: none */
+    uint64_t crew_bytes;                 /* that it has decoded */
+    uint64_t repeated;                   /* of these, to be decoded again since it gave up */
     bool is_pending;                     /* the decoder may have more output without input */
     bool is_faulty;                      /* a fault follows the bytes decoded so far */
     struct failure fault;
@@ -116,6 +120,11 @@ struct reader {
  */
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
                  const struct decoder_format *format);
+
+/* As reader_open, of a regular file that a crew has begun, which must outlive the reader. */
+void reader_open_crew(struct reader *reader, const struct reader_options *options,
+                      struct input *input, const struct decoder_format *format,
+                      struct gzip_crew *crew);
 
 /* As reader_open, for a part of a regular file. part->wrap must outlive the reader. */
 void reader_open_part(struct reader *reader, const struct reader_options *options,

@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "base/resources.h"
 #include "input/first_block.h"
+#include "input/gzip_crew.h"
 #include "input/parts.h"
 #include "input/reader.h"
 #include "input/relay.h"
@@ -62,6 +63,14 @@
  */
 #define SOURCE_FILES_AHEAD 2
 
+/*
+ * The fewest threads that decode one gzip file together: each byte takes them about three times as
+ * long, in all, as one that decodes alone. And the memory for each of them, which the plan of the
+ * memory does not have.
+ */
+#define SOURCE_CREW_THREADS 6
+#define SOURCE_CREW_MEMORY  ((uint64_t)128 << 20)
+
 /* The inputs as they were when the source was opened. */
 struct source_origin {
     uint64_t size;      /* the sum of the sizes; SOURCE_SIZE_UNKNOWN: not all are regular files */
@@ -78,6 +87,8 @@ struct source {
     struct source_options options;
     uint64_t size;       /* of the stream, or SOURCE_SIZE_UNKNOWN */
     struct parts *parts; /* NULL: nothing may be divided */
+    struct gzip_crew *crew; /* NULL: no gzip file is decoded by several threads */
+    unsigned threads;
     struct source_origin origin;
     int wake[2];                      /* a pipe: readable once the source is stopped */
     atomic_bool stopped;              /* nothing more is read in order */
@@ -372,9 +383,14 @@ enum status source_copy_first(struct source *source, int *copy, struct failure *
     return status_fail(failure, STATUS_DATA, "cannot copy the first block: %s", strerror(errno));
 }
 
-void source_set_format(struct source *source, const struct record_format *format, bool divides)
+void source_set_format(struct source *source, const struct record_format *format, bool divides,
+                       unsigned threads)
 {
     source->format = *format;
+    source->threads = threads;
+    if (threads >= SOURCE_CREW_THREADS && !source->options.holds_frames &&
+        resources_at_start()->memory / threads >= SOURCE_CREW_MEMORY)
+        source->crew = gzip_crew_create(threads, &source->relay);
     if (divides && source->origin.size != SOURCE_SIZE_UNKNOWN) /* it can be repeated */
         source->parts = parts_create(&source->format, &source->reading, &source->relay);
     if (format->has_arrays)
@@ -391,6 +407,7 @@ void source_close(struct source *source)
     if (source->parts)
         parts_destroy(source->parts);
     source_close_current(source);
+    gzip_crew_destroy(source->crew);
     if (source->file)
         input_release(source->file);
     free(source->stream.rest);
@@ -437,6 +454,7 @@ enum status source_repeat(struct source **source, struct failure *failure)
         .count = (*source)->count,
         .options = (*source)->options,
         .format = (*source)->format,
+        .threads = (*source)->threads,
         .origin = (*source)->origin,
     };
 
@@ -453,7 +471,7 @@ enum status source_repeat(struct source **source, struct failure *failure)
         *source = NULL;
         return status_fail(failure, STATUS_DATA, "the input has changed since it was first read");
     }
-    source_set_format(*source, &before.format, divides);
+    source_set_format(*source, &before.format, divides, before.threads);
     return STATUS_OK;
 }
 
@@ -515,6 +533,34 @@ enum status source_check(const struct source *source, uint64_t counted, struct f
 /* --- opening inputs; the lock is held -------------------------------------------------------- */
 
 /*
+ * Begins the file that is read with a crew, if it is of gzip and has so large a share of the input
+ * that the threads would wait for one that decodes it alone. Returns whether it has.
+ */
+static bool source_begin_crew(struct source *source)
+{
+    struct reader *reader = &source->reader;
+    struct input *input = reader->input;
+    const struct decoder_format *format = reader->format;
+    const uint64_t bytes = (uint64_t)(input->size - input->start);
+
+    if (!source->crew || !decoder_is_deflate(format) ||
+        source->origin.size == SOURCE_SIZE_UNKNOWN ||
+        bytes < source->origin.size / source->threads * 2 ||
+        !gzip_crew_begin(source->crew, input, format, &source->bytes_read))
+        return false;
+    atomic_fetch_sub(&source->bytes_read, (uint64_t)(lseek(input->fd, 0, SEEK_CUR) - input->start));
+    if (input->fd == STDIN_FILENO)
+        lseek(STDIN_FILENO, 0, SEEK_END); /* other processes then see it as read */
+    input_hold(input);
+    source_close_current(source);
+    reader_open_crew(reader, &source->reading, input, format, source->crew);
+    reader_set_records(reader, &source->format, &source->stream.rules);
+    source->is_reading = true;
+    relay_let_join(&source->relay, UINT_MAX);
+    return true;
+}
+
+/*
  * After an input was opened: adds a compressed file to the parts, or lets a large plain one be
  * claimed in ranges after its header, and ends reading in order.
  */
@@ -529,6 +575,8 @@ static enum status source_divide_input(struct source *source, const struct sourc
     source->may_divide = false;
     if (reader->format) {
         atomic_store(&source->is_decoding, true);
+        if (source_begin_crew(source))
+            return STATUS_OK;
         if (!source->parts || pull->chunk.filled > pull->chunk.whole || stream->rest_bytes > 0)
             return STATUS_OK; /* a record goes over its beginning */
         input_hold(input);
@@ -1076,6 +1124,8 @@ static enum status source_pull_decoded(struct source *source, struct chunk_buffe
             if (!ended && !is_busy)
                 continue; /* a file was added to the parts */
         }
+        if (is_free && source->crew && gzip_crew_work(source->crew))
+            continue;
         if (parts && !reads)
             event = parts_pull(parts, buffer, chunk, failure);
         if (event == PARTS_FAULT)

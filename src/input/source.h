@@ -84,9 +84,11 @@ enum status source_look_array(struct source *source, struct npy *array, bool *is
  * Sets what chunks consist of, if not of bytes. `divides` allows several threads to decode
  * compressed files in parallel, if all inputs are regular files: chunks then come in any order, all
  * with sequence 0; their positions are in the order of the stream, with gaps (source_needs_order).
- * Called once, before the first pull.
+ * `threads` may pull: several decode one gzip file that has a large share of the input, in order
+ * (gzip_crew.h). Called once, before the first pull.
  */
-void source_set_format(struct source *source, const struct record_format *format, bool divides);
+void source_set_format(struct source *source, const struct record_format *format, bool divides,
+                       unsigned threads);
 
 /*
  * Starts again: replaces *source by a source of the same inputs with the same settings, at the

@@ -526,7 +526,7 @@ static void scene_run(struct scene *scene)
     const struct source_options plain = {.kinds = 0};
     if (source_open(&source, names, 1, &plain, &scene->failure) != STATUS_OK)
         abort();
-    source_set_format(source, &(struct record_format){.element_bytes = 4}, false);
+    source_set_format(source, &(struct record_format){.element_bytes = 4}, false, 1);
     void *partial = scene_partial(scene, &job, &writer);
     struct pipeline_task task = {
         .job = &job,

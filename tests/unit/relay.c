@@ -234,7 +234,7 @@ static bool crowd_pulls(const size_t *blocks, size_t files, bool is_pipe, unsign
     }
     if (source_open(&crowd.source, arguments, files, &options, &crowd.failure) != STATUS_OK)
         bail_out(crowd.failure.message);
-    source_set_format(crowd.source, &format, true);
+    source_set_format(crowd.source, &format, true, 1);
     atomic_store(&reads, 0);
     atomic_store(&switches, 0);
     for (unsigned i = 0; i < threads; i++) {

@@ -200,7 +200,7 @@ static struct source *scene_open(const struct scene *scene, size_t element_bytes
         printf("Bail out! %s\n", failure.message);
         exit(1);
     }
-    source_set_format(source, &(struct record_format){.element_bytes = element_bytes}, false);
+    source_set_format(source, &(struct record_format){.element_bytes = element_bytes}, false, 1);
     return source;
 }
 
@@ -703,7 +703,7 @@ static bool check_repeat(const size_t *lengths, size_t count, off_t offset)
     close(fd);
     begun.scene.names[0] = offset > 0 ? standard_input : name;
     begun.source = scene_open(&begun.scene, 1);
-    source_set_format(begun.source, &(struct record_format){.element_bytes = 4}, false);
+    source_set_format(begun.source, &(struct record_format){.element_bytes = 4}, false, 1);
     if (pull_fixed(begun.source, begun.buffer, sizeof begun.buffer, &chunk, &failure) ||
         source_repeat(&begun.source, &failure) != STATUS_OK)
         bail_out(failure.message);
@@ -769,7 +769,7 @@ static struct source *stdin_source(size_t element_bytes)
 
     if (source_open(&source, names, 1, &plain, &failure) != STATUS_OK)
         bail_out(failure.message);
-    source_set_format(source, &(struct record_format){.element_bytes = element_bytes}, false);
+    source_set_format(source, &(struct record_format){.element_bytes = element_bytes}, false, 1);
     return source;
 }
 
@@ -868,7 +868,7 @@ static void test_pipe_behind_file(void)
         bail_out("truncate");
     if (source_open(&source, names, 2, &plain, &failure) != STATUS_OK)
         bail_out(failure.message);
-    source_set_format(source, &(struct record_format){.element_bytes = 4}, false);
+    source_set_format(source, &(struct record_format){.element_bytes = 4}, false, 1);
     for (size_t i = 0; i < ARRAY_LENGTH(pullers); i++) {
         pullers[i] = (struct counting_puller){.source = source, .bytes = &pulled};
         if (pthread_create(&pullers[i].thread, NULL, counting_puller_run, &pullers[i]) != 0)
@@ -1281,7 +1281,7 @@ static bool check_capacities(const struct text_rules *rules, const char *first, 
         uint64_t values = 0;
         int64_t total = 0;
 
-        source_set_format(source, &format, false);
+        source_set_format(source, &format, false, 1);
         for (size_t at = 0; at < LONG_BYTES; at++)
             line[at] = first[at % strlen(first)];
         if (fcntl(fd, F_SETPIPE_SZ, 1 << 20) < 0)
