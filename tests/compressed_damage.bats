@@ -28,6 +28,12 @@ setup() {
 }
 
 # bats test_tags=later
+@test "gzip: one large file, whole and damaged, decoded by several threads" {
+    skip_without_gzip
+    run -0 "$PYTHON" "$srcdir/tests/one_gzip.py" "$GPUHIST" "${GPUHIST_TEST_SEED:-5}" $((8 / SHARE + 1))
+}
+
+# bats test_tags=later
 @test "bzip2: blocks of a stream, whole and damaged, decoded by several threads" {
     reads bzip2 bzip2 || skip "this gpuhist does not read bzip2"
     run -0 "$PYTHON" "$srcdir/tests/blocks.py" "$GPUHIST" "${GPUHIST_TEST_SEED:-5}" $((4 / SHARE + 1))

@@ -14,19 +14,19 @@
 #endif
 
 /* RFC 1951, 3.2.3 to 3.2.7. */
-#define DEFLATE_STORED        0
-#define DEFLATE_FIXED         1
-#define DEFLATE_DYNAMIC       2
-#define DEFLATE_HEAD_BITS     3
-#define DEFLATE_LENGTH_CODES  19
-#define DEFLATE_LITERALS      288
-#define DEFLATE_LITERALS_USED 286
-#define DEFLATE_DISTANCES     32
+#define DEFLATE_STORED         0
+#define DEFLATE_FIXED          1
+#define DEFLATE_DYNAMIC        2
+#define DEFLATE_HEAD_BITS      3
+#define DEFLATE_LENGTH_CODES   19
+#define DEFLATE_LITERALS       288
+#define DEFLATE_LITERALS_USED  286
+#define DEFLATE_DISTANCES      32
 #define DEFLATE_DISTANCES_USED 30
-#define DEFLATE_CODE_BITS     15
-#define DEFLATE_LENGTH_BITS   7
-#define DEFLATE_BLOCK_END     256
-#define DEFLATE_STORED_BYTES  4 /* the length and its complement */
+#define DEFLATE_CODE_BITS      15
+#define DEFLATE_LENGTH_BITS    7
+#define DEFLATE_BLOCK_END      256
+#define DEFLATE_STORED_BYTES   4 /* the length and its complement */
 
 /* RFC 1952, 2.3. */
 #define DEFLATE_GZIP_HEADER  10
@@ -53,7 +53,8 @@
 #define DEFLATE_ENTRY_INVALID 0x8000u
 #define DEFLATE_ENTRY_OTHER   (DEFLATE_ENTRY_TABLE | DEFLATE_ENTRY_END | DEFLATE_ENTRY_INVALID)
 
-/* The bits of the first tables, and the sizes with all others: zlib's `enough 288 11 15`, 32 8 15. */
+/* The bits of the first tables, and the sizes with all others: zlib's `enough 288 11 15`, 32 8 15.
+ */
 #define DEFLATE_LITERAL_BITS     11
 #define DEFLATE_LITERAL_ENTRIES  2342
 #define DEFLATE_DISTANCE_BITS    8
@@ -154,8 +155,9 @@ static uint32_t deflate_literal_entry(unsigned symbol)
 {
     static const unsigned char extra[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
                                           2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
-    static const uint16_t bases[] = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
-                                     31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
+    static const uint16_t bases[] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
+                                     15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
+                                     67, 83, 99, 115, 131, 163, 195, 227, 258};
     if (symbol < DEFLATE_BLOCK_END)
         return DEFLATE_ENTRY_LITERAL | symbol << 16;
     if (symbol == DEFLATE_BLOCK_END)
@@ -207,9 +209,9 @@ static void deflate_make_table(uint32_t *table, unsigned table_bits, const unsig
     unsigned first[DEFLATE_CODE_BITS + 2] = {0};
     uint16_t sorted[DEFLATE_LITERALS];
     const size_t size = (size_t)1 << table_bits;
-    size_t used = size;   /* entries, with those of further tables */
+    size_t used = size;    /* entries, with those of further tables */
     unsigned reversed = 0; /* the next code, its first bit lowest */
-    size_t prefix = size; /* of the further table that is being filled; size: none */
+    size_t prefix = size;  /* of the further table that is being filled; size: none */
     size_t begin = 0;
     unsigned further = 0; /* its bits */
 
@@ -245,7 +247,8 @@ static void deflate_make_table(uint32_t *table, unsigned table_bits, const unsig
                     same = counts[table_bits + further];
                 }
                 used += (size_t)1 << further;
-                table[prefix] = DEFLATE_ENTRY_TABLE | (uint32_t)begin << 16 | further << 8 | table_bits;
+                table[prefix] =
+                    DEFLATE_ENTRY_TABLE | (uint32_t)begin << 16 | further << 8 | table_bits;
             }
             for (size_t at = reversed >> table_bits; at < (size_t)1 << further;
                  at += (size_t)1 << (length - table_bits))
@@ -313,7 +316,8 @@ static bool deflate_read_codes(struct deflate *deflate, const struct deflate_inp
     if (all[DEFLATE_BLOCK_END] == 0 || deflate_count_codes(all, literals, counts) != 0)
         return false;
     const int left = deflate_count_codes(all + literals, distances, counts);
-    return left == 0 || (left > 0 && counts[0] + 1 >= distances && counts[0] + counts[1] == distances);
+    return left == 0 ||
+           (left > 0 && counts[0] + 1 >= distances && counts[0] + counts[1] == distances);
 }
 
 /* Makes the tables of the codes that were read. */
@@ -382,7 +386,8 @@ deflate_place deflate_find(struct deflate *deflate, const struct deflate_input *
 {
     const uint64_t base = 8 * input->offset;
     const uint64_t first = begin - base;
-    const uint64_t last = end - base < 8 * (uint64_t)input->bytes ? end - base : 8 * (uint64_t)input->bytes;
+    const uint64_t last =
+        end - base < 8 * (uint64_t)input->bytes ? end - base : 8 * (uint64_t)input->bytes;
 
     /* 48 bits at a time: the words that are loaded show 12 further bits for each. */
     for (uint64_t at = first / 8; 8 * at < last; at += 6) {
@@ -390,10 +395,9 @@ deflate_place deflate_find(struct deflate *deflate, const struct deflate_input *
         const uint64_t word = deflate_load(data);
         deflate_place found = DEFLATE_NOWHERE;
         /* Not the last block, dynamic codes, at most 286 literals and 30 distances. */
-        uint64_t fits = ~word & ~(word >> 1) & word >> 2 &
-                        ~(word >> 4 & word >> 5 & word >> 6 & word >> 7) &
-                        ~(word >> 9 & word >> 10 & word >> 11 & word >> 12) &
-                        ((UINT64_C(1) << 48) - 1);
+        uint64_t fits =
+            ~word & ~(word >> 1) & word >> 2 & ~(word >> 4 & word >> 5 & word >> 6 & word >> 7) &
+            ~(word >> 9 & word >> 10 & word >> 11 & word >> 12) & ((UINT64_C(1) << 48) - 1);
         if (8 * at < first)
             fits &= ~UINT64_C(0) << (first - 8 * at);
         for (; fits > 0; fits &= fits - 1) {
@@ -479,8 +483,9 @@ static inline __attribute__((always_inline)) void deflate_copy(unsigned char *ou
 }
 
 /* Puts a literal. Returns where the next symbol goes. */
-static inline __attribute__((always_inline)) unsigned char *
-deflate_put(unsigned char *out, unsigned literal, size_t size)
+static inline __attribute__((always_inline)) unsigned char *deflate_put(unsigned char *out,
+                                                                        unsigned literal,
+                                                                        size_t size)
 {
     const uint16_t symbol = (uint16_t)literal;
 
@@ -500,10 +505,9 @@ enum deflate_result {
  * Decodes a block of codes to symbols of `size` bytes each, from *out on, up to `limit`, beyond
  * which there is space for DEFLATE_SLACK symbols. No match begins before `oldest`.
  */
-static inline __attribute__((always_inline)) enum deflate_result
-deflate_codes(const struct deflate *deflate, const struct deflate_input *input,
-              struct deflate_bits *stream, unsigned char **to, const unsigned char *limit,
-              const unsigned char *oldest, const size_t size)
+static inline __attribute__((always_inline)) enum deflate_result deflate_codes(
+    const struct deflate *deflate, const struct deflate_input *input, struct deflate_bits *stream,
+    unsigned char **to, const unsigned char *limit, const unsigned char *oldest, const size_t size)
 {
     const uint64_t literal_mask = (1 << DEFLATE_LITERAL_BITS) - 1;
     const uint64_t distance_mask = (1 << DEFLATE_DISTANCE_BITS) - 1;
@@ -526,8 +530,9 @@ deflate_codes(const struct deflate *deflate, const struct deflate_input *input,
         if (entry & DEFLATE_ENTRY_OTHER) {
             if (entry & DEFLATE_ENTRY_TABLE) {
                 deflate_drop(&bits, DEFLATE_LITERAL_BITS);
-                entry = deflate->literals[(entry >> 16) +
-                                          (bits.bits & ((1u << (entry >> 8 & 31)) - 1))];
+                entry =
+                    deflate
+                        ->literals[(entry >> 16) + (bits.bits & ((1u << (entry >> 8 & 31)) - 1))];
             }
             if (entry & DEFLATE_ENTRY_LITERAL) {
                 out = deflate_put(out, entry >> 16 & 0xff, size);
@@ -553,8 +558,9 @@ deflate_codes(const struct deflate *deflate, const struct deflate_input *input,
         if (entry & DEFLATE_ENTRY_OTHER) {
             if (entry & DEFLATE_ENTRY_TABLE) {
                 deflate_drop(&bits, DEFLATE_DISTANCE_BITS);
-                entry = deflate->distances[(entry >> 16) +
-                                           (bits.bits & ((1u << (entry >> 8 & 31)) - 1))];
+                entry =
+                    deflate
+                        ->distances[(entry >> 16) + (bits.bits & ((1u << (entry >> 8 & 31)) - 1))];
             }
             if (entry & DEFLATE_ENTRY_INVALID)
                 return DEFLATE_STOPPED;
@@ -580,8 +586,10 @@ typedef enum deflate_result deflate_codes_function(const struct deflate *deflate
                                                    const unsigned char *oldest);
 
 /*
- * Writes the bytes of symbols, which a table has of each. They may be written over the symbols. A
- * branch on what is a mark would be mispredicted often: marks and bytes alternate.
+ * Writes the bytes of symbols, which a table has of each. They may be written over the symbols,
+ * from before these on. A branch on what is a mark would be mispredicted often: bytes stand among
+ * the marks. All of a block are loaded before any is stored, or else each load waits to see whether
+ * the store before it was to the same place.
  */
 static inline __attribute__((always_inline)) void deflate_narrow(const uint16_t *symbols,
                                                                  unsigned char *bytes, size_t count,
@@ -591,14 +599,13 @@ static inline __attribute__((always_inline)) void deflate_narrow(const uint16_t 
     size_t i = 0;
 
     for (; i + AT_ONCE <= count; i += AT_ONCE) {
-        uint64_t low, high, word = 0;
-        memcpy(&low, symbols + i, sizeof low);
-        memcpy(&high, symbols + i + 4, sizeof high);
-        for (unsigned k = 0; k < 4; k++) {
-            word |= (uint64_t)table[low >> 16 * k & 0xffff] << 8 * k;
-            word |= (uint64_t)table[high >> 16 * k & 0xffff] << (8 * k + 32);
-        }
-        memcpy(bytes + i, &word, sizeof word);
+        unsigned char block[AT_ONCE];
+#pragma GCC unroll 8
+        for (size_t k = 0; k < AT_ONCE; k++)
+            block[k] = table[symbols[i + k]];
+#pragma GCC unroll 8
+        for (size_t k = 0; k < AT_ONCE; k++)
+            bytes[i + k] = block[k];
     }
     for (; i < count; i++)
         bytes[i] = table[symbols[i]];
@@ -796,9 +803,8 @@ void deflate_decode(struct deflate *deflate, const struct deflate_input *input, 
         const unsigned type = head >> 1;
         const bool is_final = head & 1;
         const uint64_t stored = is_stored ? bit / 8 : (bit + DEFLATE_HEAD_BITS + 7) / 8;
-        const deflate_place place = type == DEFLATE_STORED && !is_final
-                                        ? 2 * (base + 8 * stored) + 1
-                                        : 2 * (base + bit);
+        const deflate_place place =
+            type == DEFLATE_STORED && !is_final ? 2 * (base + 8 * stored) + 1 : 2 * (base + bit);
         deflate_commit(&run, piece, place);
         if (run.size > 1)
             deflate_try_plain(&run, piece);
@@ -816,11 +822,10 @@ void deflate_decode(struct deflate *deflate, const struct deflate_input *input, 
                 deflate_make_codes(deflate);
             else
                 deflate_make_fixed_codes(deflate);
-            result = (run.size > 1 ? loops->marked : loops->plain)(
-                deflate, input, &run.bits, &run.out, run.limit, run.oldest);
+            result = (run.size > 1 ? loops->marked : loops->plain)(deflate, input, &run.bits,
+                                                                   &run.out, run.limit, run.oldest);
         }
-        if (result != DEFLATE_DONE ||
-            deflate_tell(input, &run.bits) > 8 * (uint64_t)input->bytes ||
+        if (result != DEFLATE_DONE || deflate_tell(input, &run.bits) > 8 * (uint64_t)input->bytes ||
             (is_final && !deflate_end_member(&run, input, piece)) || piece->is_last)
             return;
     }
@@ -835,8 +840,8 @@ static bool deflate_is_valid(const struct deflate_piece *piece, size_t valid)
     bool is_valid = true;
 
     for (size_t i = 0; valid < DEFLATE_WINDOW && i < piece->marked_count; i++)
-        is_valid &= symbols[i] < DEFLATE_MARK ||
-                    symbols[i] >= DEFLATE_MARK + DEFLATE_WINDOW - valid;
+        is_valid &=
+            symbols[i] < DEFLATE_MARK || symbols[i] >= DEFLATE_MARK + DEFLATE_WINDOW - valid;
     return is_valid;
 }
 
@@ -853,8 +858,8 @@ bool deflate_advance(const struct deflate_piece *piece, struct deflate_window *w
 {
     const struct deflate_loops *loops = &deflate_loops[cpu_isa_best()];
     const size_t count = piece->marked_count + piece->plain_count;
-    const size_t valid = piece->end_count > 0 ? count - piece->ends[piece->end_count - 1].at
-                                              : window->valid + count;
+    const size_t valid =
+        piece->end_count > 0 ? count - piece->ends[piece->end_count - 1].at : window->valid + count;
 
     unsigned char table[DEFLATE_MARK + DEFLATE_WINDOW];
 

@@ -1,9 +1,9 @@
 /*
  * Deflate (RFC 1951) within gzip (RFC 1952), decoded from a place that is guessed, as pugz
  * (Kerbiriou and Chikhi, 2019) and rapidgzip (Knespel and Brunst, 2023) do: the 32 KiB before it,
- * to which matches refer, are not known. So its symbols have 16 bits: bytes, and marks for the bytes
- * of that window, which are resolved when it is known. Once no mark is among the last 32 Ki symbols,
- * what follows is decoded to bytes.
+ * to which matches refer, are not known. So its symbols have 16 bits: bytes, and marks for the
+ * bytes of that window, which are resolved when it is known. Once no mark is among the last 32 Ki
+ * symbols, what follows is decoded to bytes.
  *
  * What is unusual is not decoded, such as a checksum of a header; a piece just ends before it. No
  * piece is to be believed before its place was found to be the end of what precedes it, and the

@@ -52,7 +52,7 @@ struct gzip_crew {
     struct gzip_crew_slot *slots; /* [slot_count + 1]: piece i in slot i % slot_count, and what is
                                      decoded between pieces; const but for what they hold */
 
-    pthread_mutex_t lock; /* guards all below; taken before the relay's */
+    pthread_mutex_t lock;   /* guards all below; taken before the relay's */
     pthread_cond_t changed; /* signalled when a thread ends a piece of work */
     bool is_open;           /* there is a file */
     unsigned busy;          /* threads at work */
@@ -62,9 +62,9 @@ struct gzip_crew {
     atomic_uint_least64_t *bytes_read;
     uint64_t counted; /* so far, in *bytes_read */
 
-    uint64_t first;  /* the number of the piece that is read, or that is read next */
-    uint64_t linked; /* of the first one that is not linked */
-    uint64_t next;   /* of the first one that no thread has begun */
+    uint64_t first;               /* the number of the piece that is read, or that is read next */
+    uint64_t linked;              /* of the first one that is not linked */
+    uint64_t next;                /* of the first one that no thread has begun */
     deflate_place place;          /* where what is linked ends, */
     struct deflate_window window; /* and its last bytes */
     bool has_ended;               /* the file ends there */
@@ -316,8 +316,8 @@ bool gzip_crew_work(struct gzip_crew *crew)
 /* --- reading in order; the lock is held, but given up meanwhile ------------------------------ */
 
 /*
- * Decodes from where what is linked ends up to the piece that is to be linked next, if there is one,
- * or as far as a piece may go. Nobody else links meanwhile.
+ * Decodes from where what is linked ends up to the piece that is to be linked next, if there is
+ * one, or as far as a piece may go. Nobody else links meanwhile.
  */
 static void gzip_crew_fill_gap(struct gzip_crew *crew, const struct gzip_crew_slot *before)
 {
@@ -382,12 +382,14 @@ static void gzip_crew_release(struct gzip_crew *crew)
 /* Makes the next piece the current one, if it is ready, or does or awaits what it needs. */
 static void gzip_crew_go_on(struct gzip_crew *crew)
 {
-    struct gzip_crew_slot *slot = crew->first < crew->next ? gzip_crew_slot(crew, crew->first) : NULL;
+    struct gzip_crew_slot *slot =
+        crew->first < crew->next ? gzip_crew_slot(crew, crew->first) : NULL;
 
     if (crew->first < crew->linked && slot->state == GZIP_CREW_READY)
         crew->current = slot;
-    else if (crew->first == crew->linked && (slot ? slot->state == GZIP_CREW_DECODED
-                                                  : gzip_crew_offset(crew, crew->next) >= crew->size))
+    else if (crew->first == crew->linked &&
+             (slot ? slot->state == GZIP_CREW_DECODED
+                   : gzip_crew_offset(crew, crew->next) >= crew->size))
         gzip_crew_fill_gap(crew, slot);
     else if (!gzip_crew_work_held(crew))
         pthread_cond_wait(&crew->changed, &crew->lock);
@@ -423,8 +425,7 @@ enum gzip_crew_event gzip_crew_read(struct gzip_crew *crew, char *data, size_t c
     const unsigned char *from =
         is_marked ? deflate_resolved(piece) + crew->taken
                   : piece->plain + DEFLATE_WINDOW + (crew->taken - piece->marked_count);
-    const size_t left =
-        piece->marked_count + (is_marked ? 0 : piece->plain_count) - crew->taken;
+    const size_t left = piece->marked_count + (is_marked ? 0 : piece->plain_count) - crew->taken;
     *bytes = left < capacity ? left : capacity;
     memcpy(data, from, *bytes);
     crew->taken += *bytes;

@@ -6,14 +6,14 @@
  * which a guess or large blocks may cause, the thread that reads decodes what is between. So
  * nothing is read that does not follow from the beginning of the file.
  *
- * At most one and a half pieces for each thread are kept. A piece that would have more than 8 MiB of
- * plain bytes ends before.
+ * At most one and a half pieces for each thread are kept. A piece that would have more than 8 MiB
+ * of plain bytes ends before.
  *
  * A crew gives up at whatever is unusual, as at a fault: then the file has to be decoded from its
  * beginning by decoder.h, which says what is wrong.
  *
- * All functions are thread-safe, except gzip_crew_create and gzip_crew_destroy; only one thread at a
- * time begins, reads or ends.
+ * All functions are thread-safe, except gzip_crew_create and gzip_crew_destroy; only one thread at
+ * a time begins, reads or ends.
  */
 #ifndef GPUHIST_GZIP_CREW_H
 #define GPUHIST_GZIP_CREW_H
