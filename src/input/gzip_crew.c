@@ -14,12 +14,12 @@
  * Where the file is divided, in compressed bytes, and how far beyond it the last block of a piece
  * may extend: those of gzip have 64 KiB at most.
  */
-#define GZIP_CREW_PIECE_BYTES ((uint64_t)512 << 10)
+#define GZIP_CREW_PIECE_BYTES ((uint64_t)256 << 10)
 #define GZIP_CREW_OVER_BYTES  ((uint64_t)256 << 10)
 #define GZIP_CREW_INPUT_BYTES ((size_t)(GZIP_CREW_PIECE_BYTES + GZIP_CREW_OVER_BYTES))
 
 /* A shorter file is not worth it. */
-#define GZIP_CREW_FILE_BYTES (8 * GZIP_CREW_PIECE_BYTES)
+#define GZIP_CREW_FILE_BYTES (16 * GZIP_CREW_PIECE_BYTES)
 
 /* The plain bytes of a piece: 16 for each compressed one. */
 #define GZIP_CREW_PLAIN_BYTES ((size_t)8 << 20)
@@ -39,7 +39,6 @@ enum gzip_crew_state {
 /* A piece and its memory. */
 struct gzip_crew_slot {
     enum gzip_crew_state state;
-    bool has_memory;
     struct deflate *deflate;
     unsigned char *in; /* [GZIP_CREW_INPUT_BYTES + DEFLATE_PADDING] */
     struct deflate_piece piece;
@@ -105,20 +104,21 @@ void gzip_crew_destroy(struct gzip_crew *crew)
     free(crew);
 }
 
-/* Makes the memory of a slot. */
+/* Makes what a slot lacks of its memory. */
 static bool gzip_crew_equip(struct gzip_crew_slot *slot)
 {
     struct deflate_piece *piece = &slot->piece;
 
-    if (slot->has_memory)
-        return true;
-    slot->deflate = deflate_create();
-    slot->in = malloc(GZIP_CREW_INPUT_BYTES + DEFLATE_PADDING);
-    piece->marked = memory_map(GZIP_CREW_MARKED_SIZE);
-    piece->plain = memory_map(GZIP_CREW_PLAIN_SIZE);
     piece->capacity = GZIP_CREW_PLAIN_BYTES;
-    slot->has_memory = slot->deflate && slot->in && piece->marked && piece->plain;
-    return slot->has_memory;
+    if (!slot->deflate)
+        slot->deflate = deflate_create();
+    if (!slot->in)
+        slot->in = malloc(GZIP_CREW_INPUT_BYTES + DEFLATE_PADDING);
+    if (!piece->marked)
+        piece->marked = memory_map(GZIP_CREW_MARKED_SIZE);
+    if (!piece->plain)
+        piece->plain = memory_map(GZIP_CREW_PLAIN_SIZE);
+    return slot->deflate && slot->in && piece->marked && piece->plain;
 }
 
 static void gzip_crew_strip(struct gzip_crew_slot *slot)
@@ -127,7 +127,7 @@ static void gzip_crew_strip(struct gzip_crew_slot *slot)
     free(slot->in);
     memory_unmap(slot->piece.marked, GZIP_CREW_MARKED_SIZE);
     memory_unmap(slot->piece.plain, GZIP_CREW_PLAIN_SIZE);
-    *slot = (struct gzip_crew_slot){.has_memory = false};
+    *slot = (struct gzip_crew_slot){.deflate = NULL};
 }
 
 /* Reads the input of a slot from an offset of the file. */

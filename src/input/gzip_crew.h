@@ -1,6 +1,6 @@
 /*
  * A crew decodes one gzip file with several threads: one reads it in order, and the others decode
- * ahead of it (decoder/deflate.h). The file is divided every 512 KiB. A piece begins with the first
+ * ahead of it (decoder/deflate.h). The file is divided every 256 KiB. A piece begins with the first
  * block that is found there, and ends where the next one begins. When the piece before it is
  * decoded, it is known whether it begins where that ends, and what precedes it. If it does not,
  * which a guess or large blocks may cause, the thread that reads decodes what is between. So

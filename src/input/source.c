@@ -557,6 +557,7 @@ static bool source_begin_crew(struct source *source)
     reader_set_records(reader, &source->format, &source->stream.rules);
     source->is_reading = true;
     relay_let_join(&source->relay, UINT_MAX);
+    relay_notify(&source->relay, true);
     return true;
 }
 
