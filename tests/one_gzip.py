@@ -84,7 +84,7 @@ def main():
     elements = data[:len(data) // 8 * 8] # they may extend over any place
     with open(FILE, "wb") as out:
         out.write(compressed(elements, 1))
-    result = run(8, "reduce", "sum", "--type", "u64", FILE)
+    result = run(8, "reduce", "sum", "--type", "u64", "--binary", FILE)
     check(result.stdout.split()[-1].decode() == str(sum(memoryview(elements).cast("Q"))), "binary", result)
     statuses = set()
     for _ in range(DAMAGES):
