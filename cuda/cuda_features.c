@@ -91,6 +91,11 @@ static bool cuda_features_is_whole_line(const struct job *job)
             (job->has_weights && job->columns[job_weight_column(job)].field == TEXT_WHOLE_LINE));
 }
 
+static bool cuda_features_skips_missing(const struct job *job)
+{
+    return job->skips_missing;
+}
+
 const struct engine_feature cuda_features[] = {
     {"histogram, uniq, count, stalin-sort", ENGINE_RUNS, NULL},
     {"reduce, also median, p99, distinct, mode", ENGINE_RUNS, NULL},
@@ -110,6 +115,7 @@ const struct engine_feature cuda_features[] = {
     {"--tz", ENGINE_PARSES, cuda_features_has_zone},
     {"widths of weights in records", ENGINE_PARSES, cuda_features_has_widths_of_records},
     {"-f 0", ENGINE_PARSES, cuda_features_is_whole_line},
+    {"--missing skip", ENGINE_PARSES, cuda_features_skips_missing},
     {"--where", ENGINE_REFUSES, cuda_features_has_conditions},
     {"--by", ENGINE_REFUSES, cuda_features_has_groups},
     {"--window", ENGINE_REFUSES, cuda_features_has_window},

@@ -57,7 +57,7 @@ END
     fails "not a line of the common log format: something follows a closing quote" uniq --clf -f ip <<<'a - - [t] "r"x 200 1'
     fails "not a line of the common log format: a bracket is not closed" uniq --clf -f ip <<<'a - - [t "r" 200 1'
     fails "row has no agent" uniq --clf -f agent <<<'a - - [t] "r" 200 1'
-    fails "row has no bytes" uniq --clf -f bytes <<<'a - - [t] "r" 304 -'
+    fails "invalid integer '-' (a missing value: try --missing skip)" uniq --clf -f bytes <<<'a - - [t] "r" 304 -'
     fails "row has no 12" uniq --clf -f 12 <<<"$line"
 }
 

@@ -25,7 +25,7 @@ operations_of_help() {
         run -0 --separate-stderr gpuhist $operation --help
         [ -z "$stderr" ]
         # shellcheck disable=SC2086
-        [ "$(gpuhist $operation --help | wc -l)" -le 88 ] # one option a line, but two for --format
+        [ "$(gpuhist $operation --help | wc -l)" -le 90 ] # one option a line, but two for --format
         for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
         case $operation in
         '') [[ ${lines[0]} == 'Usage: gpuhist [OPERATION] '* ]] ;;
@@ -278,6 +278,7 @@ rounded numbers (-f N:round.6)|uniq -d , -f 1:round.6
 --tz|uniq -d , -f 1:time --tz UTC
 widths of weights in records|uniq --record 3 -t u8 --weight u8@1:int/2
 -f 0|uniq -f 0:int --invalid ignore
+--missing skip|uniq -d , -f 1 --missing skip
 --where|uniq -d , -f 1 --where 1=7
 --by|uniq -d , -f 1 --by 1
 --window|uniq -d , -f 1 --every 1h --window 2h

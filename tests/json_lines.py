@@ -17,7 +17,7 @@ CASES = 30000 // SHARE
 ENDS = (b"\n", b"\0")  # of rows
 
 PATHS = [["a"], ["b"], ["b", "c"], ["b", "c", "a"], ["b.c"], [""], ["a key of many bytes"], ["\u00e9"]]
-KINDS = ["missing", "string", "string", "number", True, False, None, dict, list]
+KINDS = ["missing", None, "string", "string", "number", True, False, dict, list]
 KEYS = ["a", "b", "c", "b.c", "", "a key of many bytes", "a key of many bites", "\u00e9", "status"]
 TEXTS = ["", "x", "GET /index.html", 'say "no"', "back\\slash", "{[,:]}", "tab\t\n", "\u20ac\U0001f600",
          "\x7f\x00", "/" * 70, "\\" * 63]

@@ -89,7 +89,7 @@ usage() {
     for bad in '' 9 '9 500' '=5' '9>' '9>= ' '>=5' '9!5' 'a b' '"x=5' '"x"y=5' '""=5' '99999999999=5'; do
         usage "invalid --where '$bad': expected a column, an operator and a value" uniq -f 1 --where "$bad"
     done
-    for bad in '9=' '9= ' '9>x' '9:.1<=1.25' '9>=1,2' '9<5 6' '9>-' '9:hex>0x1f'; do
+    for bad in '9>x' '9:.1<=1.25' '9>=1,2' '9<5 6' '9>-' '9:hex>0x1f'; do
         usage "invalid --where '$bad': " uniq -f 1 --where "$bad"
     done
     for bad in x 1,x 1,2x; do

@@ -464,7 +464,7 @@ class Json(Text):
         kind, _ = self.kinds[index]
         cell = super().draw(index)
         if kind == "text":
-            return self.rng.choice((b"null", b"true", b"1.50", b"{}", b"[true]")) if self.rng.randrange(20) == 0 else self.quote(cell)
+            return self.rng.choice((b"[null]", b"true", b"1.50", b"{}", b"[true]")) if self.rng.randrange(20) == 0 else self.quote(cell)
         if re.fullmatch(rb"-?(0|[1-9]\d*)(\.\d+)?", cell) and self.rng.randrange(3):
             return cell
         return self.quote(cell)
@@ -492,7 +492,7 @@ class Json(Text):
                 return None
             value = value[name]
         if not isinstance(value, str):
-            if use.kind != "text":
+            if use.kind != "text" or value is None:
                 return None
             value = json.dumps(value, separators=(",", ":"))
         return read_token(value.encode("utf-8", "surrogateescape"), use.kind, use.decimals)

@@ -96,8 +96,8 @@ class Command:
             if pairs is None:
                 invalid += 1
                 continue
-            if self.condition and pairs.get(self.condition[0]) != self.condition[1]:
-                invalid += self.condition[0] not in pairs
+            if self.condition and pairs.get(self.condition[0], b"" if self.condition[1] == b"" else None) != self.condition[1]:
+                invalid += self.condition[0] not in pairs and self.condition[1] != b""
                 continue
             found = []
             for index, (key, read) in enumerate(self.columns):

@@ -72,7 +72,7 @@ assert_named() {
     printf '1,2\n3,,4\n' | assert_report 2 "invalid integer '' (try --invalid ignore)" -d ,
     printf '1,2\n3,\n' | assert_report 2 "invalid integer '' (try --invalid ignore)" -d ,
     printf '1,2\n,3\n' | assert_report 2 "invalid integer '' (try --invalid ignore)" -d ,
-    printf '1,2\n3,\n' | assert_report 2 "invalid integer '' (try --invalid ignore)" -d , -f 2
+    printf '1,2\n3,\n' | assert_report 2 "invalid integer '' (a missing value: try --missing skip)" -d , -f 2
     printf '1,2\n3\n' | assert_report 2 "line has 1 field, -f 2 wants 2" -d , -f 2
     printf '1 2\n\n3\n' | assert_report 3 "line has 1 field, -f 2 wants 2" -f 2
     printf '1 2\n3\n' | assert_report 2 "line has 1 field, -f -2 wants 2" -f -2
@@ -404,7 +404,7 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     assert_named 3 -f x -d '\t'
     [ -z "$stderr" ]
     run --separate-stderr gpuhist reduce sum -f ms in
-    assert_failed 1 "in:3: invalid integer '' (try --invalid ignore)"
+    assert_failed 1 "in:3: invalid integer '' (a missing value: try --missing skip)"
     run --separate-stderr gpuhist reduce sum -f id in
     assert_failed 1 "in: its header has no field 'id': it is 'user id?ms?x'"
     run --separate-stderr gpuhist reduce sum -f user_bytes in

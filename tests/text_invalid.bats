@@ -213,14 +213,14 @@ make_faulty() {
     assert_failed 1 "standard input:2: the line is longer than 1073741824 bytes"
 }
 
-@test "a dash or an empty field gets --invalid ignore, unless --invalid is given" {
+@test "a dash gets --invalid ignore and an empty field --missing skip, unless --invalid is given" {
     printf '7 512\n8 -\n9,\n' >in
     run --separate-stderr gpuhist reduce sum -f 2 in
     assert_failed 1 "in:2: invalid integer '-' (try --invalid ignore)"
     run --separate-stderr gpuhist uniq -f 1 --weight 2 in
     assert_failed 1 "in:2: invalid weight '-', no integer from 0 to 2^63 - 1 (try --invalid ignore)"
     run --separate-stderr gpuhist reduce sum -d , -f 2 <<<9,
-    assert_failed 1 "standard input:1: invalid integer '' (try --invalid ignore)"
+    assert_failed 1 "standard input:1: invalid integer '' (a missing value: try --missing skip)"
     run -0 --separate-stderr gpuhist reduce sum -f 2 --invalid warn <<<$'1 2\n1 -'
     [ "$stderr" = "gpuhist: standard input:2: invalid integer '-'" ]
 }

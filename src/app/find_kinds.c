@@ -113,10 +113,8 @@ static enum status find_kinds_read(struct find_kinds *self, struct job *job, str
 
     if (!buffer.data)
         return status_fail(failure, STATUS_DATA, "no memory for finding kinds");
-    for (size_t i = 0; i < self->count; i++) {
-        self->columns[i].found.skips_null = row_scanners[job->row_scanner]->has_null;
+    for (size_t i = 0; i < self->count; i++)
         job->columns[i].find = &self->columns[i].found;
-    }
     options_make_format(self->options, job, &format);
     source_set_format(source, &format, false, 1);
     source_join(source);

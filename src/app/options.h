@@ -50,6 +50,12 @@ enum options_base {
     OPTIONS_BASE_16,
 };
 
+/* --missing: what becomes of rows with missing values. */
+enum options_missing {
+    OPTIONS_MISSING_ERROR, /* as of invalid ones */
+    OPTIONS_MISSING_SKIP,
+};
+
 /* A column: a field of text, or with an `element` an integer of binary records. */
 struct options_column {
     const char *typed; /* all of it; the first where_bytes say where it is: */
@@ -180,6 +186,7 @@ struct options {
     uint64_t header_lines;
     bool has_header; /* that number was given, maybe 0 */
     enum invalid_policy invalid;
+    enum options_missing missing;
     uint64_t record_bytes;
     bool has_offset;
     uint64_t record_offset;

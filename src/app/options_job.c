@@ -216,6 +216,12 @@ static enum status options_make_condition(const struct options_condition *typed,
     if ((typed->relation == PREDICATE_MATCHES || typed->relation == PREDICATE_DIFFERS) &&
         pattern_check(typed->value, typed->typed, failure) != STATUS_OK)
         return failure->status;
+    condition->is_of_missing = is_list && bytes == 0;
+    if (condition->is_of_missing) {
+        condition->text = typed->value;
+        condition->negated = typed->relation == PREDICATE_NE;
+        return STATUS_OK;
+    }
     if (is_list && lists_is_file(typed->value) && !with_files)
         return STATUS_OK;
     if (is_list && lists_is_file(typed->value) && kind_rows[element->kind].scale == KIND_NUMBERS) {
@@ -362,6 +368,10 @@ static enum status options_make_columns(const struct options *options, size_t va
                                    with_files, &job->conditions[i], failure) != STATUS_OK)
             return failure->status;
         job->conditions[i].is_alternative = options->conditions[i].is_alternative;
+        if (job->conditions[i].is_of_missing && !job->is_text)
+            return status_fail(failure, STATUS_USAGE,
+                               "--where '%s' is of missing values, which binary input has none of",
+                               options->conditions[i].typed);
     }
     if (options->record_bytes > 0 && !job->is_text &&
         (options->record_bytes > job->columns[0].element.bytes || job_has_rows(job)))
@@ -370,6 +380,7 @@ static enum status options_make_columns(const struct options *options, size_t va
         job->record_bytes = options->record_bytes > 0
                                 ? options->record_bytes
                                 : element_stored_bytes(&job->columns[0].element);
+    job->skips_missing = options->missing == OPTIONS_MISSING_SKIP;
     job->row_scanner = options->row_scanner;
     job->wanted = options->wanted;
     job->element = job->columns[0].element;
@@ -807,6 +818,8 @@ enum status options_check(const struct options *options, enum options_input *inp
         {options->has_header && options->header_lines == 0 &&
              !row_scanners[options->row_scanner]->names_columns && options_has_names(options),
          "--header=0 says that there is no header: columns then have numbers"},
+        {options->missing == OPTIONS_MISSING_SKIP && !has_fields,
+         "--missing skip needs columns of text, such as -f 2"},
         {options->record_bytes == 0 && options->has_offset, "--offset needs --record"},
         {first->element.bytes > 0 &&
              ((options->has_offset && options->record_offset != first->offset) ||

@@ -313,6 +313,9 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "invalid", "HOW",
            "invalid tokens: abort (default), fail, warn, ignore",
            CHOICE(invalid, INVALID_ABORT, "abort fail warn ignore"), .is_common = true)
+    OPTION(INPUT, OPTIONS_READS_INPUT, 0, "missing", "HOW",
+           "missing values: error (default), skip: leave rows out",
+           CHOICE(missing, OPTIONS_MISSING_ERROR, "error skip"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "decompress", "HOW",
            "auto (default), or none: read files as they are",
            CHOICE(no_decompression, false, "auto none"))

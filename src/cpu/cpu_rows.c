@@ -230,6 +230,8 @@ static enum status cpu_rows_absorb_text(struct cpu_rows *rows, void *local,
             return failure->status;
         held = 0;
     } while (event != TEXT_END);
+    if (several.missing > 0)
+        parse_errors_add_missing(job->context->errors, several.missing);
     return STATUS_OK;
 }
 

@@ -41,6 +41,7 @@ struct parse_errors {
     atomic_uint_least64_t kinds[PARSE_ERRORS_KINDS]; /* invalid tokens, unless they end the run */
     atomic_size_t decimals;                          /* the maximum of a number that has too many */
     atomic_uint_least64_t cause; /* the position of the first one, if all input is ignored so far */
+    atomic_uint_least64_t missing; /* rows that were left out */
 
     pthread_mutex_t lock; /* guards what follows */
     uint64_t invalid;
@@ -74,6 +75,11 @@ void parse_errors_destroy(struct parse_errors *errors)
 void parse_errors_add_values(struct parse_errors *errors, uint64_t values)
 {
     atomic_fetch_add_explicit(&errors->values, values, memory_order_relaxed);
+}
+
+void parse_errors_add_missing(struct parse_errors *errors, uint64_t rows)
+{
+    atomic_fetch_add_explicit(&errors->missing, rows, memory_order_relaxed);
 }
 
 uint64_t parse_errors_values(const struct parse_errors *errors)
@@ -354,7 +360,11 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
     uint64_t kinds[PARSE_ERRORS_KINDS];
     char numbers[PARSE_ERRORS_NUMBERS_SIZE];
     unsigned long long skipped = 0;
+    const unsigned long long missing = atomic_load_explicit(&errors->missing, memory_order_relaxed);
 
+    if (missing > 0 && !quiet)
+        status_print("note: %llu row%s left out", missing,
+                     missing == 1 ? " with a missing value" : "s with missing values");
     for (size_t i = 0; i < PARSE_ERRORS_KINDS; i++) {
         kinds[i] = atomic_load_explicit(&errors->kinds[i], memory_order_relaxed);
         skipped += kinds[i];

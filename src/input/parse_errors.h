@@ -26,6 +26,9 @@ enum status parse_errors_create(struct parse_errors **errors, const struct job *
 /* Frees an outcome. NULL is allowed. */
 void parse_errors_destroy(struct parse_errors *errors);
 
+/* Adds to the number of rows that were left out because a value is missing. Thread-safe. */
+void parse_errors_add_missing(struct parse_errors *errors, uint64_t rows);
+
 /* Adds to the number of values. */
 void parse_errors_add_values(struct parse_errors *errors, uint64_t values);
 

@@ -141,6 +141,7 @@ struct job {
     size_t half_count;            /* columns behind these are only fields that others join */
     struct predicate *conditions; /* [condition_count], owned */
     bool is_text;                 /* text input; otherwise binary */
+    bool skips_missing;           /* text: rows with missing values are left out (text_rows.h) */
     enum row_scanner_id row_scanner; /* text: how rows are found, */
     const void *wanted;              /* and which columns, if they name theirs; not owned */
     struct text_rules text;          /* text: fields and delimiter */

@@ -152,9 +152,6 @@ void kind_find_add(struct kind_find *found, const struct kind_text *text)
     char written[KIND_IP_SIZE];
     struct kind_ip address;
 
-    if (text->bytes == 0 ||
-        (found->skips_null && text->bytes == 4 && memcmp(text->data, "null", 4) == 0))
-        return;
     found->values++;
     if (kind_find_add_number(found, text->data, text->bytes) || kind_find_add_time(found, text))
         return;

@@ -17,8 +17,7 @@
 
 /* What is known of the values of a column. All zeros: there was none. */
 struct kind_find {
-    bool skips_null;         /* null is no value (text/row_scanner.h). Set by the caller */
-    size_t values;           /* that are not empty, */
+    size_t values;           /* that are not missing, */
     size_t integers;         /* and how many of them are digits with or without a minus, */
     size_t numbers;          /* have digits, maybe a sign and a point, */
     size_t times;            /* are times, */

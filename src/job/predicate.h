@@ -58,6 +58,7 @@ struct predicate_text {
 struct predicate {
     enum predicate_form form;
     bool negated;                   /* the predicate holds where the form does not */
+    bool is_of_missing;             /* it holds for missing values alone, of texts also for "" */
     uint64_t low;                   /* interval: the smallest value, as a key (element.h) */
     uint64_t last;                  /* interval: the largest value minus low */
     struct predicate_range *ranges; /* of addresses: [range_count], ascending and apart; owned */

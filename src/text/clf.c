@@ -419,7 +419,7 @@ TEXT_INLINE enum row_event clf_read(enum cpu_isa isa, const struct clf_scan *sca
         parts[i].kind = ROW_MISSING;
     for (unsigned i = CLF_STATUS; i <= CLF_BYTES; i++) {
         if (parts[i].bytes == 1 && scan->data[parts[i].offset] == '-')
-            parts[i].kind = ROW_MISSING;
+            parts[i].kind = ROW_NULL;
     }
     if (columns->has_parts)
         clf_divide_request(scan->data, parts);

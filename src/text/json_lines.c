@@ -831,7 +831,6 @@ static void json_suggest(const char *row, size_t bytes, const char *name,
 const struct row_scanner json_scanner = {
     .option = "jsonl",
     .names_columns = true,
-    .has_null = true,
     .noun = "a JSON object",
     .wanted = "-f NAME or -f .PATH",
     .want = json_want,

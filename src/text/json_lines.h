@@ -50,12 +50,12 @@ enum status json_columns_add(struct json_columns *columns, const char *path, siz
 /* The kinds of a row_value: of strings, it is the bytes between the quotes. */
 enum json_kind {
     JSON_MISSING = ROW_MISSING,
+    JSON_NULL = ROW_NULL,
     JSON_ESCAPED = ROW_ESCAPED, /* a string: json_string_decode */
     JSON_STRING = ROW_PLAIN,
     JSON_NUMBER,
     JSON_TRUE,
     JSON_FALSE,
-    JSON_NULL,
     JSON_OBJECT,
     JSON_ARRAY,
 };

@@ -22,6 +22,7 @@
 /* What a value is. A scanner may have further kinds, whose bytes stand as they are, too. */
 enum row_value_kind {
     ROW_MISSING,
+    ROW_NULL,    /* it is none, and the bytes say so */
     ROW_ESCAPED, /* a string with escapes, which the scanner decodes */
     ROW_PLAIN,
 };
@@ -51,7 +52,6 @@ struct row_scanner {
     const char *option; /* that chooses it, without dashes; NULL: it is the default */
     bool names_columns; /* rows do, so that there is neither a header nor a number of a field; only
                            then there are the members below, but decode */
-    bool has_null;      /* a plain value `null` is none */
     bool skips_mark;    /* a byte order mark is no part of the first row */
     const char *noun;   /* what a row with a fault is not */
     const char *wanted; /* how columns are wanted, for messages */

@@ -60,7 +60,8 @@ struct text_token {
     size_t bytes;
     size_t column;     /* of the job; 0 if there is only one */
     const char *fault; /* of the row as a whole (row_scanner.h), a constant string; else NULL */
-    bool is_missing;   /* the row has no such field */
+    bool is_missing;   /* the row has no such field, */
+    bool is_empty;     /* or one that is missing all the same (text_rows.h) */
     /* What a column joins: the text is followed by a blank and this one; or the column of the one
      * of the two that is missing. */
     bool is_joined;

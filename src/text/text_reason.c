@@ -21,11 +21,12 @@
 
 #define TEXT_REASON_SHOWN 40
 
-#define TEXT_ADVICE_JSON   "JSON: try --jsonl -f NAME"
-#define TEXT_ADVICE_ARRAY  "an array: jq -c '.[]' writes its objects as lines"
-#define TEXT_ADVICE_BINARY "is it binary, or UTF-16?"
-#define TEXT_ADVICE_CSV    "try --csv"
-#define TEXT_ADVICE_JOIN   "only times are joined: A+B:time"
+#define TEXT_ADVICE_JSON    "JSON: try --jsonl -f NAME"
+#define TEXT_ADVICE_ARRAY   "an array: jq -c '.[]' writes its objects as lines"
+#define TEXT_ADVICE_BINARY  "is it binary, or UTF-16?"
+#define TEXT_ADVICE_CSV     "try --csv"
+#define TEXT_ADVICE_MISSING "a missing value: try --missing skip"
+#define TEXT_ADVICE_JOIN    "only times are joined: A+B:time"
 #define TEXT_ADVICE_PRETTY \
     "JSON over several lines: jq -c . writes each object as one line for --jsonl"
 #define TEXT_ADVICE_COMMENT "try --comment '#'"
@@ -470,6 +471,8 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         text_reason_find_decimals(reading, text, bytes, finer);
     snprintf(of_year, sizeof of_year, "is it a day of %u? --year N takes another", reading->year);
     const struct text_rule list[] = {
+        {reading->ends_run && (token->is_empty || (bytes == 0 && rules->field != 0)),
+         TEXT_ADVICE_MISSING},
         {reading->ends_run && text_reason_is_missing(text, bytes), "try --invalid ignore"},
         {quoted.is_wrong && after_quotes, text_reason_name_separator(after_quotes, true)},
         {is_indented || (quoted.is_wrong && before != '"'),
@@ -548,6 +551,8 @@ static void text_advise_column(const struct text_reading *reading, size_t offset
         snprintf(out, TEXT_ADVICE_SIZE, " (did you mean %.*s?)", TEXT_ADVICE_SIZE - 24, column);
     else if (*name && strchr(name + 1, '+'))
         strcpy(out, " (" TEXT_ADVICE_JOIN ")");
+    else if (reading->ends_run)
+        strcpy(out, " (" TEXT_ADVICE_MISSING ")");
 }
 
 bool text_explain_kind(const struct text_rules *rules, const char *line, size_t bytes,

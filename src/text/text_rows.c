@@ -35,6 +35,7 @@ struct text_rows_field {
     size_t begin;    /* in the line that is parsed */
     size_t end;      /* SIZE_MAX: not found */
     bool is_escaped; /* it has escapes, which the scanner decodes */
+    bool is_null;    /* it is there, but says that the value is missing */
 };
 
 /* A column, and how its tokens are read. */
@@ -76,7 +77,7 @@ bool text_rows_are_needed(const struct job *job)
 
     return job_has_rows(job) || first->name || row_scanners[job->row_scanner]->names_columns ||
            first->width.units > 1 || first->notation > TEXT_OPAQUE ||
-           first->field == TEXT_WHOLE_LINE;
+           first->field == TEXT_WHOLE_LINE || job->skips_missing;
 }
 
 struct text_rows_scratch *text_rows_scratch_create(const struct job *job)
@@ -208,14 +209,35 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
     }
 }
 
-/* Adds an invalid token of the row. */
-static void text_rows_add_invalid(struct text_rows *rows, size_t column, size_t begin, size_t end,
-                                  bool is_missing)
+/* Whether a row has the value of a column. */
+enum text_rows_presence {
+    TEXT_ROWS_PRESENT,
+    TEXT_ROWS_TOO_SHORT, /* the line has too few fields: that is invalid */
+    TEXT_ROWS_ABSENT,    /* missing: there is none, */
+    TEXT_ROWS_EMPTY,     /* or one that is empty, or says that it is none */
+};
+
+static bool text_rows_is_missing(enum text_rows_presence presence)
 {
-    rows->invalid[rows->invalid_count++] = (struct text_token){.offset = begin,
-                                                               .bytes = end - begin,
-                                                               .column = column,
-                                                               .is_missing = is_missing};
+    return presence >= TEXT_ROWS_ABSENT;
+}
+
+/* Adds an invalid token of the row, or if it is missing and these are skipped, counts the row. */
+static void text_rows_add_invalid(struct text_rows *rows, size_t column, size_t begin, size_t end,
+                                  enum text_rows_presence presence)
+{
+    if (text_rows_is_missing(presence) && rows->job->skips_missing) {
+        rows->missing += rows->last_missing != rows->offset;
+        rows->last_missing = rows->offset;
+        return;
+    }
+    rows->invalid[rows->invalid_count++] = (struct text_token){
+        .offset = begin,
+        .bytes = end - begin,
+        .column = column,
+        .is_missing = presence == TEXT_ROWS_TOO_SHORT || presence == TEXT_ROWS_ABSENT,
+        .is_empty = presence == TEXT_ROWS_EMPTY,
+    };
 }
 
 /* A token: a field without the quotes and the blanks around it. */
@@ -318,11 +340,11 @@ TEXT_INLINE bool text_rows_read_token(enum cpu_isa isa, struct text_rows *rows,
             (!number.is_negative || -key[0] <= column->limits.magnitude[true]));
 }
 
-/* Finds the token of a field of a line. A missing one is at the end of its line: returns false. */
-TEXT_INLINE bool text_rows_find(bool is_quoted, const struct text_rows *rows,
-                                const struct text_rows_column *column,
-                                const struct text_rows_field *field, size_t line_end,
-                                struct text_rows_token *token)
+/* Finds the token of a field of a line; one that is not there is at the end of its line. */
+TEXT_INLINE enum text_rows_presence text_rows_find(bool is_quoted, const struct text_rows *rows,
+                                                   const struct text_rows_column *column,
+                                                   const struct text_rows_field *field,
+                                                   size_t line_end, struct text_rows_token *token)
 {
     const char *data = rows->data;
     const bool is_found = field->end != SIZE_MAX;
@@ -344,7 +366,17 @@ TEXT_INLINE bool text_rows_find(bool is_quoted, const struct text_rows *rows,
     }
     if (column->is_padded)
         text_line_trim(data, &token->begin, &token->end);
-    return is_found;
+    if (__builtin_expect(!is_found, false))
+        return row_scanners[rows->job->row_scanner]->names_columns ? TEXT_ROWS_ABSENT
+                                                                   : TEXT_ROWS_TOO_SHORT;
+    return field->is_null || (token->begin == token->end && !column->is_text) ? TEXT_ROWS_EMPTY
+                                                                              : TEXT_ROWS_PRESENT;
+}
+
+/* Whether the column's condition is of missing values alone. */
+TEXT_INLINE bool text_rows_tests_missing(const struct text_rows_column *column)
+{
+    return column->condition && column->condition->is_of_missing;
 }
 
 /* Reads the time that two fields of a line are, as text_rows_read does. */
@@ -354,13 +386,16 @@ __attribute__((noinline)) static bool text_rows_read_joined(struct text_rows *ro
 {
     char joined[TEXT_ROWS_JOINED_MAX];
     struct text_rows_token tokens[2];
-    size_t missing = 0; /* the column of the first half that is */
+    enum text_rows_presence presence = TEXT_ROWS_PRESENT; /* of both: of the first that is not */
+    size_t missing = 0;                                   /* its column */
     size_t length = 0;
     bool is_time = true; /* none is longer than the buffer */
 
     for (size_t i = 0; i < 2; i++) {
-        const bool is_found = text_rows_find(rows->rules->is_quoted, rows, column, column->half[i],
-                                             line_end, &tokens[i]);
+        const enum text_rows_presence found = text_rows_find(rows->rules->is_quoted, rows, column,
+                                                             column->half[i], line_end, &tokens[i]);
+        const bool is_found = found == TEXT_ROWS_PRESENT;
+        presence = presence == TEXT_ROWS_PRESENT ? found : presence;
         missing = is_found || missing > 0 ? missing : column->of->half + i;
         size_t bytes = 0;
         const char *text = is_found ? text_rows_find_text(rows, column, &tokens[i], &bytes) : NULL;
@@ -371,6 +406,10 @@ __attribute__((noinline)) static bool text_rows_read_joined(struct text_rows *ro
             joined[length++] = ' ';
         memcpy(joined + length, text, bytes);
         length += bytes;
+    }
+    if (text_rows_tests_missing(column) && presence != TEXT_ROWS_TOO_SHORT) {
+        key[0] = text_rows_is_missing(presence) != column->condition->negated;
+        return true;
     }
     const struct kind_text both = {
         .data = joined,
@@ -383,7 +422,9 @@ __attribute__((noinline)) static bool text_rows_read_joined(struct text_rows *ro
         return true;
     const size_t at = missing > column->of->half; /* the token that is invalid, or missing */
     text_rows_add_invalid(rows, column->index, tokens[missing > 0 ? at : 0].begin,
-                          tokens[missing > 0 ? at : 0].end, missing > 0);
+                          tokens[missing > 0 ? at : 0].end, presence);
+    if (text_rows_is_missing(presence) && rows->job->skips_missing)
+        return false;
     struct text_token *invalid = &rows->invalid[rows->invalid_count - 1];
     invalid->half = missing;
     invalid->is_joined = missing == 0;
@@ -406,18 +447,25 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
     if (__builtin_expect(column->half[0] != NULL, false) && column->of->notation != TEXT_NOTHING &&
         (!call->scanner->names_columns || column->field->end == SIZE_MAX))
         return text_rows_read_joined(rows, column, line_end, key);
-    const bool is_found = text_rows_find(is_quoted, rows, column, column->field, line_end, &token);
-    if ((is_found || column->of->notation == TEXT_NOTHING) &&
+    const enum text_rows_presence presence =
+        text_rows_find(is_quoted, rows, column, column->field, line_end, &token);
+    if (__builtin_expect(text_rows_tests_missing(column), false) &&
+        presence != TEXT_ROWS_TOO_SHORT) {
+        key[0] = (text_rows_is_missing(presence) || token.begin == token.end) !=
+                 column->condition->negated;
+        return true;
+    }
+    if ((presence == TEXT_ROWS_PRESENT || column->of->notation == TEXT_NOTHING) &&
         text_rows_read_token(isa, rows, column, &token, key))
         return true;
-    text_rows_add_invalid(rows, column->index, token.begin, token.end, !is_found);
+    text_rows_add_invalid(rows, column->index, token.begin, token.end, presence);
     return false;
 }
 
 /* Whether the key of a column meets its condition. */
 TEXT_INLINE bool text_rows_meets(const struct text_rows_column *column, const uint64_t key[2])
 {
-    if (column->is_text)
+    if (column->is_text || text_rows_tests_missing(column))
         return key[0] != 0;
     if (element_is_wide(&column->of->element))
         return predicate_holds_address(column->condition,
@@ -439,7 +487,7 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
         if (!text_rows_read(isa, is_quoted, call, column, line_end, key)) {
             lost |= (uint64_t)1 << column->index;
             if (values == 1 || column->index >= values)
-                return TEXT_INVALID;
+                return rows->invalid_count > 0 ? TEXT_INVALID : TEXT_END;
             column++;
         } else if (__builtin_expect(rows->status != STATUS_OK, false)) {
             return TEXT_INVALID;
@@ -462,7 +510,7 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
     if (values > 1)
         rows->lost[rows->count] = lost;
     rows->count += lost == 0 || lost != UINT64_MAX >> (64 - values);
-    return lost == 0 ? TEXT_END : TEXT_INVALID;
+    return rows->invalid_count == 0 ? TEXT_END : TEXT_INVALID;
 }
 
 /*
@@ -511,11 +559,11 @@ TEXT_INLINE enum text_event text_rows_finish(enum cpu_isa isa, bool is_quoted,
         begin = text_line_find_wrong(rows->rules, data, begin, end);
         const size_t column = text_rows_column_at(call, line, end, begin);
         text_line_trim(data, &begin, &end);
-        text_rows_add_invalid(rows, column, begin, end, false);
+        text_rows_add_invalid(rows, column, begin, end, TEXT_ROWS_PRESENT);
         return TEXT_INVALID;
     }
     if (wanted_fields > 0 && fields != (uint64_t)wanted_fields) {
-        text_rows_add_invalid(rows, 0, end, end, false);
+        text_rows_add_invalid(rows, 0, end, end, TEXT_ROWS_PRESENT);
         return TEXT_INVALID;
     }
     for (size_t i = call->counted; i < call->fields; i++) {
@@ -616,7 +664,7 @@ TEXT_INLINE enum text_event text_rows_scan(enum cpu_isa isa, struct text_rows_ca
         }
         rows->offset = row.end;
         if (found == ROW_INVALID) {
-            text_rows_add_invalid(rows, 0, row.begin, row.end, false);
+            text_rows_add_invalid(rows, 0, row.begin, row.end, TEXT_ROWS_PRESENT);
             rows->invalid[0].fault = row.fault;
             return TEXT_INVALID;
         }
@@ -624,6 +672,7 @@ TEXT_INLINE enum text_event text_rows_scan(enum cpu_isa isa, struct text_rows_ca
             struct text_rows_field *field = &call->field[i];
             const struct row_value *value = &row.values[field->rules.field - 1];
             field->is_escaped = value->kind == ROW_ESCAPED;
+            field->is_null = value->kind == ROW_NULL;
             field->begin = value->offset;
             field->end = value->kind == ROW_MISSING ? SIZE_MAX : value->offset + value->bytes;
         }

@@ -8,6 +8,11 @@
  * columns, or if it is of a condition, the weight or a group, not at all. A line with wrong quotes
  * or another number of fields than its file's header is one invalid token of column 0.
  *
+ * A value is missing if the row, which names its columns, lacks it or says that it is none (null);
+ * or if it is empty, of another kind than text. A missing value is an invalid token, or if the job
+ * skips these, its row is left out as if it were one, without a token. A condition of missing
+ * values is tested by nothing else.
+ *
  * Fields, tokens and notations are those of text.h.
  */
 #ifndef GPUHIST_TEXT_ROWS_H
@@ -52,9 +57,12 @@ struct text_rows {
     struct text_rows_scratch *scratch; /* of this thread */
     enum status status; /* not STATUS_OK: `texts` or a pattern has failed; the call ended early */
     struct failure failure;
-    uint64_t met;                /* conditions that rows met (context.h); calls add to it */
-    size_t count;                /* rows that the last call stored */
-    struct kind_guesses guesses; /* calls add to it */
+    uint64_t met; /* conditions that rows met (context.h); calls add to it */
+    size_t count; /* rows that the last call stored */
+    size_t
+        missing; /* rows that were left out, maybe of some value columns alone; calls add to it */
+    size_t last_missing;                         /* `offset` behind the last of them */
+    struct kind_guesses guesses;                 /* calls add to it */
     struct text_token invalid[TEXT_COLUMNS_MAX]; /* after TEXT_INVALID: those of one row */
     size_t invalid_count;
 };
