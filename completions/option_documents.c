@@ -13,7 +13,7 @@
  */
 #include "config.h"
 
-#include "app/options_table.h"
+#include "cli/options_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 }
 
 template <typename T>
-cudaError_t launch_intervals(const struct cuda_device *device, const struct job *job,
+cudaError_t launch_intervals(const struct cuda_device *device, const struct plan *plan,
                              const struct cuda_elements *elements, uint64_t *d_hits,
                              cudaStream_t stream)
 {
@@ -103,18 +103,18 @@ cudaError_t launch_intervals(const struct cuda_device *device, const struct job 
     intervals<T> batch = {};
     cudaError_t error = cudaSuccess;
 
-    for (size_t i = 0; error == cudaSuccess && i < job->predicate_count; i++) {
-        const struct predicate *predicate = &job->predicates[i];
+    for (size_t i = 0; error == cudaSuccess && i < plan->predicate_count; i++) {
+        const struct predicate *predicate = &plan->predicates[i];
         if (predicate->form == PREDICATE_INTERVAL) {
             batch.low[batch.used] = (T)predicate->low;
             batch.last[batch.used] = (T)predicate->last;
             batch.predicate[batch.used++] = (uint32_t)i;
         }
-        if (batch.used == INTERVALS_MAX || (batch.used > 0 && i == job->predicate_count - 1)) {
+        if (batch.used == INTERVALS_MAX || (batch.used > 0 && i == plan->predicate_count - 1)) {
             auto kernel = batch.used > 4   ? count_intervals_kernel<T, INTERVALS_MAX>
                           : batch.used > 1 ? count_intervals_kernel<T, 4>
                                            : count_intervals_kernel<T, 1>;
-            kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(*elements, job->element.swapped, batch,
+            kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(*elements, plan->element.swapped, batch,
                                                          (unsigned long long *)d_hits);
             error = cudaGetLastError();
             batch.used = 0;
@@ -125,24 +125,24 @@ cudaError_t launch_intervals(const struct cuda_device *device, const struct job 
 
 } // namespace
 
-cudaError_t cuda_count_intervals_launch(const struct cuda_device *device, const struct job *job,
+cudaError_t cuda_count_intervals_launch(const struct cuda_device *device, const struct plan *plan,
                                         const struct cuda_elements *elements, uint64_t *d_hits,
                                         cudaStream_t stream)
 {
-    return launch_by_width(&job->element, [=](auto word) {
-        return launch_intervals<decltype(word)>(device, job, elements, d_hits, stream);
+    return launch_by_width(&plan->element, [=](auto word) {
+        return launch_intervals<decltype(word)>(device, plan, elements, d_hits, stream);
     });
 }
 
-cudaError_t cuda_count_set_launch(const struct cuda_device *device, const struct job *job,
+cudaError_t cuda_count_set_launch(const struct cuda_device *device, const struct plan *plan,
                                   const struct value_set *set, const struct cuda_elements *elements,
                                   uint64_t *d_hits, cudaStream_t stream)
 {
     const unsigned blocks = grid_size(device, elements->count, 4 * BLOCK_THREADS);
 
-    return launch_by_width(&job->element, [=](auto word) {
+    return launch_by_width(&plan->element, [=](auto word) {
         count_set_kernel<decltype(word)>
-            <<<blocks, BLOCK_THREADS, 0, stream>>>(*elements, job->element.swapped, *set,
+            <<<blocks, BLOCK_THREADS, 0, stream>>>(*elements, plan->element.swapped, *set,
                                                    (unsigned long long *)d_hits);
         return cudaGetLastError();
     });

@@ -15,13 +15,13 @@
 
 #include "cuda/cuda_engine.h"
 
-#include "base/memory.h"
-#include "cpu/cpu_rows.h"
+#include "aggregate/store.h"
 #include "cuda/cuda_features.h"
 #include "cuda/cuda_operation.h"
 #include "cuda/text_span.h"
+#include "engine/cpu_rows.h"
 #include "input/parse_errors.h"
-#include "partial/store.h"
+#include "lib/memory.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -70,13 +70,13 @@ struct cuda_session {
     const struct cuda_operation *operation;
     unsigned workers;
     size_t chunk_bytes;
-    size_t partial_bytes; /* on the device */
+    size_t aggregate_bytes; /* on the device */
     struct cuda_layout layout;
     char *d_slots;      /* [workers][CUDA_ENGINE_SLOTS], each of layout.device_bytes */
     atomic_uint opened; /* workers so far */
 };
 
-/* A buffer for one chunk. From absorb until complete, its stream works on the chunk. */
+/* A buffer for one chunk. From accumulate until complete, its stream works on the chunk. */
 struct cuda_slot {
     struct cuda_layout layout;
     char *d_memory;  /* layout.device_bytes */
@@ -162,49 +162,50 @@ static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
 }
 
 /* Whether a chunk that the device cannot parse is counted on the host, not parsed alone. */
-static bool cuda_engine_has_host_chunks(const struct job *job)
+static bool cuda_engine_has_host_chunks(const struct plan *plan)
 {
-    return job->has_weights || element_is_name(&job->element);
+    return plan->has_weights || element_is_name(&plan->element);
 }
 
 /* The maximum number of elements of a chunk. Addresses of IPv4 have 7 bytes or more. */
-static size_t cuda_engine_elements_max(const struct job *job, size_t bytes)
+static size_t cuda_engine_elements_max(const struct plan *plan, size_t bytes)
 {
-    if (!job->is_text)
-        return bytes / job_value_bytes(job);
-    return element_is_name(&job->element) ? bytes / 8 + 1 : TEXT_SPAN_VALUES_MAX(bytes);
+    if (!plan->is_text)
+        return bytes / plan_value_bytes(plan);
+    return element_is_name(&plan->element) ? bytes / 8 + 1 : TEXT_SPAN_VALUES_MAX(bytes);
 }
 
 /* The layout of a slot for chunks of `bytes` bytes. */
 static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session, size_t bytes)
 {
-    const struct job *job = session->shared.job;
-    const size_t elements_bytes = job->element.bytes * cuda_engine_elements_max(job, bytes);
-    const struct cuda_bytes needed = session->operation->bytes(job, elements_bytes);
+    const struct plan *plan = session->shared.plan;
+    const size_t elements_bytes = plan->element.bytes * cuda_engine_elements_max(plan, bytes);
+    const struct cuda_bytes needed = session->operation->bytes(plan, elements_bytes);
     struct cuda_layout layout = {.capacity = bytes};
     size_t d_next = cuda_align(bytes);
     size_t next = d_next;
 
     layout.d_values = d_next;
-    if (cuda_makes_elements(job))
+    if (cuda_makes_elements(plan))
         d_next += cuda_align(elements_bytes);
     layout.d_control = d_next;
     layout.parsed = next;
-    if (job->is_text) {
+    if (plan->is_text) {
         d_next += cuda_align(cuda_text_control_bytes(bytes));
         next += cuda_align(sizeof(struct cuda_text_parsed));
     }
-    if (engine_find_feature(&cuda_engine, job, ENGINE_PARSES) && !cuda_engine_has_host_chunks(job))
+    if (engine_find_feature(&cuda_engine, plan, ENGINE_PARSES) &&
+        !cuda_engine_has_host_chunks(plan))
         layout.values_bytes = elements_bytes;
     layout.weighed = next;
-    if (job->has_weights) {
+    if (plan->has_weights) {
         layout.d_weights = d_next;
         const size_t weights =
-            job->is_text ? TEXT_SPAN_VALUES_MAX(bytes) : cuda_engine_elements_max(job, bytes);
+            plan->is_text ? TEXT_SPAN_VALUES_MAX(bytes) : cuda_engine_elements_max(plan, bytes);
         layout.d_weighed = d_next + cuda_align(weights * sizeof(uint64_t));
         d_next = layout.d_weighed + cuda_align(sizeof(struct cuda_weighed));
         layout.d_weights_control = d_next;
-        if (job->is_text)
+        if (plan->is_text)
             d_next += cuda_align(cuda_text_control_bytes(bytes));
         next += cuda_align(sizeof(struct cuda_weighed));
     }
@@ -215,11 +216,11 @@ static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session
     return layout;
 }
 
-/* Clears the device's partial, while no work is under way. */
-static cudaError_t cuda_engine_clear_partial(const struct cuda_session *session)
+/* Clears the device's aggregate, while no work is under way. */
+static cudaError_t cuda_engine_clear_aggregate(const struct cuda_session *session)
 {
     const struct cuda_shared *shared = &session->shared;
-    cudaError_t error = cudaMemset(shared->d_partial, 0, session->partial_bytes);
+    cudaError_t error = cudaMemset(shared->d_aggregate, 0, session->aggregate_bytes);
 
     if (error == cudaSuccess && session->operation->prepare)
         error = session->operation->prepare(shared);
@@ -228,24 +229,24 @@ static cudaError_t cuda_engine_clear_partial(const struct cuda_session *session)
     return error;
 }
 
-/* Allocates the partial, and slots as large as there is memory for. */
+/* Allocates the aggregate, and slots as large as there is memory for. */
 static enum status cuda_engine_allocate(struct cuda_session *session, struct failure *failure)
 {
-    const struct job *job = session->shared.job;
-    const size_t minimum = job->record_bytes > CUDA_ENGINE_CHUNK_BYTES_MIN
-                               ? job->record_bytes
+    const struct plan *plan = session->shared.plan;
+    const size_t minimum = plan->record_bytes > CUDA_ENGINE_CHUNK_BYTES_MIN
+                               ? plan->record_bytes
                                : CUDA_ENGINE_CHUNK_BYTES_MIN;
     cudaError_t error = cudaSuccess;
 
-    session->partial_bytes = session->operation->bytes(job, 0).partial;
-    if (session->partial_bytes > 0) {
-        error = cudaMalloc(&session->shared.d_partial, session->partial_bytes);
+    session->aggregate_bytes = session->operation->bytes(plan, 0).aggregate;
+    if (session->aggregate_bytes > 0) {
+        error = cudaMalloc(&session->shared.d_aggregate, session->aggregate_bytes);
         if (error == cudaSuccess)
-            error = cuda_engine_clear_partial(session);
+            error = cuda_engine_clear_aggregate(session);
     }
     if (error != cudaSuccess)
         return status_fail(failure, STATUS_ENGINE, "CUDA: cannot allocate %zu MiB on the GPU: %s",
-                           session->partial_bytes >> 20, cudaGetErrorString(error));
+                           session->aggregate_bytes >> 20, cudaGetErrorString(error));
     for (;;) {
         session->layout = cuda_engine_lay_out(session, session->chunk_bytes);
         error = cudaMalloc((void **)&session->d_slots,
@@ -265,14 +266,14 @@ static void cuda_engine_close(void *session)
 
     cudaSetDevice(self->shared.device.id);
     cudaFree(self->d_slots);
-    cudaFree(self->shared.d_partial);
+    cudaFree(self->shared.d_aggregate);
     if (self->operation->close)
         self->operation->close(&self->shared);
     free(self);
 }
 
-static enum status cuda_engine_open(const struct job *job, const struct engine_options *options,
-                                    void *partial, void **session, unsigned *workers,
+static enum status cuda_engine_open(const struct plan *plan, const struct engine_options *options,
+                                    void *aggregate, void **session, unsigned *workers,
                                     struct failure *failure)
 {
     struct cuda_session *opened = calloc(1, sizeof *opened);
@@ -282,11 +283,11 @@ static enum status cuda_engine_open(const struct job *job, const struct engine_o
     struct cuda_device *device = &opened->shared.device;
     unsigned feeders = options->threads ? options->threads : CUDA_ENGINE_FEEDERS;
     device->id = (int)options->device;
-    opened->shared.job = job;
-    opened->shared.partial = partial;
+    opened->shared.plan = plan;
+    opened->shared.aggregate = aggregate;
     /* whatever is asked of addresses is found from their counts (groups.h) */
     opened->operation =
-        element_is_name(&job->element) ? &cuda_uniq : cuda_engine_operations[job->operation];
+        element_is_name(&plan->element) ? &cuda_uniq : cuda_engine_operations[plan->operation];
     opened->chunk_bytes = options->chunk_bytes ? options->chunk_bytes : CUDA_ENGINE_CHUNK_BYTES;
     opened->workers = engine_useful_workers(feeders, opened->chunk_bytes, options->input_bytes);
 
@@ -323,7 +324,7 @@ static bool cuda_engine_register(void *host, size_t bytes)
     return false;
 }
 
-/* Merges the device's partial into the shared one, and clears it. All streams are done. */
+/* Merges the device's aggregate into the shared one, and clears it. All streams are done. */
 static enum status cuda_engine_merge(void *session, struct failure *failure)
 {
     const struct cuda_session *self = session;
@@ -343,7 +344,7 @@ static enum status cuda_engine_merge(void *session, struct failure *failure)
     if (status == STATUS_OK)
         status = self->operation->collect(&self->shared, staging, bytes, failure);
     if (status == STATUS_OK)
-        status = cuda_check_copy(cuda_engine_clear_partial(self), failure);
+        status = cuda_check_copy(cuda_engine_clear_aggregate(self), failure);
     if (registered)
         cudaHostUnregister(staging);
     memory_unmap(staging, bytes);
@@ -426,7 +427,7 @@ static void cuda_engine_consumer_close(void *consumer)
         }
         cuda_engine_free_slot(slot);
     }
-    store_close_local(store_of(self->session->shared.job), self->local);
+    store_close_local(store_of(self->session->shared.plan), self->local);
     if (self->rows)
         cpu_rows_destroy(self->rows);
     free(self);
@@ -480,14 +481,14 @@ static enum status cuda_engine_collect_elements(void *slot, const struct chunk *
 }
 
 static const struct store cuda_engine_collector = {
-    .local_absorb = cuda_engine_collect_elements,
+    .local_accumulate = cuda_engine_collect_elements,
 };
 
 /* Makes the rows of a consumer for that store, unless it has them. */
 static enum status cuda_engine_open_rows(struct cuda_consumer *self, const struct store *store,
                                          struct failure *failure)
 {
-    if (!self->rows && !(self->rows = cpu_rows_create(self->session->shared.job, store)))
+    if (!self->rows && !(self->rows = cpu_rows_create(self->session->shared.plan, store)))
         return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
     return STATUS_OK;
 }
@@ -498,24 +499,24 @@ static cudaError_t cuda_engine_queue_weights(const struct cuda_session *session,
 {
     const struct cuda_layout *layout = &slot->layout;
     const struct cuda_device *device = &session->shared.device;
-    const struct job *job = session->shared.job;
-    const size_t index = job_weight_column(job);
-    const struct column *column = &job->columns[index];
+    const struct plan *plan = session->shared.plan;
+    const size_t index = plan_weight_column(plan);
+    const struct column *column = &plan->columns[index];
     struct cuda_chunk *chunk = &slot->chunk;
     uint64_t *d_weights = (void *)(slot->d_memory + layout->d_weights);
     struct cuda_weighed *d_weighed = (void *)(slot->d_memory + layout->d_weighed);
     struct cuda_weights weights = {
         .element = column->element,
         .d_first = slot->d_memory + column->offset,
-        .record_bytes = job->record_bytes,
+        .record_bytes = plan->record_bytes,
         .count = chunk->elements.count,
     };
     cudaError_t error = cudaSuccess;
 
     chunk->elements.d_weights = d_weights;
     chunk->elements.d_count = &d_weighed->count;
-    if (job->is_text) {
-        const struct text_rules rules = job_column_rules(job, &chunk->chunk.rules, index);
+    if (plan->is_text) {
+        const struct text_rules rules = plan_column_rules(plan, &chunk->chunk.rules, index);
         void *d_control = slot->d_memory + layout->d_weights_control;
         error = cuda_text_launch(device, &rules, column, slot->d_memory, chunk->chunk.bytes,
                                  d_weights, d_control, chunk->stream);
@@ -537,7 +538,7 @@ static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct 
 {
     const struct cuda_shared *shared = &session->shared;
     const struct cuda_layout *layout = &slot->layout;
-    const struct job *job = shared->job;
+    const struct plan *plan = shared->plan;
     struct cuda_chunk *chunk = &slot->chunk;
     void *d_values = slot->d_memory + layout->d_values;
     struct cuda_text_parsed *d_parsed = (void *)(slot->d_memory + layout->d_control);
@@ -545,30 +546,30 @@ static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct 
 
     if (slot->is_parsed) {
         chunk->elements = (struct cuda_elements){.d_data = d_values, .count = chunk->count};
-    } else if (job->is_text) {
+    } else if (plan->is_text) {
         chunk->elements = (struct cuda_elements){
             .d_data = d_values,
-            .count = cuda_engine_elements_max(job, chunk->chunk.bytes),
+            .count = cuda_engine_elements_max(plan, chunk->chunk.bytes),
             .d_count = &d_parsed->values,
         };
         error =
-            cuda_text_launch(&shared->device, &chunk->chunk.rules, &job->columns[0], slot->d_memory,
-                             chunk->chunk.bytes, d_values, d_parsed, chunk->stream);
+            cuda_text_launch(&shared->device, &chunk->chunk.rules, &plan->columns[0],
+                             slot->d_memory, chunk->chunk.bytes, d_values, d_parsed, chunk->stream);
         if (error == cudaSuccess)
             error = cudaMemcpyAsync(slot->host + layout->parsed, d_parsed, sizeof *d_parsed,
                                     cudaMemcpyDeviceToHost, chunk->stream);
     } else {
-        chunk->count = chunk->chunk.bytes / job_value_bytes(job);
+        chunk->count = chunk->chunk.bytes / plan_value_bytes(plan);
         chunk->elements = (struct cuda_elements){.d_data = slot->d_memory, .count = chunk->count};
-        if (job->record_bytes > 0) {
+        if (plan->record_bytes > 0) {
             chunk->elements.d_data = d_values;
-            error = cuda_records_launch(&shared->device, job, slot->d_memory, chunk->count,
+            error = cuda_records_launch(&shared->device, plan, slot->d_memory, chunk->count,
                                         d_values, chunk->stream);
         }
     }
-    if (error == cudaSuccess && job->has_weights)
+    if (error == cudaSuccess && plan->has_weights)
         error = cuda_engine_queue_weights(session, slot);
-    return error == cudaSuccess ? session->operation->absorb(shared, chunk) : error;
+    return error == cudaSuccess ? session->operation->accumulate(shared, chunk) : error;
 }
 
 /*
@@ -589,7 +590,7 @@ static enum status cuda_engine_complete_cut(const struct cuda_session *session,
     chunk->bytes = (size_t)(failure->position - chunk->position);
     chunk->is_cut = true;
     /* In a line without its end, a field could be another one. */
-    while (session->shared.job->text.field != 0 && chunk->bytes > 0 &&
+    while (session->shared.plan->text.field != 0 && chunk->bytes > 0 &&
            text[chunk->bytes - 1] != '\n')
         chunk->bytes--;
     cudaError_t error = cuda_engine_queue(session, slot);
@@ -611,12 +612,12 @@ static enum status cuda_engine_count_on_host(struct cuda_consumer *self, const s
 {
     const struct cuda_shared *shared = &self->session->shared;
 
-    if (cuda_engine_open_rows(self, store_of(shared->job), failure) != STATUS_OK)
+    if (cuda_engine_open_rows(self, store_of(shared->plan), failure) != STATUS_OK)
         return failure->status;
-    if (!self->local && store_open_local(store_of(shared->job), shared->job, shared->partial,
+    if (!self->local && store_open_local(store_of(shared->plan), shared->plan, shared->aggregate,
                                          &self->local, failure) != STATUS_OK)
         return failure->status;
-    return cpu_rows_absorb(self->rows, self->local, chunk, failure);
+    return cpu_rows_accumulate(self->rows, self->local, chunk, failure);
 }
 
 /* Waits until the work on a slot's chunk is done, and handles its result. */
@@ -627,7 +628,7 @@ static enum status cuda_engine_complete(struct cuda_consumer *self, struct cuda_
     const struct cuda_weighed *weighed = (void *)(slot->host + slot->layout.weighed);
     const struct cuda_operation *operation = session->operation;
     const struct cuda_text_parsed *parsed = (void *)(slot->host + slot->layout.parsed);
-    const struct job *job = session->shared.job;
+    const struct plan *plan = session->shared.plan;
     struct cuda_chunk *chunk = &slot->chunk;
 
     if (!slot->busy)
@@ -636,20 +637,21 @@ static enum status cuda_engine_complete(struct cuda_consumer *self, struct cuda_
     cudaError_t error = cudaStreamSynchronize(chunk->stream);
     if (error != cudaSuccess)
         return cuda_fail(error, "counting failed", failure);
-    if (cuda_engine_has_host_chunks(job) &&
-        (slot->is_parsed || (job->has_weights ? weighed->invalid : parsed->invalid) > 0))
+    if (cuda_engine_has_host_chunks(plan) &&
+        (slot->is_parsed || (plan->has_weights ? weighed->invalid : parsed->invalid) > 0))
         return cuda_engine_count_on_host(self, &chunk->chunk, failure);
-    if (job->has_weights)
-        context_add_weight(job, ((unsigned __int128)weighed->halves[1] << 32) + weighed->halves[0]);
-    if (job->is_text && !slot->is_parsed) {
+    if (plan->has_weights)
+        context_add_weight(plan,
+                           ((unsigned __int128)weighed->halves[1] << 32) + weighed->halves[0]);
+    if (plan->is_text && !slot->is_parsed) {
         chunk->count = parsed->values;
         if (parsed->invalid == 0) {
             struct kind_guesses guesses = {.times = {[KIND_TIME_GUESS_ZERO] = parsed->zeros}};
-            parse_errors_add_values(job->context->errors, chunk->count);
-            context_add_guesses(job, &guesses);
+            parse_errors_add_values(plan->context->errors, chunk->count);
+            context_add_guesses(plan, &guesses);
         } else if (cuda_engine_open_rows(self, &cuda_engine_collector, failure) != STATUS_OK)
             return failure->status;
-        else if (cpu_rows_absorb(self->rows, NULL, &chunk->chunk, failure) != STATUS_OK)
+        else if (cpu_rows_accumulate(self->rows, NULL, &chunk->chunk, failure) != STATUS_OK)
             return cuda_engine_complete_cut(session, slot, failure);
     }
     enum status status =
@@ -674,29 +676,29 @@ static enum status cuda_engine_consumer_buffer(void *consumer, struct chunk_buff
     return cuda_engine_complete(self, slot, failure);
 }
 
-static enum status cuda_engine_consumer_absorb(void *consumer, const struct chunk *chunk,
-                                               struct failure *failure)
+static enum status cuda_engine_consumer_accumulate(void *consumer, const struct chunk *chunk,
+                                                   struct failure *failure)
 {
     struct cuda_consumer *self = consumer;
-    const struct job *job = self->session->shared.job;
+    const struct plan *plan = self->session->shared.plan;
     struct cuda_slot *slot = &self->slots[self->next_slot];
     char *d_to = slot->d_memory;
     const void *from = chunk->data;
     size_t bytes = chunk->bytes;
 
     slot->chunk.chunk = *chunk;
-    slot->is_parsed = cuda_features_must_parse(job, chunk);
+    slot->is_parsed = cuda_features_must_parse(plan, chunk);
     slot->parse_status = STATUS_OK;
     slot->busy = true;
     self->next_slot = (self->next_slot + 1) % CUDA_ENGINE_SLOTS;
-    if (slot->is_parsed && cuda_engine_has_host_chunks(job))
+    if (slot->is_parsed && cuda_engine_has_host_chunks(plan))
         return STATUS_OK; /* the host counts the chunk when it is completed */
     if (slot->is_parsed) {
         if (cuda_engine_open_rows(self, &cuda_engine_collector, failure) != STATUS_OK)
             return failure->status;
         slot->values_bytes = 0;
-        slot->parse_status = cpu_rows_absorb(self->rows, slot, chunk, &slot->parse_failure);
-        slot->chunk.count = slot->values_bytes / job->element.bytes;
+        slot->parse_status = cpu_rows_accumulate(self->rows, slot, chunk, &slot->parse_failure);
+        slot->chunk.count = slot->values_bytes / plan->element.bytes;
         d_to += slot->layout.d_values;
         from = slot->values;
         bytes = slot->values_bytes;
@@ -715,7 +717,7 @@ static enum status cuda_engine_consumer_merge(void *consumer, struct failure *fa
 {
     struct cuda_consumer *self = consumer;
     const struct cuda_session *session = self->session;
-    const struct store *counter = store_of(session->shared.job);  /* on the host */
+    const struct store *counter = store_of(session->shared.plan); /* on the host */
     cudaError_t error = cudaSetDevice(session->shared.device.id); /* any thread may call */
 
     if (error != cudaSuccess)
@@ -741,7 +743,7 @@ const struct engine cuda_engine = {
     .close = cuda_engine_close,
     .consumer_open = cuda_engine_consumer_open,
     .consumer_buffer = cuda_engine_consumer_buffer,
-    .consumer_absorb = cuda_engine_consumer_absorb,
+    .consumer_accumulate = cuda_engine_consumer_accumulate,
     .consumer_flush = cuda_engine_consumer_merge,
     .consumer_merge = cuda_engine_consumer_merge,
     .consumer_close = cuda_engine_consumer_close,

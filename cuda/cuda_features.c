@@ -1,4 +1,4 @@
-/* Implements cuda_features.h: the table, and how a job shows that it asks for a row of it. */
+/* Implements cuda_features.h: the table, and how a plan shows that it asks for a row of it. */
 #include "config.h"
 
 #include "cuda/cuda_features.h"
@@ -7,93 +7,93 @@
 
 #include <string.h>
 
-static bool cuda_features_has_conditions(const struct job *job)
+static bool cuda_features_has_conditions(const struct plan *plan)
 {
-    return job->condition_count > 0;
+    return plan->condition_count > 0;
 }
 
-static bool cuda_features_has_groups(const struct job *job)
+static bool cuda_features_has_groups(const struct plan *plan)
 {
-    return job->group_count > 0;
+    return plan->group_count > 0;
 }
 
-static bool cuda_features_has_window(const struct job *job)
+static bool cuda_features_has_window(const struct plan *plan)
 {
-    return job->window_periods > 0;
+    return plan->window_periods > 0;
 }
 
-static bool cuda_features_has_columns(const struct job *job)
+static bool cuda_features_has_columns(const struct plan *plan)
 {
-    return job->value_count > 1;
+    return plan->value_count > 1;
 }
 
-static bool cuda_features_has_keys(const struct job *job)
+static bool cuda_features_has_keys(const struct plan *plan)
 {
-    return row_scanners[job->row_scanner]->names_columns;
+    return row_scanners[plan->row_scanner]->names_columns;
 }
 
-static bool cuda_features_has_addresses(const struct job *job)
+static bool cuda_features_has_addresses(const struct plan *plan)
 {
-    return element_is_wide(&job->element);
+    return element_is_wide(&plan->element);
 }
 
-static bool cuda_features_has_units(const struct job *job)
+static bool cuda_features_has_units(const struct plan *plan)
 {
-    return job->is_text && job->columns[0].notation == TEXT_OTHER;
+    return plan->is_text && plan->columns[0].notation == TEXT_OTHER;
 }
 
-static bool cuda_features_has_reals(const struct job *job)
+static bool cuda_features_has_reals(const struct plan *plan)
 {
-    return job_has_reals(job);
+    return plan_has_reals(plan);
 }
 
-static bool cuda_features_is_rounded(const struct job *job)
+static bool cuda_features_is_rounded(const struct plan *plan)
 {
-    return job->is_text && job->text.is_rounded;
+    return plan->is_text && plan->text.is_rounded;
 }
 
-static bool cuda_features_has_texts(const struct job *job)
+static bool cuda_features_has_texts(const struct plan *plan)
 {
-    return element_is_text(&job->element);
+    return element_is_text(&plan->element);
 }
 
-static bool cuda_features_is_csv(const struct job *job)
+static bool cuda_features_is_csv(const struct plan *plan)
 {
-    return job->is_text && job->text.is_quoted;
+    return plan->is_text && plan->text.is_quoted;
 }
 
-static bool cuda_features_has_format(const struct job *job)
+static bool cuda_features_has_format(const struct plan *plan)
 {
-    return job->is_text && job->columns[0].time_format != NULL;
+    return plan->is_text && plan->columns[0].time_format != NULL;
 }
 
-static bool cuda_features_has_zone(const struct job *job)
+static bool cuda_features_has_zone(const struct plan *plan)
 {
-    return job->is_text && job->columns[0].element.zone != NULL;
+    return plan->is_text && plan->columns[0].element.zone != NULL;
 }
 
-static bool cuda_features_has_widths_of_records(const struct job *job)
+static bool cuda_features_has_widths_of_records(const struct plan *plan)
 {
-    return !job->is_text && job->has_weights &&
-           job->columns[job_weight_column(job)].width.units > 1;
+    return !plan->is_text && plan->has_weights &&
+           plan->columns[plan_weight_column(plan)].width.units > 1;
 }
 
-static bool cuda_features_has_joins(const struct job *job)
+static bool cuda_features_has_joins(const struct plan *plan)
 {
-    return job->half_count > 0;
+    return plan->half_count > 0;
 }
 
-static bool cuda_features_is_whole_line(const struct job *job)
+static bool cuda_features_is_whole_line(const struct plan *plan)
 {
-    const bool has_value = job->columns[0].field == TEXT_WHOLE_LINE;
-    return job->is_text &&
-           (has_value ||
-            (job->has_weights && job->columns[job_weight_column(job)].field == TEXT_WHOLE_LINE));
+    const bool has_value = plan->columns[0].field == TEXT_WHOLE_LINE;
+    return plan->is_text &&
+           (has_value || (plan->has_weights &&
+                          plan->columns[plan_weight_column(plan)].field == TEXT_WHOLE_LINE));
 }
 
-static bool cuda_features_skips_missing(const struct job *job)
+static bool cuda_features_skips_missing(const struct plan *plan)
 {
-    return job->skips_missing;
+    return plan->skips_missing;
 }
 
 const struct engine_feature cuda_features[] = {
@@ -126,10 +126,10 @@ const struct engine_feature cuda_features[] = {
     {NULL, ENGINE_RUNS, NULL},
 };
 
-bool cuda_features_must_parse(const struct job *job, const struct chunk *chunk)
+bool cuda_features_must_parse(const struct plan *plan, const struct chunk *chunk)
 {
     for (const struct engine_feature *feature = cuda_features; feature->name; feature++) {
-        if (feature->support != ENGINE_PARSES || !feature->is_used(job))
+        if (feature->support != ENGINE_PARSES || !feature->is_used(plan))
             continue;
         if (feature->is_used == cuda_features_has_addresses)
             continue; /* the GPU finds out whether there are others than of IPv4 */

@@ -1,5 +1,5 @@
 /*
- * What jobs may ask for, and how the CUDA engine runs it: on the GPU, or with values that a feeder
+ * What plans may ask for, and how the CUDA engine runs it: on the GPU, or with values that a feeder
  * parses on the CPU, or not at all. All functions are thread-safe.
  */
 #ifndef GPUHIST_CUDA_FEATURES_H
@@ -11,6 +11,6 @@
 extern const struct engine_feature cuda_features[];
 
 /* Returns whether a feeder has to parse this chunk; else the GPU does, if it is of text. */
-bool cuda_features_must_parse(const struct job *job, const struct chunk *chunk);
+bool cuda_features_must_parse(const struct plan *plan, const struct chunk *chunk);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Operation histogram on a GPU, the host's part. All feeders of a GPU share its partial: the
+ * Operation histogram on a GPU, the host's part. All feeders of a GPU share its aggregate: the
  * counters of bins, a word for the greatest of them, the counters of values outside, and the table
  * of bins between edges.
  *
@@ -17,11 +17,11 @@
  */
 #include "config.h"
 
-#include "count/growing_histogram.h"
-#include "count/histogram.h"
+#include "aggregate/growing_histogram.h"
+#include "aggregate/histogram.h"
 #include "cuda/cuda_operation.h"
 #include "engine/outside.h"
-#include "job/binning_index.h"
+#include "value/binning_index.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -45,7 +45,8 @@ struct cuda_histogram {
     atomic_uint_least64_t greatest; /* an upper bound on all counters after all queued work */
     /*
      * What the counters count. NULL: there are automatic bins, and no values yet. Given bins are in
-     * `fixed`, whose binning has its table on the device, and whose histogram is the job's partial.
+     * `fixed`, whose binning has its table on the device, and whose histogram is the plan's
+     * aggregate.
      */
     const struct growing_window *window;
     struct growing_window fixed;
@@ -61,40 +62,40 @@ struct cuda_histogram_result {
 };
 
 /* Bytes of the counters of bins and the greatest of them. */
-static size_t cuda_histogram_counters_bytes(const struct job *job)
+static size_t cuda_histogram_counters_bytes(const struct plan *plan)
 {
-    const size_t bins = job->is_automatic ? GROWING_HISTOGRAM_BINS : job->binning.bins;
-    return cuda_align(job->has_weights ? bins * sizeof(uint64_t) : (bins + 1) * sizeof(uint32_t));
+    const size_t bins = plan->is_automatic ? GROWING_HISTOGRAM_BINS : plan->binning.bins;
+    return cuda_align(plan->has_weights ? bins * sizeof(uint64_t) : (bins + 1) * sizeof(uint32_t));
 }
 
-static struct cuda_bytes cuda_histogram_bytes(const struct job *job, size_t elements_bytes)
+static struct cuda_bytes cuda_histogram_bytes(const struct plan *plan, size_t elements_bytes)
 {
-    const size_t counters = cuda_histogram_counters_bytes(job) + CUDA_HISTOGRAM_OUTSIDE_BYTES;
+    const size_t counters = cuda_histogram_counters_bytes(plan) + CUDA_HISTOGRAM_OUTSIDE_BYTES;
     (void)elements_bytes;
 
-    if (job->is_automatic)
+    if (plan->is_automatic)
         return (struct cuda_bytes){
-            .partial = counters,
+            .aggregate = counters,
             .scratch = CUDA_HISTOGRAM_OUTSIDE_BYTES,
             .result = sizeof(struct cuda_histogram_result),
         };
     return (struct cuda_bytes){
-        .partial = counters + binning_table_bytes(&job->binning),
-        .result = job->outside == OUTSIDE_ABORT ? CUDA_HISTOGRAM_OUTSIDE_BYTES : 0,
+        .aggregate = counters + binning_table_bytes(&plan->binning),
+        .result = plan->outside == OUTSIDE_ABORT ? CUDA_HISTOGRAM_OUTSIDE_BYTES : 0,
     };
 }
 
-/* The counters of values outside, in the partial; the table of edges follows them. */
+/* The counters of values outside, in the aggregate; the table of edges follows them. */
 static uint64_t *cuda_histogram_outside(const struct cuda_shared *shared)
 {
-    return (uint64_t *)((char *)shared->d_partial + cuda_histogram_counters_bytes(shared->job));
+    return (uint64_t *)((char *)shared->d_aggregate + cuda_histogram_counters_bytes(shared->plan));
 }
 
 static cudaError_t cuda_histogram_prepare(const struct cuda_shared *shared)
 {
-    const struct binning *binning = &shared->job->binning;
+    const struct binning *binning = &shared->plan->binning;
 
-    if (shared->job->is_automatic || !binning->table)
+    if (shared->plan->is_automatic || !binning->table)
         return cudaSuccess;
     return cudaMemcpy(cuda_histogram_outside(shared) + BINNING_OUTSIDE, binning->table,
                       binning_table_bytes(binning), cudaMemcpyHostToDevice);
@@ -108,12 +109,12 @@ static enum status cuda_histogram_open(struct cuda_shared *shared, struct failur
 
     shared->host = opened;
     pthread_rwlock_init(&opened->lock, NULL);
-    if (shared->job->is_automatic)
+    if (shared->plan->is_automatic)
         return STATUS_OK;
     opened->window = &opened->fixed;
-    opened->fixed.histogram = shared->partial;
+    opened->fixed.histogram = shared->aggregate;
     opened->fixed.binning =
-        binning_at(&shared->job->binning, cuda_histogram_outside(shared) + BINNING_OUTSIDE);
+        binning_at(&shared->plan->binning, cuda_histogram_outside(shared) + BINNING_OUTSIDE);
     return STATUS_OK;
 }
 
@@ -131,14 +132,14 @@ static cudaError_t cuda_histogram_add_counters(const struct cuda_shared *shared,
                                                size_t staging_bytes)
 {
     struct cuda_histogram *self = shared->host;
-    const bool has_weights = shared->job->has_weights;
+    const bool has_weights = shared->plan->has_weights;
     const size_t bytes = has_weights ? sizeof(uint64_t) : sizeof(uint32_t); /* of a counter */
     const size_t capacity = staging_bytes / bytes;
     const size_t bins = self->window->binning.bins;
 
     for (size_t first = 0; first < bins; first += capacity) {
         size_t n = bins - first < capacity ? bins - first : capacity;
-        cudaError_t error = cudaMemcpy(staging, (const char *)shared->d_partial + first * bytes,
+        cudaError_t error = cudaMemcpy(staging, (const char *)shared->d_aggregate + first * bytes,
                                        n * bytes, cudaMemcpyDeviceToHost);
         if (error != cudaSuccess)
             return error;
@@ -163,7 +164,7 @@ static cudaError_t cuda_histogram_move_counters(const struct cuda_shared *shared
         error = cuda_histogram_add_counters(shared, staging, CUDA_HISTOGRAM_COPY_BYTES);
     free(staging);
     if (error == cudaSuccess)
-        error = cudaMemset(shared->d_partial, 0, cuda_histogram_counters_bytes(shared->job));
+        error = cudaMemset(shared->d_aggregate, 0, cuda_histogram_counters_bytes(shared->plan));
     if (error == cudaSuccess) /* the workers' streams would not wait for it */
         error = cudaDeviceSynchronize();
     return error;
@@ -176,7 +177,7 @@ static cudaError_t cuda_histogram_move_counters(const struct cuda_shared *shared
 static bool cuda_histogram_reserve(const struct cuda_shared *shared, size_t elements)
 {
     struct cuda_histogram *self = shared->host;
-    return shared->job->has_weights ||
+    return shared->plan->has_weights ||
            atomic_fetch_add(&self->greatest, elements) + elements <= UINT32_MAX;
 }
 
@@ -185,7 +186,7 @@ static cudaError_t cuda_histogram_make_capacity(const struct cuda_shared *shared
 {
     struct cuda_histogram *self = shared->host;
     const size_t bins = self->window->binning.bins;
-    uint32_t *d_counts = shared->d_partial;
+    uint32_t *d_counts = shared->d_aggregate;
     uint32_t *d_greatest = d_counts + bins;
     uint32_t greatest;
 
@@ -208,17 +209,17 @@ static cudaError_t cuda_histogram_make_capacity(const struct cuda_shared *shared
 static cudaError_t cuda_histogram_queue(const struct cuda_shared *shared,
                                         const struct cuda_chunk *chunk)
 {
-    const struct job *job = shared->job;
+    const struct plan *plan = shared->plan;
     const struct cuda_histogram *self = shared->host;
     struct cuda_histogram_result *result = chunk->result;
     struct cuda_histogram_table table = {
-        .d_counts = shared->d_partial,
+        .d_counts = shared->d_aggregate,
         .d_outside = cuda_histogram_outside(shared),
-        .d_sums = shared->d_partial,
+        .d_sums = shared->d_aggregate,
     };
     cudaError_t error = cudaSuccess;
 
-    if (job->is_automatic) {
+    if (plan->is_automatic) {
         result->window = self->window;
         if (!self->window)
             return cudaSuccess;
@@ -226,29 +227,29 @@ static cudaError_t cuda_histogram_queue(const struct cuda_shared *shared,
         error = cudaMemsetAsync(table.d_outside, 0, CUDA_HISTOGRAM_OUTSIDE_BYTES, chunk->stream);
     }
     if (error == cudaSuccess)
-        error = cuda_histogram_launch(&shared->device, &job->element, &self->window->binning,
+        error = cuda_histogram_launch(&shared->device, &plan->element, &self->window->binning,
                                       &chunk->elements, &table, chunk->stream);
-    if (error != cudaSuccess || (!job->is_automatic && job->outside != OUTSIDE_ABORT))
+    if (error != cudaSuccess || (!plan->is_automatic && plan->outside != OUTSIDE_ABORT))
         return error;
     return cudaMemcpyAsync(result->outside, table.d_outside, CUDA_HISTOGRAM_OUTSIDE_BYTES,
                            cudaMemcpyDeviceToHost, chunk->stream);
 }
 
-static cudaError_t cuda_histogram_absorb(const struct cuda_shared *shared,
-                                         const struct cuda_chunk *chunk)
+static cudaError_t cuda_histogram_accumulate(const struct cuda_shared *shared,
+                                             const struct cuda_chunk *chunk)
 {
     struct cuda_histogram *self = shared->host;
     const size_t elements = chunk->elements.count;
     const struct growing_window *newest =
-        shared->job->is_automatic ? growing_histogram_window(shared->partial) : &self->fixed;
+        shared->plan->is_automatic ? growing_histogram_window(shared->aggregate) : &self->fixed;
     cudaError_t error = cudaSuccess;
 
     pthread_rwlock_rdlock(&self->lock);
     if (self->window != newest || !cuda_histogram_reserve(shared, elements)) {
         pthread_rwlock_unlock(&self->lock);
         pthread_rwlock_wrlock(&self->lock);
-        if (shared->job->is_automatic)
-            newest = growing_histogram_window(shared->partial);
+        if (shared->plan->is_automatic)
+            newest = growing_histogram_window(shared->aggregate);
         if (self->window && self->window != newest)
             error = cuda_histogram_move_counters(shared);
         if (error == cudaSuccess)
@@ -272,7 +273,7 @@ static enum status cuda_histogram_fetch_outside(const struct cuda_shared *shared
                                                 const struct growing_window *window, size_t first,
                                                 size_t *outside, struct failure *failure)
 {
-    const struct element *element = &shared->job->element;
+    const struct element *element = &shared->plan->element;
     const char *d_first = (const char *)chunk->elements.d_data + first * element->bytes;
     const uint64_t *d_weights = chunk->elements.d_weights;
     struct cuda_histogram_result *result = chunk->result;
@@ -318,10 +319,10 @@ static enum status cuda_histogram_complete_automatic(const struct cuda_shared *s
         }
         if (outside == 0) /* there is nothing that counts */
             return STATUS_OK;
-        if (growing_histogram_widen(shared->partial, NULL, result->keys, outside, &window,
+        if (growing_histogram_widen(shared->aggregate, NULL, result->keys, outside, &window,
                                     failure) != STATUS_OK)
             return failure->status;
-        cudaError_t error = cuda_histogram_absorb(shared, chunk);
+        cudaError_t error = cuda_histogram_accumulate(shared, chunk);
         if (error == cudaSuccess)
             error = cudaStreamSynchronize(chunk->stream);
         if (error != cudaSuccess)
@@ -332,7 +333,7 @@ static enum status cuda_histogram_complete_automatic(const struct cuda_shared *s
     for (size_t first = 0; first < chunk->count; first += CUDA_HISTOGRAM_BLOCK) {
         if (cuda_histogram_fetch_outside(shared, chunk, result->window, first, &outside, failure) !=
                 STATUS_OK ||
-            growing_histogram_add(shared->partial, result->keys, result->weights, outside,
+            growing_histogram_add(shared->aggregate, result->keys, result->weights, outside,
                                   failure) != STATUS_OK)
             return failure->status;
     }
@@ -348,11 +349,11 @@ static enum status cuda_histogram_complete(const struct cuda_shared *shared,
 {
     const struct cuda_histogram_result *result = chunk->result;
 
-    if (shared->job->is_automatic)
+    if (shared->plan->is_automatic)
         return cuda_histogram_complete_automatic(shared, chunk, failure);
-    if (shared->job->outside != OUTSIDE_ABORT || (result->outside[0] | result->outside[1]) == 0)
+    if (shared->plan->outside != OUTSIDE_ABORT || (result->outside[0] | result->outside[1]) == 0)
         return STATUS_OK;
-    return outside_check(shared->job, &chunk->chunk, failure);
+    return outside_check(shared->plan, &chunk->chunk, failure);
 }
 
 static enum status cuda_histogram_collect(const struct cuda_shared *shared, void *staging,
@@ -377,7 +378,7 @@ const struct cuda_operation cuda_histogram = {
     .close = cuda_histogram_close,
     .bytes = cuda_histogram_bytes,
     .prepare = cuda_histogram_prepare,
-    .absorb = cuda_histogram_absorb,
+    .accumulate = cuda_histogram_accumulate,
     .complete = cuda_histogram_complete,
     .collect = cuda_histogram_collect,
 };

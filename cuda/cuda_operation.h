@@ -6,9 +6,9 @@
 #ifndef GPUHIST_CUDA_OPERATION_H
 #define GPUHIST_CUDA_OPERATION_H
 
-#include "base/status.h"
 #include "cuda/kernels.h"
-#include "job/chunk.h"
+#include "lib/status.h"
+#include "value/chunk.h"
 
 /* The alignment of areas in device memory, and of the areas beside a chunk in host memory. */
 #define CUDA_ALIGNMENT ((size_t)256)
@@ -41,18 +41,18 @@ static inline bool cuda_is_out_of_memory(cudaError_t error)
 }
 
 /* Whether the device makes the elements of a chunk: by parsing text, or gathering of records. */
-static inline bool cuda_makes_elements(const struct job *job)
+static inline bool cuda_makes_elements(const struct plan *plan)
 {
-    return job->is_text || job->record_bytes > 0;
+    return plan->is_text || plan->record_bytes > 0;
 }
 
 /* Shared by all chunks of a session. The members do not change, only what they point to does. */
 struct cuda_shared {
-    const struct job *job;
+    const struct plan *plan;
     struct cuda_device device;
-    void *d_partial; /* the partial of this device, in device memory */
-    void *partial;   /* the partial of all engines, in host memory */
-    void *host;      /* state of the operation in host memory, or NULL */
+    void *d_aggregate; /* the aggregate of this device, in device memory */
+    void *aggregate;   /* the aggregate of all engines, in host memory */
+    void *host;        /* state of the operation in host memory, or NULL */
 };
 
 /* A chunk on its way through the GPU. */
@@ -67,9 +67,9 @@ struct cuda_chunk {
 
 /* The memory that an operation needs, in bytes; 0: none. */
 struct cuda_bytes {
-    size_t partial; /* on the device, of a session */
-    size_t scratch; /* on the device, of a chunk, in addition to the chunk */
-    size_t result;  /* likewise on the host */
+    size_t aggregate; /* on the device, of a session */
+    size_t scratch;   /* on the device, of a chunk, in addition to the chunk */
+    size_t result;    /* likewise on the host */
 };
 
 struct cuda_operation {
@@ -77,14 +77,14 @@ struct cuda_operation {
     enum status (*open)(struct cuda_shared *shared, struct failure *failure);
     void (*close)(struct cuda_shared *shared);
     /* Returns the memory that it needs, if a chunk has at most elements_bytes of elements. */
-    struct cuda_bytes (*bytes)(const struct job *job, size_t elements_bytes);
-    /* Initialises the partial, which is all zeros, and waits. NULL: it remains all zeros. */
+    struct cuda_bytes (*bytes)(const struct plan *plan, size_t elements_bytes);
+    /* Initialises the aggregate, which is all zeros, and waits. NULL: it remains all zeros. */
     cudaError_t (*prepare)(const struct cuda_shared *shared);
     /*
      * Queues the work on the elements of a chunk on its stream. The copy of the elements is queued
      * before. chunk->count is not set yet. Returns the status of CUDA.
      */
-    cudaError_t (*absorb)(const struct cuda_shared *shared, const struct cuda_chunk *chunk);
+    cudaError_t (*accumulate)(const struct cuda_shared *shared, const struct cuda_chunk *chunk);
     /*
      * Handles the result of a chunk, after the work is done. May queue more work on its stream, and
      * wait for it. NULL: nothing to do.
@@ -94,9 +94,9 @@ struct cuda_operation {
     /* Returns the bytes of host memory that `collect` makes good use of. NULL: a few MiB. */
     size_t (*staging_bytes)(const struct cuda_shared *shared);
     /*
-     * Merges the partial of the device into shared->partial, after all work is done. The engine
-     * then clears d_partial. `staging` is host memory for copies, of staging_bytes, at least 4096.
-     * Fails as cuda_fail does, or with STATUS_DATA. NULL: no partial.
+     * Merges the aggregate of the device into shared->aggregate, after all work is done. The engine
+     * then clears d_aggregate. `staging` is host memory for copies, of staging_bytes, at least
+     * 4096. Fails as cuda_fail does, or with STATUS_DATA. NULL: no aggregate.
      */
     enum status (*collect)(const struct cuda_shared *shared, void *staging, size_t staging_bytes,
                            struct failure *failure);

@@ -1,46 +1,46 @@
 /*
- * Operation reduce on a GPU, the host's part. All feeders of a GPU share its partial, from which
+ * Operation reduce on a GPU, the host's part. All feeders of a GPU share its aggregate, from which
  * the host makes a row of accumulators at the end.
  *
  * If some reductions need a table of the distinct values, the elements of a chunk are also counted
  * as uniq does, in a table that the host adds to that of the reduction. The control words of that
- * table follow the sums in the partial.
+ * table follow the sums in the aggregate.
  */
 #include "config.h"
 
-#include "count/scalar.h"
+#include "aggregate/scalar.h"
 #include "cuda/cuda_uniq.h"
 
 #include <stdlib.h>
 
-#define CUDA_REDUCE_SUMS_BYTES cuda_align(sizeof(struct cuda_reduce_partial))
+#define CUDA_REDUCE_SUMS_BYTES cuda_align(sizeof(struct cuda_reduce_aggregate))
 
-static bool cuda_reduce_needs_table(const struct job *job)
+static bool cuda_reduce_needs_table(const struct plan *plan)
 {
-    return (job->reductions.needs & REDUCTIONS_NEED_TABLE) != 0;
+    return (plan->reductions.needs & REDUCTIONS_NEED_TABLE) != 0;
 }
 
-static struct cuda_bytes cuda_reduce_bytes(const struct job *job, size_t elements_bytes)
+static struct cuda_bytes cuda_reduce_bytes(const struct plan *plan, size_t elements_bytes)
 {
-    struct cuda_bytes bytes = {.partial = 0};
+    struct cuda_bytes bytes = {.aggregate = 0};
 
-    if (cuda_reduce_needs_table(job))
-        bytes = cuda_uniq.bytes(job, elements_bytes);
-    bytes.partial += CUDA_REDUCE_SUMS_BYTES;
+    if (cuda_reduce_needs_table(plan))
+        bytes = cuda_uniq.bytes(plan, elements_bytes);
+    bytes.aggregate += CUDA_REDUCE_SUMS_BYTES;
     return bytes;
 }
 
-/* Makes shared->host, if there is a table: what uniq, of which that is the partial, shares. */
+/* Makes shared->host, if there is a table: what uniq, of which that is the aggregate, shares. */
 static enum status cuda_reduce_open(struct cuda_shared *shared, struct failure *failure)
 {
-    if (!cuda_reduce_needs_table(shared->job))
+    if (!cuda_reduce_needs_table(shared->plan))
         return STATUS_OK;
     struct cuda_shared *table = malloc(sizeof *table);
     if (!table)
         return status_fail(failure, STATUS_DATA, "no memory for the CUDA engine");
     *table = *shared;
-    table->d_partial = (char *)shared->d_partial + CUDA_REDUCE_SUMS_BYTES;
-    table->partial = ((struct scalar *)shared->partial)->uniq;
+    table->d_aggregate = (char *)shared->d_aggregate + CUDA_REDUCE_SUMS_BYTES;
+    table->aggregate = ((struct scalar *)shared->aggregate)->uniq;
     shared->host = table;
     return cuda_uniq.open(table, failure);
 }
@@ -54,17 +54,17 @@ static void cuda_reduce_close(struct cuda_shared *shared)
 
 static cudaError_t cuda_reduce_prepare(const struct cuda_shared *shared)
 {
-    const struct cuda_reduce_partial empty = {.min = UINT64_MAX, .and_bits = UINT64_MAX};
-    return cudaMemcpy(shared->d_partial, &empty, sizeof empty, cudaMemcpyHostToDevice);
+    const struct cuda_reduce_aggregate empty = {.min = UINT64_MAX, .and_bits = UINT64_MAX};
+    return cudaMemcpy(shared->d_aggregate, &empty, sizeof empty, cudaMemcpyHostToDevice);
 }
 
-static cudaError_t cuda_reduce_absorb(const struct cuda_shared *shared,
-                                      const struct cuda_chunk *chunk)
+static cudaError_t cuda_reduce_accumulate(const struct cuda_shared *shared,
+                                          const struct cuda_chunk *chunk)
 {
-    cudaError_t error = cuda_reduce_launch(&shared->device, shared->job, &chunk->elements,
-                                           shared->d_partial, chunk->stream);
+    cudaError_t error = cuda_reduce_launch(&shared->device, shared->plan, &chunk->elements,
+                                           shared->d_aggregate, chunk->stream);
 
-    return error == cudaSuccess && shared->host ? cuda_uniq.absorb(shared->host, chunk) : error;
+    return error == cudaSuccess && shared->host ? cuda_uniq.accumulate(shared->host, chunk) : error;
 }
 
 static enum status cuda_reduce_complete(const struct cuda_shared *shared,
@@ -81,11 +81,12 @@ static size_t cuda_reduce_staging_bytes(const struct cuda_shared *shared)
 static enum status cuda_reduce_collect(const struct cuda_shared *shared, void *staging,
                                        size_t staging_bytes, struct failure *failure)
 {
-    const uint64_t sign_bias = element_flip(&shared->job->element); /* the kernels' words have it */
-    const struct cuda_reduce_partial *copied = staging;
-    struct scalar *scalar = shared->partial;
+    const uint64_t sign_bias =
+        element_sign_bias(&shared->plan->element); /* the kernels' words have it */
+    const struct cuda_reduce_aggregate *copied = staging;
+    struct scalar *scalar = shared->aggregate;
     cudaError_t error =
-        cudaMemcpy(staging, shared->d_partial, sizeof *copied, cudaMemcpyDeviceToHost);
+        cudaMemcpy(staging, shared->d_aggregate, sizeof *copied, cudaMemcpyDeviceToHost);
 
     if (error != cudaSuccess)
         return cuda_check_copy(error, failure);
@@ -106,7 +107,7 @@ const struct cuda_operation cuda_reduce = {
     .close = cuda_reduce_close,
     .bytes = cuda_reduce_bytes,
     .prepare = cuda_reduce_prepare,
-    .absorb = cuda_reduce_absorb,
+    .accumulate = cuda_reduce_accumulate,
     .complete = cuda_reduce_complete,
     .staging_bytes = cuda_reduce_staging_bytes,
     .collect = cuda_reduce_collect,

@@ -5,18 +5,18 @@
  */
 #include "config.h"
 
-#include "count/stalin_sort.h"
+#include "aggregate/stalin_sort.h"
 #include "cuda/cuda_operation.h"
 
-static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct job *job,
+static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct plan *plan,
                                                                 const struct cuda_chunk *chunk)
 {
-    size_t bytes = cuda_align(chunk->elements.count * job->element.bytes);
+    size_t bytes = cuda_align(chunk->elements.count * plan->element.bytes);
     char *d_next = chunk->d_scratch;
     struct cuda_stalin_sort_buffers buffers = {.d_kept = d_next};
 
     d_next += bytes;
-    if (job->stalin_sort.purged) {
+    if (plan->stalin_sort.purged) {
         buffers.d_purged = d_next;
         d_next += bytes;
     }
@@ -28,15 +28,15 @@ static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct job
  * Whether all elements are copied back, too: to write the purged, the host needs them in order, and
  * those of text and records are on the device alone.
  */
-static bool cuda_stalin_sort_needs_elements(const struct job *job)
+static bool cuda_stalin_sort_needs_elements(const struct plan *plan)
 {
-    return job->stalin_sort.purged && cuda_makes_elements(job);
+    return plan->stalin_sort.purged && cuda_makes_elements(plan);
 }
 
-static struct cuda_bytes cuda_stalin_sort_bytes(const struct job *job, size_t elements_bytes)
+static struct cuda_bytes cuda_stalin_sort_bytes(const struct plan *plan, size_t elements_bytes)
 {
-    const size_t outputs = job->stalin_sort.purged ? 2 : 1;
-    const size_t copies = cuda_stalin_sort_needs_elements(job) ? 2 : 1;
+    const size_t outputs = plan->stalin_sort.purged ? 2 : 1;
+    const size_t copies = cuda_stalin_sort_needs_elements(plan) ? 2 : 1;
 
     return (struct cuda_bytes){
         .scratch =
@@ -46,14 +46,14 @@ static struct cuda_bytes cuda_stalin_sort_bytes(const struct job *job, size_t el
     };
 }
 
-static cudaError_t cuda_stalin_sort_absorb(const struct cuda_shared *shared,
-                                           const struct cuda_chunk *chunk)
+static cudaError_t cuda_stalin_sort_accumulate(const struct cuda_shared *shared,
+                                               const struct cuda_chunk *chunk)
 {
-    const struct job *job = shared->job;
-    struct cuda_stalin_sort_buffers buffers = cuda_stalin_sort_lay_out(job, chunk);
+    const struct plan *plan = shared->plan;
+    struct cuda_stalin_sort_buffers buffers = cuda_stalin_sort_lay_out(plan, chunk);
     uint64_t key;
-    bool has_floor = stalin_sort_floor(shared->partial, &key);
-    cudaError_t error = cuda_stalin_sort_launch(&shared->device, job, &chunk->elements,
+    bool has_floor = stalin_sort_floor(shared->aggregate, &key);
+    cudaError_t error = cuda_stalin_sort_launch(&shared->device, plan, &chunk->elements,
                                                 has_floor ? &key : NULL, &buffers, chunk->stream);
 
     if (error != cudaSuccess)
@@ -67,12 +67,12 @@ static enum status cuda_stalin_sort_complete(const struct cuda_shared *shared,
                                              const struct cuda_chunk *chunk,
                                              struct failure *failure)
 {
-    const struct job *job = shared->job;
-    const struct cuda_stalin_sort_buffers buffers = cuda_stalin_sort_lay_out(job, chunk);
-    const size_t bytes = chunk->count * job->element.bytes;
+    const struct plan *plan = shared->plan;
+    const struct cuda_stalin_sort_buffers buffers = cuda_stalin_sort_lay_out(plan, chunk);
+    const size_t bytes = chunk->count * plan->element.bytes;
     const size_t kept_count = (size_t) * (const uint64_t *)chunk->result;
-    const size_t kept_bytes = kept_count * job->element.bytes;
-    const bool purged = job->stalin_sort.purged;
+    const size_t kept_bytes = kept_count * plan->element.bytes;
+    const bool purged = plan->stalin_sort.purged;
     char *kept = (char *)chunk->result + CUDA_ALIGNMENT;
     cudaError_t error = cudaSuccess;
 
@@ -82,7 +82,7 @@ static enum status cuda_stalin_sort_complete(const struct cuda_shared *shared,
     if (error == cudaSuccess && purged)
         error = cudaMemcpyAsync(kept + kept_bytes, buffers.d_purged, bytes - kept_bytes,
                                 cudaMemcpyDeviceToHost, chunk->stream);
-    if (error == cudaSuccess && cuda_stalin_sort_needs_elements(job))
+    if (error == cudaSuccess && cuda_stalin_sort_needs_elements(plan))
         error = cudaMemcpyAsync(kept + bytes, chunk->elements.d_data, bytes, cudaMemcpyDeviceToHost,
                                 chunk->stream);
     if (error == cudaSuccess && (kept_count > 0 || purged))
@@ -96,16 +96,16 @@ static enum status cuda_stalin_sort_complete(const struct cuda_shared *shared,
         .purged = purged ? kept + kept_bytes : NULL,
     };
     run.chunk.bytes = bytes;
-    if (cuda_makes_elements(job)) /* the run is of elements */
+    if (cuda_makes_elements(plan)) /* the run is of elements */
         run.chunk.data = purged ? kept + bytes : NULL;
-    if (job->is_text)
+    if (plan->is_text)
         run.chunk.text = &chunk->chunk;
-    run.chunk.is_gathered = job->record_bytes > 0;
-    return stalin_sort_submit(shared->partial, &run, failure);
+    run.chunk.is_gathered = plan->record_bytes > 0;
+    return stalin_sort_submit(shared->aggregate, &run, failure);
 }
 
 const struct cuda_operation cuda_stalin_sort = {
     .bytes = cuda_stalin_sort_bytes,
-    .absorb = cuda_stalin_sort_absorb,
+    .accumulate = cuda_stalin_sort_accumulate,
     .complete = cuda_stalin_sort_complete,
 };

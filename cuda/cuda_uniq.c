@@ -3,7 +3,7 @@
 
 #include "cuda/cuda_uniq.h"
 
-#include "base/keyed_hash.h"
+#include "lib/keyed_hash.h"
 
 #include <stdlib.h>
 
@@ -30,17 +30,17 @@ struct cuda_uniq_result {
     unsigned bits; /* of the table */
 };
 
-static bool cuda_uniq_is_narrow(const struct job *job)
+static bool cuda_uniq_is_narrow(const struct plan *plan)
 {
-    return job->element.bytes <= 2;
+    return plan->element.bytes <= 2;
 }
 
-static struct cuda_bytes cuda_uniq_bytes(const struct job *job, size_t elements_bytes)
+static struct cuda_bytes cuda_uniq_bytes(const struct plan *plan, size_t elements_bytes)
 {
-    const size_t entries = cuda_uniq_is_narrow(job) ? 0 : elements_bytes / job->element.bytes;
+    const size_t entries = cuda_uniq_is_narrow(plan) ? 0 : elements_bytes / plan->element.bytes;
 
     return (struct cuda_bytes){
-        .partial = sizeof(struct cuda_uniq_control),
+        .aggregate = sizeof(struct cuda_uniq_control),
         /* the number of entries left, and the entries */
         .scratch = CUDA_ALIGNMENT + entries * CUDA_UNIQ_ENTRY_BYTES,
         .result = sizeof(struct cuda_uniq_result),
@@ -82,7 +82,7 @@ static cudaError_t cuda_uniq_allocate(struct cuda_uniq_table *table, unsigned bi
 enum status cuda_uniq_open_bits(struct cuda_shared *shared, unsigned bits, unsigned bits_max,
                                 struct failure *failure)
 {
-    const bool narrow = cuda_uniq_is_narrow(shared->job);
+    const bool narrow = cuda_uniq_is_narrow(shared->plan);
     struct cuda_uniq *opened = calloc(1, sizeof *opened);
     if (!opened)
         return status_fail(failure, STATUS_DATA, "no memory for the CUDA engine");
@@ -90,9 +90,9 @@ enum status cuda_uniq_open_bits(struct cuda_shared *shared, unsigned bits, unsig
     shared->host = opened;
     pthread_rwlock_init(&opened->lock, NULL);
     opened->bits_max = bits_max;
-    opened->table.d_control = shared->d_partial;
+    opened->table.d_control = shared->d_aggregate;
     table_seeds(cuda_uniq_host_table(shared), opened->table.seeds);
-    if (element_is_name(&shared->job->element)) {
+    if (element_is_name(&shared->plan->element)) {
         /* the hash of a word is that of both words, the first of which is 0 (table_rows.h) */
         const uint64_t *seeds = opened->table.seeds;
         const struct keyed_hash hash = {{seeds[0], seeds[1], seeds[2]}};
@@ -146,10 +146,11 @@ static cudaError_t cuda_uniq_queue(const struct cuda_shared *shared, const struc
     result->bits = self->table.bits;
     cudaError_t error = cudaMemsetAsync(left.d_count, 0, sizeof *left.d_count, chunk->stream);
     if (error == cudaSuccess)
-        error = entries > 0 ? cuda_uniq_add_launch(&shared->device, left.d_entries, entries,
-                                                   &self->table, left.d_count, chunk->stream)
-                            : cuda_uniq_count_launch(&shared->device, shared->job, &chunk->elements,
-                                                     &self->table, &left, chunk->stream);
+        error = entries > 0
+                    ? cuda_uniq_add_launch(&shared->device, left.d_entries, entries, &self->table,
+                                           left.d_count, chunk->stream)
+                    : cuda_uniq_count_launch(&shared->device, shared->plan, &chunk->elements,
+                                             &self->table, &left, chunk->stream);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(&result->left, left.d_count, sizeof result->left,
                                 cudaMemcpyDeviceToHost, chunk->stream);
@@ -157,8 +158,8 @@ static cudaError_t cuda_uniq_queue(const struct cuda_shared *shared, const struc
     return error;
 }
 
-static cudaError_t cuda_uniq_absorb(const struct cuda_shared *shared,
-                                    const struct cuda_chunk *chunk)
+static cudaError_t cuda_uniq_accumulate(const struct cuda_shared *shared,
+                                        const struct cuda_chunk *chunk)
 {
     return cuda_uniq_queue(shared, chunk, 0);
 }
@@ -260,7 +261,7 @@ const struct cuda_operation cuda_uniq = {
     .open = cuda_uniq_open,
     .close = cuda_uniq_close,
     .bytes = cuda_uniq_bytes,
-    .absorb = cuda_uniq_absorb,
+    .accumulate = cuda_uniq_accumulate,
     .complete = cuda_uniq_complete,
     .staging_bytes = cuda_uniq_staging_bytes,
     .collect = cuda_uniq_collect,

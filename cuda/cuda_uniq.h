@@ -9,7 +9,7 @@
 #define GPUHIST_CUDA_UNIQ_H
 
 #include "cuda/cuda_operation.h"
-#include "table/table.h"
+#include "lib/table.h"
 
 #include <pthread.h>
 

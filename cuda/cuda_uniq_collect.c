@@ -10,10 +10,10 @@
 
 #include "cuda/cuda_uniq.h"
 
-#include "base/parallel.h"
-#include "base/resources.h"
-#include "count/groups.h"
-#include "count/uniq.h"
+#include "aggregate/groups.h"
+#include "aggregate/uniq.h"
+#include "lib/parallel.h"
+#include "lib/resources.h"
 
 #include <stdatomic.h>
 
@@ -86,13 +86,13 @@ struct cuda_uniq_thread {
 
 static bool cuda_uniq_has_addresses(const struct cuda_shared *shared)
 {
-    return element_is_name(&shared->job->element);
+    return element_is_name(&shared->plan->element);
 }
 
 struct table *cuda_uniq_host_table(const struct cuda_shared *shared)
 {
-    return cuda_uniq_has_addresses(shared) ? ((const struct groups *)shared->partial)->table
-                                           : ((const struct uniq *)shared->partial)->table;
+    return cuda_uniq_has_addresses(shared) ? ((const struct groups *)shared->aggregate)->table
+                                           : ((const struct uniq *)shared->aggregate)->table;
 }
 
 static size_t cuda_uniq_slots(const struct cuda_shared *shared)
@@ -344,7 +344,7 @@ static enum status cuda_uniq_transfer_counts(struct cuda_uniq_transfer *transfer
 {
     const struct cuda_shared *shared = transfer->shared;
     const struct cuda_uniq *self = shared->host;
-    const struct uniq *uniq = shared->partial; /* unless there are addresses */
+    const struct uniq *uniq = shared->aggregate; /* unless there are addresses */
     const struct growing_window *window =
         cuda_uniq_has_addresses(shared) ? NULL : uniq_window(uniq);
     uint64_t *d_counts;
@@ -425,7 +425,7 @@ enum status cuda_uniq_collect(const struct cuda_shared *shared, void *staging, s
         transfer.piece *= 2;
     if (cuda_uniq_read_control(&transfer, &control) != STATUS_OK)
         return failure->status;
-    if ((held > 0 && held / CUDA_UNIQ_MOVED_MAX <= control.used && !shared->job->has_weights &&
+    if ((held > 0 && held / CUDA_UNIQ_MOVED_MAX <= control.used && !shared->plan->has_weights &&
          !cuda_uniq_has_addresses(shared) &&
          cuda_uniq_transfer_to_device(&transfer, &control) != STATUS_OK) ||
         cuda_uniq_transfer_counts(&transfer, &control) != STATUS_OK ||

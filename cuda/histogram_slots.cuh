@@ -9,7 +9,7 @@
 #include "cuda/elements.cuh"
 #include "cuda/histogram_kernels.h"
 #include "cuda/launch.cuh"
-#include "job/binning_index.h"
+#include "value/binning_index.h"
 
 /* A binning of any form, of elements of any type. */
 struct any_binning {

@@ -6,7 +6,7 @@
 #ifndef GPUHIST_KERNELS_H
 #define GPUHIST_KERNELS_H
 
-#include "job/job.h"
+#include "value/plan.h"
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ struct cuda_device {
     int shared_bytes; /* the maximum shared memory of a block */
 };
 
-/* Elements of the job's type in device memory; of addresses, those of IPv4 in 8 bytes. */
+/* Elements of the plan's type in device memory; of addresses, those of IPv4 in 8 bytes. */
 struct cuda_elements {
     const void *d_data;        /* 256-byte aligned */
     size_t count;              /* their number; with d_count, an upper bound */
@@ -58,10 +58,10 @@ cudaError_t cuda_text_launch(const struct cuda_device *device, const struct text
 
 /*
  * Copies one element of each of `count` records, fewer than 2^32, to d_elements, in order; its
- * bytes do not change. job->record_bytes and job->record_offset say where the elements are.
+ * bytes do not change. plan->record_bytes and plan->record_offset say where the elements are.
  * d_elements is aligned to their size; d_records may be at any address.
  */
-cudaError_t cuda_records_launch(const struct cuda_device *device, const struct job *job,
+cudaError_t cuda_records_launch(const struct cuda_device *device, const struct plan *plan,
                                 const void *d_records, size_t count, void *d_elements,
                                 cudaStream_t stream);
 
@@ -115,25 +115,25 @@ cudaError_t cuda_histogram_greatest_launch(const struct cuda_device *device,
                                            uint32_t *d_greatest, cudaStream_t stream);
 
 /*
- * For each predicate i of the job that is an interval, adds the number of elements in it to
+ * For each predicate i of the plan that is an interval, adds the number of elements in it to
  * d_hits[i]. There are fewer than 2^32 elements. Any number of launches may share d_hits.
  */
-cudaError_t cuda_count_intervals_launch(const struct cuda_device *device, const struct job *job,
+cudaError_t cuda_count_intervals_launch(const struct cuda_device *device, const struct plan *plan,
                                         const struct cuda_elements *elements, uint64_t *d_hits,
                                         cudaStream_t stream);
 
 /* Adds to *d_hits the number of elements in a set, whose memory is on the device (value_set_at). */
-cudaError_t cuda_count_set_launch(const struct cuda_device *device, const struct job *job,
+cudaError_t cuda_count_set_launch(const struct cuda_device *device, const struct plan *plan,
                                   const struct value_set *set, const struct cuda_elements *elements,
                                   uint64_t *d_hits, cudaStream_t stream);
 
 /*
- * The partial of operation reduce in device memory. Numbers of several words have the lowest word
+ * The aggregate of operation reduce in device memory. Numbers of several words have the lowest word
  * first; the sum is in two's complement. The minimum and maximum are keys (element.h), with the
  * sign bit flipped for signed types, so that they compare as unsigned words. Without elements they
  * are UINT64_MAX and 0.
  */
-struct cuda_reduce_partial {
+struct cuda_reduce_aggregate {
     unsigned long long count;
     unsigned long long sum[2];
     unsigned long long squares[3];
@@ -145,12 +145,12 @@ struct cuda_reduce_partial {
 };
 
 /*
- * Adds the elements, at most 2^30 bytes, to the partial. Adds their squares only if the job needs
- * them. Any number of launches may share the partial.
+ * Adds the elements, at most 2^30 bytes, to the aggregate. Adds their squares only if the plan
+ * needs them. Any number of launches may share the aggregate.
  */
-cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct job *job,
+cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct plan *plan,
                                const struct cuda_elements *elements,
-                               struct cuda_reduce_partial *d_partial, cudaStream_t stream);
+                               struct cuda_reduce_aggregate *d_aggregate, cudaStream_t stream);
 
 struct table_entry; /* table.h */
 
@@ -183,12 +183,12 @@ struct cuda_uniq_left {
 
 /*
  * Counts the keys (uniq_key.h) of the elements, fewer than 2^32, in the table, modulo 2^64.
- * Elements of weight 0 are counted, as 0 times, only if the job keeps them (job_keeps_zeros).
+ * Elements of weight 0 are counted, as 0 times, only if the plan keeps them (plan_keeps_zeros).
  * Appends what does not fit to `left`, whose count must be 0. A word may be appended more than
  * once, and may be in the table as well. If used_max and probes_max are the number of slots, and
  * there are fewer different keys, all of them fit, and d_entries may be NULL. The method: uniq.cu.
  */
-cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struct job *job,
+cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struct plan *plan,
                                    const struct cuda_elements *elements,
                                    const struct cuda_uniq_table *table,
                                    const struct cuda_uniq_left *left, cudaStream_t stream);
@@ -215,7 +215,7 @@ cudaError_t cuda_uniq_spread_launch(const struct cuda_device *device,
 /* Device memory for the results of stalin-sort; each area is 256-byte aligned. */
 struct cuda_stalin_sort_buffers {
     void *d_kept;    /* capacity for all elements */
-    void *d_purged;  /* the same, or NULL if the job does not need the purged ones */
+    void *d_purged;  /* the same, or NULL if the plan does not need the purged ones */
     void *d_control; /* of cuda_stalin_sort_control_bytes */
 };
 
@@ -223,12 +223,12 @@ struct cuda_stalin_sort_buffers {
 size_t cuda_stalin_sort_control_bytes(size_t elements_bytes);
 
 /*
- * Sorts the elements by the rules of the job, as if an element with the key *floor preceded them
+ * Sorts the elements by the rules of the plan, as if an element with the key *floor preceded them
  * (NULL: none does). Stores the survivors at d_kept and the purged elements at d_purged, both in
  * order, and the number of survivors as a uint64_t at d_control. May overwrite all of d_kept.
  * stalin_sort.cu explains the method.
  */
-cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const struct job *job,
+cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const struct plan *plan,
                                     const struct cuda_elements *elements, const uint64_t *floor,
                                     const struct cuda_stalin_sort_buffers *buffers,
                                     cudaStream_t stream);

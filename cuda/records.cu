@@ -32,18 +32,18 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 
 } // namespace
 
-cudaError_t cuda_records_launch(const struct cuda_device *device, const struct job *job,
+cudaError_t cuda_records_launch(const struct cuda_device *device, const struct plan *plan,
                                 const void *d_records, size_t count, void *d_elements,
                                 cudaStream_t stream)
 {
-    const unsigned char *d_first = (const unsigned char *)d_records + job->record_offset;
+    const unsigned char *d_first = (const unsigned char *)d_records + plan->record_offset;
     const size_t maximum = (size_t)device->multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
     const size_t wanted = count / BLOCK_THREADS + 1;
     const unsigned blocks = (unsigned)(wanted < maximum ? wanted : maximum);
 
-    return launch_by_width(&job->element, [=](auto word) {
+    return launch_by_width(&plan->element, [=](auto word) {
         records_gather_kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(d_first,
-                                                                    (uint32_t)job->record_bytes,
+                                                                    (uint32_t)plan->record_bytes,
                                                                     (uint32_t)count,
                                                                     (decltype(word) *)d_elements);
         return cudaGetLastError();

@@ -3,7 +3,7 @@
  * they are left out unless wanted.
  *
  * A thread accumulates in registers. A warp, and then a block, merges its threads' totals; one
- * thread adds them to the partial in device memory by atomics. Registers are wide enough for one
+ * thread adds them to the aggregate in device memory by atomics. Registers are wide enough for one
  * launch: at most 2^30 bytes.
  */
 #include "cuda/elements.cuh"
@@ -14,7 +14,7 @@
 namespace
 {
 
-using totals = struct cuda_reduce_partial;
+using totals = struct cuda_reduce_aggregate;
 using uint128 = unsigned __int128;
 
 /* Threads a block: 64-bit elements take more registers. */
@@ -134,7 +134,7 @@ struct accumulator {
     T or_bits = 0;
     T xor_bits = 0;
 
-    __device__ __forceinline__ void absorb(T value)
+    __device__ __forceinline__ void accumulate(T value)
     {
         count++;
         if constexpr (sizeof(T) == 8)
@@ -196,16 +196,16 @@ __device__ __forceinline__ void merge_warp(totals &own)
 
 template <typename T, bool SQUARES>
 __global__ void __launch_bounds__(BLOCK_THREADS<T>, BLOCKS_SHARING)
-    reduce_kernel(struct cuda_elements elements, bool swapped, totals *d_partial)
+    reduce_kernel(struct cuda_elements elements, bool swapped, totals *d_aggregate)
 {
     constexpr unsigned warps = BLOCK_THREADS<T> / WARP_THREADS;
     __shared__ totals of_warps[warps];
     const unsigned warp = threadIdx.x / WARP_THREADS;
     const unsigned lane = threadIdx.x % WARP_THREADS;
-    accumulator<T, SQUARES> absorbed;
+    accumulator<T, SQUARES> accumulated;
 
-    for_each_element<T>(elements, swapped, [&](T value) { absorbed.absorb(value); });
-    totals own = absorbed.total();
+    for_each_element<T>(elements, swapped, [&](T value) { accumulated.accumulate(value); });
+    totals own = accumulated.total();
     merge_warp(own);
     if (lane == 0)
         of_warps[warp] = own;
@@ -215,33 +215,33 @@ __global__ void __launch_bounds__(BLOCK_THREADS<T>, BLOCKS_SHARING)
     own = lane < warps ? of_warps[lane] : no_totals();
     merge_warp(own);
     if (lane == 0)
-        merge_atomically(d_partial, own);
+        merge_atomically(d_aggregate, own);
 }
 
 template <typename T>
-cudaError_t launch(const struct cuda_device *device, const struct job *job,
-                   const struct cuda_elements *elements, totals *d_partial, cudaStream_t stream)
+cudaError_t launch(const struct cuda_device *device, const struct plan *plan,
+                   const struct cuda_elements *elements, totals *d_aggregate, cudaStream_t stream)
 {
-    auto kernel = job->reductions.needs & REDUCTIONS_NEED_SQUARES ? reduce_kernel<T, true>
-                                                                  : reduce_kernel<T, false>;
+    auto kernel = plan->reductions.needs & REDUCTIONS_NEED_SQUARES ? reduce_kernel<T, true>
+                                                                   : reduce_kernel<T, false>;
     unsigned blocks = grid_size(device, elements->count, 64 / sizeof(T) * BLOCK_THREADS<T>);
 
-    kernel<<<blocks, BLOCK_THREADS<T>, 0, stream>>>(*elements, job->element.swapped, d_partial);
+    kernel<<<blocks, BLOCK_THREADS<T>, 0, stream>>>(*elements, plan->element.swapped, d_aggregate);
     return cudaGetLastError();
 }
 
 } // namespace
 
-cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct job *job,
+cudaError_t cuda_reduce_launch(const struct cuda_device *device, const struct plan *plan,
                                const struct cuda_elements *elements,
-                               struct cuda_reduce_partial *d_partial, cudaStream_t stream)
+                               struct cuda_reduce_aggregate *d_aggregate, cudaStream_t stream)
 {
     if (elements->count == 0)
         return cudaSuccess;
-    switch (job->element.type) {
+    switch (plan->element.type) {
 #define LAUNCH_CASE(id, name, ctype) \
     case ELEMENT_##id:               \
-        return launch<ctype>(device, job, elements, d_partial, stream);
+        return launch<ctype>(device, plan, elements, d_aggregate, stream);
         ELEMENT_TYPES(LAUNCH_CASE)
 #undef LAUNCH_CASE
     case ELEMENT_TYPE_COUNT:

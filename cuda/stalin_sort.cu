@@ -466,20 +466,20 @@ size_t cuda_stalin_sort_control_bytes(size_t elements_bytes)
            count_tiles(elements_bytes) * (3 * sizeof(uint64_t) + sizeof(uint32_t));
 }
 
-cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const struct job *job,
+cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const struct plan *plan,
                                     const struct cuda_elements *elements, const uint64_t *floor,
                                     const struct cuda_stalin_sort_buffers *buffers,
                                     cudaStream_t stream)
 {
-    const struct element *element = &job->element;
+    const struct element *element = &plan->element;
     const uint64_t mask = ~0ull >> (64 - element->bytes * 8); /* a rank has the type's width */
     struct rules rules = {};
 
     rules.flip = element->is_signed ? 1ull << (element->bytes * 8 - 1) : 0;
-    rules.flip ^= job->stalin_sort.descending ? mask : 0;
+    rules.flip ^= plan->stalin_sort.descending ? mask : 0;
     rules.has_floor = floor != nullptr;
     rules.floor = floor ? (*floor & mask) ^ rules.flip : 0;
-    rules.strict = job->stalin_sort.strict;
+    rules.strict = plan->stalin_sort.strict;
     rules.swapped = element->swapped;
     return launch_by_width(element, [=](auto word) {
         return launch<decltype(word)>(device, elements, rules, buffers, stream);

@@ -6,10 +6,10 @@
 #ifndef GPUHIST_TEXT_SPAN_NUMBER_H
 #define GPUHIST_TEXT_SPAN_NUMBER_H
 
-#include "base/kind_ip_read.h"
-#include "base/kind_time_read.h"
-#include "job/job.h"
 #include "text/text.h"
+#include "value/kind_ip_read.h"
+#include "value/kind_time_read.h"
+#include "value/plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,7 +73,7 @@ HOST_DEVICE_INLINE struct text_span_range text_span_trim(const struct text_span_
 /* The words after its field that a time may have. */
 #define TEXT_SPAN_TIME_WORDS 3
 
-/* The rules of a job's text, as the parsers take them. */
+/* The rules of a plan's text, as the parsers take them. */
 struct text_span_rules {
     int32_t field;      /* 0: none; see text.h */
     uint32_t columns;   /* how many fields a line has; 0: any number */

@@ -9,10 +9,10 @@
  *
  * Frequent words are counted in shared memory first (sampled_cache.cuh).
  */
-#include "count/uniq_key.h"
+#include "aggregate/uniq_key.h"
 #include "cuda/launch.cuh"
 #include "cuda/sampled_cache.cuh"
-#include "table/table.h"
+#include "lib/table.h"
 
 #include <cooperative_groups.h>
 #include <type_traits>
@@ -283,24 +283,24 @@ __global__ void __launch_bounds__(ADD_THREADS)
 
 } // namespace
 
-cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struct job *job,
+cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struct plan *plan,
                                    const struct cuda_elements *elements,
                                    const struct cuda_uniq_table *table,
                                    const struct cuda_uniq_left *left, cudaStream_t stream)
 {
-    const uint64_t flip = job->element.is_signed ? (uint64_t)1 << 63 : 0;
-    const struct word_maker maker = {uniq_divisor_of(job->bin_width), flip ^ table->seeds[0],
-                                     job->element.is_signed, job->element.swapped};
+    const uint64_t sign_bias = plan->element.is_signed ? (uint64_t)1 << 63 : 0;
+    const struct word_maker maker = {uniq_divisor_of(plan->bin_width), sign_bias ^ table->seeds[0],
+                                     plan->element.is_signed, plan->element.swapped};
     const struct rest rest = {(struct slots::slot *)left->d_entries,
                               (unsigned long long *)left->d_count};
 
-    return launch_by_width(&job->element, [&](auto word) {
+    return launch_by_width(&plan->element, [&](auto word) {
         using T = decltype(word);
         unsigned blocks = grid_size(device, elements->count, SAMPLED_TILE_ELEMENTS<T>);
         if (elements->d_weights)
             uniq_weigh_kernel<T><<<blocks, SAMPLED_THREADS, 0, stream>>>(*elements, maker,
                                                                          slots(table), rest,
-                                                                         job_keeps_zeros(job));
+                                                                         plan_keeps_zeros(plan));
         else
             uniq_count_kernel<T>
                 <<<blocks, SAMPLED_THREADS, 0, stream>>>(*elements, maker, slots(table), rest);

@@ -1,11 +1,11 @@
 /* gpuhist: count the integers of a stream, on every core and the GPU. */
 #include "config.h"
 
-#include "app/options.h"
-#include "app/run.h"
-#include "base/parallel.h"
-#include "base/resources.h"
-#include "base/status.h"
+#include "cli/options.h"
+#include "cli/run.h"
+#include "lib/parallel.h"
+#include "lib/resources.h"
+#include "lib/status.h"
 
 #include <fcntl.h>
 #ifdef __GLIBC__

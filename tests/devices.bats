@@ -65,7 +65,7 @@ assert_again() {
 @test "an engine asked for by name that fails is an error with status 3" {
     random_file in '<i4' 0 50 300000
     echo old >out
-    for fault in probe:1 open:1 consumer_open:1 consumer_buffer:5 consumer_absorb:2 consumer_merge:1 merge:1; do
+    for fault in probe:1 open:1 consumer_open:1 consumer_buffer:5 consumer_accumulate:2 consumer_merge:1 merge:1; do
         run --separate-stderr failing $fault --bins 50 --engine cuda -o out in
         assert_failed 3 "has failed"
         [ "$(cat out)" = old ]
@@ -75,7 +75,7 @@ assert_again() {
 @test "standard input is read again from where it stood, also where it is named twice" {
     random_file in '<i4' -1000 1000 300000
     expected=$(tail -c +4001 in | od -An -v -td4 -w4 | awk '{ n += $1 } END { printf "%.0f", n }')
-    for names in - "- -"; do for fault in consumer_absorb:3 merge:1; do
+    for names in - "- -"; do for fault in consumer_accumulate:3 merge:1; do
         # shellcheck disable=SC2086
         run --separate-stderr bash -c '
             exec <in
@@ -91,7 +91,7 @@ assert_again() {
     zstd -q in -o in.zst
     expected=$(cat in in in | od -An -v -td4 -w4 | awk '{ n += $1 } END { printf "%.0f", n }')
     # shellcheck disable=SC2094  # nobody writes it
-    run --separate-stderr failing consumer_absorb:1 reduce sum --binary in in.zst - <in
+    run --separate-stderr failing consumer_accumulate:1 reduce sum --binary in in.zst - <in
     assert_again "$expected"
 }
 
@@ -125,8 +125,8 @@ assert_struck() {
     od -An -v -td4 -w4 in | awk '{ n += $1 } END { printf "%.0f\n", n }' >sum
     # the first attempt would read far before it came to the cut; the second, on the CPU, comes to it
     frames_that_cut 4000001 zstd -qc1
-    assert_struck consumer_absorb:1 consumer_absorb:9 consumer_absorb:1+ consumer_buffer:1
-    for fault in consumer_absorb:2 consumer_buffer:3; do
+    assert_struck consumer_accumulate:1 consumer_accumulate:9 consumer_accumulate:1+ consumer_buffer:1
+    for fault in consumer_accumulate:2 consumer_buffer:3; do
         run --separate-stderr failing $fault reduce sum -t i32le --engine cuda cut.zst
         assert_failed 3 "has failed"
     done
@@ -138,8 +138,8 @@ assert_struck() {
     od -An -v -td4 -w4 in | awk '{ n += $1 } END { printf "%.0f\n", n }' >sum
     # the first attempt comes to the cut at once; in the second, in order, the device takes turns
     frames_that_cut 5 lz4 -qc1
-    assert_struck consumer_absorb:2 consumer_absorb:9 consumer_merge:1 merge:1 consumer_buffer:2
-    for fault in consumer_absorb:9 consumer_buffer:9; do
+    assert_struck consumer_accumulate:2 consumer_accumulate:9 consumer_merge:1 merge:1 consumer_buffer:2
+    for fault in consumer_accumulate:9 consumer_buffer:9; do
         run --separate-stderr failing $fault reduce sum -t i32le --engine cuda cut.zst
         assert_failed 3 "has failed"
     done
@@ -150,7 +150,7 @@ assert_struck() {
     expected=$(grep -v x in | awk '{ n += $1 } END { printf "%.0f", n }')
     mapfile -t reports < <(grep -n x in | sed "s/^\([0-9]*\):\(.*\)/gpuhist: in:\1: invalid integer '\2'/")
     [ "${#reports[@]}" -eq 5 ]
-    for fault in consumer_absorb:2 consumer_merge:1 merge:1; do
+    for fault in consumer_accumulate:2 consumer_merge:1 merge:1; do
         run --separate-stderr failing $fault reduce sum --invalid=warn in
         assert_again "$expected" "${reports[@]}"
         run --separate-stderr failing $fault reduce sum in
@@ -163,9 +163,9 @@ assert_struck() {
     random_file in '<i4' 0 100 300000
     expected=$(counts_of d4 in | awk '$1 < 50')
     above=$(counts_of d4 in | awk '$1 >= 50 { n += $2 } END { print n }')
-    run --separate-stderr failing consumer_absorb:2 --bins 50 in
+    run --separate-stderr failing consumer_accumulate:2 --bins 50 in
     assert_again "$expected" "gpuhist: values outside the bins: 0 below, $above above; --range auto makes 50 bins of all"
-    run --separate-stderr failing consumer_absorb:2 --bins 50 --quiet in
+    run --separate-stderr failing consumer_accumulate:2 --bins 50 --quiet in
     assert_again "$expected"
 }
 
@@ -177,7 +177,7 @@ best = np.maximum.accumulate(a)
 a[a == best].tofile("kept")
 a[a != best].tofile("lost")'
     [ "$(stat -c %s kept)" -gt 1000 ]
-    for fault in consumer_absorb:1 consumer_absorb:5 consumer_buffer:9 consumer_merge:1 consumer_merge:2 merge:1; do
+    for fault in consumer_accumulate:1 consumer_accumulate:5 consumer_buffer:9 consumer_merge:1 consumer_merge:2 merge:1; do
         failing $fault stalin-sort --binary in --purged purged 2>err >out
         assert_told err
         cmp out kept
@@ -193,7 +193,7 @@ a[a != best].tofile("lost")'
 
 @test "stalin-sort of sorted text, written in pieces" {
     seq 200000 >in
-    for fault in consumer_absorb:1 consumer_absorb:5 consumer_buffer:20 merge:1; do
+    for fault in consumer_accumulate:1 consumer_accumulate:5 consumer_buffer:20 merge:1; do
         failing $fault stalin-sort in 2>err | cmp - in
         assert_told err
     done
@@ -214,10 +214,10 @@ a[a != best].tofile("lost")'
 @test "results so far, and progress, go on" {
     random_file in '<i4' 0 50 300000
     expected=$(counts_of d4 in)
-    failing consumer_absorb:2 --bins 50 --every 1ms --progress -o out in 2>err
+    failing consumer_accumulate:2 --bins 50 --every 1ms --progress -o out in 2>err
     [ "$(cat out)" = "$expected" ]
     [ ! -e mark ] || grep -qFx "$AGAIN" err
-    failing consumer_absorb:2 --bins 50 --every 1ms in >out 2>err
+    failing consumer_accumulate:2 --bins 50 --every 1ms in >out 2>err
     [ "$(tail -n 50 out)" = "$expected" ]
     assert_told err
 }
@@ -227,7 +227,7 @@ a[a != best].tofile("lost")'
     split -b 10000 in frame.
     for i in frame.*; do zstd -qc "$i"; done >in.zst
     expected=$(counts_of d4 in)
-    for fault in consumer_buffer:3 consumer_absorb:1 consumer_absorb:5 consumer_merge:1 merge:1; do
+    for fault in consumer_buffer:3 consumer_accumulate:1 consumer_accumulate:5 consumer_merge:1 merge:1; do
         for i in in in.zst; do
             run --separate-stderr failing $fault --bins 50 --binary < <(cat $i)
             [ "$output" = "$expected" ] && [ "$status" -eq 0 ] && [ -z "$stderr" ] ||

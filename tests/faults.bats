@@ -18,7 +18,7 @@ load helpers
     # members of gzip, so that several workers take turns with the decoder; the last one is cut off
     seq 600000 | split -l 5000 --filter 'gzip -c' >good
     { cat good; seq 700000 | gzip -c | head -c -1; } >bad
-    export GPUHIST_FAULT_DEVICE=1 GPUHIST_FAULT=fault_device_consumer_absorb:1
+    export GPUHIST_FAULT_DEVICE=1 GPUHIST_FAULT=fault_device_consumer_accumulate:1
     for name in good bad; do
         timeout 60 "$GPUHIST" stalin-sort --text --gpus 0 $name >out 2>err && status=0 || status=$?
         grep -q "starting again on the CPU" err

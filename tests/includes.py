@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that #include goes down the list of rooms alone, and prints each one that does not.
+"""Checks that includes only go down the list of directories, and prints each one that does not.
 
 usage: includes.py SOURCE-TREE
 
@@ -12,29 +12,28 @@ import re
 import sys
 
 # From the top down.
-ROOMS = ["main", "app", "print", "plot", "exec", "cuda", "ops", "cpu", "engine", "count",
-         "partial", "table", "input", "decoder", "text", "job", "output", "base"]
-# The rooms whose files may name cuda/.
-ABOVE_CUDA = {"app", "cuda"}
+LAYERS = ["main", "cli", "result", "cuda", "engine", "aggregate", "input", "text", "value", "lib"]
+# The directories whose files may include cuda/.
+ABOVE_CUDA = {"cli", "cuda"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
-def room_of(path):
-    """The room that a file lies in: its folder, for src/main.c its name."""
+def layer_of(path):
+    """The directory of a file, for src/main.c its name."""
     return "main" if path.parent.name == "src" else path.parent.name
 
 
-def find_fault(top, room, header):
-    """What is wrong with including the header from that room, or None."""
+def find_fault(top, layer, header):
+    """What is wrong with including the header from that layer, or None."""
     target = header.rpartition("/")[0]
-    if target not in ROOMS:
-        return "not written with its room"
+    if target not in LAYERS:
+        return "not written with its directory"
     if not any((folder / header).exists() for folder in (top, top / "src")):
         return "no such file"
-    if ROOMS.index(target) < ROOMS.index(room):
-        return f"goes up, from {room} to {target}"
-    if target == "cuda" and room not in ABOVE_CUDA:
-        return f"{room} may not know cuda"
+    if LAYERS.index(target) < LAYERS.index(layer):
+        return f"goes up, from {layer} to {target}"
+    if target == "cuda" and layer not in ABOVE_CUDA:
+        return f"{layer} may not know cuda"
     return None
 
 
@@ -47,7 +46,7 @@ def main():
     faults = 0
     for path in files:
         for header in INCLUDE.findall(path.read_text()):
-            fault = header != "config.h" and find_fault(top, room_of(path), header)
+            fault = header != "config.h" and find_fault(top, layer_of(path), header)
             if fault:
                 print(f'{path.relative_to(top)}: #include "{header}": {fault}')
                 faults += 1

@@ -30,54 +30,54 @@ SECONDS = 120
 # (file, a text that is there once, what replaces it, tests)
 MUTATIONS = [
     # What once passed all tests.
-    ("src/table/table_spill.c", "max - 2 * (max / TABLE_SPILL_SHARE);", "max;", "table"),
-    ("src/table/table_partition.c", "    partition->only = 0;\n", "", "table"),
-    ("src/table/table_hot.c", "slot->count += is_found;",
+    ("src/lib/table_spill.c", "max - 2 * (max / TABLE_SPILL_SHARE);", "max;", "table"),
+    ("src/lib/table_partition.c", "    partition->only = 0;\n", "", "table"),
+    ("src/lib/table_hot.c", "slot->count += is_found;",
      "slot->count = (uint32_t)(slot->count + is_found);", "table"),
-    ("src/count/accumulator.c", "return wide_compare(&scaled, &min) >= 0 &&",
+    ("src/aggregate/accumulator.c", "return wide_compare(&scaled, &min) >= 0 &&",
      "return wide_compare(&scaled, &min) >= -1 &&", "state"),
-    ("src/count/accumulator.c", "wide_compare(&squares, &max) <= 0;",
+    ("src/aggregate/accumulator.c", "wide_compare(&squares, &max) <= 0;",
      "wide_compare(&squares, &max) <= 1;", "state"),
-    ("src/count/growing_window.c", "    if (first > end - bins)\n        first = end - bins;\n", "",
+    ("src/aggregate/growing_window.c", "    if (first > end - bins)\n        first = end - bins;\n", "",
      "growing_histogram uniq.bats:ends of the type"),
     ("src/input/parts.c", "turn.is_cut || (turn.is_corrupt && is_divided)", "turn.is_cut",
      "division.bats:damaged"),
-    ("src/decoder/decoder_bzip2.c", "is_wrong ? ~crc : crc", "crc", "compressed_damage.bats:bzip2"),
+    ("src/lib/decoder_bzip2.c", "is_wrong ? ~crc : crc", "crc", "compressed_damage.bats:bzip2"),
     ("src/input/parts.c", "part->found.begin + (part->found.shift > 0)", "part->found.begin",
      "compressed_damage.bats:bzip2"),
-    ("src/input/parts.c", "const size_t bytes = file->seams[next].skipped_bytes;",
-     "const size_t bytes = file->seams[next].skipped_bytes - 1;",
+    ("src/input/parts.c", "const size_t bytes = file->overlaps[next].skipped_bytes;",
+     "const size_t bytes = file->overlaps[next].skipped_bytes - 1;",
      "division.bats compressed_damage.bats:bzip2"),
-    ("src/cpu/cpu_counter_partitioned.c", "            self->buffers[region].next += n;\n", "", "counter"),
-    ("src/table/table_order.c", "!table_order_insert(entries, n))", "!table_order_insert(entries, n) && false)",
+    ("src/engine/cpu_counter_partitioned.c", "            self->buffers[region].next += n;\n", "", "counter"),
+    ("src/lib/table_order.c", "!table_order_insert(entries, n))", "!table_order_insert(entries, n) && false)",
      "table"),
-    ("src/count/histogram.c", "    region->staged += region->staged < histogram->staged_limit;\n", "", "counter"),
+    ("src/aggregate/histogram.c", "    region->staged += region->staged < histogram->staged_limit;\n", "", "counter"),
     ("src/text/text_rows.c", "{{INT64_MAX, 0}, of->element.bytes}", "{{UINT64_MAX, 0}, of->element.bytes}",
      "weight.bats:invalid"),
-    ("src/decoder/decoder_zstd.c", "if (begins && ZSTD_isError(result)) {",
+    ("src/lib/decoder_zstd.c", "if (begins && ZSTD_isError(result)) {",
      "if (begins && ZSTD_isError(result) && false) {", "division.bats:damaged"),
-    ("src/decoder/decoder_internal.h", "const size_t bytes = wanted > between ? wanted - between : wanted;",
+    ("src/lib/decoder_internal.h", "const size_t bytes = wanted > between ? wanted - between : wanted;",
      "const size_t bytes = wanted + between + (1 << 20);",
      "division.bats:damaged"),
-    ("src/decoder/decoder_gzip.c", "            if (bytes < held)\n                return STATUS_OK;\n",
+    ("src/lib/decoder_gzip.c", "            if (bytes < held)\n                return STATUS_OK;\n",
      "", "division.bats:damaged"),
-    ("src/decoder/decoder_lz4.c", "if (decoder_xxh_digest(&lz4->xxh) != lz4->last)", "if (false)",
+    ("src/lib/decoder_lz4.c", "if (decoder_xxh_digest(&lz4->xxh) != lz4->last)", "if (false)",
      "decoder.bats:wrong checksums"),
-    ("src/decoder/decoder_lz4.c", "flags & DECODER_LZ4_CONTENT_CHECK && !has_checksums;",
+    ("src/lib/decoder_lz4.c", "flags & DECODER_LZ4_CONTENT_CHECK && !has_checksums;",
      "flags & DECODER_LZ4_CONTENT_CHECK;", "decoder.bats:wrong checksums"),
-    ("src/decoder/decoder_lz4.c", "in_bytes > 4 ? in_bytes - 4 : 0;",
+    ("src/lib/decoder_lz4.c", "in_bytes > 4 ? in_bytes - 4 : 0;",
      "in_bytes > 4 ? in_bytes - 4 : in_bytes;", "decoder.bats:short lengths"),
-    ("src/output/temporary.c", "    temporary_begin(&before);\n    unlink(name);\n",
+    ("src/lib/temporary.c", "    temporary_begin(&before);\n    unlink(name);\n",
      "    temporary_begin(&before);\n    pthread_sigmask(SIG_SETMASK, &before, NULL);\n"
      "    unlink(name);\n",
      "temporary"),
-    ("src/output/temporary.c", "number == SIGTTOU || number == SIGURG ||", "number == SIGTTOU ||",
+    ("src/lib/temporary.c", "number == SIGTTOU || number == SIGURG ||", "number == SIGTTOU ||",
      "temporary"),
-    ("src/partial/quantiles.c", "} else if (value->rank > before) {",
+    ("src/aggregate/quantiles.c", "} else if (value->rank > before) {",
      "} else if (value->rank >= before) {", "formats.bats:quantiles"),
-    ("src/partial/state.c", "    state_write_number(state, 0);\n    state->start = 0;\n",
+    ("src/aggregate/state.c", "    state_write_number(state, 0);\n    state->start = 0;\n",
      "    state_write_number(state, 0);\n", "state"),
-    ("src/partial/state.c", " ||\n            (shift > 0 && byte == 0))", ")", "state"),
+    ("src/aggregate/state.c", " ||\n            (shift > 0 && byte == 0))", ")", "state"),
 
     # A pipe: when a chunk is handed over, and who is let in.
     ("src/input/source.c", ".wait = pull->wait && chunk->whole == 0,", ".wait = pull->wait,",
@@ -87,45 +87,45 @@ MUTATIONS = [
     ("src/input/source.c", "source->was_awaited ? 0 : gap;", "now - source->pull_ends;", "source"),
 
     # Conditions.
-    ("src/job/predicate.c", "(relation == PREDICATE_EQ || relation == PREDICATE_NE)",
+    ("src/value/predicate.c", "(relation == PREDICATE_EQ || relation == PREDICATE_NE)",
      "(relation == PREDICATE_EQ)", "count.bats"),
-    ("src/job/predicate.c", "keys[count - 1] - keys[0] == count - 1",
+    ("src/value/predicate.c", "keys[count - 1] - keys[0] == count - 1",
      "keys[count - 1] - keys[0] <= count", "count.bats"),
-    ("src/job/predicate.c", "else if (sorted[i].high > sorted[joined - 1].high)", "else",
+    ("src/value/predicate.c", "else if (sorted[i].high > sorted[joined - 1].high)", "else",
      "column_kinds.bats:--where of"),
-    ("src/job/predicate.c", "holds = text->bytes <= bytes && memcmp(data, text->data, text->bytes)",
+    ("src/value/predicate.c", "holds = text->bytes <= bytes && memcmp(data, text->data, text->bytes)",
      "holds = text->bytes < bytes && memcmp(data, text->data, text->bytes)",
      "column_kinds.bats:--where of"),
-    ("src/job/predicate.c",
+    ("src/value/predicate.c",
      "return order != 0 ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);",
      "return order;", "column_kinds.bats:--where of"),
 
     # Groups in the table.
-    ("src/table/table_writer.c", "if (layout.has_zeros && table_row_count(layout, row) == 0)\n"
+    ("src/lib/table_writer.c", "if (layout.has_zeros && table_row_count(layout, row) == 0)\n"
      "                table_slots_mark(layout, front, copy);", "", "table"),
-    ("src/table/table_writer.c", "        front->used = old.used;\n", "", "table"),
-    ("src/table/table_writer.c", "if (is_end || kept == TABLE_FILLED_MAX)", "if (is_end)",
+    ("src/lib/table_writer.c", "        local->used = old.used;\n", "", "table"),
+    ("src/lib/table_writer.c", "if (is_end || kept == TABLE_FILLED_MAX)", "if (is_end)",
      "table"),
-    ("src/table/table_writer.c", "            block->next = filling->filled;\n"
+    ("src/lib/table_writer.c", "            block->next = filling->filled;\n"
      "            filling->filled = block;\n            kept++;", "            kept++;", "table"),
-    ("src/table/table_writer.c", "to[input_words - 1] = weights[i];",
+    ("src/lib/table_writer.c", "to[input_words - 1] = weights[i];",
      "to[input_words - 1] = weights[0];", "table weight.bats"),
-    ("src/table/table_writer.c", "to[layout.key_words] = values[i];",
+    ("src/lib/table_writer.c", "to[layout.key_words] = values[i];",
      "to[layout.key_words] = values[0];", "table"),
-    ("src/table/table_writer.c", "memset(front->rows, 0, table_slots_bytes(&layout, front->bits));",
+    ("src/lib/table_writer.c", "memset(local->rows, 0, table_slots_bytes(&layout, local->bits));",
      ";", "table"),
-    ("src/table/table_partition.c", "    partition->total = total;\n", "", "table"),
-    ("src/table/table_partition.c", "if (layout.has_zeros && table_row_count(layout, row) == 0)\n"
+    ("src/lib/table_partition.c", "    partition->total = total;\n", "", "table"),
+    ("src/lib/table_partition.c", "if (layout.has_zeros && table_row_count(layout, row) == 0)\n"
      "                    table_slots_mark(layout, &slots, row);", "", "table"),
-    ("src/table/table_partition.c", "            total += weight;\n", "            total++;\n",
+    ("src/lib/table_partition.c", "            total += weight;\n", "            total++;\n",
      "table weight.bats"),
-    ("src/table/table_rows.h", "(layout->has_zeros ? slots / 8 : 0)",
+    ("src/lib/table_rows.h", "(layout->has_zeros ? slots / 8 : 0)",
      "(layout->has_zeros ? slots / 128 : 0)", "table"),
-    ("src/table/table_rows.h", "if (layout.has_zeros && *count == 0)", "if (false)", "table"),
+    ("src/lib/table_rows.h", "if (layout.has_zeros && *count == 0)", "if (false)", "table"),
 
-    ("src/ops/store_groups.c", "value >= element_limit(element)", "value > element_limit(element)",
+    ("src/engine/store_groups.c", "value >= element_limit(element)", "value > element_limit(element)",
      "by.bats:damaged states"),
-    ("src/ops/store_groups.c", "value < element_min(element) ||", "value < element_min(element) - 1 ||",
+    ("src/engine/store_groups.c", "value < element_min(element) ||", "value < element_min(element) - 1 ||",
      "by.bats:damaged states"),
 
     # The dictionary.
@@ -150,17 +150,17 @@ MUTATIONS = [
      "(rules->has_comments ||", "text_scan"),
 
     # Times and addresses.
-    ("src/base/kind_time_read.h", "nanoseconds += parts->has_rest; /* up to 10^9 */", "", "kind_time"),
-    ("src/base/kind_time_internal.h", "hours > 23 || minutes > 59 ?", "hours > 24 || minutes > 59 ?",
+    ("src/value/kind_time_read.h", "nanoseconds += parts->has_rest; /* up to 10^9 */", "", "kind_time"),
+    ("src/value/kind_time_internal.h", "hours > 23 || minutes > 59 ?", "hours > 24 || minutes > 59 ?",
      "kind_time"),
-    ("src/base/kind_time_read.h", "offset >= -12 * 3600", "offset >= -24 * 3600", "kind_time"),
-    ("src/base/kind_time_read.h", "59u + (parts->minute == 59)", "59u", "kind_time"),
-    ("src/base/kind_ip.c", "key.high == 0 && key.low <= KIND_IP_MAPPED_LAST;",
+    ("src/value/kind_time_read.h", "offset >= -12 * 3600", "offset >= -24 * 3600", "kind_time"),
+    ("src/value/kind_time_read.h", "59u + (parts->minute == 59)", "59u", "kind_time"),
+    ("src/value/kind_ip.c", "key.high == 0 && key.low <= KIND_IP_MAPPED_LAST;",
      "key.high == 0 && key.low < KIND_IP_MAPPED_LAST;", "kind_ip"),
-    ("src/base/kind_ip.c", "if (run > longest)", "if (run >= longest)", "kind_ip"),
-    ("src/base/kind_ip.c", "!address.is_v4 && bits >= 96 &&", "!address.is_v4 && bits > 96 &&",
+    ("src/value/kind_ip.c", "if (run > longest)", "if (run >= longest)", "kind_ip"),
+    ("src/value/kind_ip.c", "!address.is_v4 && bits >= 96 &&", "!address.is_v4 && bits > 96 &&",
      "kind_ip"),
-    ("src/base/kind_ip.c", "if (gap < none ? count == 8 : count != 8)",
+    ("src/value/kind_ip.c", "if (gap < none ? count == 8 : count != 8)",
      "if (gap < none ? false : count != 8)", "kind_ip"),
 
     # JSON lines, and logfmt.
@@ -179,15 +179,15 @@ MUTATIONS = [
      "(bytes > 9 && memcmp(nodes[child].key + 8,", "json_lines.bats:keys of many"),
 
     # Windows, automatic ranges, states.
-    ("src/exec/pipeline.c", "window->moves++ % window->capacity",
+    ("src/engine/pipeline.c", "window->moves++ % window->capacity",
      "window->moves % window->capacity", "window.bats"),
-    ("src/exec/pipeline.c", "    free(oldest->data);\n    *oldest = newest;",
+    ("src/engine/pipeline.c", "    free(oldest->data);\n    *oldest = newest;",
      "    if (newest.data)\n        *oldest = newest;", "window.bats"),
-    ("src/count/range_histogram.c", "*low = has_values ? *low : batch[0].low;",
+    ("src/aggregate/range_histogram.c", "*low = has_values ? *low : batch[0].low;",
      "*low = batch[0].low;", "histogram.bats binnings.bats"),
-    ("src/partial/state.c", "gap > STATE_GAP_MAX || run->n + gap >= STATE_RUN_BINS",
+    ("src/aggregate/state.c", "gap > STATE_GAP_MAX || run->n + gap >= STATE_RUN_BINS",
      "gap > STATE_GAP_MAX || run->n + gap > STATE_RUN_BINS", "state"),
-    ("src/partial/state.c", "n > bins - state->start - skipped)", "n > bins - state->start)",
+    ("src/aggregate/state.c", "n > bins - state->start - skipped)", "n > bins - state->start)",
      "state"),
 ]
 
@@ -245,8 +245,8 @@ class Tree:
             if ".bats" in test: # with the programs that it runs
                 script = self.read("tests/" + test.partition(":")[0])
                 targets.update(re.findall(r"tests/unit/\w+", script))
-        jobs = f"-j{os.cpu_count()}"
-        fine, output = run(["make", "-s", jobs, "gpuhist", *targets], self.build)
+        plans = f"-j{os.cpu_count()}"
+        fine, output = run(["make", "-s", plans, "gpuhist", *targets], self.build)
         return None if fine else output
 
     def fails(self, test):

@@ -14,7 +14,7 @@ import sys
 LINES_MAX = 100
 COLUMNS_MAX = 100
 # The table, and what says which kind numbers are that no column gives one.
-KINDS_ARE_NAMED = ("src/job/kind.h", "src/job/kind.c", "src/app/options_columns.c")
+KINDS_ARE_NAMED = ("src/value/kind.h", "src/value/kind.c", "src/cli/options_columns.c")
 BEFORE_DECLARATION = re.compile(r"^$|^\s*#|[;}\\]$|\*/$|^\s*//")
 
 

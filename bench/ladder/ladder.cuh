@@ -6,8 +6,8 @@
 #define GPUHIST_LADDER_CUH
 
 extern "C" {
-#include "job/binning.h"
-#include "job/element.h"
+#include "value/binning.h"
+#include "value/element.h"
 }
 #include "cuda/kernels.h"
 

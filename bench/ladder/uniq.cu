@@ -6,7 +6,7 @@
  * it is cleared in the time that is taken.
  */
 #include "ladder.cuh"
-#include "table/table.h"
+#include "lib/table.h"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_run_length_encode.cuh>

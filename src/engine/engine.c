@@ -12,11 +12,11 @@ const struct engine *engine_last(const struct engine *const *table)
     return *table;
 }
 
-const char *engine_find_feature(const struct engine *engine, const struct job *job,
+const char *engine_find_feature(const struct engine *engine, const struct plan *plan,
                                 enum engine_support support)
 {
     for (const struct engine_feature *row = engine->features; row && row->name; row++) {
-        if (row->support == support && row->is_used && row->is_used(job))
+        if (row->support == support && row->is_used && row->is_used(plan))
             return row->name;
     }
     return NULL;

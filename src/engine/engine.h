@@ -1,23 +1,23 @@
 /*
- * Engines: the back ends that absorb chunks. An engine is a struct of functions and a row of the
- * table of engines. The rest of the program does not depend on which engine it uses.
+ * Engines: the back ends that accumulate chunks. An engine is a struct of functions and a row of
+ * the table of engines. The rest of the program does not depend on which engine it uses.
  *
- * An engine opened for a job is a *session*. A session has one or more *consumers*, one for each
+ * An engine opened for a plan is a *session*. A session has one or more *consumers*, one for each
  * worker, which uses it on its own thread like this (worker_pool.c):
  *
  *     consumer_open
  *     loop: consumer_buffer, fill it from the source (before a wait for input: consumer_flush),
- *           consumer_absorb
+ *           consumer_accumulate
  *     consumer_merge
  *     consumer_close
  *
- * All sessions of a run merge into one shared partial (store.h). consumer_merge and merge may
+ * All sessions of a run merge into one shared aggregate (store.h). consumer_merge and merge may
  * be called more than once, so that a result can be printed during a run. consumer_merge may be
  * called by another thread while the worker does not use the consumer; merge, when all open
  * consumers are merged.
  *
  * After a failure results are undefined; only the close functions may be called. A worker that does
- * not know of the failure yet may still call absorb and merge, which must be safe.
+ * not know of the failure yet may still call accumulate and merge, which must be safe.
  *
  * A failure of a device has the status STATUS_ENGINE. The chunks that the device held are lost. If
  * the user named no engine, the caller may repeat the whole run on the last engine of the table,
@@ -26,9 +26,9 @@
 #ifndef GPUHIST_ENGINE_H
 #define GPUHIST_ENGINE_H
 
-#include "base/status.h"
-#include "job/chunk.h"
-#include "job/job.h"
+#include "lib/status.h"
+#include "value/chunk.h"
+#include "value/plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,18 +50,18 @@ struct engine_options {
     unsigned device;      /* index among the engine's devices, from 0 */
 };
 
-/* How an engine runs what a job asks for. */
+/* How an engine runs what a plan asks for. */
 enum engine_support {
     ENGINE_RUNS,    /* as fast as it can */
     ENGINE_PARSES,  /* its threads parse the input on the CPU, no faster than the CPU's engine */
     ENGINE_REFUSES, /* not at all */
 };
 
-/* Something that jobs ask for: a row of the table of an engine that does not run everything. */
+/* Something that plans ask for: a row of the table of an engine that does not run everything. */
 struct engine_feature {
     const char *name; /* as users call it, for messages and `info` */
     enum engine_support support;
-    bool (*is_used)(const struct job *job); /* whether the job asks for it; NULL if it runs */
+    bool (*is_used)(const struct plan *plan); /* whether the plan asks for it; NULL if it runs */
 };
 
 struct engine {
@@ -77,7 +77,7 @@ struct engine {
      * it cannot run.
      */
     bool (*probe)(unsigned device, char *description, size_t size);
-    /* How it runs what jobs ask for; a row without a name ends it. NULL: it runs everything. */
+    /* How it runs what plans ask for; a row without a name ends it. NULL: it runs everything. */
     const struct engine_feature *features;
     /*
      * Initializes a device for this process. Slow; may run on any thread while other engines work,
@@ -87,23 +87,24 @@ struct engine {
     enum status (*prepare)(unsigned device, struct failure *failure);
 
     /*
-     * Opens a session that merges into `partial`, and stores how many workers it wants; the caller
-     * need not open consumers for which no input is left. The job and the partial must outlive it.
-     * The caller closes the session with close.
+     * Opens a session that merges into `aggregate`, and stores how many workers it wants; the
+     * caller need not open consumers for which no input is left. The plan and the aggregate must
+     * outlive it. The caller closes the session with close.
      */
-    enum status (*open)(const struct job *job, const struct engine_options *options, void *partial,
-                        void **session, unsigned *workers, struct failure *failure);
+    enum status (*open)(const struct plan *plan, const struct engine_options *options,
+                        void *aggregate, void **session, unsigned *workers,
+                        struct failure *failure);
     /*
-     * Merges what the session holds into the partial; the session then holds nothing. All open
+     * Merges what the session holds into the aggregate; the session then holds nothing. All open
      * consumers must be merged. NULL: a session never holds anything. Any thread may call merge and
      * close.
      */
     enum status (*merge)(void *session, struct failure *failure);
     /*
-     * For a job with a window of time: from now on the session merges into another partial. All
-     * open consumers are merged, and the session holds nothing. NULL: the table refuses such jobs.
+     * For a plan with a window of time: from now on the session merges into another aggregate. All
+     * open consumers are merged, and the session holds nothing. NULL: the table refuses such plans.
      */
-    void (*renew)(void *session, void *partial);
+    void (*renew)(void *session, void *aggregate);
     /* Frees the session. All consumers must be closed. */
     void (*close)(void *session);
 
@@ -115,17 +116,18 @@ struct engine {
     /* Stores a free buffer of the consumer, which owns the memory. Waits until one is free. */
     enum status (*consumer_buffer)(void *consumer, struct chunk_buffer *buffer,
                                    struct failure *failure);
-    /* Absorbs the chunk, whose data is in the buffer returned last. The work may be deferred. */
-    enum status (*consumer_absorb)(void *consumer, const struct chunk *chunk,
-                                   struct failure *failure);
+    /* Accumulates the chunk, whose data is in the buffer returned last. The work may be deferred.
+     */
+    enum status (*consumer_accumulate)(void *consumer, const struct chunk *chunk,
+                                       struct failure *failure);
     /*
      * Completes all deferred work, so that no result waits for further input. Used by ordered
-     * operations (store.h). NULL: absorb defers nothing.
+     * operations (store.h). NULL: accumulate defers nothing.
      */
     enum status (*consumer_flush)(void *consumer, struct failure *failure);
     /*
-     * Completes all deferred work and merges it into the partial or the session. The consumer is
-     * then empty and can absorb more. With a window of time, it no longer uses the partial.
+     * Completes all deferred work and merges it into the aggregate or the session. The consumer is
+     * then empty and can accumulate more. With a window of time, it no longer uses the aggregate.
      */
     enum status (*consumer_merge)(void *consumer, struct failure *failure);
     /* Frees the consumer. May be called while merge runs on the session. NULL is allowed. */
@@ -140,9 +142,9 @@ const struct engine *engine_last(const struct engine *const *table);
 
 /*
  * Returns the name of the first feature in the engine's table that has this support and that the
- * job asks for; NULL: there is none.
+ * plan asks for; NULL: there is none.
  */
-const char *engine_find_feature(const struct engine *engine, const struct job *job,
+const char *engine_find_feature(const struct engine *engine, const struct plan *plan,
                                 enum engine_support support);
 
 /* Writes "cuda", or of a device N other than 0 "cuda:N"; a longer name is cut. */

@@ -3,26 +3,26 @@
 
 #include "engine/outside.h"
 
-#include "base/decimal.h"
 #include "input/parse_errors.h"
-#include "job/binning_index.h"
+#include "lib/decimal.h"
 #include "text/text_rows.h"
+#include "value/binning_index.h"
 
 #include <stdlib.h>
 
-static bool outside_is(const struct job *job, uint64_t key)
+static bool outside_is(const struct plan *plan, uint64_t key)
 {
-    return binning_index(&job->binning, job->binning.form, key) >= job->binning.bins;
+    return binning_index(&plan->binning, plan->binning.form, key) >= plan->binning.bins;
 }
 
 /* As outside_check, for a chunk of text. Parses the text again, one value at a time. */
-static enum status outside_check_text(const struct job *job, const struct chunk *text,
+static enum status outside_check_text(const struct plan *plan, const struct chunk *text,
                                       struct failure *failure)
 {
-    const bool has_rows = text_rows_are_needed(job);
+    const bool has_rows = text_rows_are_needed(plan);
     const char *data = text->data;
-    text_parse_function *parse = text_choose_parser(&job->text, job->element.type);
-    struct element native = job->element;
+    text_parse_function *parse = text_choose_parser(&plan->text, plan->element.type);
+    struct element native = plan->element;
     uint64_t value;
     uint64_t weight = 1;
     struct text_cursor cursor = {
@@ -34,16 +34,16 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
     };
     uint64_t group[2];
     struct text_rows rows = {
-        .job = job,
+        .plan = plan,
         .rules = &text->rules,
         .data = text->data,
         .bytes = text->bytes,
         .keys = {&value},
         .capacity = 1,
     };
-    for (size_t c = 1; c < job_condition_column(job); c++)
-        rows.keys[c] = c < job_group_column(job) ? &weight : group;
-    if (has_rows && !(rows.scratch = text_rows_scratch_create(job)))
+    for (size_t c = 1; c < plan_condition_column(plan); c++)
+        rows.keys[c] = c < plan_group_column(plan) ? &weight : group;
+    if (has_rows && !(rows.scratch = text_rows_scratch_create(plan)))
         return status_fail(failure, STATUS_DATA, "no memory for searching the text");
     const size_t *offset = has_rows ? &rows.offset : &cursor.offset;
     const size_t *count = has_rows ? &rows.count : &cursor.count;
@@ -57,7 +57,7 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
             *failure = rows.failure;
             status = rows.status;
         }
-        if (*count == 0 || weight == 0 || !outside_is(job, element_key(&native, &value)))
+        if (*count == 0 || weight == 0 || !outside_is(plan, element_key(&native, &value)))
             continue;
         size_t end = *offset < text->bytes ? *offset : text->bytes;
         while (end > 1 &&
@@ -74,27 +74,28 @@ static enum status outside_check_text(const struct job *job, const struct chunk 
     return status;
 }
 
-enum status outside_check(const struct job *job, const struct chunk *chunk, struct failure *failure)
+enum status outside_check(const struct plan *plan, const struct chunk *chunk,
+                          struct failure *failure)
 {
-    const struct element *element = &job->element;
-    const char *first = (const char *)chunk->data + (chunk->is_gathered ? 0 : job->record_offset);
-    const size_t stride = chunk->is_gathered ? element->bytes : job_value_bytes(job);
-    const struct column *weight = &job->columns[job_weight_column(job)];
-    const bool has_weights = job->has_weights && !chunk->is_gathered; /* in records */
+    const struct element *element = &plan->element;
+    const char *first = (const char *)chunk->data + (chunk->is_gathered ? 0 : plan->record_offset);
+    const size_t stride = chunk->is_gathered ? element->bytes : plan_value_bytes(plan);
+    const struct column *weight = &plan->columns[plan_weight_column(plan)];
+    const bool has_weights = plan->has_weights && !chunk->is_gathered; /* in records */
 
-    if (job->is_text)
-        return outside_check_text(job, chunk->text ? chunk->text : chunk, failure);
+    if (plan->is_text)
+        return outside_check_text(plan, chunk->text ? chunk->text : chunk, failure);
     for (size_t i = 0; i < chunk->bytes / stride; i++) {
         uint64_t key = element_key(element, first + i * stride);
         uint64_t times = chunk->weights ? chunk->weights[i] : 1;
         if (has_weights)
             times = element_key(&weight->element,
                                 (const char *)chunk->data + i * stride + weight->offset);
-        if (!outside_is(job, key) || times == 0)
+        if (!outside_is(plan, key) || times == 0)
             continue;
         char value[DECIMAL_SIZE];
         const size_t index = chunk->indices ? chunk->indices[i] : i;
-        uint64_t position = chunk->position + index * job_value_bytes(job) + job->record_offset;
+        uint64_t position = chunk->position + index * plan_value_bytes(plan) + plan->record_offset;
         decimal_format_fixed(value, element_value(element, key), 0);
         return status_fail_at(failure, position, STATUS_DATA,
                               "value %s at byte %llu of the input is outside the bins", value,

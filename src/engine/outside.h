@@ -2,17 +2,17 @@
 #ifndef GPUHIST_OUTSIDE_H
 #define GPUHIST_OUTSIDE_H
 
-#include "base/status.h"
-#include "job/chunk.h"
-#include "job/job.h"
+#include "lib/status.h"
+#include "value/chunk.h"
+#include "value/plan.h"
 
 /*
  * Fails with STATUS_DATA if an element of the chunk, which is of input or of elements, is outside
- * the bins of the job. An element of weight 0 does not count. Reports the first such element with
+ * the bins of the plan. An element of weight 0 does not count. Reports the first such element with
  * its byte offset in the input, or for text with its file and line. An engine calls it for a chunk
  * that has, or may have, such an element. Does not change the chunk. Thread-safe.
  */
-enum status outside_check(const struct job *job, const struct chunk *chunk,
+enum status outside_check(const struct plan *plan, const struct chunk *chunk,
                           struct failure *failure);
 
 #endif

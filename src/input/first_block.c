@@ -7,7 +7,7 @@
 
 #include "input/first_block.h"
 
-#include "job/element.h"
+#include "value/element.h"
 
 #include <stdint.h>
 #include <stdio.h>

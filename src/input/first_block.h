@@ -7,7 +7,7 @@
 #ifndef GPUHIST_FIRST_BLOCK_H
 #define GPUHIST_FIRST_BLOCK_H
 
-#include "job/text_rules.h"
+#include "value/text_rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>

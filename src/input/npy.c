@@ -3,7 +3,7 @@
 
 #include "input/npy.h"
 
-#include "base/printable.h"
+#include "lib/printable.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef GPUHIST_NPY_H
 #define GPUHIST_NPY_H
 
-#include "job/element.h"
+#include "value/element.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -35,7 +35,7 @@ struct parse_errors_invalid {
 };
 
 struct parse_errors {
-    const struct job *job;
+    const struct plan *plan;
     enum invalid_policy policy;
     atomic_uint_least64_t values;
     atomic_uint_least64_t kinds[PARSE_ERRORS_KINDS]; /* invalid tokens, unless they end the run */
@@ -51,14 +51,14 @@ struct parse_errors {
     struct parse_errors_invalid first[PARSE_ERRORS_REPORTED]; /* of the stream, in its order */
 };
 
-enum status parse_errors_create(struct parse_errors **errors, const struct job *job,
+enum status parse_errors_create(struct parse_errors **errors, const struct plan *plan,
                                 enum invalid_policy policy, struct failure *failure)
 {
     struct parse_errors *new = calloc(1, sizeof *new);
     if (!new)
         return status_fail(failure, STATUS_DATA, "no memory for reading text");
 
-    new->job = job;
+    new->plan = plan;
     new->policy = policy;
     atomic_init(&new->cause, UINT64_MAX);
     pthread_mutex_init(&new->lock, NULL);
@@ -105,24 +105,24 @@ static struct chunk_origin parse_errors_locate(const struct chunk *chunk, size_t
     return origin;
 }
 
-static bool parse_errors_is_group(const struct job *job, const struct text_token *token)
+static bool parse_errors_is_group(const struct plan *plan, const struct text_token *token)
 {
-    return token->column >= job_group_column(job) && token->column < job_condition_column(job);
+    return token->column >= plan_group_column(plan) && token->column < plan_condition_column(plan);
 }
 
 /* Whether the result could be of texts: each value is counted, or how many differ. */
-static bool parse_errors_takes_texts(const struct job *job)
+static bool parse_errors_takes_texts(const struct plan *plan)
 {
     bool has_distinct = false;
 
-    for (unsigned i = 0; i < job->reductions.count; i++) {
-        const enum reduction_id id = job->reductions.list[i].id;
+    for (unsigned i = 0; i < plan->reductions.count; i++) {
+        const enum reduction_id id = plan->reductions.list[i].id;
         if (id != REDUCTION_COUNT && id != REDUCTION_DISTINCT)
             return false;
         has_distinct = has_distinct || id == REDUCTION_DISTINCT;
     }
-    return has_distinct || (job->operation == OPERATION_UNIQ && job->bin_width == 1 &&
-                            job->range_bins == 0 && !job->needs_values);
+    return has_distinct || (plan->operation == OPERATION_UNIQ && plan->bin_width == 1 &&
+                            plan->range_bins == 0 && !plan->needs_values);
 }
 
 /* How many bytes of a text of two are shown. */
@@ -136,29 +136,29 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
                                                          const struct chunk *chunk,
                                                          const struct text_token *token)
 {
-    const struct job *job = errors->job;
+    const struct plan *plan = errors->plan;
     const size_t column = token->column;
-    struct text_rules rules = job_column_rules(job, &chunk->rules, column);
+    struct text_rules rules = plan_column_rules(plan, &chunk->rules, column);
     struct parse_errors_invalid invalid = {
         .position = parse_errors_position(chunk, token),
         .origin = parse_errors_locate(chunk, token->offset),
     };
-    const struct kind_time_format *format = job->columns[column].time_format;
+    const struct kind_time_format *format = plan->columns[column].time_format;
     if (token->half > 0)
         rules.field = text_rules_field(&chunk->rules, token->half);
     const bool begins_file =
         chunk->origin.line == 0 && chunk->origin.offset == 0 && chunk->left_out == 0;
     struct text_reading reading = {
         .rules = &rules,
-        .is_value = column < job->value_count,
-        .is_group = parse_errors_is_group(job, token),
-        .takes_texts = parse_errors_takes_texts(job),
-        .scanner = row_scanners[job->row_scanner],
+        .is_value = column < plan->value_count,
+        .is_group = parse_errors_is_group(plan, token),
+        .takes_texts = parse_errors_takes_texts(plan),
+        .scanner = row_scanners[plan->row_scanner],
         .has_format = format,
         .year = format && format->lacks_year ? kind_time_format_year(format) : 0,
-        .option = job_column_option(job, column),
-        .field_name = job->columns[token->half > 0 ? token->half : column].name,
-        .element = &job->columns[column].element,
+        .option = plan_column_option(plan, column),
+        .field_name = plan->columns[token->half > 0 ? token->half : column].name,
+        .element = &plan->columns[column].element,
         .data = chunk->data,
         .bytes = chunk->bytes,
         .ends_run = errors->policy == INVALID_ABORT,
@@ -218,17 +218,17 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
                               (unsigned long long)reader_find_line(&invalid.origin),
                               invalid.reason);
     }
-    const struct text_rules rules = job_column_rules(errors->job, &chunk->rules, token->column);
+    const struct text_rules rules = plan_column_rules(errors->plan, &chunk->rules, token->column);
     size_t max = atomic_load_explicit(&errors->decimals, memory_order_relaxed);
     size_t decimals;
     unsigned kind =
         token->fault /* a row, which is no number, whatever it looks like */
             ? TEXT_MISFIT_NONE
-            : text_find_misfit(&rules, &errors->job->columns[token->column].element,
+            : text_find_misfit(&rules, &errors->plan->columns[token->column].element,
                                (const char *)chunk->data + token->offset, token->bytes, &decimals);
     const bool has_notation =
-        kind == TEXT_MISFIT_FORM && token->column >= job_condition_column(errors->job);
-    if (token->column >= errors->job->value_count && kind != TEXT_MISFIT_NONE && !has_notation)
+        kind == TEXT_MISFIT_FORM && token->column >= plan_condition_column(errors->plan);
+    if (token->column >= errors->plan->value_count && kind != TEXT_MISFIT_NONE && !has_notation)
         kind = PARSE_ERRORS_OTHER;
     while (kind == TEXT_MISFIT_DECIMAL && decimals > max &&
            !atomic_compare_exchange_weak(&errors->decimals, &max, decimals))
@@ -241,8 +241,9 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
 
     pthread_mutex_lock(&errors->lock);
     errors->invalid++;
-    errors->groups += parse_errors_is_group(errors->job, token);
-    errors->weights += errors->job->has_weights && token->column == job_weight_column(errors->job);
+    errors->groups += parse_errors_is_group(errors->plan, token);
+    errors->weights +=
+        errors->plan->has_weights && token->column == plan_weight_column(errors->plan);
     /* Only one of the first so far is described, at most so many of a chunk: to describe each would
      * take the square of the chunk's length, if it has nothing else. */
     const uint64_t position = parse_errors_position(chunk, token);
@@ -267,7 +268,7 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
 static void parse_errors_write_numbers(const struct parse_errors *errors, const uint64_t *kinds,
                                        uint64_t total, char out[PARSE_ERRORS_NUMBERS_SIZE])
 {
-    const struct job *job = errors->job;
+    const struct plan *plan = errors->plan;
     const size_t decimals = atomic_load_explicit(&errors->decimals, memory_order_relaxed);
     const uint64_t range =
         kinds[TEXT_MISFIT_RANGE] + kinds[TEXT_MISFIT_I64] + kinds[TEXT_MISFIT_U64];
@@ -282,21 +283,21 @@ static void parse_errors_write_numbers(const struct parse_errors *errors, const 
         {kinds[TEXT_MISFIT_BUCKET], out_of_buckets},
         {kinds[TEXT_MISFIT_DECIMAL], with_decimals},
         {kinds[TEXT_MISFIT_FORM], "in another notation, such as 1e6 or 1,234"},
-        {kinds[PARSE_ERRORS_OTHER], job->has_weights       ? "not allowed as a weight"
-                                    : job->group_count > 0 ? "not allowed as a group"
-                                                           : "not allowed in a condition"},
+        {kinds[PARSE_ERRORS_OTHER], plan->has_weights       ? "not allowed as a weight"
+                                    : plan->group_count > 0 ? "not allowed as a group"
+                                                            : "not allowed in a condition"},
     };
     const size_t count = sizeof reasons / sizeof *reasons;
     uint64_t numbers = 0;
     unsigned several = 0;
     int used = 0;
 
-    if (job->text.notation == TEXT_FIXED)
+    if (plan->text.notation == TEXT_FIXED)
         snprintf(with_decimals, sizeof with_decimals, "with more than %u decimal%s",
-                 job->text.decimals, job->text.decimals == 1 ? "" : "s");
-    snprintf(out_of_range, sizeof out_of_range, "out of range for %s", job->element.name);
+                 plan->text.decimals, plan->text.decimals == 1 ? "" : "s");
+    snprintf(out_of_range, sizeof out_of_range, "out of range for %s", plan->element.name);
     snprintf(out_of_buckets, sizeof out_of_buckets, "in a bucket that begins below the least %s",
-             job->element.name);
+             plan->element.name);
     out[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         numbers += reasons[i].count;
@@ -347,15 +348,16 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
                                 struct failure *failure)
 {
     unsigned long long more = errors->invalid - errors->first_count;
-    const struct job *job = errors->job;
-    bool has_kinds = row_scanners[job->row_scanner]->names_columns; /* tokens that are no numbers */
-    for (size_t i = 0; i < job_column_count(job); i++)
-        has_kinds = has_kinds || job->columns[i].notation > TEXT_OPAQUE;
+    const struct plan *plan = errors->plan;
+    bool has_kinds =
+        row_scanners[plan->row_scanner]->names_columns; /* tokens that are no numbers */
+    for (size_t i = 0; i < plan_column_count(plan); i++)
+        has_kinds = has_kinds || plan->columns[i].notation > TEXT_OPAQUE;
     const char *kind = has_kinds                              ? "token"
                        : errors->groups == errors->invalid    ? "group"
                        : errors->weights == errors->invalid   ? "weight"
                        : errors->groups + errors->weights > 0 ? "token"
-                       : job->text.notation == TEXT_FIXED     ? "number"
+                       : plan->text.notation == TEXT_FIXED    ? "number"
                                                               : "integer";
     uint64_t kinds[PARSE_ERRORS_KINDS];
     char numbers[PARSE_ERRORS_NUMBERS_SIZE];
@@ -372,7 +374,7 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
     if (errors->policy == INVALID_IGNORE) {
         parse_errors_write_numbers(errors, kinds, skipped, numbers);
         /* with conditions, values that are valid may not be counted */
-        if (skipped > 0 && parse_errors_values(errors) == 0 && job->condition_count == 0)
+        if (skipped > 0 && parse_errors_values(errors) == 0 && plan->condition_count == 0)
             parse_errors_print_cause(errors, skipped, numbers);
         else if (skipped > 0 && !quiet)
             status_print("note: %llu token%s skipped%s", skipped, skipped == 1 ? "" : "s",

@@ -7,20 +7,20 @@
 #ifndef GPUHIST_PARSE_ERRORS_H
 #define GPUHIST_PARSE_ERRORS_H
 
-#include "base/status.h"
-#include "job/chunk.h"
-#include "job/job.h"
+#include "lib/status.h"
 #include "text/text.h"
+#include "value/chunk.h"
+#include "value/plan.h"
 
 #include <stdint.h>
 
 struct parse_errors;
 
 /*
- * Makes an empty outcome of a job, which must outlive it. Fails with STATUS_DATA if there is no
+ * Makes an empty outcome of a plan, which must outlive it. Fails with STATUS_DATA if there is no
  * memory. The caller destroys it.
  */
-enum status parse_errors_create(struct parse_errors **errors, const struct job *job,
+enum status parse_errors_create(struct parse_errors **errors, const struct plan *plan,
                                 enum invalid_policy policy, struct failure *failure);
 
 /* Frees an outcome. NULL is allowed. */

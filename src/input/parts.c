@@ -3,7 +3,7 @@
 
 #include "input/parts.h"
 
-#include "base/clock.h"
+#include "lib/clock.h"
 #include "text/text.h"
 
 #include <pthread.h>
@@ -54,7 +54,7 @@ struct parts_link {
 };
 
 /* Of text: what is known of a part that was taken. */
-struct parts_seam {
+struct parts_overlap {
     struct parts_link link;
     char *skipped; /* the end of a row that began before the part, for the worker of that row. NULL:
                       not read yet, or too long, or taken */
@@ -75,12 +75,12 @@ struct parts_file {
     bool has_rules;
     struct text_rules rules;
     enum text_row_end row_end;
-    size_t taken;             /* parts that were taken */
-    uint64_t next_begin;      /* where the next part begins */
-    uint64_t last_bytes;      /* the length of the last part that was taken */
-    bool is_taken;            /* all parts were */
-    struct parts_seam *seams; /* of text: [taken] */
-    size_t seams_capacity;
+    size_t taken;                   /* parts that were taken */
+    uint64_t next_begin;            /* where the next part begins */
+    uint64_t last_bytes;            /* the length of the last part that was taken */
+    bool is_taken;                  /* all parts were */
+    struct parts_overlap *overlaps; /* of text: [taken] */
+    size_t overlaps_capacity;
     size_t known; /* of CSV, the part at whose begin the state is known: */
     enum text_scan_state state;
 
@@ -154,7 +154,7 @@ static void parts_free_part(struct parts_part *part)
 {
     if (part->is_open)
         reader_close(&part->reader);
-    free(part->stream.rest);
+    free(part->stream.carry);
     free(part->skipped);
     free(part);
 }
@@ -167,9 +167,9 @@ static void parts_close_file(struct parts_file *file)
         free(file->found[i].wrap);
     free(file->found);
     free(file->looked);
-    for (size_t i = 0; file->seams && i < file->taken; i++)
-        free(file->seams[i].skipped);
-    free(file->seams);
+    for (size_t i = 0; file->overlaps && i < file->taken; i++)
+        free(file->overlaps[i].skipped);
+    free(file->overlaps);
     pthread_mutex_destroy(&file->lock);
     free(file);
 }
@@ -325,10 +325,10 @@ static enum status parts_join_next(struct parts *parts, struct parts_part *part,
     reader_open_part(&part->reader, &parts->join_options, file->input, file->format, &found);
     part->reader.row_end = row_end;
     pthread_mutex_lock(&parts->lock);
-    if (next < file->taken && file->seams[next].skipped) { /* the row ends with these bytes */
-        const size_t bytes = file->seams[next].skipped_bytes;
-        part->reader.plain = (struct reader_ahead){file->seams[next].skipped, 0, bytes, bytes};
-        file->seams[next].skipped = NULL;
+    if (next < file->taken && file->overlaps[next].skipped) { /* the row ends with these bytes */
+        const size_t bytes = file->overlaps[next].skipped_bytes;
+        part->reader.plain = (struct reader_ahead){file->overlaps[next].skipped, 0, bytes, bytes};
+        file->overlaps[next].skipped = NULL;
     }
     pthread_mutex_unlock(&parts->lock);
     return STATUS_OK;
@@ -386,9 +386,9 @@ static enum status parts_take(struct parts *parts, struct parts_part *part,
         if (part->skipped && !stream->is_skipping) {
             char *fitted = realloc(part->skipped, part->skipped_bytes);
             pthread_mutex_lock(&parts->lock);
-            struct parts_seam *seam = &part->file->seams[part->index];
-            seam->skipped = fitted ? fitted : part->skipped;
-            seam->skipped_bytes = part->skipped_bytes;
+            struct parts_overlap *overlap = &part->file->overlaps[part->index];
+            overlap->skipped = fitted ? fitted : part->skipped;
+            overlap->skipped_bytes = part->skipped_bytes;
             pthread_mutex_unlock(&parts->lock);
             part->skipped = NULL;
         }
@@ -424,8 +424,8 @@ static void parts_fill(struct parts *parts, struct parts_part *part, struct part
             .capacity = chunk->limit - chunk->filled,
             .wait = true,
         };
-        if (stream->rest_bytes > 0) {
-            turn->status = stream_take_rest(stream, chunk, failure);
+        if (stream->carry_bytes > 0) {
+            turn->status = stream_take_carry(stream, chunk, failure);
             continue;
         }
         const size_t most = stream->format->text.is_quoted && !part->is_guessed ? PARTS_GUESS_BYTES
@@ -574,17 +574,17 @@ static void parts_drop(struct parts *parts, struct parts_part *part)
 }
 
 /* Adds what is known of a further part of text: nothing. Returns whether there is memory. */
-static bool parts_add_seam(struct parts_file *file)
+static bool parts_add_overlap(struct parts_file *file)
 {
-    if (file->taken == file->seams_capacity) {
-        const size_t capacity = 2 * file->seams_capacity + 1;
-        struct parts_seam *grown = realloc(file->seams, capacity * sizeof *grown);
+    if (file->taken == file->overlaps_capacity) {
+        const size_t capacity = 2 * file->overlaps_capacity + 1;
+        struct parts_overlap *grown = realloc(file->overlaps, capacity * sizeof *grown);
         if (!grown)
             return false;
-        file->seams = grown;
-        file->seams_capacity = capacity;
+        file->overlaps = grown;
+        file->overlaps_capacity = capacity;
     }
-    file->seams[file->taken] = (struct parts_seam){.link = {.is_begun = false}};
+    file->overlaps[file->taken] = (struct parts_overlap){.link = {.is_begun = false}};
     return true;
 }
 
@@ -595,7 +595,7 @@ static bool parts_add_seam(struct parts_file *file)
 static bool parts_follow_links(struct parts_file *file)
 {
     for (; file->known < file->taken; file->known++) {
-        const struct parts_link *link = &file->seams[file->known].link;
+        const struct parts_link *link = &file->overlaps[file->known].link;
         if (link->is_begun && !(link->agrees >> file->state & 1))
             return false;
         if (!link->is_read)
@@ -618,8 +618,8 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
     *taken = NULL;
     while ((file = parts_next_file(parts)) != NULL) {
         struct parts_part *part = calloc(1, sizeof *part);
-        const bool has_seam = !parts->format->is_text || parts_add_seam(file);
-        enum parts_found result = part && has_seam ? PARTS_FOUND : PARTS_NO_MEMORY;
+        const bool has_overlap = !parts->format->is_text || parts_add_overlap(file);
+        enum parts_found result = part && has_overlap ? PARTS_FOUND : PARTS_NO_MEMORY;
         if (part) {
             part->is_busy = true;
             part->file = file;
@@ -627,7 +627,7 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
             part->next = parts->taken;
             parts->taken = part;
             pthread_mutex_unlock(&parts->lock);
-            if (has_seam)
+            if (has_overlap)
                 result = parts_find(parts, file, part->index, &part->found);
             pthread_mutex_lock(&parts->lock);
         }
@@ -723,7 +723,7 @@ static enum parts_event parts_read(struct parts *parts, struct parts_part *part,
         relay_notify(parts->relay, true);
     }
     if (parts->format->text.is_quoted) {
-        part->file->seams[part->index].link = part->link;
+        part->file->overlaps[part->index].link = part->link;
         turn.is_cut |= !parts_follow_links(part->file);
     }
     /* Also where a magic within a block made two of it (bzip2). */

@@ -26,12 +26,12 @@
 #ifndef GPUHIST_PARTS_H
 #define GPUHIST_PARTS_H
 
-#include "base/status.h"
 #include "input/reader.h"
 #include "input/record.h"
 #include "input/relay.h"
 #include "input/stream.h"
-#include "job/chunk.h"
+#include "lib/status.h"
+#include "value/chunk.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 
 #include "input/reader.h"
 
-#include "base/memory.h"
+#include "lib/memory.h"
 #include "text/text.h"
 #include "text/text_reason.h"
 
@@ -46,12 +46,12 @@ void reader_set_records(struct reader *reader, const struct record_format *recor
     reader->has_begun = !reader->checks_mark && !reader->checks_line_end && !records->has_arrays;
 }
 
-void reader_open_crew(struct reader *reader, const struct reader_options *options,
-                      struct input *input, const struct decoder_format *format,
-                      struct gzip_crew *crew)
+void reader_open_group(struct reader *reader, const struct reader_options *options,
+                       struct input *input, const struct decoder_format *format,
+                       struct gzip_group *group)
 {
     reader_open(reader, options, input, format);
-    reader->crew = crew;
+    reader->group = group;
 }
 
 void reader_open_part(struct reader *reader, const struct reader_options *options,
@@ -73,8 +73,8 @@ void reader_close(struct reader *reader)
     if (reader->decoder)
         decoder_close(reader->decoder);
     memory_unmap(reader->held.data, READER_HELD_CAPACITY);
-    if (reader->crew)
-        gzip_crew_end(reader->crew);
+    if (reader->group)
+        gzip_group_end(reader->group);
     free(reader->raw.data);
     free(reader->plain.data);
     input_release(reader->input);
@@ -205,22 +205,22 @@ static enum input_event reader_read_raw(struct reader *reader, struct input_piec
 }
 
 /*
- * Takes the next piece from the crew. If it gives up, the file is decoded from its beginning, and
+ * Takes the next piece from the group. If it gives up, the file is decoded from its beginning, and
  * what was returned is dropped.
  */
-static enum input_event reader_take_crew(struct reader *reader, struct input_piece *piece)
+static enum input_event reader_take_group(struct reader *reader, struct input_piece *piece)
 {
-    const enum gzip_crew_event event =
-        gzip_crew_read(reader->crew, piece->data, piece->capacity, &piece->bytes);
+    const enum gzip_group_event event =
+        gzip_group_read(reader->group, piece->data, piece->capacity, &piece->bytes);
 
-    reader->crew_bytes += piece->bytes;
-    if (event == GZIP_CREW_GAVE_UP) {
-        gzip_crew_end(reader->crew);
-        reader->crew = NULL;
-        reader->repeated = reader->crew_bytes;
+    reader->worker_group_bytes += piece->bytes;
+    if (event == GZIP_GROUP_GAVE_UP) {
+        gzip_group_end(reader->group);
+        reader->group = NULL;
+        reader->repeated = reader->worker_group_bytes;
         lseek(reader->input->fd, reader->input->start, SEEK_SET); /* cannot fail, as in input.c */
     }
-    return event == GZIP_CREW_ENDED ? INPUT_END : INPUT_DATA;
+    return event == GZIP_GROUP_ENDED ? INPUT_END : INPUT_DATA;
 }
 
 /*
@@ -235,8 +235,8 @@ static enum input_event reader_decode_piece(struct reader *reader, struct input_
     enum status status = STATUS_OK;
 
     piece->bytes = 0;
-    if (reader->crew)
-        return reader_take_crew(reader, piece);
+    if (reader->group)
+        return reader_take_group(reader, piece);
     if (!reader->is_faulty && raw->begin == raw->end && !reader->is_pending)
         event = reader_read_raw(reader, piece, failure);
     if (event == INPUT_END && reader->decoder &&

@@ -8,13 +8,13 @@
 #ifndef GPUHIST_READER_H
 #define GPUHIST_READER_H
 
-#include "base/status.h"
-#include "decoder/decoder.h"
-#include "input/gzip_crew.h"
-#include "input/input.h"
+#include "input/gzip_group.h"
 #include "input/npy.h"
 #include "input/record.h"
-#include "job/chunk.h"
+#include "lib/decoder.h"
+#include "lib/input.h"
+#include "lib/status.h"
+#include "value/chunk.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -85,8 +85,8 @@ struct reader {
     bool checks_content;                 /* what is decoded first may be of a refused kind */
     bool has_ended;                      /* the file is at its end */
     struct decoder *decoder;             /* NULL: not opened yet */
-    struct gzip_crew *crew;              /* decodes the file instead; NULL: none */
-    uint64_t crew_bytes;                 /* that it has decoded */
+    struct gzip_group *group;            /* decodes the file instead; NULL: none */
+    uint64_t worker_group_bytes;         /* that it has decoded */
     uint64_t repeated;                   /* of these, to be decoded again since it gave up */
     bool is_pending;                     /* the decoder may have more output without input */
     bool is_faulty;                      /* a fault follows the bytes decoded so far */
@@ -121,10 +121,11 @@ struct reader {
 void reader_open(struct reader *reader, const struct reader_options *options, struct input *input,
                  const struct decoder_format *format);
 
-/* As reader_open, of a regular file that a crew has begun, which must outlive the reader. */
-void reader_open_crew(struct reader *reader, const struct reader_options *options,
-                      struct input *input, const struct decoder_format *format,
-                      struct gzip_crew *crew);
+/* As reader_open, of a regular file that a worker group has begun, which must outlive the reader.
+ */
+void reader_open_group(struct reader *reader, const struct reader_options *options,
+                       struct input *input, const struct decoder_format *format,
+                       struct gzip_group *group);
 
 /* As reader_open, for a part of a regular file. part->wrap must outlive the reader. */
 void reader_open_part(struct reader *reader, const struct reader_options *options,

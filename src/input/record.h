@@ -9,8 +9,8 @@
 #define GPUHIST_RECORD_H
 
 #include "input/npy.h"
-#include "job/text_rules.h"
 #include "text/text_scan.h"
+#include "value/text_rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>

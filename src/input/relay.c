@@ -3,7 +3,7 @@
 
 #include "input/relay.h"
 
-#include "base/memory.h"
+#include "lib/memory.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -13,8 +13,8 @@
 #ifndef GPUHIST_RELAY_H
 #define GPUHIST_RELAY_H
 
-#include "base/status.h"
-#include "job/chunk.h"
+#include "lib/status.h"
+#include "value/chunk.h"
 
 #include <pthread.h>
 #include <stdbool.h>

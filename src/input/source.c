@@ -3,15 +3,15 @@
 
 #include "input/source.h"
 
-#include "base/clock.h"
-#include "base/digest.h"
-#include "base/resources.h"
 #include "input/first_block.h"
-#include "input/gzip_crew.h"
+#include "input/gzip_group.h"
 #include "input/parts.h"
 #include "input/reader.h"
 #include "input/relay.h"
 #include "input/stream.h"
+#include "lib/clock.h"
+#include "lib/digest.h"
+#include "lib/resources.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -68,8 +68,8 @@
  * processor time of one that decodes alone (2.2 times, of a log on Zen 4). And the memory for each
  * of them, which the plan of the memory does not have.
  */
-#define SOURCE_CREW_THREADS 4
-#define SOURCE_CREW_MEMORY  ((uint64_t)128 << 20)
+#define SOURCE_GROUP_THREADS 4
+#define SOURCE_GROUP_MEMORY  ((uint64_t)128 << 20)
 
 /* The inputs as they were when the source was opened. */
 struct source_origin {
@@ -85,9 +85,9 @@ struct source {
     struct record_format format; /* const once pulling has begun, as are the next three */
     struct reader_options reading;
     struct source_options options;
-    uint64_t size;          /* of the stream, or SOURCE_SIZE_UNKNOWN */
-    struct parts *parts;    /* NULL: nothing may be divided */
-    struct gzip_crew *crew; /* NULL: no gzip file is decoded by several threads */
+    uint64_t size;            /* of the stream, or SOURCE_SIZE_UNKNOWN */
+    struct parts *parts;      /* NULL: nothing may be divided */
+    struct gzip_group *group; /* NULL: no gzip file is decoded by several threads */
     unsigned threads;
     struct source_origin origin;
     int wake[2];                      /* a pipe: readable once the source is stopped */
@@ -104,9 +104,9 @@ struct source {
 
     struct relay relay; /* its lock is taken alone, or last */
 
-    pthread_mutex_t turn_lock; /* guards the next four, of ranges of CSV; taken alone, or last */
-    pthread_cond_t turned;     /* signalled when they change */
-    uint64_t turn;             /* ranges that were scanned: so many, in their order */
+    pthread_mutex_t ticket_lock; /* guards the next four, of ranges of CSV; taken alone, or last */
+    pthread_cond_t turned;       /* signalled when they change */
+    uint64_t ticket;             /* ranges that were scanned: so many, in their order */
     enum text_scan_state turn_state; /* at the begin of the next range */
     uint64_t turn_sequence;          /* of the next chunk */
 
@@ -218,7 +218,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
         input_release(input);
     }
     relay_init(&new->relay, new->size == SOURCE_SIZE_UNKNOWN ? 1 : UINT_MAX);
-    pthread_mutex_init(&new->turn_lock, NULL);
+    pthread_mutex_init(&new->ticket_lock, NULL);
     pthread_cond_init(&new->turned, NULL);
     pthread_mutex_init(&new->lock, NULL);
     *source = new;
@@ -388,9 +388,9 @@ void source_set_format(struct source *source, const struct record_format *format
 {
     source->format = *format;
     source->threads = threads;
-    if (threads >= SOURCE_CREW_THREADS && !source->options.holds_frames &&
-        resources_at_start()->memory / threads >= SOURCE_CREW_MEMORY)
-        source->crew = gzip_crew_create(threads, &source->relay);
+    if (threads >= SOURCE_GROUP_THREADS && !source->options.holds_frames &&
+        resources_at_start()->memory / threads >= SOURCE_GROUP_MEMORY)
+        source->group = gzip_group_create(threads, &source->relay);
     if (divides && source->origin.size != SOURCE_SIZE_UNKNOWN) /* it can be repeated */
         source->parts = parts_create(&source->format, &source->reading, &source->relay);
     if (format->has_arrays)
@@ -407,14 +407,14 @@ void source_close(struct source *source)
     if (source->parts)
         parts_destroy(source->parts);
     source_close_current(source);
-    gzip_crew_destroy(source->crew);
+    gzip_group_destroy(source->group);
     if (source->file)
         input_release(source->file);
-    free(source->stream.rest);
+    free(source->stream.carry);
     close(source->wake[0]);
     close(source->wake[1]);
     pthread_mutex_destroy(&source->lock);
-    pthread_mutex_destroy(&source->turn_lock);
+    pthread_mutex_destroy(&source->ticket_lock);
     pthread_cond_destroy(&source->turned);
     relay_destroy(&source->relay);
     free(source);
@@ -533,27 +533,27 @@ enum status source_check(const struct source *source, uint64_t counted, struct f
 /* --- opening inputs; the lock is held -------------------------------------------------------- */
 
 /*
- * Begins the file that is read with a crew, if it is of gzip and has so large a share of the input
- * that the threads would wait for one that decodes it alone. Returns whether it has.
+ * Begins the file that is read with a worker group, if it is of gzip and has so large a share of
+ * the input that the threads would wait for one that decodes it alone. Returns whether it has.
  */
-static bool source_begin_crew(struct source *source)
+static bool source_begin_group(struct source *source)
 {
     struct reader *reader = &source->reader;
     struct input *input = reader->input;
     const struct decoder_format *format = reader->format;
     const uint64_t bytes = (uint64_t)(input->size - input->start);
 
-    if (!source->crew || !decoder_is_deflate(format) ||
+    if (!source->group || !decoder_is_deflate(format) ||
         source->origin.size == SOURCE_SIZE_UNKNOWN ||
         bytes < source->origin.size / source->threads * 2 ||
-        !gzip_crew_begin(source->crew, input, format, &source->bytes_read))
+        !gzip_group_begin(source->group, input, format, &source->bytes_read))
         return false;
     atomic_fetch_sub(&source->bytes_read, (uint64_t)(lseek(input->fd, 0, SEEK_CUR) - input->start));
     if (input->fd == STDIN_FILENO)
         lseek(STDIN_FILENO, 0, SEEK_END); /* other processes then see it as read */
     input_hold(input);
     source_close_current(source);
-    reader_open_crew(reader, &source->reading, input, format, source->crew);
+    reader_open_group(reader, &source->reading, input, format, source->group);
     reader_set_records(reader, &source->format, &source->stream.rules);
     source->is_reading = true;
     relay_let_join(&source->relay, UINT_MAX);
@@ -576,9 +576,9 @@ static enum status source_divide_input(struct source *source, const struct sourc
     source->may_divide = false;
     if (reader->format) {
         atomic_store(&source->is_decoding, true);
-        if (source_begin_crew(source))
+        if (source_begin_group(source))
             return STATUS_OK;
-        if (!source->parts || pull->chunk.filled > pull->chunk.whole || stream->rest_bytes > 0)
+        if (!source->parts || pull->chunk.filled > pull->chunk.whole || stream->carry_bytes > 0)
             return STATUS_OK; /* a record goes over its beginning */
         input_hold(input);
         source->divided =
@@ -597,10 +597,10 @@ static enum status source_divide_input(struct source *source, const struct sourc
         source->next = input->start + (off_t)(reader->header_bytes + reader->columns_before);
         source->end = input->size - (off_t)reader->columns_after;
         source->row_end = reader->row_end;
-        pthread_mutex_lock(&source->turn_lock); /* all ranges of the files before are scanned */
+        pthread_mutex_lock(&source->ticket_lock); /* all ranges of the files before are scanned */
         source->turn_state = TEXT_SCAN_ROW;
         source->turn_sequence = source->sequence;
-        pthread_mutex_unlock(&source->turn_lock);
+        pthread_mutex_unlock(&source->ticket_lock);
         stream->left_out += reader->header_bytes + skipped;
         atomic_fetch_add(&source->bytes_read, skipped);
     }
@@ -696,13 +696,13 @@ static void source_end_ranges(struct source *source)
     struct input *file = source->file;
 
     if (source->format.is_text && source->format.text.is_quoted) {
-        pthread_mutex_lock(&source->turn_lock);
-        while (source->turn < source->ranges)
-            pthread_cond_wait(&source->turned, &source->turn_lock);
+        pthread_mutex_lock(&source->ticket_lock);
+        while (source->ticket < source->ranges)
+            pthread_cond_wait(&source->turned, &source->ticket_lock);
         stream->is_skipping = source->turn_state == TEXT_SCAN_INSIDE;
         stream->skip_state = source->turn_state;
         source->sequence = source->turn_sequence;
-        pthread_mutex_unlock(&source->turn_lock);
+        pthread_mutex_unlock(&source->ticket_lock);
     }
     const bool is_array = source->format.has_arrays; /* which was read: what follows is an error */
     source->next = is_array ? file->size : source->next;
@@ -740,8 +740,8 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
         if (source->waited && chunk->whole > 0 &&
             clock_seconds() - source->pull_begins > SOURCE_GATHER_SECONDS)
             break; /* it has collected the pieces of a slow writer for long enough */
-        if (stream->rest_bytes > 0) {
-            status = stream_take_rest(stream, chunk, failure);
+        if (stream->carry_bytes > 0) {
+            status = stream_take_carry(stream, chunk, failure);
         } else if (source->is_reading && source->may_divide) {
             status = source_divide_input(source, pull, failure);
         } else if (source->is_reading) {
@@ -837,9 +837,9 @@ static enum status source_take_rows(struct source *source, const struct source_p
     size_t end = bytes;
     enum status status = STATUS_OK;
 
-    pthread_mutex_lock(&source->turn_lock);
-    while (source->turn < range->number)
-        pthread_cond_wait(&source->turned, &source->turn_lock);
+    pthread_mutex_lock(&source->ticket_lock);
+    while (source->ticket < range->number)
+        pthread_cond_wait(&source->turned, &source->ticket_lock);
     if (source->turn_state == TEXT_SCAN_INSIDE) { /* else a row begins, since a line does */
         state = TEXT_SCAN_INSIDE;
         row = text_scan_last(rules, buffer->data, bytes, &state);
@@ -851,9 +851,9 @@ static enum status source_take_rows(struct source *source, const struct source_p
     chunk->sequence = source->turn_sequence;
     source->turn_sequence += !is_empty;
     source->turn_state = state;
-    source->turn++;
+    source->ticket++;
     pthread_cond_broadcast(&source->turned);
-    pthread_mutex_unlock(&source->turn_lock);
+    pthread_mutex_unlock(&source->ticket_lock);
 
     if (is_short)
         end = row > begin ? row : begin;
@@ -968,7 +968,7 @@ static enum status source_end_pull(struct source *source, struct source_pull *pu
         fault = pull->chunk.whole;
         status = stream_keep(stream, &pull->chunk, failure);
     }
-    const size_t rest = stream->rest_bytes;
+    const size_t rest = stream->carry_bytes;
     if (status == STATUS_OK && range->bytes == 0 && pull->chunk.whole == 0 && rest > 0 &&
         !source_has_input(source) && !atomic_load(&source->stopped))
         status =
@@ -1006,7 +1006,7 @@ static enum status source_end_pull(struct source *source, struct source_pull *pu
         source_stop(source, failure->position); /* before another thread reads beyond the fault */
     const bool is_stopped = atomic_load(&source->stopped);
     *ended = !source_has_input(source) || is_stopped;
-    if (*ended && (stream->rest_bytes == 0 || is_stopped)) /* else the next pull fails */
+    if (*ended && (stream->carry_bytes == 0 || is_stopped)) /* else the next pull fails */
         atomic_store(&source->has_ended, true);
     return status;
 }
@@ -1125,7 +1125,7 @@ static enum status source_pull_decoded(struct source *source, struct chunk_buffe
             if (!ended && !is_busy)
                 continue; /* a file was added to the parts */
         }
-        if (is_free && source->crew && gzip_crew_work(source->crew))
+        if (is_free && source->group && gzip_group_work(source->group))
             continue;
         if (parts && !reads)
             event = parts_pull(parts, buffer, chunk, failure);

@@ -15,10 +15,10 @@
 #ifndef GPUHIST_SOURCE_H
 #define GPUHIST_SOURCE_H
 
-#include "base/status.h"
-#include "decoder/decoder.h"
 #include "input/record.h"
-#include "job/chunk.h"
+#include "lib/decoder.h"
+#include "lib/status.h"
+#include "value/chunk.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ enum status source_look_array(struct source *source, struct npy *array, bool *is
  * compressed files in parallel, if all inputs are regular files: chunks then come in any order, all
  * with sequence 0; their positions are in the order of the stream, with gaps (source_needs_order).
  * `threads` may pull: several decode one gzip file that has a large share of the input, in order
- * (gzip_crew.h). Called once, before the first pull.
+ * (gzip_group.h). Called once, before the first pull.
  */
 void source_set_format(struct source *source, const struct record_format *format, bool divides,
                        unsigned threads);

@@ -3,8 +3,8 @@
 
 #include "input/stream.h"
 
-#include "input/input.h"
 #include "input/reader.h"
+#include "lib/input.h"
 #include "text/text.h"
 #include "text/text_line.h"
 
@@ -85,15 +85,15 @@ enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_
     return status;
 }
 
-enum status stream_take_rest(struct stream *stream, struct stream_chunk *chunk,
-                             struct failure *failure)
+enum status stream_take_carry(struct stream *stream, struct stream_chunk *chunk,
+                              struct failure *failure)
 {
     size_t free_bytes = chunk->limit - chunk->filled;
-    size_t bytes = stream->rest_bytes < free_bytes ? stream->rest_bytes : free_bytes;
+    size_t bytes = stream->carry_bytes < free_bytes ? stream->carry_bytes : free_bytes;
 
-    memcpy(chunk->buffer->data + chunk->filled, stream->rest + stream->rest_begin, bytes);
-    stream->rest_begin += bytes;
-    stream->rest_bytes -= bytes;
+    memcpy(chunk->buffer->data + chunk->filled, stream->carry + stream->carry_begin, bytes);
+    stream->carry_begin += bytes;
+    stream->carry_bytes -= bytes;
     return stream_take(stream, chunk, bytes, failure);
 }
 
@@ -142,20 +142,20 @@ enum status stream_keep(struct stream *stream, const struct stream_chunk *chunk,
 
     if (bytes == 0)
         return STATUS_OK;
-    if (bytes > stream->rest_begin) { /* the rest has too little space in front of it */
-        char *moved = malloc(bytes + stream->rest_bytes);
+    if (bytes > stream->carry_begin) { /* the carry has too little space in front of it */
+        char *moved = malloc(bytes + stream->carry_bytes);
         if (!moved)
             return input_fail(failure, stream->origin.name, strerror(errno));
-        if (stream->rest_bytes > 0)
-            memcpy(moved + bytes, stream->rest + stream->rest_begin, stream->rest_bytes);
-        free(stream->rest);
-        stream->rest = moved;
-        stream->rest_begin = bytes;
+        if (stream->carry_bytes > 0)
+            memcpy(moved + bytes, stream->carry + stream->carry_begin, stream->carry_bytes);
+        free(stream->carry);
+        stream->carry = moved;
+        stream->carry_begin = bytes;
     }
-    stream->rest_begin -= bytes;
-    stream->rest_bytes += bytes;
+    stream->carry_begin -= bytes;
+    stream->carry_bytes += bytes;
     stream->taken -= bytes;
-    memcpy(stream->rest + stream->rest_begin, chunk->buffer->data + chunk->whole, bytes);
+    memcpy(stream->carry + stream->carry_begin, chunk->buffer->data + chunk->whole, bytes);
     return STATUS_OK;
 }
 
@@ -165,7 +165,7 @@ void stream_end(struct stream *stream, const struct stream_chunk *chunk, bool is
     const char *data = chunk->buffer->data;
     uint64_t lines = is_dropped || chunk->whole == 0 ? 0 : chunk->lines;
 
-    if (lines > 0 && stream->format->text.is_quoted) /* some may be in the rest */
+    if (lines > 0 && stream->format->text.is_quoted) /* some may be in the carry */
         lines -= text_count_lines(data + chunk->whole, chunk->filled - chunk->whole);
     *out = (struct chunk){
         .data = data,

@@ -5,9 +5,9 @@
 #ifndef GPUHIST_STREAM_H
 #define GPUHIST_STREAM_H
 
-#include "base/status.h"
 #include "input/record.h"
-#include "job/chunk.h"
+#include "lib/status.h"
+#include "value/chunk.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,14 +20,14 @@ struct stream {
     const struct record_format *format; /* const once the first chunk is made */
     struct text_rules rules;            /* text: of the input that the last bytes came from */
     struct chunk_origin origin;         /* of the next chunk; its name is that of this input */
-    char *rest;       /* memory; the rest is at its end; NULL: none; the owner frees it */
+    char *carry;      /* memory; the carry is at its end; NULL: none; the owner frees it */
     bool is_skipping; /* the end of a row that began before the stream is to be skipped, */
     enum text_scan_state skip_state; /* and this is its state in CSV */
-    size_t rest_begin;               /* bytes that open the next chunk: rest_bytes from here on */
-    size_t rest_bytes;
+    size_t carry_begin;              /* bytes that open the next chunk: carry_bytes from here on */
+    size_t carry_bytes;
     uint64_t left_out; /* of the next chunk so far: bytes that were read but are in no chunk */
     uint64_t position; /* of the next chunk */
-    uint64_t taken;    /* bytes, so far, without the rest */
+    uint64_t taken;    /* bytes, so far, without the carry */
 };
 
 /* A chunk under construction. */
@@ -50,9 +50,9 @@ struct stream_chunk stream_begin(const struct stream *stream, struct chunk_buffe
 enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_t bytes,
                         struct failure *failure);
 
-/* Moves the rest to the chunk, as far as it fits. Fails as stream_take does. */
-enum status stream_take_rest(struct stream *stream, struct stream_chunk *chunk,
-                             struct failure *failure);
+/* Moves the carry to the chunk, as far as it fits. Fails as stream_take does. */
+enum status stream_take_carry(struct stream *stream, struct stream_chunk *chunk,
+                              struct failure *failure);
 
 /*
  * While the stream is skipping: removes from data[0..*bytes), which was read for it, the end of a

@@ -15,7 +15,7 @@
  */
 #include "config.h"
 
-#include "base/nearest.h"
+#include "lib/nearest.h"
 #include "text/row_scanner.h"
 #include "text/text_line.h"
 

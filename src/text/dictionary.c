@@ -14,9 +14,9 @@
 
 #include "text/dictionary.h"
 
-#include "base/bytes.h"
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "lib/bytes.h"
+#include "lib/memory.h"
+#include "lib/parallel.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -6,8 +6,8 @@
 #ifndef GPUHIST_DICTIONARY_H
 #define GPUHIST_DICTIONARY_H
 
-#include "base/keyed_hash.h"
-#include "base/status.h"
+#include "lib/keyed_hash.h"
+#include "lib/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>

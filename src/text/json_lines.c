@@ -17,7 +17,7 @@
 
 #include "text/json_lines.h"
 
-#include "base/nearest.h"
+#include "lib/nearest.h"
 #include "text/json_block.h"
 #include "text/text_quotes.h"
 

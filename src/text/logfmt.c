@@ -9,7 +9,7 @@
  */
 #include "config.h"
 
-#include "base/nearest.h"
+#include "lib/nearest.h"
 #include "text/json_lines.h"
 #include "text/row_scanner.h"
 #include "text/text_line.h"

@@ -10,7 +10,7 @@
 
 #include "text/pattern.h"
 
-#include "base/bytes.h"
+#include "lib/bytes.h"
 
 #include <regex.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #ifndef GPUHIST_PATTERN_H
 #define GPUHIST_PATTERN_H
 
-#include "base/status.h"
+#include "lib/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>

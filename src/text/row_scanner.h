@@ -1,6 +1,6 @@
 /*
  * How the rows of a text and their columns are found: a const row for each way, which
- * job->row_scanner (job.h) chooses.
+ * plan->row_scanner (plan.h) chooses.
  *
  * Lines of fields (blanks, -d, CSV) are found by the loops of text_rows.c, and of text_fields.c if
  * one column is read: they count fields while they look for the ends of lines. Rows that name their
@@ -11,8 +11,8 @@
 #ifndef GPUHIST_ROW_SCANNER_H
 #define GPUHIST_ROW_SCANNER_H
 
-#include "base/status.h"
-#include "job/job.h"
+#include "lib/status.h"
+#include "value/plan.h"
 
 #define ROW_COLUMNS_MAX TEXT_COLUMNS_MAX
 

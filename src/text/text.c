@@ -3,7 +3,7 @@
 
 #include "text/text.h"
 
-#include "base/cpu_isa.h"
+#include "lib/cpu_isa.h"
 #include "text/text_internal.h"
 #include "text/text_number.h"
 

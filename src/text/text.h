@@ -40,8 +40,8 @@
 #ifndef GPUHIST_TEXT_H
 #define GPUHIST_TEXT_H
 
-#include "job/element.h"
-#include "job/text_rules.h"
+#include "value/element.h"
+#include "value/text_rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ enum text_event {
 struct text_token {
     size_t offset;
     size_t bytes;
-    size_t column;     /* of the job; 0 if there is only one */
+    size_t column;     /* of the plan; 0 if there is only one */
     const char *fault; /* of the row as a whole (row_scanner.h), a constant string; else NULL */
     bool is_missing;   /* the row has no such field, */
     bool is_empty;     /* or one that is missing all the same (text_rows.h) */

@@ -10,8 +10,8 @@
 #ifndef GPUHIST_TEXT_BLOCK_H
 #define GPUHIST_TEXT_BLOCK_H
 
-#include "base/bytes.h"
-#include "base/cpu_isa.h"
+#include "lib/bytes.h"
+#include "lib/cpu_isa.h"
 
 #include <stdbool.h>
 #include <stddef.h>

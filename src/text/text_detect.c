@@ -7,7 +7,7 @@
 
 #include "text/text.h"
 
-#include "base/printable.h"
+#include "lib/printable.h"
 
 #include <string.h>
 

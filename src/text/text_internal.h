@@ -2,7 +2,7 @@
 #ifndef GPUHIST_TEXT_INTERNAL_H
 #define GPUHIST_TEXT_INTERNAL_H
 
-#include "base/cpu_isa.h"
+#include "lib/cpu_isa.h"
 #include "text/text.h"
 
 /* The parser of tokens, one at a time, in that instruction set. */

@@ -6,8 +6,8 @@
 #ifndef GPUHIST_TEXT_LINE_H
 #define GPUHIST_TEXT_LINE_H
 
-#include "job/text_rules.h"
 #include "text/text_quotes.h"
+#include "value/text_rules.h"
 
 TEXT_INLINE bool text_line_is_blank(char byte)
 {

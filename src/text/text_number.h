@@ -6,10 +6,10 @@
 #ifndef GPUHIST_TEXT_NUMBER_H
 #define GPUHIST_TEXT_NUMBER_H
 
-#include "base/decimal.h"
-#include "job/element.h"
-#include "job/text_rules.h"
+#include "lib/decimal.h"
 #include "text/text_block.h"
+#include "value/element.h"
+#include "value/text_rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,16 +4,16 @@
 
 #include "text/text_reason.h"
 
-#include "base/kind_ip.h"
-#include "base/kind_time.h"
-#include "base/nearest.h"
-#include "job/kind_find.h"
+#include "lib/nearest.h"
 #include "text/row_scanner.h"
 #include "text/text.h"
 #include "text/text_line.h"
 #include "text/text_number.h"
 #include "text/text_rewrite.h"
 #include "text/text_scan.h"
+#include "value/kind_find.h"
+#include "value/kind_ip.h"
+#include "value/kind_time.h"
 
 #include <regex.h>
 #include <stdio.h>

@@ -3,12 +3,12 @@
 
 #include "text/text_rewrite.h"
 
-#include "base/kind_time.h"
-#include "job/kind.h"
 #include "text/row_scanner.h"
 #include "text/text.h"
 #include "text/text_line.h"
 #include "text/text_scan.h"
+#include "value/kind.h"
+#include "value/kind_time.h"
 
 #include <stdio.h>
 #include <stdlib.h>

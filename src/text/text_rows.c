@@ -40,7 +40,7 @@ struct text_rows_field {
 
 /* A column, and how its tokens are read. */
 struct text_rows_column {
-    size_t index; /* in the job */
+    size_t index; /* in the plan */
     const struct text_rows_field *field;
     const struct text_rows_field *half[2]; /* the fields that it joins, unless it has its own; or
                                               NULL */
@@ -71,25 +71,25 @@ struct text_rows_call {
     struct text_rows_column column[TEXT_COLUMNS_MAX]; /* [columns] */
 };
 
-bool text_rows_are_needed(const struct job *job)
+bool text_rows_are_needed(const struct plan *plan)
 {
-    const struct column *first = &job->columns[0];
+    const struct column *first = &plan->columns[0];
 
-    return job_has_rows(job) || first->name || row_scanners[job->row_scanner]->names_columns ||
+    return plan_has_rows(plan) || first->name || row_scanners[plan->row_scanner]->names_columns ||
            first->width.units > 1 || first->notation > TEXT_OPAQUE ||
-           first->field == TEXT_WHOLE_LINE || job->skips_missing;
+           first->field == TEXT_WHOLE_LINE || plan->skips_missing;
 }
 
-struct text_rows_scratch *text_rows_scratch_create(const struct job *job)
+struct text_rows_scratch *text_rows_scratch_create(const struct plan *plan)
 {
     struct text_rows_scratch *scratch =
-        malloc(sizeof *scratch + row_scanners[job->row_scanner]->scan_bytes);
+        malloc(sizeof *scratch + row_scanners[plan->row_scanner]->scan_bytes);
     if (!scratch)
         return NULL;
 
     memset(scratch->patterns, 0, sizeof scratch->patterns);
-    for (size_t i = 0; i < job->condition_count; i++) {
-        const struct predicate *condition = &job->conditions[i];
+    for (size_t i = 0; i < plan->condition_count; i++) {
+        const struct predicate *condition = &plan->conditions[i];
         if (condition->relation != PREDICATE_MATCHES)
             continue;
         scratch->patterns[i] = pattern_create(condition->texts->data);
@@ -155,10 +155,10 @@ static void text_rows_link(struct text_rows_call *call, size_t conditions)
 /* Prepares a call: the fields in order, each once, and the columns in the order of reading. */
 static void text_rows_prepare(struct text_rows_call *call, struct text_rows *rows)
 {
-    const struct job *job = rows->job;
-    const size_t count = job_column_count(job);
-    const size_t conditions = job_condition_column(job);
-    const struct row_scanner *scanner = row_scanners[job->row_scanner];
+    const struct plan *plan = rows->plan;
+    const size_t count = plan_column_count(plan);
+    const size_t conditions = plan_condition_column(plan);
+    const struct row_scanner *scanner = row_scanners[plan->row_scanner];
 
     call->rows = rows;
     call->scanner = scanner;
@@ -166,17 +166,17 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
     call->columns = count;
     for (size_t i = 0; i < count; i++) {
         const size_t index = (conditions + i) % count;
-        const struct column *of = &job->columns[index];
+        const struct column *of = &plan->columns[index];
         struct text_rows_column *column = &call->column[i];
         *column = (struct text_rows_column){
             .index = index,
-            .rules = job_column_rules(job, rows->rules, index),
+            .rules = plan_column_rules(plan, rows->rules, index),
             .width = of->width.units,
             .of = of,
             .is_number = of->notation < TEXT_OPAQUE,
             .is_text = element_is_text(&of->element),
-            .key_bytes = job_key_bytes(job, index),
-            .condition = index >= conditions ? &job->conditions[index - conditions] : NULL,
+            .key_bytes = plan_key_bytes(plan, index),
+            .condition = index >= conditions ? &plan->conditions[index - conditions] : NULL,
         };
         if (column->condition)
             column->pattern = rows->scratch->patterns[index - conditions];
@@ -192,12 +192,12 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
             column->limits = (struct text_number_limits){{INT64_MAX, 0}, of->element.bytes};
         text_rows_want(call, &column->rules);
         for (size_t half = of->half; half > 0 && half < of->half + 2; half++) {
-            const struct text_rules rules = job_column_rules(job, rows->rules, half);
+            const struct text_rules rules = plan_column_rules(plan, rows->rules, half);
             if (rules.field != 0) /* 0: the header has the name of both */
                 text_rows_want(call, &rules);
         }
     }
-    text_rows_link(call, job->condition_count);
+    text_rows_link(call, plan->condition_count);
     for (size_t i = 0; i < count; i++) {
         struct text_rows_column *column = &call->column[i];
         const size_t half = column->of->half;
@@ -226,7 +226,7 @@ static bool text_rows_is_missing(enum text_rows_presence presence)
 static void text_rows_add_invalid(struct text_rows *rows, size_t column, size_t begin, size_t end,
                                   enum text_rows_presence presence)
 {
-    if (text_rows_is_missing(presence) && rows->job->skips_missing) {
+    if (text_rows_is_missing(presence) && rows->plan->skips_missing) {
         rows->missing += rows->last_missing != rows->offset;
         rows->last_missing = rows->offset;
         return;
@@ -265,7 +265,7 @@ static const char *text_rows_find_text(const struct text_rows *rows,
     if (*bytes > TEXT_ROWS_ESCAPED_BYTES)
         return NULL;
     if (token->is_escaped) {
-        *bytes = row_scanners[rows->job->row_scanner]->decode(data, *bytes, rows->scratch->text);
+        *bytes = row_scanners[rows->plan->row_scanner]->decode(data, *bytes, rows->scratch->text);
         data = rows->scratch->text;
     }
     for (size_t i = 0; i < *bytes && column->has_tabs; i++)
@@ -367,8 +367,8 @@ TEXT_INLINE enum text_rows_presence text_rows_find(bool is_quoted, const struct 
     if (column->is_padded)
         text_line_trim(data, &token->begin, &token->end);
     if (__builtin_expect(!is_found, false))
-        return row_scanners[rows->job->row_scanner]->names_columns ? TEXT_ROWS_ABSENT
-                                                                   : TEXT_ROWS_TOO_SHORT;
+        return row_scanners[rows->plan->row_scanner]->names_columns ? TEXT_ROWS_ABSENT
+                                                                    : TEXT_ROWS_TOO_SHORT;
     return field->is_null || (token->begin == token->end && !column->is_text) ? TEXT_ROWS_EMPTY
                                                                               : TEXT_ROWS_PRESENT;
 }
@@ -423,7 +423,7 @@ __attribute__((noinline)) static bool text_rows_read_joined(struct text_rows *ro
     const size_t at = missing > column->of->half; /* the token that is invalid, or missing */
     text_rows_add_invalid(rows, column->index, tokens[missing > 0 ? at : 0].begin,
                           tokens[missing > 0 ? at : 0].end, presence);
-    if (text_rows_is_missing(presence) && rows->job->skips_missing)
+    if (text_rows_is_missing(presence) && rows->plan->skips_missing)
         return false;
     struct text_token *invalid = &rows->invalid[rows->invalid_count - 1];
     invalid->half = missing;
@@ -478,14 +478,14 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
                                            struct text_rows_call *call, size_t line_end)
 {
     struct text_rows *rows = call->rows;
-    const size_t values = rows->job->value_count;
+    const size_t values = rows->plan->value_count;
     const struct text_rows_column *const end = call->column + call->columns;
-    uint64_t lost = 0;
+    uint64_t nulls = 0;
 
     for (const struct text_rows_column *column = call->column; column < end;) {
         uint64_t key[2];
         if (!text_rows_read(isa, is_quoted, call, column, line_end, key)) {
-            lost |= (uint64_t)1 << column->index;
+            nulls |= (uint64_t)1 << column->index;
             if (values == 1 || column->index >= values)
                 return rows->invalid_count > 0 ? TEXT_INVALID : TEXT_END;
             column++;
@@ -508,14 +508,14 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
         }
     }
     if (values > 1)
-        rows->lost[rows->count] = lost;
-    rows->count += lost == 0 || lost != UINT64_MAX >> (64 - values);
+        rows->nulls[rows->count] = nulls;
+    rows->count += nulls == 0 || nulls != UINT64_MAX >> (64 - values);
     return rows->invalid_count == 0 ? TEXT_END : TEXT_INVALID;
 }
 
 /*
  * The column whose field begins at data[begin], of the line's content data[line..end). 0 also if it
- * is none of the job's.
+ * is none of the plan's.
  */
 __attribute__((noinline)) static size_t text_rows_column_at(const struct text_rows_call *call,
                                                             size_t line, size_t end, size_t begin)
@@ -655,7 +655,7 @@ TEXT_INLINE enum text_event text_rows_scan(enum cpu_isa isa, struct text_rows_ca
     struct row row;
 
     if (rows->offset == 0)
-        scanner->begin(scan, rows->job->wanted, rows->data, rows->bytes);
+        scanner->begin(scan, rows->plan->wanted, rows->data, rows->bytes);
     while (rows->count < rows->capacity) {
         const enum row_event found = scanner->next(scan, &row);
         if (found == ROW_END) {

@@ -1,5 +1,5 @@
 /*
- * Rows of text: several columns of each line (job.h), and lines that must have a number of fields.
+ * Rows of text: several columns of each line (plan.h), and lines that must have a number of fields.
  *
  * A line that is not blank is a row, unless it meets no alternative of the conditions. Conditions
  * are tested first, in their order, up to the first alternative that is met; what a row that meets
@@ -9,7 +9,7 @@
  * or another number of fields than its file's header is one invalid token of column 0.
  *
  * A value is missing if the row, which names its columns, lacks it or says that it is none (null);
- * or if it is empty, of another kind than text. A missing value is an invalid token, or if the job
+ * or if it is empty, of another kind than text. A missing value is an invalid token, or if the plan
  * skips these, its row is left out as if it were one, without a token. A condition of missing
  * values is tested by nothing else.
  *
@@ -18,29 +18,29 @@
 #ifndef GPUHIST_TEXT_ROWS_H
 #define GPUHIST_TEXT_ROWS_H
 
-#include "job/job.h"
 #include "text/dictionary.h"
 #include "text/text.h"
+#include "value/plan.h"
 
 /*
- * Whether a job parses rows, and not tokens as text_choose_parser (text.h) does: it has several
+ * Whether a plan parses rows, and not tokens as text_choose_parser (text.h) does: it has several
  * columns, rows that name them, a column of another kind than numbers, floored, or of the whole
  * line; or a column has a name, so that the header says how many fields a line has. Pure.
  */
-bool text_rows_are_needed(const struct job *job);
+bool text_rows_are_needed(const struct plan *plan);
 
 /*
- * Creates what one thread needs to parse texts of the job: memory, and the patterns of conditions.
- * Returns NULL if there is no memory. The caller destroys it, before the job.
+ * Creates what one thread needs to parse texts of the plan: memory, and the patterns of conditions.
+ * Returns NULL if there is no memory. The caller destroys it, before the plan.
  */
-struct text_rows_scratch *text_rows_scratch_create(const struct job *job);
+struct text_rows_scratch *text_rows_scratch_create(const struct plan *plan);
 
 /* NULL is allowed. */
 void text_rows_scratch_destroy(struct text_rows_scratch *scratch);
 
 /* A text that is parsed in calls, and where the rows of a call go. */
 struct text_rows {
-    const struct job *job;
+    const struct plan *plan;
     const struct text_rules *rules; /* of the file; they are those of column 0 */
     const char *data;               /* [bytes] */
     size_t bytes;
@@ -50,7 +50,7 @@ struct text_rows {
      * weight and of groups, keys of 8 bytes for each word; conditions have none.
      */
     void *keys[TEXT_COLUMNS_MAX];
-    uint64_t *lost; /* [capacity], a bit for each column without a value; NULL: one value column */
+    uint64_t *nulls; /* [capacity], a bit for each column without a value; NULL: one value column */
     size_t capacity;
     struct dictionary_cache *texts;    /* numbers texts; NULL: the number of each is 0 */
     enum text_row_end row_end;         /* of the file */

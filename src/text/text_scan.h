@@ -8,7 +8,7 @@
 #ifndef GPUHIST_TEXT_SCAN_H
 #define GPUHIST_TEXT_SCAN_H
 
-#include "job/text_rules.h"
+#include "value/text_rules.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 
 #include "tests/faults/fault_device.h"
 
-#include "cpu/cpu_engine.h"
+#include "engine/cpu_engine.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -50,11 +50,11 @@ enum status fault_device_prepare(unsigned device, struct failure *failure)
     return STATUS_OK;
 }
 
-enum status fault_device_open(const struct job *job, const struct engine_options *options,
-                              void *partial, void **session, unsigned *workers,
+enum status fault_device_open(const struct plan *plan, const struct engine_options *options,
+                              void *aggregate, void **session, unsigned *workers,
                               struct failure *failure)
 {
-    return cpu_engine.open(job, options, partial, session, workers, failure);
+    return cpu_engine.open(plan, options, aggregate, session, workers, failure);
 }
 
 enum status fault_device_merge(void *session, struct failure *failure)
@@ -75,13 +75,13 @@ enum status fault_device_consumer_buffer(void *consumer, struct chunk_buffer *bu
     return cpu_engine.consumer_buffer(consumer, buffer, failure);
 }
 
-enum status fault_device_consumer_absorb(void *consumer, const struct chunk *chunk,
+enum status fault_device_consumer_accumulate(void *consumer, const struct chunk *chunk,
                                          struct failure *failure)
 {
     while (fault_device_needs_both() && atomic_load(&fault_device_looks) == 0)
         fault_device_pause();
     atomic_fetch_add(&fault_device_chunks, 1);
-    return cpu_engine.consumer_absorb(consumer, chunk, failure);
+    return cpu_engine.consumer_accumulate(consumer, chunk, failure);
 }
 
 enum status fault_device_consumer_flush(void *consumer, struct failure *failure)
@@ -106,5 +106,5 @@ enum status fault_device_wait(void *consumer, const struct chunk *chunk, struct 
         fault_device_pause();
         looks = atomic_fetch_add(&fault_device_looks, 1);
     }
-    return cpu_engine.consumer_absorb(consumer, chunk, failure);
+    return cpu_engine.consumer_accumulate(consumer, chunk, failure);
 }

@@ -15,14 +15,14 @@
 
 bool fault_device_probe(unsigned device, char *description, size_t size);
 enum status fault_device_prepare(unsigned device, struct failure *failure);
-enum status fault_device_open(const struct job *job, const struct engine_options *options,
-                              void *partial, void **session, unsigned *workers,
+enum status fault_device_open(const struct plan *plan, const struct engine_options *options,
+                              void *aggregate, void **session, unsigned *workers,
                               struct failure *failure);
 enum status fault_device_merge(void *session, struct failure *failure);
 enum status fault_device_consumer_open(void *session, void **consumer, struct failure *failure);
 enum status fault_device_consumer_buffer(void *consumer, struct chunk_buffer *buffer,
                                          struct failure *failure);
-enum status fault_device_consumer_absorb(void *consumer, const struct chunk *chunk,
+enum status fault_device_consumer_accumulate(void *consumer, const struct chunk *chunk,
                                          struct failure *failure);
 enum status fault_device_consumer_flush(void *consumer, struct failure *failure);
 enum status fault_device_consumer_merge(void *consumer, struct failure *failure);
@@ -30,7 +30,7 @@ enum status fault_device_consumer_merge(void *consumer, struct failure *failure)
 /* Writes the failure that each of the functions from `prepare` on ends with. */
 enum status fault_device_fail(struct failure *failure);
 
-/* The CPU's consumer_absorb while there is such a device. */
+/* The CPU's consumer_accumulate while there is such a device. */
 enum status fault_device_wait(void *consumer, const struct chunk *chunk, struct failure *failure);
 
 #endif

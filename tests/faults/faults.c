@@ -35,7 +35,7 @@
  */
 #include "config.h"
 
-#include "cpu/cpu_engine.h"
+#include "engine/cpu_engine.h"
 #include "tests/faults/fault_device.h"
 
 #include <errno.h>
@@ -297,7 +297,7 @@ static const struct engine faults_device = {
     .merge = fault_device_merge,
     .consumer_open = fault_device_consumer_open,
     .consumer_buffer = fault_device_consumer_buffer,
-    .consumer_absorb = fault_device_consumer_absorb,
+    .consumer_accumulate = fault_device_consumer_accumulate,
     .consumer_flush = fault_device_consumer_flush,
     .consumer_merge = fault_device_consumer_merge,
 };
@@ -315,7 +315,7 @@ static void faults_make_engines(void)
     faults_engines[0].close = cpu_engine.close;
     faults_engines[0].consumer_close = cpu_engine.consumer_close;
     faults_engines[1] = cpu_engine;
-    faults_engines[1].consumer_absorb = fault_device_wait;
+    faults_engines[1].consumer_accumulate = fault_device_wait;
     __wrap_engines[0] = &faults_engines[0];
     __wrap_engines[1] = &faults_engines[1];
 }

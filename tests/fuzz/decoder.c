@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "decoder/decoder.h"
+#include "lib/decoder.h"
 #include "tests/unit/frame_bytes.h"
 #include "tests/unit/xz_parts.h"
 

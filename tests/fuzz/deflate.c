@@ -1,5 +1,5 @@
 /*
- * Fuzzing of src/decoder/deflate.h against zlib: a file is decoded in pieces from guessed places.
+ * Fuzzing of src/lib/deflate.h against zlib: a file is decoded in pieces from guessed places.
  * The first byte chooses their length, the second how much a piece may have; the rest is the file.
  */
 #include "config.h"

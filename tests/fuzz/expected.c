@@ -2,7 +2,7 @@
 
 #include "expected.h"
 
-#include "base/printable.h"
+#include "lib/printable.h"
 #include "tests/unit/text_reference.h"
 
 #include <ctype.h>

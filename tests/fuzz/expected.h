@@ -30,7 +30,7 @@ struct expected {
     bool is_undefined; /* a header has wrong quotes: no rule says which fields it has */
 };
 
-/* Computes it for a trial that is a job, over files of those names. The caller destroys it. */
+/* Computes it for a trial that is a plan, over files of those names. The caller destroys it. */
 void expected_make(struct expected *expected, const struct trial *trial, char *const names[2]);
 
 void expected_destroy(struct expected *expected);

@@ -5,8 +5,8 @@
  */
 #include "config.h"
 
-#include "app/options.h"
-#include "app/run.h"
+#include "cli/options.h"
+#include "cli/run.h"
 #include "expected.h"
 
 #include <errno.h>
@@ -28,18 +28,18 @@
 #define JOBS_BINS_MAX (1u << 20)
 
 /* Where results go, and where they are read: [1], [0]. */
-struct jobs_pipe {
+struct plans_pipe {
     int fds[2];
     char name[JOBS_NAME_MAX];
     char text[JOBS_PIPE_BYTES];
     size_t bytes;
 };
 
-static struct jobs_pipe result;
-static struct jobs_pipe purged;
+static struct plans_pipe result;
+static struct plans_pipe purged;
 
 /* The descriptors of a trial's files; names say them. */
-struct jobs_input {
+struct plans_input {
     int fds[2];
     char names[2][JOBS_NAME_MAX];
 };
@@ -63,7 +63,7 @@ static void open_pipe(int fds[2])
     require(fcntl(fds[1], F_SETPIPE_SZ, JOBS_PIPE_BYTES) >= 0, "F_SETPIPE_SZ");
 }
 
-static void prepare(struct jobs_pipe *made)
+static void prepare(struct plans_pipe *made)
 {
     open_pipe(made->fds);
     require(fcntl(made->fds[0], F_SETFL, O_NONBLOCK) == 0, "O_NONBLOCK");
@@ -71,7 +71,7 @@ static void prepare(struct jobs_pipe *made)
 }
 
 /* Reads what was written. */
-static void collect(struct jobs_pipe *from)
+static void collect(struct plans_pipe *from)
 {
     ssize_t n = 1;
 
@@ -105,7 +105,7 @@ static void write_frames(int fd, const char *data, size_t bytes, size_t frame_by
     }
 }
 
-static void open_input(struct jobs_input *input, const struct trial *trial)
+static void open_input(struct plans_input *input, const struct trial *trial)
 {
     bool is_pipe = trial->way == TRIAL_PIPE || trial->way == TRIAL_ZSTD_PIPE;
     bool is_plain = trial->way == TRIAL_FILE || trial->way == TRIAL_PIPE;
@@ -129,7 +129,7 @@ static void open_input(struct jobs_input *input, const struct trial *trial)
     }
 }
 
-static void close_input(const struct jobs_input *input)
+static void close_input(const struct plans_input *input)
 {
     close(input->fds[0]);
     close(input->fds[1]);
@@ -138,17 +138,18 @@ static void close_input(const struct jobs_input *input)
 /* --- runs ----------------------------------------------------------------------------------------
  */
 
-/* Whether the options make a job that is worth a run. */
-static bool makes_job(const struct options *options, const struct trial *trial)
+/* Whether the options make a plan that is worth a run. */
+static bool makes_plan(const struct options *options, const struct trial *trial)
 {
     enum options_input input;
     struct failure failure;
-    struct job job = {.predicates = NULL};
+    struct plan plan = {.predicates = NULL};
 
-    bool is_fine = options_check(options, &input, &failure) == STATUS_OK &&
-                   options_make(options, trial->is_text, true, NULL, &job, &failure) == STATUS_OK &&
-                   job.binning.bins <= JOBS_BINS_MAX;
-    job_destroy(&job);
+    bool is_fine =
+        options_check(options, &input, &failure) == STATUS_OK &&
+        options_make(options, trial->is_text, true, NULL, &plan, &failure) == STATUS_OK &&
+        plan.binning.bins <= JOBS_BINS_MAX;
+    plan_destroy(&plan);
     return is_fine;
 }
 
@@ -283,8 +284,8 @@ static void run(const struct options *options, const struct expected *expected, 
     free(report);
 }
 
-/* Runs the trial over its files, if it is a job. */
-static void run_trial(const struct trial *trial, struct jobs_input *input)
+/* Runs the trial over its files, if it is a plan. */
+static void run_trial(const struct trial *trial, struct plans_input *input)
 {
     static char text[JOBS_TEXT_MAX];
     char *names[2] = {input->names[0], input->names[1]};
@@ -306,7 +307,7 @@ static void run_trial(const struct trial *trial, struct jobs_input *input)
     words[count] = NULL;
     optind = 0;
     if (options_parse(&options, (int)count, words, false, NULL, &failure) == STATUS_OK &&
-        makes_job(&options, trial)) {
+        makes_plan(&options, trial)) {
         struct expected expected;
         expected_make(&expected, trial, names);
         run(&options, &expected, trial->threads > 1);
@@ -320,7 +321,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct trial trial;
-    struct jobs_input input;
+    struct plans_input input;
 
     if (!result.name[0]) {
         prepare(&result);

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "base/cpu_isa.h"
+#include "lib/cpu_isa.h"
 #include "tests/unit/json_reference.h"
 
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /*
- * Fuzzing of times (src/base/kind_time.h) and addresses (kind_ip.h): a value that is written reads
+ * Fuzzing of times (src/value/kind_time.h) and addresses (kind_ip.h): a value that is written reads
  * as itself, and inet_pton and timegm agree. The first byte chooses what is read, so that seeds can
  * be written by hand: 'i' an address, 'p' a prefix, '0' to '9' a time with so many digits, 'a' to
  * 'h' likewise as local time; of these, the field ends at the first blank.
  */
 #include "config.h"
 
-#include "base/kind_ip.h"
-#include "base/kind_time.h"
+#include "value/kind_ip.h"
+#include "value/kind_time.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

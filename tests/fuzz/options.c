@@ -1,14 +1,14 @@
 /*
  * libFuzzer: command lines. The input is their words, each ended by a NUL; the last one is what
- * files named by @FILE hold. Whatever they are, there comes a job whose bins are in order, a text
+ * files named by @FILE hold. Whatever they are, there comes a plan whose bins are in order, a text
  * of help, or one line that says what is wrong.
  */
 #include "config.h"
 
-#include "app/lists.h"
-#include "app/options_table.h"
-#include "job/binning_index.h"
-#include "partial/store.h"
+#include "aggregate/store.h"
+#include "cli/lists.h"
+#include "cli/options_table.h"
+#include "value/binning_index.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -94,56 +94,56 @@ static void check_help(const struct options *options)
     free(text);
 }
 
-static void require_bin(const struct job *job, __int128 value, uint64_t bin)
+static void require_bin(const struct plan *plan, __int128 value, uint64_t bin)
 {
-    if (value < element_min(&job->element) || value >= element_limit(&job->element))
+    if (value < element_min(&plan->element) || value >= element_limit(&plan->element))
         return;
-    require(binning_index(&job->binning, job->binning.form, (uint64_t)value) == bin,
+    require(binning_index(&plan->binning, plan->binning.form, (uint64_t)value) == bin,
             "a value in another bin");
 }
 
 /* A bin's edges, and that just the values between them are in it. */
-static void check_bin(const struct job *job, uint64_t bin)
+static void check_bin(const struct plan *plan, uint64_t bin)
 {
-    __int128 low = binning_edge(&job->binning, bin);
-    __int128 high = binning_edge(&job->binning, bin + 1);
+    __int128 low = binning_edge(&plan->binning, bin);
+    __int128 high = binning_edge(&plan->binning, bin + 1);
 
     require(low < high, "edges that do not ascend");
-    require_bin(job, low, bin);
-    require_bin(job, low + (high - low) / 2, bin);
-    require_bin(job, high - 1, bin);
+    require_bin(plan, low, bin);
+    require_bin(plan, low + (high - low) / 2, bin);
+    require_bin(plan, high - 1, bin);
     if (bin > 0)
-        require_bin(job, low - 1, bin - 1);
-    else if (job->binning.base == 0)
-        require_bin(job, low - 1, job->binning.bins);
-    if (bin + 1 < job->binning.bins)
-        require_bin(job, high, bin + 1);
-    else if (job->binning.base == 0)
-        require_bin(job, high, (uint64_t)job->binning.bins + 1);
+        require_bin(plan, low - 1, bin - 1);
+    else if (plan->binning.base == 0)
+        require_bin(plan, low - 1, plan->binning.bins);
+    if (bin + 1 < plan->binning.bins)
+        require_bin(plan, high, bin + 1);
+    else if (plan->binning.base == 0)
+        require_bin(plan, high, (uint64_t)plan->binning.bins + 1);
 }
 
-static void check_job(const struct options *options, const struct job *job)
+static void check_plan(const struct options *options, const struct plan *plan)
 {
-    uint64_t bins = job->binning.bins;
+    uint64_t bins = plan->binning.bins;
 
-    if (job->operation == OPERATION_COUNT)
-        require(job->predicate_count == options->predicate_count && job->predicates,
+    if (plan->operation == OPERATION_COUNT)
+        require(plan->predicate_count == options->predicate_count && plan->predicates,
                 "other predicates");
-    if (job->operation == OPERATION_REDUCE)
-        require(job->reductions.count > 0, "no reduction");
-    if (job->is_automatic)
-        require(bins == 0 && job->operation == OPERATION_HISTOGRAM,
+    if (plan->operation == OPERATION_REDUCE)
+        require(plan->reductions.count > 0, "no reduction");
+    if (plan->is_automatic)
+        require(bins == 0 && plan->operation == OPERATION_HISTOGRAM,
                 "automatic bins have no number");
-    if (job->operation == OPERATION_UNIQ)
-        require(bins == 0 && job->bin_width > 0 && job->buffer_bytes == options->buffer_bytes,
+    if (plan->operation == OPERATION_UNIQ)
+        require(bins == 0 && plan->bin_width > 0 && plan->buffer_bytes == options->buffer_bytes,
                 "other bins, or more memory");
-    if (job->operation != OPERATION_HISTOGRAM || job->is_automatic)
+    if (plan->operation != OPERATION_HISTOGRAM || plan->is_automatic)
         return;
     require(bins > 0 && bins <= BINNING_BINS_MAX, "no bins, or too many");
     const uint64_t some[] = {0, 1, bins / 3, bins / 2, bins - bins / 5, bins - 2, bins - 1};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         if (some[i] < bins)
-            check_bin(job, some[i]);
+            check_bin(plan, some[i]);
     }
 }
 
@@ -158,16 +158,16 @@ static void check_run(struct options *options)
         check_failure(checked, &failure);
     replace_files(options);
     for (int is_text = 0; is_text < 2; is_text++) {
-        struct job job;
-        enum status status = options_make(options, is_text, true, NULL, &job, &failure);
+        struct plan plan;
+        enum status status = options_make(options, is_text, true, NULL, &plan, &failure);
         if (status == STATUS_OK)
-            check_job(options, &job);
+            check_plan(options, &plan);
         else
             check_failure(status, &failure);
-        bool is_possible = input != (is_text ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_TEXT);
-        require(checked != STATUS_OK || !is_possible || is_list || status == STATUS_OK,
-                "options that are fine make no job");
-        job_destroy(&job);
+        bool is_valid = input != (is_text ? OPTIONS_INPUT_BINARY : OPTIONS_INPUT_TEXT);
+        require(checked != STATUS_OK || !is_valid || is_list || status == STATUS_OK,
+                "options that are fine make no plan");
+        plan_destroy(&plan);
     }
 }
 
@@ -185,8 +185,8 @@ static void check_words(char **words, size_t count)
         check_run(&options);
     } else if (options.command->action == OPTIONS_MERGE && !options.help && !options.version) {
         for (unsigned id = 0; id < OPERATION_IDS; id++) {
-            const struct job job = {.operation = (enum operation_id)id};
-            status = options_check_merged(&options, &job, &failure);
+            const struct plan plan = {.operation = (enum operation_id)id};
+            status = options_check_merged(&options, &plan, &failure);
             if (status != STATUS_OK)
                 check_failure(status, &failure);
         }

@@ -6,13 +6,13 @@
  */
 #include "config.h"
 
-#include "app/options.h"
-#include "count/groups.h"
-#include "count/scalar.h"
-#include "job/context.h"
-#include "output/writer.h"
-#include "partial/state.h"
-#include "partial/store.h"
+#include "aggregate/groups.h"
+#include "aggregate/scalar.h"
+#include "aggregate/state.h"
+#include "aggregate/store.h"
+#include "cli/options.h"
+#include "lib/writer.h"
+#include "value/context.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,16 +75,16 @@ static void set_input(const uint8_t *data, size_t bytes)
 struct sum {
     struct options options;
     struct context context;
-    struct job job; /* of the first state */
-    void *partial;
+    struct plan plan; /* of the first state */
+    void *aggregate;
     uint64_t elements;
 };
 
 static void destroy(struct sum *sum)
 {
-    if (sum->partial)
-        store_of(&sum->job)->destroy(sum->partial);
-    job_destroy(&sum->job);
+    if (sum->aggregate)
+        store_of(&sum->plan)->destroy(sum->aggregate);
+    plan_destroy(&sum->plan);
     options_destroy(&sum->options);
 }
 
@@ -99,51 +99,52 @@ static bool merge(const char *name, struct sum *sum)
     bool is_fine = state_reader_open(&reader, name, &failure) == STATUS_OK;
 
     require(is_fine, "cannot open");
-    *sum = (struct sum){.partial = NULL};
+    *sum = (struct sum){.aggregate = NULL};
     while (is_fine && (is_fine = state_read_options(reader, &line, &failure) == STATUS_OK) &&
            line) {
-        if (sum->partial) {
-            is_fine = options_compare_lines(sum->job.line, line, difference);
+        if (sum->aggregate) {
+            is_fine = options_compare_lines(sum->plan.line, line, difference);
             free(line);
         } else {
-            is_fine = options_read_line(&sum->options, line, &none, &sum->context, &sum->job,
+            is_fine = options_read_line(&sum->options, line, &none, &sum->context, &sum->plan,
                                         &failure) == STATUS_OK &&
-                      sum->job.binning.bins <= BINS_MAX;
+                      sum->plan.binning.bins <= BINS_MAX;
             sum->context.table_bytes = BUFFER_BYTES;
-            is_fine = is_fine && (sum->partial = store_of(&sum->job)->create(&sum->job, &failure));
+            is_fine =
+                is_fine && (sum->aggregate = store_of(&sum->plan)->create(&sum->plan, &failure));
         }
         line = NULL;
-        is_fine = is_fine && state_load(reader, &sum->job, sum->partial, &sum->elements,
+        is_fine = is_fine && state_load(reader, &sum->plan, sum->aggregate, &sum->elements,
                                         &failure) == STATUS_OK;
     }
     free(line);
     state_reader_close(reader);
-    return is_fine && sum->partial;
+    return is_fine && sum->aggregate;
 }
 
-static void save(const struct job *job, const void *partial)
+static void save(const struct plan *plan, const void *aggregate)
 {
     struct failure failure;
     struct writer *writer;
 
     require(writer_open(&writer, saved_name, &failure) == STATUS_OK, "writer_open");
-    require(state_save(writer, job->line, job, partial, &failure) == STATUS_OK, "state_save");
+    require(state_save(writer, plan->line, plan, aggregate, &failure) == STATUS_OK, "state_save");
     require(writer_close(writer, &failure) == STATUS_OK, "writer_close");
 }
 
-/* Writes the reductions of a finalized partial to nowhere. */
-static void write_reductions(const struct job *job, const void *partial)
+/* Writes the reductions of a finalized aggregate to nowhere. */
+static void write_reductions(const struct plan *plan, const void *aggregate)
 {
-    const struct scalar *shared = partial; /* if there are no groups */
+    const struct scalar *shared = aggregate; /* if there are no groups */
     char text[REDUCE_SIZE];
 
-    for (unsigned i = 0; i < job->reductions.count; i++) {
-        const enum reduction_id id = job->reductions.list[i].id;
-        if (job->group_count == 0 && job->operation == OPERATION_REDUCE &&
+    for (unsigned i = 0; i < plan->reductions.count; i++) {
+        const enum reduction_id id = plan->reductions.list[i].id;
+        if (plan->group_count == 0 && plan->operation == OPERATION_REDUCE &&
             reduce_has(shared->row[0], id))
             reduce_write(text, shared->accumulators, shared->row, shared->found, i);
-        const struct groups *groups = partial;
-        const bool has_groups = job->group_count > 0 && !groups_are_counted(job);
+        const struct groups *groups = aggregate;
+        const bool has_groups = plan->group_count > 0 && !groups_have_value_keys(plan);
         for (size_t k = 0; has_groups && k < table_distinct(groups->table); k++) {
             const uint64_t *row = groups_row(groups, k, groups->buffer);
             if (reduce_has(row[groups->layout->count], id))
@@ -157,11 +158,11 @@ static void check(struct sum *sum)
     struct failure failure;
     struct sum again;
 
-    require(store_of(&sum->job)->finalize(sum->partial, &sum->job, sum->elements, &failure) ==
+    require(store_of(&sum->plan)->finalize(sum->aggregate, &sum->plan, sum->elements, &failure) ==
                 STATUS_OK,
             "a state that makes no result was taken");
-    write_reductions(&sum->job, sum->partial);
-    save(&sum->job, sum->partial);
+    write_reductions(&sum->plan, sum->aggregate);
+    save(&sum->plan, sum->aggregate);
     require(merge(saved_name, &again), "what was saved cannot be read");
     require(again.elements == sum->elements, "other elements were saved");
     destroy(&again);

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "base/cpu_isa.h"
+#include "lib/cpu_isa.h"
 #include "tests/unit/text_reference.h"
 
 #define FUZZ_HEAD 4

@@ -2,7 +2,7 @@
 
 #include "trial.h"
 
-#include "base/decimal.h"
+#include "lib/decimal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /*
- * A trial of the fuzz target jobs: what to compute, over what, and how, as the bytes of the fuzzer
- * say it. Whatever they are, a trial comes out; numbers are such that most make a job.
+ * A trial of the fuzz target plans: what to compute, over what, and how, as the bytes of the fuzzer
+ * say it. Whatever they are, a trial comes out; numbers are such that most make a plan.
  *
  * Not thread-safe.
  */
 #ifndef GPUHIST_FUZZ_TRIAL_H
 #define GPUHIST_FUZZ_TRIAL_H
 
-#include "job/job.h"
+#include "value/plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,12 +4,12 @@
  */
 #include "config.h"
 
-#include "base/cpu_isa.h"
-#include "base/decimal.h"
-#include "cpu/cpu_index.h"
-#include "job/binning.h"
-#include "job/binning_index.h"
+#include "engine/cpu_index.h"
+#include "lib/cpu_isa.h"
+#include "lib/decimal.h"
 #include "tap.h"
+#include "value/binning.h"
+#include "value/binning_index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +111,7 @@ static __int128 range_limit(const struct element *element)
     return POWER2(element->type == ELEMENT_U64 ? 64 : 63);
 }
 
-static bool is_possible(const struct shape *shape, const struct element *element)
+static bool is_valid(const struct shape *shape, const struct element *element)
 {
     return shape->low >= range_min(element) && shape->high <= range_limit(element);
 }
@@ -145,7 +145,7 @@ static bool make_shape(const struct element *element, size_t i, uint64_t *state,
                        struct shape *shape)
 {
     *shape = i < ARRAY_LENGTH(fixed_shapes) ? fixed_shapes[i] : random_shape(element, state);
-    return is_possible(shape, element);
+    return is_valid(shape, element);
 }
 
 #define SHAPES (ARRAY_LENGTH(fixed_shapes) + RANDOM_SHAPES)

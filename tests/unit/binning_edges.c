@@ -4,12 +4,12 @@
  */
 #include "config.h"
 
-#include "base/cpu_isa.h"
-#include "base/decimal.h"
-#include "cpu/cpu_index.h"
 #include "edges_reference.h"
-#include "job/binning_index.h"
+#include "engine/cpu_index.h"
+#include "lib/cpu_isa.h"
+#include "lib/decimal.h"
 #include "tap.h"
+#include "value/binning_index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -192,8 +192,8 @@ static void test_widths(void)
         bool right = true;
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             struct failure failure;
-            bool is_possible = rows[i].low >= 0 || subject.element.type != ELEMENT_U64;
-            if (!is_possible)
+            bool is_valid = rows[i].low >= 0 || subject.element.type != ELEMENT_U64;
+            if (!is_valid)
                 continue;
             set_widths(rows[i].low, rows[i].high, rows[i].width);
             right = right &&

@@ -1,7 +1,7 @@
 /* Checkpoints: while there is one, nobody is at work, and all that was done before is seen. */
 #include "config.h"
 
-#include "exec/checkpoint.h"
+#include "engine/checkpoint.h"
 
 #include "tap.h"
 

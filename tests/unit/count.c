@@ -1,8 +1,8 @@
-/* The partial of operation count: merging, counts that no run of a test can reach, the checks. */
+/* The aggregate of operation count: merging, counts that no run of a test can reach, the checks. */
 #include "config.h"
 
-#include "count/scalar.h"
-#include "ops/stores.h"
+#include "aggregate/scalar.h"
+#include "engine/stores.h"
 #include "tap.h"
 
 #include <pthread.h>
@@ -21,7 +21,7 @@ static void bail_out(const char *message)
 
 /* The predicates of the tests, on i32. */
 static struct predicate predicates[PREDICATES];
-static struct job job = {
+static struct plan plan = {
     .operation = OPERATION_COUNT,
     .predicates = predicates,
     .predicate_count = PREDICATES,
@@ -30,20 +30,20 @@ static struct job job = {
 static void make_predicate(int index, enum predicate_relation relation, const char *text)
 {
     struct failure failure;
-    if (predicate_init(&predicates[index], relation, text, &job.element, &failure) != STATUS_OK)
+    if (predicate_init(&predicates[index], relation, text, &plan.element, &failure) != STATUS_OK)
         bail_out(failure.message);
 }
 
-static void make_job(void)
+static void make_plan(void)
 {
     struct failure failure;
 
-    element_parse("i32", &job.element);
+    element_parse("i32", &plan.element);
     make_predicate(LESS, PREDICATE_LT, "10");
     make_predicate(NOT_LESS, PREDICATE_GE, "10");
     make_predicate(EVERY, PREDICATE_ALL, NULL);
     make_predicate(NONE, PREDICATE_EQ, "5G");
-    if (predicate_init_any_of(&predicates[ODD_ONES], "1,3,5,7", &job.element,
+    if (predicate_init_any_of(&predicates[ODD_ONES], "1,3,5,7", &plan.element,
                               (const uint64_t[]){1, 3, 5, 7}, 4, &failure) != STATUS_OK)
         bail_out(failure.message);
 }
@@ -51,7 +51,7 @@ static void make_job(void)
 static struct scalar *new_count(void)
 {
     struct failure failure;
-    struct scalar *count = scalar_create(&job, &failure);
+    struct scalar *count = scalar_create(&plan, &failure);
     if (!count)
         bail_out(failure.message);
     return count;
@@ -67,10 +67,10 @@ static void count_hundred(struct scalar *count, int times)
     for (int i = 0; i < 100; i++)
         values[i] = i;
     struct chunk chunk = {.data = values, .bytes = sizeof values};
-    if (store_open_local(&store_scalar, &job, count, &state, &failure) != STATUS_OK)
+    if (store_open_local(&store_scalar, &plan, count, &state, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (int i = 0; i < times; i++)
-        store_scalar.local_absorb(state, &chunk, &failure);
+        store_scalar.local_accumulate(state, &chunk, &failure);
     store_scalar.local_merge(state, &failure);
     store_close_local(&store_scalar, state);
 }
@@ -80,7 +80,7 @@ static bool equals(const struct scalar *count, const uint64_t wanted[PREDICATES]
     bool right = true;
 
     for (int i = 0; i < PREDICATES; i++) {
-        uint64_t result = predicate_count(&job.predicates[i], count->row[0], count->row[1 + i]);
+        uint64_t result = predicate_count(&plan.predicates[i], count->row[0], count->row[1 + i]);
         if (result != wanted[i])
             right = tap_note("predicate %d: %llu, not %llu", i, (unsigned long long)result,
                              (unsigned long long)wanted[i]);
@@ -111,7 +111,7 @@ static void test_large(void)
     uint64_t elements = 3 * LARGE + 500;
     const uint64_t wanted[PREDICATES] = {LARGE + 53, elements - LARGE - 53, elements, 0,
                                          (uint64_t)UINT32_MAX + 20};
-    tap_ok(scalar_finalize(count, &job, elements, &failure) == STATUS_OK && equals(count, wanted),
+    tap_ok(scalar_finalize(count, &plan, elements, &failure) == STATUS_OK && equals(count, wanted),
            "counts beyond 2^32 and 2^40 are kept and added to");
     scalar_destroy(count);
 }
@@ -125,7 +125,8 @@ static void test_largest(void)
 
     scalar_merge(count, preloaded);
     count_hundred(count, 1);
-    tap_ok(scalar_finalize(count, &job, UINT64_MAX, &failure) == STATUS_OK && equals(count, wanted),
+    tap_ok(scalar_finalize(count, &plan, UINT64_MAX, &failure) == STATUS_OK &&
+               equals(count, wanted),
            "counts up to 2^64 - 1");
     scalar_destroy(count);
 }
@@ -151,9 +152,9 @@ static void test_threads(void)
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    tap_ok(scalar_finalize(count, &job, 100 * ROUNDS, &failure) == STATUS_OK &&
+    tap_ok(scalar_finalize(count, &plan, 100 * ROUNDS, &failure) == STATUS_OK &&
                equals(count, wanted),
-           "threads merge into one partial");
+           "threads merge into one aggregate");
     scalar_destroy(count);
 }
 
@@ -164,7 +165,7 @@ static bool refuses(uint64_t elements, uint64_t hits, uint64_t read, const char 
     struct failure failure = {.status = STATUS_OK};
 
     scalar_add_counts(count, 0, preloaded, 2);
-    bool right = scalar_finalize(count, &job, read, &failure) == STATUS_DATA &&
+    bool right = scalar_finalize(count, &plan, read, &failure) == STATUS_DATA &&
                  failure.status == STATUS_DATA && strstr(failure.message, message);
     scalar_destroy(count);
     return right;
@@ -182,17 +183,17 @@ static void test_totals(void)
 
 static void test_null(void)
 {
-    struct job none = {.predicates = NULL};
+    struct plan none = {.predicates = NULL};
 
     scalar_destroy(NULL);
     store_close_local(&store_scalar, NULL);
-    job_destroy(&none);
+    plan_destroy(&none);
     tap_ok(true, "nothing can be freed");
 }
 
 int main(void)
 {
-    make_job();
+    make_plan();
     test_forms();
     test_large();
     test_largest();

@@ -1,7 +1,7 @@
 /* The counters of the CPU and the shared histogram, against a plain count. */
 #include "config.h"
 
-#include "cpu/cpu_counter.h"
+#include "engine/cpu_counter.h"
 #include "tap.h"
 
 #include <pthread.h>
@@ -67,7 +67,7 @@ static void *must(void *memory)
 
 /* A histogram for `bins` bins, and beside it the plain count that it is to equal. */
 struct table {
-    struct job job;
+    struct plan plan;
     struct histogram *histogram;
     uint64_t *wanted; /* [histogram->entries] */
     uint64_t total;   /* of wanted */
@@ -78,10 +78,10 @@ static void table_open_range(struct table *table, uint32_t values, uint32_t bins
 {
     struct failure failure;
 
-    *table = (struct table){.job = {.outside = OUTSIDE_REPORT}};
-    if (!element_parse("i32", &table->job.element) ||
-        binning_init(&table->job.binning, &table->job.element, 0, values, bins, &failure) ||
-        !(table->histogram = histogram_create(&table->job, &failure))) {
+    *table = (struct table){.plan = {.outside = OUTSIDE_REPORT}};
+    if (!element_parse("i32", &table->plan.element) ||
+        binning_init(&table->plan.binning, &table->plan.element, 0, values, bins, &failure) ||
+        !(table->histogram = histogram_create(&table->plan, &failure))) {
         printf("Bail out! no histogram of %u bins\n", bins);
         exit(1);
     }
@@ -177,7 +177,7 @@ static bool check_distribution(const struct cpu_counter *counter, uint32_t bins,
     for (size_t i = 0; i < VALUES; i++)
         indexes[i] = distributed(distribution, i, table.histogram->entries, &state);
     bool right = check_counter(counter, &table, indexes, VALUES);
-    if (right && histogram_finalize(table.histogram, &table.job, VALUES, &failure) != STATUS_OK)
+    if (right && histogram_finalize(table.histogram, &table.plan, VALUES, &failure) != STATUS_OK)
         right = tap_note("%s", failure.message);
     right = right && table_matches(&table);
     table_close(&table);
@@ -473,7 +473,7 @@ static bool check_policy(uint32_t bins, enum outside_policy policy)
     struct failure failure;
 
     fill(&table, bins);
-    table.job.outside = policy;
+    table.plan.outside = policy;
     if (policy == OUTSIDE_CLAMP) {
         table.wanted[0] += 5;
         table.wanted[bins - 1] += 7;
@@ -481,7 +481,7 @@ static bool check_policy(uint32_t bins, enum outside_policy policy)
     if (policy == OUTSIDE_CLAMP || policy == OUTSIDE_IGNORE)
         table.wanted[bins] = table.wanted[bins + 1] = 0;
     bool right =
-        histogram_finalize(table.histogram, &table.job, table.total, &failure) == STATUS_OK &&
+        histogram_finalize(table.histogram, &table.plan, table.total, &failure) == STATUS_OK &&
         table_matches(&table) && histogram_count(table.histogram, bins) == table.wanted[bins] &&
         histogram_count(table.histogram, bins + 1) == table.wanted[bins + 1];
     table_close(&table);
@@ -510,10 +510,10 @@ static bool refuses_total(struct table *table, uint64_t elements)
     snprintf(counted, sizeof counted, "%llu counted", (unsigned long long)table->total);
     for (int policy = OUTSIDE_REPORT; policy <= OUTSIDE_IGNORE; policy++) {
         struct failure failure = {.status = STATUS_OK};
-        table->job.outside = (enum outside_policy)policy;
+        table->plan.outside = (enum outside_policy)policy;
         right =
             right &&
-            histogram_finalize(table->histogram, &table->job, elements, &failure) == STATUS_DATA &&
+            histogram_finalize(table->histogram, &table->plan, elements, &failure) == STATUS_DATA &&
             failure.status == STATUS_DATA && strstr(failure.message, read) &&
             strstr(failure.message, counted);
     }
@@ -557,7 +557,7 @@ static void test_large(void)
         counters[i]->close(state);
         table_want(&table, indexes, ARRAY_LENGTH(indexes));
     }
-    tap_ok(histogram_finalize(table.histogram, &table.job, table.total, &failure) == STATUS_OK &&
+    tap_ok(histogram_finalize(table.histogram, &table.plan, table.total, &failure) == STATUS_OK &&
                table_matches(&table),
            "counts beyond 2^32, and up to 2^63, are kept and added to");
     table_close(&table);

@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "base/cpu_isa.h"
-#include "count/histogram.h"
+#include "aggregate/histogram.h"
 #include "edges_reference.h"
-#include "ops/stores.h"
+#include "engine/stores.h"
+#include "lib/cpu_isa.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 /* The edges that bins are to have, and what is to be counted: bins, below, above. */
 struct subject {
-    struct job job;
+    struct plan plan;
     __int128 edges[EDGES_MAX];
     size_t count; /* of edges */
     uint64_t wanted[EDGES_MAX + 1];
@@ -40,7 +40,7 @@ static void bail_out(const char *what)
 
 static void set_type(const char *name)
 {
-    if (!element_parse(name, &subject.job.element))
+    if (!element_parse(name, &subject.plan.element))
         bail_out("no such type");
 }
 
@@ -52,7 +52,7 @@ static size_t defined_entry(__int128 value)
 /* Puts the value at the end, if the type has it. */
 static void put(__int128 value)
 {
-    const struct element *element = &subject.job.element;
+    const struct element *element = &subject.plan.element;
     uint64_t word = (uint64_t)value;
     unsigned char *place = subject.bytes + subject.values * element->bytes;
 
@@ -84,7 +84,7 @@ static void put_far(void)
 /* Values around edges, at the limits, and of any magnitude. */
 static void make_values(void)
 {
-    const struct element *element = &subject.job.element;
+    const struct element *element = &subject.plan.element;
     __int128 min = element_min(element);
     __int128 limit = element_limit(element);
 
@@ -113,16 +113,16 @@ static void count(struct histogram *histogram)
 {
     struct failure failure;
     void *local = NULL;
-    const size_t bytes = subject.job.element.bytes;
+    const size_t bytes = subject.plan.element.bytes;
 
-    if (store_open_local(&store_array, &subject.job, histogram, &local, &failure) != STATUS_OK)
+    if (store_open_local(&store_array, &subject.plan, histogram, &local, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (int i = 0; i < 3; i++) {
         struct chunk chunk = {
             .data = i == 1 ? zeros : subject.bytes,
             .bytes = (i == 1 ? ZEROS : subject.values) * bytes,
         };
-        if (store_array.local_absorb(local, &chunk, &failure) != STATUS_OK ||
+        if (store_array.local_accumulate(local, &chunk, &failure) != STATUS_OK ||
             store_array.local_merge(local, &failure) != STATUS_OK)
             bail_out(failure.message);
     }
@@ -137,7 +137,7 @@ static bool check_isa(const char *name, const char *isa)
 
     setenv("GPUHIST_ISA", isa, 1);
     cpu_isa_forget();
-    if (!(histogram = histogram_create(&subject.job, &failure)))
+    if (!(histogram = histogram_create(&subject.plan, &failure)))
         bail_out(failure.message);
     count(histogram);
     for (size_t i = 0; i < histogram->entries && right; i++) {
@@ -145,7 +145,7 @@ static bool check_isa(const char *name, const char *isa)
         uint64_t wanted = 2 * subject.wanted[i] + (i == defined_entry(0) ? ZEROS : 0);
         if (found != wanted)
             right = tap_note("%s of %s, %s: entry %zu of %zu: %llu, not %llu", name,
-                             subject.job.element.name, isa, i, histogram->entries,
+                             subject.plan.element.name, isa, i, histogram->entries,
                              (unsigned long long)found, (unsigned long long)wanted);
     }
     histogram_destroy(histogram);
@@ -159,12 +159,12 @@ static bool check(const char *name)
 {
     bool right = true;
 
-    if (subject.job.binning.bins != subject.count - 1)
+    if (subject.plan.binning.bins != subject.count - 1)
         bail_out("a binning of other bins");
     make_values();
     for (int isa = 0; isa < CPU_ISA_COUNT; isa++)
         right = right && check_isa(name, cpu_isa_names[isa]);
-    free(subject.job.binning.table);
+    free(subject.plan.binning.table);
     return right;
 }
 
@@ -173,8 +173,8 @@ static void make_binning(void)
 {
     struct failure failure;
 
-    if (binning_init_edges(&subject.job.binning, &subject.job.element, subject.edges, subject.count,
-                           &failure) != STATUS_OK)
+    if (binning_init_edges(&subject.plan.binning, &subject.plan.element, subject.edges,
+                           subject.count, &failure) != STATUS_OK)
         bail_out(failure.message);
 }
 
@@ -192,7 +192,7 @@ static bool check_width(__int128 low, __int128 high, uint64_t width)
     for (__int128 edge = low; edge < high; edge += width)
         subject.edges[subject.count++] = edge;
     subject.edges[subject.count++] = high;
-    if (binning_init_width(&subject.job.binning, &subject.job.element, low, high, width,
+    if (binning_init_width(&subject.plan.binning, &subject.plan.element, low, high, width,
                            &failure) != STATUS_OK)
         bail_out(failure.message);
     return check("width");
@@ -202,9 +202,9 @@ static bool check_width(__int128 low, __int128 high, uint64_t width)
 static bool check_equal(__int128 low, __int128 high, uint32_t bins)
 {
     struct failure failure;
-    struct binning *binning = &subject.job.binning;
+    struct binning *binning = &subject.plan.binning;
 
-    if (binning_init(binning, &subject.job.element, low, high, bins, &failure) != STATUS_OK)
+    if (binning_init(binning, &subject.plan.element, low, high, bins, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (subject.count = 0; subject.count <= bins; subject.count++)
         subject.edges[subject.count] =
@@ -217,7 +217,7 @@ static bool check_powers(uint32_t base)
 {
     __int128 powers[66];
     size_t length = 0;
-    __int128 min = element_min(&subject.job.element);
+    __int128 min = element_min(&subject.plan.element);
 
     for (__int128 power = 1; power < POWER2(64) * base; power *= base)
         powers[length++] = power;
@@ -229,10 +229,10 @@ static bool check_powers(uint32_t base)
     if (min == 0)
         subject.edges[subject.count++] = 0;
     for (size_t i = 0; i < length; i++) {
-        if (i == 0 || powers[i - 1] < element_limit(&subject.job.element))
+        if (i == 0 || powers[i - 1] < element_limit(&subject.plan.element))
             subject.edges[subject.count++] = powers[i];
     }
-    binning_init_powers(&subject.job.binning, &subject.job.element, base);
+    binning_init_powers(&subject.plan.binning, &subject.plan.element, base);
     return check(base == 2 ? "log2" : "log10");
 }
 
@@ -306,7 +306,7 @@ static bool check_ends(const char *name, __int128 low, __int128 high)
 {
     __int128 width = (high - low) / 50;
 
-    if (subject.job.element.bytes == 1)
+    if (subject.plan.element.bytes == 1)
         return true;
     set_steps(low, width, 50);
     subject.edges[subject.count++] = high;
@@ -346,20 +346,20 @@ static bool check_reciprocals(void)
  */
 static __int128 range_low(void)
 {
-    const struct element *element = &subject.job.element;
+    const struct element *element = &subject.plan.element;
     return element_min(element) - (element->bytes == 8 ? 0 : 1000);
 }
 
 static __int128 range_high(void)
 {
-    const struct element *element = &subject.job.element;
+    const struct element *element = &subject.plan.element;
     return element_limit(element) + (element->bytes == 8 ? 0 : 1000);
 }
 
 /* Bins that are computed from a width, a number of bins or a base. */
 static void test_computed(const char *name)
 {
-    const struct element *element = &subject.job.element;
+    const struct element *element = &subject.plan.element;
     const __int128 min = element_min(element);
     const __int128 limit = element_limit(element);
     const __int128 low = range_low();
@@ -380,7 +380,7 @@ static void test_computed(const char *name)
 /* Edges of every distribution: regular, random, close together, far apart. */
 static void test_edges(const char *name)
 {
-    const struct element *element = &subject.job.element;
+    const struct element *element = &subject.plan.element;
     const __int128 min = element_min(element);
     const __int128 limit = element_limit(element);
     const __int128 low = range_low();
@@ -415,7 +415,7 @@ static void test_edges(const char *name)
 /* Few edges, at the limits of the type and of the range around it. */
 static void test_limits(const char *name)
 {
-    const struct element *element = &subject.job.element;
+    const struct element *element = &subject.plan.element;
     const __int128 min = element_min(element);
     const __int128 limit = element_limit(element);
 
@@ -459,21 +459,21 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
     struct failure failure = {.position = 0};
     struct histogram *histogram;
     void *local = NULL;
-    const size_t bytes = subject.job.element.bytes;
+    const size_t bytes = subject.plan.element.bytes;
     struct chunk chunk = {.data = zeros, .bytes = ZEROS * bytes};
 
     setenv("GPUHIST_ISA", isa, 1);
     cpu_isa_forget();
-    if (!(histogram = histogram_create(&subject.job, &failure)) ||
-        store_open_local(&store_array, &subject.job, histogram, &local, &failure) != STATUS_OK)
+    if (!(histogram = histogram_create(&subject.plan, &failure)) ||
+        store_open_local(&store_array, &subject.plan, histogram, &local, &failure) != STATUS_OK)
         bail_out(failure.message);
     bool right = true;
     for (int i = 0; i < chunks; i++)
-        right = right && store_array.local_absorb(local, &chunk, &failure) == STATUS_OK;
+        right = right && store_array.local_accumulate(local, &chunk, &failure) == STATUS_OK;
     subject.values = 0;
     put(outside);
     memcpy(zeros + place * bytes, subject.bytes, bytes);
-    right = right && store_array.local_absorb(local, &chunk, &failure) == STATUS_DATA &&
+    right = right && store_array.local_accumulate(local, &chunk, &failure) == STATUS_DATA &&
             failure.position == place * bytes;
     memset(zeros, 0, sizeof zeros);
     store_close_local(&store_array, local);
@@ -487,11 +487,11 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
  */
 static void test_abort(const char *name)
 {
-    const struct element *element = &subject.job.element;
+    const struct element *element = &subject.plan.element;
     bool right = true;
 
     set_type(name);
-    subject.job.outside = OUTSIDE_ABORT;
+    subject.plan.outside = OUTSIDE_ABORT;
     for (int shape = 0; shape < 3; shape++) {
         __int128 low = element_min(element) / 2;
         __int128 high = (element_limit(element) - 1) / 2;
@@ -509,9 +509,9 @@ static void test_abort(const char *name)
                     check_abort(cpu_isa_names[isa], above, 0, 0) &&
                     (low == 0 || check_abort(cpu_isa_names[isa], element_min(element), 1, 5));
         }
-        free(subject.job.binning.table);
+        free(subject.plan.binning.table);
     }
-    subject.job.outside = OUTSIDE_REPORT;
+    subject.plan.outside = OUTSIDE_REPORT;
     tap_ok(right, "%s: the first value outside is told", name);
 }
 
@@ -524,7 +524,7 @@ static void test_dense(const char *name)
     set_dense();
     right = right & check_edges("dense");
     for (size_t bins = 4093; bins < 4098; bins++) {
-        set_steps(subject.job.element.is_signed ? -POWER2(31) : 0, POWER2(32) / (__int128)bins,
+        set_steps(subject.plan.element.is_signed ? -POWER2(31) : 0, POWER2(32) / (__int128)bins,
                   bins + 1);
         right = right & check_edges("as many as keys have room for");
     }
@@ -544,10 +544,10 @@ static void test_counts(const char *name)
     bool right = true;
 
     set_type(name);
-    const bool is_short = subject.job.element.bytes == 2;
+    const bool is_short = subject.plan.element.bytes == 2;
     for (int log2 = 3; log2 <= 10; log2++) {
         for (size_t count = (1u << log2) - 2; count <= (1u << log2) + 1; count++) {
-            __int128 low = subject.job.element.is_signed ? -1000000 : 17;
+            __int128 low = subject.plan.element.is_signed ? -1000000 : 17;
             set_steps(is_short ? low / 32 : low, is_short ? 62000 >> log2 : 77777 << log2, count);
             subject.edges[count / 2]++; /* bins of one width are computed but of 2 bytes */
             right = right & check_edges("about a power of 2");
@@ -563,7 +563,7 @@ static void test_rounded(const char *name)
 
     set_type(name);
     const __int128 far = POWER2(50);
-    const __int128 low = subject.job.element.is_signed ? -far : far;
+    const __int128 low = subject.plan.element.is_signed ? -far : far;
     set_steps(low + 3, POWER2(45) + 12345, 60);
     right = right & check_edges("from far, 1 in 30 of them a float");
     set_steps(1700000000000000000 - 1, 1000000007, 25);
@@ -622,8 +622,8 @@ static bool check_order(const char *order, const char *isa)
 
     setenv("GPUHIST_ISA", isa, 1);
     cpu_isa_forget();
-    if (!(histogram = histogram_create(&subject.job, &failure)) ||
-        store_open_local(&store_array, &subject.job, histogram, &local, &failure) != STATUS_OK)
+    if (!(histogram = histogram_create(&subject.plan, &failure)) ||
+        store_open_local(&store_array, &subject.plan, histogram, &local, &failure) != STATUS_OK)
         bail_out(failure.message);
     for (const char *letter = order; *letter; letter++) {
         struct chunk chunk = {.data = zeros, .bytes = sizeof zeros};
@@ -632,7 +632,7 @@ static bool check_order(const char *order, const char *isa)
         if (*letter == 'a')
             chunk = (struct chunk){.data = subject.bytes, .bytes = subject.values * 8};
         times[(unsigned char)*letter]++;
-        if (store_array.local_absorb(local, &chunk, &failure) != STATUS_OK ||
+        if (store_array.local_accumulate(local, &chunk, &failure) != STATUS_OK ||
             (letter - order == 2 && store_array.local_merge(local, &failure) != STATUS_OK))
             bail_out(failure.message);
         right = right && rounds_as_usual();
@@ -669,7 +669,7 @@ static void test_changes(size_t count)
         for (int isa = 0; isa < CPU_ISA_COUNT; isa++)
             right = right && check_order(orders[i], cpu_isa_names[isa]);
     }
-    free(subject.job.binning.table);
+    free(subject.plan.binning.table);
     tap_ok(right, "%zu edges, blocks of values of several kinds", count);
 }
 
@@ -680,7 +680,7 @@ static void test_beyond(const char *name)
     bool right = true;
 
     set_type(name);
-    const struct element *element = &subject.job.element;
+    const struct element *element = &subject.plan.element;
     for (size_t i = 0; i < sizeof bins / sizeof *bins; i++) {
         for (int within = 20; within <= 500; within += 240) {
             set_steps(element_limit(element) - within * 61, 61, bins[i] + 1);
@@ -715,7 +715,7 @@ static void set_growing(__int128 first, __int128 gap, int ratio, size_t count)
    4 elements away. */
 static void set_span(__int128 span)
 {
-    set_steps(element_limit(&subject.job.element) / 2, span * 4 / 149, 150);
+    set_steps(element_limit(&subject.plan.element) / 2, span * 4 / 149, 150);
     subject.edges[149] = subject.edges[0] + span * 4 - 1;
 }
 
@@ -723,7 +723,7 @@ static void set_span(__int128 span)
 static void test_equal_short(const char *name)
 {
     static const uint32_t bins[] = {2, 62, 63, 64, 65, 509, 510, 511, 512, 513};
-    const struct element *element = &subject.job.element;
+    const struct element *element = &subject.plan.element;
     bool right = true;
 
     set_type(name);
@@ -737,8 +737,8 @@ static void test_equal_short(const char *name)
 /* Edges over the whole type, at the same distance or nearly, and at random. */
 static void test_whole(const char *name)
 {
-    const __int128 min = element_min(&subject.job.element);
-    const __int128 limit = element_limit(&subject.job.element);
+    const __int128 min = element_min(&subject.plan.element);
+    const __int128 limit = element_limit(&subject.plan.element);
     const __int128 range = limit - min;
 
     set_steps(min + 1, (range - 2) / 399, 400);
@@ -761,7 +761,7 @@ static void test_whole(const char *name)
 /* Edges whose distances grow, from 0 or from afar. */
 static void test_growing(const char *name)
 {
-    const struct element *element = &subject.job.element;
+    const struct element *element = &subject.plan.element;
     const bool is_wide = element->bytes == 8;
 
     set_growing(1, 1, is_wide ? 12 : 20, is_wide ? 480 : 340);

@@ -1,7 +1,7 @@
 /* Operation count on a GPU: counters of the device beyond 2^32 and 2^40, and every kernel. */
 #include "config.h"
 
-#include "count/scalar.h"
+#include "aggregate/scalar.h"
 #include "cuda/cuda_operation.h"
 #include "must_cuda.h"
 #include "tap.h"
@@ -15,30 +15,30 @@ enum { INTERVALS = 15, BITMAP = INTERVALS, SORTED, PREDICATES };
 enum { VALUES = 100003 };
 
 static struct predicate predicates[PREDICATES];
-static struct job job = {.operation = OPERATION_COUNT, .predicates = predicates};
+static struct plan plan = {.operation = OPERATION_COUNT, .predicates = predicates};
 
 static void make_predicate(enum predicate_relation relation, const char *text)
 {
     struct failure failure;
-    enum status status =
-        predicate_init(&predicates[job.predicate_count++], relation, text, &job.element, &failure);
+    enum status status = predicate_init(&predicates[plan.predicate_count++], relation, text,
+                                        &plan.element, &failure);
     must(status == STATUS_OK, failure.message);
 }
 
 static void make_set(const uint64_t *keys, size_t count)
 {
     struct failure failure;
-    enum status status = predicate_init_any_of(&predicates[job.predicate_count++], "a list",
-                                               &job.element, keys, count, &failure);
+    enum status status = predicate_init_any_of(&predicates[plan.predicate_count++], "a list",
+                                               &plan.element, keys, count, &failure);
     must(status == STATUS_OK, failure.message);
 }
 
 /* Predicate i of the first ones: how many are less than 1000 * (i + 1). */
-static void make_job(size_t intervals, bool sets)
+static void make_plan(size_t intervals, bool sets)
 {
     static char limits[INTERVALS][12];
 
-    job.predicate_count = 0;
+    plan.predicate_count = 0;
     for (size_t i = 0; i < intervals; i++) {
         snprintf(limits[i], sizeof limits[i], "%zu", 1000 * (i + 1));
         make_predicate(PREDICATE_LT, limits[i]);
@@ -51,13 +51,13 @@ static void make_job(size_t intervals, bool sets)
 
 static void open_device(struct cuda_shared *shared, struct scalar *count)
 {
-    size_t bytes = cuda_count.bytes(&job, 0).partial;
+    size_t bytes = cuda_count.bytes(&plan, 0).aggregate;
 
-    *shared = (struct cuda_shared){.job = &job, .partial = count};
+    *shared = (struct cuda_shared){.plan = &plan, .aggregate = count};
     must_cuda(
         cudaDeviceGetAttribute(&shared->device.multiprocessors, cudaDevAttrMultiProcessorCount, 0));
-    must_cuda(cudaMalloc(&shared->d_partial, bytes));
-    must_cuda(cudaMemset(shared->d_partial, 0, bytes));
+    must_cuda(cudaMalloc(&shared->d_aggregate, bytes));
+    must_cuda(cudaMemset(shared->d_aggregate, 0, bytes));
     must_cuda(cuda_count.prepare(shared));
 }
 
@@ -76,7 +76,7 @@ static void count_values(const struct cuda_shared *shared, int32_t n)
     must_cuda(cudaMalloc(&d_values, bytes + 1));
     must_cuda(cudaMemcpy(d_values, values, bytes, cudaMemcpyHostToDevice));
     chunk.elements.d_data = d_values;
-    must_cuda(cuda_count.absorb(shared, &chunk));
+    must_cuda(cuda_count.accumulate(shared, &chunk));
     must_cuda(cudaDeviceSynchronize());
     cuda_count.complete(shared, &chunk, &failure);
     must_cuda(cudaFree(d_values));
@@ -106,26 +106,26 @@ static bool check(size_t intervals, bool sets, int32_t n, uint64_t preload)
     uint64_t staging[512];
     bool right = true;
 
-    make_job(intervals, sets);
-    must((count = scalar_create(&job, &failure)) != NULL, "no memory");
+    make_plan(intervals, sets);
+    must((count = scalar_create(&plan, &failure)) != NULL, "no memory");
     open_device(&shared, count);
-    for (size_t i = 0; i < job.predicate_count; i++)
+    for (size_t i = 0; i < plan.predicate_count; i++)
         staging[i] = preload;
-    must_cuda(cudaMemcpy(shared.d_partial, staging, job.predicate_count * sizeof *staging,
+    must_cuda(cudaMemcpy(shared.d_aggregate, staging, plan.predicate_count * sizeof *staging,
                          cudaMemcpyHostToDevice));
     count_values(&shared, n);
     must(cuda_count.collect(&shared, staging, sizeof staging, &failure) == STATUS_OK,
          "the hits cannot be copied");
-    for (size_t i = 0; i < job.predicate_count; i++) {
+    for (size_t i = 0; i < plan.predicate_count; i++) {
         uint64_t wanted = preload + wanted_hits(intervals, i, n);
         if (count->row[1 + i] != wanted)
             right = tap_note("predicate %zu of %d values: %llu, not %llu", i, n,
                              (unsigned long long)count->row[1 + i], (unsigned long long)wanted);
     }
-    must_cuda(cudaFree(shared.d_partial));
+    must_cuda(cudaFree(shared.d_aggregate));
     right = right && count->row[0] == (uint64_t)n;
     scalar_destroy(count);
-    for (size_t i = 0; i < job.predicate_count; i++)
+    for (size_t i = 0; i < plan.predicate_count; i++)
         predicate_destroy(&predicates[i]);
     return right;
 }
@@ -162,7 +162,7 @@ int main(void)
         printf("1..0 # SKIP no GPU here\n");
         return 0;
     }
-    element_parse("i32", &job.element);
+    element_parse("i32", &plan.element);
     test_launches();
     test_large();
     return tap_done();

@@ -9,8 +9,8 @@
 #include "config.h"
 
 #include "cuda/histogram_kernels.h"
-#include "job/binning_index.h"
 #include "tap.h"
+#include "value/binning_index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,7 @@ static const char *const types[] = {"u8", "i16", "u32", "i64"};
 
 struct bench {
     struct cuda_device device;
-    struct job job;
+    struct plan plan;
     unsigned char *records;  /* [RECORDS_BYTES], random */
     unsigned char *elements; /* as are the next two: [RECORDS_BYTES + 2 * GUARD_BYTES] */
     unsigned char *expected;
@@ -33,18 +33,18 @@ struct bench {
 /* Gathers the last `count` records, between guards. */
 static bool check(struct bench *bench, size_t record_bytes, size_t offset, size_t count)
 {
-    const size_t width = bench->job.element.bytes;
+    const size_t width = bench->plan.element.bytes;
     const size_t first = RECORDS_BYTES - count * record_bytes;
     const size_t bytes = count * width + 2 * GUARD_BYTES;
 
-    bench->job.record_bytes = record_bytes;
-    bench->job.record_offset = offset;
+    bench->plan.record_bytes = record_bytes;
+    bench->plan.record_offset = offset;
     memset(bench->expected, GUARD, bytes);
     for (size_t i = 0; i < count; i++)
         memcpy(bench->expected + GUARD_BYTES + i * width,
                bench->records + first + i * record_bytes + offset, width);
     must_cuda(cudaMemset(bench->d_elements, GUARD, bytes));
-    must_cuda(cuda_records_launch(&bench->device, &bench->job, bench->d_records + first, count,
+    must_cuda(cuda_records_launch(&bench->device, &bench->plan, bench->d_records + first, count,
                                   bench->d_elements + GUARD_BYTES, NULL));
     must_cuda(cudaMemcpy(bench->elements, bench->d_elements, bytes, cudaMemcpyDeviceToHost));
     return memcmp(bench->elements, bench->expected, bytes) == 0 ||
@@ -54,7 +54,7 @@ static bool check(struct bench *bench, size_t record_bytes, size_t offset, size_
 static void test_type(struct bench *bench)
 {
     static const size_t counts[] = {0, 1, 2049}; /* a launch has 2048 threads at most */
-    const size_t width = bench->job.element.bytes;
+    const size_t width = bench->plan.element.bytes;
     bool good = true;
 
     bench->device.multiprocessors = 1;
@@ -65,7 +65,7 @@ static void test_type(struct bench *bench)
         }
         good = check(bench, record_bytes, record_bytes - width, 5000) && good;
     }
-    tap_ok(good, "%s: records of up to 40 bytes", bench->job.element.name);
+    tap_ok(good, "%s: records of up to 40 bytes", bench->plan.element.name);
 }
 
 static void test_large(struct bench *bench, int multiprocessors)
@@ -75,12 +75,12 @@ static void test_large(struct bench *bench, int multiprocessors)
 
     bench->device.multiprocessors = multiprocessors;
     for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
-        const size_t last = sizes[i] - bench->job.element.bytes;
+        const size_t last = sizes[i] - bench->plan.element.bytes;
         good = check(bench, sizes[i], 0, RECORDS_BYTES / sizes[i]) && good;
         good = check(bench, sizes[i], last, RECORDS_BYTES / sizes[i]) && good;
         good = check(bench, sizes[i], last, 1) && good;
     }
-    tap_ok(good, "%s: 8 MiB of records", bench->job.element.name);
+    tap_ok(good, "%s: 8 MiB of records", bench->plan.element.name);
 }
 
 static void open_bench(struct bench *bench)
@@ -110,7 +110,7 @@ static void close_bench(struct bench *bench)
 
 int main(void)
 {
-    struct bench bench = {.job = {.operation = OPERATION_REDUCE}};
+    struct bench bench = {.plan = {.operation = OPERATION_REDUCE}};
     int devices = 0;
     int multiprocessors;
 
@@ -121,7 +121,7 @@ int main(void)
     open_bench(&bench);
     must_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
     for (size_t i = 0; i < ARRAY_LENGTH(types); i++) {
-        must(element_parse(types[i], &bench.job.element), "no such type");
+        must(element_parse(types[i], &bench.plan.element), "no such type");
         test_type(&bench);
         test_large(&bench, multiprocessors);
     }

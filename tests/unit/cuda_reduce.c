@@ -1,14 +1,14 @@
 /*
  * Reduction on a GPU against a plain loop: every type and byte order, numbers of elements around
- * those of words, vectors and blocks, one multiprocessor and all, and a partial that is near the
+ * those of words, vectors and blocks, one multiprocessor and all, and an aggregate that is near the
  * limits of its words when the launch begins. Skipped where no GPU can be used.
  */
 #include "config.h"
 
-#include "count/scalar.h"
+#include "aggregate/scalar.h"
 #include "cuda/cuda_operation.h"
+#include "engine/stores.h"
 #include "must_cuda.h"
-#include "ops/stores.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -30,20 +30,20 @@ static const char *const values_names[VALUES_COUNT] = {
     [EXTREMES] = "smallest and largest",
 };
 
-/* A GPU with a job, its partial, and a chunk's room on both sides. */
+/* A GPU with a plan, its aggregate, and a chunk's room on both sides. */
 struct bench {
-    struct job job;
-    struct accumulators *accumulators; /* of the job */
+    struct plan plan;
+    struct accumulators *accumulators; /* of the plan */
     struct cuda_shared shared;
     void *d_data;
     struct cuda_chunk chunk;
     unsigned char *data;
 };
 
-/* Writes the elements in the job's byte order. */
+/* Writes the elements in the plan's byte order. */
 static void fill(struct bench *bench, enum values values, size_t elements)
 {
-    const struct element *element = &bench->job.element;
+    const struct element *element = &bench->plan.element;
     uint64_t smallest = (uint64_t)element_min(element);
     uint64_t largest = (uint64_t)(element_limit(element) - 1);
     uint64_t state = elements;
@@ -68,7 +68,7 @@ static void expect(const struct bench *bench, size_t elements, uint64_t *row)
 {
     for (size_t i = 0; i < elements; i++) {
         const uint64_t key =
-            element_key(&bench->job.element, bench->data + i * bench->job.element.bytes);
+            element_key(&bench->plan.element, bench->data + i * bench->plan.element.bytes);
         accumulators_add_values(bench->accumulators, &row, &key, 1);
         row[0]++;
     }
@@ -79,28 +79,29 @@ static bool equal(const struct bench *bench, const uint64_t *a, const uint64_t *
     return memcmp(a, b, bench->accumulators->words * sizeof *a) == 0;
 }
 
-/* Launches over the elements and collects into *result; the partial begins as *initial, if any. */
-static bool launch(struct bench *bench, size_t elements, const struct cuda_reduce_partial *initial,
-                   uint64_t *result)
+/* Launches over the elements and collects into *result; the aggregate begins as *initial, if any.
+ */
+static bool launch(struct bench *bench, size_t elements,
+                   const struct cuda_reduce_aggregate *initial, uint64_t *result)
 {
     struct failure failure;
     char staging[4096];
-    void *partial = NULL;
+    void *aggregate = NULL;
 
-    if (!(partial = store_scalar.create(&bench->job, &failure)))
+    if (!(aggregate = store_scalar.create(&bench->plan, &failure)))
         return false;
-    bench->shared.partial = partial;
+    bench->shared.aggregate = aggregate;
     bench->chunk.elements = (struct cuda_elements){.d_data = bench->d_data, .count = elements};
     bool good = cuda_reduce.prepare(&bench->shared) == cudaSuccess &&
-                (!initial || cudaMemcpy(bench->shared.d_partial, initial, sizeof *initial,
+                (!initial || cudaMemcpy(bench->shared.d_aggregate, initial, sizeof *initial,
                                         cudaMemcpyHostToDevice) == cudaSuccess) &&
-                cudaMemcpy(bench->d_data, bench->data, elements * bench->job.element.bytes,
+                cudaMemcpy(bench->d_data, bench->data, elements * bench->plan.element.bytes,
                            cudaMemcpyHostToDevice) == cudaSuccess &&
-                cuda_reduce.absorb(&bench->shared, &bench->chunk) == cudaSuccess &&
+                cuda_reduce.accumulate(&bench->shared, &bench->chunk) == cudaSuccess &&
                 cuda_reduce.collect(&bench->shared, staging, sizeof staging, &failure) == STATUS_OK;
-    memcpy(result, ((const struct scalar *)partial)->row,
+    memcpy(result, ((const struct scalar *)aggregate)->row,
            bench->accumulators->words * sizeof *result);
-    store_scalar.destroy(partial);
+    store_scalar.destroy(aggregate);
     return good;
 }
 
@@ -127,15 +128,16 @@ static void test_lengths(struct bench *bench)
         for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++)
             good = check(bench, values, lengths[i]) && good;
     }
-    tap_ok(good, "%s%s, %s", bench->job.element.name, bench->job.element.swapped ? " swapped" : "",
-           bench->job.reductions.needs & REDUCTIONS_NEED_SQUARES ? "all" : "without squares");
+    tap_ok(good, "%s%s, %s", bench->plan.element.name,
+           bench->plan.element.swapped ? " swapped" : "",
+           bench->plan.reductions.needs & REDUCTIONS_NEED_SQUARES ? "all" : "without squares");
 }
 
 /* So many equal elements that each thread of as few blocks as may be has thousands of words. */
 static void test_large(struct bench *bench)
 {
     int multiprocessors = bench->shared.device.multiprocessors;
-    size_t elements = LARGE_BYTES / bench->job.element.bytes - 1;
+    size_t elements = LARGE_BYTES / bench->plan.element.bytes - 1;
     uint64_t result[ROW_WORDS];
     uint64_t expected[ROW_WORDS];
     uint64_t power[ROW_WORDS];
@@ -153,14 +155,14 @@ static void test_large(struct bench *bench)
     }
     bench->shared.device.multiprocessors = 1;
     tap_ok(launch(bench, elements, NULL, result) && equal(bench, result, expected),
-           "%s: thousands of words a thread", bench->job.element.name);
+           "%s: thousands of words a thread", bench->plan.element.name);
     bench->shared.device.multiprocessors = multiprocessors;
 }
 
-/* The partial's words are full, so that every block may have to carry through all of them. */
+/* The aggregate's words are full, so that every block may have to carry through all of them. */
 static void test_carries(struct bench *bench)
 {
-    static const struct cuda_reduce_partial full = {
+    static const struct cuda_reduce_aggregate full = {
         .count = (uint64_t)1 << 63,
         .sum = {UINT64_MAX - 7, UINT64_MAX >> 1},
         .squares = {UINT64_MAX - 7, UINT64_MAX, UINT64_MAX >> 1},
@@ -179,7 +181,7 @@ static void test_carries(struct bench *bench)
         memcpy(expected + 3, full.squares, sizeof full.squares);
         expect(bench, elements, expected);
         tap_ok(launch(bench, elements, &full, result) && equal(bench, result, expected),
-               "%s: carries into a full partial, %s", bench->job.element.name,
+               "%s: carries into a full aggregate, %s", bench->plan.element.name,
                values_names[values]);
     }
 }
@@ -192,43 +194,43 @@ static bool open_bench(struct bench *bench)
         cudaDeviceGetAttribute(&bench->shared.device.multiprocessors,
                                cudaDevAttrMultiProcessorCount, 0) != cudaSuccess)
         return false;
-    bench->shared.job = &bench->job;
+    bench->shared.plan = &bench->plan;
     bench->data = malloc(LARGE_BYTES);
     return bench->data &&
-           cudaMalloc(&bench->shared.d_partial, sizeof(struct cuda_reduce_partial)) ==
+           cudaMalloc(&bench->shared.d_aggregate, sizeof(struct cuda_reduce_aggregate)) ==
                cudaSuccess &&
            cudaMalloc(&bench->d_data, LARGE_BYTES) == cudaSuccess;
 }
 
-/* The accumulators of the job. */
-static void begin_job(struct bench *bench)
+/* The accumulators of the plan. */
+static void begin_plan(struct bench *bench)
 {
     free(bench->accumulators);
-    bench->accumulators = accumulators_create(&bench->job, 0, bench->job.reductions.needs);
+    bench->accumulators = accumulators_create(&bench->plan, 0, bench->plan.reductions.needs);
     must(bench->accumulators != NULL, "no memory");
 }
 
 static void test_type(struct bench *bench, const char *type)
 {
-    element_parse(type, &bench->job.element);
-    reductions_default(&bench->job.reductions, 0);
-    begin_job(bench);
+    element_parse(type, &bench->plan.element);
+    reductions_default(&bench->plan.reductions, 0);
+    begin_plan(bench);
     test_lengths(bench);
-    bench->job.element.swapped = !bench->job.element.swapped;
+    bench->plan.element.swapped = !bench->plan.element.swapped;
     test_lengths(bench);
-    bench->job.element.swapped = !bench->job.element.swapped;
+    bench->plan.element.swapped = !bench->plan.element.swapped;
     test_carries(bench);
-    if (bench->job.element.bytes <= 2)
+    if (bench->plan.element.bytes <= 2)
         test_large(bench);
-    reductions_parse("sum,max", &bench->job.reductions);
-    begin_job(bench);
+    reductions_parse("sum,max", &bench->plan.reductions);
+    begin_plan(bench);
     test_lengths(bench);
 }
 
 int main(void)
 {
     static const char *const types[] = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"};
-    struct bench bench = {.job = {.operation = OPERATION_REDUCE}};
+    struct bench bench = {.plan = {.operation = OPERATION_REDUCE}};
 
     if (!open_bench(&bench)) {
         puts("1..0 # SKIP no GPU");
@@ -236,7 +238,7 @@ int main(void)
     }
     for (size_t i = 0; i < ARRAY_LENGTH(types); i++)
         test_type(&bench, types[i]);
-    cudaFree(bench.shared.d_partial);
+    cudaFree(bench.shared.d_aggregate);
     cudaFree(bench.d_data);
     free(bench.data);
     free(bench.accumulators);

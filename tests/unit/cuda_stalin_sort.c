@@ -38,7 +38,7 @@ static const char *const fault_names[FAULT_COUNT] = {
 /* A GPU, its memory, and the same on the host. */
 struct bench {
     struct cuda_device device;
-    struct job job;
+    struct plan plan;
     bool is_counted; /* the GPU alone knows how many elements there are */
     unsigned char *data;
     unsigned char *kept; /* by the loop; behind them the purged */
@@ -83,11 +83,11 @@ static uint64_t position(enum values values, size_t i, size_t count, uint64_t *s
 
 static void fill(struct bench *bench, enum values values, size_t count)
 {
-    const struct element *element = &bench->job.element;
+    const struct element *element = &bench->plan.element;
     uint64_t state = count;
 
     for (size_t i = 0; i < count; i++) {
-        size_t place = bench->job.stalin_sort.descending && values != REVERSED ? count - 1 - i : i;
+        size_t place = bench->plan.stalin_sort.descending && values != REVERSED ? count - 1 - i : i;
         uint64_t key = key_at(element, position(values, place, count, &state));
         if (element->swapped)
             key = element_swap(key, element->bytes);
@@ -95,19 +95,19 @@ static void fill(struct bench *bench, enum values values, size_t count)
     }
 }
 
-static bool passes(const struct job *job, uint64_t key, uint64_t last)
+static bool passes(const struct plan *plan, uint64_t key, uint64_t last)
 {
-    bool less = job->element.is_signed ? (int64_t)key < (int64_t)last : key < last;
+    bool less = plan->element.is_signed ? (int64_t)key < (int64_t)last : key < last;
 
     if (key == last)
-        return !job->stalin_sort.strict;
-    return less == job->stalin_sort.descending;
+        return !plan->stalin_sort.strict;
+    return less == plan->stalin_sort.descending;
 }
 
 /* The plain loop; returns how many survive. */
 static size_t expect(struct bench *bench, size_t count, const uint64_t *floor)
 {
-    const size_t bytes = bench->job.element.bytes;
+    const size_t bytes = bench->plan.element.bytes;
     unsigned char *purged = malloc(count * bytes + 1);
     uint64_t last = floor ? *floor : 0;
     bool has_last = floor != NULL;
@@ -117,8 +117,8 @@ static size_t expect(struct bench *bench, size_t count, const uint64_t *floor)
         abort();
     for (size_t i = 0; i < count; i++) {
         const unsigned char *element = bench->data + i * bytes;
-        uint64_t key = element_key(&bench->job.element, element);
-        if (!has_last || passes(&bench->job, key, last)) {
+        uint64_t key = element_key(&bench->plan.element, element);
+        if (!has_last || passes(&bench->plan, key, last)) {
             memcpy(bench->kept + kept++ * bytes, element, bytes);
             last = key;
             has_last = true;
@@ -134,8 +134,8 @@ static size_t expect(struct bench *bench, size_t count, const uint64_t *floor)
 /* Whether the kernel keeps what the loop does, and purges the rest if that is wanted. */
 static bool sort(struct bench *bench, size_t count, const uint64_t *floor)
 {
-    const bool purged = bench->job.stalin_sort.purged;
-    const size_t width = bench->job.element.bytes;
+    const bool purged = bench->plan.stalin_sort.purged;
+    const size_t width = bench->plan.element.bytes;
     const size_t most = bench->is_counted ? count + count / 2 + 1 : count;
     const uint32_t counted = (uint32_t)count;
     const struct cuda_elements elements = {.d_data = bench->d_data,
@@ -151,7 +151,7 @@ static bool sort(struct bench *bench, size_t count, const uint64_t *floor)
         cudaMemset(bench->d_control, 0xff, cuda_stalin_sort_control_bytes(most * width)) ||
         cudaMemset(bench->d_kept, 0x5a, most * width) ||
         cudaMemset(bench->d_purged, 0x5a, most * width) ||
-        cuda_stalin_sort_launch(&bench->device, &bench->job, &elements, floor, &buffers, NULL) ||
+        cuda_stalin_sort_launch(&bench->device, &bench->plan, &elements, floor, &buffers, NULL) ||
         cudaMemcpy(&kept, bench->d_control, sizeof kept, cudaMemcpyDeviceToHost))
         return tap_note("CUDA: %s", cudaGetErrorString(cudaGetLastError()));
     if (kept != expected)
@@ -167,34 +167,34 @@ static bool sort(struct bench *bench, size_t count, const uint64_t *floor)
 static void test_type(struct bench *bench, const char *type, const size_t *bytes,
                       size_t bytes_count)
 {
-    element_parse(type, &bench->job.element);
+    element_parse(type, &bench->plan.element);
     for (unsigned rules = 0; rules < 16; rules++) {
         bool good = true;
-        bench->job.stalin_sort.strict = rules & 1;
-        bench->job.stalin_sort.descending = rules & 2;
-        bench->job.stalin_sort.purged = rules & 4;
-        uint64_t floor = element_key(&bench->job.element, "\x20\x20\x20\x20\x20\x20\x20\x20");
+        bench->plan.stalin_sort.strict = rules & 1;
+        bench->plan.stalin_sort.descending = rules & 2;
+        bench->plan.stalin_sort.purged = rules & 4;
+        uint64_t floor = element_key(&bench->plan.element, "\x20\x20\x20\x20\x20\x20\x20\x20");
         for (enum values values = 0; values < VALUES_COUNT; values++) {
             for (size_t i = 0; i < bytes_count; i++) {
-                size_t count = bytes[i] / bench->job.element.bytes;
+                size_t count = bytes[i] / bench->plan.element.bytes;
                 fill(bench, values, count);
                 if (!sort(bench, count, rules & 8 ? &floor : NULL))
                     good = tap_note("%zu elements, %s", count, values_names[values]);
             }
         }
-        tap_ok(good, "%s%s%s%s%s%s, %d multiprocessors", bench->job.element.name,
-               bench->job.element.swapped ? " swapped" : "", rules & 1 ? ", strict" : "",
+        tap_ok(good, "%s%s%s%s%s%s, %d multiprocessors", bench->plan.element.name,
+               bench->plan.element.swapped ? " swapped" : "", rules & 1 ? ", strict" : "",
                rules & 2 ? ", descending" : "", rules & 4 ? ", purged" : "",
                rules & 8 ? ", floor" : "", bench->device.multiprocessors);
     }
 }
 
-/* The element at that rank in the order that the job wants. */
+/* The element at that rank in the order that the plan wants. */
 static void put(const struct bench *bench, unsigned char *element, uint64_t rank)
 {
-    const struct element *type = &bench->job.element;
+    const struct element *type = &bench->plan.element;
     const unsigned bits = type->bytes * 8;
-    uint64_t key = bench->job.stalin_sort.descending ? ~rank : rank;
+    uint64_t key = bench->plan.stalin_sort.descending ? ~rank : rank;
 
     key ^= type->is_signed ? (uint64_t)1 << (bits - 1) : 0;
     if (type->swapped)
@@ -204,7 +204,7 @@ static void put(const struct bench *bench, unsigned char *element, uint64_t rank
 
 static uint64_t rank_most(const struct bench *bench)
 {
-    return UINT64_MAX >> (64 - bench->job.element.bytes * 8);
+    return UINT64_MAX >> (64 - bench->plan.element.bytes * 8);
 }
 
 /* Ranks from 1 on, each higher than the one before if the type has so many. */
@@ -217,21 +217,21 @@ static uint64_t rank_at(const struct bench *bench, size_t i, size_t count)
 static void fill_ascending(struct bench *bench, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        put(bench, bench->data + i * bench->job.element.bytes, rank_at(bench, i, count));
+        put(bench, bench->data + i * bench->plan.element.bytes, rank_at(bench, i, count));
 }
 
 /* As sort; `what` is wrong with the element at `place`. */
 static bool sort_noting(struct bench *bench, size_t count, const uint64_t *floor, const char *what,
                         size_t place)
 {
-    const struct job *job = &bench->job;
+    const struct plan *plan = &bench->plan;
 
     bench->is_counted = !bench->is_counted;
     return sort(bench, count, floor) ||
            tap_note("%zu elements, %s at %zu%s%s%s%s%s", count, what, place,
-                    job->stalin_sort.strict ? ", strict" : "",
-                    job->stalin_sort.descending ? ", descending" : "",
-                    job->stalin_sort.purged ? ", purged" : "", floor ? ", floor" : "",
+                    plan->stalin_sort.strict ? ", strict" : "",
+                    plan->stalin_sort.descending ? ", descending" : "",
+                    plan->stalin_sort.purged ? ", purged" : "", floor ? ", floor" : "",
                     bench->is_counted ? ", counted" : "");
 }
 
@@ -245,7 +245,7 @@ static bool sort_after_floors(struct bench *bench, size_t count)
     for (size_t i = 0; i < ARRAY_LENGTH(ranks); i++) {
         unsigned char element[sizeof(uint64_t)];
         put(bench, element, ranks[i]);
-        uint64_t floor = element_key(&bench->job.element, element);
+        uint64_t floor = element_key(&bench->plan.element, element);
         good &= sort_noting(bench, count, &floor, "nothing", 0);
     }
     return good;
@@ -254,7 +254,7 @@ static bool sort_after_floors(struct bench *bench, size_t count)
 /* Sorted values, up to whole tiles and beyond. */
 static bool sort_sorted(struct bench *bench)
 {
-    const size_t tile = TILE_BYTES / bench->job.element.bytes;
+    const size_t tile = TILE_BYTES / bench->plan.element.bytes;
     const size_t few[] = {1, tile - 1, tile, tile + 1, 3 * tile};
     const size_t many[] = {12 * tile, 12 * tile + 5};
     bool good = true;
@@ -273,7 +273,7 @@ static bool sort_sorted(struct bench *bench)
 
 static bool sort_with_fault(struct bench *bench, size_t count, enum fault fault, size_t place)
 {
-    unsigned char *element = bench->data + place * bench->job.element.bytes;
+    unsigned char *element = bench->data + place * bench->plan.element.bytes;
     uint64_t own = rank_at(bench, place, count);
     uint64_t before = place > 0 ? rank_at(bench, place - 1, count) : own;
     uint64_t rank = fault == LOWER ? before - 1 : fault == SAME ? before : own + 2;
@@ -289,7 +289,7 @@ static bool sort_with_fault(struct bench *bench, size_t count, enum fault fault,
 static bool sort_with_faults(struct bench *bench)
 {
     static const size_t bytes[] = {16, 512, 2048, TILE_BYTES, 2 * TILE_BYTES};
-    const size_t width = bench->job.element.bytes;
+    const size_t width = bench->plan.element.bytes;
     const size_t count = 2 * TILE_BYTES / width + 2;
     bool good = true;
 
@@ -308,7 +308,7 @@ static bool sort_with_faults(struct bench *bench)
 /* Sorted values up to some place, from where on they are random. */
 static bool sort_with_random_tails(struct bench *bench)
 {
-    const size_t width = bench->job.element.bytes;
+    const size_t width = bench->plan.element.bytes;
     const size_t count = 6 * TILE_BYTES / width + 3;
     uint64_t state = width;
     size_t end = count;
@@ -330,11 +330,11 @@ static void test_nearly_sorted(struct bench *bench, const char *type)
 {
     bool good = true;
 
-    element_parse(type, &bench->job.element);
+    element_parse(type, &bench->plan.element);
     for (unsigned rules = 0; rules < 8; rules++) {
-        bench->job.stalin_sort.strict = rules & 1;
-        bench->job.stalin_sort.descending = rules & 2;
-        bench->job.stalin_sort.purged = rules & 4;
+        bench->plan.stalin_sort.strict = rules & 1;
+        bench->plan.stalin_sort.descending = rules & 2;
+        bench->plan.stalin_sort.purged = rules & 4;
         good &= sort_sorted(bench);
         good &= sort_with_faults(bench);
         good &= sort_with_random_tails(bench);
@@ -352,7 +352,7 @@ static bool open_bench(struct bench *bench)
         cudaDeviceGetAttribute(&bench->device.multiprocessors, cudaDevAttrMultiProcessorCount, 0) !=
             cudaSuccess)
         return false;
-    bench->job.operation = OPERATION_STALIN_SORT;
+    bench->plan.operation = OPERATION_STALIN_SORT;
     bench->data = malloc(BYTES_MAX);
     bench->kept = malloc(BYTES_MAX);
     bench->found = malloc(BYTES_MAX);

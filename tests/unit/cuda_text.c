@@ -85,9 +85,9 @@ struct answer {
     uint32_t invalid;
 };
 
-/* A job, a text, two answers, and if there is a GPU the same there. */
+/* A plan, a text, two answers, and if there is a GPU the same there. */
 struct bench {
-    struct job job;
+    struct plan plan;
     char *text; /* [CHUNK_BYTES_MAX] */
     size_t bytes;
     struct answer expected;
@@ -157,12 +157,12 @@ static void expect_value(struct bench *bench, const char *value, size_t bytes)
     const bool is_signed = bytes > 0 && (value[0] == '-' || value[0] == '+');
     __int128 number;
     const bool is_good =
-        read_number(&bench->job.text, value + is_signed, bytes - is_signed, &number);
+        read_number(&bench->plan.text, value + is_signed, bytes - is_signed, &number);
 
     if (is_signed && value[0] == '-')
         number = -number;
-    if (is_good && number >= element_min(&bench->job.element) &&
-        number < element_limit(&bench->job.element))
+    if (is_good && number >= element_min(&bench->plan.element) &&
+        number < element_limit(&bench->plan.element))
         bench->expected.keys[bench->expected.count++] = (uint64_t)number;
     else
         bench->expected.invalid++;
@@ -201,7 +201,7 @@ static size_t for_each_part(struct bench *bench, const char *line, size_t bytes,
     size_t first = 0;
 
     for (size_t i = 0; i <= bytes; i++) {
-        if (i < bytes && (unsigned char)line[i] != bench->job.text.delimiter)
+        if (i < bytes && (unsigned char)line[i] != bench->plan.text.delimiter)
             continue;
         if (++parts == wanted || wanted == 0)
             expect_trimmed(bench, line + first, i - first);
@@ -212,14 +212,14 @@ static size_t for_each_part(struct bench *bench, const char *line, size_t bytes,
 
 static size_t for_each(struct bench *bench, const char *line, size_t bytes, size_t wanted)
 {
-    return bench->job.text.delimiter == TEXT_NO_DELIMITER
+    return bench->plan.text.delimiter == TEXT_NO_DELIMITER
                ? for_each_word(bench, line, bytes, " \t", wanted)
                : for_each_part(bench, line, bytes, wanted);
 }
 
 static void expect_line(struct bench *bench, const char *line, size_t bytes)
 {
-    const int64_t field = bench->job.text.field;
+    const int64_t field = bench->plan.text.field;
     const size_t none = SIZE_MAX;
 
     bool is_blank = true;
@@ -233,7 +233,7 @@ static void expect_line(struct bench *bench, const char *line, size_t bytes)
     }
     int64_t fields = (int64_t)for_each(bench, line, bytes, none);
     int64_t wanted = field > 0 ? field : fields + 1 + field;
-    const int32_t columns = bench->job.text.columns;
+    const int32_t columns = bench->plan.text.columns;
     if (wanted < 1 || wanted > fields || (columns > 0 && fields != columns))
         bench->expected.invalid++;
     else
@@ -247,7 +247,7 @@ static void expect(struct bench *bench)
 
     bench->expected.count = 0;
     bench->expected.invalid = 0;
-    if (text_is_of_tokens(&bench->job.text)) {
+    if (text_is_of_tokens(&bench->plan.text)) {
         for_each_word(bench, text, bench->bytes, " \t\n\r\v\f", 0);
         return;
     }
@@ -264,7 +264,7 @@ static void expect(struct bench *bench)
 static void parse_on_host(struct bench *bench, uint32_t halo)
 {
     const struct text_span_rules rules =
-        text_span_rules_of(&bench->job.text, &bench->job.columns[0]);
+        text_span_rules_of(&bench->plan.text, &bench->plan.columns[0]);
     unsigned char piece[TEXT_SPAN_BYTES + 65];
     struct answer *found = &bench->found;
 
@@ -283,7 +283,7 @@ static void parse_on_host(struct bench *bench, uint32_t halo)
             uint32_t place = view.piece_first + i;
             piece[i] = place < view.bytes ? view.text[place] : '\n';
         }
-        text_span_parse(&view, &rules, text_span_unit_of(&bench->job.text), first, &sink);
+        text_span_parse(&view, &rules, text_span_unit_of(&bench->plan.text), first, &sink);
         must(sink.count <= TEXT_SPAN_VALUES, "too many values in a span");
         found->count += sink.count;
         found->invalid += sink.invalid;
@@ -293,7 +293,7 @@ static void parse_on_host(struct bench *bench, uint32_t halo)
 /* Parses it by the kernel; returns false if that writes behind the values. */
 static bool parse_on_gpu(struct bench *bench)
 {
-    struct element one_word = bench->job.element;
+    struct element one_word = bench->plan.element;
     struct cuda_text_parsed parsed;
     const struct element *element = &one_word;
 
@@ -304,7 +304,7 @@ static bool parse_on_gpu(struct bench *bench)
 
     must_cuda(cudaMemcpy(bench->d_text, bench->text, bench->bytes, cudaMemcpyHostToDevice));
     must_cuda(cudaMemset(bench->d_values, 0xaa, room));
-    must_cuda(cuda_text_launch(&bench->device, &bench->job.text, &bench->job.columns[0],
+    must_cuda(cuda_text_launch(&bench->device, &bench->plan.text, &bench->plan.columns[0],
                                bench->d_text, bench->bytes, bench->d_values, bench->d_control,
                                NULL));
     must_cuda(cudaMemcpy(&parsed, bench->d_control, sizeof parsed, cudaMemcpyDeviceToHost));
@@ -315,7 +315,7 @@ static bool parse_on_gpu(struct bench *bench)
         return false;
     for (size_t i = 0; i < found->count; i++)
         found->keys[i] = element_key(element, bench->values + i * element->bytes);
-    const bool is_withdrawn = bench->job.text.notation == TEXT_IP && found->invalid > 0;
+    const bool is_withdrawn = bench->plan.text.notation == TEXT_IP && found->invalid > 0;
     for (size_t i = found->count * element->bytes; i < room && !is_withdrawn; i++)
         good = good && bench->values[i] == (char)0xaa;
     return good;
@@ -326,14 +326,14 @@ static bool agree(const struct bench *bench, const char *where)
 {
     const struct answer *expected = &bench->expected;
     const struct answer *found = &bench->found;
-    const struct text_rules *rules = &bench->job.text;
+    const struct text_rules *rules = &bench->plan.text;
 
     if (found->count == expected->count && found->invalid == expected->invalid &&
         memcmp(found->keys, expected->keys, found->count * sizeof *found->keys) == 0)
         return true;
     tap_note("%s, %s, field %d, delimiter %d, notation %d, %u decimals: %zu bytes have %zu values "
              "and %u invalid, not %zu and %u",
-             where, bench->job.element.name, (int)rules->field, rules->delimiter,
+             where, bench->plan.element.name, (int)rules->field, rules->delimiter,
              (int)rules->notation, rules->decimals, bench->bytes, found->count, found->invalid,
              expected->count, expected->invalid);
     for (size_t i = 0; bench->bytes <= 200 && i < bench->bytes; i++)
@@ -352,7 +352,7 @@ static bool check_found(struct bench *bench, bool on_gpu)
         parse_on_host(bench, halos[i]);
         good = agree(bench, "host") && good;
     }
-    if (bench->job.text.notation == TEXT_IP && bench->expected.invalid > 0)
+    if (bench->plan.text.notation == TEXT_IP && bench->expected.invalid > 0)
         bench->expected.count = 0; /* on the GPU */
     if (on_gpu && bench->has_gpu)
         good = (parse_on_gpu(bench) || tap_note("written behind the values")) &&
@@ -368,21 +368,21 @@ static bool check(struct bench *bench, bool on_gpu)
 
 static void set_rules(struct bench *bench, const char *type, const struct text_rules *rules)
 {
-    struct job *job = &bench->job;
+    struct plan *plan = &bench->plan;
 
-    element_parse(type, &job->element);
-    job->element.decimals = rules->decimals;
-    job->is_text = true;
-    job->text = *rules;
-    job->value_count = 1;
-    job->columns[0] = (struct column){
+    element_parse(type, &plan->element);
+    plan->element.decimals = rules->decimals;
+    plan->is_text = true;
+    plan->text = *rules;
+    plan->value_count = 1;
+    plan->columns[0] = (struct column){
         .field = rules->field,
-        .element = job->element,
+        .element = plan->element,
         .notation = rules->notation,
     };
 }
 
-static void set_job(struct bench *bench, const char *type, size_t rules)
+static void set_plan(struct bench *bench, const char *type, size_t rules)
 {
     set_rules(bench, type, &all_rules[rules]);
 }
@@ -416,13 +416,13 @@ static size_t write_number(char *at, enum text_notation notation, unsigned digit
 
 /*
  * Fills the text from `begin` on with numbers, between which are separators that begin many lines,
- * the job's delimiter, and now and then junk.
+ * the plan's delimiter, and now and then junk.
  */
 static void fill_numbers(struct bench *bench, size_t begin, size_t bytes, unsigned digits,
                          uint64_t *state)
 {
-    const int delimiter = bench->job.text.delimiter;
-    const enum text_notation notation = bench->job.text.notation;
+    const int delimiter = bench->plan.text.delimiter;
+    const enum text_notation notation = bench->plan.text.notation;
     size_t i = begin;
 
     while (bytes - i > 48) {
@@ -449,7 +449,7 @@ static void test_short_texts(struct bench *bench)
 
     for (size_t rules = 0; rules < ARRAY_LENGTH(all_rules); rules++) {
         const char *alphabet = alphabets[all_rules[rules].notation];
-        set_job(bench, rules % 2 ? "i8" : "u8", rules);
+        set_plan(bench, rules % 2 ? "i8" : "u8", rules);
         size_t texts = 1;
         for (bench->bytes = 0; bench->bytes <= 6; bench->bytes++, texts *= letters) {
             for (size_t text = 0; text < texts; text++) {
@@ -479,7 +479,7 @@ static void test_lengths(struct bench *bench)
         bool good = true;
         for (size_t bytes = 0; bytes <= 200; bytes++) {
             for (size_t rules = 0; rules < ARRAY_LENGTH(all_rules); rules++) {
-                set_job(bench, all_types[tap_random(&state) % ARRAY_LENGTH(all_types)], rules);
+                set_plan(bench, all_types[tap_random(&state) % ARRAY_LENGTH(all_types)], rules);
                 fill_random(bench, bytes, longer[a], &state);
                 good = check(bench, true) && good;
             }
@@ -494,7 +494,7 @@ static void test_lengths(struct bench *bench)
  */
 static void append_wide(struct bench *bench, __int128 number, unsigned zeros)
 {
-    const struct text_rules *rules = &bench->job.text;
+    const struct text_rules *rules = &bench->plan.text;
     const unsigned base = rules->notation == TEXT_HEX ? 16 : 10;
     char *at = bench->text + bench->bytes;
     char digits[128];
@@ -552,7 +552,7 @@ static void test_limits(struct bench *bench)
         for (size_t rules = 0; rules < ARRAY_LENGTH(all_rules); rules++) {
             if (!text_is_of_tokens(&all_rules[rules]))
                 continue;
-            set_job(bench, all_types[type], rules);
+            set_plan(bench, all_types[type], rules);
             fill_limits(bench);
             good = check(bench, true) && good;
         }
@@ -568,7 +568,7 @@ static void test_edges(struct bench *bench)
     for (size_t rules = 0; rules < ARRAY_LENGTH(all_rules); rules++) {
         bool good = true;
         for (size_t shift = 0; shift < 40; shift++) {
-            set_job(bench, all_types[shift % ARRAY_LENGTH(all_types)], rules);
+            set_plan(bench, all_types[shift % ARRAY_LENGTH(all_types)], rules);
             memset(bench->text, '\n', shift);
             fill_numbers(bench, shift, 3 * TILE_BYTES + 7 * shift, 19, &state);
             good = check(bench, true) && good;
@@ -576,7 +576,7 @@ static void test_edges(struct bench *bench)
         for (size_t bytes = 2 * TILE_BYTES - 3; bytes <= 2 * TILE_BYTES + 3; bytes++) {
             fill_numbers(bench, 0, bytes, 3, &state);
             good = check(bench, true) && good;
-            bench->text[bytes - 1] = (char)bench->job.text.delimiter;
+            bench->text[bytes - 1] = (char)bench->plan.text.delimiter;
             good = check(bench, true) && good;
         }
         tap_ok(good, "edges of spans and tiles, field %d, delimiter %d, notation %d",
@@ -594,7 +594,7 @@ static void test_long_units(struct bench *bench)
     for (size_t f = 0; f < ARRAY_LENGTH(fillers); f++) {
         size_t length = strlen(fillers[f]);
         for (size_t rules = 0; rules < ARRAY_LENGTH(all_rules); rules++) {
-            set_job(bench, "i64", rules);
+            set_plan(bench, "i64", rules);
             bench->bytes = 100000;
             for (size_t i = 0; i < bench->bytes; i++)
                 bench->text[i] = fillers[f][i % length];
@@ -614,11 +614,11 @@ static void test_large(struct bench *bench)
     uint64_t state = 3;
 
     for (size_t i = 0; bench->has_gpu && i < ARRAY_LENGTH(rules); i++) {
-        set_job(bench, i % 2 ? "i64" : "i32", rules[i]);
+        set_plan(bench, i % 2 ? "i64" : "i32", rules[i]);
         fill_numbers(bench, 0, CHUNK_BYTES_MAX - i, 10, &state);
         tap_ok(check(bench, true), "64 MiB, field %d, delimiter %d, notation %d",
-               (int)bench->job.text.field, bench->job.text.delimiter,
-               (int)bench->job.text.notation);
+               (int)bench->plan.text.field, bench->plan.text.delimiter,
+               (int)bench->plan.text.notation);
     }
 }
 
@@ -626,13 +626,13 @@ static void test_large(struct bench *bench)
 static void expect_rows(struct bench *bench)
 {
     struct text_rows rows = {
-        .job = &bench->job,
-        .rules = &bench->job.text,
+        .plan = &bench->plan,
+        .rules = &bench->plan.text,
         .data = bench->text,
         .bytes = bench->bytes,
         .capacity = TEXT_SPAN_VALUES_MAX(CHUNK_BYTES_MAX),
     };
-    const struct element *element = &bench->job.element;
+    const struct element *element = &bench->plan.element;
     char *values = bench->values;
     enum text_event event;
 
@@ -738,7 +738,7 @@ static void test_times(struct bench *bench)
                 .decimals = digits[tap_random(&state) % ARRAY_LENGTH(digits)],
             };
             set_rules(bench, "i64", &rules);
-            struct column *column = &bench->job.columns[0];
+            struct column *column = &bench->plan.columns[0];
             column->element.kind = i % 3 == 2 ? KIND_LOCAL_TIME : KIND_TIME;
             must(!*bucket || kind_time_bucket_parse(bucket, strlen(bucket), rules.decimals,
                                                     &column->width.bucket),
@@ -792,11 +792,11 @@ static void test_addresses(struct bench *bench)
             .notation = TEXT_IP,
         };
         set_rules(bench, "u64", &rules);
-        struct element *element = &bench->job.columns[0].element;
+        struct element *element = &bench->plan.columns[0].element;
         element->kind = KIND_IP;
         element->bytes = sizeof(struct kind_ip);
         element->prefix = (struct kind_ip_prefix){i % 4 ? 32 : i % 32, 128};
-        bench->job.element = *element;
+        bench->plan.element = *element;
         fill_pieces(bench, 80 + i % 200, pieces, ARRAY_LENGTH(pieces) - (i % 3 ? 5 : 0), &state);
         expect_rows(bench);
         found += bench->expected.count;
@@ -827,7 +827,7 @@ static void test_widths(struct bench *bench)
             .decimals = 0,
         };
         set_rules(bench, all_types[tap_random(&state) % ARRAY_LENGTH(all_types)], &rules);
-        bench->job.columns[0].width.units = widths[tap_random(&state) % ARRAY_LENGTH(widths)];
+        bench->plan.columns[0].width.units = widths[tap_random(&state) % ARRAY_LENGTH(widths)];
         fill_pieces(bench, 100 + i % 300, pieces, ARRAY_LENGTH(pieces), &state);
         expect_rows(bench);
         found += bench->expected.count;
@@ -850,24 +850,24 @@ static void *device_zeros(size_t bytes)
 static void launch(const struct bench *bench, const struct cuda_elements *elements, void *d_result)
 {
     const struct cuda_device *device = &bench->device;
-    const struct job *job = &bench->job;
+    const struct plan *plan = &bench->plan;
     const size_t room = CHUNK_BYTES_MAX / 8;
     char *d_bytes = d_result;
     const struct cuda_stalin_sort_buffers buffers = {d_bytes + room, d_bytes + 2 * room, d_bytes};
 
     const struct cuda_histogram_table table = {.d_counts = d_result,
                                                .d_outside =
-                                                   (uint64_t *)d_result + job->binning.bins};
+                                                   (uint64_t *)d_result + plan->binning.bins};
 
-    if (job->operation == OPERATION_HISTOGRAM)
+    if (plan->operation == OPERATION_HISTOGRAM)
         must_cuda(
-            cuda_histogram_launch(device, &job->element, &job->binning, elements, &table, NULL));
-    else if (job->operation == OPERATION_REDUCE)
-        must_cuda(cuda_reduce_launch(device, job, elements, d_result, NULL));
-    else if (job->operation == OPERATION_COUNT)
-        must_cuda(cuda_count_intervals_launch(device, job, elements, d_result, NULL));
+            cuda_histogram_launch(device, &plan->element, &plan->binning, elements, &table, NULL));
+    else if (plan->operation == OPERATION_REDUCE)
+        must_cuda(cuda_reduce_launch(device, plan, elements, d_result, NULL));
+    else if (plan->operation == OPERATION_COUNT)
+        must_cuda(cuda_count_intervals_launch(device, plan, elements, d_result, NULL));
     else
-        must_cuda(cuda_stalin_sort_launch(device, job, elements, NULL, &buffers, NULL));
+        must_cuda(cuda_stalin_sort_launch(device, plan, elements, NULL, &buffers, NULL));
 }
 
 /*
@@ -881,7 +881,7 @@ static bool check_operation(struct bench *bench, void *d_result, char *told, cha
     struct cuda_elements elements = {.d_data = bench->d_values, .count = bench->expected.count};
 
     /* What is before the survivors of stalin-sort is for it alone; only their number counts. */
-    size_t head = bench->job.operation == OPERATION_STALIN_SORT ? sizeof(uint64_t) : bytes;
+    size_t head = bench->plan.operation == OPERATION_STALIN_SORT ? sizeof(uint64_t) : bytes;
     must_cuda(cudaMemset(d_result, 0, bytes));
     launch(bench, &elements, d_result);
     must_cuda(cudaMemcpy(told, d_result, bytes, cudaMemcpyDeviceToHost));
@@ -910,16 +910,16 @@ static void test_operations(struct bench *bench)
     uint64_t state = 4;
 
     must(told && read, "no memory");
-    set_job(bench, "i64", 0);
-    must(binning_init(&bench->job.binning, &bench->job.element, 0, 1000, 1000, &failure) ==
+    set_plan(bench, "i64", 0);
+    must(binning_init(&bench->plan.binning, &bench->plan.element, 0, 1000, 1000, &failure) ==
              STATUS_OK,
          "no bins");
-    bench->job.predicates = &predicate;
-    bench->job.predicate_count = 1;
-    bench->job.stalin_sort.purged = true;
+    bench->plan.predicates = &predicate;
+    bench->plan.predicate_count = 1;
+    bench->plan.stalin_sort.purged = true;
     for (size_t id = 0; id < ARRAY_LENGTH(ids); id++) {
         bool good = true;
-        bench->job.operation = ids[id];
+        bench->plan.operation = ids[id];
         for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
             fill_random(bench, lengths[i], i % 2 ? "0123456789 \n" : " x\n", &state);
             good = check(bench, true) && check_operation(bench, d_result, told, read) && good;

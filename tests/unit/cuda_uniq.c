@@ -9,13 +9,13 @@
  */
 #include "config.h"
 
-#include "count/uniq.h"
+#include "aggregate/rows.h"
+#include "aggregate/uniq.h"
 #include "cuda/cuda_uniq.h"
-#include "job/context.h"
+#include "engine/stores.h"
 #include "must_cuda.h"
-#include "ops/stores.h"
-#include "partial/rows.h"
 #include "tap.h"
+#include "value/context.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static const struct size sizes[] = {
 };
 
 struct bench {
-    struct job job;
+    struct plan plan;
     struct cuda_shared shared;
     unsigned char *data;
     uint64_t *keys; /* sorted: what is expected */
@@ -102,15 +102,15 @@ static uint64_t make_value(enum values values, size_t i, uint64_t random, uint64
 }
 
 /* The key of an element, by the definition. */
-static uint64_t expect_key(const struct job *job, const void *element)
+static uint64_t expect_key(const struct plan *plan, const void *element)
 {
-    const __int128 value = element_value(&job->element, element_key(&job->element, element));
-    const __int128 width = job->bin_width;
+    const __int128 value = element_value(&plan->element, element_key(&plan->element, element));
+    const __int128 width = plan->bin_width;
     __int128 bin = value / width;
 
     if (value < 0 && bin * width != value)
         bin--;
-    return (uint64_t)bin ^ (job->element.is_signed ? (uint64_t)1 << 63 : 0);
+    return (uint64_t)bin ^ (plan->element.is_signed ? (uint64_t)1 << 63 : 0);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -131,7 +131,7 @@ static uint64_t find_marked(const struct uniq *uniq)
 
 static void fill(struct bench *bench, enum values values, size_t elements, uint64_t marked)
 {
-    const struct element *element = &bench->job.element;
+    const struct element *element = &bench->plan.element;
     uint64_t state = elements;
 
     bench->elements = elements;
@@ -141,7 +141,7 @@ static void fill(struct bench *bench, enum values values, size_t elements, uint6
         if (element->swapped)
             word = element_swap(word, element->bytes);
         memcpy(place, &word, element->bytes);
-        bench->keys[i] = expect_key(&bench->job, place);
+        bench->keys[i] = expect_key(&bench->plan, place);
     }
     qsort(bench->keys, elements, sizeof *bench->keys, compare_keys);
 }
@@ -159,9 +159,9 @@ static bool complete(const struct bench *bench, struct slot *slot)
 }
 
 /* Queues the work on elements [first, first + n). */
-static void absorb(const struct bench *bench, struct slot *slot, size_t first, size_t n)
+static void accumulate(const struct bench *bench, struct slot *slot, size_t first, size_t n)
 {
-    const size_t bytes = bench->job.element.bytes;
+    const size_t bytes = bench->plan.element.bytes;
     struct cuda_chunk *chunk = &slot->chunk;
     const uint32_t count = (uint32_t)n;
 
@@ -174,19 +174,19 @@ static void absorb(const struct bench *bench, struct slot *slot, size_t first, s
     chunk->elements.count = bench->told ? n : bench->chunk_elements;
     chunk->elements.d_count = bench->told ? NULL : slot->d_count;
     chunk->count = n;
-    must_cuda(cuda_uniq.absorb(&bench->shared, chunk));
+    must_cuda(cuda_uniq.accumulate(&bench->shared, chunk));
     slot->busy = true;
 }
 
 static void open_slot(const struct bench *bench, struct slot *slot)
 {
-    const size_t bytes = bench->chunk_elements * bench->job.element.bytes;
+    const size_t bytes = bench->chunk_elements * bench->plan.element.bytes;
 
     *slot = (struct slot){.busy = false};
-    must(cuda_uniq.bytes(&bench->job, bytes).result <= sizeof slot->result, "a large result");
+    must(cuda_uniq.bytes(&bench->plan, bytes).result <= sizeof slot->result, "a large result");
     slot->chunk.result = slot->result;
     slot->chunk.elements.d_data = device_memory(bytes);
-    slot->chunk.d_scratch = device_memory(cuda_uniq.bytes(&bench->job, bytes).scratch);
+    slot->chunk.d_scratch = device_memory(cuda_uniq.bytes(&bench->plan, bytes).scratch);
     slot->d_count = device_memory(sizeof *slot->d_count);
     must_cuda(cudaStreamCreateWithFlags(&slot->chunk.stream, cudaStreamNonBlocking));
 }
@@ -213,7 +213,8 @@ static void *feed(void *argument)
     for (size_t i = 0; (first = atomic_fetch_add(&bench->taken, most)) < bench->elements; i++) {
         struct slot *slot = &slots[i % SLOTS];
         good = complete(bench, slot) && good;
-        absorb(bench, slot, first, bench->elements - first < most ? bench->elements - first : most);
+        accumulate(bench, slot, first,
+                   bench->elements - first < most ? bench->elements - first : most);
     }
     for (size_t i = 0; i < SLOTS; i++)
         good = complete(bench, &slots[i]) && good;
@@ -243,7 +244,7 @@ static bool count(struct bench *bench)
     if (cuda_uniq.collect(&bench->shared, staging, bench->told ? 4096 : sizeof staging, &failure) !=
         STATUS_OK)
         return tap_note("%s", failure.message);
-    must_cuda(cudaMemset(bench->shared.d_partial, 0, cuda_uniq.bytes(&bench->job, 0).partial));
+    must_cuda(cudaMemset(bench->shared.d_aggregate, 0, cuda_uniq.bytes(&bench->plan, 0).aggregate));
     must_cuda(cudaDeviceSynchronize());
     return true;
 }
@@ -260,10 +261,10 @@ static bool equal(const struct bench *bench, const struct uniq *uniq, uint64_t t
     size_t seen = 0;
     size_t n;
 
-    uniq_rows_begin(&rows, &bench->job, uniq, false);
+    uniq_rows_begin(&rows, &bench->plan, uniq, false);
     while ((n = rows.read(&rows, batch, ARRAY_LENGTH(batch))) > 0) {
         for (size_t i = 0; i < n; i++) {
-            const uint64_t bin = (uint64_t)(batch[i].low / (__int128)bench->job.bin_width);
+            const uint64_t bin = (uint64_t)(batch[i].low / (__int128)bench->plan.bin_width);
             const uint64_t key = bin ^ uniq->flip;
             const bool is_dense = window && key - uniq_window_first(uniq, window) < window->bins;
             size_t end = seen;
@@ -318,7 +319,7 @@ static bool check_uniq(struct bench *bench, struct uniq *uniq, bool has_window)
     for (uint64_t times = 1; times <= 2; times++) {
         if (!count(bench))
             return false;
-        if (store_table.finalize(uniq, &bench->job, times * bench->elements + in_window,
+        if (store_table.finalize(uniq, &bench->plan, times * bench->elements + in_window,
                                  &failure) != STATUS_OK)
             return tap_note("%s", failure.message);
         if (!equal(bench, uniq, times))
@@ -332,21 +333,21 @@ static bool check(struct bench *bench, const struct size *size, enum values valu
 {
     const bool has_window = (values + size->bits) % 2 == 0;
     struct failure failure;
-    void *partial = NULL;
+    void *aggregate = NULL;
 
-    must((partial = store_table.create(&bench->job, &failure)) != NULL, "no memory");
-    fill(bench, values, elements, find_marked(partial));
-    bench->shared.partial = partial;
-    bench->shared.d_partial = device_memory(cuda_uniq.bytes(&bench->job, 0).partial);
-    must_cuda(cudaMemset(bench->shared.d_partial, 0, cuda_uniq.bytes(&bench->job, 0).partial));
+    must((aggregate = store_table.create(&bench->plan, &failure)) != NULL, "no memory");
+    fill(bench, values, elements, find_marked(aggregate));
+    bench->shared.aggregate = aggregate;
+    bench->shared.d_aggregate = device_memory(cuda_uniq.bytes(&bench->plan, 0).aggregate);
+    must_cuda(cudaMemset(bench->shared.d_aggregate, 0, cuda_uniq.bytes(&bench->plan, 0).aggregate));
     bool good =
         (cuda_uniq_open_bits(&bench->shared, size->bits, size->bits_max, &failure) == STATUS_OK ||
          tap_note("%s", failure.message)) &&
-        check_uniq(bench, partial, has_window);
+        check_uniq(bench, aggregate, has_window);
     cuda_uniq.close(&bench->shared);
     bench->shared.host = NULL;
-    must_cuda(cudaFree(bench->shared.d_partial));
-    store_table.destroy(partial);
+    must_cuda(cudaFree(bench->shared.d_aggregate));
+    store_table.destroy(aggregate);
     return good || tap_note("%zu elements, %s, %s, told %d, window %d", elements,
                             values_names[values], size->name, bench->told, has_window);
 }
@@ -358,9 +359,9 @@ static void test_type(struct bench *bench, const char *type, size_t first, size_
 {
     static const size_t few[] = {0, 1, 17, 8191, 8192, 8193, 16385};
 
-    must(element_parse(type, &bench->job.element), "no such type");
+    must(element_parse(type, &bench->plan.element), "no such type");
     for (size_t w = first; w <= last; w++) {
-        bench->job.bin_width = widths[w];
+        bench->plan.bin_width = widths[w];
         for (size_t s = 0; s < ARRAY_LENGTH(sizes); s++) {
             bool good = true;
             bench->told = (w + s) % 2 == 0;
@@ -372,7 +373,7 @@ static void test_type(struct bench *bench, const char *type, size_t first, size_
         }
     }
     bool good = true;
-    bench->job.bin_width = 1;
+    bench->plan.bin_width = 1;
     bench->chunk_elements = ELEMENTS_MAX;
     for (size_t i = 0; i < ARRAY_LENGTH(few); i++) {
         bench->told = i % 2 == 0;
@@ -388,9 +389,9 @@ static void test_large(struct bench *bench, const char *type)
     static const struct size grows = {"a table that grows", 14, 26};
     static const struct size full = {"a table that is too small", 18, 19};
 
-    must(element_parse(type, &bench->job.element), "no such type");
-    bench->job.bin_width = 1;
-    bench->chunk_elements = ((size_t)4 << 20) / bench->job.element.bytes / 4;
+    must(element_parse(type, &bench->plan.element), "no such type");
+    bench->plan.bin_width = 1;
+    bench->chunk_elements = ((size_t)4 << 20) / bench->plan.element.bytes / 4;
     for (enum values values = 0; values < VALUES_COUNT; values++) {
         bench->told = values % 2 == 0;
         tap_ok(check(bench, &grows, values, ELEMENTS_MAX) &&
@@ -407,10 +408,10 @@ static bool open_bench(struct bench *bench)
         cudaDeviceGetAttribute(&bench->shared.device.multiprocessors,
                                cudaDevAttrMultiProcessorCount, 0) != cudaSuccess)
         return false;
-    bench->job.operation = OPERATION_UNIQ;
+    bench->plan.operation = OPERATION_UNIQ;
     static struct context context = {.table_bytes = (uint64_t)1 << 32};
-    bench->job.context = &context;
-    bench->shared.job = &bench->job;
+    bench->plan.context = &context;
+    bench->shared.plan = &bench->plan;
     bench->data = malloc(ELEMENTS_MAX * sizeof(uint64_t));
     bench->keys = malloc(ELEMENTS_MAX * sizeof *bench->keys);
     return bench->data && bench->keys;

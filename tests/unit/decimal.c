@@ -1,7 +1,7 @@
 /* Decimal numbers: what is read and what is refused, and what is written, against snprintf. */
 #include "config.h"
 
-#include "base/decimal.h"
+#include "lib/decimal.h"
 #include "tap.h"
 
 #include <limits.h>

@@ -14,7 +14,7 @@
  */
 #include "config.h"
 
-#include "decoder/decoder.h"
+#include "lib/decoder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Decoders: detection by every prefix, where frames end, and opening. Decoding: decoder.bats. */
 #include "config.h"
 
-#include "decoder/decoder.h"
+#include "lib/decoder.h"
 #include "tap.h"
 #include "tests/unit/frame_bytes.h"
 

@@ -1,4 +1,4 @@
-/* Tests of decoder/deflate.h: files of zlib, whole and damaged, decoded in pieces. */
+/* Tests of lib/deflate.h: files of zlib, whole and damaged, decoded in pieces. */
 #include "config.h"
 
 #include "tap.h"

@@ -1,8 +1,8 @@
-/* Decodes gzip data in memory piece by piece, as src/input/gzip_crew.c does with threads. */
+/* Decodes gzip data in memory piece by piece, as src/input/gzip_group.c does with threads. */
 #ifndef GPUHIST_TEST_DEFLATE_PIECES_H
 #define GPUHIST_TEST_DEFLATE_PIECES_H
 
-#include "decoder/deflate.h"
+#include "lib/deflate.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef GPUHIST_TEST_FRAME_BYTES_H
 #define GPUHIST_TEST_FRAME_BYTES_H
 
-#include "decoder/decoder.h"
+#include "lib/decoder.h"
 
 static const unsigned char *frame_look(void *context, uint64_t offset, size_t bytes)
 {

@@ -1,17 +1,17 @@
 /* Automatic histograms: how windows widen, and that nothing is lost, against plain sums. */
 #include "config.h"
 
-#include "count/growing_histogram.h"
-#include "job/binning_index.h"
-#include "partial/rows.h"
-#include "partial/store.h"
+#include "aggregate/growing_histogram.h"
+#include "aggregate/rows.h"
+#include "aggregate/store.h"
 #include "tap.h"
+#include "value/binning_index.h"
 
 #include <stdlib.h>
 
 /* A histogram under test, and how many values it was given. */
 struct test {
-    struct job job;
+    struct plan plan;
     struct growing_histogram *histogram;
     uint64_t added;
 };
@@ -21,8 +21,8 @@ static void test_open(struct test *test, const char *type)
     struct failure failure;
 
     *test = (struct test){.added = 0};
-    if (!element_parse(type, &test->job.element) ||
-        !(test->histogram = growing_histogram_create(&test->job, &failure))) {
+    if (!element_parse(type, &test->plan.element) ||
+        !(test->histogram = growing_histogram_create(&test->plan, &failure))) {
         printf("Bail out! no histogram\n");
         exit(1);
     }
@@ -58,9 +58,10 @@ static bool test_rows(struct test *test, size_t wanted)
     uint64_t sum = 0;
     __int128 end = (__int128)1 << 100;
 
-    if (growing_histogram_finalize(test->histogram, &test->job, test->added, &failure) != STATUS_OK)
+    if (growing_histogram_finalize(test->histogram, &test->plan, test->added, &failure) !=
+        STATUS_OK)
         return tap_note("%s", failure.message);
-    growing_histogram_rows_begin(&rows, &test->job, test->histogram,
+    growing_histogram_rows_begin(&rows, &test->plan, test->histogram,
                                  growing_histogram_width(test->histogram, 64), false);
     for (end = -end; rows.read(&rows, &row, 1) == 1; end = row.high) {
         if (row.low < end || row.count == 0)
@@ -119,7 +120,7 @@ static void test_below(void)
 
     element_parse("i64", &element);
     pthread_mutex_init(&windows.lock, NULL);
-    const bool is_added = growing_windows_add(&windows, &(struct job){.element = element},
+    const bool is_added = growing_windows_add(&windows, &(struct plan){.element = element},
                                               -((__int128)1 << 63), 100, 10, &failure) == STATUS_OK;
     tap_ok(is_added && window == growing_windows_newest(&windows) &&
                window->first == binning_floor(-((__int128)1 << 63), 10) && window->bins == 100,

@@ -6,8 +6,8 @@
  */
 #include "config.h"
 
-#include "base/cpu_isa.h"
 #include "json_reference.h"
+#include "lib/cpu_isa.h"
 #include "tap.h"
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))

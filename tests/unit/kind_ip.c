@@ -1,8 +1,8 @@
 /* Addresses in text: what is read, the order of keys, prefixes, and what is written. */
 #include "config.h"
 
-#include "base/kind_ip.h"
 #include "tap.h"
+#include "value/kind_ip.h"
 
 #include <stdlib.h>
 #include <string.h>

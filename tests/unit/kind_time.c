@@ -1,9 +1,9 @@
 /* Times in text: what is read and how far, formats, buckets, and what is written. */
 #include "config.h"
 
-#include "base/kind_time.h"
-#include "base/kind_time_bucket.h"
 #include "tap.h"
+#include "value/kind_time.h"
+#include "value/kind_time_bucket.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #define _XOPEN_SOURCE 700
 #include "config.h"
 
-#include "base/resources.h"
+#include "lib/resources.h"
 #include "tap.h"
 
 #include <errno.h>

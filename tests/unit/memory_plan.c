@@ -1,16 +1,16 @@
 /*
- * Plans of memory in made-up control groups of both versions: whatever the job and the threads,
+ * Plans of memory in made-up control groups of both versions: whatever the plan and the threads,
  * what the plan adds up to fits the group, or it is an error.
  */
 #define _XOPEN_SOURCE 700
 #include "config.h"
 
-#include "exec/memory_plan.h"
+#include "engine/memory_plan.h"
 
-#include "base/resources.h"
 #include "engine/engine.h"
-#include "job/context.h"
+#include "lib/resources.h"
 #include "tap.h"
+#include "value/context.h"
 
 #include <ftw.h>
 #include <inttypes.h>
@@ -65,20 +65,20 @@ static int remove_entry(const char *name, const struct stat *info, int type, str
 }
 
 /* What the plan adds up to, by the words of memory_plan.h. */
-static uint64_t add_up(const struct job *job, unsigned threads, const struct memory_needs *needs)
+static uint64_t add_up(const struct plan *plan, unsigned threads, const struct memory_needs *needs)
 {
     const uint64_t blocks = (threads + 1) * needs->table_per_thread;
-    const uint64_t values = job->value_count > 0 ? job->value_count : 1;
-    const uint64_t table = values * job->context->table_bytes;
+    const uint64_t values = plan->value_count > 0 ? plan->value_count : 1;
+    const uint64_t table = values * plan->context->table_bytes;
 
     return needs->shared + (table > blocks ? table : blocks) +
-           threads * (needs->thread + values * job->context->counter_bytes);
+           threads * (needs->thread + values * plan->context->counter_bytes);
 }
 
 static const unsigned thread_counts[] = {1, 2, 4, 16, 64, 128, 4096};
 
-/* All numbers of threads with a job, in a group. */
-static void test_job(const char *what, const struct job *job, uint64_t available)
+/* All numbers of threads with a plan, in a group. */
+static void test_plan(const char *what, const struct plan *plan, uint64_t available)
 {
     bool fits = true;
     bool falls = true;
@@ -88,19 +88,19 @@ static void test_job(const char *what, const struct job *job, uint64_t available
     for (size_t i = 0; i < sizeof thread_counts / sizeof *thread_counts; i++) {
         struct memory_needs needs;
         struct context context;
-        struct job plan = *job;
+        struct plan own = *plan;
         struct failure failure;
         unsigned threads;
-        plan.context = &context;
-        memory_plan_needs(&needs, job, thread_counts[i], 0, ENGINE_INPUT_UNKNOWN, i % 2 == 1, 0);
-        if (memory_plan_make(&needs, available, &plan, &threads, &failure) != STATUS_OK) {
+        own.context = &context;
+        memory_plan_needs(&needs, plan, thread_counts[i], 0, ENGINE_INPUT_UNKNOWN, i % 2 == 1, 0);
+        if (memory_plan_make(&needs, available, &own, &threads, &failure) != STATUS_OK) {
             fits = fits && strstr(failure.message, needs.shared > available && needs.bins > 0
                                                        ? "5000000 bins need 38 MiB of memory: "
                                                        : "MiB of memory are needed: ");
             continue;
         }
         fits = fits && threads >= 1 && threads <= thread_counts[i] &&
-               add_up(&plan, threads, &needs) <= available;
+               add_up(&own, threads, &needs) <= available;
         falls = falls && (i % 2 == 1 || (threads >= planned && context.counter_bytes <= buffers));
         planned = i % 2 == 1 ? planned : threads;
         buffers = i % 2 == 1 ? buffers : context.counter_bytes;
@@ -110,19 +110,19 @@ static void test_job(const char *what, const struct job *job, uint64_t available
            available / MIB);
 }
 
-static void test_plenty(const char *what, const struct job *job)
+static void test_plenty(const char *what, const struct plan *plan)
 {
     struct memory_needs needs;
     struct context context;
-    struct job plan = *job;
+    struct plan own = *plan;
     struct failure failure;
     unsigned threads;
-    const uint64_t values = job->value_count > 0 ? job->value_count : 1;
+    const uint64_t values = plan->value_count > 0 ? plan->value_count : 1;
 
-    plan.context = &context;
-    memory_plan_needs(&needs, job, 16, 0, ENGINE_INPUT_UNKNOWN, false, 0);
+    own.context = &context;
+    memory_plan_needs(&needs, plan, 16, 0, ENGINE_INPUT_UNKNOWN, false, 0);
     const bool is_made =
-        memory_plan_make(&needs, (uint64_t)64 << 30, &plan, &threads, &failure) == STATUS_OK;
+        memory_plan_make(&needs, (uint64_t)64 << 30, &own, &threads, &failure) == STATUS_OK;
     tap_ok(is_made && threads == 16 && context.counter_bytes == needs.buffers_max / values &&
                context.table_bytes * values ==
                    (needs.table_per_thread > 0 ? (uint64_t)32 << 30 : 0),
@@ -131,11 +131,11 @@ static void test_plenty(const char *what, const struct job *job)
 
 int main(void)
 {
-    static struct job pair[] = {
+    static struct plan pair[] = {
         {.operation = OPERATION_REDUCE, .value_count = 1},
         {.operation = OPERATION_REDUCE, .value_count = 1, .element.kind = KIND_TEXT},
     };
-    static const struct job jobs[] = {
+    static const struct plan plans[] = {
         {.operation = OPERATION_HISTOGRAM, .binning.bins = 100},
         {.operation = OPERATION_HISTOGRAM, .binning.bins = 5000000},
         {.operation = OPERATION_HISTOGRAM, .binning.bins = 5000000, .has_weights = true},
@@ -168,17 +168,17 @@ int main(void)
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         const uint64_t available = make_group(i % 2 == 0, limits[i] * MIB, MIB);
         tap_ok(available == (limits[i] - 1) * MIB, "the group's current use counts");
-        for (size_t k = 0; k < sizeof jobs / sizeof *jobs; k++)
-            test_job(names[k], &jobs[k], available);
+        for (size_t k = 0; k < sizeof plans / sizeof *plans; k++)
+            test_plan(names[k], &plans[k], available);
         nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
         mkdir(root, 0700);
     }
     rmdir(root);
-    for (size_t k = 0; k < sizeof jobs / sizeof *jobs; k++)
-        test_plenty(names[k], &jobs[k]);
+    for (size_t k = 0; k < sizeof plans / sizeof *plans; k++)
+        test_plenty(names[k], &plans[k]);
 
     struct context context;
-    const struct job two = {.operation = OPERATION_UNIQ, .value_count = 2, .context = &context};
+    const struct plan two = {.operation = OPERATION_UNIQ, .value_count = 2, .context = &context};
     const struct memory_needs needs = {
         .threads = 1, .buffers = 10, .buffers_max = 10, .table_per_thread = 1, .table = 100};
     struct failure failure;

@@ -7,12 +7,12 @@
  */
 #include "config.h"
 
-#include "count/scalar.h"
-#include "count/stalin_sort.h"
-#include "exec/crew.h"
-#include "exec/offload_policy.h"
-#include "exec/pipeline.h"
-#include "output/writer.h"
+#include "aggregate/scalar.h"
+#include "aggregate/stalin_sort.h"
+#include "engine/offload_policy.h"
+#include "engine/pipeline.h"
+#include "engine/worker_group.h"
+#include "lib/writer.h"
 
 #include "tap.h"
 
@@ -58,14 +58,14 @@ static void gate_pass(struct gate *gate)
 /* Where a device fails. */
 enum fault {
     NO_FAULT,
-    AT_JOB,   /* it does not support an option of the job, */
+    AT_JOB,   /* it does not support an option of the plan, */
     AT_PARSE, /* or its threads parse what it asks for, which is no failure */
     AT_PROBE,
     AT_PREPARE,
     AT_OPEN,
     AT_WORKER_OPEN,
     AT_BUFFER,
-    AT_ABSORB,
+    AT_ACCUMULATE,
     AT_WORKER_FINISH,
     AT_FINISH,
     AT_IDLE, /* one worker comes too late to get a chunk, and can do nothing more */
@@ -77,22 +77,22 @@ enum fault {
  */
 static struct {
     _Atomic(enum fault) fault;
-    unsigned sound_chunks; /* that the device still absorbs */
+    unsigned sound_chunks; /* that the device still accumulates */
     atomic_uint devices;
     struct gate *_Atomic ready;    /* what the device's preparation waits for; NULL: nothing */
     struct gate *_Atomic prepared; /* opened when that is done */
-    bool cpu_waits;         /* CPU workers absorb one chunk, and then wait for the device's */
+    bool cpu_waits;         /* CPU workers accumulate one chunk, and then wait for the device's */
     bool holds;             /* a feeder keeps the first chunk until others have had many */
     atomic_bool makes_way;  /* the device fails behind a CPU worker that makes way: see test_way */
     struct gate begun;      /* the device is being prepared */
-    struct gate joined;     /* the device has absorbed a chunk, behind those that are sound */
+    struct gate joined;     /* the device has accumulated a chunk, behind those that are sound */
     atomic_bool has_failed; /* the device, while it worked */
     atomic_bool has_late;   /* the late worker is found, for AT_IDLE */
-    atomic_size_t bytes;    /* that both engines have absorbed */
+    atomic_size_t bytes;    /* that both engines have accumulated */
     atomic_uint cpu_chunks;
     atomic_uint device_chunks;
     atomic_uint opened;   /* workers, in all */
-    atomic_uint going_on; /* of the CPU's, have absorbed a second chunk, */
+    atomic_uint going_on; /* of the CPU's, have accumulated a second chunk, */
     unsigned gone_on;     /* and how many while the device was prepared */
     atomic_uint sessions; /* open, as the next */
     atomic_uint workers;
@@ -100,8 +100,8 @@ static struct {
 
 /* A session or a worker of either engine. */
 struct actor {
-    const struct job *job;
-    void *partial;
+    const struct plan *plan;
+    void *aggregate;
     unsigned chunks;
     bool is_late;
     struct chunk held; /* a device's last chunk, which it settles when it is asked for a buffer */
@@ -111,23 +111,23 @@ struct actor {
     uint64_t sums[2]; /* how many elements, and their sum, that are not merged */
 };
 
-/* What was absorbed, whatever the operation makes of it. */
+/* What was accumulated, whatever the operation makes of it. */
 static struct {
     pthread_mutex_t lock;
     uint64_t count;
     uint64_t sum;
 } total = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static enum status actor_open(const struct job *job, const struct engine_options *options,
-                              void *partial, void **session, unsigned *workers,
+static enum status actor_open(const struct plan *plan, const struct engine_options *options,
+                              void *aggregate, void **session, unsigned *workers,
                               struct failure *failure)
 {
     struct actor *made = calloc(1, sizeof *made);
     (void)options;
     if (!made)
         return status_fail(failure, STATUS_DATA, "no memory");
-    made->job = job;
-    made->partial = partial;
+    made->plan = plan;
+    made->aggregate = aggregate;
     *session = made;
     *workers = CPU_WORKERS;
     atomic_fetch_add(&play.sessions, 1);
@@ -178,14 +178,14 @@ static enum status actor_count(struct actor *self, const struct chunk *chunk,
     for (size_t i = 0; i < chunk->bytes / sizeof *values; i++)
         self->sums[1] += values[i];
     self->sums[0] += chunk->bytes / sizeof *values;
-    if (self->job->operation != OPERATION_STALIN_SORT)
+    if (self->plan->operation != OPERATION_STALIN_SORT)
         return STATUS_OK;
     struct stalin_sort_run run = {
         .chunk = *chunk,
         .kept = chunk->data,
         .kept_count = chunk->bytes / sizeof *values,
     };
-    return stalin_sort_submit(self->partial, &run, failure);
+    return stalin_sort_submit(self->aggregate, &run, failure);
 }
 
 static enum status actor_merge_consumer(void *worker, struct failure *failure)
@@ -200,8 +200,8 @@ static enum status actor_merge_consumer(void *worker, struct failure *failure)
     total.count += self->sums[0];
     total.sum += self->sums[1];
     pthread_mutex_unlock(&total.lock);
-    if (self->job->operation == OPERATION_REDUCE)
-        scalar_add_counts(self->partial, 0, self->sums, 1);
+    if (self->plan->operation == OPERATION_REDUCE)
+        scalar_add_counts(self->aggregate, 0, self->sums, 1);
     self->sums[0] = self->sums[1] = 0;
     return status;
 }
@@ -237,7 +237,8 @@ static void quick_wait(const atomic_uint *number, unsigned wanted)
         usleep(1000);
 }
 
-static enum status quick_absorb(void *worker, const struct chunk *chunk, struct failure *failure)
+static enum status quick_accumulate(void *worker, const struct chunk *chunk,
+                                    struct failure *failure)
 {
     struct actor *self = worker;
 
@@ -261,7 +262,7 @@ static const struct engine quick_engine = {
     .close = actor_close,
     .consumer_open = quick_consumer_open,
     .consumer_buffer = actor_buffer,
-    .consumer_absorb = quick_absorb,
+    .consumer_accumulate = quick_accumulate,
     .consumer_merge = actor_merge_consumer,
     .consumer_close = actor_close_consumer,
 };
@@ -282,15 +283,15 @@ static bool slow_probe(unsigned device, char *description, size_t size)
     return play.fault != AT_PROBE && device < play.devices;
 }
 
-static bool slow_is_used(const struct job *job)
+static bool slow_is_used(const struct plan *plan)
 {
-    (void)job;
+    (void)plan;
     return play.fault == AT_JOB;
 }
 
-static bool slow_is_parsed(const struct job *job)
+static bool slow_is_parsed(const struct plan *plan)
 {
-    (void)job;
+    (void)plan;
     return play.fault == AT_PARSE;
 }
 
@@ -321,13 +322,13 @@ static enum status slow_prepare(unsigned device, struct failure *failure)
     return fault == AT_PREPARE ? status_fail(failure, STATUS_ENGINE, "no context") : STATUS_OK;
 }
 
-static enum status slow_open(const struct job *job, const struct engine_options *options,
-                             void *partial, void **session, unsigned *workers,
+static enum status slow_open(const struct plan *plan, const struct engine_options *options,
+                             void *aggregate, void **session, unsigned *workers,
                              struct failure *failure)
 {
     if (play.fault == AT_OPEN)
         return status_fail(failure, STATUS_ENGINE, "no memory on the device");
-    const enum status status = actor_open(job, options, partial, session, workers, failure);
+    const enum status status = actor_open(plan, options, aggregate, session, workers, failure);
     *workers = FEEDERS;
     return status;
 }
@@ -369,7 +370,7 @@ static enum status slow_buffer(void *worker, struct chunk_buffer *buffer, struct
     return STATUS_OK;
 }
 
-static enum status slow_absorb(void *worker, const struct chunk *chunk, struct failure *failure)
+static enum status slow_accumulate(void *worker, const struct chunk *chunk, struct failure *failure)
 {
     struct actor *self = worker;
     unsigned chunks = atomic_fetch_add(&play.device_chunks, 1);
@@ -387,7 +388,7 @@ static enum status slow_absorb(void *worker, const struct chunk *chunk, struct f
     while (play.holds && chunks == 0 &&
            atomic_load(&play.cpu_chunks) + atomic_load(&play.device_chunks) < 40)
         sched_yield();
-    if (play.fault == AT_ABSORB && chunks >= play.sound_chunks)
+    if (play.fault == AT_ACCUMULATE && chunks >= play.sound_chunks)
         return slow_fail(failure);
     return status;
 }
@@ -412,7 +413,7 @@ static const struct engine slow_engine = {
     .close = actor_close,
     .consumer_open = slow_consumer_open,
     .consumer_buffer = slow_buffer,
-    .consumer_absorb = slow_absorb,
+    .consumer_accumulate = slow_accumulate,
     .consumer_flush = slow_merge_consumer,
     .consumer_merge = slow_merge_consumer,
     .consumer_close = actor_close_consumer,
@@ -479,37 +480,37 @@ static struct scene scene_begin(void)
     return scene;
 }
 
-static void *scene_partial(struct scene *scene, const struct job *job, struct writer **writer)
+static void *scene_aggregate(struct scene *scene, const struct plan *plan, struct writer **writer)
 {
-    void *partial = NULL;
+    void *aggregate = NULL;
     *writer = NULL;
-    if (!(partial = store_of(job)->create(job, &scene->failure)))
+    if (!(aggregate = store_of(plan)->create(plan, &scene->failure)))
         abort();
-    if (job->operation != OPERATION_STALIN_SORT)
-        return partial;
+    if (plan->operation != OPERATION_STALIN_SORT)
+        return aggregate;
     if (writer_open(writer, scene->output, &scene->failure) != STATUS_OK)
         abort();
-    stalin_sort_connect(partial, *writer, NULL);
-    return partial;
+    stalin_sort_connect(aggregate, *writer, NULL);
+    return aggregate;
 }
 
 /* Runs the task once more, without devices, as run.c does. */
 static void scene_repeat(struct scene *scene, struct pipeline_task *task, struct writer *writer)
 {
-    const struct job *job = task->job;
+    const struct plan *plan = task->plan;
     struct source *source = task->source;
-    void *partial = NULL;
+    void *aggregate = NULL;
 
     if (source_repeat(&source, &scene->failure) != STATUS_OK ||
-        !(partial = store_of(job)->create(job, &scene->failure)))
+        !(aggregate = store_of(plan)->create(plan, &scene->failure)))
         abort();
-    store_of(job)->destroy(*task->partial);
+    store_of(plan)->destroy(*task->aggregate);
     if (writer) {
         writer_restart(writer);
-        stalin_sort_connect(partial, writer, NULL);
+        stalin_sort_connect(aggregate, writer, NULL);
     }
     task->source = source;
-    *task->partial = partial;
+    *task->aggregate = aggregate;
     task->engine = engine_last(table)->name;
     total.count = total.sum = 0;
     scene->status = pipeline_run(task, &scene->report, &scene->failure);
@@ -518,20 +519,20 @@ static void scene_repeat(struct scene *scene, struct pipeline_task *task, struct
 static void scene_run(struct scene *scene)
 {
     char *const names[] = {scene->name};
-    struct job job = {.operation = scene->operation};
+    struct plan plan = {.operation = scene->operation};
     struct source *source = NULL;
     struct writer *writer;
 
-    element_parse("u32", &job.element);
+    element_parse("u32", &plan.element);
     const struct source_options plain = {.kinds = 0};
     if (source_open(&source, names, 1, &plain, &scene->failure) != STATUS_OK)
         abort();
     source_set_format(source, &(struct record_format){.element_bytes = 4}, false, 1);
-    void *partial = scene_partial(scene, &job, &writer);
+    void *aggregate = scene_aggregate(scene, &plan, &writer);
     struct pipeline_task task = {
-        .job = &job,
+        .plan = &plan,
         .source = source,
-        .partial = &partial,
+        .aggregate = &aggregate,
         .table = table,
         .engine = scene->engine,
         .devices = scene->devices,
@@ -546,7 +547,7 @@ static void scene_run(struct scene *scene)
     struct failure failure;
     if (writer && writer_close(writer, &failure) != STATUS_OK)
         abort();
-    store_of(&job)->destroy(partial);
+    store_of(&plan)->destroy(aggregate);
     source_close(task.source);
     unlink(scene->name);
 }
@@ -683,7 +684,7 @@ static void test_late(void)
     tap_ok(atomic_load(&play.sessions) == 0, "and does nothing when it is ready");
 }
 
-/* A device that does not support an option of the job is neither asked about nor prepared. */
+/* A device that does not support an option of the plan is neither asked about nor prepared. */
 static void test_unsupported(void)
 {
     struct scene scene = scene_begin();
@@ -694,7 +695,7 @@ static void test_unsupported(void)
     scene_run(&scene);
     tap_ok(scene.status == STATUS_ENGINE &&
                strcmp(scene.failure.message, "engine slow does not support --thing") == 0,
-           "a device that does not support an option of the job is refused");
+           "a device that does not support an option of the plan is refused");
     scene = scene_begin();
     play.fault = AT_PARSE;
     play.cpu_waits = false;
@@ -754,7 +755,7 @@ static void test_way(void)
 static void test_fails_midway(void)
 {
     static const enum operation_id ids[] = {OPERATION_REDUCE, OPERATION_STALIN_SORT};
-    static const enum fault faults[] = {AT_BUFFER, AT_ABSORB, AT_WORKER_FINISH, AT_FINISH};
+    static const enum fault faults[] = {AT_BUFFER, AT_ACCUMULATE, AT_WORKER_FINISH, AT_FINISH};
 
     for (unsigned i = 0; i < 2 * 4 * 2; i++) {
         struct scene scene = scene_begin();
@@ -764,7 +765,7 @@ static void test_fails_midway(void)
         scene_run(&scene);
         tap_ok(scene_is_right(&scene, "the device has failed"),
                "a device that fails midway ends the run: %s, fault %d, chunk %u",
-               job_operation_names[ids[i % 2]], (int)play.fault, play.sound_chunks);
+               plan_operation_names[ids[i % 2]], (int)play.fault, play.sound_chunks);
         unlink(scene.output);
     }
 }
@@ -773,7 +774,7 @@ static void test_fails_midway(void)
 static void test_again(void)
 {
     static const enum operation_id ids[] = {OPERATION_REDUCE, OPERATION_STALIN_SORT};
-    static const enum fault faults[] = {AT_BUFFER, AT_ABSORB, AT_WORKER_FINISH, AT_FINISH};
+    static const enum fault faults[] = {AT_BUFFER, AT_ACCUMULATE, AT_WORKER_FINISH, AT_FINISH};
 
     for (int i = 0; i < 2 * 4; i++) {
         struct scene scene = scene_begin();
@@ -784,7 +785,7 @@ static void test_again(void)
         scene_run(&scene);
         tap_ok(scene_is_right(&scene, NULL) && scene.report.worker_pool_count == 1 &&
                    (i % 2 == 0 || scene_output_is_right(&scene)),
-               "and then all is done again: %s, fault %d", job_operation_names[ids[i % 2]],
+               "and then all is done again: %s, fault %d", plan_operation_names[ids[i % 2]],
                (int)play.fault);
         unlink(scene.output);
     }
@@ -821,7 +822,7 @@ static enum status use_checkpoint(void *context, struct failure *failure)
     return STATUS_OK;
 }
 
-/* Checkpoints without a pause; each checks that all that was read is in the partial. */
+/* Checkpoints without a pause; each checks that all that was read is in the aggregate. */
 static enum status watch_checkpoints(void *context, struct pipeline *pipeline,
                                      struct failure *failure)
 {
@@ -1000,18 +1001,18 @@ static void test_shares(void)
 /* Two devices are prepared, and cannot be used. */
 static void test_awaited(void)
 {
-    struct crew crew = {
+    struct worker_group group = {
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .changed = PTHREAD_COND_INITIALIZER,
         .at_work = 1,
     };
 
-    crew_await_device(&crew, 1);
-    crew_await_device(&crew, 2);
-    crew_give_up_device(&crew, 1);
-    tap_ok(!crew_pause(&crew), "workers pause for a device though another cannot be used");
-    crew_give_up_device(&crew, 2);
-    tap_ok(crew_pause(&crew), "they continue if no device can be used");
+    worker_group_await_device(&group, 1);
+    worker_group_await_device(&group, 2);
+    worker_group_give_up_device(&group, 1);
+    tap_ok(!worker_group_pause(&group), "workers pause for a device though another cannot be used");
+    worker_group_give_up_device(&group, 2);
+    tap_ok(worker_group_pause(&group), "they continue if no device can be used");
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* The text of the progress line. */
 #include "config.h"
 
-#include "app/progress.h"
+#include "cli/progress.h"
 
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "base/ratio.h"
+#include "lib/ratio.h"
 #include "tap.h"
 #include "wide_hex.h"
 

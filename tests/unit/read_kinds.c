@@ -12,9 +12,9 @@
  */
 #include "config.h"
 
-#include "base/kind_ip.h"
-#include "base/kind_time.h"
-#include "base/kind_time_bucket.h"
+#include "value/kind_ip.h"
+#include "value/kind_time.h"
+#include "value/kind_time_bucket.h"
 
 #include <inttypes.h>
 #include <stdio.h>

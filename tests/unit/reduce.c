@@ -1,12 +1,13 @@
 /*
  * Operation reduce near the limits of its accumulators: up to 2^64 - 1 elements, made by merging
- * partials of one element, that a CPU thread absorbed, with themselves; against Python's integers.
+ * aggregates of one element, that a CPU thread accumulated, with themselves; against Python's
+ * integers.
  */
 #include "config.h"
 
-#include "count/scalar.h"
-#include "ops/stores.h"
-#include "print/result.h"
+#include "aggregate/scalar.h"
+#include "engine/stores.h"
+#include "result/result.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -148,32 +149,32 @@ static uint64_t key_of(const char *value)
     return *value == '-' ? (uint64_t)strtoll(value, NULL, 10) : strtoull(value, NULL, 10);
 }
 
-/* Runs a CPU thread over one element and adds what it has to the shared partial. */
-static bool absorb(const struct job *job, uint64_t key, struct scalar *shared)
+/* Runs a CPU thread over one element and adds what it has to the shared aggregate. */
+static bool accumulate(const struct plan *plan, uint64_t key, struct scalar *shared)
 {
     struct failure failure;
-    struct chunk chunk = {.data = &key, .bytes = job->element.bytes};
+    struct chunk chunk = {.data = &key, .bytes = plan->element.bytes};
     void *state = NULL;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    key <<= 64 - 8 * job->element.bytes;
+    key <<= 64 - 8 * plan->element.bytes;
 #endif
-    bool done = store_open_local(&store_scalar, job, shared, &state, &failure) == STATUS_OK &&
-                store_scalar.local_absorb(state, &chunk, &failure) == STATUS_OK &&
+    bool done = store_open_local(&store_scalar, plan, shared, &state, &failure) == STATUS_OK &&
+                store_scalar.local_accumulate(state, &chunk, &failure) == STATUS_OK &&
                 store_scalar.local_merge(state, &failure) == STATUS_OK;
     store_close_local(&store_scalar, state);
     return done;
 }
 
-/* Adds `count` elements of that value to the shared partial, by doubling. */
-static bool absorb_many(const struct job *job, const char *value, uint64_t count,
-                        struct scalar *shared)
+/* Adds `count` elements of that value to the shared aggregate, by doubling. */
+static bool accumulate_many(const struct plan *plan, const char *value, uint64_t count,
+                            struct scalar *shared)
 {
     uint64_t power[1 + ACCUMULATOR_WORDS_ALL];
     uint64_t same[1 + ACCUMULATOR_WORDS_ALL];
     struct scalar *one = NULL;
     struct failure failure;
 
-    if (!(one = store_scalar.create(job, &failure)) || !absorb(job, key_of(value), one))
+    if (!(one = store_scalar.create(plan, &failure)) || !accumulate(plan, key_of(value), one))
         return false;
     const size_t bytes = one->accumulators->words * sizeof *power;
     memcpy(power, one->row, bytes);
@@ -187,13 +188,13 @@ static bool absorb_many(const struct job *job, const char *value, uint64_t count
     return true;
 }
 
-static bool is_expected(const struct job *job, const struct stream *row,
+static bool is_expected(const struct plan *plan, const struct stream *row,
                         const struct scalar *shared)
 {
     char text[REDUCTION_IDS * (REDUCE_SIZE + 1)];
     char *c = text;
 
-    for (unsigned i = 0; i < job->reductions.count; i++) {
+    for (unsigned i = 0; i < plan->reductions.count; i++) {
         c += reduce_write(c, shared->accumulators, shared->row, shared->found, i);
         *c++ = ' ';
     }
@@ -204,37 +205,36 @@ static bool is_expected(const struct job *job, const struct stream *row,
 
 static bool check_row(const struct stream *row)
 {
-    struct job job = {.operation = OPERATION_REDUCE};
+    struct plan plan = {.operation = OPERATION_REDUCE};
     struct failure failure;
     void *shared = NULL;
 
-    element_parse(row->type, &job.element);
-    job.element.swapped = false;
-    reductions_default(&job.reductions, 0);
-    if (!(shared = store_scalar.create(&job, &failure)))
+    element_parse(row->type, &plan.element);
+    plan.element.swapped = false;
+    reductions_default(&plan.reductions, 0);
+    if (!(shared = store_scalar.create(&plan, &failure)))
         return false;
     bool good =
-        absorb_many(&job, row->a, row->a_count, shared) &&
-        absorb_many(&job, row->b, row->b_count, shared) &&
-        store_scalar.finalize(shared, &job, row->a_count + row->b_count, &failure) == STATUS_OK &&
-        result_check(&job, shared, &failure) == STATUS_OK &&
-        is_expected(&job, row, shared);
+        accumulate_many(&plan, row->a, row->a_count, shared) &&
+        accumulate_many(&plan, row->b, row->b_count, shared) &&
+        store_scalar.finalize(shared, &plan, row->a_count + row->b_count, &failure) == STATUS_OK &&
+        result_check(&plan, shared, &failure) == STATUS_OK && is_expected(&plan, row, shared);
     store_scalar.destroy(shared);
     return good;
 }
 
 static void test_lost_element(void)
 {
-    struct job job = {.operation = OPERATION_REDUCE};
+    struct plan plan = {.operation = OPERATION_REDUCE};
     struct failure failure;
     void *shared = NULL;
 
-    element_parse("i32", &job.element);
-    reductions_default(&job.reductions, 0);
-    bool good =
-        (shared = store_scalar.create(&job, &failure)) != NULL && absorb_many(&job, "3", 5, shared);
-    tap_ok(good && store_scalar.finalize(shared, &job, 5, &failure) == STATUS_OK &&
-               store_scalar.finalize(shared, &job, 6, &failure) == STATUS_DATA &&
+    element_parse("i32", &plan.element);
+    reductions_default(&plan.reductions, 0);
+    bool good = (shared = store_scalar.create(&plan, &failure)) != NULL &&
+                accumulate_many(&plan, "3", 5, shared);
+    tap_ok(good && store_scalar.finalize(shared, &plan, 5, &failure) == STATUS_OK &&
+               store_scalar.finalize(shared, &plan, 6, &failure) == STATUS_DATA &&
                strstr(failure.message, "6 elements were read, but 5 counted"),
            "an element that was read and not counted is an error");
     store_scalar.destroy(shared);
@@ -242,19 +242,19 @@ static void test_lost_element(void)
 
 static void test_lost_square(void)
 {
-    struct job job = {.operation = OPERATION_REDUCE};
+    struct plan plan = {.operation = OPERATION_REDUCE};
     struct failure failure;
     void *shared = NULL;
     uint64_t row[] = {2, 6, 0, 18, 0, 0, 3, 3, 3, 3, 0}; /* 3 and 3 */
 
-    element_parse("i32", &job.element);
-    reductions_default(&job.reductions, 0);
-    bool good = (shared = store_scalar.create(&job, &failure)) != NULL;
+    element_parse("i32", &plan.element);
+    reductions_default(&plan.reductions, 0);
+    bool good = (shared = store_scalar.create(&plan, &failure)) != NULL;
     scalar_merge(shared, row);
-    good = good && store_scalar.finalize(shared, &job, 2, &failure) == STATUS_OK;
+    good = good && store_scalar.finalize(shared, &plan, 2, &failure) == STATUS_OK;
     row[3] = 17;
     scalar_merge(shared, row);
-    tap_ok(good && store_scalar.finalize(shared, &job, 4, &failure) == STATUS_DATA &&
+    tap_ok(good && store_scalar.finalize(shared, &plan, 4, &failure) == STATUS_DATA &&
                strstr(failure.message, "the results contradict each other"),
            "a sum of squares that is too small is an error");
     store_scalar.destroy(shared);

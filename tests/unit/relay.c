@@ -3,8 +3,8 @@
 
 #include "tap.h"
 
-#include "base/memory.h"
 #include "input/source.h"
+#include "lib/memory.h"
 
 #include <fcntl.h>
 #include <pthread.h>

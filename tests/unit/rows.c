@@ -4,13 +4,13 @@
  */
 #include "config.h"
 
-#include "count/histogram.h"
-#include "count/uniq.h"
-#include "job/context.h"
-#include "ops/stores.h"
-#include "plot/plot.h"
-#include "print/rows_list.h"
+#include "aggregate/histogram.h"
+#include "aggregate/uniq.h"
+#include "engine/stores.h"
+#include "result/plot.h"
+#include "result/rows_list.h"
 #include "tap.h"
+#include "value/context.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,66 +20,66 @@
 
 static uint64_t random_state = 1;
 
-static void make_job(struct job *job, enum binning_form form, bool is_wide)
+static void make_plan(struct plan *plan, enum binning_form form, bool is_wide)
 {
     static const __int128 edges[] = {-100, -99, 0, 1, 10, 1000, 1001, 5000, 100000, 2000000000};
     struct failure failure;
 
-    *job = (struct job){.operation = OPERATION_HISTOGRAM};
-    element_parse(is_wide ? "i64" : "i32", &job->element);
+    *plan = (struct plan){.operation = OPERATION_HISTOGRAM};
+    element_parse(is_wide ? "i64" : "i32", &plan->element);
     if (form == BINNING_EDGES)
-        binning_init_edges(&job->binning, &job->element, edges, sizeof edges / sizeof *edges,
+        binning_init_edges(&plan->binning, &plan->element, edges, sizeof edges / sizeof *edges,
                            &failure);
     else if (form == BINNING_LOG2 || form == BINNING_LOG10)
-        binning_init_powers(&job->binning, &job->element, form == BINNING_LOG2 ? 2 : 10);
+        binning_init_powers(&plan->binning, &plan->element, form == BINNING_LOG2 ? 2 : 10);
     else if (form == BINNING_UNIT32)
-        binning_init(&job->binning, &job->element, -500, 1500, 2000, &failure);
+        binning_init(&plan->binning, &plan->element, -500, 1500, 2000, &failure);
     else if (is_wide)
-        binning_init_width(&job->binning, &job->element, -500, 1501, 3, &failure);
+        binning_init_width(&plan->binning, &plan->element, -500, 1501, 3, &failure);
     else
-        binning_init(&job->binning, &job->element, -500, 1501, 700, &failure);
+        binning_init(&plan->binning, &plan->element, -500, 1501, 700, &failure);
 }
 
 /* Counts `filled` random values somewhere in the bins and outside. */
-static struct histogram *make_histogram(const struct job *job, size_t filled)
+static struct histogram *make_histogram(const struct plan *plan, size_t filled)
 {
     struct histogram *histogram = NULL;
     struct failure failure;
     uint64_t elements = 0;
 
-    histogram = histogram_create(job, &failure);
+    histogram = histogram_create(plan, &failure);
     for (size_t i = 0; i < filled; i++) {
         uint64_t count = 1 + tap_random(&random_state) % 1000;
         size_t entry = tap_random(&random_state) % histogram->entries;
         histogram_add_counts64(histogram, entry, &count, 1);
         elements += count;
     }
-    histogram_finalize(histogram, job, elements, &failure);
+    histogram_finalize(histogram, plan, elements, &failure);
     return histogram;
 }
 
-static bool is_powers(const struct job *job)
+static bool is_powers(const struct plan *plan)
 {
-    return job->binning.base > 0;
+    return plan->binning.base > 0;
 }
 
 /* The rows that there should be, from the table itself. */
-static size_t expected_rows(const struct job *job, const struct histogram *histogram, bool zeros,
+static size_t expected_rows(const struct plan *plan, const struct histogram *histogram, bool zeros,
                             struct rows_row *out)
 {
     uint64_t first = 0;
-    uint64_t end = job->binning.bins;
+    uint64_t end = plan->binning.bins;
     size_t n = 0;
 
-    while (is_powers(job) && end > 0 && histogram_count(histogram, end - 1) == 0)
+    while (is_powers(plan) && end > 0 && histogram_count(histogram, end - 1) == 0)
         end--;
-    while (is_powers(job) && first < end && histogram_count(histogram, first) == 0)
+    while (is_powers(plan) && first < end && histogram_count(histogram, first) == 0)
         first++;
     for (uint64_t bin = first; bin < end; bin++) {
         uint64_t count = histogram_count(histogram, bin);
         if (count > 0 || zeros)
-            out[n++] = (struct rows_row){.low = binning_edge(&job->binning, bin),
-                                         .high = binning_edge(&job->binning, bin + 1),
+            out[n++] = (struct rows_row){.low = binning_edge(&plan->binning, bin),
+                                         .high = binning_edge(&plan->binning, bin + 1),
                                          .count = count};
     }
     return n;
@@ -239,17 +239,17 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
 {
     static struct rows_row expected[2000];
     static const size_t fills[] = {0, 1, 2, 20, 100, 700, 5000};
-    struct job job;
+    struct plan plan;
     bool passed = true;
     bool is_plotted = true;
 
-    make_job(&job, form, is_wide);
+    make_plan(&plan, form, is_wide);
     for (size_t i = 0; i < 2 * sizeof fills / sizeof *fills && passed && is_plotted; i++) {
         bool zeros = i % 2;
         struct rows rows;
-        struct histogram *histogram = make_histogram(&job, fills[i / 2]);
-        size_t n = expected_rows(&job, histogram, zeros, expected);
-        histogram_rows_begin(&rows, &job, histogram, !zeros);
+        struct histogram *histogram = make_histogram(&plan, fills[i / 2]);
+        size_t n = expected_rows(&plan, histogram, zeros, expected);
+        histogram_rows_begin(&rows, &plan, histogram, !zeros);
         rows.zeros = zeros; /* may be changed before any are read */
         uint64_t sum = 0;
         for (size_t j = 0; j < n; j++)
@@ -259,7 +259,7 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
         for (size_t parts = 1; parts <= 3000 && passed; parts = 3 * parts - 1)
             passed = reads_parts(&rows, expected, n, parts) &&
                      (!zeros || reads_counts_parts(&rows, expected, n, parts));
-        is_plotted = plots(&rows, expected, n, is_powers(&job) ? 129 : 2 * LINES_MAX);
+        is_plotted = plots(&rows, expected, n, is_powers(&plan) ? 129 : 2 * LINES_MAX);
         sort_by_count(expected, n);
         passed = passed && lists(&rows, expected, n, 0) && lists(&rows, expected, n, 1) &&
                  lists(&rows, expected, n, 10) && lists(&rows, expected, n, 100000);
@@ -267,7 +267,7 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
     }
     tap_ok(passed, "%s: rows, by bin and by count", name);
     tap_ok(is_plotted, "%s: the lines of a plot", name);
-    job_destroy(&job);
+    plan_destroy(&plan);
 }
 
 /* Whole regions without a value are no rows, and no counters are lost that lie at their borders. */
@@ -280,13 +280,14 @@ static void test_regions(void)
     struct rows_row expected[VALUES];
     struct histogram *histogram = NULL;
     struct failure failure;
-    struct job job = {.operation = OPERATION_HISTOGRAM};
+    struct plan plan = {.operation = OPERATION_HISTOGRAM};
     struct rows rows;
     uint64_t elements = 0;
 
-    element_parse("i32", &job.element);
-    binning_init(&job.binning, &job.element, -5, REGIONS * REGION - 5, REGIONS * REGION, &failure);
-    histogram = histogram_create(&job, &failure);
+    element_parse("i32", &plan.element);
+    binning_init(&plan.binning, &plan.element, -5, REGIONS * REGION - 5, REGIONS * REGION,
+                 &failure);
+    histogram = histogram_create(&plan, &failure);
     for (size_t i = 0; i < VALUES; i++) {
         const uint64_t count64 = i + 1;
         const uint32_t count32 = (uint32_t)count64;
@@ -298,11 +299,11 @@ static void test_regions(void)
         expected[i] = (struct rows_row){.low = low, .high = low + 1, .count = count64};
         elements += count64;
     }
-    bool passed = histogram_finalize(histogram, &job, elements, &failure) == STATUS_OK;
-    histogram_rows_begin(&rows, &job, histogram, false);
+    bool passed = histogram_finalize(histogram, &plan, elements, &failure) == STATUS_OK;
+    histogram_rows_begin(&rows, &plan, histogram, false);
     tap_ok(passed && reads(rows, expected, VALUES), "rows far apart, at the borders of regions");
     histogram_destroy(histogram);
-    job_destroy(&job);
+    plan_destroy(&plan);
 }
 
 enum { RANGES_REGION = HISTOGRAM_REGION_BINS, RANGES_BINS = 9 * RANGES_REGION - 1000 };
@@ -355,11 +356,11 @@ static void test_ranges(void)
 {
     struct histogram *histogram = NULL;
     struct failure failure;
-    struct job job = {.operation = OPERATION_HISTOGRAM};
+    struct plan plan = {.operation = OPERATION_HISTOGRAM};
 
-    element_parse("i32", &job.element);
-    binning_init(&job.binning, &job.element, 0, RANGES_BINS, RANGES_BINS, &failure);
-    histogram = histogram_create(&job, &failure);
+    element_parse("i32", &plan.element);
+    binning_init(&plan.binning, &plan.element, 0, RANGES_BINS, RANGES_BINS, &failure);
+    histogram = histogram_create(&plan, &failure);
     uint64_t inside = fill_ranges(histogram);
     histogram_add_unlocked(histogram, RANGES_BINS, 1000);
     histogram_add_unlocked(histogram, RANGES_BINS + 1, 500);
@@ -376,13 +377,13 @@ static void test_ranges(void)
     }
     tap_ok(passed, "what is empty at either end, and the counts");
     histogram_destroy(histogram);
-    job_destroy(&job);
+    plan_destroy(&plan);
 }
 
 /* Rows of width 10 that reach below what 64 bits hold, far apart; empty ones in between as well. */
 static size_t read_sparse(struct rows *rows, struct rows_row *out, size_t room)
 {
-    const uint64_t *apart = rows->partial;
+    const uint64_t *apart = rows->aggregate;
     uint64_t step = rows->zeros ? 1 : *apart;
     __int128 start = -((__int128)1 << 63) - 2; /* a multiple of 10 */
     size_t n = 0;
@@ -398,24 +399,24 @@ static size_t read_sparse(struct rows *rows, struct rows_row *out, size_t room)
 static void test_sparse(uint64_t apart)
 {
     struct rows_row expected[100];
-    struct job job;
+    struct plan plan;
 
-    make_job(&job, BINNING_UNIT32, true);
-    job.operation = OPERATION_UNIQ;
-    job.binning.bins = 0;
-    struct rows rows = {.job = &job, .partial = &apart, .read = read_sparse};
+    make_plan(&plan, BINNING_UNIT32, true);
+    plan.operation = OPERATION_UNIQ;
+    plan.binning.bins = 0;
+    struct rows rows = {.plan = &plan, .aggregate = &apart, .read = read_sparse};
     struct rows copy = rows;
     size_t n = read_sparse(&copy, expected, 100);
     bool passed = plots(&rows, expected, n, LINES_MAX);
     sort_by_count(expected, n);
     tap_ok(passed && lists(&rows, expected, n, 0) && lists(&rows, expected, n, 3),
            "rows from elsewhere, %llu apart", (unsigned long long)apart);
-    job_destroy(&job);
+    plan_destroy(&plan);
 }
 
-/* A partial of uniq, and as rows, what was counted in it. */
+/* An aggregate of uniq, and as rows, what was counted in it. */
 struct counted {
-    struct job job;
+    struct plan plan;
     struct uniq *uniq;
     struct table_writer *writer;
     struct rows_row *rows; /* [COUNTED_ROWS_MAX] */
@@ -426,7 +427,7 @@ struct counted {
 #define COUNTED_ROWS_MAX ((size_t)1 << 20)
 #define COUNTED_BLOCK    4096
 
-/* What partials had of everything that is to be tested. */
+/* What aggregates had of everything that is to be tested. */
 static struct {
     bool has_overlaps; /* bins that several windows have, */
     bool has_gaps;     /* and between windows; */
@@ -455,23 +456,23 @@ static struct context context = {.table_bytes = (uint64_t)1 << 30};
 static void counted_begin(struct counted *counted, const char *type, uint64_t width)
 {
     struct failure failure;
-    void *partial = NULL;
+    void *aggregate = NULL;
 
     *counted = (struct counted){
-        .job = {.operation = OPERATION_UNIQ, .bin_width = width, .context = &context},
+        .plan = {.operation = OPERATION_UNIQ, .bin_width = width, .context = &context},
     };
     counted->rows = malloc(COUNTED_ROWS_MAX * sizeof *counted->rows);
-    must(counted->rows && element_parse(type, &counted->job.element) &&
-             (partial = store_table.create(&counted->job, &failure)) != NULL,
-         "no partial");
-    counted->uniq = partial;
+    must(counted->rows && element_parse(type, &counted->plan.element) &&
+             (aggregate = store_table.create(&counted->plan, &failure)) != NULL,
+         "no aggregate");
+    counted->uniq = aggregate;
     must(table_writer_open(counted->uniq->table, &counted->writer, &failure) == STATUS_OK,
          "no writer");
 }
 
 static void counted_record(struct counted *counted, __int128 bin, uint64_t count)
 {
-    const uint64_t width = counted->job.bin_width;
+    const uint64_t width = counted->plan.bin_width;
 
     must(counted->n < COUNTED_ROWS_MAX, "too many rows");
     counted->rows[counted->n++] =
@@ -491,14 +492,14 @@ static void counted_make_keys(struct counted *counted, uint64_t first, uint64_t 
 /* Counts such values in the table. */
 static void counted_put(struct counted *counted, uint64_t first, uint64_t step, size_t n)
 {
-    const struct element *element = &counted->job.element;
+    const struct element *element = &counted->plan.element;
     uint64_t keys[COUNTED_BLOCK];
     struct failure failure;
 
     for (size_t i = 0; i < n; i++)
         counted_record(counted,
                        binning_floor(element_value(element, first + i * step),
-                                     counted->job.bin_width),
+                                     counted->plan.bin_width),
                        1);
     counted_make_keys(counted, first, step, n, keys);
     must(table_writer_add(counted->writer, keys, n, &failure) == STATUS_OK,
@@ -553,7 +554,7 @@ static void counted_note_window(const struct counted *counted, const struct grow
         counted_shape.has_staged |= window->histogram->staged[i] > 0;
 }
 
-/* Puts what was counted in order, each bin once, and finishes the partial. */
+/* Puts what was counted in order, each bin once, and finishes the aggregate. */
 static bool counted_finish(struct counted *counted)
 {
     struct uniq *uniq = counted->uniq;
@@ -572,7 +573,7 @@ static bool counted_finish(struct counted *counted)
         counted_note_window(counted, &uniq->windows.list[i]);
     bool passed =
         table_writer_flush(counted->writer, &failure) == STATUS_OK &&
-        store_table.finalize(uniq, &counted->job, counted->elements, &failure) == STATUS_OK;
+        store_table.finalize(uniq, &counted->plan, counted->elements, &failure) == STATUS_OK;
     counted_shape.has_below |= passed && uniq_window(uniq) && uniq->below > 0;
     counted_shape.has_above |=
         passed && uniq_window(uniq) && uniq->below < table_distinct(uniq->table);
@@ -582,7 +583,7 @@ static bool counted_finish(struct counted *counted)
 /* The rows with empty ones; NULL if they are too many, or none. The caller frees them. */
 static struct rows_row *counted_fill(const struct counted *counted, size_t *n)
 {
-    const uint64_t width = counted->job.bin_width;
+    const uint64_t width = counted->plan.bin_width;
 
     *n = 0;
     if (counted->n == 0)
@@ -616,7 +617,7 @@ static bool counted_reads(const struct counted *counted, const struct rows *rows
     for (size_t parts = 1; parts <= 3000 && passed; parts = 3 * parts - 1)
         passed = reads_parts(rows, counted->rows, counted->n, parts);
     tap_ok(passed, "%s: rows", name);
-    uniq_rows_begin(&with_zeros, &counted->job, counted->uniq, true);
+    uniq_rows_begin(&with_zeros, &counted->plan, counted->uniq, true);
     for (size_t i = 0; filled && i < sizeof rooms / sizeof *rooms && passed; i++)
         passed = reads_by(rooms[i], with_zeros, filled, n);
     if (filled)
@@ -635,10 +636,10 @@ static bool counted_reads_any(struct counted *counted)
     size_t some;
 
     must(found != NULL, "no memory");
-    counted->job.any_order = true;
-    bool passed = store_table.finalize(counted->uniq, &counted->job, counted->elements, &failure) ==
-                  STATUS_OK;
-    uniq_rows_begin(&rows, &counted->job, counted->uniq, false);
+    counted->plan.any_order = true;
+    bool passed = store_table.finalize(counted->uniq, &counted->plan, counted->elements,
+                                       &failure) == STATUS_OK;
+    uniq_rows_begin(&rows, &counted->plan, counted->uniq, false);
     while (passed && n + BATCH <= COUNTED_ROWS_MAX && (some = rows.read(&rows, found + n, BATCH)))
         n += some;
     qsort(found, n, sizeof *found, compare_rows);
@@ -656,7 +657,7 @@ static void counted_check(struct counted *counted, const char *name)
     struct rows rows;
     bool passed = counted_finish(counted);
 
-    uniq_rows_begin(&rows, &counted->job, counted->uniq, false);
+    uniq_rows_begin(&rows, &counted->plan, counted->uniq, false);
     tap_ok(passed && rows.inside == counted->elements && rows.below == 0 && rows.above == 0,
            "%s: the sum", name);
     passed = passed && counted_reads(counted, &rows, name);

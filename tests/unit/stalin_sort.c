@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "count/stalin_sort.h"
+#include "aggregate/stalin_sort.h"
 
-#include "ops/stores.h"
-#include "output/writer.h"
+#include "engine/stores.h"
+#include "lib/writer.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -42,10 +42,10 @@ static void *must(void *memory)
  */
 
 struct stream {
-    struct job job;
+    struct plan plan;
     size_t count;
     __int128 *values;     /* [count] */
-    unsigned char *bytes; /* the same as elements of the job's type */
+    unsigned char *bytes; /* the same as elements of the plan's type */
     bool *keeps;          /* [count], by the definition */
 };
 
@@ -66,7 +66,7 @@ static void survive(const struct stalin_sort_rules *rules, const __int128 *value
 
 static void stream_encode(struct stream *stream, size_t i)
 {
-    const struct element *element = &stream->job.element;
+    const struct element *element = &stream->plan.element;
     bool big_endian = element->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 
     for (unsigned byte = 0; byte < element->bytes; byte++) {
@@ -80,22 +80,22 @@ static void stream_open(struct stream *stream, const char *type, bool strict, bo
                         size_t count)
 {
     *stream = (struct stream){
-        .job = {.operation = OPERATION_STALIN_SORT,
-                .stalin_sort = {.strict = strict, .descending = descending}},
+        .plan = {.operation = OPERATION_STALIN_SORT,
+                 .stalin_sort = {.strict = strict, .descending = descending}},
         .count = count,
         .values = must(malloc(count * sizeof *stream->values)),
         .keeps = must(malloc(count * sizeof *stream->keeps)),
     };
-    if (!element_parse(type, &stream->job.element))
+    if (!element_parse(type, &stream->plan.element))
         bail_out(type);
-    stream->bytes = must(malloc(count * stream->job.element.bytes));
+    stream->bytes = must(malloc(count * stream->plan.element.bytes));
 }
 
 static void stream_settle(struct stream *stream)
 {
     for (size_t i = 0; i < stream->count; i++)
         stream_encode(stream, i);
-    survive(&stream->job.stalin_sort, stream->values, stream->count, NULL, stream->keeps);
+    survive(&stream->plan.stalin_sort, stream->values, stream->count, NULL, stream->keeps);
 }
 
 static void stream_close(struct stream *stream)
@@ -109,7 +109,7 @@ static void stream_close(struct stream *stream)
 static size_t stream_select(const struct stream *stream, size_t first, size_t count,
                             const bool *keeps, bool wanted, unsigned char *out)
 {
-    size_t width = stream->job.element.bytes;
+    size_t width = stream->plan.element.bytes;
     size_t bytes = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -137,13 +137,13 @@ struct piece {
 static void piece_make(struct piece *piece, const struct stream *stream, size_t first, size_t count,
                        uint64_t sequence, const uint64_t *floor)
 {
-    size_t width = stream->job.element.bytes;
+    size_t width = stream->plan.element.bytes;
     bool keeps[PIECE_MAX];
     __int128 last = 0;
 
     if (floor)
-        last = stream->job.element.is_signed ? (__int128)(int64_t)*floor : (__int128)*floor;
-    survive(&stream->job.stalin_sort, stream->values + first, count, floor ? &last : NULL, keeps);
+        last = stream->plan.element.is_signed ? (__int128)(int64_t)*floor : (__int128)*floor;
+    survive(&stream->plan.stalin_sort, stream->values + first, count, floor ? &last : NULL, keeps);
     memcpy(piece->data, stream->bytes + first * width, count * width);
     size_t kept_bytes = stream_select(stream, first, count, keeps, true, piece->kept);
     stream_select(stream, first, count, keeps, false, piece->purged);
@@ -154,38 +154,40 @@ static void piece_make(struct piece *piece, const struct stream *stream, size_t 
                   .sequence = sequence},
         .kept = piece->kept,
         .kept_count = kept_bytes / width,
-        .purged = stream->job.stalin_sort.purged ? piece->purged : NULL,
+        .purged = stream->plan.stalin_sort.purged ? piece->purged : NULL,
     };
 }
 
 /* Submits a piece, of which nothing may be needed any more when that returns. */
-static enum status piece_submit(struct piece *piece, struct stalin_sort *partial,
+static enum status piece_submit(struct piece *piece, struct stalin_sort *aggregate,
                                 struct failure *failure)
 {
-    enum status status = stalin_sort_submit(partial, &piece->run, failure);
+    enum status status = stalin_sort_submit(aggregate, &piece->run, failure);
     memset(piece, 0xa5, sizeof *piece);
     return status;
 }
 
-static struct stalin_sort *partial_open(const struct job *job)
+static struct stalin_sort *aggregate_open(const struct plan *plan)
 {
     struct failure failure;
-    struct stalin_sort *partial = stalin_sort_create(job, &failure);
+    struct stalin_sort *aggregate = stalin_sort_create(plan, &failure);
 
-    if (!partial)
+    if (!aggregate)
         bail_out(failure.message);
-    return partial;
+    return aggregate;
 }
 
-/* Whether a finished partial has seen so many elements, and notices if it should have been others.
+/* Whether a finished aggregate has seen so many elements, and notices if it should have been
+ * others.
  */
-static bool partial_counts(struct stalin_sort *partial, const struct job *job, uint64_t elements)
+static bool aggregate_counts(struct stalin_sort *aggregate, const struct plan *plan,
+                             uint64_t elements)
 {
     struct failure failure;
 
-    return (filter_stalin_sort.finalize(partial, job, elements, &failure) == STATUS_OK ||
+    return (filter_stalin_sort.finalize(aggregate, plan, elements, &failure) == STATUS_OK ||
             tap_note("%s", failure.message)) &&
-           filter_stalin_sort.finalize(partial, job, elements + 1, &failure) == STATUS_DATA;
+           filter_stalin_sort.finalize(aggregate, plan, elements + 1, &failure) == STATUS_DATA;
 }
 
 /* --- outputs ------------------------------------------------------------------------------------
@@ -258,7 +260,7 @@ static bool outputs_hold(const struct output outputs[2], const struct stream *st
 {
     static const char *const names[2] = {"kept", "purged"};
     unsigned char *expected = must(malloc((end - first) * sizeof(uint64_t) + 1));
-    size_t count = stream->job.stalin_sort.purged ? 2 : 1;
+    size_t count = stream->plan.stalin_sort.purged ? 2 : 1;
     bool right = true;
 
     for (size_t i = 0; i < count; i++) {
@@ -290,23 +292,23 @@ struct arrangement {
 static const size_t law_orders[][LAW_CHUNKS] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                                 {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
-/* Whether the partial tells the last survivor of elements [0, end), if there is one. */
-static bool law_floor_is_right(const struct stream *stream, const struct stalin_sort *partial,
+/* Whether the aggregate tells the last survivor of elements [0, end), if there is one. */
+static bool law_floor_is_right(const struct stream *stream, const struct stalin_sort *aggregate,
                                size_t end)
 {
-    const struct element *element = &stream->job.element;
+    const struct element *element = &stream->plan.element;
     uint64_t key;
 
     while (end > 0 && !stream->keeps[end - 1])
         end--;
-    if (!stalin_sort_floor(partial, &key))
+    if (!stalin_sort_floor(aggregate, &key))
         return end == 0;
     return end > 0 && element_value(element, key) == stream->values[end - 1];
 }
 
 /* Submits the chunks one by one; after each, all that can be written has to be there. */
 static bool law_submit(const struct stream *stream, const struct output outputs[2],
-                       struct stalin_sort *partial, const struct arrangement *how)
+                       struct stalin_sort *aggregate, const struct arrangement *how)
 {
     bool submitted[LAW_CHUNKS + 1] = {false};
     size_t released = 0;
@@ -322,16 +324,16 @@ static bool law_submit(const struct stream *stream, const struct output outputs[
         size_t before = how->begins[released];
         keys[FLOOR_STALE] = keys[FLOOR_FRESH];
         has_key[FLOOR_STALE] = has_key[FLOOR_FRESH];
-        has_key[FLOOR_FRESH] = stalin_sort_floor(partial, &keys[FLOOR_FRESH]);
+        has_key[FLOOR_FRESH] = stalin_sort_floor(aggregate, &keys[FLOOR_FRESH]);
         piece_make(&piece, stream, begin, how->begins[chunk + 1] - begin, chunk,
                    has_key[how->floor] ? &keys[how->floor] : NULL);
         piece.run.chunk.is_cut = chunk == how->cut;
-        right = piece_submit(&piece, partial, &failure) == STATUS_OK && right;
+        right = piece_submit(&piece, aggregate, &failure) == STATUS_OK && right;
         submitted[chunk] = true;
         while (submitted[released] && (released == 0 || released - 1 != how->cut))
             released++;
         right = outputs_hold(outputs, stream, before, how->begins[released]) &&
-                law_floor_is_right(stream, partial, how->begins[released]) && right;
+                law_floor_is_right(stream, aggregate, how->begins[released]) && right;
     }
     return right;
 }
@@ -339,19 +341,19 @@ static bool law_submit(const struct stream *stream, const struct output outputs[
 static bool law_holds(const struct stream *stream, const struct output outputs[2],
                       const struct arrangement *how)
 {
-    struct stalin_sort *partial = partial_open(&stream->job);
+    struct stalin_sort *aggregate = aggregate_open(&stream->plan);
     size_t last = how->cut == LAW_CUT_NONE ? LAW_CHUNKS : how->cut + 1;
 
-    stalin_sort_connect(partial, outputs[0].writer,
-                        stream->job.stalin_sort.purged ? outputs[1].writer : NULL);
-    bool right = law_submit(stream, outputs, partial, how) &&
-                 partial_counts(partial, &stream->job, how->begins[last]);
-    stalin_sort_destroy(partial);
+    stalin_sort_connect(aggregate, outputs[0].writer,
+                        stream->plan.stalin_sort.purged ? outputs[1].writer : NULL);
+    bool right = law_submit(stream, outputs, aggregate, how) &&
+                 aggregate_counts(aggregate, &stream->plan, how->begins[last]);
+    stalin_sort_destroy(aggregate);
     return right ||
            tap_note("%s%s%s%s, chunks from 0, %zu, %zu, in the order %zu, %zu, %zu; floor %d",
-                    stream->job.element.name, stream->job.stalin_sort.strict ? ", strict" : "",
-                    stream->job.stalin_sort.descending ? ", descending" : "",
-                    stream->job.stalin_sort.purged ? ", purged" : "", how->begins[1],
+                    stream->plan.element.name, stream->plan.stalin_sort.strict ? ", strict" : "",
+                    stream->plan.stalin_sort.descending ? ", descending" : "",
+                    stream->plan.stalin_sort.purged ? ", purged" : "", how->begins[1],
                     how->begins[2], how->order[0], how->order[1], how->order[2], (int)how->floor);
 }
 
@@ -389,9 +391,9 @@ static __int128 extreme(const struct element *element, uint64_t *state)
 static void law_stream(struct stream *stream, const char *type, unsigned rules, uint64_t seed)
 {
     stream_open(stream, type, rules & 1, rules & 2, LAW_ELEMENTS);
-    stream->job.stalin_sort.purged = rules & 4;
+    stream->plan.stalin_sort.purged = rules & 4;
     for (size_t i = 0; i < stream->count; i++)
-        stream->values[i] = extreme(&stream->job.element, &seed);
+        stream->values[i] = extreme(&stream->plan.element, &seed);
     stream_settle(stream);
 }
 
@@ -437,7 +439,7 @@ static void test_cut(const struct output outputs[2])
 /* What the workers share: a stream, of which each takes the next piece, as from a source. */
 struct team {
     const struct stream *stream;
-    struct stalin_sort *partial;
+    struct stalin_sort *aggregate;
     size_t piece_max;
     bool hold;              /* the first piece is held back until nobody else gets ahead */
     pthread_mutex_t lock;   /* guards the next two */
@@ -485,13 +487,13 @@ static void *team_run(void *argument)
 
     while (team_take(team, &first, &count, &sequence)) {
         uint64_t state = sequence;
-        bool has_floor = stalin_sort_floor(team->partial, &floor);
+        bool has_floor = stalin_sort_floor(team->aggregate, &floor);
         if (team->hold && sequence == 0)
             team_wait(team);
         for (uint64_t work = tap_random(&state) % 16 == 0 ? 20000 : 0; work > 0; work--)
             tap_random(&state);
         piece_make(&piece, team->stream, first, count, sequence, has_floor ? &floor : NULL);
-        if (piece_submit(&piece, team->partial, &failure) != STATUS_OK)
+        if (piece_submit(&piece, team->aggregate, &failure) != STATUS_OK)
             atomic_store(&team->failed, true);
     }
     return NULL;
@@ -505,9 +507,9 @@ static bool team_is_right(const struct stream *stream, size_t piece_max, bool ho
 
     output_open(&outputs[0], "kept", false);
     output_open(&outputs[1], "purged", false);
-    team.partial = partial_open(&stream->job);
-    stalin_sort_connect(team.partial, outputs[0].writer,
-                        stream->job.stalin_sort.purged ? outputs[1].writer : NULL);
+    team.aggregate = aggregate_open(&stream->plan);
+    stalin_sort_connect(team.aggregate, outputs[0].writer,
+                        stream->plan.stalin_sort.purged ? outputs[1].writer : NULL);
     pthread_mutex_init(&team.lock, NULL);
     for (size_t i = 0; i < TEAM_WORKERS; i++) {
         if (pthread_create(&threads[i], NULL, team_run, &team) != 0)
@@ -519,8 +521,8 @@ static bool team_is_right(const struct stream *stream, size_t piece_max, bool ho
     output_complete(&outputs[0]);
     output_complete(&outputs[1]);
     bool right = !atomic_load(&team.failed) && outputs_hold(outputs, stream, 0, stream->count) &&
-                 partial_counts(team.partial, &stream->job, stream->count);
-    stalin_sort_destroy(team.partial);
+                 aggregate_counts(team.aggregate, &stream->plan, stream->count);
+    stalin_sort_destroy(team.aggregate);
     output_close(&outputs[0]);
     output_close(&outputs[1]);
     return right;
@@ -532,10 +534,10 @@ static void team_stream(struct stream *stream, unsigned rules, uint64_t seed)
     __int128 value = 0;
 
     stream_open(stream, "i32", rules & 1, rules & 2, 20000);
-    stream->job.stalin_sort.purged = rules & 4;
+    stream->plan.stalin_sort.purged = rules & 4;
     for (size_t i = 0; i < stream->count; i++) {
         value += (__int128)(tap_random(&seed) % 100) - 45;
-        stream->values[i] = stream->job.stalin_sort.descending ? -value : value;
+        stream->values[i] = stream->plan.stalin_sort.descending ? -value : value;
     }
     stream_settle(stream);
 }
@@ -560,7 +562,7 @@ static void test_team(const char *name, size_t piece_max, bool hold)
 
 /* A run on a thread of its own. Its elements are of u8: the first half `value`, the second 0. */
 struct large {
-    struct stalin_sort *partial;
+    struct stalin_sort *aggregate;
     size_t bytes;
     uint64_t sequence;
     unsigned char value;
@@ -586,17 +588,17 @@ static void *large_run(void *argument)
         .purged = data + kept,
     };
     atomic_store(&self->begun, true);
-    self->status = stalin_sort_submit(self->partial, &run, &failure);
+    self->status = stalin_sort_submit(self->aggregate, &run, &failure);
     atomic_store(&self->returned, true);
     free(data);
     return NULL;
 }
 
-static void large_start(struct large *large, struct stalin_sort *partial)
+static void large_start(struct large *large, struct stalin_sort *aggregate)
 {
     const struct timespec a_while = {.tv_nsec = 1000000};
 
-    large->partial = partial;
+    large->aggregate = aggregate;
     large->value = (unsigned char)(large->sequence + 1);
     if (pthread_create(&large->thread, NULL, large_run, large) != 0)
         bail_out("no thread");
@@ -612,7 +614,7 @@ static bool large_join(struct large *large)
     return large->status == STATUS_OK;
 }
 
-static const struct job large_job = {
+static const struct plan large_plan = {
     .operation = OPERATION_STALIN_SORT,
     .element = {.type = ELEMENT_U8, .bytes = 1, .name = "u8"},
     .stalin_sort = {.purged = true},
@@ -643,24 +645,24 @@ static void test_parked_again(void)
 {
     const uint64_t turns = 1000;
     const size_t small = 8 << 10; /* with the purged it takes twice as much */
-    struct stalin_sort *partial = partial_open(&large_job);
+    struct stalin_sort *aggregate = aggregate_open(&large_plan);
     struct output null = {.fd = -1};
     struct failure failure;
     bool right = true;
 
     if (writer_open(&null.writer, "/dev/null", &failure) != STATUS_OK)
         bail_out(failure.message);
-    stalin_sort_connect(partial, null.writer, null.writer);
+    stalin_sort_connect(aggregate, null.writer, null.writer);
     for (uint64_t i = 0; i < 2 * turns; i += 2) {
-        struct large parked = {.partial = partial, .sequence = i + 1, .bytes = small};
-        struct large turn = {.partial = partial, .sequence = i, .bytes = 1};
+        struct large parked = {.aggregate = aggregate, .sequence = i + 1, .bytes = small};
+        struct large turn = {.aggregate = aggregate, .sequence = i, .bytes = 1};
         large_run(&parked); /* on this thread: it must not wait */
         large_run(&turn);
         right = right && parked.status == STATUS_OK && turn.status == STATUS_OK;
     }
-    tap_ok(right && partial_counts(partial, &large_job, turns * (small + 1)),
+    tap_ok(right && aggregate_counts(aggregate, &large_plan, turns * (small + 1)),
            "what is small is parked, again and again");
-    stalin_sort_destroy(partial);
+    stalin_sort_destroy(aggregate);
     writer_discard(null.writer);
 }
 
@@ -674,30 +676,30 @@ static void test_large(void)
                            {.sequence = 4, .bytes = 5}};
     const struct timespec a_while = {.tv_nsec = 1000000};
     const size_t count = ARRAY_LENGTH(runs);
-    struct stalin_sort *partial = partial_open(&large_job);
+    struct stalin_sort *aggregate = aggregate_open(&large_plan);
     struct output outputs[2];
     bool right = true;
 
     output_open(&outputs[0], "kept", false);
     output_open(&outputs[1], "purged", false);
-    stalin_sort_connect(partial, outputs[0].writer, outputs[1].writer);
+    stalin_sort_connect(aggregate, outputs[0].writer, outputs[1].writer);
     for (size_t i = count; i-- > 1;)
-        large_start(&runs[i], partial);
+        large_start(&runs[i], aggregate);
     for (int i = 0; i < 50 && !atomic_load(&runs[1].returned); i++)
         nanosleep(&a_while, NULL); /* for a copy that should not be made */
     tap_ok(!atomic_load(&runs[1].returned) && !atomic_load(&runs[2].returned) &&
                !atomic_load(&runs[3].returned),
            "a run that is too large to be parked waits for its turn");
-    large_start(&runs[0], partial);
+    large_start(&runs[0], aggregate);
     for (size_t i = 0; i < count; i++)
         right = large_join(&runs[i]) && right;
     output_complete(&outputs[0]);
     output_complete(&outputs[1]);
     tap_ok(right && large_was_written(&outputs[0], runs, count, true) &&
                large_was_written(&outputs[1], runs, count, false) &&
-               partial_counts(partial, &large_job, 35 * MIB + 8),
+               aggregate_counts(aggregate, &large_plan, 35 * MIB + 8),
            "and is written in order");
-    stalin_sort_destroy(partial);
+    stalin_sort_destroy(aggregate);
     output_close(&outputs[0]);
     output_close(&outputs[1]);
 }
@@ -706,35 +708,35 @@ static void test_large(void)
  */
 
 /* Whether a waiter and a parked run are given up, and nothing is written, after `end`. */
-static bool check_end(const struct output outputs[2], void (*end)(void *partial))
+static bool check_end(const struct output outputs[2], void (*end)(void *aggregate))
 {
     struct large runs[] = {{.sequence = 1, .bytes = 17 * MIB}, {.sequence = 2, .bytes = 2}};
     struct large late[] = {{.sequence = 0, .bytes = 2}, {.sequence = 3, .bytes = 17 * MIB}};
-    struct stalin_sort *partial = partial_open(&large_job);
+    struct stalin_sort *aggregate = aggregate_open(&large_plan);
     bool right = true;
 
-    stalin_sort_connect(partial, outputs[0].writer, outputs[1].writer);
+    stalin_sort_connect(aggregate, outputs[0].writer, outputs[1].writer);
     for (size_t i = 0; i < ARRAY_LENGTH(runs); i++)
-        large_start(&runs[i], partial);
-    end(partial);
+        large_start(&runs[i], aggregate);
+    end(aggregate);
     for (size_t i = 0; i < ARRAY_LENGTH(runs); i++)
         right = large_join(&runs[i]) && right;
     for (size_t i = 0; i < ARRAY_LENGTH(late); i++) {
-        large_start(&late[i], partial);
+        large_start(&late[i], aggregate);
         right = large_join(&late[i]) && right;
     }
-    stalin_sort_destroy(partial);
+    stalin_sort_destroy(aggregate);
     return output_holds(&outputs[0], "kept", &nothing, 0) &&
            output_holds(&outputs[1], "purged", &nothing, 0) && right;
 }
 
 /* Submits the first chunk, of no elements, which a fault follows. */
-static void submit_fault(void *partial)
+static void submit_fault(void *aggregate)
 {
     const struct stalin_sort_run run = {.chunk = {.is_cut = true}};
     struct failure failure;
 
-    if (stalin_sort_submit(partial, &run, &failure) != STATUS_OK)
+    if (stalin_sort_submit(aggregate, &run, &failure) != STATUS_OK)
         bail_out(failure.message);
 }
 
@@ -749,10 +751,10 @@ static bool check_full(const size_t order[3], const struct output *kept,
                        const struct output *purged)
 {
     static const unsigned char data[2] = {7, 0};
-    struct stalin_sort *partial = partial_open(&large_job);
+    struct stalin_sort *aggregate = aggregate_open(&large_plan);
     bool right = true;
 
-    stalin_sort_connect(partial, kept->writer, purged->writer);
+    stalin_sort_connect(aggregate, kept->writer, purged->writer);
     for (size_t i = 0; i < 3; i++) {
         const struct stalin_sort_run run = {
             .chunk = {.data = data, .bytes = 2, .sequence = order[i]},
@@ -761,12 +763,12 @@ static bool check_full(const size_t order[3], const struct output *kept,
             .purged = data + 1,
         };
         struct failure failure = {.status = STATUS_OK};
-        enum status status = stalin_sort_submit(partial, &run, &failure);
+        enum status status = stalin_sort_submit(aggregate, &run, &failure);
         right = right && status == (order[i] == 0 ? STATUS_DATA : STATUS_OK) &&
                 failure.status == status &&
                 (status == STATUS_OK || strstr(failure.message, strerror(ENOSPC)));
     }
-    stalin_sort_destroy(partial);
+    stalin_sort_destroy(aggregate);
     return right;
 }
 

@@ -4,13 +4,13 @@
  */
 #include "config.h"
 
-#include "app/options.h"
-#include "count/histogram.h"
-#include "count/scalar.h"
-#include "count/uniq.h"
-#include "ops/stores.h"
-#include "output/writer.h"
-#include "partial/state.h"
+#include "aggregate/histogram.h"
+#include "aggregate/scalar.h"
+#include "aggregate/state.h"
+#include "aggregate/uniq.h"
+#include "cli/options.h"
+#include "engine/stores.h"
+#include "lib/writer.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -69,52 +69,52 @@ static void require(enum status status, const struct failure *failure)
     exit(1);
 }
 
-static void make_job(struct job *job, const struct shape *shape)
+static void make_plan(struct plan *plan, const struct shape *shape)
 {
     struct failure failure;
     enum status status = STATUS_OK;
-    struct binning *binning = &job->binning;
+    struct binning *binning = &plan->binning;
 
-    *job = (struct job){.operation = OPERATION_HISTOGRAM, .outside = OUTSIDE_CLAMP};
-    element_parse(shape->type, &job->element);
+    *plan = (struct plan){.operation = OPERATION_HISTOGRAM, .outside = OUTSIDE_CLAMP};
+    element_parse(shape->type, &plan->element);
     if (shape->kind == BINS) {
         status =
-            binning_init(binning, &job->element, shape->low, shape->high, shape->number, &failure);
+            binning_init(binning, &plan->element, shape->low, shape->high, shape->number, &failure);
     } else if (shape->kind == WIDTH) {
-        status = binning_init_width(binning, &job->element, shape->low, shape->high, shape->number,
+        status = binning_init_width(binning, &plan->element, shape->low, shape->high, shape->number,
                                     &failure);
     } else if (shape->kind == POWERS) {
-        binning_init_powers(binning, &job->element, shape->number == 2 ? 2 : 10);
+        binning_init_powers(binning, &plan->element, shape->number == 2 ? 2 : 10);
     } else {
         __int128 edges[1001];
         for (uint64_t i = 0; i < shape->number; i++)
             edges[i] = i == shape->number - 1 ? shape->high : shape->low + 2 * (__int128)i;
-        status = binning_init_edges(binning, &job->element, edges, shape->number, &failure);
+        status = binning_init_edges(binning, &plan->element, edges, shape->number, &failure);
     }
     require(status, &failure);
 }
 
-/* Reads the options of a state. Returns whether they make a job, which then has their line. */
-static bool read_job(struct state_reader *reader, struct options *options, struct job *job)
+/* Reads the options of a state. Returns whether they make a plan, which then has their line. */
+static bool read_plan(struct state_reader *reader, struct options *options, struct plan *plan)
 {
     static const struct options none;
     struct failure failure;
 
     *options = (struct options){.words = NULL};
-    *job = (struct job){.line = NULL};
-    return state_read_options(reader, &job->line, &failure) == STATUS_OK && job->line &&
-           options_read_line(options, job->line, &none, NULL, job, &failure) == STATUS_OK;
+    *plan = (struct plan){.line = NULL};
+    return state_read_options(reader, &plan->line, &failure) == STATUS_OK && plan->line &&
+           options_read_line(options, plan->line, &none, NULL, plan, &failure) == STATUS_OK;
 }
 
-static void save(struct job *job, const void *partial)
+static void save(struct plan *plan, const void *aggregate)
 {
     struct failure failure;
     struct writer *writer;
 
-    if (!job->line)
-        job->line = options_write_line(job);
+    if (!plan->line)
+        plan->line = options_write_line(plan);
     require(writer_open(&writer, file, &failure), &failure);
-    require(state_save(writer, job->line, job, partial, &failure), &failure);
+    require(state_save(writer, plan->line, plan, aggregate, &failure), &failure);
     require(writer_close(writer, &failure), &failure);
 }
 
@@ -133,36 +133,36 @@ static bool is_same_binning(const struct binning *a, const struct binning *b)
 }
 
 /* Reads the state twice into one histogram, which must then have twice the counts. */
-static bool check_loaded(const struct job *job, const struct histogram *histogram)
+static bool check_loaded(const struct plan *plan, const struct histogram *histogram)
 {
     struct failure failure;
     struct state_reader *reader;
     struct options options;
-    struct job found;
-    void *partial = NULL;
+    struct plan found;
+    void *aggregate = NULL;
     uint64_t elements = 0;
     bool is_same = true;
 
     for (unsigned pass = 0; pass < 2; pass++) {
         require(state_reader_open(&reader, file, &failure), &failure);
-        is_same = is_same && read_job(reader, &options, &found) &&
-                  is_same_binning(&job->binning, &found.binning);
+        is_same = is_same && read_plan(reader, &options, &found) &&
+                  is_same_binning(&plan->binning, &found.binning);
         if (!is_same)
             return tap_note("%s", found.line);
-        if (!partial)
-            partial = store_array.create(&found, &failure);
-        require(partial ? STATUS_OK : failure.status, &failure);
-        require(state_load(reader, &found, partial, &elements, &failure), &failure);
+        if (!aggregate)
+            aggregate = store_array.create(&found, &failure);
+        require(aggregate ? STATUS_OK : failure.status, &failure);
+        require(state_load(reader, &found, aggregate, &elements, &failure), &failure);
         if (pass == 1)
-            require(store_array.finalize(partial, &found, elements, &failure), &failure);
-        job_destroy(&found);
+            require(store_array.finalize(aggregate, &found, elements, &failure), &failure);
+        plan_destroy(&found);
         options_destroy(&options);
         state_reader_close(reader);
     }
-    const struct histogram *loaded = partial;
+    const struct histogram *loaded = aggregate;
     for (size_t i = 0; i < histogram->entries && is_same; i++)
         is_same = histogram_count(loaded, i) == 2 * histogram_count(histogram, i);
-    store_array.destroy(partial);
+    store_array.destroy(aggregate);
     return is_same;
 }
 
@@ -170,25 +170,25 @@ static void test_shape(const struct shape *shape)
 {
     static const char *const kinds[] = {"bins", "width", "powers", "edges"};
     struct failure failure;
-    struct job job;
+    struct plan plan;
     struct histogram *histogram;
     uint64_t random = 1;
     uint64_t elements = 0;
 
-    make_job(&job, shape);
-    histogram = histogram_create(&job, &failure);
+    make_plan(&plan, shape);
+    histogram = histogram_create(&plan, &failure);
     require(histogram ? STATUS_OK : failure.status, &failure);
     for (size_t i = 0; i < histogram->entries; i++) {
         uint64_t count = tap_random(&random) % 3 == 0 ? tap_random(&random) >> 32 : 0;
         histogram_add_unlocked(histogram, i, count);
         elements += count;
     }
-    require(histogram_finalize(histogram, &job, elements, &failure), &failure);
-    save(&job, histogram);
-    tap_ok(check_loaded(&job, histogram), "%s %llu, type %s, %u bins", kinds[shape->kind],
-           (unsigned long long)shape->number, shape->type, job.binning.bins);
+    require(histogram_finalize(histogram, &plan, elements, &failure), &failure);
+    save(&plan, histogram);
+    tap_ok(check_loaded(&plan, histogram), "%s %llu, type %s, %u bins", kinds[shape->kind],
+           (unsigned long long)shape->number, shape->type, plan.binning.bins);
     histogram_destroy(histogram);
-    job_destroy(&job);
+    plan_destroy(&plan);
 }
 
 struct row {
@@ -260,13 +260,13 @@ static void test_rows(void)
     state_reader_close(reader);
 }
 
-/* Reads data[0..bytes) as one state: its partial, NULL if it is refused, and its elements. */
-static void *load(const unsigned char *data, size_t bytes, struct options *options, struct job *job,
-                  uint64_t *elements)
+/* Reads data[0..bytes) as one state: its aggregate, NULL if it is refused, and its elements. */
+static void *load(const unsigned char *data, size_t bytes, struct options *options,
+                  struct plan *plan, uint64_t *elements)
 {
     struct failure failure;
     struct state_reader *reader;
-    void *partial = NULL;
+    void *aggregate = NULL;
     char *more = NULL;
     FILE *out = fopen(file, "wb");
 
@@ -274,17 +274,17 @@ static void *load(const unsigned char *data, size_t bytes, struct options *optio
         printf("Bail out! cannot write %s\n", file);
     *elements = 0;
     require(state_reader_open(&reader, file, &failure), &failure);
-    bool is_fine = read_job(reader, options, job) &&
-                   (partial = store_of(job)->create(job, &failure)) != NULL &&
-                   state_load(reader, job, partial, elements, &failure) == STATUS_OK;
+    bool is_fine = read_plan(reader, options, plan) &&
+                   (aggregate = store_of(plan)->create(plan, &failure)) != NULL &&
+                   state_load(reader, plan, aggregate, elements, &failure) == STATUS_OK;
     if (is_fine) { /* nothing may follow */
         is_fine = state_read_options(reader, &more, &failure) == STATUS_OK && !more;
         free(more);
     }
     state_reader_close(reader);
-    if (is_fine || !partial)
-        return partial;
-    store_of(job)->destroy(partial);
+    if (is_fine || !aggregate)
+        return aggregate;
+    store_of(plan)->destroy(aggregate);
     return NULL;
 }
 
@@ -301,7 +301,7 @@ static size_t read_file(unsigned char *data, size_t room)
 
 /* A state of which bytes are missing at the end, or a bit is flipped, is refused, or is the same.
  */
-static void test_damage(const char *name, struct job *job, const void *partial)
+static void test_damage(const char *name, struct plan *plan, const void *aggregate)
 {
     unsigned char good[1024];
     unsigned char bad[1024];
@@ -310,11 +310,11 @@ static void test_damage(const char *name, struct job *job, const void *partial)
     unsigned same = 0;
     bool passed = true;
 
-    save(job, partial);
+    save(plan, aggregate);
     size_t bytes = read_file(good, sizeof good);
     for (size_t i = 0; i < 9 * bytes && passed; i++) {
         struct options options;
-        struct job found;
+        struct plan found;
         bool is_cut = i < bytes;
         memcpy(bad, good, bytes);
         if (!is_cut)
@@ -330,13 +330,13 @@ static void test_damage(const char *name, struct job *job, const void *partial)
                      memcmp(again, good, bytes) == 0;
             store_of(&found)->destroy(loaded);
         }
-        job_destroy(&found);
+        plan_destroy(&found);
         options_destroy(&options);
         if (!passed)
             tap_note("%s %zu made another state", is_cut ? "a cut at" : "flip", i);
     }
     tap_ok(passed && bytes > 60 && same <= 16, "damage to a state of %s, %zu bytes", name, bytes);
-    job_destroy(job);
+    plan_destroy(plan);
 }
 
 static void put_entry(struct table *table, const struct table_entry *entry)
@@ -354,56 +354,56 @@ static void put_entry(struct table *table, const struct table_entry *entry)
 static void test_damage_table(void)
 {
     struct failure failure;
-    struct job job = {.operation = OPERATION_REDUCE, .bin_width = 1};
-    void *partial;
+    struct plan plan = {.operation = OPERATION_REDUCE, .bin_width = 1};
+    void *aggregate;
 
-    element_parse("i16", &job.element);
-    reductions_parse("mode,p99.9,count", &job.reductions);
-    partial = store_scalar.create(&job, &failure);
-    require(partial ? STATUS_OK : failure.status, &failure);
-    put_entry(((struct scalar *)partial)->uniq->table,
+    element_parse("i16", &plan.element);
+    reductions_parse("mode,p99.9,count", &plan.reductions);
+    aggregate = store_scalar.create(&plan, &failure);
+    require(aggregate ? STATUS_OK : failure.status, &failure);
+    put_entry(((struct scalar *)aggregate)->uniq->table,
               &(const struct table_entry){.key = 7, .count = 3});
-    scalar_merge(partial, &(const uint64_t){3});
-    require(store_scalar.finalize(partial, &job, 3, &failure), &failure);
-    test_damage("reductions with a table", &job, partial);
-    store_scalar.destroy(partial);
+    scalar_merge(aggregate, &(const uint64_t){3});
+    require(store_scalar.finalize(aggregate, &plan, 3, &failure), &failure);
+    test_damage("reductions with a table", &plan, aggregate);
+    store_scalar.destroy(aggregate);
 }
 
 static void test_damages(void)
 {
     struct failure failure;
-    struct job job;
+    struct plan plan;
     struct histogram *histogram;
-    void *partial;
+    void *aggregate;
     static const uint64_t row[] = {3, 9, 0, 29, 0, 0, 2, 4, 0, 7, 5};
 
-    make_job(&job, &shapes[0]);
-    histogram = histogram_create(&job, &failure);
+    make_plan(&plan, &shapes[0]);
+    histogram = histogram_create(&plan, &failure);
     require(histogram ? STATUS_OK : failure.status, &failure);
     histogram_add_unlocked(histogram, 7, 300);
-    test_damage("a histogram", &job, histogram);
+    test_damage("a histogram", &plan, histogram);
     histogram_destroy(histogram);
 
-    job = (struct job){.operation = OPERATION_REDUCE};
-    element_parse("i16", &job.element);
-    reductions_default(&job.reductions, 0);
-    partial = store_scalar.create(&job, &failure);
-    require(partial ? STATUS_OK : failure.status, &failure);
-    scalar_merge(partial, row);
-    test_damage("reductions", &job, partial);
-    store_scalar.destroy(partial);
+    plan = (struct plan){.operation = OPERATION_REDUCE};
+    element_parse("i16", &plan.element);
+    reductions_default(&plan.reductions, 0);
+    aggregate = store_scalar.create(&plan, &failure);
+    require(aggregate ? STATUS_OK : failure.status, &failure);
+    scalar_merge(aggregate, row);
+    test_damage("reductions", &plan, aggregate);
+    store_scalar.destroy(aggregate);
 
-    job = (struct job){.operation = OPERATION_COUNT, .predicate_count = 1};
-    element_parse("i64", &job.element);
-    job.predicates = calloc(1, sizeof *job.predicates);
-    require(predicate_init_any_of(job.predicates, "3,9", &job.element, (const uint64_t[]){3, 9}, 2,
-                                  &failure),
+    plan = (struct plan){.operation = OPERATION_COUNT, .predicate_count = 1};
+    element_parse("i64", &plan.element);
+    plan.predicates = calloc(1, sizeof *plan.predicates);
+    require(predicate_init_any_of(plan.predicates, "3,9", &plan.element, (const uint64_t[]){3, 9},
+                                  2, &failure),
             &failure);
-    partial = store_scalar.create(&job, &failure);
-    require(partial ? STATUS_OK : failure.status, &failure);
-    scalar_merge(partial, (const uint64_t[]){1000, 500});
-    test_damage("counts", &job, partial);
-    store_scalar.destroy(partial);
+    aggregate = store_scalar.create(&plan, &failure);
+    require(aggregate ? STATUS_OK : failure.status, &failure);
+    scalar_merge(aggregate, (const uint64_t[]){1000, 500});
+    test_damage("counts", &plan, aggregate);
+    store_scalar.destroy(aggregate);
 }
 
 /*
@@ -420,28 +420,28 @@ static void test_wrap(void)
 
     for (size_t i = 0; i < ARRAY_LENGTH(forged); i++) {
         struct options options;
-        struct job job;
-        struct job found;
+        struct plan plan;
+        struct plan found;
         struct histogram *histogram;
-        make_job(&job, &shapes[0]);
-        job.outside = OUTSIDE_REPORT;
-        histogram = histogram_create(&job, &failure);
+        make_plan(&plan, &shapes[0]);
+        plan.outside = OUTSIDE_REPORT;
+        histogram = histogram_create(&plan, &failure);
         require(histogram ? STATUS_OK : failure.status, &failure);
         histogram->ignored = forged[i][0];
-        histogram_add_unlocked(histogram, job.binning.bins, forged[i][1]);
-        histogram_add_unlocked(histogram, job.binning.bins + 1, forged[i][2]);
+        histogram_add_unlocked(histogram, plan.binning.bins, forged[i][1]);
+        histogram_add_unlocked(histogram, plan.binning.bins + 1, forged[i][2]);
         histogram_add_unlocked(histogram, 7, 305); /* 300 elements in all, modulo 2^64 */
         histogram->inside = 305;
-        save(&job, histogram);
+        save(&plan, histogram);
         uint64_t elements;
         void *loaded = load(data, read_file(data, sizeof data), &options, &found, &elements);
         tap_ok(!loaded, "a state whose count %zu wraps is refused", i);
         if (loaded)
             store_array.destroy(loaded);
         histogram_destroy(histogram);
-        job_destroy(&found);
+        plan_destroy(&found);
         options_destroy(&options);
-        job_destroy(&job);
+        plan_destroy(&plan);
     }
 }
 
@@ -451,31 +451,31 @@ static void test_squares(void)
     static const uint64_t extreme = (uint64_t)3 << 30;
     static const struct {
         uint64_t squares;
-        bool is_possible;
+        bool is_valid;
     } cases[] = {{26, false}, {27, true}, {extreme, true}, {extreme + 1, false}};
     unsigned char data[1024];
     struct failure failure;
 
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-        struct job job = {.operation = OPERATION_REDUCE};
-        struct job found;
+        struct plan plan = {.operation = OPERATION_REDUCE};
+        struct plan found;
         struct options options;
         uint64_t elements;
-        element_parse("i16", &job.element);
-        reductions_parse("variance", &job.reductions);
-        void *partial = store_scalar.create(&job, &failure);
-        require(partial ? STATUS_OK : failure.status, &failure);
-        scalar_merge(partial, (const uint64_t[]){3, 9, 0, cases[i].squares, 0, 0});
-        save(&job, partial);
-        store_scalar.destroy(partial);
+        element_parse("i16", &plan.element);
+        reductions_parse("variance", &plan.reductions);
+        void *aggregate = store_scalar.create(&plan, &failure);
+        require(aggregate ? STATUS_OK : failure.status, &failure);
+        scalar_merge(aggregate, (const uint64_t[]){3, 9, 0, cases[i].squares, 0, 0});
+        save(&plan, aggregate);
+        store_scalar.destroy(aggregate);
         void *loaded = load(data, read_file(data, sizeof data), &options, &found, &elements);
-        tap_ok((loaded != NULL) == cases[i].is_possible, "a state with the sum of squares %llu",
+        tap_ok((loaded != NULL) == cases[i].is_valid, "a state with the sum of squares %llu",
                (unsigned long long)cases[i].squares);
         if (loaded)
             store_scalar.destroy(loaded);
-        job_destroy(&found);
+        plan_destroy(&found);
         options_destroy(&options);
-        job_destroy(&job);
+        plan_destroy(&plan);
     }
 }
 

@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "table/table.h"
+#include "lib/table.h"
 
-#include "table/table_internal.h"
-#include "table/table_runs.h"
+#include "lib/table_internal.h"
+#include "lib/table_runs.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -669,9 +669,9 @@ static void test_zeros(size_t words, size_t count, uint64_t bytes)
         fives += weight / 5;
         row[0] = key;
         row[1] = weight;
-        right = (i % 3 == 0
-                     ? table_writer_add_rows(writer, row, 1, &failure)
-                     : table_writer_absorb(writer, &key, NULL, &weight, 1, &failure)) == STATUS_OK;
+        right = (i % 3 == 0 ? table_writer_add_rows(writer, row, 1, &failure)
+                            : table_writer_accumulate(writer, &key, NULL, &weight, 1, &failure)) ==
+                STATUS_OK;
     }
     right = right && table_writer_flush(writer, &failure) == STATUS_OK;
     table_writer_close(writer);
@@ -713,7 +713,7 @@ static void test_growth(void)
             keys[k] = call == 2 * CALLS ? key_of(k) : key_of(call / 2 * CALL + k);
             weights[k] = k % 2;
         }
-        right = table_writer_absorb(writer, keys, NULL, weights, CALL, &failure) == STATUS_OK;
+        right = table_writer_accumulate(writer, keys, NULL, weights, CALL, &failure) == STATUS_OK;
     }
     right = right && table_writer_flush(writer, &failure) == STATUS_OK;
     table_writer_close(writer);
@@ -760,8 +760,8 @@ static void test_locked(void)
 enum { WIDE_KEY_WORDS = 3, WIDE_COUNT = 3, WIDE_SUM, WIDE_MIN, WIDE_WORDS };
 
 /* The merge of two rows; fails where the context says so. */
-static void wide_absorb(const void *context, uint64_t *const *rows, const uint64_t *values,
-                        size_t n)
+static void wide_accumulate(const void *context, uint64_t *const *rows, const uint64_t *values,
+                            size_t n)
 {
     (void)context;
     for (size_t i = 0; i < n; i++) {
@@ -809,8 +809,8 @@ static void *wide_adder_run(void *argument)
     struct wide_adder *adder = argument;
     struct failure *failure = &adder->failure;
     struct table_writer *writer = NULL;
-    uint64_t keys[TABLE_ABSORB_MAX][WIDE_KEY_WORDS];
-    uint64_t values[TABLE_ABSORB_MAX];
+    uint64_t keys[TABLE_ACCUMULATE_MAX][WIDE_KEY_WORDS];
+    uint64_t values[TABLE_ACCUMULATE_MAX];
     size_t n = 0;
 
     bool right = table_writer_open(adder->table, &writer, failure) == STATUS_OK;
@@ -823,13 +823,14 @@ static void *wide_adder_run(void *argument)
                 right = table_writer_add_rows(writer, row, 1, failure) == STATUS_OK;
                 continue;
             }
-            if (++n < TABLE_ABSORB_MAX - i % 2)
+            if (++n < TABLE_ACCUMULATE_MAX - i % 2)
                 continue;
-            right = table_writer_absorb(writer, keys[0], values, NULL, n, failure) == STATUS_OK;
+            right = table_writer_accumulate(writer, keys[0], values, NULL, n, failure) == STATUS_OK;
             n = 0;
         }
     }
-    right = right && table_writer_absorb(writer, keys[0], values, NULL, n, failure) == STATUS_OK;
+    right =
+        right && table_writer_accumulate(writer, keys[0], values, NULL, n, failure) == STATUS_OK;
     adder->failed = !right || table_writer_flush(writer, failure) != STATUS_OK;
     table_writer_close(writer);
     return NULL;
@@ -853,7 +854,7 @@ static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t t
     const struct table_layout layout = {.key_words = WIDE_KEY_WORDS,
                                         .words = WIDE_WORDS,
                                         .merge = wide_merge,
-                                        .absorb = wide_absorb,
+                                        .accumulate = wide_accumulate,
                                         .initial = wide_initial};
     uint64_t(*expected)[WIDE_WORDS] = must(calloc(count + 1, sizeof *expected));
     uint64_t(*read)[WIDE_WORDS] = must(calloc(count + 1, sizeof *read));
@@ -909,8 +910,8 @@ static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t t
     free(read);
 }
 
-static void long_absorb(const void *context, uint64_t *const *rows, const uint64_t *values,
-                        size_t n)
+static void long_accumulate(const void *context, uint64_t *const *rows, const uint64_t *values,
+                            size_t n)
 {
     for (size_t i = 0; i < n; i++)
         rows[i][*(const size_t *)context - 1] += values[i];
@@ -923,11 +924,13 @@ static void test_long_rows(void)
     static const size_t words = WORDS;
     const struct table_layout layout = {.key_words = 2,
                                         .words = WORDS,
-                                        .absorb = long_absorb,
+                                        .accumulate = long_accumulate,
                                         .context = &words,
                                         .is_weighted = true};
     const struct table_layout endless = {.key_words = 1, .words = 1 << 20};
-    const struct table_layout keyless = {.words = WORDS, .absorb = long_absorb, .context = &words};
+    const struct table_layout keyless = {.words = WORDS,
+                                         .accumulate = long_accumulate,
+                                         .context = &words};
     static uint64_t row[WORDS];
     struct table_writer *writer;
     struct failure failure;
@@ -941,7 +944,7 @@ static void test_long_rows(void)
         const uint64_t key[2] = {7, KEYS - 1 - i % KEYS};
         const uint64_t weight = i + 1;
         const uint64_t value = 3;
-        right = table_writer_absorb(writer, key, &value, &weight, 1, &failure) == STATUS_OK;
+        right = table_writer_accumulate(writer, key, &value, &weight, 1, &failure) == STATUS_OK;
     }
     right = right && table_writer_flush(writer, &failure) == STATUS_OK &&
             table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_OK &&
@@ -986,7 +989,7 @@ static void test_wide_overflow(void)
         for (size_t k = 0; k < 2; k++) {
             enum status status =
                 layouts[i].words == 2
-                    ? table_writer_absorb(writer, key, NULL, &weights[k], 1, &failure)
+                    ? table_writer_accumulate(writer, key, NULL, &weights[k], 1, &failure)
                     : table_writer_add_rows(writer, row, 1, &failure);
             if (status != STATUS_OK || table_writer_flush(writer, &failure) != STATUS_OK)
                 bail_out(failure.message);

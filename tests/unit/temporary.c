@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "output/temporary.h"
+#include "lib/temporary.h"
 #include "tap.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "base/cpu_isa.h"
+#include "lib/cpu_isa.h"
 #include "tap.h"
 #include "text/text.h"
 #include "text_reference.h"

@@ -1,12 +1,12 @@
 /*
  * Rows of several columns, against the byte-by-byte parser of text_reference.h, which reads each
- * column by itself: drawn jobs of values, a weight, groups and conditions on drawn texts. Texts and
- * keys have memory of just their length, so that AddressSanitizer sees what is used beyond it.
+ * column by itself: drawn plans of values, a weight, groups and conditions on drawn texts. Texts
+ * and keys have memory of just their length, so that AddressSanitizer sees what is used beyond it.
  */
 #include "config.h"
 
-#include "base/cpu_isa.h"
-#include "base/decimal.h"
+#include "lib/cpu_isa.h"
+#include "lib/decimal.h"
 #include "tap.h"
 #include "text/text_rows.h"
 #include "text_reference.h"
@@ -71,9 +71,9 @@ struct condition {
     char text[DECIMAL_SIZE];
 };
 
-/* A job that is drawn. */
+/* A plan that is drawn. */
 struct drawn {
-    struct job job;
+    struct plan plan;
     struct predicate predicates[COLUMNS_MAX];
     struct condition conditions[COLUMNS_MAX];
 };
@@ -81,7 +81,7 @@ struct drawn {
 /* A line that counts or has invalid tokens. */
 struct row {
     bool is_stored;
-    uint64_t lost;
+    uint64_t nulls;
     __int128 values[COLUMNS_MAX];
     struct text_token invalid[COLUMNS_MAX];
     size_t invalid_count;
@@ -119,14 +119,14 @@ static bool condition_holds(const struct condition *condition, __int128 value)
 
 /* Takes the item of a column for a row: its value, or an invalid token. Returns whether it is one.
  */
-static bool row_read(struct row *row, const struct job *job, size_t column,
+static bool row_read(struct row *row, const struct plan *plan, size_t column,
                      const struct reference_item *item)
 {
-    const struct column *of = &job->columns[column];
+    const struct column *of = &plan->columns[column];
     const __int128 width = of->width.units > 0 ? (__int128)of->width.units : 1;
     const __int128 rest = item->value % width;
     const __int128 floored = item->value - rest - (rest < 0 ? width : 0);
-    const bool is_weight = job->has_weights && column == job_weight_column(job);
+    const bool is_weight = plan->has_weights && column == plan_weight_column(plan);
 
     row->values[column] = floored;
     if (item->is_valid && floored >= reference_low(of->element.type) &&
@@ -144,14 +144,14 @@ static bool row_read(struct row *row, const struct job *job, size_t column,
 static bool row_make(struct row *row, const struct drawn *drawn,
                      const struct reference_item *const items[COLUMNS_MAX])
 {
-    const struct job *job = &drawn->job;
-    const size_t columns = job_column_count(job);
-    const size_t conditions = job_condition_column(job);
+    const struct plan *plan = &drawn->plan;
+    const size_t columns = plan_column_count(plan);
+    const size_t conditions = plan_condition_column(plan);
 
-    *row = (struct row){.lost = 0};
+    *row = (struct row){.nulls = 0};
     if (items[0]->is_line) {
         size_t column = 0; /* the first of the wrong part, if one is */
-        while (column < columns && job->columns[column].field != items[0]->wrong)
+        while (column < columns && plan->columns[column].field != items[0]->wrong)
             column++;
         row->invalid[row->invalid_count++] =
             (struct text_token){.offset = items[0]->offset,
@@ -160,19 +160,19 @@ static bool row_make(struct row *row, const struct drawn *drawn,
         return true;
     }
     for (size_t c = conditions; c < columns; c++) {
-        if (!row_read(row, job, c, items[c]))
+        if (!row_read(row, plan, c, items[c]))
             return true;
         if (!condition_holds(&drawn->conditions[c - conditions], row->values[c]))
             return false;
     }
     for (size_t c = 0; c < conditions; c++) {
-        if (row_read(row, job, c, items[c]))
+        if (row_read(row, plan, c, items[c]))
             continue;
-        if (c >= job->value_count || job->value_count == 1)
+        if (c >= plan->value_count || plan->value_count == 1)
             return true;
-        row->lost |= (uint64_t)1 << c;
+        row->nulls |= (uint64_t)1 << c;
     }
-    row->is_stored = row->invalid_count < job->value_count;
+    row->is_stored = row->invalid_count < plan->value_count;
     return true;
 }
 
@@ -180,16 +180,16 @@ static bool row_make(struct row *row, const struct drawn *drawn,
 static size_t reference_rows(const struct drawn *drawn, const char *text, size_t bytes,
                              struct row rows[ROWS_BYTES_MAX])
 {
-    const struct job *job = &drawn->job;
-    const size_t columns = job_column_count(job);
+    const struct plan *plan = &drawn->plan;
+    const size_t columns = plan_column_count(plan);
     struct text_rules rules[COLUMNS_MAX];
     struct reference all[COLUMNS_MAX];
     size_t count = 0;
     bool is_even = true;
 
     for (size_t c = 0; c < columns; c++) {
-        rules[c] = job_column_rules(job, &job->text, c);
-        all[c] = reference_parse(&rules[c], job->columns[c].element.type, text, bytes);
+        rules[c] = plan_column_rules(plan, &plan->text, c);
+        all[c] = reference_parse(&rules[c], plan->columns[c].element.type, text, bytes);
         is_even = is_even && all[c].count == all[0].count;
     }
     for (size_t i = 0; is_even && i < all[0].count; i++) {
@@ -206,24 +206,24 @@ static size_t reference_rows(const struct drawn *drawn, const char *text, size_t
 /* --- the comparison ------------------------------------------------------------------------------
  */
 
-static size_t key_bytes(const struct job *job, size_t column)
+static size_t key_bytes(const struct plan *plan, size_t column)
 {
-    return column < job->value_count ? job->columns[column].element.bytes : sizeof(uint64_t);
+    return column < plan->value_count ? plan->columns[column].element.bytes : sizeof(uint64_t);
 }
 
 /* Whether row `i` of a call has the values of a row of the reference. */
-static bool row_is_stored(const struct job *job, const struct text_rows *rows, size_t i,
+static bool row_is_stored(const struct plan *plan, const struct text_rows *rows, size_t i,
                           const struct row *row)
 {
-    if (rows->lost && rows->lost[i] != row->lost)
+    if (rows->nulls && rows->nulls[i] != row->nulls)
         return tap_note("other columns without a value");
-    for (size_t c = 0; c < job_condition_column(job); c++) {
-        const char *key = (const char *)rows->keys[c] + i * key_bytes(job, c);
+    for (size_t c = 0; c < plan_condition_column(plan); c++) {
+        const char *key = (const char *)rows->keys[c] + i * key_bytes(plan, c);
         uint64_t word;
-        if (row->lost >> c & 1)
+        if (row->nulls >> c & 1)
             continue;
-        if (c < job->value_count) {
-            if (reference_value(job->columns[c].element.type, key) != row->values[c])
+        if (c < plan->value_count) {
+            if (reference_value(plan->columns[c].element.type, key) != row->values[c])
                 return tap_note("another value in column %zu", c);
             continue;
         }
@@ -251,7 +251,7 @@ static bool row_has_tokens(const struct text_rows *rows, const struct row *row)
 }
 
 /* Compares what a call gave with the rows from *next on; advances *next. */
-static bool call_is_right(const struct job *job, const struct text_rows *rows,
+static bool call_is_right(const struct plan *plan, const struct text_rows *rows,
                           enum text_event event, const struct row *wanted, size_t count,
                           size_t *next)
 {
@@ -261,7 +261,7 @@ static bool call_is_right(const struct job *job, const struct text_rows *rows,
         return tap_note("%zu rows in a capacity of %zu", rows->count, rows->capacity);
     for (size_t i = 0; i < rows->count; i++) {
         const struct row *row = &wanted[(*next)++];
-        if (*next > count || !row->is_stored || !row_is_stored(job, rows, i, row))
+        if (*next > count || !row->is_stored || !row_is_stored(plan, rows, i, row))
             return tap_note("row %zu is wrong", *next - 1);
         if (row->invalid_count == 0)
             continue;
@@ -277,38 +277,38 @@ static bool call_is_right(const struct job *job, const struct text_rows *rows,
 }
 
 /* Parses a text in blocks of that capacity, and compares with what it must give. */
-static bool gives(const struct job *job, const char *text, size_t bytes, size_t capacity,
+static bool gives(const struct plan *plan, const char *text, size_t bytes, size_t capacity,
                   const struct row *wanted, size_t count)
 {
     enum text_event event = TEXT_FULL;
     struct text_rows rows = {
-        .job = job,
-        .rules = &job->text,
+        .plan = plan,
+        .rules = &plan->text,
         .data = text,
         .bytes = bytes,
         .capacity = capacity,
-        .scratch = text_rows_scratch_create(job),
+        .scratch = text_rows_scratch_create(plan),
     };
-    const size_t stored = job_condition_column(job);
+    const size_t stored = plan_condition_column(plan);
     bool right = true;
     size_t next = 0;
 
     for (size_t c = 0; c < stored; c++) {
-        const size_t end = capacity * key_bytes(job, c);
+        const size_t end = capacity * key_bytes(plan, c);
         rows.keys[c] = reference_must(malloc(end + 1));
         ((char *)rows.keys[c])[end] = FENCE;
     }
-    if (job->value_count > 1)
-        rows.lost = reference_must(malloc(capacity * sizeof *rows.lost));
+    if (plan->value_count > 1)
+        rows.nulls = reference_must(malloc(capacity * sizeof *rows.nulls));
     while (right && event != TEXT_END) {
         const size_t before = rows.offset;
         rows.count = rows.invalid_count = SIZE_MAX;
         event = text_rows_parse(&rows);
-        right = call_is_right(job, &rows, event, wanted, count, &next);
+        right = call_is_right(plan, &rows, event, wanted, count, &next);
         if (right && event != TEXT_END && rows.offset <= before)
             right = tap_note("it does not advance");
         for (size_t c = 0; c < stored; c++) {
-            if (((char *)rows.keys[c])[capacity * key_bytes(job, c)] != FENCE)
+            if (((char *)rows.keys[c])[capacity * key_bytes(plan, c)] != FENCE)
                 right = tap_note("a key beyond the capacity");
         }
     }
@@ -316,7 +316,7 @@ static bool gives(const struct job *job, const char *text, size_t bytes, size_t 
         right = tap_note("the end too early");
     for (size_t c = 0; c < stored; c++)
         free(rows.keys[c]);
-    free(rows.lost);
+    free(rows.nulls);
     text_rows_scratch_destroy(rows.scratch);
     return right;
 }
@@ -324,18 +324,18 @@ static bool gives(const struct job *job, const char *text, size_t bytes, size_t 
 static void describe(const struct drawn *drawn, const char *isa, size_t capacity, const char *text,
                      size_t bytes)
 {
-    const struct job *job = &drawn->job;
+    const struct plan *plan = &drawn->plan;
 
-    tap_note("delimiter %d, %s, %d fields, %s, capacity %zu", job->text.delimiter,
-             job->text.is_quoted ? "quotes" : "no quotes", job->text.columns, isa, capacity);
-    for (size_t c = 0; c < job_column_count(job); c++) {
-        const struct column *column = &job->columns[c];
-        const bool is_condition = c >= job_condition_column(job);
-        tap_note("%s %d: %s, notation %d, %u decimals, width %llu%s%s", job_column_option(job, c),
+    tap_note("delimiter %d, %s, %d fields, %s, capacity %zu", plan->text.delimiter,
+             plan->text.is_quoted ? "quotes" : "no quotes", plan->text.columns, isa, capacity);
+    for (size_t c = 0; c < plan_column_count(plan); c++) {
+        const struct column *column = &plan->columns[c];
+        const bool is_condition = c >= plan_condition_column(plan);
+        tap_note("%s %d: %s, notation %d, %u decimals, width %llu%s%s", plan_column_option(plan, c),
                  column->field, column->element.name, (int)column->notation,
                  column->element.decimals, (unsigned long long)column->width.units,
                  is_condition ? ", condition " : "",
-                 is_condition ? drawn->conditions[c - job_condition_column(job)].text : "");
+                 is_condition ? drawn->conditions[c - plan_condition_column(plan)].text : "");
     }
     tap_note("text: %.*s", (int)bytes, text);
 }
@@ -351,7 +351,7 @@ static bool agrees(const struct drawn *drawn, const char *text, size_t bytes, si
     for (int isa = 0; right && isa < CPU_ISA_COUNT; isa++) {
         setenv("GPUHIST_ISA", cpu_isa_names[isa], 1);
         cpu_isa_forget();
-        right = gives(&drawn->job, copy, bytes, capacity, wanted, count);
+        right = gives(&drawn->plan, copy, bytes, capacity, wanted, count);
         if (!right)
             describe(drawn, cpu_isa_names[isa], capacity, text, bytes);
     }
@@ -404,32 +404,33 @@ static void draw_condition(struct condition *condition, const struct element *el
     }
 }
 
-/* Draws a job of 1 to 6 values and conditions; others are between these. */
-static void draw_job(struct drawn *drawn, uint64_t *state)
+/* Draws a plan of 1 to 6 values and conditions; others are between these. */
+static void draw_plan(struct drawn *drawn, uint64_t *state)
 {
-    struct job *job = &drawn->job;
+    struct plan *plan = &drawn->plan;
 
-    *drawn = (struct drawn){.job = {.is_text = true, .conditions = drawn->predicates}};
-    job->value_count = draw(state, 3) ? 1 : 1 + draw(state, 6);
-    job->has_weights = draw(state, 3) == 0;
-    job->group_count = draw(state, 2) ? draw(state, 3) : 0;
-    job->condition_count = draw(state, 2) ? draw(state, 4) : 0;
-    for (size_t c = 0; c < job_column_count(job); c++)
-        job->columns[c] = draw_column(c < job->value_count, state);
-    if (job->has_weights) /* its type is always this one */
-        element_parse("i64", &job->columns[job_weight_column(job)].element);
-    for (size_t i = 0; i < job->condition_count; i++)
-        draw_condition(&drawn->conditions[i], &job->columns[job_condition_column(job) + i].element,
+    *drawn = (struct drawn){.plan = {.is_text = true, .conditions = drawn->predicates}};
+    plan->value_count = draw(state, 3) ? 1 : 1 + draw(state, 6);
+    plan->has_weights = draw(state, 3) == 0;
+    plan->group_count = draw(state, 2) ? draw(state, 3) : 0;
+    plan->condition_count = draw(state, 2) ? draw(state, 4) : 0;
+    for (size_t c = 0; c < plan_column_count(plan); c++)
+        plan->columns[c] = draw_column(c < plan->value_count, state);
+    if (plan->has_weights) /* its type is always this one */
+        element_parse("i64", &plan->columns[plan_weight_column(plan)].element);
+    for (size_t i = 0; i < plan->condition_count; i++)
+        draw_condition(&drawn->conditions[i],
+                       &plan->columns[plan_condition_column(plan) + i].element,
                        &drawn->predicates[i], state);
-    job->text.delimiter = draw(state, 3) ? ',' : TEXT_NO_DELIMITER;
-    job->text.is_quoted = job->text.delimiter != TEXT_NO_DELIMITER && draw(state, 2);
-    job->text.columns = !job->text.is_quoted && draw(state, 3) == 0 ? (int)draw(state, 8) : 0;
-    job->element = job->columns[0].element;
-    job->text.field = job->columns[0].field;
-    job->text.notation = job->columns[0].notation;
-    job->text.decimals = job->element.decimals;
-    for (size_t c = 1; c < job_column_count(job); c++)
-        job->text.more[c - 1] = job->columns[c].field;
+    plan->text.delimiter = draw(state, 3) ? ',' : TEXT_NO_DELIMITER;
+    plan->text.is_quoted = plan->text.delimiter != TEXT_NO_DELIMITER && draw(state, 2);
+    plan->text.columns = !plan->text.is_quoted && draw(state, 3) == 0 ? (int)draw(state, 8) : 0;
+    plan->element = plan->columns[0].element;
+    plan->text.field = plan->columns[0].field;
+    plan->text.notation = plan->columns[0].notation;
+    plan->text.decimals = plan->element.decimals;
+    for (size_t c = 1; c < plan_column_count(plan); c++)
+        plan->text.more[c - 1] = plan->columns[c].field;
 }
 
 /* A text of those characters. */
@@ -474,13 +475,13 @@ static bool test_one(size_t alphabet, int round, uint64_t *state)
     const size_t limit = round % 20 ? 80 : ROWS_BYTES_MAX;
     struct drawn drawn;
 
-    draw_job(&drawn, state);
+    draw_plan(&drawn, state);
     const size_t bytes = alphabet < ARRAY_LENGTH(alphabets)
                              ? draw_bytes(text, limit, alphabets[alphabet], state)
-                             : draw_lines(text, limit, drawn.job.text.delimiter, state);
+                             : draw_lines(text, limit, drawn.plan.text.delimiter, state);
     const size_t capacity = 1 + draw(state, round % 2 ? 4 : ROWS_BYTES_MAX);
     const bool right = agrees(&drawn, text, bytes, capacity);
-    for (size_t i = 0; i < drawn.job.condition_count; i++)
+    for (size_t i = 0; i < drawn.plan.condition_count; i++)
         predicate_destroy(&drawn.predicates[i]);
     return right;
 }

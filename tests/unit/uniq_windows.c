@@ -6,11 +6,11 @@
  */
 #include "config.h"
 
-#include "count/uniq.h"
-#include "job/context.h"
-#include "ops/stores.h"
-#include "partial/rows.h"
+#include "aggregate/rows.h"
+#include "aggregate/uniq.h"
+#include "engine/stores.h"
 #include "tap.h"
+#include "value/context.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #define BATCH   1000
 
 struct drawn {
-    struct job job;
+    struct plan plan;
     struct uniq *uniq;
     struct table_writer *writers[WRITERS];
     size_t writer_count;
@@ -141,7 +141,8 @@ static void add_rows(struct drawn *drawn)
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < BATCH ? n - i : BATCH;
         for (size_t k = 0; k < some; k++, value = (value + step) % VALUES) {
-            const uint64_t count = job_keeps_zeros(&drawn->job) && draw(3) == 0 ? 0 : draw_count();
+            const uint64_t count =
+                plan_keeps_zeros(&drawn->plan) && draw(3) == 0 ? 0 : draw_count();
             entries[k] = (struct table_entry){key_of(drawn, value), count};
             record(drawn, value, count);
             shape.has_zeros |= count == 0;
@@ -152,7 +153,7 @@ static void add_rows(struct drawn *drawn)
     }
 }
 
-/* Whether the rows are those of the reference, in ascending order unless the job allows any. */
+/* Whether the rows are those of the reference, in ascending order unless the plan allows any. */
 static bool has_rows(const struct drawn *drawn)
 {
     bool *is_read = calloc(VALUES, sizeof *is_read);
@@ -165,14 +166,14 @@ static bool has_rows(const struct drawn *drawn)
     must(is_read != NULL, "no memory");
     for (size_t i = 0; i < VALUES; i++)
         left += drawn->is_seen[i];
-    uniq_rows_begin(&rows, &drawn->job, drawn->uniq, false);
+    uniq_rows_begin(&rows, &drawn->plan, drawn->uniq, false);
     bool passed = true;
     while (passed && (n = rows.read(&rows, batch, BATCH)) > 0) {
         for (size_t i = 0; i < n && passed; i++) {
             const size_t value = (size_t)(batch[i].low + VALUES / 2);
             passed = value < VALUES && drawn->is_seen[value] && !is_read[value] &&
                      batch[i].count == drawn->counts[value] &&
-                     (drawn->job.any_order || batch[i].low > before);
+                     (drawn->plan.any_order || batch[i].low > before);
             if (!passed)
                 tap_note("value %lld: %llu, not %llu", (long long)batch[i].low,
                          (unsigned long long)batch[i].count,
@@ -194,7 +195,7 @@ static bool finalize(struct drawn *drawn)
     for (size_t i = 0; i < drawn->writer_count && passed; i++)
         passed = table_writer_flush(drawn->writers[i], &failure) == STATUS_OK;
     passed = passed &&
-             store_table.finalize(drawn->uniq, &drawn->job, drawn->total, &failure) == STATUS_OK;
+             store_table.finalize(drawn->uniq, &drawn->plan, drawn->total, &failure) == STATUS_OK;
     if (!passed)
         return tap_note("%s", failure.message);
     shape.has_runs |= !table_is_in_memory(drawn->uniq->table) && drawn->uniq->windows.count > 0;
@@ -208,11 +209,11 @@ static void test_drawn(size_t round)
         round % 6 == 5; /* the memory: with one writer, a million rows do not fit */
     struct context context = {.table_bytes = is_small ? (uint64_t)3 << 20 : (uint64_t)1 << 30};
     struct drawn drawn = {
-        .job = {.operation = OPERATION_UNIQ,
-                .bin_width = 1,
-                .any_order = draw(2) == 0,
-                .has_weights = round / 2 % 2 == 0,
-                .context = &context},
+        .plan = {.operation = OPERATION_UNIQ,
+                 .bin_width = 1,
+                 .any_order = draw(2) == 0,
+                 .has_weights = round / 2 % 2 == 0,
+                 .context = &context},
         .writer_count = is_small ? 1 : WRITERS,
         .rows_max = is_small ? VALUES : 20 * BATCH,
         .counts = calloc(VALUES, sizeof *drawn.counts),
@@ -222,9 +223,9 @@ static void test_drawn(size_t round)
     bool passed = true;
 
     must(drawn.counts && drawn.is_seen &&
-             element_parse(round % 3 == 0 ? "i64" : "i32", &drawn.job.element) &&
-             (drawn.uniq = store_table.create(&drawn.job, &failure)) != NULL,
-         "no partial");
+             element_parse(round % 3 == 0 ? "i64" : "i32", &drawn.plan.element) &&
+             (drawn.uniq = store_table.create(&drawn.plan, &failure)) != NULL,
+         "no aggregate");
     for (size_t i = 0; i < drawn.writer_count; i++)
         must(table_writer_open(drawn.uniq->table, &drawn.writers[i], &failure) == STATUS_OK,
              "no writer");

@@ -1,8 +1,8 @@
 /* Sets of values, against a plain search through what was put in. */
 #include "config.h"
 
-#include "job/value_set.h"
 #include "tap.h"
+#include "value/value_set.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef GPUHIST_WIDE_HEX_H
 #define GPUHIST_WIDE_HEX_H
 
-#include "base/wide.h"
+#include "lib/wide.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Results written in parts by several threads, against the same parts one behind the other. */
 #include "config.h"
 
-#include "output/writer_parts.h"
+#include "lib/writer_parts.h"
 #include "tap.h"
 
 #include <fcntl.h>

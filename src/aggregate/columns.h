@@ -1,0 +1,23 @@
+/* The aggregate of several value columns: those of the runs of each column alone. */
+#ifndef GPUHIST_COLUMNS_H
+#define GPUHIST_COLUMNS_H
+
+#include "aggregate/store.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+/* The run of one column alone. */
+struct columns_run {
+    const struct plan *plan;
+    const struct store *store;
+    void *aggregate;
+    atomic_uint_least64_t elements;
+};
+
+struct columns {
+    size_t count;
+    struct columns_run runs[]; /* [count] */
+};
+
+#endif

@@ -1,0 +1,388 @@
+/* Implements groups.h: the aggregate, and the rows of counted groups. */
+#include "config.h"
+
+#include "aggregate/groups.h"
+
+#include "aggregate/rows.h"
+#include "aggregate/store.h"
+#include "lib/resources.h"
+#include "value/binning_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that are read at a time. */
+#define GROUPS_BATCH 64
+
+bool groups_have_value_keys(const struct plan *plan)
+{
+    return plan->operation == OPERATION_HISTOGRAM || plan->operation == OPERATION_UNIQ ||
+           plan->reductions.needs & REDUCTIONS_NEED_TABLE || element_is_name(&plan->element);
+}
+
+/* Whether the last word of the keys is the number of a bin that the plan gives. */
+static bool groups_have_bins(const struct plan *plan)
+{
+    return plan->operation == OPERATION_HISTOGRAM && !plan->is_automatic;
+}
+
+bool groups_are_unit(const struct plan *plan)
+{
+    return groups_have_bins(plan) ? binning_is_unit(&plan->binning) : plan->bin_width == 1;
+}
+
+void groups_destroy(void *aggregate)
+{
+    struct groups *groups = aggregate;
+    if (!groups)
+        return;
+    if (groups->ranked != groups->table)
+        table_destroy(groups->ranked);
+    table_destroy(groups->table);
+    dictionary_order_destroy(&groups->order);
+    if (groups->accumulators != groups->layout)
+        free(groups->accumulators);
+    free(groups->layout);
+    free(groups->buffer);
+    free(groups->starts);
+    free(groups);
+}
+
+/* Creates an empty table of the rows. */
+static enum status groups_create_table(const struct groups *groups, struct table **table,
+                                       struct failure *failure)
+{
+    const struct plan *plan = groups->plan;
+    const struct table_layout rows = {
+        .key_words = groups->layout->count,
+        .words = groups->layout->words,
+        .has_zeros = plan->has_weights,
+        .is_weighted = plan->has_weights,
+        .merge = groups_have_value_keys(plan) ? NULL : accumulators_merge,
+        .accumulate = groups_have_value_keys(plan) ? NULL : accumulators_add_values,
+        .context = groups->layout,
+        .initial = groups->layout->initial,
+    };
+
+    if (table_create(table, &rows, context_table_bytes(plan), plan->temporary_directory, failure) !=
+        STATUS_OK)
+        return failure->status;
+    table_set_stage(*table, context_of(plan)->stage);
+    return STATUS_OK;
+}
+
+void *groups_create(const struct plan *plan, struct failure *failure)
+{
+    struct groups *groups = calloc(1, sizeof *groups);
+    const unsigned needs = plan->reductions.needs;
+
+    if (!groups) {
+        status_fail(failure, STATUS_DATA, "no memory for groups");
+        return NULL;
+    }
+    groups->plan = plan;
+    for (size_t i = 0; i < plan->group_count; i++) {
+        const struct column *column = &plan->columns[plan_group_column(plan) + i];
+        groups->words[i] = groups->value;
+        groups->sign_biases[groups->value] = element_sign_bias(&column->element);
+        groups->is_text[groups->value] = element_is_text(&column->element);
+        groups->value += column_words(column);
+    }
+    if (groups_have_value_keys(plan)) {
+        groups->layout =
+            accumulators_create(plan, groups->value + column_words(&plan->columns[0]), 0);
+        groups->accumulators = accumulators_create(plan, 0, needs);
+    } else {
+        groups->layout = groups->accumulators = accumulators_create(plan, groups->value, needs);
+    }
+    if (groups->layout)
+        groups->buffer = calloc(groups->layout->words, sizeof *groups->buffer);
+    if (!groups->accumulators || !groups->buffer) {
+        groups_destroy(groups);
+        status_fail(failure, STATUS_DATA, "no memory for groups");
+        return NULL;
+    }
+    groups->sign_biases[groups->value] =
+        groups_have_bins(plan) ? 0 : element_sign_bias(&plan->element);
+    groups->is_text[groups->value] =
+        groups_have_value_keys(plan) && element_is_text(&plan->element);
+    groups->divisor = uniq_divisor_of(plan->bin_width > 0 ? plan->bin_width : 1);
+    if (groups_create_table(groups, &groups->table, failure) != STATUS_OK) {
+        groups_destroy(groups);
+        return NULL;
+    }
+    groups->ranked = groups->table;
+    return groups;
+}
+
+void groups_make_keys(const struct groups *groups, const uint64_t *const *columns,
+                      const void *elements, size_t n, uint64_t *keys)
+{
+    const struct plan *plan = groups->plan;
+    const struct binning *binning = &plan->binning;
+    const struct element *element = &plan->element;
+    const size_t words = groups->layout->count;
+    const size_t last = groups->value;
+    const uint64_t sign_bias = groups->sign_biases[last];
+
+    for (size_t c = 0; c < plan->group_count; c++) {
+        const size_t first = groups->words[c];
+        const size_t own = column_words(&plan->columns[plan_group_column(plan) + c]);
+        for (size_t w = 0; w < own; w++) {
+            for (size_t i = 0; i < n; i++)
+                keys[i * words + first + w] =
+                    columns[c][i * own + w] ^ groups->sign_biases[first + w];
+        }
+    }
+    if (words == last)
+        return;
+    if (element_is_wide(element)) {
+        for (size_t i = 0; i < n; i++)
+            memcpy(&keys[i * words + last], (const char *)elements + i * element->bytes,
+                   element->bytes);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *value = (const char *)elements + i * element->bytes;
+        keys[i * words + last] =
+            element->swapped ? element_key(element, value) : element_load(element->type, value);
+    }
+    if (groups_have_bins(plan)) {
+        for (size_t i = 0; i < n; i++) {
+            uint64_t *bin = &keys[i * words + last];
+            *bin = binning_index(binning, binning->form, *bin);
+            if (plan->outside == OUTSIDE_CLAMP && *bin >= binning->bins)
+                *bin = *bin == binning->bins ? 0 : binning->bins - 1;
+        }
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *value = &keys[i * words + last];
+        if (groups->divisor.width > 1)
+            *value = sign_bias != 0 ? uniq_divide_signed(&groups->divisor, (int64_t)*value)
+                                    : uniq_divide(&groups->divisor, *value);
+        *value ^= sign_bias;
+    }
+}
+
+/* Finds where the rows of each group begin. */
+static enum status groups_find_starts(struct groups *groups, struct failure *failure)
+{
+    const struct accumulators *layout = groups->layout;
+    const size_t key_bytes = groups->value * sizeof(uint64_t);
+    struct table_position position = table_begin(groups->ranked);
+    uint64_t *batch = malloc((GROUPS_BATCH + 1) * layout->words * sizeof *batch);
+    uint64_t capacity = 0;
+    uint64_t seen = 0;
+    size_t n;
+
+    free(groups->starts);
+    groups->starts = NULL;
+    groups->count = 0;
+    if (!batch)
+        return status_fail(failure, STATUS_DATA, "no memory for groups");
+    uint64_t *before = batch + GROUPS_BATCH * layout->words; /* the last row */
+    while ((n = table_read(groups->ranked, &position, batch, GROUPS_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++, seen++) {
+            const uint64_t *row = batch + i * layout->words;
+            if (seen > 0 && memcmp(row, before, key_bytes) == 0)
+                continue;
+            if (groups->count + 1 >= capacity) {
+                capacity = capacity > 0 ? 2 * capacity : GROUPS_BATCH;
+                const bool has_memory =
+                    resources_have_memory(capacity / 2 * sizeof *groups->starts);
+                uint64_t *grown =
+                    has_memory ? realloc(groups->starts, capacity * sizeof *grown) : NULL;
+                if (!grown) {
+                    free(batch);
+                    return status_fail(failure, STATUS_DATA, "no memory for %llu groups",
+                                       (unsigned long long)groups->count);
+                }
+                groups->starts = grown;
+            }
+            groups->starts[groups->count++] = seen;
+            memcpy(before, row, layout->words * sizeof *row);
+        }
+    }
+    free(batch);
+    if (groups->count > 0)
+        groups->starts[groups->count] = seen;
+    return table_check(groups->table, failure);
+}
+
+/* Makes the table of ranks from the finalized one, in which texts have their numbers. */
+static enum status groups_rank(struct groups *groups, struct failure *failure)
+{
+    const struct plan *plan = groups->plan;
+    const size_t words = groups->layout->words;
+    struct table_position position = table_begin(groups->table);
+    struct table_writer *writer = NULL;
+    uint64_t *batch = malloc(GROUPS_BATCH * words * sizeof *batch);
+    size_t n;
+
+    if (groups->ranked != groups->table)
+        table_destroy(groups->ranked);
+    groups->ranked = groups->table;
+    dictionary_order_destroy(&groups->order);
+    struct table *ranked = NULL;
+    if (!batch || !dictionary_order_create(plan->context->dictionary,
+                                           resources_at_start()->processors, &groups->order)) {
+        free(batch);
+        return status_fail(failure, STATUS_DATA, "no memory for sorting texts");
+    }
+    enum status status = groups_create_table(groups, &ranked, failure);
+    if (status == STATUS_OK)
+        status = table_writer_open(ranked, &writer, failure);
+    while (status == STATUS_OK &&
+           (n = table_read(groups->table, &position, batch, GROUPS_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            for (size_t k = 0; k < groups->layout->count; k++) {
+                uint64_t *word = batch + i * words + k;
+                *word = groups->is_text[k] ? groups->order.ranks[*word] : *word;
+            }
+        }
+        status = table_writer_add_rows(writer, batch, n, failure);
+    }
+    if (status == STATUS_OK)
+        status = table_writer_flush(writer, failure);
+    table_writer_close(writer);
+    free(batch);
+    if (status == STATUS_OK)
+        status = table_check(groups->table, failure);
+    if (status == STATUS_OK)
+        status = table_finalize(ranked, TABLE_ASCENDING, failure);
+    if (status == STATUS_OK)
+        groups->ranked = ranked;
+    else
+        table_destroy(ranked);
+    return status;
+}
+
+enum status groups_finalize(void *aggregate, const struct plan *plan, uint64_t elements,
+                            struct failure *failure)
+{
+    struct groups *groups = aggregate;
+
+    if (table_finalize(groups->table, TABLE_ASCENDING, failure) != STATUS_OK ||
+        store_check_elements(elements, table_total(groups->table), failure) != STATUS_OK)
+        return failure->status;
+    if (plan_has_texts(plan) && groups_rank(groups, failure) != STATUS_OK)
+        return failure->status;
+    groups->count = table_distinct(groups->ranked);
+    return groups_have_value_keys(plan) ? groups_find_starts(groups, failure) : STATUS_OK;
+}
+
+enum status groups_check(const struct groups *groups, struct failure *failure)
+{
+    return table_check(groups->ranked, failure);
+}
+
+/* The number of the bin or value of a counted row. */
+static __int128 groups_bin(const struct groups *groups, const uint64_t *row)
+{
+    const size_t last = groups->value;
+    const uint64_t sign_bias = groups->sign_biases[last];
+    const uint64_t bin = row[last] ^ sign_bias;
+
+    if (element_is_wide(&groups->plan->element))
+        return element_address((struct kind_ip){row[last], row[last + 1]});
+    return sign_bias != 0 ? (__int128)(int64_t)bin : (__int128)bin;
+}
+
+bool groups_has_bin(const struct groups *groups, const uint64_t *row)
+{
+    const struct plan *plan = groups->plan;
+    const __int128 bin = groups_bin(groups, row);
+
+    if (groups_have_bins(plan))
+        return bin < (__int128)plan->binning.bins + 2;
+    if (element_is_wide(&plan->element))
+        return true;
+    return bin >= binning_floor(element_min(&plan->element), plan->bin_width) &&
+           bin <= binning_floor(element_limit(&plan->element) - 1, plan->bin_width);
+}
+
+static struct rows_row groups_make_row(const struct rows *rows, __int128 bin, uint64_t count)
+{
+    const struct plan *plan = rows->plan;
+    const __int128 width = plan->bin_width;
+
+    if (element_is_wide(&plan->element)) /* the greatest has none after it */
+        return (struct rows_row){bin, bin, count};
+    if (!groups_have_bins(plan))
+        return (struct rows_row){bin * width, (bin + 1) * width, count};
+    return (struct rows_row){binning_edge(&plan->binning, (uint64_t)bin),
+                             binning_edge(&plan->binning, (uint64_t)bin + 1), count};
+}
+
+/* next[0] and next[1]: the next row of the table, and the end of the group's. */
+static size_t groups_rows_read(struct rows *rows, struct rows_row *out, size_t capacity)
+{
+    const struct groups *groups = rows->aggregate;
+    uint64_t batch[GROUPS_BATCH * (TEXT_COLUMNS_MAX + 2)];
+    size_t some = 1;
+    size_t n = 0;
+
+    while (n < capacity && some > 0) {
+        const uint64_t left = rows->next[1] - rows->next[0];
+        some = left < GROUPS_BATCH ? (size_t)left : GROUPS_BATCH;
+        some = some < capacity - n ? some : capacity - n;
+        struct table_position position = table_seek(groups->ranked, rows->next[0]);
+        some = some > 0 ? table_read(groups->ranked, &position, batch, some) : 0;
+        for (size_t i = 0; i < some; i++) {
+            const uint64_t *row = batch + i * groups->layout->words;
+            const uint64_t count = row[groups->layout->count];
+            if (count > 0 || plan_keeps_zeros(groups->plan))
+                out[n++] = groups_make_row(rows, groups_bin(groups, row), count);
+        }
+        rows->next[0] += some;
+    }
+    return n;
+}
+
+void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t i, bool zeros)
+{
+    const struct plan *plan = groups->plan;
+    const bool has_bins = groups_have_bins(plan);
+    const uint64_t bins = plan->binning.bins;
+    uint64_t buffer[TEXT_COLUMNS_MAX + 2];
+    const bool keeps_zeros = plan_keeps_zeros(plan);
+    uint64_t begin = i < groups->count ? groups->starts[i] : 0;
+    uint64_t end = begin;
+
+    *rows = (struct rows){
+        .plan = plan,
+        .aggregate = groups,
+        .groups = element_is_text(&plan->element) ? groups : NULL,
+        .zeros = zeros,
+        .is_unit = groups_are_unit(plan),
+        .is_sparse = true,
+        .read = groups_rows_read,
+    };
+    /* Empty rows at both ends are left out; the values outside the bins are in the last rows. */
+    for (uint64_t k = begin; i < groups->count && k < groups->starts[i + 1]; k++) {
+        const uint64_t *row = groups_row(groups, k, buffer);
+        const uint64_t count = row[groups->layout->count];
+        const __int128 bin = groups_bin(groups, row);
+        if (has_bins && bin >= (__int128)bins) {
+            if (plan->outside != OUTSIDE_IGNORE)
+                *(bin == (__int128)bins ? &rows->below : &rows->above) += count;
+        } else if (count > 0 || keeps_zeros) {
+            rows->inside += count;
+            end = k + 1;
+        } else if (end == begin) {
+            begin = end = k + 1;
+        }
+    }
+    rows->next[0] = begin;
+    rows->next[1] = end;
+    if (!zeros || (end == begin && !has_bins))
+        return;
+    __int128 first = 0;
+    __int128 last = (__int128)bins - 1;
+    if (!has_bins || binning_is_of_powers(&plan->binning)) { /* the bins between used ones */
+        first = end > begin ? groups_bin(groups, groups_row(groups, begin, buffer)) : 0;
+        last = end > begin ? groups_bin(groups, groups_row(groups, end - 1, buffer)) : -1;
+    }
+    rows_fill(rows, first, last, groups_make_row);
+}

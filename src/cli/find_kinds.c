@@ -1,0 +1,271 @@
+/* Implements find_kinds.h: a plan whose columns are of unknown kind reads the rows. */
+#include "config.h"
+
+#include "cli/find_kinds.h"
+
+#include "cli/lists.h"
+#include "cli/options_table.h"
+#include "text/row_scanner.h"
+#include "text/text_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FIND_KINDS_BYTES ((size_t)64 << 10)
+
+/* A column without a kind. */
+struct find_kinds_column {
+    const char *where;
+    enum kind_find_use use;
+    const struct options_condition *condition; /* KIND_FIND_COMPARISON; else NULL */
+    char *kind;                                /* where it goes */
+    struct kind_find found;                    /* what is known of its values */
+};
+
+/* The columns of a plan without kinds. */
+struct find_kinds {
+    const struct options *options;
+    struct options probe; /* the options of a plan that has them as values */
+    size_t count;
+    struct find_kinds_column columns[TEXT_COLUMNS_MAX]; /* [count] */
+};
+
+/* Makes the options of a plan that counts values of the same input; it has no columns yet. */
+static void find_kinds_make_probe(const struct options *options, struct options *probe)
+{
+    *probe = *options;
+    probe->command = &options_commands[OPERATION_REDUCE];
+    reductions_parse("count", &probe->reductions);
+    probe->field.count = probe->weight.count = probe->by.count = probe->where.count = 0;
+    probe->predicate_count = 0;
+    probe->bins = probe->window_ns = probe->every_ns = 0;
+    probe->width = 0;
+    probe->edges = probe->range_text = NULL;
+    probe->has_log2 = probe->log10 = probe->is_range_auto = false;
+    probe->print = (struct print_options){.format = NULL};
+}
+
+/* Adds the open columns of an option. */
+static void find_kinds_add(struct find_kinds *self, const struct options_columns *columns,
+                           enum kind_find_use use, char (*kinds)[KIND_FIND_SIZE])
+{
+    struct options_columns *probed = &self->probe.field;
+
+    for (size_t i = 0; i < columns->count; i++) {
+        kinds[i][0] = '\0';
+        if (!columns->list[i].is_open || self->count == TEXT_COLUMNS_MAX)
+            continue;
+        struct options_column *column = &probed->list[probed->count++];
+        *column = columns->list[i];
+        column->kind = &kind_rows[KINDS]; /* unknown */
+        column->decimals = 0;
+        self->columns[self->count++] = (struct find_kinds_column){
+            .where = column->where,
+            .use = use,
+            .condition = use == KIND_FIND_COMPARISON ? &self->options->conditions[i] : NULL,
+            .kind = kinds[i],
+        };
+    }
+}
+
+/* Adds the rows of a chunk. What is invalid, or missing, says nothing of the kind. */
+static enum status find_kinds_read_chunk(const struct plan *plan, const struct chunk *chunk,
+                                         struct failure *failure)
+{
+    uint64_t keys[TEXT_COLUMNS_MAX];
+    uint64_t nulls;
+    struct text_rows rows = {
+        .plan = plan,
+        .rules = &chunk->rules,
+        .row_end = chunk->origin.row_end,
+        .data = chunk->data,
+        .bytes = chunk->bytes,
+        .nulls = &nulls,
+        .capacity = 1,
+        .scratch = text_rows_scratch_create(plan),
+    };
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < plan->value_count; i++)
+        rows.keys[i] = &keys[i];
+    if (!rows.scratch)
+        status = status_fail(failure, STATUS_DATA, "no memory for finding kinds");
+    while (status == STATUS_OK && text_rows_parse(&rows) != TEXT_END)
+        continue;
+    text_rows_scratch_destroy(rows.scratch);
+    return status;
+}
+
+/* Reads up to 64 KiB of a source. Rows that are longer, and files that cannot be read, end it. */
+static enum status find_kinds_read(struct find_kinds *self, struct plan *plan,
+                                   struct source *source, struct failure *failure)
+{
+    struct record_format format;
+    struct chunk_buffer buffer = {
+        .data = malloc(FIND_KINDS_BYTES),
+        .capacity = FIND_KINDS_BYTES,
+    };
+    struct failure ignored;
+    struct chunk chunk;
+    enum status status = STATUS_OK;
+
+    if (!buffer.data)
+        return status_fail(failure, STATUS_DATA, "no memory for finding kinds");
+    for (size_t i = 0; i < self->count; i++)
+        plan->columns[i].find = &self->columns[i].found;
+    options_make_format(self->options, plan, &format);
+    source_set_format(source, &format, false, 1);
+    source_join(source);
+    while (status == STATUS_OK && buffer.capacity >= SOURCE_TEXT_CAPACITY_MIN) {
+        if (source_pull(source, &buffer, &chunk, &ignored) != STATUS_OK || chunk.bytes == 0)
+            break;
+        buffer.capacity -= chunk.bytes;
+        status = find_kinds_read_chunk(plan, &chunk, failure);
+    }
+    free(buffer.data);
+    return status;
+}
+
+/*
+ * The kind of a condition, from that of its column and from what it is compared with: a number
+ * compares exactly, of any number of decimals.
+ */
+static enum status find_kinds_compare(const struct options_condition *condition,
+                                      const struct kind_find *found, char kind[KIND_FIND_SIZE],
+                                      struct failure *failure)
+{
+    const bool is_list = condition->relation == PREDICATE_EQ || condition->relation == PREDICATE_NE;
+    const bool is_of_numbers = found->numbers == found->values;
+    struct lists_items items = {.list = NULL};
+    int64_t most = 0;             /* decimals */
+    bool has_texts = false;       /* an item is no number, */
+    bool loses_something = false; /* or as one would lose how it is written, such as 01234 */
+
+    const char *wrong = kind_find_choose(found, KIND_FIND_COMPARISON, kind);
+    if (predicate_is_of_texts(condition->relation)) {
+        strcpy(kind, "text");
+        return STATUS_OK;
+    }
+    if (kind_find_is_rounded(found))
+        return status_fail(failure, STATUS_USAGE, "--where '%s': the values %s: try '%.*s:%s%s'",
+                           condition->typed, wrong, (int)(condition->sign - condition->typed),
+                           condition->typed, kind, condition->sign);
+    if (strcmp(kind, "text") == 0 && !is_list)
+        return status_fail(
+            failure, STATUS_USAGE,
+            "--where '%s' compares texts: add a kind, such as COLUMN:text, COLUMN:ms "
+            "or COLUMN:bytes",
+            condition->typed);
+    if (lists_is_file(condition->value) || !is_of_numbers)
+        return STATUS_OK;
+    const enum status status = lists_read_items(condition->value, "where", &items, failure);
+    for (size_t i = 0; status == STATUS_OK && i < items.count; i++) {
+        struct kind_find_number number;
+        has_texts |= !kind_find_read_number(items.list[i].data, items.list[i].bytes, &number);
+        loses_something |= number.has_plus || number.has_leading_zero || number.has_exponent;
+        const int64_t decimals = number.has_exponent ? number.places : (int64_t)number.decimals;
+        most = decimals > most ? decimals : most;
+    }
+    lists_destroy_items(&items);
+    if (status != STATUS_OK)
+        return status;
+    if (has_texts)
+        return STATUS_OK;
+    if (loses_something && is_list)
+        strcpy(kind, "text");
+    else if (most <= TEXT_DECIMALS_MAX && most > found->decimals)
+        snprintf(kind, KIND_FIND_SIZE, ".%u", (unsigned)most);
+    return STATUS_OK;
+}
+
+/* Chooses the kinds from what was found. */
+static enum status find_kinds_choose(struct find_kinds *self, bool *is_any, struct failure *failure)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        const struct find_kinds_column *column = &self->columns[i];
+        const char *kind = column->kind;
+        if (column->condition && find_kinds_compare(column->condition, &column->found, column->kind,
+                                                    failure) != STATUS_OK)
+            return failure->status;
+        const char *wrong =
+            column->condition ? NULL : kind_find_choose(&column->found, column->use, column->kind);
+        if (wrong) {
+            const char *time = strstr(kind, "time");
+            if (column->use == KIND_FIND_NUMBERS && !time)
+                return status_fail(failure, STATUS_USAGE, "the values of '%s' %s: try '%s:%s'",
+                                   column->where, wrong, column->where, kind);
+            return status_fail(failure, STATUS_USAGE,
+                               "the values of '%s' %s: try '%s:%s' or '%s:%s%s'", column->where,
+                               wrong, column->where, time ? time : kind, column->where,
+                               time ? "local" : "text", time ? time : "");
+        }
+        *is_any = *is_any || *kind != '\0';
+    }
+    return STATUS_OK;
+}
+
+enum status find_kinds(const struct options *options, const struct source_options *reading,
+                       struct source **source, struct options_found *found, bool *is_any,
+                       struct failure *failure)
+{
+    struct find_kinds *self = calloc(1, sizeof *self);
+    struct plan plan = {.predicates = NULL};
+    const bool is_repeated = source_sizes(*source).files != SOURCE_SIZE_UNKNOWN;
+    struct source_options of_copy = *reading;
+    struct source *copied = NULL;
+    char name[32];
+    char *names[] = {name};
+    int copy = -1;
+
+    *is_any = false;
+    if (!self)
+        return status_fail(failure, STATUS_DATA, "no memory for finding kinds");
+    self->options = options;
+    find_kinds_make_probe(options, &self->probe);
+    find_kinds_add(self, &options->field,
+                   options_has_keys(options) ? KIND_FIND_KEYS : KIND_FIND_NUMBERS, found->field);
+    find_kinds_add(self, &options->by, KIND_FIND_KEYS, found->by);
+    find_kinds_add(self, &options->where, KIND_FIND_COMPARISON, found->where);
+    enum status status = options_make(&self->probe, true, false, NULL, &plan, failure);
+    if (status == STATUS_OK && !is_repeated) {
+        status = source_copy_first(*source, &copy, failure);
+        of_copy.kinds = 0;
+        snprintf(name, sizeof name, "/proc/self/fd/%d", copy);
+        if (status == STATUS_OK)
+            status = source_open(&copied, names, 1, &of_copy, failure);
+    }
+    if (status == STATUS_OK)
+        status = find_kinds_read(self, &plan, is_repeated ? *source : copied, failure);
+    if (status == STATUS_OK && is_repeated)
+        status = source_repeat(source, failure);
+    source_close(copied);
+    if (copy >= 0)
+        close(copy);
+    plan_destroy(&plan);
+    if (status == STATUS_OK)
+        status = find_kinds_choose(self, is_any, failure);
+    free(self);
+    return status;
+}
+
+void find_kinds_print(const struct options *options, const struct options_found *found,
+                      const char *before)
+{
+    const struct {
+        const char *option;
+        const struct options_columns *columns;
+        const char (*kinds)[KIND_FIND_SIZE];
+    } uses[] = {{"-f", &options->field, found->field},
+                {"--by", &options->by, found->by},
+                {"--where", &options->where, found->where}};
+
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        for (size_t k = 0; k < uses[i].columns->count; k++) {
+            if (uses[i].columns->list[k].is_open && *uses[i].kinds[k])
+                status_print("%s: %s %s:%s", before, uses[i].option, uses[i].columns->list[k].where,
+                             uses[i].kinds[k]);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+/* Builds the --help text from the tables of commands and options. */
+#include "config.h"
+
+#include "cli/options_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The width of the names of options. Longer ones move their help to the right. */
+#define OPTIONS_NAMES_WIDTH 24
+
+const char *options_help_word(const struct options *options)
+{
+    return options->command == &options_commands[OPERATION_HISTOGRAM] ? "" : options->command->name;
+}
+
+/* Begins the help of the program. */
+static const char options_usage[] =
+    "gpuhist [OPERATION] [OPTION]... [FILE]...\n"
+    "Count integers, text or binary, plain or compressed, on all cores and GPUs.\n";
+static const char options_examples[] =
+    "  gpuhist uniq --top 10 ids.txt                the 10 most frequent values\n"
+    "  gpuhist uniq -f 9 access.log*.gz             how often each HTTP status occurs\n"
+    "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n";
+
+char *options_help(const struct options *options)
+{
+    const struct options_command *command = options->command;
+    const bool is_overview = !options->is_named;
+    char *text = NULL;
+    char kinds[KIND_NAMES_SIZE];
+    size_t length;
+    FILE *help = open_memstream(&text, &length);
+    int group = -1;
+
+    if (!help)
+        return NULL;
+    kind_names(kinds);
+    fprintf(help, "Usage: %s", is_overview ? options_usage : command->usage);
+    fprintf(help, "\nExamples:\n%s", is_overview ? options_examples : command->examples);
+    if (is_overview)
+        fprintf(help,
+                "\nOperations: (all options of each, and examples: gpuhist OPERATION --help)\n");
+    for (size_t i = 0; is_overview && i < OPTIONS_COMMANDS; i++)
+        fprintf(help, "  %-23s %s\n", options_commands[i].name, options_commands[i].help);
+    if (is_overview)
+        fprintf(help, "\nOptions: (these are some; all: gpuhist histogram --help)\n");
+    for (size_t i = 0; i < options_row_count; i++) {
+        const struct options_row *row = &options_rows[i];
+        const char *argument = row->argument ? row->argument : "";
+        const char *before = *argument == '\0' ? "" : *argument == '[' ? "[=" : " ";
+        const char *of_bins = strstr(row->help, "; of bins: ");
+        char names[64] = "      ";
+        if (!(row->traits & command->traits) || row->is_told || (is_overview && !row->is_common))
+            continue;
+        if (!is_overview && group != (int)row->group)
+            fprintf(help, "\n%s:\n", options_groups[row->group]);
+        group = (int)row->group;
+        if (row->letter)
+            snprintf(names, sizeof names, "  -%c, ", row->letter);
+        snprintf(names + 6, sizeof names - 6, "--%s%s%s", row->name, before,
+                 argument + (*argument == '['));
+        const size_t shown = of_bins ? (size_t)(of_bins - row->help) : strlen(row->help);
+        fprintf(help, "%-*s  %.*s", OPTIONS_NAMES_WIDTH, names, (int)shown, row->help);
+        if (of_bins && command->traits & OPTIONS_PRINTS_BINS)
+            fprintf(help, ";\n%*s%s", OPTIONS_NAMES_WIDTH + 2, "", of_bins + 2);
+        fprintf(help, "\n");
+    }
+    if (command->action != OPTIONS_INFO)
+        fprintf(help, "\n");
+    if (command->traits & OPTIONS_READS_INPUT && !is_overview)
+        fprintf(help, "COLUMN: N, NAME or A+B (times), and :KIND or :KIND/WIDTH behind it\n");
+    if (command->traits & OPTIONS_READS_INPUT)
+        fprintf(help, "KIND: %s\n", kinds);
+    if (command->traits & OPTIONS_READS_INPUT && !is_overview)
+        fprintf(help, "CONDITION: \"4:time>=2026-11-21T13:00\", \"1:ip=10.0.0.0/8\", "
+                      "\"s=200,304\"\n"
+                      "  = != < <= > >=, of strings also ^= (begins), *= (contains), ~ !~ "
+                      "(regex)\n");
+    if (command->action != OPTIONS_INFO)
+        fprintf(help,
+                "Suffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); as SIZE or BYTES, 5K = 5120.\n");
+    if (command->action != OPTIONS_INFO && !is_overview)
+        fprintf(help, "Exit status: 0 success, 1 data or I/O error, 2 usage error, 3 engine "
+                      "cannot run.\n");
+    if (fclose(help) == 0)
+        return text;
+    free(text);
+    return NULL;
+}

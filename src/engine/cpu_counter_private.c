@@ -1,0 +1,155 @@
+/*
+ * Private tables. A counter that is incremented twice in a row waits for its own store, so that
+ * equal neighbours would cost five cycles each; with several copies of the table, used in rotation,
+ * they do not meet. There are several while together they fit the L1.
+ */
+#include "config.h"
+
+#include "engine/cpu_counter.h"
+#include "lib/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Tables of up to so many entries have eight copies, or four: with more copies equal neighbours
+ * wait less, and others miss L1 more often (ns a value, Zen 4: two values in turn with 2, 4 and 8
+ * copies 0.66, 0.42, 0.33; uniform ones in 1000 bins with 4 and 8 copies 0.37, 0.40).
+ */
+#define CPU_COUNTER_EIGHT_MAX 258
+#define CPU_COUNTER_FOUR_MAX  1024
+
+/* Values of one round of the loop: a multiple of the copies. */
+#define CPU_COUNTER_GROUP 8
+
+/*
+ * Entries from one copy to the next: a constant, so that it costs no registers, and not of 4 KiB,
+ * by which loads seem to wait for stores. Eight copies lie together, in sets of L1 of their own:
+ * near 4 KiB apart they took 1.07 x the time of a whole run on bytes.
+ */
+#define CPU_COUNTER_STRIDE(copies) \
+    ((size_t)((copies) == 8 ? CPU_COUNTER_EIGHT_MAX : CPU_COUNTER_FOUR_MAX) + 16)
+
+struct cpu_counter_private {
+    struct histogram *histogram;
+    uint32_t *tables; /* of each copy, CPU_COUNTER_STRIDE apart */
+    size_t bytes;     /* of the tables */
+    size_t copies;    /* 1, 4 or 8 */
+    uint32_t counted; /* since the last flush: at most staged_limit, so that no counter wraps */
+};
+
+static void cpu_counter_private_close(void *state)
+{
+    struct cpu_counter_private *self = state;
+    if (!self)
+        return;
+    memory_unmap(self->tables, self->bytes);
+    free(self);
+}
+
+static enum status cpu_counter_private_open(struct histogram *histogram, void **state,
+                                            struct failure *failure)
+{
+    const size_t copies = histogram->entries <= CPU_COUNTER_EIGHT_MAX  ? 8
+                          : histogram->entries <= CPU_COUNTER_FOUR_MAX ? 4
+                                                                       : 1;
+    const size_t entries = copies > 1 ? copies * CPU_COUNTER_STRIDE(copies) : histogram->entries;
+    struct cpu_counter_private *self = malloc(sizeof *self);
+    if (!self)
+        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
+
+    *self = (struct cpu_counter_private){
+        .histogram = histogram,
+        .tables = memory_map(entries * sizeof *self->tables),
+        .bytes = entries * sizeof *self->tables,
+        .copies = copies,
+    };
+    *state = self;
+    if (!self->tables)
+        return status_fail(failure, STATUS_DATA, "no memory for the tables of a CPU thread");
+    return STATUS_OK;
+}
+
+static void cpu_counter_private_flush(void *state)
+{
+    struct cpu_counter_private *self = state;
+    const size_t entries = self->histogram->entries;
+
+    for (size_t copy = 0; copy < self->copies; copy++) {
+        uint32_t *table = self->tables + copy * CPU_COUNTER_STRIDE(self->copies);
+        histogram_add_counts32(self->histogram, 0, table, entries);
+        memset(table, 0, entries * sizeof *table);
+    }
+    self->counted = 0;
+}
+
+/*
+ * Counts indexes[0..8) in one table if they are two in turn, or one, and returns whether they are.
+ * ns a value of equal ones 2.3 and with this 0.17 on Sapphire Rapids, 0.29 and 0.17 on Zen 4; in
+ * runs of 16 on average 0.87 and 0.49, 1.05 and 0.37; uniform ones 0.38 and 0.39, 0.28 and 0.30.
+ */
+static inline __attribute__((always_inline)) bool cpu_counter_private_add_equal(
+    uint32_t *table, const uint32_t *indexes)
+{
+    uint64_t first;
+    uint64_t last;
+
+    memcpy(&first, indexes, sizeof first);
+    memcpy(&last, indexes + 6, sizeof last);
+    if (__builtin_expect(first != last, 1) ||
+        memcmp(indexes, indexes + 2, 6 * sizeof *indexes) != 0)
+        return false;
+    if (indexes[0] == indexes[1]) {
+        table[indexes[0]] += 8;
+    } else {
+        table[indexes[0]] += 4;
+        table[indexes[1]] += 4;
+    }
+    return true;
+}
+
+/* Counts indexes[0..n) in turn in `copies` tables, a constant. */
+static inline __attribute__((always_inline)) void cpu_counter_private_add(uint32_t *tables,
+                                                                          size_t copies,
+                                                                          const uint32_t *indexes,
+                                                                          size_t n)
+{
+    size_t i = 0;
+
+    for (; i + CPU_COUNTER_GROUP <= n; i += CPU_COUNTER_GROUP) {
+        if (copies == 1 && cpu_counter_private_add_equal(tables, indexes + i))
+            continue;
+        for (size_t k = 0; k < CPU_COUNTER_GROUP; k++)
+            tables[k % copies * CPU_COUNTER_STRIDE(copies) + indexes[i + k]]++;
+    }
+    for (; i < n; i++)
+        tables[indexes[i]]++;
+}
+
+static void cpu_counter_private_count(void *state, const uint32_t *indexes, const uint64_t *weights,
+                                      size_t n)
+{
+    struct cpu_counter_private *self = state;
+    const uint32_t limit = self->histogram->staged_limit;
+    (void)weights;
+
+    for (size_t i = 0, some; i < n; i += some) {
+        if (self->counted == limit)
+            cpu_counter_private_flush(self);
+        some = n - i < limit - self->counted ? n - i : limit - self->counted;
+        if (self->copies == 8)
+            cpu_counter_private_add(self->tables, 8, indexes + i, some);
+        else if (self->copies == 4)
+            cpu_counter_private_add(self->tables, 4, indexes + i, some);
+        else
+            cpu_counter_private_add(self->tables, 1, indexes + i, some);
+        self->counted += (uint32_t)some;
+    }
+}
+
+const struct cpu_counter cpu_counter_private = {
+    .open = cpu_counter_private_open,
+    .count = cpu_counter_private_count,
+    .flush = cpu_counter_private_flush,
+    .close = cpu_counter_private_close,
+};

@@ -1,0 +1,13 @@
+/*
+ * The CPU engine: one thread for each core, with a buffer that fits its L2 and counting state of
+ * its own; all share the aggregate. It calls operations only through struct store.
+ */
+#ifndef GPUHIST_CPU_ENGINE_H
+#define GPUHIST_CPU_ENGINE_H
+
+#include "engine/engine.h"
+
+/* The engine's row of the table of engines. */
+extern const struct engine cpu_engine;
+
+#endif

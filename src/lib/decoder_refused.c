@@ -1,0 +1,138 @@
+/*
+ * Kinds of files that are recognised by their magic numbers only to be rejected. Otherwise gpuhist
+ * would count their bytes as binary integers.
+ *
+ * Integers can begin like one of these kinds by chance. A magic number of four bytes or more is one
+ * value of 32 bits, or the first two of 16, among all: rarely the first of an input. Shorter ones,
+ * and those whose bytes small integers have, need more evidence: see the functions. What is meant
+ * as integers is read with --binary or a type with a byte order, which ask nothing.
+ */
+#include "config.h"
+
+#include "lib/decoder_internal.h"
+
+#include <string.h>
+
+/*
+ * lzma has no magic. Its header has 13 bytes: the properties (usually 0x5d), the size of the
+ * dictionary, and the size of the content (all ones: unknown). A byte of 0 and 4 bytes of code
+ * follow (the LZMA specification in the LZMA SDK). Small binary integers may look like such a
+ * header, but then zeros follow. So at least three bytes of the code must not be zero. Encoders use
+ * dictionaries of 2^n or 2^n + 2^(n-1) bytes, 4 KiB or more.
+ */
+static enum decoder_match decoder_lzma_match(const unsigned char *head, size_t bytes)
+{
+    unsigned zeros = 0;
+
+    if (bytes < 18)
+        return DECODER_MAYBE;
+    const uint32_t dictionary = decoder_read_32(head + 1);
+    const uint32_t lowest = dictionary & -dictionary;
+    const uint32_t rest = dictionary - lowest;
+    const uint64_t size = decoder_read_32(head + 5) | (uint64_t)decoder_read_32(head + 9) << 32;
+    for (size_t i = 14; i < 18; i++)
+        zeros += head[i] == 0;
+    return dictionary >= 4096 && (rest == 0 || rest == 2 * lowest) &&
+                   (size == UINT64_MAX || size >> 38 == 0) && head[13] == 0 && zeros <= 1
+               ? DECODER_YES
+               : DECODER_NO;
+}
+
+/*
+ * The magic of tar is at offset 257. Nothing waits for it: a pipe that brings
+ * fewer bytes at first is no archive, whose records have 512 or more.
+ */
+static enum decoder_match decoder_tar_match(const unsigned char *head, size_t bytes)
+{
+    return bytes >= 265 && (memcmp(head + 257,
+                                   "ustar\0"
+                                   "00",
+                                   8) == 0 ||
+                            memcmp(head + 257, "ustar  \0", 8) == 0)
+               ? DECODER_YES
+               : DECODER_NO;
+}
+
+/* A row of the table: "NAME: <kind> are not supported: <instead> (--binary counts it as it is)". */
+#define DECODER_ROW_BY(word, function, bytes, what, way)                                 \
+    {                                                                                    \
+        .name = word, .match = function, .magics = {DECODER_MAGIC(bytes)}, .kind = what, \
+        .instead = way                                                                   \
+    }
+#define DECODER_ROW(word, bytes, what, way) DECODER_ROW_BY(word, NULL, bytes, what, way)
+
+const struct decoder_format decoder_refused[] = {
+    /* compressed files and archives */
+    {.name = "zip",
+     .magics = {DECODER_MAGIC("PK\3\4"), DECODER_MAGIC("PK\5\6"), DECODER_MAGIC("PK\7\10")},
+     .kind = "zip archives",
+     .instead = "unpack it first, for example with unzip -p, or save an .xlsx as CSV"},
+    DECODER_ROW("7z", "7z\xbc\xaf\x27\x1c", "7z archives",
+                "unpack it first, for example with 7z x -so"),
+    DECODER_ROW("rar", "Rar!\x1a\7", "rar archives",
+                "unpack it first, for example with unrar p -inul"),
+    DECODER_ROW_BY("tar", decoder_tar_match, "", "tar archives",
+                   "unpack it first, for example with tar -xO"),
+    DECODER_ROW("ar", "!<arch>\n", "ar archives, such as .deb",
+                "unpack it first, for example with ar p"),
+    DECODER_ROW_BY("lzma", decoder_lzma_match, "\x5d\0", "lzma files, the predecessors of xz,",
+                   "decompress it first, for example with xz -dc"),
+    /*
+     * The third byte holds the maximum code length, 9 to 16 bits, and a flag that compress has set
+     * since version 4.0 (1985). One in two million random files begins so.
+     */
+    {.name = "compress",
+     .magics = {DECODER_MAGIC_RANGE("\x1f\x9d\x89", "\x1f\x9d\x90")},
+     .kind = "files of compress (.Z)",
+     .instead = "decompress it first, for example with gzip -dc"},
+    DECODER_ROW("lzip", "LZIP\1", "lzip files", "decompress it first, for example with lzip -dc"),
+    DECODER_ROW("lzop", "\x89LZO\0\r\n\x1a\n", "lzop files",
+                "decompress it first, for example with lzop -dc"),
+    DECODER_ROW("snappy", "\xff\6\0\0sNaPpY", "snappy files",
+                "decompress it first, for example with snzip -dc"),
+#if defined HAVE_ISAL || defined HAVE_ZLIB
+    DECODER_ROW_BY("zlib", decoder_zlib_match, "", "zlib streams",
+                   "decompress it first, for example with pigz -dcz"),
+#endif
+    /* tables and arrays */
+    DECODER_ROW("Parquet", "PAR1\x15", "Parquet files",
+                "write a column as CSV first, for example with duckdb"),
+    DECODER_ROW("Arrow", "ARROW1\0\0", "Arrow files",
+                "write a column as CSV first, for example with duckdb"),
+    DECODER_ROW("Avro", "Obj\1", "Avro files",
+                "write it as JSON first, for example with avro-tools tojson"),
+    DECODER_ROW("SQLite", "SQLite format 3\0", "SQLite databases",
+                "select a column first, for example with sqlite3 -csv"),
+    DECODER_ROW("HDF5", "\x89HDF\r\n\x1a\n", "HDF5 files",
+                "write a data set first, for example with h5dump -b LE -o"),
+    /* Read if the first file is one, and no option says otherwise; see reader.h. */
+    {.name = "NumPy",
+     .magics = {DECODER_MAGIC("\x93NUMPY")},
+     .kind = "NumPy arrays behind other input or with options for text or records",
+     .is_array = true,
+     .instead = "read them alone, a column with -f N"},
+    DECODER_ROW("OLE2", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "OLE2 files (.xls, .doc)",
+                "save it as CSV or text first"),
+    DECODER_ROW("state", "gpuhist state ", "saved states",
+                "print it, or add several, with gpuhist merge"),
+    /* others */
+    /* A class of file, a byte order and the version follow the magic. */
+    {.name = "ELF",
+     .magics = {DECODER_MAGIC_RANGE("\x7f\x45LF\0\0\1", "\x7f\x45LF\2\2\1")},
+     .kind = "ELF programs and libraries"},
+    DECODER_ROW("PNG", "\x89PNG\r\n\x1a\n", "PNG images", NULL),
+    {.name = "JPEG",
+     .magics = {DECODER_MAGIC_RANGE("\xff\xd8\xff\xdb", "\xff\xd8\xff\xee")},
+     .kind = "JPEG images"},
+    {.name = "GIF", .magics = {DECODER_MAGIC_RANGE("GIF87a", "GIF89a")}, .kind = "GIF images"},
+    DECODER_ROW("PDF", "%PDF-", "PDF documents",
+                "extract its text first, for example with pdftotext"),
+    /* "RIFF" may be text; a length and what the file is follow. */
+    {.name = "RIFF",
+     .magics = {DECODER_MAGIC_RANGE("RIFF\0\0\0\0WAVE", "RIFF\xff\xff\xff\xffWAVE"),
+                DECODER_MAGIC_RANGE("RIFF\0\0\0\0AVI ", "RIFF\xff\xff\xff\xff\x41VI "),
+                DECODER_MAGIC_RANGE("RIFF\0\0\0\0WEBP", "RIFF\xff\xff\xff\xffWEBP")},
+     .kind = "RIFF files, such as WAV,"},
+};
+
+const size_t decoder_refused_count = sizeof decoder_refused / sizeof *decoder_refused;

@@ -1,0 +1,197 @@
+/*
+ * Rows of a table, as words: their keys, merging, and the hash tables in which threads add them up.
+ *
+ * A function that has a layout as its argument is always inlined: where that is `table_counts` or
+ * `table_sums`, a constant, the compiler specialises it for rows of two words.
+ */
+#ifndef GPUHIST_TABLE_ROWS_H
+#define GPUHIST_TABLE_ROWS_H
+
+#include "lib/keyed_hash.h"
+#include "lib/table.h"
+
+#include <string.h>
+
+#define TABLE_INLINE static inline __attribute__((always_inline))
+
+/* The layouts of plain counts, and of sums, which may be 0. */
+static const struct table_layout table_counts = {.key_words = 1, .words = 2};
+static const struct table_layout table_sums = {.key_words = 1,
+                                               .words = 2,
+                                               .has_zeros = true,
+                                               .is_weighted = true};
+
+/* The words of what comes for a row: its key, and a value and a weight, if keys come with these. */
+TABLE_INLINE size_t table_input_words(const struct table_layout layout)
+{
+    return layout.key_words + (layout.accumulate != NULL) + layout.is_weighted;
+}
+
+TABLE_INLINE bool table_keys_are_equal(const struct table_layout layout, const uint64_t *a,
+                                       const uint64_t *b)
+{
+    for (size_t w = 0; w < layout.key_words; w++) {
+        if (a[w] != b[w])
+            return false;
+    }
+    return true;
+}
+
+/* Whether key a is less than key b. */
+TABLE_INLINE bool table_key_is_less(const struct table_layout layout, const uint64_t *a,
+                                    const uint64_t *b)
+{
+    size_t w = 0;
+
+    while (w + 1 < layout.key_words && a[w] == b[w])
+        w++;
+    return a[w] < b[w];
+}
+
+TABLE_INLINE uint64_t table_hash(const struct table_layout layout, const struct keyed_hash *hash,
+                                 const uint64_t *key)
+{
+    uint64_t mixed = keyed_hash_of(hash, key[0]);
+
+    for (size_t w = 1; w < layout.key_words; w++)
+        mixed = keyed_hash_of(hash, mixed ^ key[w]);
+    return mixed;
+}
+
+static inline size_t table_hash_partition(uint64_t hash)
+{
+    return hash >> (64 - TABLE_PARTITION_BITS);
+}
+
+/* Copies a row, also onto itself. */
+TABLE_INLINE void table_row_copy(const struct table_layout layout, uint64_t *to,
+                                 const uint64_t *from)
+{
+    memmove(to, from, layout.words * sizeof *to);
+}
+
+/* Adds a row to another one of the same key. Returns false if something does not fit. */
+TABLE_INLINE bool table_row_merge(const struct table_layout layout, uint64_t *into,
+                                  const uint64_t *from)
+{
+    bool overflows = false;
+
+    if (layout.merge)
+        return layout.merge(layout.context, into, from);
+    for (size_t w = layout.key_words; w < layout.words; w++)
+        overflows |= __builtin_add_overflow(into[w], from[w], &into[w]);
+    return !overflows;
+}
+
+/* The first word after the key. */
+TABLE_INLINE uint64_t table_row_count(const struct table_layout layout, const uint64_t *row)
+{
+    return row[layout.key_words];
+}
+
+/*
+ * A hash table of rows with linear probing (Knuth, "The Art of Computer Programming", vol. 3, 6.4).
+ * A search begins at the upper bits of the hash, so rows lie nearly in the order of their hashes,
+ * and all those of one partition follow each other. Zero-initialised, it has no slots.
+ */
+struct table_slots {
+    uint64_t *rows;         /* [1 << bits]; one whose first word after the key is 0 is free, in a
+                               layout with zeros unless its bit is set in the words after them */
+    unsigned bits;          /* above 0 */
+    unsigned capacity_bits; /* 1 << capacity_bits rows are mapped */
+    unsigned skipped;       /* upper bits of the hash that all rows have in common */
+    uint64_t used;          /* rows */
+};
+
+/* The row at which the search for a hash begins. */
+TABLE_INLINE uint64_t *table_slots_begin(const struct table_layout layout,
+                                         const struct table_slots *slots, uint64_t hash)
+{
+    return slots->rows + (hash << slots->skipped >> (64 - slots->bits)) * layout.words;
+}
+
+/* Whether the bit of a row is set, and setting it. */
+TABLE_INLINE bool table_slots_is_marked(const struct table_layout layout,
+                                        const struct table_slots *slots, const uint64_t *row)
+{
+    const size_t slot = (size_t)(row - slots->rows) / layout.words;
+
+    return layout.has_zeros &&
+           (slots->rows[(layout.words << slots->bits) + slot / 64] >> slot % 64 & 1) != 0;
+}
+
+TABLE_INLINE void table_slots_mark(const struct table_layout layout,
+                                   const struct table_slots *slots, const uint64_t *row)
+{
+    const size_t slot = (size_t)(row - slots->rows) / layout.words;
+
+    slots->rows[(layout.words << slots->bits) + slot / 64] |= (uint64_t)1 << slot % 64;
+}
+
+/* Whether a row is free. */
+TABLE_INLINE bool table_slots_is_free(const struct table_layout layout,
+                                      const struct table_slots *slots, const uint64_t *row)
+{
+    return table_row_count(layout, row) == 0 && !table_slots_is_marked(layout, slots, row);
+}
+
+/* The row of a key, or the free one for it: there must be one. */
+TABLE_INLINE uint64_t *table_slots_find(const struct table_layout layout,
+                                        const struct table_slots *slots, uint64_t hash,
+                                        const uint64_t *key)
+{
+    const size_t mask = ((size_t)1 << slots->bits) - 1;
+    size_t slot = hash << slots->skipped >> (64 - slots->bits);
+
+    for (;; slot = (slot + 1) & mask) {
+        uint64_t *row = slots->rows + slot * layout.words;
+        if (table_slots_is_free(layout, slots, row) || table_keys_are_equal(layout, row, key))
+            return row;
+    }
+}
+
+/*
+ * Adds a weight to the count of the row of a key, which begins if it is new: then *used grows. Sets
+ * *overflows if the count does not fit.
+ */
+TABLE_INLINE uint64_t *table_slots_add(const struct table_layout layout,
+                                       const struct table_slots *slots, uint64_t hash,
+                                       const uint64_t *key, uint64_t weight, uint64_t *used,
+                                       bool *overflows)
+{
+    uint64_t *row = table_slots_find(layout, slots, hash, key);
+    uint64_t *count = row + layout.key_words;
+
+    if (layout.words == 2 && !layout.has_zeros) { /* without a branch */
+        row[0] = key[0];
+        *used += *count == 0;
+    } else if (table_slots_is_free(layout, slots, row)) {
+        memcpy(row, key, layout.key_words * sizeof *row);
+        for (size_t w = layout.key_words + 1; w < layout.words; w++)
+            row[w] = layout.initial ? layout.initial[w] : 0;
+        ++*used;
+    }
+    *overflows |= __builtin_add_overflow(*count, weight, count);
+    if (layout.has_zeros && *count == 0)
+        table_slots_mark(layout, slots, row);
+    return row;
+}
+
+/* The bytes of so many slots. */
+static inline size_t table_slots_bytes(const struct table_layout *layout, unsigned bits)
+{
+    const size_t slots = (size_t)1 << bits;
+    return slots * layout->words * sizeof(uint64_t) + (layout->has_zeros ? slots / 8 : 0);
+}
+
+/*
+ * Empties the slots, and makes them so many that `rows` rows use at most three quarters of them.
+ * Fails with STATUS_DATA if there is no memory.
+ */
+enum status table_slots_clear(struct table_slots *slots, const struct table_layout *layout,
+                              uint64_t rows, struct failure *failure);
+
+/* Frees the rows. */
+void table_slots_destroy(struct table_slots *slots, const struct table_layout *layout);
+
+#endif

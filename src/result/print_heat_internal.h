@@ -1,0 +1,140 @@
+/*
+ * The contents of a heat map (print_heat.h), the same for all outputs: its axes, the counts of its
+ * cells, and the scale of colours.
+ *
+ * An axis is divided in equal steps: *positions*. Those of bins are their numbers; of groups the
+ * multiples of the values' common step, such as of --by 4/100. If they are more than cells fit,
+ * equal numbers of neighbouring positions are a cell. Few single values that lie far apart are
+ * *names*: they have a cell each, and nothing is between them.
+ *
+ * Not thread-safe.
+ */
+#ifndef GPUHIST_PRINT_HEAT_INTERNAL_H
+#define GPUHIST_PRINT_HEAT_INTERNAL_H
+
+#include "aggregate/groups.h"
+#include "lib/status.h"
+#include "result/axis.h"
+#include "result/plot.h"
+#include "result/print.h"
+#include "result/print_heat.h"
+
+struct writer;
+
+/* The most names of an axis. */
+#define PRINT_HEAT_NAMES_MAX 50
+
+/* The size of the name of a cell's side: a value, or LOW..HIGH. */
+#define PRINT_HEAT_NAME_SIZE PLOT_NAME_SIZE
+
+struct print_heat_axis {
+    struct plot_scale scale;
+    bool is_unit;    /* positions are single values */
+    bool in_picture; /* numbers are written as there (axis_write) */
+
+    /* The positions that have counts. */
+    __int128 low;
+    __int128 high;
+    size_t known;                             /* PRINT_HEAT_NAMES_MAX + 1: more are not known */
+    __int128 names[PRINT_HEAT_NAMES_MAX + 1]; /* [known], ascending */
+
+    /* The cells. */
+    bool has_names;
+    bool is_joined; /* cells stand for several positions, of times for wider buckets */
+    uint64_t step;  /* positions of a cell */
+    __int128 first; /* the position of the first cell, divided by step */
+    size_t count;
+    struct axis_times times; /* of the labels of all cells */
+};
+
+/* Which cells of an axis have labels. */
+struct print_heat_labels {
+    size_t each; /* every so many cells, from `first` on; of times, where `ticks` begin */
+    size_t first;
+    struct kind_time_bucket ticks;
+    struct axis_times times; /* of these labels */
+};
+
+struct print_heat {
+    const struct plan *plan;
+    const struct print_options *options;
+    const struct groups *groups;
+    uint64_t width; /* of the bins that the plan does not give */
+    const char *value_name;
+    const char *group_before; /* a word before the name, or "" */
+    const char *group_name;
+    const char *count_before; /* likewise, of the counts or weights */
+    const char *count_name;
+    const char *count_after;
+    struct print_heat_axis x; /* the groups */
+    struct print_heat_axis y; /* the bins */
+    /* [y.count * x.count], those of the lowest bin first, on their scale (print_scale_number);
+     * owned */
+    uint64_t *counts;
+    uint64_t min; /* of the counts that are not 0 */
+    uint64_t max;
+    uint64_t inside; /* the counts in all cells */
+    uint64_t below;  /* and outside the bins */
+    uint64_t above;
+    bool is_logarithmic; /* the scale of colours */
+};
+
+/* Divides an axis in at most `cells_max` cells, 1 or more. */
+void print_heat_divide(struct print_heat_axis *axis, size_t cells_max);
+
+/* Reads the counts of the cells of the divided axes, heat->counts. Fails with STATUS_DATA. */
+enum status print_heat_count(struct print_heat *heat, struct failure *failure);
+
+/* Returns the level, 0 to levels - 1, of a count that is not 0. */
+unsigned print_heat_level(const struct print_heat *heat, uint64_t count, unsigned levels);
+
+/* Returns the smallest count of that level or a higher one. */
+uint64_t print_heat_level_count(const struct print_heat *heat, unsigned level, unsigned levels);
+
+/*
+ * Writes the name of cell i, in full, as other formats print it; and the label of an axis at its
+ * beginning, which for i == count is the end of the last cell. Times are written as `times` says,
+ * with a time of the day only `has_date` with their date.
+ */
+void print_heat_name(const struct print_heat_axis *axis, size_t i, char out[PRINT_HEAT_NAME_SIZE]);
+void print_heat_label(const struct print_heat_axis *axis, const struct axis_times *times, size_t i,
+                      bool has_date, char out[AXIS_LABEL_SIZE]);
+
+/*
+ * Writes the date of the label of cell i, a time of the day, where it differs from that of cell
+ * `before`, or i == before. Returns whether there is one.
+ */
+bool print_heat_date(const struct print_heat_axis *axis, const struct axis_times *times, size_t i,
+                     size_t before, char out[AXIS_LABEL_SIZE]);
+
+/* Returns the length of the longest label of a cell. */
+size_t print_heat_longest(const struct print_heat_axis *axis);
+
+/* Whether a cell is a single value, so that its label belongs in its middle. */
+bool print_heat_is_single(const struct print_heat_axis *axis);
+
+/* Chooses labels, round ones, at least `cells` cells apart. */
+struct print_heat_labels print_heat_labels(const struct print_heat_axis *axis, size_t cells);
+
+/* Returns the first cell from i on that has a label; more than axis->count if there is none. */
+size_t print_heat_next_label(const struct print_heat_axis *axis,
+                             const struct print_heat_labels *labels, size_t i);
+
+/* The colours of the scale: of levels 0 to PRINT_HEAT_COLOURS - 1, each brighter than the last. */
+#define PRINT_HEAT_COLOURS 33
+struct print_heat_colour {
+    uint8_t red;
+    uint8_t green;
+    uint8_t blue;
+};
+struct print_heat_colour print_heat_colour(unsigned level);
+
+/*
+ * The outputs: divide the axes of a surveyed map, read the counts and write it. Fail with
+ * STATUS_DATA.
+ */
+enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struct failure *failure);
+enum status print_heat_plot(struct writer *writer, struct print_heat *heat,
+                            struct failure *failure);
+
+#endif

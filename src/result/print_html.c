@@ -1,0 +1,188 @@
+/*
+ * Format html: one page with the lines of csv as a table that a click on a header sorts, the
+ * picture of bins and values as svg draws it, and the command line. It loads nothing, which it also
+ * tells the browser, and follows the reader's choice of light or dark.
+ */
+#include "config.h"
+
+#include "lib/printable.h"
+#include "lib/writer.h"
+#include "result/print_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char print_html_head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width\">\n"
+    "<meta name=\"color-scheme\" content=\"light dark\">\n<style>\n"
+    "body{margin:2em;font:15px sans-serif;color:#1d2430;background:#fff}\n"
+    "pre{white-space:pre-wrap;overflow-wrap:anywhere}svg{max-width:100%;height:auto}\n"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
+    "th,td{padding:.25em .8em;text-align:right;white-space:pre-wrap;overflow-wrap:anywhere}\n"
+    ".text{text-align:left}thead{border-bottom:2px solid #8a93a1}\n"
+    "th{cursor:pointer}tbody tr:nth-child(even){background:#f2f4f7}\n"
+    "th[aria-sort=ascending]::after{content:\" \\2191\"}\n"
+    "th[aria-sort=descending]::after{content:\" \\2193\"}\n"
+    "@media (prefers-color-scheme:dark){body{color:#e8ecf2;background:#161b22}\n"
+    "thead{border-color:#6c7684}tbody tr:nth-child(even){background:#1f2630}}\n"
+    "</style>\n<title>";
+
+/* Sorts the rows: numbers by value, texts by their characters; equal ones keep their order. */
+static const char print_html_script[] =
+    "<script>\n"
+    "const table = document.querySelector('table');\n"
+    "const heads = [...table.querySelectorAll('th')];\n"
+    "function compare(a, b, isText) {\n"
+    "  const difference = isText ? 0 : parseFloat(a) - parseFloat(b);\n"
+    "  if (difference) return difference;\n"
+    "  if (!isText && a.length !== b.length)\n"
+    "    return a[0] === '-' ? b.length - a.length : a.length - b.length;\n"
+    "  return a < b ? -1 : a > b ? 1 : 0;\n"
+    "}\n"
+    "function sort(head, i) {\n"
+    "  const sign = head.getAttribute('aria-sort') === 'ascending' ? -1 : 1;\n"
+    "  const body = table.tBodies[0];\n"
+    "  const isText = head.className === 'text';\n"
+    "  heads.forEach(other => other.removeAttribute('aria-sort'));\n"
+    "  head.setAttribute('aria-sort', sign > 0 ? 'ascending' : 'descending');\n"
+    "  body.append(...[...body.rows].sort((a, b) => sign *\n"
+    "    compare(a.cells[i]?.textContent ?? '', b.cells[i]?.textContent ?? '', isText)));\n"
+    "}\n"
+    "heads.forEach((head, i) => {\n"
+    "  if (head.className)\n"
+    "    document.styleSheets[0].insertRule(`td:nth-child(${i + 1}){text-align:left}`);\n"
+    "  head.addEventListener('click', () => sort(head, i));\n"
+    "  head.addEventListener('keydown', event => { if (event.key === 'Enter') sort(head, i); });\n"
+    "});\n"
+    "</script>\n";
+
+static size_t print_escape_html(const char *text, size_t bytes, size_t *used, char out[8])
+{
+    const unsigned char c = (unsigned char)*text;
+    uint32_t code;
+
+    *used = 1;
+    if (strchr("&<>\"'\t\n\r", c) && c != '\0')
+        return (size_t)snprintf(out, 8, "&#%u;", c);
+    if (c >= ' ' && c < 0x7f)
+        return 0;
+    *used = printable_decode(text, bytes, &code);
+    /* what HTML has no characters for: controls, and the last two of each plane */
+    if (*used > 0 && code >= 0xa0 && (code & 0xfffe) != 0xfffe && (code < 0xfdd0 || code > 0xfdef))
+        return 0;
+    *used = *used > 0 ? *used : 1;
+    memcpy(out, PRINT_REPLACEMENT, strlen(PRINT_REPLACEMENT));
+    return strlen(PRINT_REPLACEMENT);
+}
+
+/* Writes the command line as a shell reads it. */
+static void print_html_command(struct writer *writer, const struct print_options *options)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=.,:/@%";
+
+    writer_write_text(writer, "gpuhist");
+    for (char *const *word = options->words; word && *word; word++) {
+        const bool is_plain = **word && (*word)[strspn(*word, plain)] == '\0';
+        writer_write_text(writer, is_plain ? " " : " &#39;");
+        for (const char *part = *word; *part; part++) {
+            const size_t bytes = strcspn(part, "'");
+            print_write_text(writer, part, bytes, &print_html);
+            part += bytes;
+            if (*part == '\0')
+                break;
+            writer_write_text(writer, "&#39;\\&#39;&#39;");
+        }
+        writer_write_text(writer, is_plain ? "" : "&#39;");
+    }
+}
+
+/* Whether the lines are those of one histogram or uniq, whose values can be drawn. */
+static bool print_html_has_picture(const struct print_result *result)
+{
+    const struct print_options *options = result->options;
+
+    return result->column == print_rows_column && result->plan->group_count == 0 &&
+           !options->column && options->quantiles.count == 0 &&
+           !element_is_name(&result->plan->element);
+}
+
+/* Begins the table, or of several columns that of the first one. */
+static void print_html_open_table(struct writer *writer, const struct print_result *result)
+{
+    struct print_column column;
+
+    if (!result->options->column)
+        writer_write_text(writer, "<table>\n");
+    if (!result->column || result->options->is_next_column)
+        return;
+    writer_write_text(writer, "<thead>\n<tr>");
+    for (size_t i = 0; (column = result->column(result, i)).words[0]; i++) {
+        writer_print(writer, "<th tabindex=\"0\"%s>", column.is_text ? " class=\"text\"" : "");
+        print_write_name(writer, &column, result->format);
+        writer_write_text(writer, "</th>");
+    }
+    writer_write_text(writer, "</tr>\n</thead>\n<tbody>\n");
+}
+
+static void print_html_begin(struct writer *writer, const struct print_result *result)
+{
+    const struct print_options *options = result->options;
+
+    if (options->group)
+        return;
+    if (!options->column) {
+        writer_write_text(writer, print_html_head);
+        if (options->title)
+            print_write_text(writer, options->title, strlen(options->title), result->format);
+        else
+            print_html_command(writer, options);
+        writer_write_text(writer, "</title>\n</head>\n<body>\n<pre>");
+        print_html_command(writer, options);
+        writer_write_text(writer, "</pre>\n");
+    }
+    if (!print_html_has_picture(result))
+        print_html_open_table(writer, result);
+}
+
+static void print_html_rows(struct writer *writer, const struct print_table *table)
+{
+    const struct print_result result = {.options = table->options,
+                                        .format = table->format,
+                                        .plan = table->rows.plan,
+                                        .is_unit = table->rows.is_unit,
+                                        .column = print_rows_column};
+
+    if (print_html_has_picture(&result)) {
+        print_svg.rows(writer, table);
+        print_html_open_table(writer, &result);
+    }
+    print_delimited(writer, table);
+}
+
+static void print_html_end(struct writer *writer, const struct print_result *result)
+{
+    if (result->options->group || result->options->column)
+        return;
+    writer_write_text(writer, "</tbody>\n</table>\n");
+    writer_write_text(writer, print_html_script);
+    writer_write_text(writer, "</body>\n</html>\n");
+}
+
+static const struct print_word_text print_words_html[] = {
+    PRINT_WORDS_PLAIN("<tr><td>", "</td><td>", "</td></tr>\n")};
+
+const struct print_format print_html = {
+    .name = "html",
+    .has_lines = true,
+    .is_picture = true,
+    .words = print_words_html,
+    .header = PRINT_HEADER_ALWAYS,
+    .escape = print_escape_html,
+    .begin = print_html_begin,
+    .rows = print_html_rows,
+    .end = print_html_end,
+};

@@ -1,0 +1,239 @@
+/* Implements print_order.h: a value of each group is computed, and the indices are sorted. */
+#include "config.h"
+
+#include "result/print_order.h"
+
+#include "aggregate/groups.h"
+#include "aggregate/store.h"
+#include "result/print_rows.h"
+#include "result/print_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The value of --sort that is the number of rows, which each group has. */
+#define PRINT_ORDER_ROWS SIZE_MAX
+
+/* A group and what orders it. */
+struct print_order_item {
+    struct reduce_order value;
+    uint64_t group;
+    uint64_t rows;
+    bool has_value;
+    bool is_taken; /* the leader has it */
+};
+
+/* Finds the value of that name; SIZE_MAX - 1 if there is none. */
+static size_t print_order_find(const struct plan *plan, const char *name)
+{
+    const size_t none = PRINT_ORDER_ROWS - 1;
+    struct reduction reduction;
+
+    if (strcmp(name, "count") == 0)
+        return PRINT_ORDER_ROWS;
+    if (plan->operation == OPERATION_REDUCE) { /* avg is mean, and p099.0 p99 */
+        if (!reductions_find(name, strlen(name), &reduction))
+            return none;
+        name = reduction.name;
+    }
+    for (size_t i = 0; i < print_values_count(plan); i++) {
+        const struct print_column value = print_values_value(plan, i);
+        if (print_column_is(&value, name))
+            return i;
+    }
+    return none;
+}
+
+size_t print_order_column(const struct print_options *options, const struct plan *plan,
+                          const char **value)
+{
+    *value = options->sort;
+    if (plan->value_count < 2)
+        return 0;
+    for (size_t i = 0; i < plan->value_count; i++) {
+        const char *where = plan->columns[i].where;
+        const size_t length = strlen(where);
+        if (strncmp(options->sort, where, length) != 0 || options->sort[length] != ' ')
+            continue;
+        *value = options->sort + length + 1;
+        if (print_order_find(plan, *value) != PRINT_ORDER_ROWS - 1)
+            return i;
+    }
+    return plan->value_count;
+}
+
+/* Fails because --sort names no value of the groups. */
+static enum status print_order_fail(const struct print_options *options, const struct plan *plan,
+                                    struct failure *failure)
+{
+    const struct print_column first = print_values_value(plan, 0);
+    const bool is_several = plan->value_count > 1;
+
+    return status_fail(failure, STATUS_USAGE,
+                       "invalid --sort '%s': expected %scount or a value that is printed, such as "
+                       "'%s%s%s%s%s'",
+                       options->sort, is_several ? "a column, a blank, and " : "",
+                       is_several ? plan->columns[0].where : "", is_several ? " " : "",
+                       first.words[0], first.words[1] ? first.words[1] : "",
+                       first.words[1] ? first.words[2] : "");
+}
+
+enum status print_order_check(const struct print_options *options, const struct plan *plan,
+                              struct failure *failure)
+{
+    const bool is_of_groups =
+        plan->operation == OPERATION_REDUCE || plan->operation == OPERATION_COUNT;
+    const char *value;
+
+    if (!is_of_groups) {
+        if (options->sort && strcmp(options->sort, "bin") != 0 &&
+            strcmp(options->sort, "count") != 0)
+            return status_fail(failure, STATUS_USAGE,
+                               "invalid --sort '%s': expected bin, or count (the greatest first)",
+                               options->sort);
+        return STATUS_OK;
+    }
+    if (plan->group_count == 0 && (options->sort || options->top > 0 || options->min_count > 0))
+        return status_fail(failure, STATUS_USAGE, "--%s of %s needs --by: it is of groups",
+                           options->sort      ? "sort"
+                           : options->top > 0 ? "top"
+                                              : "min-count",
+                           plan_operation_names[plan->operation]);
+    if (options->top > 0 && !options->sort)
+        return status_fail(failure, STATUS_USAGE, "--top of %s needs --sort, such as --sort count",
+                           plan_operation_names[plan->operation]);
+    if (options->sort && (print_order_column(options, plan, &value) == plan->value_count ||
+                          print_order_find(plan, value) == PRINT_ORDER_ROWS - 1))
+        return print_order_fail(options, plan, failure);
+    return STATUS_OK;
+}
+
+/* Greater values first, then lesser groups. */
+static int print_order_compare(const void *a, const void *b)
+{
+    const struct print_order_item *x = a;
+    const struct print_order_item *y = b;
+
+    if (x->has_value != y->has_value)
+        return y->has_value - x->has_value;
+    if (x->value.whole != y->value.whole)
+        return x->value.whole < y->value.whole ? 1 : -1;
+    if (x->value.real != y->value.real)
+        return x->value.real < y->value.real ? 1 : -1;
+    return (x->group > y->group) - (x->group < y->group);
+}
+
+/* Orders keys[0..words) as their columns: they are unsigned words. */
+static int print_order_compare_keys(const uint64_t *a, const uint64_t *b, size_t words)
+{
+    size_t word = 0;
+
+    while (word < words && a[word] == b[word])
+        word++;
+    return word == words ? 0 : a[word] < b[word] ? -1 : 1;
+}
+
+/*
+ * Finds each group of `of` among the groups of another column, which are ascending too: map[i] is
+ * the index of group i there, or the number of groups. `buffer` has room for a row of each.
+ */
+static void print_order_map(const struct groups *of, const struct groups *others, uint64_t *buffer,
+                            uint64_t *map)
+{
+    uint64_t other = 0;
+
+    for (uint64_t i = 0; i < of->count; i++) {
+        const uint64_t *row = groups_first_row(of, i, buffer);
+        int compared = 1;
+        map[i] = others->count;
+        for (; other < others->count && compared > 0; other += compared > 0)
+            compared = print_order_compare_keys(
+                row, groups_first_row(others, other, buffer + of->layout->words), of->value);
+        if (compared == 0)
+            map[i] = other;
+    }
+}
+
+/* Fills items with the groups in the order of the leader, or all by the value of --sort. */
+static void print_order_fill(struct print_order_item *items, const struct print_options *options,
+                             const struct plan *plan, const void *aggregate, uint64_t *memory)
+{
+    const struct store *store = store_of(plan);
+    const uint64_t count = store->groups(aggregate);
+    const size_t value = options->sort && !options->leader ? print_order_find(plan, options->sort)
+                                                           : PRINT_ORDER_ROWS;
+    struct reduce_values found;
+
+    for (uint64_t i = 0; i < count; i++) {
+        struct print_order_item *item = &items[i];
+        *item = (struct print_order_item){.group = i, .has_value = true};
+        store->values(&found, aggregate, i, memory);
+        item->rows = found.row[found.accumulators->count];
+        if (!options->sort || options->leader)
+            continue;
+        if (value == PRINT_ORDER_ROWS) {
+            item->value.whole = (__int128)item->rows;
+        } else if (plan->operation == OPERATION_COUNT) {
+            item->value.whole =
+                (__int128)predicate_count(&plan->predicates[value], item->rows,
+                                          found.row[found.accumulators->first + value]);
+        } else {
+            item->has_value = print_values_has(plan, &found, value);
+            if (item->has_value)
+                reduce_find_order(&item->value, found.accumulators, found.row, found.found,
+                                  (unsigned)value);
+        }
+    }
+}
+
+enum status print_order_create(struct print_order *order, const struct print_options *options,
+                               const struct plan *plan, const void *aggregate,
+                               struct failure *failure)
+{
+    const struct store *store = store_of(plan);
+    const struct print_order *leader = options->leader;
+    const struct groups *groups = aggregate;
+    const struct groups *leading = leader ? leader->aggregate : groups;
+    const uint64_t count = groups->count;
+    const size_t words = store->values_words(aggregate) + leading->layout->words;
+    struct print_order_item *items = malloc((count + 1) * sizeof *items);
+    uint64_t *map = malloc((leading->count + 1) * sizeof *map);
+    uint64_t *memory = malloc(words * sizeof *memory);
+
+    *order = (struct print_order){.aggregate = aggregate};
+    order->groups = malloc((count + 1) * sizeof *order->groups);
+    if (!items || !map || !memory || !order->groups) {
+        free(items);
+        free(map);
+        free(memory);
+        return status_fail(failure, STATUS_DATA, "no memory for sorting groups");
+    }
+    print_order_fill(items, options, plan, aggregate, memory);
+    if (leader) {
+        print_order_map(leading, groups, memory, map);
+        for (uint64_t i = 0; i < leader->count; i++) {
+            const uint64_t group = map[leader->groups[i]];
+            if (group == count)
+                continue;
+            items[group].is_taken = true;
+            if (items[group].rows >= options->min_count)
+                order->groups[order->count++] = group;
+        }
+    } else if (options->sort) {
+        qsort(items, count, sizeof *items, print_order_compare);
+    }
+    for (uint64_t i = 0; i < count && !(leader && options->top > 0); i++) {
+        if (items[i].rows >= options->min_count && !items[i].is_taken &&
+            (options->top == 0 || order->count < options->top))
+            order->groups[order->count++] = items[i].group;
+    }
+    free(items);
+    free(map);
+    free(memory);
+    return groups_check(groups, failure);
+}
+
+void print_order_destroy(struct print_order *order)
+{
+    free(order->groups);
+}

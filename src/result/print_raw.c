@@ -1,0 +1,121 @@
+/*
+ * Format raw: the count of each bin as an unsigned 64-bit little-endian integer. Of rows that are
+ * sparse, each has a record: its lower limit and its count, 64 bits each. Format npy: the same
+ * after the header of a file of NumPy, version 1.0 (numpy.lib.format). Automatic bins, which only
+ * the values determine, are records there.
+ */
+#include "config.h"
+
+#include "lib/writer.h"
+#include "result/print_rows.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The longest name of a field in a header. */
+#define PRINT_NPY_NAME_MAX 64
+
+static void print_raw_bins(struct writer *writer, const struct print_table *table)
+{
+    uint64_t counts[ROWS_BATCH];
+    struct rows rows = table->rows;
+    size_t n;
+
+    while ((n = rows_read_counts(&rows, counts, ROWS_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++)
+            counts[i] = htole64(counts[i]);
+        writer_write(writer, counts, n * sizeof *counts);
+    }
+}
+
+static void print_raw_records(struct writer *writer, const struct print_table *table)
+{
+    const __int128 type_min = element_min(&table->rows.plan->element);
+    struct rows_row batch[ROWS_BATCH];
+    uint64_t records[2 * ROWS_BATCH];
+    struct rows rows = table->rows;
+    size_t n;
+
+    while ((n = rows_read(&rows, batch, ROWS_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++) { /* the first bin may begin below the type's values */
+            const __int128 low = batch[i].low < type_min ? type_min : batch[i].low;
+            records[2 * i] = htole64((uint64_t)low);
+            records[2 * i + 1] = htole64(batch[i].count);
+        }
+        writer_write(writer, records, 2 * n * sizeof *records);
+    }
+}
+
+static void print_raw_data(struct writer *writer, const struct print_table *table, bool is_records)
+{
+    print_rows_in_parts(writer, table, is_records ? print_raw_records : print_raw_bins);
+}
+
+static void print_raw_rows(struct writer *writer, const struct print_table *table)
+{
+    struct print_table all = *table;
+
+    if (!all.rows.is_sparse) /* a reader must know which bin comes first */
+        all.rows.zeros = all.rows.all = true;
+    print_raw_data(writer, &all, all.rows.is_sparse);
+}
+
+/* The header says how many rows follow, so they are read twice: those on disk as well. */
+static void print_npy_rows(struct writer *writer, const struct print_table *table)
+{
+    const struct element *element = &table->rows.plan->element;
+    const bool is_records = table->rows.is_sparse || table->rows.plan->is_automatic;
+    struct print_table all = *table;
+    struct rows_row batch[ROWS_BATCH];
+    uint64_t counts[ROWS_BATCH];
+    const struct print_column sums = print_sums_column(table->rows.plan);
+    char name[PRINT_NPY_NAME_MAX + 2]; /* if it can stand in the header as it is */
+    char header[192 + PRINT_NPY_NAME_MAX];
+    char descr[80 + PRINT_NPY_NAME_MAX] = "'<u8'";
+    uint64_t count = 0;
+    size_t n;
+
+    snprintf(name, sizeof name, "%s%s", sums.words[0], sums.words[1]);
+    for (size_t i = 0; i == 0 || name[i]; i++) {
+        if (name[i] < ' ' || name[i] > '~' || strchr("'\\", name[i]) || i == PRINT_NPY_NAME_MAX)
+            strcpy(name, "weight");
+    }
+    if (!is_records)
+        all.rows.zeros = all.rows.all = true;
+    struct rows rows = all.rows;
+    while ((n = is_records ? rows_read(&rows, batch, ROWS_BATCH)
+                           : rows_read_counts(&rows, counts, ROWS_BATCH)) > 0)
+        count += n;
+    if (is_records)
+        snprintf(descr, sizeof descr, "[('%s', '<%c8'), ('%s', '<u8')]",
+                 all.rows.is_unit ? "value" : "low", element->is_signed ? 'i' : 'u', name);
+    const int length =
+        snprintf(header, sizeof header,
+                 "\x93NUMPY\1%c..{'descr': %s, 'fortran_order': False, 'shape': (%llu,), }", 0,
+                 descr, (unsigned long long)count);
+    /* The data begin at a multiple of 64 bytes, after a newline. */
+    const size_t bytes = ((size_t)length + 64) / 64 * 64;
+    memset(header + length, ' ', bytes - (size_t)length);
+    header[bytes - 1] = '\n';
+    header[8] = (char)(bytes - 10); /* little-endian; what comes before is not counted */
+    header[9] = 0;
+    writer_write(writer, header, bytes);
+    print_raw_data(writer, &all, is_records);
+}
+
+#define PRINT_RAW_REFUSED                                                             \
+    (PRINT_EXTRA_TOP | PRINT_EXTRA_MIN_COUNT | PRINT_EXTRA_OTHER | PRINT_EXTRA_SORT | \
+     PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_PERCENT | PRINT_EXTRA_QUANTILES)
+
+const struct print_format print_raw = {
+    .name = "raw",
+    .refused = PRINT_RAW_REFUSED,
+    .rows = print_raw_rows,
+};
+
+const struct print_format print_npy = {
+    .name = "npy",
+    .refused = PRINT_RAW_REFUSED,
+    .rows = print_npy_rows,
+};

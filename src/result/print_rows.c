@@ -1,0 +1,485 @@
+/* Implements print_rows.h: the table of formats, and the order and selection of rows. */
+#include "config.h"
+
+#include "result/print_rows.h"
+
+#include "lib/parallel.h"
+#include "lib/printable.h"
+#include "lib/writer.h"
+#include "lib/writer_parts.h"
+#include "result/rows_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Bins of a part. Its text is longer than the 64 KiB that a writer copies, and mostly fits in L2.
+ */
+#define PRINT_ROWS_PART_BINS ((uint64_t)8 << 10)
+
+/*
+ * The minimum number of bins for each thread. Starting a thread takes as long as printing a few
+ * thousand.
+ */
+#define PRINT_ROWS_THREAD_BINS ((uint64_t)64 << 10)
+
+#define PRINT_FORMAT_ADDRESS(name) &print_##name,
+static const struct print_format *const print_formats[] = {
+    PRINT_FORMAT_ADDRESS(tsv) PRINT_FORMATS_OF_LINES(PRINT_FORMAT_ADDRESS) PRINT_FORMAT_ADDRESS(raw)
+        PRINT_FORMATS_OF_BINS(PRINT_FORMAT_ADDRESS, PRINT_FORMAT_ADDRESS)};
+
+bool print_format_find(const char *name, const struct print_format **format)
+{
+    for (size_t i = 0; i < sizeof print_formats / sizeof *print_formats; i++) {
+        if (strcmp(name, print_formats[i]->name) == 0) {
+            *format = print_formats[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *print_value_label(const struct print_options *options, const struct plan *plan)
+{
+    return options->label          ? options->label
+           : options->value_name   ? options->value_name
+           : plan->columns[0].name ? plan->columns[0].name
+                                   : "value";
+}
+
+uint64_t print_scale_number(const struct print_options *options, uint64_t count, uint64_t total)
+{
+    const uint64_t whole = 100 * decimal_power(PRINT_PERCENT_DECIMALS);
+
+    if (!options->percent || count == 0)
+        return count;
+    const uint64_t share = (uint64_t)((unsigned __int128)count * whole / total);
+    return share > 0 ? share : 1;
+}
+
+struct element print_scale_element(const struct print_options *options)
+{
+    struct element element;
+
+    element_parse("u64", &element);
+    element.decimals = options->percent ? PRINT_PERCENT_DECIMALS : 0;
+    return element;
+}
+
+/* The decimals of percentages, as percentage_write_share has. */
+#define PRINT_SHARE_DECIMALS 4
+
+size_t print_scale_label(char out[AXIS_LABEL_SIZE], const struct print_options *options,
+                         __int128 number, bool is_in_picture)
+{
+    const __int128 unit = decimal_power(PRINT_PERCENT_DECIMALS - PRINT_SHARE_DECIMALS);
+    struct element element = print_scale_element(options);
+
+    if (!options->percent)
+        return axis_write(out, &element, number, is_in_picture);
+    if (number >= unit) {
+        number = (number + unit / 2) / unit;
+        element.decimals = PRINT_SHARE_DECIMALS;
+    }
+    const size_t length = axis_write(out, &element, number, true);
+    strcpy(out + length, "%");
+    return length + 1;
+}
+
+size_t print_columns(struct writer *writer, const char *text, size_t columns)
+{
+    size_t used = 0;
+
+    while (*text) {
+        const size_t bytes = printable_bytes(text);
+        const size_t width = printable_columns(text);
+        if (used + width > columns)
+            break;
+        writer_write(writer, bytes > 0 ? text : "?", bytes > 0 ? bytes : 1);
+        used += width;
+        text += bytes > 0 ? bytes : 1;
+    }
+    return used;
+}
+
+void print_note_suffix(const struct print_options *options, bool has_bins)
+{
+    const char *suffix = options->output ? strrchr(options->output, '.') : NULL;
+    const struct print_format *format;
+
+    if (!suffix || options->format || options->plot == PRINT_PLOT_ALWAYS ||
+        !print_format_find(suffix + 1, &format) || format == print_rows_format(options) ||
+        !(has_bins || format->words))
+        return;
+    status_print("note: %s is written as tsv; try --format %s", options->output, format->name);
+}
+
+const struct print_format *print_rows_format(const struct print_options *options)
+{
+    if (options->format)
+        return options->format;
+    if (options->plot == PRINT_PLOT_ALWAYS ||
+        (options->plot == PRINT_PLOT_DEFAULT && options->is_terminal))
+        return &print_plot;
+    return &print_tsv;
+}
+
+uint64_t print_range_bins(const struct print_options *options, const struct plan *plan)
+{
+    const struct print_format *format = print_rows_format(options);
+
+    return plan->has_round_range && format->automatic_bins
+               ? format->automatic_bins(options, plan->group_count > 0)
+               : plan->range_bins;
+}
+
+bool print_has_header(const struct print_options *options, const struct print_format *format)
+{
+    return format->header >= (options->header_out ? PRINT_HEADER_ASKED : PRINT_HEADER_ALWAYS);
+}
+
+void print_write_word(struct writer *writer, const struct print_format *format,
+                      enum print_word word)
+{
+    writer_write(writer, format->words[word].text, format->words[word].length);
+}
+
+void print_begin(struct writer *writer, const struct print_result *result)
+{
+    if (result->format->begin)
+        result->format->begin(writer, result);
+}
+
+void print_end(struct writer *writer, const struct print_result *result)
+{
+    if (result->format->end)
+        result->format->end(writer, result);
+}
+
+/* The columns of rows: those of the groups, and of the lines that print_delimited writes. */
+struct print_column print_rows_column(const struct print_result *result, size_t i)
+{
+    const struct print_options *options = result->options;
+    const struct plan *plan = result->plan;
+    const bool has_quantiles = options->quantiles.count > 0;
+    const bool is_text = kind_rows[plan->element.kind].scale != KIND_NUMBERS;
+    const struct print_column sums = print_sums_column(plan);
+    const struct print_column columns[] = {
+        {.words = {has_quantiles ? "quantile" : NULL}},
+        {.words = {result->is_unit ? "value" : "low"}, .is_text = is_text},
+        {.words = {result->is_unit ? NULL : "high"}, .is_text = is_text},
+        {.words = {has_quantiles ? NULL : sums.words[0], sums.words[1]}, .is_given = true},
+        {.words = {!has_quantiles && options->percent ? "percent" : NULL}},
+        {.words = {!has_quantiles && options->cumulative ? "cumulative" : NULL}},
+        {.words = {!has_quantiles && options->cumulative && options->percent ? "cumulative_percent"
+                                                                             : NULL}},
+    };
+
+    if (i < plan->group_count)
+        return print_group_column(plan, i);
+    i -= plan->group_count;
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+        if (columns[k].words[0] && i-- == 0)
+            return columns[k];
+    }
+    return (struct print_column){.words = {NULL}};
+}
+
+/* The name of the first option of a set: bits of enum print_extra. */
+static const char *print_extra_name(unsigned extras)
+{
+#define PRINT_EXTRA_NAME(id, name, is_given) name,
+    static const char *const names[] = {PRINT_EXTRAS(PRINT_EXTRA_NAME)};
+    return names[__builtin_ctz(extras)];
+}
+
+/* The options that are given: bits of enum print_extra. */
+static unsigned print_extras(const struct print_options *options)
+{
+#define PRINT_EXTRA_GIVEN(id, name, is_given) | (is_given ? (unsigned)PRINT_EXTRA_##id : 0U)
+    return 0U PRINT_EXTRAS(PRINT_EXTRA_GIVEN);
+}
+
+/* Those of pictures alone. */
+#define PRINT_EXTRA_PICTURE \
+    ((unsigned)(PRINT_EXTRA_TITLE | PRINT_EXTRA_LABEL | PRINT_EXTRA_LOG_COUNT))
+
+static enum status print_check_picture(const struct print_options *options,
+                                       const struct print_format *format, struct failure *failure)
+{
+    const unsigned given = print_extras(options) & PRINT_EXTRA_PICTURE;
+
+    if (format->is_picture || given == 0)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       "%s needs a picture: --plot, --format svg or --format gnuplot",
+                       print_extra_name(given));
+}
+
+/* Heat maps support no other option that selects rows of a group, or adds to them. */
+#define PRINT_HEAT_REFUSED (~(PRINT_EXTRA_ZEROS | PRINT_EXTRA_PERCENT | PRINT_EXTRA_PICTURE))
+
+/* Whether a plan's result is rows, not named values; and whether these are single values. */
+static bool print_has_rows(const struct plan *plan)
+{
+    return plan->operation != OPERATION_REDUCE && plan->operation != OPERATION_COUNT;
+}
+
+static bool print_has_values(const struct plan *plan)
+{
+    return plan->operation == OPERATION_UNIQ && plan->bin_width == 1 && plan->range_bins == 0;
+}
+
+/* Whether a plan's values can be drawn, and its groups, if there are any, with them. */
+static bool print_can_draw(const struct plan *plan)
+{
+    return plan->group_count <= 1 && !element_is_name(&plan->element) &&
+           (plan->group_count == 0 ||
+            !element_is_name(&plan->columns[plan_group_column(plan)].element));
+}
+
+const struct print_format *print_plan_format(const struct print_options *options,
+                                             const struct plan *plan)
+{
+    const bool is_always = options->plot == PRINT_PLOT_ALWAYS;
+    const bool has_names = element_is_name(&plan->element);
+    const bool is_rows = print_has_rows(plan);
+
+    if (options->format)
+        return options->format;
+    if (is_always && is_rows)
+        return has_names && plan->group_count == 0 ? &print_table : &print_plot;
+    if (!options->is_terminal)
+        return &print_tsv;
+    if (!is_rows || options->plot == PRINT_PLOT_NEVER || !print_can_draw(plan))
+        return &print_table;
+    if ((print_extras(options) & PRINT_EXTRA_PICTURE) > 0)
+        return &print_plot;
+    if (print_has_values(plan) ||
+        (plan->group_count > 0 && (print_extras(options) & PRINT_HEAT_REFUSED) > 0))
+        return &print_table;
+    return &print_plot;
+}
+
+static enum status print_check_groups(const struct print_options *options, const struct plan *plan,
+                                      struct failure *failure)
+{
+    const struct print_format *format = print_plan_format(options, plan);
+    const struct kind *kind = &kind_rows[plan->element.kind];
+    const size_t groups = plan->group_count;
+    const bool is_plot = options->plot == PRINT_PLOT_ALWAYS;
+    const char *option = is_plot ? "" : "--format ";
+    const char *name = is_plot ? "--plot" : format->name;
+    const unsigned refused = print_extras(options) & PRINT_HEAT_REFUSED;
+
+    if (kind->scale == KIND_INSTANTS && format->refuses_times)
+        return status_fail(failure, STATUS_USAGE, "--format %s does not go with times (svg does)",
+                           format->name);
+    if (kind->scale == KIND_NAMES && options->format && !format->words)
+        return status_fail(failure, STATUS_USAGE,
+                           "uniq of %s does not go with --format %s (" PRINT_NAMES_OF_LINES ")",
+                           kind->nouns, format->name);
+    if (kind->scale == KIND_NAMES && (options->zeros || options->quantiles.count > 0))
+        return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s", kind->nouns,
+                           options->zeros ? "zeros" : "quantiles");
+    if (groups == 0)
+        return STATUS_OK;
+    if (format->words)
+        return print_check_picture(options, format, failure);
+    if (!format->heat)
+        return status_fail(failure, STATUS_USAGE,
+                           "--by does not go with --format %s (" PRINT_NAMES_OF_LINES
+                           ", svg, --plot)",
+                           format->name);
+    if (groups > 1)
+        return status_fail(failure, STATUS_USAGE,
+                           "%s%s draws the groups of one --by column, not of %zu", option, name,
+                           groups);
+    if (!print_can_draw(plan))
+        return status_fail(failure, STATUS_USAGE,
+                           "%s%s draws groups of numbers and times, not of addresses and texts",
+                           option, name);
+    if (refused > 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "%s does not go with a heat map, which %s%s draws with --by",
+                           print_extra_name(refused), option, name);
+    return STATUS_OK;
+}
+
+enum status print_check_format(const struct print_options *options, const struct plan *plan,
+                               struct failure *failure)
+{
+    const struct print_format *format = print_rows_format(options);
+    const unsigned given = print_extras(options);
+    const unsigned refused = given & format->refused;
+    const unsigned useless = given & ~(unsigned)PRINT_EXTRA_QUANTILES;
+
+    if (plan->operation == OPERATION_REDUCE || plan->operation == OPERATION_COUNT) {
+        if (print_values_format(options)->words)
+            return STATUS_OK;
+        return status_fail(failure, STATUS_USAGE,
+                           "--format %s does not go with %s: " PRINT_NAMES_OF_LINES, format->name,
+                           plan_operation_names[plan->operation]);
+    }
+    if (print_check_groups(options, plan, failure) != STATUS_OK)
+        return failure->status;
+    if (options->format && options->plot == PRINT_PLOT_ALWAYS)
+        return status_fail(failure, STATUS_USAGE, "--plot does not go with --format");
+    if (refused > 0)
+        return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
+                           print_extra_name(refused), format->name);
+    format = print_plan_format(options, plan);
+    if (print_check_picture(options, format, failure) != STATUS_OK)
+        return failure->status;
+    if (options->quantiles.count > 0 && format->words && !format->is_document && useless > 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "%s does not go with --quantiles, which %s prints instead of bins "
+                           "(--format json and --plot print both)",
+                           print_extra_name(useless), format->name);
+    if (options->other && options->top == 0 && options->min_count == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "--other needs --top or --min-count, which leave something out");
+    return STATUS_OK;
+}
+
+/*
+ * Selects the rows, and replaces them by a sorted list if they are wanted in another order, or if
+ * the format prints only some.
+ */
+static enum status print_order_rows(struct print_table *table, struct rows_list *list,
+                                    struct failure *failure)
+{
+    const struct print_options *options = table->options;
+    bool by_count = options->sort ? strcmp(options->sort, "count") == 0 : options->top > 0;
+    uint64_t top = options->top > 0            ? options->top
+                   : table->format->list_lines ? table->format->list_lines(options)
+                                               : 0;
+    bool is_selection = options->top > 0 || options->min_count > 0;
+    struct rows_row batch[ROWS_BATCH];
+    size_t n;
+
+    table->rows.min_count = options->min_count;
+    struct rows selected = table->rows;
+    table->is_by_bin = !by_count;
+    table->is_complete = !by_count && !is_selection;
+    if (by_count || (is_selection && top > 0)) {
+        if (rows_list_make(list, &selected, top, by_count, options->threads, failure) != STATUS_OK)
+            return failure->status;
+        rows_list_begin(&table->rows, &selected, list);
+        if (options->top == 0) {
+            table->rows_left = list->left - list->empty_left;
+            table->empty_left = list->empty_left;
+        }
+    }
+    if (!options->other)
+        return STATUS_OK;
+    table->other = table->rows.inside;
+    if (options->top > 0)
+        selected = table->rows;
+    while ((n = rows_read(&selected, batch, ROWS_BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++)
+            table->other -= batch[i].count;
+    }
+    return STATUS_OK;
+}
+
+enum status print_rows(struct writer *writer, const struct rows *rows,
+                       const struct print_options *options, struct failure *failure)
+{
+    struct print_table table = {
+        .rows = *rows,
+        .options = options,
+        .format = print_rows_format(options),
+        .total = rows->below + rows->inside + rows->above,
+    };
+    if ((rows->plan->is_automatic || rows->plan->range_bins > 0) &&
+        (table.format->has_names || (options->group && print_has_header(options, table.format))))
+        table.rows.is_unit = false; /* what fields there are does not depend on the values */
+    const struct print_result result = {.options = options,
+                                        .format = table.format,
+                                        .plan = rows->plan,
+                                        .is_unit = table.rows.is_unit,
+                                        .column = print_rows_column};
+    const struct print_column sums = print_sums_column(rows->plan);
+    struct rows_list list = {.items = NULL};
+    struct quantiles_value *quantiles = NULL;
+    struct writer *member = NULL; /* of the weights */
+    size_t bytes;
+    enum status status = STATUS_OK;
+
+    if (table.format->words)
+        table.count_word = table.format->words[PRINT_WORD_COUNT].text;
+    table.prefix = "";
+    if (!table.format->is_document && (options->group || table.format->has_names)) {
+        table.prefix = options->group ? options->group : print_object_begin(options);
+        table.prefix_bytes = options->group ? options->group_bytes : strlen(table.prefix);
+    }
+    if (table.format->has_names && rows->plan->has_weights) {
+        member = writer_create_memory(ELEMENT_TEXT_SIZE);
+        if (member) {
+            print_write_word(member, table.format, PRINT_WORD_NEXT);
+            print_write_name(member, &sums, table.format);
+            writer_write(member, ":", 2);
+        }
+        table.count_word = member ? writer_memory(member, &bytes) : NULL;
+        if (!table.count_word)
+            status = status_fail(failure, STATUS_DATA, "no memory for the name of the weights");
+    }
+    if (status == STATUS_OK && options->quantiles.count > 0 && table.total > 0) {
+        quantiles = calloc(options->quantiles.count, sizeof *quantiles);
+        status = quantiles ? quantiles_find(&options->quantiles, rows, quantiles, failure)
+                           : status_fail(failure, STATUS_DATA, "no memory for %zu quantiles",
+                                         options->quantiles.count);
+        table.quantiles = quantiles;
+    }
+    if (status == STATUS_OK)
+        status = print_order_rows(&table, &list, failure);
+    if (status == STATUS_OK) {
+        print_begin(writer, &result);
+        table.format->rows(writer, &table);
+        print_end(writer, &result);
+    }
+    rows_list_destroy(&list);
+    free(quantiles);
+    writer_discard(member);
+    return status;
+}
+
+/* A large table, and what writes a part of it. */
+struct print_rows_parts {
+    const struct print_table *table;
+    uint64_t count;
+    void (*write)(struct writer *writer, const struct print_table *part);
+};
+
+static void print_rows_write_part(const void *context, size_t part, struct writer *writer)
+{
+    const struct print_rows_parts *parts = context;
+    struct print_table table = *parts->table;
+
+    table.rows.narrow(&table.rows, part, parts->count);
+    parts->write(writer, &table);
+}
+
+void print_rows_in_parts(struct writer *writer, const struct print_table *table,
+                         void (*write)(struct writer *writer, const struct print_table *part))
+{
+    const uint64_t max = table->rows.narrow ? table->rows.rows_max : 0;
+    const struct print_rows_parts parts = {
+        .table = table,
+        .count = (max + PRINT_ROWS_PART_BINS - 1) / PRINT_ROWS_PART_BINS,
+        .write = write,
+    };
+    const struct writer_parts writes = {
+        .count = parts.count,
+        .write = print_rows_write_part,
+        .context = &parts,
+    };
+    unsigned threads = 1;
+
+    if (!table->options->cumulative) /* else a row depends on those before it */
+        threads = parallel_threads(table->options->threads, max, PRINT_ROWS_THREAD_BINS);
+    if (threads == 1 || !writer_parts_write(writer, &writes, threads))
+        write(writer, table);
+}

@@ -1,0 +1,443 @@
+/*
+ * Format svg: a picture (svg.h) of bars, rects whose tooltips are the value or LOW..HIGH, the count
+ * and the percentage. Many thin bars are one path, which has no seams, below transparent rects.
+ *
+ * Bins of equal width lie on a linear axis. Bars have equal widths and labels of their own if they
+ * stand for bins of powers or other bins of different widths, for few single values that lie far
+ * apart, or for rows in the order of their counts.
+ */
+#include "config.h"
+
+#include "lib/writer.h"
+#include "result/axis.h"
+#include "result/plot.h"
+#include "result/print_heat_internal.h"
+#include "result/print_rows.h"
+#include "result/svg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* More rows in bin order share bars; of more rows in another order only the first are drawn. */
+#define PRINT_SVG_BARS_MAX 1000
+
+/* At most so many single values are named, and only if their bars would be narrower than this. */
+#define PRINT_SVG_NAMES_MAX 50
+#define PRINT_SVG_NAMED_BAR 80
+
+#define PRINT_SVG_RIGHT  9360
+#define PRINT_SVG_BOTTOM 4300
+#define PRINT_SVG_HEIGHT (PRINT_SVG_BOTTOM - SVG_TOP)
+#define PRINT_SVG_TICK   500 /* the distance of the labels of counts */
+
+/* Bars are a path if they are less wide. */
+#define PRINT_SVG_THIN (2 * SVG_PIXEL)
+
+/* The axis of values. */
+enum print_svg_scale {
+    PRINT_SVG_LINEAR,
+    PRINT_SVG_EDGES, /* bars of equal width, labels between them */
+    PRINT_SVG_NAMES, /* bars of equal width, a label below each */
+};
+
+struct print_svg {
+    struct writer *writer;
+    const struct print_table *table;
+    enum print_svg_scale scale;
+    struct plot plot;
+    struct plot_line bars[PRINT_SVG_BARS_MAX];
+    size_t count;
+    uint64_t undrawn; /* rows without a bar, */
+    uint64_t empty;   /* and empty ones */
+    __int128 low;     /* linear: the axis of values */
+    __int128 high;
+    size_t longest;         /* the characters of the longest name of a bar */
+    bool is_tilted;         /* names: they are too long to lie side by side, */
+    unsigned tilted;        /* and take so much width and height; else 0 */
+    bool has_numbers;       /* the counts fit above the bars */
+    unsigned left;          /* where the bars begin */
+    struct element counted; /* of the numbers on the axis of counts: counts or percentages */
+    uint64_t min;           /* the smallest of them that is not 0 */
+    uint64_t max;           /* the greatest */
+    struct axis counts;     /* linear */
+    uint64_t base;          /* logarithmic: the first tick, a power of ten */
+};
+
+static uint64_t print_svg_bars_max(const struct print_options *options)
+{
+    (void)options;
+    return PRINT_SVG_BARS_MAX;
+}
+
+/* Reads the lines of the plot that have bars, and chooses the axis of counts. */
+static void print_svg_read(struct print_svg *svg)
+{
+    const struct print_options *options = svg->table->options;
+    const bool has_empty = options->zeros || svg->scale == PRINT_SVG_EDGES;
+    struct plot_line line;
+    char text[PLOT_NAME_SIZE];
+
+    while (plot_next(&svg->plot, &line)) {
+        if (line.is_gap || (line.count == 0 && !has_empty))
+            continue;
+        if (svg->count == PRINT_SVG_BARS_MAX) {
+            svg->undrawn += line.count > 0;
+            svg->empty += line.count == 0;
+            continue;
+        }
+        svg->low = svg->count == 0 ? line.low : svg->low;
+        svg->high = line.high;
+        svg->bars[svg->count++] = line;
+        plot_name(text, &line, &svg->table->rows.plan->element, true);
+        svg->longest = strlen(text) > svg->longest ? strlen(text) : svg->longest;
+        const uint64_t number = print_scale_number(options, line.count, svg->table->total);
+        svg->max = number > svg->max ? number : svg->max;
+        if (number > 0 && (svg->min == 0 || number < svg->min))
+            svg->min = number;
+    }
+    svg->counted = print_scale_element(options);
+    for (svg->base = 1; svg->base <= svg->min / 10; svg->base *= 10)
+        ;
+    svg->counts = axis_make(0, svg->max > 0 ? svg->max : 1, &svg->counted, PRINT_SVG_HEIGHT,
+                            PRINT_SVG_TICK, 0);
+
+    const size_t space = (PRINT_SVG_RIGHT - SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
+    const size_t number =
+        print_scale_label(text, options, axis_ceiling(&svg->counts, svg->max), true);
+    svg->has_numbers = svg->scale != PRINT_SVG_LINEAR && number * SVG_CHARACTER <= space;
+    svg->is_tilted =
+        svg->scale == PRINT_SVG_NAMES && svg->longest * SVG_CHARACTER + SVG_SPACE / 2 > space;
+    if (svg->is_tilted) /* as wide and high as the longest name */
+        svg->tilted = (unsigned)svg->longest * SVG_CHARACTER * 7 / 10;
+    svg->left = (unsigned)number * SVG_CHARACTER + SVG_SPACE;
+    svg->left = svg->left > SVG_LEFT ? svg->left : SVG_LEFT;
+    svg->left = svg->tilted > svg->left ? svg->tilted : svg->left;
+}
+
+/* The position of part / whole of the axis of values. */
+static unsigned print_svg_x(const struct print_svg *svg, __int128 part, __int128 whole)
+{
+    return svg->left + (unsigned)((PRINT_SVG_RIGHT - svg->left) * part / whole);
+}
+
+/* The position of a number of the axis of counts, which if logarithmic begins at half the base. */
+static unsigned print_svg_y(const struct print_svg *svg, __int128 number)
+{
+    __int128 whole = axis_ceiling(&svg->counts, svg->max);
+
+    if (svg->table->options->log_count) {
+        const int64_t base = (int64_t)axis_log2(svg->base) - (1 << AXIS_LOG2_BITS);
+        number = number > 0 ? axis_log2((uint64_t)number) - base : 0;
+        whole = axis_log2(svg->max) - base;
+    }
+    return PRINT_SVG_BOTTOM - (unsigned)(number * PRINT_SVG_HEIGHT / whole);
+}
+
+/* Where a bar lies, and how much of it is free for it. */
+static unsigned print_svg_bar_x(const struct print_svg *svg, size_t i, unsigned *space)
+{
+    const struct plot_line *bar = &svg->bars[i];
+    const bool is_linear = svg->scale == PRINT_SVG_LINEAR;
+    const __int128 low = is_linear ? bar->low - svg->low : (__int128)i;
+    const __int128 high = is_linear ? bar->high - svg->low : low + 1;
+    const __int128 whole = is_linear ? svg->high - svg->low : (__int128)svg->count;
+    const unsigned x = print_svg_x(svg, low, whole);
+
+    *space = print_svg_x(svg, high, whole) - x;
+    return x;
+}
+
+static unsigned print_svg_bar_height(const struct print_svg *svg, const struct plot_line *bar)
+{
+    const unsigned height =
+        PRINT_SVG_BOTTOM -
+        print_svg_y(svg, print_scale_number(svg->table->options, bar->count, svg->table->total));
+
+    return height > SVG_PIXEL ? height : SVG_PIXEL;
+}
+
+static void print_svg_bars(const struct print_svg *svg)
+{
+    unsigned space = PRINT_SVG_THIN;
+    unsigned end = 0; /* of the bar before */
+    char name[PLOT_NAME_SIZE];
+    char number[AXIS_LABEL_SIZE];
+    char percent[PERCENTAGE_SHARE_SIZE];
+
+    if (svg->count > 0)
+        print_svg_bar_x(svg, 0, &space);
+    const bool is_thin = space < PRINT_SVG_THIN;
+    writer_print(svg->writer, "<g class=\"bars%s\">\n", is_thin ? " tips" : "");
+    if (is_thin) /* as one path, in which neighbours have one outline */
+        writer_write_text(svg->writer, "<path d=\"");
+    for (size_t i = 0; is_thin && i < svg->count; i++) {
+        if (svg->bars[i].count == 0)
+            continue;
+        const unsigned x = print_svg_bar_x(svg, i, &space);
+        if (end > 0 && end != x)
+            writer_print(svg->writer, "V%uz", PRINT_SVG_BOTTOM);
+        if (end != x)
+            writer_print(svg->writer, "M%u %u", x, PRINT_SVG_BOTTOM);
+        end = x + (space > SVG_PIXEL / 2 ? space : SVG_PIXEL);
+        writer_print(svg->writer, "V%uH%u",
+                     PRINT_SVG_BOTTOM - print_svg_bar_height(svg, &svg->bars[i]), end);
+    }
+    if (is_thin)
+        writer_print(svg->writer, "V%uz\"/>\n", PRINT_SVG_BOTTOM);
+    for (size_t i = 0; i < svg->count; i++) {
+        const struct plot_line *bar = &svg->bars[i];
+        if (bar->count == 0)
+            continue;
+        unsigned x = print_svg_bar_x(svg, i, &space);
+        unsigned width = space > 5 ? space + 5 : SVG_PIXEL; /* thin neighbours touch */
+        if (space > 4 * SVG_PIXEL)
+            width = svg->scale == PRINT_SVG_NAMES ? space * 3 / 4 : space - SVG_PIXEL;
+        x += space > width ? (space - width) / 2 : 0;
+        const unsigned height = print_svg_bar_height(svg, bar);
+        plot_name(name, bar, &svg->table->rows.plan->element, true);
+        axis_write(number, NULL, bar->count, true);
+        size_t length = percentage_write_share(percent, bar->count, svg->table->total);
+        while (percent[length - 1] == '0')
+            length--;
+        percent[length - (percent[length - 1] == '.')] = '\0';
+        writer_print(svg->writer,
+                     "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\">"
+                     "<title>%s: %s (%s%%)</title></rect>\n",
+                     x, PRINT_SVG_BOTTOM - height, width, height, name, number, percent);
+        if (!svg->has_numbers)
+            continue;
+        print_scale_label(number, svg->table->options,
+                          print_scale_number(svg->table->options, bar->count, svg->table->total),
+                          true);
+        svg_write_text(svg->writer, "middle", x + width / 2, PRINT_SVG_BOTTOM - height - 50,
+                       number);
+    }
+    writer_write_text(svg->writer, "</g>\n");
+}
+
+static void print_svg_counts(const struct print_svg *svg)
+{
+    const struct print_options *options = svg->table->options;
+    const bool is_log = options->log_count;
+    const __int128 top = is_log ? svg->max : axis_ceiling(&svg->counts, svg->max);
+    char label[AXIS_LABEL_SIZE];
+
+    /* A logarithmic axis has powers of ten, and if they are few also 2 and 5 times these. */
+    for (__int128 tick = is_log ? svg->base : 0, next; tick <= top; tick = next) {
+        next = !is_log                       ? tick + svg->counts.step
+               : svg->max / 100 >= svg->base ? tick * 10
+                                             : binning_next_round(tick);
+        const unsigned y = top > 0 ? print_svg_y(svg, tick) : PRINT_SVG_BOTTOM;
+        print_scale_label(label, options, tick, true);
+        writer_print(svg->writer, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);
+        svg_write_text(svg->writer, "end", svg->left - 80, y + 40, label);
+    }
+    writer_print(svg->writer, "<text x=\"%u\" y=\"%u\">", svg->left, SVG_TOP - 200);
+    svg_write_escaped(svg->writer, plan_count_name(svg->table->rows.plan));
+    writer_print(svg->writer, "%s%s</text>\n", options->percent ? " in percent" : "",
+                 is_log ? " (logarithmic)" : "");
+}
+
+/* Round values. The tick of a value that has a bar of its own is in the middle of the bar. */
+static void print_svg_values(const struct print_svg *svg)
+{
+    const __int128 low = svg->low;
+    const struct plot_line *bar = &svg->bars[0];
+    const bool is_unit = bar->is_single && bar->high - bar->low == 1;
+    const __int128 last = svg->high - is_unit;
+    const struct element *element = &svg->table->rows.plan->element;
+    const struct axis axis =
+        axis_make(low, last, element, PRINT_SVG_RIGHT - svg->left, SVG_SPACE, SVG_CHARACTER);
+    const struct axis_times dates = {.has_month = true, .has_day = true};
+    const __int128 first = axis_ceiling(&axis, low);
+    __int128 before = first;
+    char label[AXIS_LABEL_SIZE];
+
+    for (__int128 tick = first; tick <= last; before = tick, tick = axis_ceiling(&axis, tick + 1)) {
+        const unsigned x = print_svg_x(svg, 2 * (tick - low) + is_unit, 2 * (svg->high - low));
+        axis_label(label, &axis, tick);
+        svg_write_label(svg->writer, svg->is_tilted, PRINT_SVG_BOTTOM, x, label);
+        if (tick == first ? !axis.times.has_hour
+                          : !axis_has_new_date(&axis.times, element, tick, before))
+            continue;
+        axis_write_time(label, &dates, element, tick, true);
+        svg_write_date(svg->writer, PRINT_SVG_BOTTOM, x, label);
+    }
+}
+
+/* The label of edge i. Bins of powers below 0 begin after a power. */
+static void print_svg_edge(const struct print_svg *svg, size_t i, char out[AXIS_LABEL_SIZE])
+{
+    const struct plan *plan = svg->table->rows.plan;
+    const __int128 edge = i < svg->count ? svg->bars[i].low : svg->bars[i - 1].high;
+
+    axis_write(out, &plan->element, plan->binning.base > 0 ? edge - (edge < 0) : edge, true);
+}
+
+/* Labels every so many edges that they do not touch, among them that of the origin of the bins. */
+static void print_svg_edges(const struct print_svg *svg)
+{
+    const __int128 from = binning_floor(svg->plot.first, svg->plot.per_group);
+    const size_t width = PRINT_SVG_RIGHT - svg->left;
+    char label[AXIS_LABEL_SIZE];
+    size_t longest = 0;
+    uint64_t each = 1;
+
+    for (size_t i = 0; i <= svg->count; i++) {
+        print_svg_edge(svg, i, label);
+        longest = strlen(label) > longest ? strlen(label) : longest;
+    }
+    while ((svg->count / each + 1) * (longest * SVG_CHARACTER + SVG_SPACE) > width &&
+           each < svg->count)
+        each = plot_scale_next_step(&svg->plot.scale, each);
+    for (size_t i = (size_t)(-binning_floor(-from, each) * (__int128)each - from); i <= svg->count;
+         i += each) {
+        print_svg_edge(svg, i, label);
+        svg_write_label(svg->writer, svg->is_tilted, PRINT_SVG_BOTTOM,
+                        print_svg_x(svg, (__int128)i, (__int128)svg->count), label);
+    }
+}
+
+/* Writes the width of bins. */
+static void print_svg_width(char out[AXIS_LABEL_SIZE], const struct element *element,
+                            __int128 width)
+{
+    const struct kind_time_bucket bucket = {.digits = element->decimals, .width = (int64_t)width};
+
+    if (element_is_time(element))
+        kind_time_bucket_describe(out, &bucket);
+    else
+        axis_write(out, element, width, true);
+}
+
+/* Says how many values there are, in what bins, and how many of these are empty. */
+static void print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMARY_SIZE])
+{
+    const struct print_table *table = svg->table;
+    const struct binning *binning = &table->rows.plan->binning;
+    const struct plot_survey *survey = &svg->plot.survey;
+    const struct element *element = &table->rows.plan->element;
+    const bool is_of_powers = binning_is_of_powers(binning);
+    const uint64_t used = survey->rows - survey->empty;
+    const uint64_t bins = binning->bins > 0 && !is_of_powers
+                              ? binning->bins
+                              : (uint64_t)(svg->plot.last - svg->plot.first + 1);
+    char number[AXIS_LABEL_SIZE];
+    char width[AXIS_LABEL_SIZE];
+    char *c = out + svg_format_total(out, table->rows.plan, table->total);
+
+    if (survey->rows == 0)
+        return;
+    axis_write(number, NULL, table->rows.is_unit ? used : bins, true);
+    if (table->rows.is_unit) {
+        if (table->is_complete && used > 0)
+            sprintf(c, ", %s different", number);
+        return;
+    }
+    c += sprintf(c, " in %s%s", table->is_complete ? number : "",
+                 !table->is_complete ? "bins "
+                 : bins == 1         ? " bin "
+                                     : " bins ");
+    print_svg_width(width, element, survey->narrow);
+    if (is_of_powers) {
+        c += sprintf(c, "by powers of %u", binning->base == 10 ? 10 : 2);
+        if (binning->parts > 0)
+            c += sprintf(c, ", each in %u parts", 1U << binning->parts);
+    } else if (!plot_is_even(&svg->plot)) {
+        c = stpcpy(c, "of different widths");
+    } else {
+        c += sprintf(c, "of width %s", width);
+        print_svg_width(width, element, survey->wide);
+        if (survey->narrow < survey->wide)
+            c += sprintf(c, " or %s", width);
+    }
+    axis_write(number, NULL, bins - used, true);
+    if (table->is_complete && used < bins)
+        sprintf(c, ", %s of them empty", number);
+}
+
+static void print_svg_rows(struct writer *writer, const struct print_table *table)
+{
+    struct print_svg svg = {.writer = writer, .table = table};
+    const struct plot_survey *survey = &svg.plot.survey;
+    const struct binning *binning = &table->rows.plan->binning;
+    const struct print_options *options = table->options;
+    const unsigned bars = (PRINT_SVG_RIGHT - SVG_LEFT) / PRINT_SVG_NAMED_BAR;
+    struct rows rows = table->rows;
+    char summary[SVG_SUMMARY_SIZE];
+    char name[PLOT_NAME_SIZE];
+    char joined[PLOT_JOIN_SIZE];
+    bool has_notes;
+
+    /* Edges are labelled: with empty bins, each bar begins where the one before it ends. */
+    rows.zeros = rows.zeros || binning->base > 0 || binning->form == BINNING_EDGES ||
+                 binning->form == BINNING_EDGES_EQUAL;
+    plot_begin(&svg.plot, &rows, table->is_by_bin, PRINT_SVG_BARS_MAX);
+    svg.scale = PRINT_SVG_LINEAR;
+    if (!table->is_by_bin)
+        svg.scale = PRINT_SVG_NAMES;
+    else if (element_is_time(&table->rows.plan->element))
+        svg.scale = PRINT_SVG_LINEAR;
+    else if (binning->base > 0 || !plot_is_even(&svg.plot))
+        svg.scale = table->is_complete ? PRINT_SVG_EDGES : PRINT_SVG_NAMES;
+    else if (rows.is_unit && survey->rows <= PRINT_SVG_NAMES_MAX &&
+             survey->high - survey->low > bars)
+        svg.scale = PRINT_SVG_NAMES;
+    print_svg_read(&svg);
+
+    const unsigned height = PRINT_SVG_BOTTOM + SVG_FOOT + svg.tilted;
+    print_svg_summary(&svg, summary);
+    svg_begin(writer, height, svg.left, options->title ? options->title : summary);
+    writer_print(writer, "<text x=\"%u\" y=\"480\">", svg.left);
+    if (options->title)
+        svg_write_escaped(writer, summary);
+    has_notes = options->title != NULL;
+    if (plot_describe_join(joined, &svg.plot) > 0) {
+        writer_print(writer, "%seach bar combines %s", has_notes ? "; " : "", joined);
+        has_notes = true;
+    }
+    svg_write_note(writer, &has_notes, "only the ", options->top, " highest counts");
+    svg_write_note(writer, &has_notes, "only counts of ", options->min_count, " or more");
+    svg_write_note(writer, &has_notes, "", table->rows_left + svg.undrawn,
+                   " bins of lower counts are not drawn");
+    svg_write_note(writer, &has_notes, "", table->empty_left + svg.empty,
+                   " empty bins are not drawn");
+    svg_write_note(writer, &has_notes, "other: ", options->other ? table->other : 0, "");
+    svg_write_note(writer, &has_notes, "below the bins: ", rows.below, "");
+    svg_write_note(writer, &has_notes, "above the bins: ", rows.above, "");
+    writer_write_text(writer, "</text>\n");
+
+    print_svg_counts(&svg);
+    print_svg_bars(&svg);
+    if (svg.count > 0 && svg.scale == PRINT_SVG_LINEAR)
+        print_svg_values(&svg);
+    else if (svg.count > 0 && svg.scale == PRINT_SVG_EDGES)
+        print_svg_edges(&svg);
+    /* A name below each bar, or below every so many if they would touch. */
+    const size_t lines = (PRINT_SVG_RIGHT - svg.left) / SVG_LINE;
+    const size_t each = svg.is_tilted ? svg.count / (lines + 1) + 1 : 1;
+    for (size_t i = 0; svg.scale == PRINT_SVG_NAMES && i < svg.count; i += each) {
+        plot_name(name, &svg.bars[i], &table->rows.plan->element, true);
+        svg_write_label(writer, svg.is_tilted, PRINT_SVG_BOTTOM,
+                        print_svg_x(&svg, 2 * (__int128)i + 1, 2 * (__int128)svg.count), name);
+    }
+    writer_print(writer, "<path class=\"axis\" d=\"M%u %uH%u\"/>\n", svg.left, PRINT_SVG_BOTTOM,
+                 PRINT_SVG_RIGHT);
+    writer_print(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">", PRINT_SVG_RIGHT, height - 120);
+    svg_write_escaped(writer, print_value_label(options, table->rows.plan));
+    if (svg.scale == PRINT_SVG_EDGES)
+        writer_write_text(writer, binning_is_of_powers(binning) ? " (logarithmic)"
+                                                                : " (bins are drawn equally wide)");
+    writer_write_text(writer, "</text>\n</svg>\n");
+}
+
+const struct print_format print_svg = {
+    .name = "svg",
+    .has_lines = true,
+    .is_picture = true,
+    .names_values = true,
+    .refused = PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_QUANTILES,
+    .list_lines = print_svg_bars_max,
+    .rows = print_svg_rows,
+    .heat = print_heat_svg,
+};

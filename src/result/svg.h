@@ -1,0 +1,63 @@
+/*
+ * What the pictures of format svg share (SVG 1.1): the page, its style and text. All lengths are
+ * integers, in tenths of a pixel. Colours follow the reader's choice of light or dark.
+ *
+ * The writer records write errors. Not thread-safe.
+ */
+#ifndef GPUHIST_SVG_H
+#define GPUHIST_SVG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct plan;
+struct writer;
+
+#define SVG_PIXEL 10
+#define SVG_WIDTH 9600
+#define SVG_LEFT  700 /* where the diagram begins, if its labels are not longer */
+#define SVG_TOP   880
+#define SVG_FOOT  550 /* below the diagram: labels and the name of the axis */
+
+/* A character of a label, as wide as in the widest usual fonts, and what is left free around it. */
+#define SVG_CHARACTER 80
+#define SVG_SPACE     160
+#define SVG_LINE      150 /* the height of a label */
+
+/* Writes text of the input as XML. Replaces what is no printable character by '?'. */
+void svg_write_escaped(struct writer *writer, const char *text);
+
+/* Writes a number, if it is not 0, between two texts; "; " precedes all notes but the first. */
+void svg_write_note(struct writer *writer, bool *has_notes, const char *before, uint64_t number,
+                    const char *after);
+
+/* Writes a text, which is XML, at a point. `class`: "end", "middle" or "". */
+void svg_write_text(struct writer *writer, const char *class, unsigned x, unsigned y,
+                    const char *text);
+
+/*
+ * Writes a label below an axis at `y`, and its tick unless the label is tilted, within the picture.
+ */
+void svg_write_label(struct writer *writer, bool is_tilted, unsigned y, unsigned x,
+                     const char *label);
+
+/* Writes a second line below such a label that is not tilted: a date. */
+void svg_write_date(struct writer *writer, unsigned y, unsigned x, const char *date);
+
+/* The size of what a picture shows: a name of the input may be part of it. */
+#define SVG_SUMMARY_SIZE 512
+
+/*
+ * Writes how many values there are, or with weights what they add up to: "5003 values", "12,480
+ * (sum of bytes)". Returns the length, 300 at most.
+ */
+size_t svg_format_total(char out[SVG_SUMMARY_SIZE], const struct plan *plan, uint64_t total);
+
+/*
+ * Begins a picture of that height: the style, the background and the title, a text of the user, of
+ * which the upper line begins at `left`. Too long a title is made smaller.
+ */
+void svg_begin(struct writer *writer, unsigned height, unsigned left, const char *title);
+
+#endif

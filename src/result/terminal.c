@@ -1,0 +1,82 @@
+/* Implements terminal.h. */
+#include "config.h"
+
+#include "result/terminal.h"
+
+#include "lib/decimal.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The size of a terminal that is unknown. */
+#define TERMINAL_COLUMNS_DEFAULT 80
+#define TERMINAL_LINES_DEFAULT   24
+
+/* The columns or the lines of the terminal that is open as `file`; 0: it is none, or does not know.
+ */
+static unsigned terminal_window(int file, bool is_lines)
+{
+    struct winsize window;
+
+    return ioctl(file, TIOCGWINSZ, &window) != 0 ? 0 : is_lines ? window.ws_row : window.ws_col;
+}
+
+static unsigned terminal_size(bool is_standard_output, bool is_lines)
+{
+    const char *text = getenv(is_lines ? "LINES" : "COLUMNS");
+    const unsigned max = is_lines ? TERMINAL_LINES_MAX : TERMINAL_COLUMNS_MAX;
+    uint64_t size = is_standard_output ? terminal_window(STDOUT_FILENO, is_lines) : 0;
+    struct stat status;
+
+    if (size == 0 && text && !decimal_parse_unsigned(text, DECIMAL_UNIT_SI, &size))
+        size = 0;
+    /* It is a pipe, perhaps to a pager, or closed after the result. */
+    if (size == 0 && is_standard_output &&
+        (fstat(STDOUT_FILENO, &status) != 0 || S_ISFIFO(status.st_mode))) {
+        size = terminal_window(STDERR_FILENO, is_lines);
+        size = size > 0 ? size : terminal_window(STDIN_FILENO, is_lines);
+    }
+    if (size == 0)
+        size = is_lines ? TERMINAL_LINES_DEFAULT : TERMINAL_COLUMNS_DEFAULT;
+    return size < max ? (unsigned)size : max;
+}
+
+bool terminal_can_redraw(void)
+{
+    const char *name = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && name && *name && strcmp(name, "dumb") != 0;
+}
+
+struct terminal terminal_describe(bool is_standard_output)
+{
+    const char *no_colour = getenv("NO_COLOR");
+    const char *depth = getenv("COLORTERM");
+    struct terminal terminal = {
+        .columns = terminal_size(is_standard_output, false),
+        .lines = terminal_size(is_standard_output, true),
+        .has_true_colour =
+            depth && (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0),
+        .has_colour = is_standard_output && !(no_colour && *no_colour) && terminal_can_redraw(),
+    };
+    /* The user's locale is read without setting it: nothing else in the program depends on it. */
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+
+    if (locale) {
+        terminal.has_unicode = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+        freelocale(locale);
+    }
+    return terminal;
+}
+
+uint64_t terminal_lines_beside(bool is_standard_output, uint64_t others, uint64_t min, uint64_t max)
+{
+    const uint64_t lines = terminal_size(is_standard_output, true);
+
+    return lines < others + min ? min : lines - others < max ? lines - others : max;
+}

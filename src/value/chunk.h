@@ -1,0 +1,86 @@
+/* Chunks: pieces of the input, which workers pull and engines accumulate. */
+#ifndef GPUHIST_CHUNK_H
+#define GPUHIST_CHUNK_H
+
+#include "lib/status.h"
+#include "value/text_rules.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct decoder_format;
+
+/* The longest row that a buffer grows for. */
+#define CHUNK_ROW_BYTES_MAX ((size_t)1 << 30)
+
+/* A mapping of memory_map, for a chunk. */
+struct chunk_memory {
+    char *data;
+    size_t bytes;
+};
+
+/* Memory for a chunk. The owner frees it. */
+struct chunk_buffer {
+    char *data;
+    size_t capacity; /* in bytes; at least one element or record */
+    /*
+     * Makes the capacity at least so many bytes, for a row that is longer, and keeps the contents.
+     * The next chunk has the usual capacity again. Fails if there is no memory: with STATUS_DATA
+     * (the caller then names the row), or with STATUS_ENGINE if a device has none. NULL: the buffer
+     * cannot grow.
+     */
+    enum status (*grow)(struct chunk_buffer *buffer, size_t capacity, struct failure *failure);
+    /*
+     * Exchanges the memory, whose contents others will read, for other memory of at least the usual
+     * capacity. NULL: the memory cannot be exchanged.
+     */
+    void (*exchange)(struct chunk_buffer *buffer, struct chunk_memory *memory);
+    void *owner; /* for grow and exchange */
+};
+
+/* The next capacity of a buffer that is too small for a row. */
+static inline size_t chunk_grown_bytes(size_t capacity)
+{
+    return capacity < CHUNK_ROW_BYTES_MAX / 2 ? 2 * capacity : CHUNK_ROW_BYTES_MAX;
+}
+
+/* Where text comes from, for messages. */
+struct chunk_origin {
+    const char *name; /* of the file */
+    uint64_t line;    /* lines that end before the text, after `offset` */
+    uint64_t offset;  /* where reading of the file began; above `start`: the file is regular */
+    uint64_t start;   /* lines between `start` and `offset` are not counted yet */
+    enum text_row_end row_end;
+    const struct decoder_format
+        *decoder; /* of a compressed file: offsets are those of its frames */
+};
+
+/*
+ * A piece of the input, in memory of the worker that pulled it. Binary: whole elements or records.
+ * Text: whole lines, or whole tokens (text_is_of_tokens); the end of the chunk counts as the end of
+ * a line. A chunk of text never spans two files. From it an engine may make a chunk of elements,
+ * parsed or gathered, for the operation.
+ *
+ * Of a plan with several columns (plan.h) the engine makes chunks of elements from the rows that
+ * meet its conditions: one for each value column, with the weight and the groups of each element.
+ */
+struct chunk {
+    const void *data;
+    size_t bytes;
+    uint64_t left_out;          /* bytes read that are in no chunk: header lines */
+    uint64_t position;          /* of the first byte in the input stream */
+    uint64_t sequence;          /* 0, 1, 2, ... in stream order */
+    bool is_cut;                /* an error follows; nothing after this chunk counts */
+    struct text_rules rules;    /* text: of its file */
+    struct chunk_origin origin; /* text */
+    const struct chunk *text;   /* values parsed from text: the chunk of text; else NULL */
+    bool is_gathered;           /* elements gathered from records; else bytes as they were read */
+    size_t column;              /* elements: of this value column */
+    const uint64_t *weights;    /* elements: how many times each counts; NULL: once */
+    const uint16_t *indices; /* gathered elements: of their records among those from `position` on;
+                                NULL: they follow each other */
+    const uint64_t *const *groups; /* elements: [group_count], the keys of each one's groups */
+};
+
+#endif

@@ -1,0 +1,90 @@
+/* Implements plan.h. */
+#include "config.h"
+
+#include "value/plan.h"
+
+#include <stdlib.h>
+
+const char *const plan_operation_names[OPERATION_IDS] = {
+#define JOB_OPERATION_NAME(id, name) [OPERATION_##id] = name,
+    OPERATIONS(JOB_OPERATION_NAME)
+#undef JOB_OPERATION_NAME
+};
+
+void plan_destroy(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->predicate_count; i++)
+        predicate_destroy(&plan->predicates[i]);
+    free(plan->predicates);
+    for (size_t i = 0; plan->singles && i < plan->value_count; i++)
+        plan_destroy(&plan->singles[i]);
+    free(plan->singles);
+    for (size_t i = 0; i < plan->condition_count; i++)
+        predicate_destroy(&plan->conditions[i]);
+    free(plan->conditions);
+    free(plan->line);
+    free(plan->binning.table);
+}
+
+enum status plan_check_values(const struct plan *plan, bool has_values, struct failure *failure)
+{
+    if (!plan->needs_values || has_values)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_DATA, "no values were counted, so there are no quantiles");
+}
+
+const char *plan_column_option(const struct plan *plan, size_t column)
+{
+    return column < plan->value_count             ? "-f"
+           : column < plan_group_column(plan)     ? "--weight"
+           : column < plan_condition_column(plan) ? "--by"
+                                                  : "--where";
+}
+
+bool plan_has_reals(const struct plan *plan)
+{
+    bool has_reals = false;
+
+    for (size_t i = 0; i < plan_column_count(plan); i++)
+        has_reals = has_reals || (!plan->is_text && plan->columns[i].element.real != REAL_NONE);
+    return has_reals;
+}
+
+bool plan_has_texts(const struct plan *plan)
+{
+    bool has_texts = false;
+
+    for (size_t i = 0; i < plan_condition_column(plan); i++)
+        has_texts = has_texts || element_is_text(&plan->columns[i].element);
+    return has_texts;
+}
+
+const char *plan_group_name(const struct plan *plan, size_t group)
+{
+    const struct column *column = &plan->columns[plan_group_column(plan) + group];
+    return column->name ? column->name : plan->group_count == 1 ? "by" : column->where;
+}
+
+const char *plan_count_name(const struct plan *plan)
+{
+    const char *name = plan->has_weights ? plan->columns[plan_weight_column(plan)].name : "count";
+    return name ? name : "weight";
+}
+
+struct text_rules plan_column_rules(const struct plan *plan, const struct text_rules *rules,
+                                    size_t column)
+{
+    const struct column *of = &plan->columns[column];
+
+    return (struct text_rules){
+        .field = text_rules_field(rules, column),
+        .columns = rules->columns,
+        .delimiter = rules->delimiter,
+        .is_quoted = rules->is_quoted,
+        .from_zero = plan->has_weights && column == plan_weight_column(plan),
+        .notation = of->notation,
+        .decimals = of->element.decimals,
+        .is_rounded = kind_rows[of->element.kind].is_rounded,
+        .has_exponents = of->has_exponents,
+    };
+}
