@@ -82,7 +82,7 @@ MUTATIONS = [
     # A pipe: when a chunk is handed over, and who is let in.
     ("src/input/source.c", ".wait = pull->wait && chunk->whole == 0,", ".wait = pull->wait,",
      "source"),
-    ("src/input/source.c", "    if (is_unread)\n        source_let_join(source, 1);\n", "",
+    ("src/input/source.c", "    if (is_unread)\n        relay_let_join(&source->relay, 1);\n", "",
      "source"),
     ("src/input/source.c", "source->was_awaited ? 0 : gap;", "now - source->pull_ends;", "source"),
 
