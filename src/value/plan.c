@@ -11,6 +11,16 @@ const char *const plan_operation_names[OPERATION_IDS] = {
 #undef JOB_OPERATION_NAME
 };
 
+struct kind_time_bucket column_time_unit(const struct column *column)
+{
+    struct kind_time_bucket unit = {.digits = column->element.decimals, .width = 1};
+
+    if (kind_time_bucket_exists(&column->width.bucket))
+        unit = column->width.bucket;
+    unit.zone = column->element.zone;
+    return unit;
+}
+
 void plan_destroy(struct plan *plan)
 {
     for (size_t i = 0; i < plan->predicate_count; i++)

@@ -85,15 +85,7 @@ static inline bool column_has_bucket(const struct column *column)
 }
 
 /* Returns what times are multiples of: their bucket, or a unit of their decimals. Pure. */
-static inline struct kind_time_bucket column_time_unit(const struct column *column)
-{
-    struct kind_time_bucket unit = {.digits = column->element.decimals, .width = 1};
-
-    if (kind_time_bucket_exists(&column->width.bucket))
-        unit = column->width.bucket;
-    unit.zone = column->element.zone;
-    return unit;
-}
+struct kind_time_bucket column_time_unit(const struct column *column);
 
 /* Returns how many words of 64 bits a column's keys have. Pure. */
 static inline size_t column_words(const struct column *column)

@@ -126,7 +126,7 @@ static uint64_t find_marked(const struct uniq *uniq)
     uint64_t seeds[3];
 
     table_seeds(uniq->table, seeds);
-    return seeds[0] ^ uniq->flip;
+    return seeds[0] ^ uniq->sign_bias;
 }
 
 static void fill(struct bench *bench, enum values values, size_t elements, uint64_t marked)
@@ -265,7 +265,7 @@ static bool equal(const struct bench *bench, const struct uniq *uniq, uint64_t t
     while ((n = rows.read(&rows, batch, ARRAY_LENGTH(batch))) > 0) {
         for (size_t i = 0; i < n; i++) {
             const uint64_t bin = (uint64_t)(batch[i].low / (__int128)bench->plan.bin_width);
-            const uint64_t key = bin ^ uniq->flip;
+            const uint64_t key = bin ^ uniq->sign_bias;
             const bool is_dense = window && key - uniq_window_first(uniq, window) < window->bins;
             size_t end = seen;
             while (end < bench->elements && bench->keys[end] == bench->keys[seen])
