@@ -140,7 +140,7 @@ END
     refused "1: invalid time '2026-11-21 x'" --jsonl -f d+t:time
     refused "1: row has no u" --jsonl -f d+u:time
     printf 'd,t\n2026-11-21,\n' >in
-    refused "2: invalid time '2026-11-21 '" --csv -f d+t:time
+    refused "2: invalid time '' (a missing value: try --missing skip)" --csv -f d+t:time
     refused " its header has no field 'u'" --csv -f d+u:time
     refused " its header has no field 'd+t': it is 'd,t' (only times are joined: A+B:time)" --csv -f d+t:text
     # Of a long text the beginning.

@@ -33,9 +33,9 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     [ "$(gpuhist uniq --jsonl -f a:.1 --where a= --missing skip -q in 2>&1)" = "" ]
     gpuhist uniq --jsonl -f a:.1 --where 'a!=' --save s -o none in
     [ "$(gpuhist merge s s)" = $'1.5\t2\n3.0\t2' ]
-    printf 'd,t,n\n2026-11-21,13:45,1\n2026-11-21,,2\n,13:45,3\n' >times
-    [ "$(gpuhist uniq --csv -f n --where 'd+t:time=' times)" = $'2\t1\n3\t1' ]
-    [ "$(gpuhist uniq --csv -f d+t:time/1h --missing skip times 2>&1)" = \
+    printf 'd,t,n\n2026-11-21,13:45,1\n2026-11-21,,2\n,13:45,3\n' >moments
+    [ "$(gpuhist uniq --csv -f n --where 'd+t:time=' moments)" = $'2\t1\n3\t1' ]
+    [ "$(gpuhist uniq --csv -f d+t:time/1h --missing skip moments 2>&1)" = \
         $'2026-11-21T13:00:00Z\t1\ngpuhist: note: 2 rows with missing values left out' ]
     [ "$(printf '1.50,x\n,y\n2,z\n' | gpuhist stalin-sort -d , -f 1:.2 --missing skip -q)" = $'1.50\n2' ]
 }

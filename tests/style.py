@@ -73,6 +73,9 @@ faults = [f"{path.relative_to(top)}:{line}: {fault}" for path in files
           for line, fault in find_faults(path.relative_to(top), path.read_text())]
 if not files:
     faults.append(f"style.py: no source files in {top}")
+listed = set(re.findall(r"[\w./]+\.\w+", (top / "Makefile.am").read_text()))
+faults += [f"{path.relative_to(top)}: not in Makefile.am" for path in files
+           if path.parts[len(top.parts)] == "src" and path.relative_to(top).as_posix() not in listed]
 for fault in faults:
     print(fault)
 sys.exit(1 if faults else 0)

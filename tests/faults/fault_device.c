@@ -76,7 +76,7 @@ enum status fault_device_consumer_buffer(void *consumer, struct chunk_buffer *bu
 }
 
 enum status fault_device_consumer_accumulate(void *consumer, const struct chunk *chunk,
-                                         struct failure *failure)
+                                             struct failure *failure)
 {
     while (fault_device_needs_both() && atomic_load(&fault_device_looks) == 0)
         fault_device_pause();

@@ -23,7 +23,7 @@ enum status fault_device_consumer_open(void *session, void **consumer, struct fa
 enum status fault_device_consumer_buffer(void *consumer, struct chunk_buffer *buffer,
                                          struct failure *failure);
 enum status fault_device_consumer_accumulate(void *consumer, const struct chunk *chunk,
-                                         struct failure *failure);
+                                             struct failure *failure);
 enum status fault_device_consumer_flush(void *consumer, struct failure *failure);
 enum status fault_device_consumer_merge(void *consumer, struct failure *failure);
 
