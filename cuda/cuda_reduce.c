@@ -96,8 +96,10 @@ static enum status cuda_reduce_collect(const struct cuda_shared *shared, void *s
         copied->or_bits,    copied->xor_bits,
     };
     uint64_t row[1 + ACCUMULATOR_WORDS_ALL] = {copied->count};
-    accumulators_select(scalar->accumulators, row, words);
-    scalar_merge(scalar, row);
+    if (copied->count > 0) { /* without values, extremes are those of the type of 8 to 64 bits */
+        accumulators_select(scalar->accumulators, row, words);
+        scalar_merge(scalar, row);
+    }
     return shared->host ? cuda_uniq.collect(shared->host, staging, staging_bytes, failure)
                         : STATUS_OK;
 }

@@ -219,6 +219,10 @@ def read(kind, text):
         time = datetime.datetime.strptime(text, "%d/%b/%Y:%H:%M:%S %z")
     else:
         time = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    if kind == "time/day-of-week":
+        return time.astimezone(UTC).isoweekday()
+    if kind == "localtime/hour-of-day":
+        return time.hour
     if kind == "localtime":
         return time.strftime("%Y-%m-%dT%H:%M:%S")
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:00:00Z" if kind == "time/1h" else "%Y-%m-%dT%H:%M:%SZ")

@@ -6,6 +6,18 @@ load helpers
 all=$'count\t3\nsum\t1\nmin\t-2\nmax\t2\nmean\t0.33333333333333333\nvariance\t2.8888888888888889
 stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
 
+@test "no values: count and sum are 0, and others do not exist, of every type and engine" {
+    for engine in $ENGINES; do
+        for type in i8 u8 i16 u16 i32 u32 i64 u64; do
+            run -0 --separate-stderr gpuhist reduce count,sum,distinct -t $type --invalid ignore --engine "$engine" <<<x
+            [ "$output" = $'count\t0\nsum\t0\ndistinct\t0' ]
+            run --separate-stderr gpuhist reduce min,max,and,or,xor -t $type --invalid ignore --engine "$engine" <<<x
+            # shellcheck disable=SC2154
+            [ "$status" -eq 1 ] && [ -z "$output" ] && [[ $stderr == *"it has no min, max, and, or, xor" ]]
+        done
+    done
+}
+
 # bats test_tags=slow
 @test "i8 is reduced as Python's integers are" { compare_type reduce i8; }
 @test "u8 is reduced as Python's integers are" { compare_type reduce u8; }
