@@ -99,6 +99,8 @@ def value_to_report(token, command):
         parsed = re.fullmatch(rb"([+-]?)(?:0[xX])?([0-9a-fA-F]+)", token)
         return int(parsed[1] + parsed[2], 16) if parsed else None
     if "--decimals" in command:
+        if re.search(rb"[eE]", token):
+            return fixed_value_of(token, decimals)
         parsed = re.fullmatch(rb"([+-]?)([0-9]*)\.?([0-9]*)", token)
         if not parsed or parsed[2] + parsed[3] == b"" or parsed[3][decimals:].strip(b"0") != b"":
             return None
@@ -126,8 +128,8 @@ def advice_of(token, command):
 
 
 def fixed_value_of(token, decimals):
-    """As value_of, in units of the last decimal, by the decimal module, which also knows 1e5 and NaN."""
-    if not token or set(token) - set(b"0123456789.+-"):
+    """As value_of, in units of the last decimal, by the decimal module, which also knows NaN and 1_0."""
+    if not re.fullmatch(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?", token):
         return None
     try:
         value = decimal.Decimal(token.decode()).scaleb(decimals)
