@@ -2,9 +2,9 @@
  * A store: where a run counts, and how. It knows nothing of what is printed, and an accumulator
  * knows nothing of it. A store is a commutative monoid: its *aggregate* begins empty, the workers
  * of all engines accumulate chunks and merge them into it, and at the end it is finalized; then its
- * rows or values are read. Each is a file, src/ops/store_<name>.c. What the CUDA engine does for an
- * operation is in cuda/, which has a table of its own: it is missing in a build without CUDA, and
- * an operation need not have it.
+ * rows or values are read. Each is a file, src/engine/store_<name>.c. What the CUDA engine does for
+ * an operation is in cuda/, which has a table of its own: it is missing in a build without CUDA,
+ * and an operation need not have it.
  *
  * A filter writes its result while it runs instead (`connect`).
  *

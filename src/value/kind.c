@@ -279,13 +279,12 @@ static bool kind_parse_unknown(const struct column *column, const struct kind_te
                      .pair = "two integers, or numbers with --decimals",             \
                      .list = "integers such as 1,2,3"
 
-#define KIND_OF_DECIMALS                                                                 \
-    KIND_OF_NUMBERS, .decimals_max = TEXT_DECIMALS_MAX, .needs_decimals = true,          \
-                     .difference = KIND_FIXED, .notation = TEXT_FIXED, .noun = "number", \
-                     .value = "a number with no more decimals than its column",          \
-                     .hint = " (--decimals)",                                            \
-                     .pair = "two numbers with no more decimals than --decimals",        \
-                     .list = "numbers with no more decimals than --decimals"
+#define KIND_OF_DECIMALS                                                                      \
+    KIND_OF_NUMBERS,                                                                          \
+        .decimals_max = TEXT_DECIMALS_MAX, .needs_decimals = true, .notation = TEXT_FIXED,    \
+        .noun = "number", .value = "a number with no more decimals than its column",          \
+        .hint = " (--decimals)", .pair = "two numbers with no more decimals than --decimals", \
+        .list = "numbers with no more decimals than --decimals"
 
 #define KIND_OF_UNITS                                                                              \
     .type = "i64", .words = 1, .notation = TEXT_OTHER, .scale = KIND_NUMBERS,                      \
@@ -307,7 +306,7 @@ static bool kind_parse_unknown(const struct column *column, const struct kind_te
 
 #define KIND_OF_INSTANTS                                                                       \
     .words = 1, .type = "i64", .decimals_max = KIND_TIME_DIGITS_MAX, .notation = TEXT_TIME,    \
-    .scale = KIND_INSTANTS, .difference = KIND_FIXED, .noun = "time", .nouns = "times",        \
+    .scale = KIND_INSTANTS, .noun = "time", .nouns = "times",                                  \
     .value = "a time such as 2026-11-21T13:45:02Z, with no more decimals than its column "     \
              "(COLUMN:time.3)",                                                                \
     .hint = "",                                                                                \
@@ -333,12 +332,12 @@ const struct kind kind_rows[KINDS + 1] = {
     [KIND_HEX] = {.name = "hex", .notation = TEXT_HEX, KIND_OF_INTEGERS},
     [KIND_FIXED] = {.name = "", KIND_OF_DECIMALS},
     [KIND_ROUND] = {.name = "round", .is_rounded = true, KIND_OF_DECIMALS},
-    [KIND_S] = {.name = "s", .unit = 0, .difference = KIND_S, KIND_OF_DURATIONS},
-    [KIND_MS] = {.name = "ms", .unit = 3, .difference = KIND_MS, KIND_OF_DURATIONS},
-    [KIND_US] = {.name = "us", .unit = 6, .difference = KIND_US, KIND_OF_DURATIONS},
-    [KIND_NS] = {.name = "ns", .unit = 9, .difference = KIND_NS, KIND_OF_DURATIONS},
-    [KIND_BYTES] = {.name = "bytes", .unit = 1000, .difference = KIND_BYTES, KIND_OF_SIZES},
-    [KIND_IBYTES] = {.name = "ibytes", .unit = 1024, .difference = KIND_IBYTES, KIND_OF_SIZES},
+    [KIND_S] = {.name = "s", .unit = 0, KIND_OF_DURATIONS},
+    [KIND_MS] = {.name = "ms", .unit = 3, KIND_OF_DURATIONS},
+    [KIND_US] = {.name = "us", .unit = 6, KIND_OF_DURATIONS},
+    [KIND_NS] = {.name = "ns", .unit = 9, KIND_OF_DURATIONS},
+    [KIND_BYTES] = {.name = "bytes", .unit = 1000, KIND_OF_SIZES},
+    [KIND_IBYTES] = {.name = "ibytes", .unit = 1024, KIND_OF_SIZES},
     [KIND_TIME] = {.name = "time", KIND_OF_INSTANTS},
     [KIND_LOCAL_TIME] = {.name = "localtime", .is_local = true, KIND_OF_INSTANTS},
     [KIND_TIME_CYCLE] = {.name = "time", KIND_OF_CYCLES},

@@ -99,8 +99,7 @@ struct kind {
     bool has_exponents;          /* text, where the kind is typed: an integer may have one */
     enum text_notation notation; /* how text is read */
     enum kind_scale scale;
-    enum kind_id difference; /* the kind of the difference of two values, unless they are names */
-    bool is_local;           /* read from times, as they were written somewhere */
+    bool is_local; /* read from times, as they were written somewhere */
     bool
         has_dictionary; /* keys are the numbers of texts in the plan's dictionary, or their ranks */
 
