@@ -102,10 +102,27 @@ static size_t pattern_index(const char *data, size_t bytes)
     return hash >> (64 - PATTERN_INDEX_BITS);
 }
 
+/* Returns what regexec does of data[0..bytes). */
+static int pattern_execute(const struct pattern *pattern, const char *data, size_t bytes)
+{
+    regmatch_t part = {.rm_so = 0, .rm_eo = (regoff_t)bytes};
+#ifdef __SANITIZE_ADDRESS__ /* its regexec takes the string to end with a NUL */
+    char *ended = calloc(1, bytes + 1);
+
+    if (!ended)
+        return REG_ESPACE;
+    memcpy(ended, data, bytes);
+    const int found = regexec(&pattern->regex, ended, 1, &part, REG_STARTEND);
+    free(ended);
+    return found;
+#else
+    return regexec(&pattern->regex, data, 1, &part, REG_STARTEND);
+#endif
+}
+
 enum status pattern_search(struct pattern *pattern, const char *data, size_t bytes, bool *is_match,
                            struct failure *failure)
 {
-    regmatch_t part = {.rm_so = 0, .rm_eo = (regoff_t)bytes};
     struct pattern_entry *entry = NULL;
 
     if (bytes <= PATTERN_BYTES_MAX) {
@@ -117,7 +134,7 @@ enum status pattern_search(struct pattern *pattern, const char *data, size_t byt
     }
     if (pattern->searched > PATTERN_RENEWAL_BYTES && !pattern_compile(pattern))
         return status_fail(failure, STATUS_DATA, "no memory for a regular expression");
-    const int found = regexec(&pattern->regex, data, 1, &part, REG_STARTEND);
+    const int found = pattern_execute(pattern, data, bytes);
     if (found != 0 && found != REG_NOMATCH)
         return status_fail(failure, STATUS_DATA, "no memory for a regular expression");
     pattern->searched += bytes;
