@@ -111,6 +111,40 @@ static __int128 reduce_interpolate(const struct percentage *percentage,
     return low * (__int128)*denominator + (high - low) * (__int128)above;
 }
 
+/* Returns the mode; of wide elements, its two words are in the order of values. */
+static __int128 reduce_find_mode(const struct element *element, const uint64_t *keys)
+{
+    return element_is_wide(element) ? (__int128)((unsigned __int128)keys[1] << 64 | keys[0])
+                                    : element_value(element, keys[0]);
+}
+
+/* Whether a reduction is a quantile of the percentage of its row. */
+static bool reduce_is_quantile(enum reduction_id id)
+{
+    return id == REDUCTION_MEDIAN || id == REDUCTION_Q1 || id == REDUCTION_Q3 ||
+           id == REDUCTION_QUANTILE;
+}
+
+/* The quartiles of iqr. */
+static const struct percentage reduce_quarters[] = {{.digits = 25}, {.digits = 75}};
+
+/* Returns a quantile of `count` values, or iqr, as a multiple of 1 / *denominator. */
+static __int128 reduce_find_quantile(const struct plan *plan, const struct reduction *reduction,
+                                     const uint64_t *keys, uint64_t count, uint64_t *denominator)
+{
+    const struct element *element = &plan->element;
+    const bool is_range = reduction->id == REDUCTION_IQR;
+
+    *denominator = 1;
+    if (!plan->interpolates)
+        return is_range ? element_value(element, keys[2]) - element_value(element, keys[0])
+                        : element_value(element, keys[0]);
+    if (is_range)
+        return reduce_interpolate(&reduce_quarters[1], element, keys + 2, count, denominator) -
+               reduce_interpolate(&reduce_quarters[0], element, keys, count, denominator);
+    return reduce_interpolate(&reduction->percentage, element, keys, count, denominator);
+}
+
 /*
  * Writes a number of so many 1 / denominator of the element's unit: in full if it is one of these.
  * Values that are times are rounded to a unit.
@@ -135,35 +169,25 @@ size_t reduce_write(char out[REDUCE_SIZE], const struct accumulators *accumulato
 {
     const struct plan *plan = accumulators->plan;
     const uint64_t count = row[accumulators->count];
-    static const struct percentage quarters[] = {{.digits = 25}, {.digits = 75}};
     const struct reduction *reduction = &plan->reductions.list[i];
     const struct element *element = &plan->element;
     const uint64_t *keys = found[i].keys;
-    uint64_t denominator = 1;
+    uint64_t denominator;
     __int128 value;
 
     switch (reduction->id) {
     case REDUCTION_DISTINCT:
         return decimal_write(out, keys[0]);
     case REDUCTION_MODE:
-        if (element_is_wide(element)) /* their order is that of values */
-            return element_write(out, element,
-                                 (__int128)((unsigned __int128)keys[1] << 64 | keys[0]));
-        return reduce_write_key(out, element, keys[0]);
+        return element_write(out, element, reduce_find_mode(element, keys));
     case REDUCTION_MEDIAN:
     case REDUCTION_Q1:
     case REDUCTION_Q3:
     case REDUCTION_QUANTILE:
-        value = element_value(element, keys[0]);
-        if (plan->interpolates)
-            value = reduce_interpolate(&reduction->percentage, element, keys, count, &denominator);
-        return reduce_write_quotient(out, element, value, denominator, true);
     case REDUCTION_IQR:
-        value = element_value(element, keys[2]) - element_value(element, keys[0]);
-        if (plan->interpolates)
-            value = reduce_interpolate(&quarters[1], element, keys + 2, count, &denominator) -
-                    reduce_interpolate(&quarters[0], element, keys, count, &denominator);
-        return reduce_write_quotient(out, element, value, denominator, false);
+        value = reduce_find_quantile(plan, reduction, keys, count, &denominator);
+        return reduce_write_quotient(out, element, value, denominator,
+                                     reduce_is_quantile(reduction->id));
     default:
         return reduce_write_value(out, accumulators, row, reduction->id);
     }
@@ -178,7 +202,7 @@ void reduce_find_order(struct reduce_order *order, const struct accumulators *ac
     const uint64_t count = row[accumulators->count];
     const uint64_t *keys = found[i].keys;
     const bool is_time = element_is_time(element);
-    uint64_t denominator = 1;
+    uint64_t denominator;
     char text[REDUCE_SIZE];
     const uint64_t *words;
 
@@ -191,9 +215,7 @@ void reduce_find_order(struct reduce_order *order, const struct accumulators *ac
         order->whole = (__int128)keys[0];
         return;
     case REDUCTION_MODE:
-        order->whole = element_is_wide(element)
-                           ? (__int128)((unsigned __int128)keys[1] << 64 | keys[0])
-                           : element_value(element, keys[0]);
+        order->whole = reduce_find_mode(element, keys);
         return;
     case REDUCTION_MIN:
     case REDUCTION_MAX:
@@ -217,19 +239,13 @@ void reduce_find_order(struct reduce_order *order, const struct accumulators *ac
     case REDUCTION_Q1:
     case REDUCTION_Q3:
     case REDUCTION_QUANTILE:
-        order->whole = element_value(element, keys[0]);
-        if (plan->interpolates)
-            order->whole =
-                reduce_interpolate(&reduction->percentage, element, keys, count, &denominator);
-        order->whole = is_time ? reduce_round(order->whole, denominator) : order->whole;
-        if (is_time || !plan->interpolates)
-            return;
-        break;
     case REDUCTION_IQR:
-        order->whole = element_value(element, keys[2]) - element_value(element, keys[0]);
-        if (!plan->interpolates)
-            return;
-        break;
+        order->whole = reduce_find_quantile(plan, reduction, keys, count, &denominator);
+        if (is_time && reduce_is_quantile(reduction->id))
+            order->whole = reduce_round(order->whole, denominator);
+        else if (plan->interpolates)
+            break;
+        return;
     default:
         break;
     }
@@ -273,7 +289,6 @@ static unsigned reduce_add_ranks(const struct plan *plan, const struct percentag
 void reduce_find(const struct plan *plan, struct rows rows, uint64_t elements,
                  struct reduce_found *found)
 {
-    static const struct percentage quarters[] = {{.digits = 25}, {.digits = 75}};
     struct reduce_rank ranks[4 * REDUCTIONS_MAX]; /* in ascending order; [0..next) are found */
     unsigned count = 0;
     unsigned next = 0;
@@ -286,10 +301,9 @@ void reduce_find(const struct plan *plan, struct rows rows, uint64_t elements,
     for (unsigned i = 0; i < plan->reductions.count; i++) {
         const struct reduction *reduction = &plan->reductions.list[i];
         for (size_t k = 0; k < 2 && reduction->id == REDUCTION_IQR; k++)
-            count =
-                reduce_add_ranks(plan, &quarters[k], elements, &found[i].keys[2 * k], ranks, count);
-        if (reduction->id == REDUCTION_QUANTILE || reduction->id == REDUCTION_MEDIAN ||
-            reduction->id == REDUCTION_Q1 || reduction->id == REDUCTION_Q3)
+            count = reduce_add_ranks(plan, &reduce_quarters[k], elements, &found[i].keys[2 * k],
+                                     ranks, count);
+        if (reduce_is_quantile(reduction->id))
             count = reduce_add_ranks(plan, &reduction->percentage, elements, found[i].keys, ranks,
                                      count);
     }
