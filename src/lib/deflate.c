@@ -3,6 +3,7 @@
 
 #include "lib/deflate.h"
 
+#include "lib/bytes.h"
 #include "lib/cpu_isa.h"
 
 #include <stdlib.h>
@@ -82,13 +83,7 @@ struct deflate_bits {
 
 static inline uint64_t deflate_load(const unsigned char *data)
 {
-    uint64_t word;
-
-    memcpy(&word, data, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
+    return bytes_load((const char *)data);
 }
 
 /* Makes the count at least 56. */
