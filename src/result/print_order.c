@@ -14,6 +14,9 @@
 /* The value of --sort that is the number of rows, which each group has. */
 #define PRINT_ORDER_ROWS SIZE_MAX
 
+/* There is no such value. */
+#define PRINT_ORDER_NONE (SIZE_MAX - 1)
+
 /* A group and what orders it. */
 struct print_order_item {
     struct reduce_order value;
@@ -23,17 +26,16 @@ struct print_order_item {
     bool is_taken; /* the leader has it */
 };
 
-/* Finds the value of that name; SIZE_MAX - 1 if there is none. */
+/* Finds the value of that name: its index, or one of these two. */
 static size_t print_order_find(const struct plan *plan, const char *name)
 {
-    const size_t none = PRINT_ORDER_ROWS - 1;
     struct reduction reduction;
 
     if (strcmp(name, "count") == 0)
         return PRINT_ORDER_ROWS;
     if (plan->operation == OPERATION_REDUCE) { /* avg is mean, and p099.0 p99 */
         if (!reductions_find(name, strlen(name), &reduction))
-            return none;
+            return PRINT_ORDER_NONE;
         name = reduction.name;
     }
     for (size_t i = 0; i < print_values_count(plan); i++) {
@@ -41,7 +43,7 @@ static size_t print_order_find(const struct plan *plan, const char *name)
         if (print_column_is(&value, name))
             return i;
     }
-    return none;
+    return PRINT_ORDER_NONE;
 }
 
 size_t print_order_column(const struct print_options *options, const struct plan *plan,
@@ -56,7 +58,7 @@ size_t print_order_column(const struct print_options *options, const struct plan
         if (strncmp(options->sort, where, length) != 0 || options->sort[length] != ' ')
             continue;
         *value = options->sort + length + 1;
-        if (print_order_find(plan, *value) != PRINT_ORDER_ROWS - 1)
+        if (print_order_find(plan, *value) != PRINT_ORDER_NONE)
             return i;
     }
     return plan->value_count;
@@ -103,7 +105,7 @@ enum status print_order_check(const struct print_options *options, const struct 
         return status_fail(failure, STATUS_USAGE, "--top of %s needs --sort, such as --sort count",
                            plan_operation_names[plan->operation]);
     if (options->sort && (print_order_column(options, plan, &value) == plan->value_count ||
-                          print_order_find(plan, value) == PRINT_ORDER_ROWS - 1))
+                          print_order_find(plan, value) == PRINT_ORDER_NONE))
         return print_order_fail(options, plan, failure);
     return STATUS_OK;
 }
