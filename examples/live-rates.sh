@@ -36,7 +36,7 @@ write() {
     local text
     # shellcheck disable=SC2059  # the line is a format
     text=$(printf "$line" "$@")
-    printf '%s\n' "$text" >>"$sample/log" # one write; a printf with many arguments makes one for each
+    cat >>"$sample/log" <<<"$text" # one write; printf of the shell makes one for each line
     lines=$((lines + $#))
     until [ "$(awk '{ n += $2 } END { print n + 0 }' "$sample/rates")" = $lines ]; do
         kill -0 $counter

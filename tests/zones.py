@@ -171,7 +171,10 @@ def compare(program, rng, name, zone, options, many):
     limit = (2 if width.endswith("h") else 50) * 86400
     some = [at for at in instants if abs(at - instants[0]) < limit]
     found = [bucket(zone, width, at) for at in some]
-    every = sorted({bucket(zone, width, at) for at in range(min(some), max(some), 3600)} | set(found))
+    # A bucket beside a change may be as short as a second.
+    changes = [low for low, _ in zone.periods(min(found), max(found))][1:]
+    seen = [*range(min(found), max(found), 3600), *(at for change in changes for at in (change - 1, change))]
+    every = sorted({bucket(zone, width, at) for at in seen} | set(found))
     text = run(program, ["uniq", "--zeros", "-f", f"1:time/{width}", *env], "".join(write(at, 0) + "\n" for at in some).encode())
     wanted = "".join(f"{write_in(zone, key, 0)}\t{found.count(key)}\n" for key in every)
     assert text == wanted, (name, width, text, wanted)
