@@ -395,7 +395,7 @@ END
 
 @test "a time is read whole or refused, as the manual's table says" {
     [ -n "${PYTHON:-}" ] || skip "no python3"
-    run -0 "$PYTHON" "$srcdir/tests/times.py" "$GPUHIST" $((RANDOM)) "$(document man/gpuhist.1)"
+    run -0 "$PYTHON" "$srcdir/tests/times.py" "$GPUHIST" $((RANDOM)) "$srcdir/man/gpuhist-formats.5"
 }
 
 @test "--year is of a --time-format without a year, which is else the last one" {

@@ -9,6 +9,7 @@ setup() {
     mkdir "$BATS_TEST_TMPDIR/bin"
     ln -s "$GPUHIST" "$BATS_TEST_TMPDIR/bin/gpuhist"
     PATH=$BATS_TEST_TMPDIR/bin:$PATH
+    manual=("$(document man/gpuhist.1)" "$srcdir/man/gpuhist-formats.5" "$srcdir/man/gpuhist-engines.7")
     export PARALLEL=-j2 # or parallel asks lscpu, which complains where there is no /sys
     unset -f gpuhist # the function of helpers.bash would hide it
     cd "$BATS_TEST_TMPDIR"
@@ -98,7 +99,7 @@ make_data() (
 # bats test_tags=slow
 @test "the manual's examples print what it says, or what other programs do" {
     make_data
-    sed -n '/^\.EX/,/^\.EE/p' "$(document man/gpuhist.1)" |
+    sed -n '/^\.EX/,/^\.EE/p' "${manual[@]}" |
         sed '/^\.\\" /{ s///; b }; s/^\.EX.*/BEGIN/; s/^\.EE.*/END/
              s/\\(aq/'"'"'/g; s/\\(dq/"/g; s/\\(ha/^/g; s/\\-/-/g; s/\\&//g; s/\\e/\\/g' >examples
     run_examples -R <examples
@@ -149,25 +150,33 @@ END
     [ "$output" = 1000000 ]
 }
 
+@test "apropos finds the manual's pages by what they are about" {
+    command -v lexgrog >/dev/null || skip "no lexgrog"
+    run -0 lexgrog "${manual[@]}"
+    [[ ${lines[0]} == *': "gpuhist - '*histograms* ]]
+    [[ ${lines[1]} == *': "gpuhist-formats - '*JSON* ]]
+    [[ ${lines[2]} == *': "gpuhist-engines - '*GPU* ]]
+}
+
 @test "the manual has no errors of formatting" {
     command -v man >/dev/null || skip "no man"
-    run -0 --separate-stderr env MANROFFSEQ='' LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l \
-        "$(document man/gpuhist.1)"
-    [[ $output != *"has been minimized"* ]] || skip "a man that shows nothing"
-    [ -z "$stderr" ]
-    [[ $output == *EXAMPLES* ]]
-    # A macro that alternates fonts also joins its words: options stand apart from their values.
-    [[ $(tr -s '[:space:]' ' ' <<<"$output") == *"or --in 10:20; see"* ]]
+    local page
+    for page in "${manual[@]}"; do
+        run -0 --separate-stderr env MANROFFSEQ='' LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l "$page"
+        [[ $output != *"has been minimized"* ]] || skip "a man that shows nothing"
+        [ -z "$stderr" ]
+        [[ $output == *"SEE ALSO"* ]]
+    done
 }
 
 @test "mandoc and groff find no errors in the manual either" {
     command -v mandoc || command -v groff || skip "neither mandoc nor groff"
     if command -v mandoc; then
-        run -0 mandoc -T lint -W warning "$(document man/gpuhist.1)"
+        run -0 mandoc -T lint -W warning "${manual[@]}"
         [ -z "$output" ]
     fi
     if command -v groff; then
-        run -0 groff -man -ww -z "$(document man/gpuhist.1)"
+        run -0 groff -man -ww -z "${manual[@]}"
         [ -z "$output" ]
     fi
 }
@@ -211,6 +220,8 @@ END
         cmp "$srcdir/$file" "to/doc/$file"
     done
     diff -r "$srcdir/examples" to/doc/examples
+    [ "$(cd to && find . -path '*/man/*' -type f | sed 's,.*/man/,,' | sort | tr '\n' ' ')" = \
+        'man1/gpuhist.1 man5/gpuhist-formats.5 man7/gpuhist-engines.7 ' ]
     [ -x to/doc/examples/top-ids.sh ]
 }
 
