@@ -564,7 +564,7 @@ def test_fallbacks():
     expect_equal(plot.splitlines()[0], "T")
     for more in [], ["--no-plot"], ["--header-out"]:
         table = at_terminal(["--bins", "5", "-f", "1", "--by", "2,3", *more, "in"], [], 60)
-        expect_equal(table, "2  3  value  count\n2  3      1      1\n")
+        expect_equal(table, "field 2  field 3  field 1  count\n      2        3        1      1\n")
     table = at_terminal(["--bins", "5", "-f", "1", "--by", "2,3", "--title", "T", "in"], [], 90)
     expect_equal(table.splitlines()[0], "T")
 

@@ -32,7 +32,8 @@ check_maps() {
     grep -q '<title>5, 0..50: [0-9]*</title>' picture
     head -n 1000 in | gpuhist -f 2 --by 1 --width 50 --save a >/dev/null
     tail -n +1001 in | gpuhist -f 2 --by 1 --width 50 --save b >/dev/null
-    gpuhist merge a b --format svg | sed 's/>group</>by 1</' | cmp picture -
+    gpuhist merge a b --format svg |
+        sed 's/>group</>field 1</; s/>value</>field 2</; s/by value and group</by field 2 and field 1</' | cmp picture -
     run --separate-stderr gpuhist merge a b --format raw
     assert_failed 2 "--by does not go with --format raw"
     run --separate-stderr gpuhist merge a b --plot --top 2
@@ -53,12 +54,12 @@ check_maps() {
     printf '1 2\n1 3\n2 2\n' >in
     run -0 gpuhist uniq -f 2 --by 1 --plot --every 1d in
     expected=$output
-    [ "${lines[0]}" = "value by 1" ]
+    [ "${lines[0]}" = "field 2 by field 1" ]
     gpuhist uniq -f 2 --by 1 --plot -o file in
     run -0 cat file
     [ "$output" = "$expected" ]
     COLUMNS=20 LINES=1 run -0 gpuhist -f 2 --by 1 --width 1 --plot in
-    [ "${lines[0]}" = "value by 1" ]
+    [ "${lines[0]}" = "field 2 by field 1" ]
 }
 
 @test "heat maps: what they do not take is a usage error before input is read" {
@@ -84,10 +85,10 @@ check_maps() {
 @test "the axis of groups without a name has that of their kind" {
     cd "$BATS_TEST_TMPDIR"
     printf '2026-11-21T13:45:02Z 10.0.0.7 5 6\n' >in
-    for case in 1:time/1m:time 1:localtime:time '3:by 3'; do
+    for case in 1:time/1m:time 1:localtime:time '3:field 3'; do
         COLUMNS=80 run -0 gpuhist -f 4 --by "${case%:*}" --log2 --plot in
         name=${case##*:}
-        [ "${lines[0]}" = "value by ${name#by }" ]
+        [ "${lines[0]}" = "field 4 by $name" ]
         gpuhist -f 4 --by "${case%:*}" --log2 --format svg in | grep -c ">$name</text>"
     done
     printf 'at ms\n2026-11-21T13:45:02Z 6\n' >named

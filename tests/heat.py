@@ -70,7 +70,8 @@ class Map:
         self.title = self.root.find(SVG + "title").text
         self.words = [e.text or "" for e in self.root.findall(SVG + "text")]
         expect_equal(self.words[0], self.title, "the title that is drawn")
-        self.note, self.bins, self.groups = self.words[1], self.words[2], self.words[-1]
+        self.summary, _, self.note = self.words[1].partition("; ")
+        self.bins, self.groups = self.words[2], self.words[-1]
         self.legend = self.words[-2]
         self.cells, self.ramp = [], []
         for path in self.root.iter(SVG + "path"):
@@ -176,12 +177,12 @@ def test_cells():
     for bins in (["--bins", "200"], ["--bins", "10", "--range", "-50:1000"], ["--width", "25"], ["--bins", "5M"],
                  ["--edges", "0,3,10,50,51,1000"], ["--width", "7", "--range", "0:500"], ["--zeros", "--bins", "300"]):
         picture = check(["-f", "2", "--by", "1", *bins], text)
-        expect_equal(picture.groups, "by 1")
+        expect_equal((picture.groups, picture.title), ("field 1", "Count by field 2 and field 1"))
         expect_equal(len({cell[3] for cell in picture.cells}), 24, bins)
     expect_equal(picture.left[0][1], 0)
     for bins in ["--log2"], ["--log10"], ["--log2=1"], ["--log2=4"]:
         picture = check(["-f", "2", "--by", "1", *bins], text, is_power=True)
-        expect_equal(picture.bins, "value (logarithmic)")
+        expect_equal(picture.bins, "field 2 (logarithmic)")
     round_lows = sorted({cell[1][0] for cell in check(
         ["-f", "2", "--by", "1", "--range", "3:503", "--bins", "500"], text).cells})
     expect(all(low % 10 == 0 for low in round_lows[1:]) and round_lows[0] == 3, round_lows)
@@ -189,7 +190,7 @@ def test_cells():
     below = sum(row[1] < 10 for row in log(6000, 1))
     above = sum(row[1] >= 100 for row in log(6000, 1))
     expect_equal(outside.note, f"below the bins: {styled(str(below))}; above the bins: {styled(str(above))}")
-    expect_equal(outside.title, "6000 values of 24 groups")
+    expect_equal(outside.summary, "6000 values of 24 groups")
     signed = lines((-h, -ms) for h, ms, *_ in log(3000, 2))
     check(["-f", "2", "--by", "1", "--width", "20"], signed)
     check(["-f", "2", "--by", "1", "--log2"], signed, is_power=True)
@@ -222,7 +223,7 @@ def test_axes():
     check(["uniq", "-f", "1", "--by", "2"], lines((v, i % 9) for i in range(7) for v in range(i, 90 * i + 90)))
     for value in 0, -7, 2**63 - 1, -2**63:
         picture = check(["-f", "1", "--by", "2", "--width", "10"], f"{value} {value}\n")
-        expect_equal((picture.title, len(picture.cells)), ("1 value of 1 group", 1))
+        expect_equal((picture.summary, len(picture.cells)), ("1 value of 1 group", 1))
     fixed = check(["-f", "1:.2", "--by", "2:.1", "--width", "0.5"],
                   lines((f"{ms / 40:.2f}", f"{h / 2:.1f}") for h, ms, *_ in rows))
     expect_equal([str(value) for _, value in fixed.below[:2]], ["0", "1"])
@@ -267,11 +268,11 @@ def test_colours():
     expect_equal((log.legend, [int(v) for _, v in log.scale]), ("count (logarithmic)", [1, 2, 5]))
     titled = Map(gpuhist(["-f", "1", "--by", "2", "--title", "<&> \u00e9\x1b", "--label", "\"ms\" <",
                           "--format", "svg"], "1 1\n2 1\n"))
-    expect_equal((titled.title, titled.note, titled.bins),
+    expect_equal((titled.title, titled.summary, titled.bins),
                  ("<&> \u00e9?", "2 values of 1 group", "\"ms\" <"))
     plot = gpuhist(["-f", "1", "--by", "2", "--title", "<&> \u00e9\x1b", "--label", "\"ms\" <",
                     "--plot"], "1 1\n2 1\n").splitlines()
-    expect_equal(plot[:2], ["<&> \u00e9?", "\"ms\" < by 2"])
+    expect_equal(plot[:2], ["<&> \u00e9?", "\"ms\" < by field 2"])
     # --percent: shares of the columns, also of what lies outside the bins.
     rows = [(1, 1)] * 2 + [(2, 1), (9, 1)] + [(1, 2)] * 3 + [(8, 2)] * 4
     share = Map(gpuhist(["--bins", "5", "-f", "1", "--by", "2", "--percent", "--format", "svg"], lines(rows)))
@@ -283,8 +284,8 @@ def test_colours():
     expect(re.fullmatch(r"count in percent of its group( +\S+ [0-9.]+%)+", plot.splitlines()[-1]), plot)
     weighted = check(["uniq", "--csv", "-f", "ms", "--by", "hour", "--weight", "bytes"],
                      "hour,ms,bytes\n1,5,70\n1,6,0\n2,5,30\n2,5,3\n")
-    expect_equal((weighted.legend, weighted.title, weighted.bins, weighted.groups),
-                 ("sum of bytes", "103 (sum of bytes) of 2 groups", "ms", "hour"))
+    expect_equal((weighted.legend, weighted.title, weighted.summary, weighted.bins, weighted.groups),
+                 ("sum of bytes", "Sum of bytes by ms and hour", "103 (sum of bytes) of 2 groups", "ms", "hour"))
     expect_equal(sorted(cell[2] for cell in weighted.cells), [33, 70])
     great = Map(gpuhist(["uniq", "-f", "1", "--by", "2", "--weight", "3", "--format", "svg"],
                         f"1 1 {2**63 - 1}\n1 1 {2**63 - 1}\n2 2 1\n"))
@@ -294,9 +295,9 @@ def test_colours():
     expect_equal(odd.bins, "<a & \"b\">?\u00e9")
     for arguments in ["--bins", "5"], [], ["--log2"], ["--edges", "0,1,5"]:
         empty = Map(gpuhist([*arguments, "-f", "1", "--by", "2", "--format", "svg"], ""))
-        expect_equal((empty.title, empty.cells), ("0 values of 0 groups", []))
+        expect_equal((empty.summary, empty.cells), ("0 values of 0 groups", []))
     only = Map(gpuhist(["--bins", "5", "-f", "1", "--by", "2", "--format", "svg"], "7 1\n8 2\n"))
-    expect_equal((only.title, only.cells, only.note), ("2 values of 2 groups", [], "above the bins: 2"))
+    expect_equal((only.summary, only.cells, only.note), ("2 values of 2 groups", [], "above the bins: 2"))
 
 
 def in_terminal(arguments, text, columns, rows, **environment):
@@ -353,7 +354,7 @@ def test_terminal():
                                 ({"TERM": "dumb", "LC_ALL": "C"}, ".:-=+*#%@")):
         for plot in ["--log-count"], ["--plot"]:
             output, found = check_terminal([*arguments, *plot], text, 60, 40, **environment)
-            expect_equal(output.splitlines()[0], "value by 3")
+            expect_equal(output.splitlines()[0], "field 1 by field 3")
             expect_equal(re.findall(r"\S+", output.splitlines()[25]), ["200", "304", "404", "500"])
             seen = {}
             for line in found[1:25]:
@@ -389,7 +390,7 @@ def test_terminal():
                      [line.split() for line in gpuhist(["uniq", "-f", "1", *by, *more], text).splitlines()], more)
     # Results replace each other.
     output = in_terminal([*arguments, "--every", "1d", "--plot"], text, 60, 40, **utf)
-    expect_equal(output.count("value by 3"), output.count("\033[H\033[J") or 1)
+    expect_equal(output.count("field 1 by field 3"), output.count("\033[H\033[J") or 1)
 
 
 globals()["test_" + TEST]()

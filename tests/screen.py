@@ -136,6 +136,14 @@ def test_results():
             sides = len({row[column] for row in starts}), len({row[column] for row in ends})
             expect(1 in sides, "a column that does not line up", arguments, *lines)
         expect_equal(at_terminal([*arguments, "--header-out"], text, 120).splitlines(), lines)
+    # Groups and values are called by their names, or by their numbers.
+    for arguments, names in (
+            (["uniq", "-d", ",", "-f", "2", "--by", "1", "--no-plot"], ["field 1", "field 2", "count"]),
+            (["reduce", "sum", "-d", ",", "-f", "2,3", "--by", "1,3"], ["column", "field 1", "field 3", "sum"]),
+            (["uniq", "--csv", "-f", "n", "--header"], ["n", "count", "percent"]),
+            (["uniq", "-f", "0:text", "--no-plot"], ["line", "count"])):
+        head = at_terminal(arguments, "k,n,x\n" * ("n" in arguments) + text, 120).splitlines()[0]
+        expect_equal(re.split("  +", head.strip()), names, arguments)
     # A number alone stands as it is; so do results to a pipe.
     expect_equal(at_terminal(["reduce", "sum", "-d", ",", "-f", "2"], "a,5,1\n", 80), "5\n")
     # Nothing of the input reaches the terminal that could change it.
@@ -145,7 +153,7 @@ def test_results():
     expect_equal([line.split()[:2] for line in picture.splitlines()],
                  [["T"], ["the", "label"], ["a", "1"], ["c", "2"]])
     plot = gpuhist(["uniq", "-f", "1:text", "--plot", "--top", "1", "--other"], "a b\nc\nc\n").splitlines()
-    expect_equal([line.split() for line in plot[1:]], [["c", "2", "\u2588" * 57, "66.7%"], ["other", "1", "33.3%"]])
+    expect_equal([line.split() for line in plot[1:]], [["c", "2", "\u2588" * 55, "66.7%"], ["other", "1", "33.3%"]])
 
 
 # --- times ---------------------------------------------------------------------------------------

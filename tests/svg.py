@@ -42,7 +42,8 @@ class Picture:
         texts = [e for e in self.root.findall(SVG + "text")]
         self.words = [e.text or "" for e in texts]
         expect_equal(self.words[0], self.title, "the title that is drawn")
-        self.note, self.axis = self.words[1], self.words[-1]
+        self.summary, _, self.note = self.words[1].partition("; ")
+        self.axis = self.words[-1]
         self.is_logarithmic = any(re.fullmatch(r"\S+( in percent)? \(logarithmic\)", w) for w in self.words[2:-1])
         self.bars = [e for e in elements if e.tag == SVG + "rect" and e.find(SVG + "title") is not None]
         self.tips = [bar.find(SVG + "title").text for bar in self.bars]
@@ -107,18 +108,18 @@ def test_bars():
     check(["--bins", "50"], values, is_linear=True)
     picture = check(["--bins", "50", "--zeros"], values, is_linear=True)
     expect_equal([picture.values[0][1], picture.values[-1][1]], ["0", "48"])
-    expect_equal(check(["--range", "-50:150", "--bins", "7"], values, is_linear=True).title,
+    expect_equal(check(["--range", "-50:150", "--bins", "7"], values, is_linear=True).summary,
                  "2000 values in 7 bins of width 28 or 29, 4 of them empty")
-    expect_equal(check(["--width", "4"], values, is_linear=True).title,
+    expect_equal(check(["--width", "4"], values, is_linear=True).summary,
                  "2000 values in 12 bins of width 4")
     check([], values, is_linear=True)
     check([], [v * v * 1000 for v in values], is_linear=True)
     check([], [v * 10**15 + 3 for v in values], is_linear=True)
     late = check(["--width", "100"], [1732000000 + 10 * v for v in values], is_linear=True)
     expect("1,732,000,200" in [label for _, label in late.values], late.values)
-    expect_equal(check(["uniq"], [1, 1, 2, 6], is_linear=True).title, "4 values, 3 different")
+    expect_equal(check(["uniq"], [1, 1, 2, 6], is_linear=True).summary, "4 values, 3 distinct")
     fixed = check(["--decimals", "3", "--width", "2.5"], [f"{v / 3:.2f}" for v in values], is_linear=True)
-    expect_equal(fixed.title, "2000 values in 6 bins of width 2.5")
+    expect_equal(fixed.summary, "2000 values in 6 bins of width 2.5")
     for values in [0], [-7], [2**64 - 1] * 3, [0, 2**64 - 1]:
         for binning in [], ["uniq"], ["--width", "10"], ["--log2"], ["--log10"]:
             check([*binning, "-t", "u64" if values[0] >= 0 else "i64"], values)
@@ -128,7 +129,8 @@ def test_kinds():
     dice = random.Random(4)
     values = [round(dice.lognormvariate(6, 2)) for _ in range(5000)] + [-1, -8, -9]
     powers = check(["--log2"], values)
-    expect_equal((powers.title, powers.axis), ("5003 values in 27 bins by powers of 2, 5 of them empty", "value (logarithmic)"))
+    expect_equal(powers.title, "Count by value")
+    expect_equal((powers.summary, powers.axis), ("5003 values in 27 bins by powers of 2, 5 of them empty", "value (logarithmic)"))
     labels = [label for _, label in powers.values]
     expect({"1", "1024"} < set(labels) or {"1", "4096"} < set(labels), labels)
     places = [int(bar.get("x")) for bar in powers.bars]
@@ -136,11 +138,11 @@ def test_kinds():
     labels = [label for _, label in check(["--log10"], values).values]
     expect({"-100", "-10", "0", "1", "10", "100", "1000", "10,000", "1,000,000"} >= set(labels[:6]), labels)
     parts = check(["--log2=3"], values)
-    expect("1024" in [label for _, label in parts.values] and ", each in 8 parts, " in parts.title, parts.title)
+    expect("1024" in [label for _, label in parts.values] and ", each in 8 parts, " in parts.summary, parts.summary)
     edges = check(["--edges", "0,10,50,100,1000,5000"], values)
     expect_equal([label for _, label in edges.values], ["0", "10", "50", "100", "1000", "5000"])
     expect_equal(edges.axis, "value (bins are drawn equally wide)")
-    expect_equal(edges.title, "5003 values in 5 bins of different widths")
+    expect_equal(edges.summary, "5003 values in 5 bins of different widths")
     below, above = sum(v < 0 for v in values), sum(v >= 5000 for v in values)
     expect_equal(edges.note, f"below the bins: {styled(str(below))}; above the bins: {styled(str(above))}")
     # Few single values far apart have a bar each, with the count above it.
@@ -160,15 +162,15 @@ def test_kinds():
     left = sum(c for _, c, _ in rows_of(["--width", "100"], values) if c < 100)
     expect_equal(other.note, f"only counts of 100 or more; other: {styled(str(left))}")
     # Empty bins are counted as such.
-    expect_equal(check(["--width", "10"], [1, 2, 35]).title, "3 values in 4 bins of width 10, 2 of them empty")
-    expect_equal(check(["--bins", "5", "--range", "0:100"], [1, 2, 35, 200]).title,
+    expect_equal(check(["--width", "10"], [1, 2, 35]).summary, "3 values in 4 bins of width 10, 2 of them empty")
+    expect_equal(check(["--bins", "5", "--range", "0:100"], [1, 2, 35, 200]).summary,
                  "4 values in 5 bins of width 20, 3 of them empty")
-    expect_equal(check(["--bins", "9", "--zeros"], [1, 2, 3, 3]).title, "4 values, 3 different")
+    expect_equal(check(["--bins", "9", "--zeros"], [1, 2, 3, 3]).summary, "4 values, 3 distinct")
     many = draw(["--bins", "3000", "--zeros", "--sort", "count"], [*range(1500), 7])
     expect_equal(many.note, "500 bins of lower counts are not drawn; 1500 empty bins are not drawn")
     many = draw(["--bins", "3000", "--zeros", "--sort", "count"], [7, 7, 8])
     expect_equal(many.note, "2000 empty bins are not drawn")
-    expect_equal(draw(["--decimals", "4", "--width", "0.02"], ["0.01", "0.05"]).title,
+    expect_equal(draw(["--decimals", "4", "--width", "0.02"], ["0.01", "0.05"]).summary,
                  "2 values in 3 bins of width 0.02, 1 of them empty")
 
 
@@ -231,7 +233,7 @@ def test_empty():
     for arguments in ["--bins", "5"], [], ["--log2"], ["uniq"], ["--edges", "0,1,5"]:
         for more in [], ["--zeros"], ["--top", "3"], ["--log-count"], ["--percent", "--log-count"]:
             picture = draw([*arguments, *more], [])
-            expect_equal(picture.title.split(" in ")[0], "0 values")
+            expect_equal(picture.summary.split(" in ")[0], "0 values")
             expect_equal(picture.bars, [])
 
 
@@ -244,8 +246,19 @@ def test_escaping():
         words = [e.text or "" for e in picture.findall(SVG + "text")]
         shown = title if shown is None else shown
         expect_equal((picture.find(SVG + "title").text or "", words[0], words[-1]), (shown,) * 3)
-        expect_equal(words[1], "3 values, 2 different")
+        expect_equal(words[1], "3 values, 2 distinct")
         expect("<script" not in text, text)
+    log = "at ms\n2026-11-21T10:00:00Z 5\n2026-11-21T11:00:00Z 7\n"
+    for arguments, title, axis in (
+            (["-f", "ms"], "Count by ms", "ms"), (["-f", "ms", "--percent"], "Percent of count by ms", "ms"),
+            (["-f", "at"], "Count by at", "at"), (["-f", "1:time", "--invalid=ignore"], "Count by time", "time"),
+            (["-f", "2", "--weight", "2", "--invalid=ignore"], "Sum of field 2 by field 2", "field 2"),
+            (["uniq", "-f", "-1", "--invalid=ignore"], "Count by field -1", "field -1"),
+            (["uniq", "-f", "ms", "--weight", "ms", "--label", "&"], "Sum of ms by &", "&")):
+        picture = draw(arguments, log)
+        expect_equal((picture.title, picture.axis), (title, axis))
+        counted = re.fullmatch("(?:Percent of |Sum of )?(.*) by .*", title)[1]
+        expect(counted.lower() + " in percent" * title.startswith("Percent") in picture.words, picture.words)
     for name, shown in [("ms", "ms"), ("<a & \"b\">'", "<a & \"b\">'"), ("\u00e9\u4e2d\U0001f600", None),
                         ("]]>&amp;<script>", None), ("a\x01b\x7f", "a?b?"), ("\u202ex\ufffe", "???x???")]:
         text = gpuhist(["-d", "|", "-f", name, "--format", "svg"], f"{name}|other\n5|6\n")

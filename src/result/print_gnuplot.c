@@ -45,6 +45,7 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     uint64_t count = 0;
     unsigned long long min = 0; /* not 0 */
     char width[DECIMAL_SIZE];
+    char field[PRINT_FIELD_SIZE];
     char factor[DECIMAL_SIZE + 8] = ""; /* of counts */
     size_t n;
 
@@ -75,10 +76,10 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
         writer_write_text(writer, "set yrange [0:*]\n");
     if (options->title)
         print_gnuplot_text(writer, "title", options->title);
-    print_gnuplot_text(writer, "xlabel", print_value_label(options, plan));
+    print_gnuplot_text(writer, "xlabel", print_value_label(options, plan, field));
     if (options->percent)
         writer_write_text(writer, "set format y '%g%%'\n");
-    print_gnuplot_text(writer, "ylabel", plan_count_name(plan));
+    print_gnuplot_text(writer, "ylabel", print_count_label(plan, field));
     writer_print(writer, "set style fill solid %s\nunset key\n",
                  count > PRINT_GNUPLOT_BORDERS ? "1.0" : "0.7");
     if (options->other) /* no box, because it has no position on the axis */

@@ -380,20 +380,16 @@ enum status print_heat(struct writer *writer, const struct groups *groups, const
                        uint64_t width, const struct print_options *options, struct failure *failure)
 {
     const struct column *group = &plan->columns[plan_group_column(plan)];
-    const bool is_time = element_is_time(&group->element);
+    char fields[3][PRINT_FIELD_SIZE];
     struct print_heat heat = {
         .plan = plan,
         .options = options,
         .groups = groups,
         .width = width,
-        .value_name = print_value_label(options, plan),
-        .group_before = !group->name && !is_time && group->where ? "by " : "",
-        .group_name = group->name    ? group->name
-                      : is_time      ? "time"
-                      : group->where ? group->where
-                                     : "group",
+        .value_name = print_value_label(options, plan, fields[0]),
+        .group_name = print_column_label(plan, group, "group", fields[1]),
         .count_before = plan->has_weights ? "sum of " : "",
-        .count_name = plan_count_name(plan),
+        .count_name = print_count_label(plan, fields[2]),
         .count_after = options->percent ? " in percent of its group" : "",
     };
 

@@ -61,9 +61,8 @@ struct print_heat {
     const struct groups *groups;
     uint64_t width; /* of the bins that the plan does not give */
     const char *value_name;
-    const char *group_before; /* a word before the name, or "" */
     const char *group_name;
-    const char *count_before; /* likewise, of the counts or weights */
+    const char *count_before; /* a word before the name of the counts or weights, or "" */
     const char *count_name;
     const char *count_after;
     struct print_heat_axis x; /* the groups */

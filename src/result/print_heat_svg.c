@@ -167,9 +167,10 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     const struct binning *binning = &heat->plan->binning;
     struct print_heat_svg svg = {.writer = writer, .heat = heat, .left = SVG_LEFT};
     const char *title = heat->options->title;
+    char default_title[PRINT_TITLE_SIZE];
     char summary[SVG_SUMMARY_SIZE];
     char groups[AXIS_LABEL_SIZE];
-    bool has_notes = title != NULL;
+    bool has_notes = true;
 
     heat->x.in_picture = heat->y.in_picture = true;
     print_heat_divide(&heat->x, PRINT_HEAT_SVG_COLUMNS_MAX);
@@ -193,7 +194,8 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
         summary + svg_format_total(summary, heat->plan, heat->below + heat->inside + heat->above);
     axis_write(groups, NULL, heat->groups->count, true);
     sprintf(c, " of %s %s", groups, heat->groups->count == 1 ? "group" : "groups");
-    svg_begin(writer, height, svg.left, title ? title : summary);
+    print_default_title(default_title, heat->options, heat->plan, heat->group_name);
+    svg_begin(writer, height, svg.left, title ? title : default_title);
     writer_write_text(writer, "<style>\n.heat path{stroke:none;shape-rendering:crispEdges}\n");
     for (unsigned is_dark = 0; is_dark < 2; is_dark++) { /* the classes of the levels */
         writer_write_text(writer, is_dark ? "@media (prefers-color-scheme:dark){\n" : "");
@@ -206,8 +208,7 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     }
     writer_write_text(writer, "}\n</style>\n");
     writer_print(writer, "<text x=\"%u\" y=\"480\">", svg.left);
-    if (title)
-        svg_write_escaped(writer, summary);
+    svg_write_escaped(writer, summary);
     svg_write_note(writer, &has_notes, "each column combines ", heat->x.step > 1 ? heat->x.step : 0,
                    heat->x.scale.unit == 1 ? " values of the group" : " neighbouring groups");
     svg_write_note(writer, &has_notes, "each row combines ", heat->y.step > 1 ? heat->y.step : 0,
@@ -229,8 +230,7 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
                  SVG_TOP, PRINT_HEAT_SVG_BOTTOM, svg.right);
     if (heat->max > 0)
         print_heat_svg_legend(&svg);
-    writer_print(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">%s", svg.right, height - 120,
-                 heat->group_before);
+    writer_print(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">", svg.right, height - 120);
     svg_write_escaped(writer, heat->group_name);
     writer_write_text(writer, "</text>\n</svg>\n");
     return STATUS_OK;

@@ -96,10 +96,11 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
 }
 
 /* What a column before the bar is called. */
-static const char *print_plot_column(const struct print_table *table, size_t column)
+static const char *print_plot_column(const struct print_table *table, size_t column,
+                                     char out[PRINT_FIELD_SIZE])
 {
-    return column == 0   ? print_value_label(table->options, table->rows.plan)
-           : column == 1 ? plan_count_name(table->rows.plan)
+    return column == 0   ? print_value_label(table->options, table->rows.plan, out)
+           : column == 1 ? print_count_label(table->rows.plan, out)
            : column == 3 ? "cumulative"
                          : "percent";
 }
@@ -115,6 +116,7 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
     uint64_t cumulative = 0;
     const struct print_options *options = table->options;
     size_t columns = 0;
+    char field[PRINT_FIELD_SIZE];
     bool is_other = false;
     const bool is_time = element_is_time(&table->rows.plan->element);
 
@@ -138,7 +140,7 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
         }
     }
     for (size_t i = 0; print_plot_has_names(options) && i < PRINT_PLOT_CELLS; i++) {
-        const size_t width = printable_width(print_plot_column(table, i));
+        const size_t width = printable_width(print_plot_column(table, i, field));
         if (style.widths[i] > 0 && width > style.widths[i])
             style.widths[i] = width < PRINT_PLOT_NAME_MAX ? width : PRINT_PLOT_NAME_MAX;
     }
@@ -180,6 +182,7 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
     __int128 before = 0;  /* where the line before begins, */
     bool is_first = true; /* unless there is none */
     char joined[PLOT_JOIN_SIZE];
+    char field[PRINT_FIELD_SIZE];
     uint64_t cumulative = 0;
 
     plot_begin(&plot, &table->rows, table->is_complete, print_plot_lines(options));
@@ -191,7 +194,7 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
     if (plot_describe_join(joined, &plot) > 0)
         writer_print(writer, "each line combines %s\n", joined);
     for (size_t i = 0; print_plot_has_names(options) && i < PRINT_PLOT_CELLS; i++) {
-        const char *name = print_plot_column(table, i);
+        const char *name = print_plot_column(table, i, field);
         if (style.widths[i] == 0)
             continue;
         writer_write_text(writer, i > 0 ? "  " : "");

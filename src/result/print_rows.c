@@ -40,12 +40,55 @@ bool print_format_find(const char *name, const struct print_format **format)
     return false;
 }
 
-const char *print_value_label(const struct print_options *options, const struct plan *plan)
+const char *print_column_label(const struct plan *plan, const struct column *column,
+                               const char *other, char out[PRINT_FIELD_SIZE])
 {
-    return options->label          ? options->label
-           : options->value_name   ? options->value_name
-           : plan->columns[0].name ? plan->columns[0].name
-                                   : "value";
+    __int128 field;
+
+    if (column->name)
+        return column->name;
+    if (element_is_time(&column->element))
+        return "time";
+    if (!column->where || (plan->is_merged && plan->group_count == 1))
+        return other;
+    if (!decimal_parse_fixed(column->where, strlen(column->where), 0,
+                             &field)) /* TYPE@OFFSET, or two fields */
+        return column->where;
+    if (plan->is_merged)
+        return column->where;
+    if (field == 0)
+        return "line";
+    snprintf(out, PRINT_FIELD_SIZE, "field %lld", (long long)field);
+    return out;
+}
+
+const char *print_value_label(const struct print_options *options, const struct plan *plan,
+                              char out[PRINT_FIELD_SIZE])
+{
+    return options->label        ? options->label
+           : options->value_name ? options->value_name
+                                 : print_column_label(plan, &plan->columns[0], "value", out);
+}
+
+const char *print_count_label(const struct plan *plan, char out[PRINT_FIELD_SIZE])
+{
+    return plan->has_weights
+               ? print_column_label(plan, &plan->columns[plan_weight_column(plan)], "weight", out)
+               : "count";
+}
+
+void print_default_title(char out[PRINT_TITLE_SIZE], const struct print_options *options,
+                         const struct plan *plan, const char *group_label)
+{
+    char fields[2][PRINT_FIELD_SIZE];
+
+    snprintf(out, PRINT_TITLE_SIZE, "%s%.120s by %.120s%s%.120s",
+             options->percent    ? "Percent of "
+             : plan->has_weights ? "Sum of "
+                                 : "",
+             options->percent || plan->has_weights ? print_count_label(plan, fields[0]) : "Count",
+             print_value_label(options, plan, fields[1]), group_label ? " and " : "",
+             group_label ? group_label : "");
 }
 
 uint64_t print_scale_number(const struct print_options *options, uint64_t count, uint64_t total)

@@ -172,8 +172,31 @@ PRINT_FORMAT_ROW(table)
 /* Returns the number of lines of bars that fit the terminal. Reads the environment. */
 uint64_t print_plot_lines(const struct print_options *options);
 
-/* Returns what a picture calls the values. Pure. */
-const char *print_value_label(const struct print_options *options, const struct plan *plan);
+/* Room for the name of a field that has only a number. */
+#define PRINT_FIELD_SIZE 40
+
+/*
+ * Returns what a picture calls a column: its name, "time", "line", or what says where it is, such
+ * as "field 9", which is written to `out`. `other`: the name of one that nothing says, as in
+ * states, which do not say of which fields they are. Pure.
+ */
+const char *print_column_label(const struct plan *plan, const struct column *column,
+                               const char *other, char out[PRINT_FIELD_SIZE]);
+
+/* Returns what a picture calls the values: that of --label, or of their column. Pure. */
+const char *print_value_label(const struct print_options *options, const struct plan *plan,
+                              char out[PRINT_FIELD_SIZE]);
+
+/* Returns what a picture calls the counts, or the column of the weights. Pure. */
+const char *print_count_label(const struct plan *plan, char out[PRINT_FIELD_SIZE]);
+
+/*
+ * Writes the title of a picture that was given none: what is counted, by which values and, of a
+ * heat map, by which groups. NULL: it has no groups. Longer names are cut.
+ */
+#define PRINT_TITLE_SIZE 512
+void print_default_title(char out[PRINT_TITLE_SIZE], const struct print_options *options,
+                         const struct plan *plan, const char *group_label);
 
 /*
  * Returns a count as a number of a picture's scale: as it is, or with --percent as a percentage of

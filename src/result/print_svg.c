@@ -220,6 +220,7 @@ static void print_svg_counts(const struct print_svg *svg)
     const struct print_options *options = svg->table->options;
     const bool is_log = options->log_count;
     const __int128 top = is_log ? svg->max : axis_ceiling(&svg->counts, svg->max);
+    char field[PRINT_FIELD_SIZE];
     char label[AXIS_LABEL_SIZE];
 
     /* A logarithmic axis has powers of ten, and if they are few also 2 and 5 times these. */
@@ -233,7 +234,7 @@ static void print_svg_counts(const struct print_svg *svg)
         svg_write_text(svg->writer, "end", svg->left - 80, y + 40, label);
     }
     writer_print(svg->writer, "<text x=\"%u\" y=\"%u\">", svg->left, SVG_TOP - 200);
-    svg_write_escaped(svg->writer, plan_count_name(svg->table->rows.plan));
+    svg_write_escaped(svg->writer, print_count_label(svg->table->rows.plan, field));
     writer_print(svg->writer, "%s%s</text>\n", options->percent ? " in percent" : "",
                  is_log ? " (logarithmic)" : "");
 }
@@ -330,8 +331,8 @@ static void print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMARY_
         return;
     axis_write(number, NULL, table->rows.is_unit ? used : bins, true);
     if (table->rows.is_unit) {
-        if (table->is_complete && used > 0)
-            sprintf(c, ", %s different", number);
+        if (table->is_complete && used > 0 && table->total > 1)
+            sprintf(c, ", %s distinct", number);
         return;
     }
     c += sprintf(c, " in %s%s", table->is_complete ? number : "",
@@ -365,9 +366,11 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     const unsigned bars = (PRINT_SVG_RIGHT - SVG_LEFT) / PRINT_SVG_NAMED_BAR;
     struct rows rows = table->rows;
     char summary[SVG_SUMMARY_SIZE];
+    char title[PRINT_TITLE_SIZE];
+    char field[PRINT_FIELD_SIZE];
     char name[PLOT_NAME_SIZE];
     char joined[PLOT_JOIN_SIZE];
-    bool has_notes;
+    bool has_notes = true;
 
     /* Edges are labelled: with empty bins, each bar begins where the one before it ends. */
     rows.zeros = rows.zeros || binning->base > 0 || binning->form == BINNING_EDGES ||
@@ -387,15 +390,12 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
 
     const unsigned height = PRINT_SVG_BOTTOM + SVG_FOOT + svg.tilted;
     print_svg_summary(&svg, summary);
-    svg_begin(writer, height, svg.left, options->title ? options->title : summary);
+    print_default_title(title, options, table->rows.plan, NULL);
+    svg_begin(writer, height, svg.left, options->title ? options->title : title);
     writer_print(writer, "<text x=\"%u\" y=\"480\">", svg.left);
-    if (options->title)
-        svg_write_escaped(writer, summary);
-    has_notes = options->title != NULL;
-    if (plot_describe_join(joined, &svg.plot) > 0) {
-        writer_print(writer, "%seach bar combines %s", has_notes ? "; " : "", joined);
-        has_notes = true;
-    }
+    svg_write_escaped(writer, summary);
+    if (plot_describe_join(joined, &svg.plot) > 0)
+        writer_print(writer, "; each bar combines %s", joined);
     svg_write_note(writer, &has_notes, "only the ", options->top, " highest counts");
     svg_write_note(writer, &has_notes, "only counts of ", options->min_count, " or more");
     svg_write_note(writer, &has_notes, "", table->rows_left + svg.undrawn,
@@ -424,7 +424,7 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     writer_print(writer, "<path class=\"axis\" d=\"M%u %uH%u\"/>\n", svg.left, PRINT_SVG_BOTTOM,
                  PRINT_SVG_RIGHT);
     writer_print(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">", PRINT_SVG_RIGHT, height - 120);
-    svg_write_escaped(writer, print_value_label(options, table->rows.plan));
+    svg_write_escaped(writer, print_value_label(options, table->rows.plan, field));
     if (svg.scale == PRINT_SVG_EDGES)
         writer_write_text(writer, binning_is_of_powers(binning) ? " (logarithmic)"
                                                                 : " (bins are drawn equally wide)");

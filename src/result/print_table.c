@@ -31,8 +31,12 @@
 /* Decimals of a percentage that nobody asked for. */
 #define PRINT_TABLE_SHARE 1
 
+/* Room for a percentage, or the name of a field. */
+#define PRINT_TABLE_CELL_SIZE (PERCENTAGE_SHARE_SIZE + PRINT_FIELD_SIZE)
+
 struct print_table_layout {
     const struct print_options *options;
+    const struct plan *plan;
     struct terminal terminal;
     char *text; /* lines of cells, each of which ends with a NUL */
     size_t bytes;
@@ -54,9 +58,26 @@ static bool print_table_is_number(const char *cell)
     return *cell == '\0';
 }
 
+/* The name of a column, which the lines have as `cell`: groups and values are called as in
+ * pictures. */
+static const char *print_table_name(const struct print_table_layout *layout, size_t column,
+                                    const char *cell, char out[PRINT_FIELD_SIZE])
+{
+    const struct plan *plan = layout->plan;
+    const bool has_several = plan->value_count > 1; /* the first column says which */
+    const size_t group = column - has_several;
+
+    if (column >= has_several && group < plan->group_count)
+        return print_column_label(plan, &plan->columns[plan_group_column(plan) + group], "group",
+                                  out);
+    if (!has_several && column == plan->group_count && strcmp(cell, "value") == 0)
+        return print_value_label(layout->options, plan, out);
+    return cell;
+}
+
 /* Rounds a percentage of four decimals that nobody asked for, and puts a sign behind any. */
 static const char *print_table_share(const struct print_table_layout *layout, const char *cell,
-                                     char out[PERCENTAGE_SHARE_SIZE + 1])
+                                     char out[PRINT_TABLE_CELL_SIZE])
 {
     size_t length = strlen(cell);
     __int128 share;
@@ -74,16 +95,18 @@ static const char *print_table_share(const struct print_table_layout *layout, co
 /* The cell as it is shown. */
 static const char *print_table_cell(const struct print_table_layout *layout, size_t line,
                                     size_t column, const char *cell,
-                                    char share[PERCENTAGE_SHARE_SIZE + 1])
+                                    char out[PRINT_TABLE_CELL_SIZE])
 {
     const bool is_share = layout->bar < layout->columns && column == layout->bar + 1;
-    return is_share && line > 0 ? print_table_share(layout, cell, share) : cell;
+    return line == 0  ? print_table_name(layout, column, cell, out)
+           : is_share ? print_table_share(layout, cell, out)
+                      : cell;
 }
 
 /* Divides the lines of tsv into cells, and finds how wide the columns are. */
 static void print_table_measure(struct print_table_layout *layout, bool has_other)
 {
-    char share[PERCENTAGE_SHARE_SIZE + 1];
+    char out[PRINT_TABLE_CELL_SIZE];
     size_t column = 0;
     char *cell = layout->text;
 
@@ -96,7 +119,7 @@ static void print_table_measure(struct print_table_layout *layout, bool has_othe
         *c = '\0';
         if (column < PRINT_TABLE_COLUMNS_MAX) {
             const size_t width =
-                printable_width(print_table_cell(layout, layout->lines, column, cell, share));
+                printable_width(print_table_cell(layout, layout->lines, column, cell, out));
             const bool is_other = has_other && strcmp(cell, "other") == 0;
             layout->widths[column] =
                 width > layout->widths[column] ? width : layout->widths[column];
@@ -190,14 +213,13 @@ static void print_table_write(struct writer *writer, const struct print_table_la
     print_table_spaces(writer, is_last ? 0 : columns - used);
 }
 
-/* Writes the lines; `value_name` is what the column of values is called, or NULL. */
 static void print_table_lines(struct writer *writer, const struct print_table_layout *layout,
-                              const char *value_name, bool has_other)
+                              bool has_other)
 {
     const bool is_number = layout->columns == 1 && layout->lines <= 2;
     const unsigned bars = layout->scale.columns;
     const char *cell = layout->text;
-    char share[PERCENTAGE_SHARE_SIZE + 1];
+    char out[PRINT_TABLE_CELL_SIZE];
     char bar[BAR_SIZE];
     uint64_t count;
 
@@ -205,11 +227,9 @@ static void print_table_lines(struct writer *writer, const struct print_table_la
         const bool is_other = has_other && line + 1 == layout->lines;
         for (size_t i = 0; i < layout->columns; i++, cell += strlen(cell) + 1) {
             const bool is_last = i + 1 == layout->columns && (i != layout->bar || bars == 0);
-            const char *shown = print_table_cell(layout, line, i, cell, share);
+            const char *shown = print_table_cell(layout, line, i, cell, out);
             if (line == 0 && is_number)
                 continue;
-            if (line == 0 && i == 0 && value_name)
-                shown = value_name;
             print_table_spaces(writer, i > 0 ? PRINT_TABLE_GAP : 0);
             print_table_write(writer, layout, shown,
                               is_number ? printable_width(shown) : layout->widths[i],
@@ -238,6 +258,7 @@ static enum status print_table_result(struct writer *writer, const struct plan *
                             options->quantiles.count == 0;
     const bool has_bars = is_counted && options->plot != PRINT_PLOT_NEVER;
     struct print_table_layout layout = {.options = options,
+                                        .plan = plan,
                                         .terminal = terminal_describe(!options->output)};
     struct print_options own = *options;
     struct writer *memory = writer_create_memory((size_t)64 << 10);
@@ -253,8 +274,6 @@ static enum status print_table_result(struct writer *writer, const struct plan *
     if (status == STATUS_OK && !layout.text)
         status = status_fail(failure, STATUS_DATA, "no memory for a table");
     if (status == STATUS_OK) {
-        const bool has_values = layout.bytes > 6 && memcmp(text, "value\t", 6) == 0;
-        const char *value_name = is_counted && has_values ? print_value_label(options, plan) : NULL;
         const char *names_end = memchr(text, '\n', layout.bytes);
         size_t names = 1;
         memcpy(layout.text, text, layout.bytes);
@@ -266,15 +285,13 @@ static enum status print_table_result(struct writer *writer, const struct plan *
         layout.columns = names;
         layout.scale.terminal = &layout.terminal;
         print_table_measure(&layout, options->other);
-        if (value_name && printable_width(value_name) > layout.widths[0])
-            layout.widths[0] = printable_width(value_name);
         print_table_scale(&layout, layout.lines - options->other);
         print_table_fit(&layout, has_bars);
         if (options->title) {
             print_columns(writer, options->title, layout.terminal.columns);
             writer_write(writer, "\n", 1);
         }
-        print_table_lines(writer, &layout, value_name, options->other);
+        print_table_lines(writer, &layout, options->other);
     }
     free(layout.text);
     writer_discard(memory);

@@ -49,10 +49,11 @@ void svg_write_escaped(struct writer *writer, const char *text)
 size_t svg_format_total(char out[SVG_SUMMARY_SIZE], const struct plan *plan, uint64_t total)
 {
     char number[AXIS_LABEL_SIZE];
+    char field[PRINT_FIELD_SIZE];
 
     axis_write(number, NULL, total, true);
     if (plan->has_weights)
-        return (size_t)sprintf(out, "%s (sum of %.200s)", number, plan_count_name(plan));
+        return (size_t)sprintf(out, "%s (sum of %.200s)", number, print_count_label(plan, field));
     return (size_t)sprintf(out, "%s %s", number, total == 1 ? "value" : "values");
 }
 
