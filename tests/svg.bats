@@ -17,6 +17,8 @@ check_pictures() {
 
 @test "powers, edges, named values, and bins in the order of their counts" { check_pictures kinds; }
 
+@test "bars are as wide as their bins, at most 40 pixels, and have counts where these fit" { check_pictures widths; }
+
 @test "counts are logarithmic with --log-count alone, and shares with --percent" { check_pictures counts; }
 
 # bats test_tags=later

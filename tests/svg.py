@@ -87,6 +87,10 @@ def check(arguments, values, is_linear=False):
     picture = draw(arguments, values)
     rows = list(rows_of(arguments, values))
     expect_equal(picture.tips, [f"{styled(n)}: {styled(str(c))} ({styled(p)}%)" for n, c, p in rows], arguments)
+    expect(max([int(bar.get("width")) for bar in picture.bars], default=0) <= 400, "too wide a bar", arguments)
+    wanted = [styled(str(count)) for _, count, _ in rows]
+    if "--percent" not in arguments:
+        expect(numbers_of(picture) in ([], wanted), "the numbers above the bars", numbers_of(picture), arguments)
     total = sum(count for _, count, _ in rows) if "--percent" in arguments else 100
     for bar, (name, count, _) in zip(picture.bars, rows):
         top, height = int(bar.get("y")), int(bar.get("height"))
@@ -149,7 +153,7 @@ def test_kinds():
     statuses = [200] * 900 + [304] * 60 + [404] * 30 + [500]
     named = check(["--bins", "600"], statuses)
     expect_equal([label for _, label in named.values], ["200", "304", "404", "500"])
-    expect_equal([e.text for e in named.root.find(SVG + "g").findall(SVG + "text")], ["900", "60", "30", "1"])
+    expect_equal(numbers_of(named), ["900", "60", "30", "1"])
     expect_equal(check(["uniq"], statuses).values, named.values)
     expect_equal(check(["--bins", "600", "--zeros"], statuses, is_linear=True).note, "")
     # By count, in this order.
@@ -175,6 +179,29 @@ def test_kinds():
 
 
 
+def numbers_of(picture):
+    return [e.text for e in picture.root.find(SVG + "g").findall(SVG + "text")]
+
+
+def test_widths():
+    """Bars are as wide as their bins, at most 40 pixels; their counts are above them where these fit."""
+    for arguments in ["uniq"], ["--width", "10"], [], ["--log2"]:
+        picture = check(arguments, [5] * 1234)
+        expect_equal([(int(bar.get("width")), 2 * int(bar.get("x")) + int(bar.get("width"))) for bar in picture.bars],
+                     [(400, 700 + 9360)], arguments)
+        expect_equal(numbers_of(picture), ["1234"], arguments)
+    for bins in 2, 9, 20, 50, 100, 140, 150, 300, 900:
+        values = [i for i in range(bins) for _ in range(1 + i % 7 * 30)]
+        picture = check(["uniq"], values, is_linear=True)
+        space = 8660 / bins
+        if space < 59:
+            expect_equal(picture.root.find(SVG + "g").get("class"), "bars tips")
+        for bar in picture.bars:
+            width, wanted = int(bar.get("width")), min(400, max(10, space - 10 * (space > 60)))
+            expect(abs(width - wanted) <= 1 or 59 <= space <= 61, bins, width, wanted)
+        expect_equal(len(numbers_of(picture)) > 0, space >= 3 * 80, bins, space)
+
+
 def test_counts():
     expect(not check(["uniq"], [1] * 340 + [2, 3, 4], is_linear=True).is_logarithmic)
     few = [1] * 5000 + [2] * 14 + [3] * 2
@@ -194,7 +221,7 @@ def test_counts():
     expect(re.search(">[1-9]%<", share.text), "the labels of percentages")
     check(["--bins", "50", "--percent", "--log-count"], values, is_linear=True)
     named = check(["uniq", "--percent"], [200] * 900 + [304] * 60 + [404] * 30 + [500] * 10)
-    expect_equal([e.text for e in named.root.find(SVG + "g").findall(SVG + "text")], ["90%", "6%", "3%", "1%"])
+    expect_equal(numbers_of(named), ["90%", "6%", "3%", "1%"])
 
 
 def test_many():

@@ -30,8 +30,11 @@
 #define PRINT_SVG_HEIGHT (PRINT_SVG_BOTTOM - SVG_TOP)
 #define PRINT_SVG_TICK   500 /* the distance of the labels of counts */
 
-/* Bars are a path if they are less wide. */
-#define PRINT_SVG_THIN (2 * SVG_PIXEL)
+/* Bars that are less wide are a path, as gaps between them would be a pattern of their own. */
+#define PRINT_SVG_THIN (6 * SVG_PIXEL)
+
+/* No bar is wider. */
+#define PRINT_SVG_WIDE (40 * SVG_PIXEL)
 
 /* The axis of values. */
 enum print_svg_scale {
@@ -69,6 +72,26 @@ static uint64_t print_svg_bars_max(const struct print_options *options)
     return PRINT_SVG_BARS_MAX;
 }
 
+/* The position of part / whole of the axis of values. */
+static unsigned print_svg_x(const struct print_svg *svg, __int128 part, __int128 whole)
+{
+    return svg->left + (unsigned)((PRINT_SVG_RIGHT - svg->left) * part / whole);
+}
+
+/* Where a bar lies, and how much of it is free for it. */
+static unsigned print_svg_bar_x(const struct print_svg *svg, size_t i, unsigned *space)
+{
+    const struct plot_line *bar = &svg->bars[i];
+    const bool is_linear = svg->scale == PRINT_SVG_LINEAR;
+    const __int128 low = is_linear ? bar->low - svg->low : (__int128)i;
+    const __int128 high = is_linear ? bar->high - svg->low : low + 1;
+    const __int128 whole = is_linear ? svg->high - svg->low : (__int128)svg->count;
+    const unsigned x = print_svg_x(svg, low, whole);
+
+    *space = print_svg_x(svg, high, whole) - x;
+    return x;
+}
+
 /* Reads the lines of the plot that have bars, and chooses the axis of counts. */
 static void print_svg_read(struct print_svg *svg)
 {
@@ -76,6 +99,7 @@ static void print_svg_read(struct print_svg *svg)
     const bool has_empty = options->zeros || svg->scale == PRINT_SVG_EDGES;
     struct plot_line line;
     char text[PLOT_NAME_SIZE];
+    size_t numbers = 0; /* the characters of the longest number above a bar */
 
     while (plot_next(&svg->plot, &line)) {
         if (line.is_gap || (line.count == 0 && !has_empty))
@@ -91,6 +115,8 @@ static void print_svg_read(struct print_svg *svg)
         plot_name(text, &line, &svg->table->rows.plan->element, true);
         svg->longest = strlen(text) > svg->longest ? strlen(text) : svg->longest;
         const uint64_t number = print_scale_number(options, line.count, svg->table->total);
+        const size_t digits = print_scale_label(text, options, number, true);
+        numbers = digits > numbers ? digits : numbers;
         svg->max = number > svg->max ? number : svg->max;
         if (number > 0 && (svg->min == 0 || number < svg->min))
             svg->min = number;
@@ -104,7 +130,6 @@ static void print_svg_read(struct print_svg *svg)
     const size_t space = (PRINT_SVG_RIGHT - SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
     const size_t number =
         print_scale_label(text, options, axis_ceiling(&svg->counts, svg->max), true);
-    svg->has_numbers = svg->scale != PRINT_SVG_LINEAR && number * SVG_CHARACTER <= space;
     svg->is_tilted =
         svg->scale == PRINT_SVG_NAMES && svg->longest * SVG_CHARACTER + SVG_SPACE / 2 > space;
     if (svg->is_tilted) /* as wide and high as the longest name */
@@ -112,12 +137,12 @@ static void print_svg_read(struct print_svg *svg)
     svg->left = (unsigned)number * SVG_CHARACTER + SVG_SPACE;
     svg->left = svg->left > SVG_LEFT ? svg->left : SVG_LEFT;
     svg->left = svg->tilted > svg->left ? svg->tilted : svg->left;
-}
-
-/* The position of part / whole of the axis of values. */
-static unsigned print_svg_x(const struct print_svg *svg, __int128 part, __int128 whole)
-{
-    return svg->left + (unsigned)((PRINT_SVG_RIGHT - svg->left) * part / whole);
+    svg->has_numbers = svg->count > 0;
+    for (size_t i = 0; i < svg->count && svg->has_numbers; i++) {
+        unsigned width;
+        print_svg_bar_x(svg, i, &width);
+        svg->has_numbers = numbers * SVG_CHARACTER <= width;
+    }
 }
 
 /* The position of a number of the axis of counts, which if logarithmic begins at half the base. */
@@ -131,20 +156,6 @@ static unsigned print_svg_y(const struct print_svg *svg, __int128 number)
         whole = axis_log2(svg->max) - base;
     }
     return PRINT_SVG_BOTTOM - (unsigned)(number * PRINT_SVG_HEIGHT / whole);
-}
-
-/* Where a bar lies, and how much of it is free for it. */
-static unsigned print_svg_bar_x(const struct print_svg *svg, size_t i, unsigned *space)
-{
-    const struct plot_line *bar = &svg->bars[i];
-    const bool is_linear = svg->scale == PRINT_SVG_LINEAR;
-    const __int128 low = is_linear ? bar->low - svg->low : (__int128)i;
-    const __int128 high = is_linear ? bar->high - svg->low : low + 1;
-    const __int128 whole = is_linear ? svg->high - svg->low : (__int128)svg->count;
-    const unsigned x = print_svg_x(svg, low, whole);
-
-    *space = print_svg_x(svg, high, whole) - x;
-    return x;
 }
 
 static unsigned print_svg_bar_height(const struct print_svg *svg, const struct plot_line *bar)
@@ -189,9 +200,10 @@ static void print_svg_bars(const struct print_svg *svg)
         if (bar->count == 0)
             continue;
         unsigned x = print_svg_bar_x(svg, i, &space);
-        unsigned width = space > 5 ? space + 5 : SVG_PIXEL; /* thin neighbours touch */
-        if (space > 4 * SVG_PIXEL)
-            width = svg->scale == PRINT_SVG_NAMES ? space * 3 / 4 : space - SVG_PIXEL;
+        unsigned width = is_thin || space < PRINT_SVG_THIN ? space
+                         : svg->scale == PRINT_SVG_NAMES   ? space * 3 / 4
+                                                           : space - SVG_PIXEL;
+        width = width > PRINT_SVG_WIDE ? PRINT_SVG_WIDE : width > SVG_PIXEL ? width : SVG_PIXEL;
         x += space > width ? (space - width) / 2 : 0;
         const unsigned height = print_svg_bar_height(svg, bar);
         plot_name(name, bar, &svg->table->rows.plan->element, true);
