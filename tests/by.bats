@@ -294,6 +294,7 @@ make_log() {
         run --separate-stderr gpuhist merge damaged
         assert_failed 1 "$2"
     }
+    local bytes
     damage 's/^reduce sum,min,max/stalin-sort/' "damaged: damaged state: its options are invalid"
     damage 's/by=1/by=2/' "damaged: damaged state: its options are invalid"
     damage 's/by=1/by=x@0/' "damaged: damaged state: its options are invalid"
@@ -303,7 +304,25 @@ make_log() {
     damage 's/type=i64/type=i8/;s/sum,min/xor,min/' "damaged: damaged state: "
     printf '%016d' 1 | gpuhist reduce sum -t u64 --record 16 --by i64@0 --save state -o /dev/null
     damage 's/by=1:i64/by=1:i8/' "damaged: damaged state: the values of a group contradict each other"
-    local bytes
+    # The bins of values outside: the first two numbers after the last bin, and none after these.
+    printf '1 5\n1 2\n' | gpuhist -f 2 --by 1 --bins 6 --save state -o /dev/null
+    damage 's/bins=6/bins=3/' "damaged: damaged state: the values of a group contradict each other"
+    zstd -dc state | sed 's/bins=6/bins=4/' | zstd -q >damaged
+    run -0 --separate-stderr gpuhist merge damaged
+    [ "$output" = $'1\t2\t1' ]
+    [[ "$stderr" = *"0 below, 1 above"* ]]
+    # The elements of all columns, and of each.
+    printf '1 2\n3 4\n' | gpuhist reduce sum -f 1,2 --save state -o /dev/null
+    zstd -dc state >plain
+    [ "$(tail -c 7 plain | od -An -tx1)" = " 04 02 04 00 02 06 00" ]
+    for bytes in '\003' '\001'; do # fewer than those of both columns, or than those of one
+        { head -c -7 plain; printf '%b' "$bytes"; tail -c 6 plain; } | zstd -q >damaged
+        run --separate-stderr gpuhist merge damaged
+        assert_failed 1 "damaged: damaged state: a column has more elements than all"
+    done
+    { head -c -7 plain; printf '\005'; tail -c 6 plain; } | zstd -q >damaged
+    run --separate-stderr gpuhist merge damaged
+    assert_failed 1 "damaged: damaged state: not all elements are of a column"
     for bytes in '\0200\0' '\0177\0377'; do # 128 and -129, of i16
         printf '%b\1' "$bytes" |
             gpuhist reduce sum -t u8 --record 3 --offset 2 --by i16@0 --save state -o /dev/null
@@ -313,6 +332,15 @@ make_log() {
         gpuhist reduce sum -t u8 --record 3 --offset 2 --by i16@0 --save state -o /dev/null
     zstd -dc state | sed 's/by=1:i16/by=1:i8/' | zstd -q >damaged
     [ "$(gpuhist merge damaged)" = $'-128\t1\n127\t1' ]
+}
+
+@test "--by: a header alone of no groups, without a line of others" {
+    for format in csv tsv; do
+        run -0 gpuhist uniq -f 2 --by 1 --top 1 --other --format $format </dev/null
+        [ "$output" = "$([ $format = tsv ] || echo by,value,count)" ]
+    done
+    run -0 --separate-stderr gpuhist uniq -f 2 --by 1 --min-count 2 --other --format csv --where 1=7 <<<'1 2'
+    [ "$output" = by,value,count ]
 }
 
 @test "--by: results so far with --every" {

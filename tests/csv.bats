@@ -171,6 +171,14 @@ gpuhist: in:5: invalid text '\"d\"d,200,8' of --where (there are blanks or text 
     [[ $stderr == *": text of more than 65536 bytes" ]]
 }
 
+@test "texts with a newline of any kind, a comma or a quote are quoted, and are read again" {
+    printf '"a\rb",1\n"\r",2\n"c\r\nd",3\n"e\nf",4\n"g,h",5\n"i""j",6\nk l,7\n' >in
+    gpuhist uniq --csv -f 1:text --by 2 --format csv in >out
+    printf '%s,%s,1\n' 1 $'"a\rb"' 2 $'"\r"' 3 $'"c\r\nd"' 4 $'"e\nf"' 5 '"g,h"' 6 '"i""j"' 7 'k l' |
+        cat <(echo by,value,count) - | cmp - out
+    gpuhist uniq --csv -f value:text --by by --format csv out | cmp - out
+}
+
 @test "rows are those of Python's csv, whatever newlines are quoted, also with --invalid ignore" {
     numpy 'import csv, random
 random.seed(11)

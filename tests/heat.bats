@@ -42,6 +42,15 @@ check_maps() {
     cmp picture file
 }
 
+@test "heat maps: values are names if just one in four of their range is taken, else positions" {
+    for last in 11 12; do
+        printf '%s 1\n' 0 5 $last >in
+        COLUMNS=60 LINES=20 run -0 gpuhist uniq -f 1 --by 2 --plot in
+        # The title, a line for each of the names or positions, those of groups and of colours.
+        [ "${#lines[@]}" = $((last == 12 ? 6 : 15)) ]
+    done
+}
+
 # bats test_tags=later
 @test "heat maps: the same picture in another locale" {
     seq 1 3000 | awk '{ print $1 % 24, $1 * $1 % 977 }' >in

@@ -149,8 +149,8 @@ usage() {
 }
 
 @test "kinds and widths that are none belong to the name" {
-    printf 'a,a:oct,a:int/0,a:int/x,a:.19,a:.2/0.001,b:int\n1,2,3,4,5,6,7\n' >in
-    for name in a:oct a:int/0 a:int/x a:.19 a:.2/0.001; do
+    printf 'a,a:oct,a:int/0,a:int/x,a:.19,a:.2/0.001,a:int.0,a:hex.2,a:ip.0,b:int\n1,2,3,4,5,6,7,8,9,10\n' >in
+    for name in a:oct a:int/0 a:int/x a:.19 a:.2/0.001 a:int.0 a:hex.2 a:ip.0; do
         run -0 gpuhist uniq --csv -f "$name" in
         [ "$output" = "$((++value + 1))"$'\t1' ]
         run -0 gpuhist reduce count --csv -f a --by "$name" --where "$name=$((value + 1))" in
@@ -160,7 +160,7 @@ usage() {
     assert_failed 1 "in: its header has no field 'b'"
     for name in b:int:int '"b:int"' '"b:int":int/1'; do
         run -0 gpuhist uniq --csv -f "$name" in
-        [ "$output" = $'7\t1' ]
+        [ "$output" = $'10\t1' ]
     done
     for width in 0 -1 x '' 1.5 99999999999999999999; do # 3:int/0 is a name
         run --separate-stderr gpuhist uniq --csv -f "3:int/$width" in
@@ -183,6 +183,14 @@ usage() {
     gpuhist reduce sum,max --csv -f '"a, ""b""",2017' --names --by '"x=1"' --save state --format csv in
     run -0 gpuhist merge --format csv state
     [ "$output" = $'column,x=1,sum,max\n"a, ""b""",4,2,2\n2017,4,1,1' ]
+}
+
+@test "a quote within a name is a letter of it" {
+    printf '5"",b,"c,d"\n1,2,3\n' | sed 's/""/"/' >in # sizes in inches
+    run -0 gpuhist reduce sum --csv -f '5",b,"c,d"' in
+    [ "$output" = $'5"\t1\nb\t2\nc,d\t3' ]
+    run -0 gpuhist reduce sum --csv -f b --by '5","c,d"' in
+    [ "$output" = $'1\t3\t2' ]
 }
 
 @test "tabs, newlines, backslashes and other control characters in names of columns" {

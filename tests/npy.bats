@@ -134,6 +134,18 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     assert_failed 1 "four.npy: its NumPy array has rows of 4, but that of the first input of 3"
 }
 
+@test "an array of one row or of one column is in both orders" {
+    saves row 'np.array([[3, 1, 4]], dtype="<i4")'
+    sed -i "s/'fortran_order': False/'fortran_order': True /" row.npy
+    saves column 'np.array([[3], [1], [4]], dtype="<i4")'
+    sed -i "s/'fortran_order': False/'fortran_order': True /" column.npy
+    grep -qa True row.npy && grep -qa True column.npy
+    run -0 gpuhist reduce sum -f 1,-1 --where '2=1' row.npy
+    [ "$output" = $'1\t3\n-1\t4' ]
+    run -0 gpuhist reduce sum -f 1 --where '1>1' column.npy
+    [ "$output" = 7 ]
+}
+
 @test "options that an array goes with, and those that it does not" {
     saves a 'np.array([3, 1, 3], dtype="<i4")'
     saves b 'np.arange(12, dtype="<u2").reshape(4, 3)'
