@@ -321,6 +321,7 @@ END
         [[ ${stderr_lines[0]} == "gpuhist: 100000 elements, 200000 bytes in "*" GB/s" ]]
         [[ ${stderr_lines[1]} == "gpuhist: $engine: "*" worker"* ]]
         [[ ${stderr_lines[2]} == "gpuhist: $engine: "*"limit: "* ]]
+        [[ $engine != cpu || $stderr != *device* ]]
         after='after the end of the input: [0-9.]+ s: counting [0-9.]+ s, merging [0-9.]+ s, finalizing [0-9.]+ s'
         [[ ${stderr_lines[3]} =~ ^"gpuhist: "$after$ ]]
         [ "${#stderr_lines[@]}" -eq 4 ]

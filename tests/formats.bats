@@ -253,6 +253,13 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         [ "$stderr" = "gpuhist: note: $name is written as tsv; try --format svg" ]
         [ "$(cat $name)" = $'7\t1' ]
     done
+    for case in x.png:svg ./a.b.PDF:svg x.md:markdown x.htm:html x.jpeg:svg; do
+        name=${case%:*} format=${case#*:}
+        run -0 --separate-stderr gpuhist uniq -o "$name" in
+        [ "$stderr" = "gpuhist: note: $name is written as tsv; try --format $format -o ${name%.*}.$format" ]
+    done
+    run -0 --separate-stderr gpuhist reduce sum -o x.png in
+    [ -z "$stderr" ]
     run -0 --separate-stderr gpuhist reduce sum,count -o x.json in
     [ "$stderr" = "gpuhist: note: x.json is written as tsv; try --format json" ]
     run -0 --separate-stderr gpuhist --width 1 -o x.csv in

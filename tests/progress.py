@@ -670,7 +670,7 @@ def test_compressed(engine):
             process = start(["reduce", "count", "--progress", "--engine", engine, *names[:count]])
             output, error = finish(process)
             check(int(output) == [0, 25000, 50000, 50100][count], f"the result {output!r}")
-            check(b"gpuhist: %d B in 0:" % size in error and b", 100%, 0:00 left" in error,
+            check(b"gpuhist: %d B in 0:" % size in error and b"B/s (compressed), 100%, 0:00 left" in error,
                   f"{size} B, {error!r}")
         # Headers and ranges of plain files are counted beside them.
         with open(names[0], "wb") as file:

@@ -24,3 +24,5 @@ check_screen() {
 @test "bins of times: widths of columns, ranges, fractions of a second" { check_screen time_units; }
 
 @test "pictures of times: ticks at round times, dates where they change" { check_screen time_ticks; }
+
+@test "messages wrap at words at a terminal" { check_screen messages; }

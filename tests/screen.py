@@ -350,4 +350,43 @@ def test_powers():
     expect(plot[1].split()[0] in ("0..2", "0.00..2.00"), plot)
 
 
+# --- messages ------------------------------------------------------------------------------------
+
+
+def messages_at_terminal(arguments, columns):
+    """What a terminal as wide as that shows of standard error."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    subprocess.run([GPUHIST, *arguments], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, stderr=slave, env=PLAIN)
+    os.close(slave)
+    out = b""
+    try:
+        while block := os.read(master, 65536):
+            out += block
+    except OSError:  # the other end is closed
+        pass
+    os.close(master)
+    return out.decode().replace("\r\n", "\n")
+
+
+def test_messages():
+    """Messages wrap at words at a terminal, and are one line elsewhere."""
+    words = "\u4e2d\u6587 a\u0301b \u00e9t\u00e9 /a/rather/long/path/of/a/file " * 3
+    for arguments in (["--clf", "-f", "9", "in"], ["reduce", "no such " + words], ["uniq", "no/file " + words],
+                      ["uniq", "x" * 300], ["uniq", "--bims", "5"]):
+        plain = subprocess.run([GPUHIST, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=PLAIN).stderr
+        expect(plain.startswith("gpuhist: ") and plain.count("\n") == plain.count("gpuhist: "), plain)
+        for columns in 1, 19, 20, 33, 80, 200, 1000:
+            shown = messages_at_terminal(arguments, columns)
+            expect_equal(re.sub("\n  ", " ", shown), plain, columns)
+            if columns < 20:
+                expect_equal(shown, plain)
+                continue
+            lines = shown.splitlines()
+            for line, after in zip(lines, lines[1:] + [""]):
+                expect(width_of(line) <= columns or " " not in line.strip(), "too wide", columns, line)
+                first = after[2:].split(" ")[0]
+                expect(not after.startswith("  ") or width_of(line + " " + first) > columns, "too short", columns, line, after)
+
+
 globals()["test_" + TEST]()

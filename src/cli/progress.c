@@ -46,6 +46,7 @@ void progress_print_stats(const struct pipeline_report *report)
         const double busy = pool->busy_seconds;
         const double wait = pool->wait_seconds;
         const double percent = pull + busy + wait > 0 ? 100 / (pull + busy + wait) : 0;
+        char waiting[80] = "";
         if (pool->workers == 0)
             continue;
         engine_write_name(name, pool->engine, pool->device);
@@ -53,9 +54,11 @@ void progress_print_stats(const struct pipeline_report *report)
                      name, pool->workers, pool->workers == 1 ? "" : "s",
                      (unsigned long long)pool->bytes, pool->open_seconds, pool->run_seconds,
                      progress_gigabytes_per_second(pool->bytes, pool->run_seconds));
-        status_print("%s: input %.4f s (%.0f%%), counting %.4f s (%.0f%%), waiting for a device "
-                     "%.4f s (%.0f%%); limit: %s",
-                     name, pull, pull * percent, busy, busy * percent, wait, wait * percent,
+        if (pool->has_devices)
+            snprintf(waiting, sizeof waiting, ", waiting for a device %.4f s (%.0f%%)", wait,
+                     wait * percent);
+        status_print("%s: input %.4f s (%.0f%%), counting %.4f s (%.0f%%)%s; limit: %s", name, pull,
+                     pull * percent, busy, busy * percent, waiting,
                      pull >= busy && pull >= wait ? "input"
                      : busy >= wait               ? "counting"
                                                   : "device");
@@ -148,7 +151,8 @@ void progress_format(char *text, size_t size, const struct pipeline_live *live, 
     progress_format_bytes(bytes, sizeof bytes, (double)live->file_bytes);
     progress_format_time(time, sizeof time, live->seconds);
     progress_format_bytes(speed, sizeof speed, rate);
-    int length = snprintf(text, size, "%s in %s, %s/s", bytes, time, speed);
+    int length = snprintf(text, size, "%s in %s, %s/s%s", bytes, time, speed,
+                          live->is_compressed ? " (compressed)" : "");
     if (input_size == SOURCE_SIZE_UNKNOWN || live->file_bytes > input_size ||
         (size_t)length >= size)
         return;

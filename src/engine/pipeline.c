@@ -198,6 +198,7 @@ struct pipeline_live pipeline_look(struct pipeline *pipeline)
         live.bytes += own.bytes;
         live.counted += own.counted;
     }
+    live.is_compressed = task->options.is_compressed;
     live.file_bytes =
         task->options.is_compressed ? source_progress(task->source).file_bytes : live.bytes;
     live.seconds = clock_seconds() - group->start;

@@ -40,6 +40,7 @@ struct pipeline_live {
     uint64_t bytes;      /* pulled by the workers, decoded */
     uint64_t counted;    /* of these, what is in chunks */
     uint64_t file_bytes; /* of compressed files, what was read of them as they are; else as above */
+    bool is_compressed;  /* file_bytes are those of files of which some are compressed */
     double seconds;      /* since the start */
     bool has_ended;      /* every worker has */
 };

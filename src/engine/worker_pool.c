@@ -332,6 +332,7 @@ void worker_pool_close(struct worker_pool *pool, struct worker_pool_report *repo
         pthread_join(pool->workers[i].thread, NULL);
     *report = (struct worker_pool_report){
         .engine = pool->engine->name,
+        .has_devices = pool->engine->devices != NULL,
         .device = pool->device,
         .bytes = worker_pool_counts(pool).bytes,
     };

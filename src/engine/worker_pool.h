@@ -19,6 +19,7 @@
 struct worker_pool_report {
     const char *engine;
     unsigned device;
+    bool has_devices; /* the engine */
     char reason[256]; /* why it was not used; empty if it was */
     unsigned workers;
     uint64_t bytes;

@@ -8,7 +8,16 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+/* What begins each line, and the further lines of one that is wrapped. */
+#define STATUS_BEGIN  "gpuhist: "
+#define STATUS_INDENT "  "
+
+/* In a narrower terminal lines are not wrapped. */
+#define STATUS_COLUMNS_MIN 20
 
 enum status status_fail_at(struct failure *failure, uint64_t position, enum status status,
                            const char *format, ...)
@@ -35,14 +44,58 @@ enum status status_fail_first(struct failure *failure, enum status status,
     return other->status;
 }
 
+/* The columns of the terminal that is standard error; 0: it is none, or too narrow. */
+static size_t status_columns(void)
+{
+    struct winsize window;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col >= STATUS_COLUMNS_MIN
+               ? window.ws_col
+               : 0;
+}
+
+/* Replaces the last blank before each `columns` by a newline. `out` is as `line`, but longer. */
+static void status_wrap(char *out, const char *line, size_t columns)
+{
+    const size_t indent = strlen(STATUS_INDENT);
+    char *end = out;
+    char *blank = NULL; /* the last one of this line of the terminal */
+    size_t used = 0;
+    size_t after = 0; /* the columns behind the blank */
+
+    while (*line) {
+        const size_t width = printable_columns(line);
+        const size_t bytes = printable_bytes(line);
+        if (used + width > columns && blank && *line != ' ') {
+            memmove(blank + 1 + indent, blank + 1, (size_t)(end - blank - 1));
+            memcpy(blank, "\n" STATUS_INDENT, 1 + indent);
+            end += indent;
+            used = indent + after;
+            blank = NULL;
+        }
+        if (*line == ' ' && used > indent)
+            blank = end;
+        used += width;
+        after = blank == end ? 0 : after + width;
+        memcpy(end, line, bytes);
+        end += bytes;
+        line += bytes;
+    }
+    *end = '\0';
+}
+
 void status_print(const char *format, ...)
 {
-    char line[PATH_MAX + 512];
+    char line[sizeof STATUS_BEGIN + PATH_MAX + 512] = STATUS_BEGIN;
+    char wrapped[sizeof line * sizeof STATUS_INDENT];
+    const size_t columns = status_columns();
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    vsnprintf(line + strlen(STATUS_BEGIN), sizeof line - strlen(STATUS_BEGIN), format, arguments);
     va_end(arguments);
     printable_mask(line);
-    fprintf(stderr, "gpuhist: %s\n", line);
+    if (columns > 0)
+        status_wrap(wrapped, line, columns);
+    fprintf(stderr, "%s\n", columns > 0 ? wrapped : line);
 }

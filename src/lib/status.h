@@ -53,8 +53,9 @@ enum status status_fail_first(struct failure *failure, enum status status,
                               const struct failure *other);
 
 /*
- * Prints the line "gpuhist: MESSAGE" on standard error. Unprintable bytes become '?'
- * (printable.h), so that a file name can neither break the line nor drive a terminal. Thread-safe.
+ * Prints the line "gpuhist: MESSAGE" on standard error, of which a terminal gets as many as it is
+ * wide for, broken between words. Unprintable bytes become '?' (printable.h), so that a file name
+ * can neither break the line nor drive a terminal. Thread-safe.
  */
 void status_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /*
  * Bins of a part. Its text is longer than the 64 KiB that a writer copies, and mostly fits in L2.
@@ -146,16 +147,32 @@ size_t print_columns(struct writer *writer, const char *text, size_t columns)
     return used;
 }
 
+/* Other suffixes of files that are meant to be of a kind which a format has or is like. */
+static const struct {
+    const char *suffix;
+    const struct print_format *format;
+} print_suffixes[] = {
+    {"png", &print_svg}, {"jpg", &print_svg},     {"jpeg", &print_svg}, {"gif", &print_svg},
+    {"pdf", &print_svg}, {"md", &print_markdown}, {"htm", &print_html}, {"xlsx", &print_csv},
+};
+
 void print_note_suffix(const struct print_options *options, bool has_bins)
 {
     const char *suffix = options->output ? strrchr(options->output, '.') : NULL;
-    const struct print_format *format;
+    const struct print_format *format = NULL;
 
-    if (!suffix || options->format || options->plot == PRINT_PLOT_ALWAYS ||
-        !print_format_find(suffix + 1, &format) || format == print_rows_format(options) ||
-        !(has_bins || format->words))
+    if (!suffix || options->format || options->plot == PRINT_PLOT_ALWAYS)
         return;
-    status_print("note: %s is written as tsv; try --format %s", options->output, format->name);
+    const bool is_name = print_format_find(suffix + 1, &format);
+    for (size_t i = 0; i < sizeof print_suffixes / sizeof *print_suffixes; i++) {
+        if (strcasecmp(suffix + 1, print_suffixes[i].suffix) == 0)
+            format = print_suffixes[i].format;
+    }
+    if (!format || format == print_rows_format(options) || !(has_bins || format->words))
+        return;
+    status_print("note: %s is written as tsv; try --format %s%s%.*s%s%s", options->output,
+                 format->name, is_name ? "" : " -o ", is_name ? 0 : (int)(suffix - options->output),
+                 options->output, is_name ? "" : ".", is_name ? "" : format->name);
 }
 
 const struct print_format *print_rows_format(const struct print_options *options)

@@ -30,6 +30,7 @@ static const struct row rows[] = {
     {1000, 2, 1000, 500, "1.00 kB in 0:02, 500 B/s, 100%, 0:00 left"},
     {0, 0, 0, 0, "0 B in 0:00, 0 B/s, 100%, ? left"},
     {1001, 2, 1000, 500, "1.00 kB in 0:02, 500 B/s"}, /* the file grew */
+    {500, 1, 1000, 100, "500 B in 0:01, 100 B/s (compressed), 50%, 0:05 left"},
 };
 
 int main(void)
@@ -39,7 +40,9 @@ int main(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct row *row = &rows[i];
-        const struct pipeline_live live = {.file_bytes = row->bytes, .seconds = row->seconds};
+        const struct pipeline_live live = {.file_bytes = row->bytes,
+                                           .is_compressed = strstr(row->text, "compressed") != NULL,
+                                           .seconds = row->seconds};
         char text[100];
         progress_format(text, sizeof text, &live, row->size, row->rate);
         if (strcmp(text, row->text) != 0)
