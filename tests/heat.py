@@ -115,6 +115,31 @@ def check_ticks(ticks, cells, picture, arguments):
     expect(seen > 0, "no label of a cell", ticks, arguments)
 
 
+def is_logarithmic(counts, is_asked):
+    """Two decades, or most counts are lost in the lowest eighth."""
+    most, low = max(counts), sum(8 * count <= max(counts) for count in counts)
+    return most > min(counts) and (is_asked or most >= 100 * min(counts) or 2 * low > len(counts))
+
+
+def check_numbers(picture, cells, columns, lines, arguments):
+    """Counts are in the middle of their cells if all fit, light on dark colours and dark on light ones."""
+    numbers = [e for g in picture.root.findall(SVG + "g") if g.get("class") == "counts" for e in g]
+    wide = min(to_place - from_place for _, from_place, to_place in columns)
+    high = min(to_place - from_place for _, to_place, from_place in lines)
+    longest = max(len(str(cell[2])) for cell in cells)
+    space = longest * 80 + 80
+    expect(bool(numbers) or wide < space + 2 or high < 152, "no counts", wide, high, arguments)
+    expect(not numbers or (wide >= space - 2 and high >= 148), "counts that do not fit", wide, high, arguments)
+    if not numbers:
+        return
+    expect_equal(sorted((int(e.get("x")), int(e.get("y")) - 40, number(e.text)) for e in numbers),
+                 sorted((x + w // 2, y + h // 2, count) for _, _, count, x, y, w, h, _ in cells), arguments)
+    levels = {(x + w // 2, y + h // 2): level for *_, x, y, w, h, level in cells}
+    for e in numbers:
+        level = levels[int(e.get("x")), int(e.get("y")) - 40]
+        expect_equal(e.get("class"), "middle" + " high" * (32 - level < 13) + " low" * (level < 13))
+
+
 def check(arguments, text, is_power=False):
     """The cells are the rows of tsv, put together; they lie in order; colours follow the counts."""
     picture = Map(gpuhist([*arguments, "--format", "svg"], text))
@@ -147,8 +172,9 @@ def check(arguments, text, is_power=False):
     levels = [level for _, level in by_count]
     expect_equal(levels, sorted(levels), "levels", arguments)
     expect_equal(levels[-1], 32, arguments)
-    is_log = by_count[-1][0] >= (1 if "--log-count" in arguments else 100) * by_count[0][0]
+    is_log = is_logarithmic([count for count, _ in by_count], "--log-count" in arguments)
     expect_equal(picture.legend.endswith(" (logarithmic)"), is_log, picture.legend, arguments)
+    check_numbers(picture, cells, columns, lines, arguments)
     # The colour of a count is the one beside it in the legend.
     expect_equal([level for level, _, _ in picture.ramp], list(range(33)))
     for place, value in picture.scale:
@@ -260,8 +286,10 @@ def test_colours():
         steps = [b - a for a, b in zip(lights, lights[1:])]
         steps = steps if is_dark else [-s for s in steps]
         expect(len(steps) == 32 and min(steps) > 0.010 and max(steps) < 0.025, steps)
-    same = check(["uniq", "-f", "1", "--by", "2"], "1 1\n2 1\n2 1\n" + 99 * "2 2\n")
+    same = check(["uniq", "-f", "1", "--by", "2"], "1 1\n2 1\n2 1\n" + 15 * "2 2\n")
     expect_equal(same.legend, "count")
+    body = check(["uniq", "-f", "1", "--by", "2"], "1 1\n2 1\n2 1\n" + 16 * "2 2\n")
+    expect_equal(body.legend, "count (logarithmic)")
     log = check(["uniq", "-f", "1", "--by", "2"], "1 1\n2 1\n2 1\n" + 100 * "2 2\n")
     expect_equal((log.legend, [int(v) for _, v in log.scale]), ("count (logarithmic)", [1, 10, 100]))
     log = check(["uniq", "-f", "1", "--by", "2", "--log-count"], "1 1\n2 1\n2 1\n" + 9 * "2 2\n")
@@ -329,7 +357,7 @@ def grid(text):
     result = []
     for line in text.splitlines():
         cells = []
-        for code, run in re.findall(r"(?:\033\[48;([0-9;]+)m)?([^\033]*)(?:\033\[0m)?", line):
+        for code, run in re.findall(r"(?:\033\[48;([0-9;]+)m)?(?:\033\[(?:30|97)m)?([^\033]*)(?:\033\[0m)?", line):
             cells += [code or c for c in run]
         result.append(cells)
     return result
@@ -346,37 +374,57 @@ def check_terminal(arguments, text, columns, rows, **environment):
 def test_terminal():
     rows = log(5000, 5)
     text = lines(rows)
-    arguments = ["uniq", "-f", "1", "--by", "3"]
-    counts = {(int(g), int(b)): c for g, b, c in rows_of(arguments, text)}
     utf = {"TERM": "xterm", "LC_ALL": "C.UTF-8"}
-    for environment, shades in (({**utf, "COLORTERM": "truecolor"}, None), (utf, None),
-                                ({**utf, "NO_COLOR": "1"}, "\u2591\u2592\u2593\u2588"),
-                                ({"TERM": "dumb", "LC_ALL": "C"}, ".:-=+*#%@")):
-        for plot in ["--log-count"], ["--plot"]:
-            output, found = check_terminal([*arguments, *plot], text, 60, 40, **environment)
-            expect_equal(output.splitlines()[0], "field 1 by field 3")
-            expect_equal(re.findall(r"\S+", output.splitlines()[25]), ["200", "304", "404", "500"])
-            seen = {}
-            for line in found[1:25]:
-                bin = int("".join(line[:4]))
-                for i, group in enumerate((200, 304, 404, 500)):
-                    shade = line[4 + 4 * i] if 4 + 4 * i < len(line) else " "
-                    expect_equal(shade != " ", (group, bin) in counts, group, bin, output)
-                    if shade != " ":
-                        seen.setdefault(shade, []).append(counts[(group, bin)])
-            ranges = sorted((min(c), max(c)) for c in seen.values())
-            expect(len(ranges) >= 4, ranges)
-            expect(all(a[1] < b[0] for a, b in zip(ranges, ranges[1:])), ranges)
-            legend = re.sub(r"\033\[[0-9;]*m", "", output.splitlines()[26])
-            expect(re.match(r"count  .. 1  ", legend), legend)
-            expect(legend.endswith(f" to {max(counts.values())} (logarithmic)"), legend)
-            if shades:
-                expect(set(seen) <= set(shades), seen)
-                order = sorted(seen, key=lambda s: min(seen[s]))
-                expect_equal(order, sorted(seen, key=shades.index))
-            else:
-                code = "2;\\d+;\\d+;\\d+" if "COLORTERM" in environment else "5;\\d+"
-                expect(all(re.fullmatch(code, shade) for shade in seen), seen)
+    # Four groups have the counts in their cells; those of 24 do not fit.
+    for value, by, has_numbers in (1, 3, True), (3, 1, False):
+        arguments = ["uniq", "-f", str(value), "--by", str(by)]
+        counts = {(int(g), int(b)): c for g, b, c in rows_of(arguments, text)}
+        groups, bins = sorted({g for g, _ in counts}), sorted({b for _, b in counts}, reverse=True)
+        for environment, shades in (({**utf, "COLORTERM": "truecolor"}, None), (utf, None),
+                                    ({**utf, "NO_COLOR": "1"}, "\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"),
+                                    ({"TERM": "dumb", "LC_ALL": "C"}, ".:-=+*#%@")):
+            for plot in ["--log-count"], ["--plot"]:
+                output, found = check_terminal([*arguments, *plot], text, 60, 40, **environment)
+                plain = re.sub(r"\033\[[0-9;]*m", "", output).splitlines()
+                expect_equal(plain[0], f"field {value} by field {by}")
+                left = len(str(bins[0])) + 2
+                number = len(str(max(counts.values()))) + bool(shades)
+                cell = max(number, 3) + 2 if has_numbers else (60 - left) // 24
+                if has_numbers:
+                    expect_equal(re.findall(r"\S+", plain[1 + len(bins)]), [str(g) for g in groups])
+                seen = {}
+                for bin, line, shown in zip(bins, found[1:], plain[1:]):
+                    expect_equal(shown[:left], str(bin).rjust(left - 2) + "  ", "labels are right")
+                    for i, group in enumerate(groups):
+                        at = slice(left + cell * i, left + cell * (i + 1))
+                        inside, drawn = shown[at], set(line[at])
+                        count = counts.get((group, bin))
+                        if count is None:
+                            expect_equal(inside.strip(), "", group, bin, output)
+                            continue
+                        expect(has_numbers == (str(count) in inside), inside, count)
+                        if shades:
+                            drawn -= set("0123456789 ")
+                        expect_equal(len(drawn), 1, "the shade of", group, bin, output)
+                        seen.setdefault(drawn.pop(), []).append(count)
+                ranges = sorted((min(c), max(c)) for c in seen.values())
+                expect(len(ranges) >= 6, ranges)
+                expect(all(a[1] < b[0] for a, b in zip(ranges, ranges[1:])), ranges)
+                legend = plain[2 + len(bins)]
+                expect(re.match(r"count  .. 1  ", legend), legend)
+                expect(legend.endswith(f" to {max(counts.values())} (logarithmic)"), legend)
+                if shades:
+                    expect(set(seen) <= set(shades), seen)
+                    order = sorted(seen, key=lambda s: min(seen[s]))
+                    expect_equal(order, sorted(seen, key=shades.index))
+                else:
+                    code = "2;\\d+;\\d+;\\d+" if "COLORTERM" in environment else "5;\\d+"
+                    expect(all(re.fullmatch(code, shade) for shade in seen), seen)
+    arguments = ["uniq", "-f", "1", "--by", "3"]
+    # As many rows as the screen has.
+    for height in 24, 60, 100:
+        output, found = check_terminal(["-f", "2", "--by", "1", "--bins", str(height - 4), "--plot"], text, 200, height, **utf)
+        expect_equal(len(found), height - 1)
     # It fits any terminal.
     for columns, height in ((40, 12), (80, 24), (200, 60), (1000, 10)):
         for more in [["-f", "2", "--by", "4", "--width", "3"], ["-f", "2", "--by", "1", "--log2=4"],

@@ -14,8 +14,12 @@
 /* Single values are names if they are less than one in so many positions. */
 #define PRINT_HEAT_APART 4
 
-/* The scale is logarithmic if the greatest count is at least so many times the smallest. */
+/*
+ * The scale is logarithmic if the greatest count is at least so many times the smallest, or so many
+ * times most counts, which would have the lowest colours alone.
+ */
 #define PRINT_HEAT_FACTOR 100
+#define PRINT_HEAT_BODY   8
 
 /*
  * The colours between which the scale is interpolated. In OKLab (B. Ottosson, "A perceptual color
@@ -45,6 +49,12 @@ struct print_heat_colour print_heat_colour(unsigned level)
     return (struct print_heat_colour){PRINT_HEAT_MIX(red), PRINT_HEAT_MIX(green),
                                       PRINT_HEAT_MIX(blue)};
 #undef PRINT_HEAT_MIX
+}
+
+/* Below a lightness of 0.58 in OKLab, white has more contrast than black. */
+bool print_heat_is_dark(unsigned level)
+{
+    return level < PRINT_HEAT_COLOURS * 2 / 5;
 }
 
 /* Adds a position that has a count. */
@@ -222,9 +232,28 @@ enum status print_heat_count(struct print_heat *heat, struct failure *failure)
             heat->min = count;
     }
     free(totals);
-    heat->is_logarithmic = heat->min < heat->max &&
-                           (heat->options->log_count || heat->max / PRINT_HEAT_FACTOR >= heat->min);
+    size_t used = 0;
+    size_t low = 0;
+    for (size_t i = 0; i < cells; i++) {
+        used += heat->counts[i] > 0;
+        low += heat->counts[i] > 0 && heat->counts[i] <= heat->max / PRINT_HEAT_BODY;
+    }
+    heat->is_logarithmic =
+        heat->min < heat->max &&
+        (heat->options->log_count || heat->max / PRINT_HEAT_FACTOR >= heat->min || 2 * low > used);
     return STATUS_OK;
+}
+
+size_t print_heat_longest_count(const struct print_heat *heat)
+{
+    char label[AXIS_LABEL_SIZE];
+    size_t longest = 0;
+
+    for (size_t i = 0; i < heat->x.count * heat->y.count; i++) {
+        const size_t length = print_scale_label(label, heat->options, heat->counts[i], false);
+        longest = length > longest ? length : longest;
+    }
+    return longest;
 }
 
 unsigned print_heat_level(const struct print_heat *heat, uint64_t count, unsigned levels)

@@ -90,6 +90,9 @@ unsigned print_heat_level(const struct print_heat *heat, uint64_t count, unsigne
 /* Returns the smallest count of that level or a higher one. */
 uint64_t print_heat_level_count(const struct print_heat *heat, unsigned level, unsigned levels);
 
+/* Returns the length of the longest label of a count (print_scale_label), as in a terminal. */
+size_t print_heat_longest_count(const struct print_heat *heat);
+
 /*
  * Writes the name of cell i, in full, as other formats print it; and the label of an axis at its
  * beginning, which for i == count is the end of the last cell. Times are written as `times` says,
@@ -127,6 +130,9 @@ struct print_heat_colour {
     uint8_t blue;
 };
 struct print_heat_colour print_heat_colour(unsigned level);
+
+/* Whether light text is easier to read on a colour than dark text. */
+bool print_heat_is_dark(unsigned level);
 
 /*
  * The outputs: divide the axes of a surveyed map, read the counts and write it. Fail with

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* The most lines of cells, and the other lines: names, groups, the legend and the cursor's. */
-#define PRINT_HEAT_PLOT_ROWS_MAX 60
+#define PRINT_HEAT_PLOT_ROWS_MAX 200
 #define PRINT_HEAT_PLOT_OTHERS   4
 
 /* The minimum numbers of rows and of columns; in a smaller terminal lines wrap. */
@@ -30,8 +30,13 @@
  */
 static const uint8_t print_heat_plot_palette[] = {54, 55, 25, 31, 37, 72, 78, 150, 222};
 
-static const char *const print_heat_plot_unicode[] = {"\xe2\x96\x91", "\xe2\x96\x92",
-                                                      "\xe2\x96\x93", "\xe2\x96\x88"};
+/* The lower eighths of a block; of shades there are only four. */
+static const char *const print_heat_plot_unicode[] = {
+    "\xe2\x96\x81", "\xe2\x96\x82", "\xe2\x96\x83", "\xe2\x96\x84",
+    "\xe2\x96\x85", "\xe2\x96\x86", "\xe2\x96\x87", "\xe2\x96\x88",
+};
+#define PRINT_HEAT_PLOT_UNICODE (sizeof print_heat_plot_unicode / sizeof *print_heat_plot_unicode)
+
 static const char print_heat_plot_ascii[] = ".:-=+*#%@";
 
 struct print_heat_plot {
@@ -42,7 +47,27 @@ struct print_heat_plot {
     bool has_ranges; /* lines begin with LOW..HIGH, else with LOW */
     size_t left;     /* the characters before the cells */
     size_t cell;     /* the characters of a cell */
+    size_t number;   /* of these, of the count, which fits; 0: it does not */
 };
+
+/* Begins the colour of a level, for those who see it; of -1: none. */
+static void print_heat_plot_begin(const struct print_heat_plot *plot, int level)
+{
+    if (level < 0 || !plot->terminal.has_colour)
+        return;
+    if (plot->terminal.has_true_colour) {
+        const struct print_heat_colour colour = print_heat_colour((unsigned)level);
+        writer_print(plot->writer, "\033[48;2;%u;%u;%um", colour.red, colour.green, colour.blue);
+    } else {
+        writer_print(plot->writer, "\033[48;5;%um", print_heat_plot_palette[level]);
+    }
+}
+
+static void print_heat_plot_end(const struct print_heat_plot *plot, int level)
+{
+    if (level >= 0 && plot->terminal.has_colour)
+        writer_write_text(plot->writer, "\033[0m");
+}
 
 /* Writes `size` characters of the colour or shade of a level; of -1: empty. */
 static void print_heat_plot_cell(const struct print_heat_plot *plot, int level, size_t size)
@@ -50,20 +75,34 @@ static void print_heat_plot_cell(const struct print_heat_plot *plot, int level, 
     char ascii[] = " ";
     const char *shade = ascii;
 
-    if (level >= 0 && plot->terminal.has_colour && plot->terminal.has_true_colour) {
-        const struct print_heat_colour colour = print_heat_colour((unsigned)level);
-        writer_print(plot->writer, "\033[48;2;%u;%u;%um", colour.red, colour.green, colour.blue);
-    } else if (level >= 0 && plot->terminal.has_colour) {
-        writer_print(plot->writer, "\033[48;5;%um", print_heat_plot_palette[level]);
-    } else if (level >= 0 && plot->terminal.has_unicode) {
+    if (level >= 0 && !plot->terminal.has_colour && plot->terminal.has_unicode)
         shade = print_heat_plot_unicode[level];
-    } else if (level >= 0) {
+    else if (level >= 0 && !plot->terminal.has_colour)
         *ascii = print_heat_plot_ascii[level];
-    }
+    print_heat_plot_begin(plot, level);
     for (size_t i = 0; i < size; i++)
         writer_write_text(plot->writer, shade);
-    if (level >= 0 && plot->terminal.has_colour)
-        writer_write_text(plot->writer, "\033[0m");
+    print_heat_plot_end(plot, level);
+}
+
+/* Writes a cell with its count on its colour, or before its shade. Those of a column line up. */
+static void print_heat_plot_count(const struct print_heat_plot *plot, uint64_t count)
+{
+    const size_t used = plot->number + !plot->terminal.has_colour;
+    const size_t before = (plot->cell - used) / 2;
+    const int level = (int)print_heat_level(plot->heat, count, plot->levels);
+    const bool is_dark = print_heat_is_dark((unsigned)level * PRINT_HEAT_COLOURS / plot->levels);
+    char number[AXIS_LABEL_SIZE];
+
+    print_scale_label(number, plot->heat->options, count, false);
+    print_heat_plot_begin(plot, level);
+    if (plot->terminal.has_colour)
+        writer_write_text(plot->writer, is_dark ? "\033[97m" : "\033[30m");
+    writer_print(plot->writer, "%*s", (int)(before + plot->number), number);
+    if (!plot->terminal.has_colour)
+        print_heat_plot_cell(plot, level, 1);
+    writer_print(plot->writer, "%*s", (int)(plot->cell - used - before), "");
+    print_heat_plot_end(plot, level);
 }
 
 uint64_t print_heat_plot_lines(const struct print_options *options)
@@ -107,9 +146,14 @@ static void print_heat_plot_rows(const struct print_heat_plot *plot)
         while (end > 0 && counts[end - 1] == 0)
             end--;
         print_heat_plot_bin(plot, y, name);
-        writer_write_text(plot->writer, name);
-        print_heat_plot_cell(plot, -1, plot->left - strlen(name));
-        for (size_t x = 0, n; x < end; x += n) {
+        writer_print(plot->writer, "%*s  ", (int)plot->left - 2, name);
+        for (size_t x = 0; plot->number > 0 && x < end; x++) {
+            if (counts[x] > 0)
+                print_heat_plot_count(plot, counts[x]);
+            else
+                print_heat_plot_cell(plot, -1, plot->cell);
+        }
+        for (size_t x = plot->number > 0 ? end : 0, n; x < end; x += n) {
             const int level =
                 counts[x] > 0 ? (int)print_heat_level(heat, counts[x], plot->levels) : -1;
             for (n = 1; x + n < end; n++) {
@@ -224,10 +268,14 @@ enum status print_heat_plot(struct writer *writer, struct print_heat *heat, stru
     print_heat_divide(&heat->x, space);
     if (print_heat_count(heat, failure) != STATUS_OK)
         return failure->status;
-    const size_t wide = print_heat_longest(&heat->x) + 1;
+    const size_t label = print_heat_longest(&heat->x);
+    const size_t number = print_heat_longest_count(heat) + !plot.terminal.has_colour;
+    const size_t wide = (number > label ? number : label) + 2;
     plot.cell = heat->x.count > 0 ? space / heat->x.count : 1;
-    plot.cell = plot.cell < wide ? plot.cell : wide;
-    plot.levels = !plot.terminal.has_colour       ? plot.terminal.has_unicode ? 4 : 9
+    plot.number = plot.cell >= wide ? number - !plot.terminal.has_colour : 0;
+    plot.cell = plot.number > 0 ? wide : plot.cell < label + 1 ? plot.cell : label + 1;
+    plot.levels = !plot.terminal.has_colour
+                      ? plot.terminal.has_unicode ? PRINT_HEAT_PLOT_UNICODE : 9
                   : plot.terminal.has_true_colour ? PRINT_HEAT_COLOURS
                                                   : 9;
 

@@ -21,9 +21,6 @@
 #define PRINT_HEAT_SVG_BOTTOM 4880
 #define PRINT_HEAT_SVG_HEIGHT (PRINT_HEAT_SVG_BOTTOM - SVG_TOP)
 
-/* Cells of at least this size have a gap of a pixel between them. */
-#define PRINT_HEAT_SVG_GAP_MIN 100
-
 /* The legend: how far from the cells, its width with the ticks, and the distance of its labels. */
 #define PRINT_HEAT_SVG_LEGEND       260
 #define PRINT_HEAT_SVG_LEGEND_WIDTH 160
@@ -57,18 +54,14 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
     char number[AXIS_LABEL_SIZE];
 
     writer_write_text(svg->writer, "<g class=\"heat\">\n");
-    const unsigned gap = PRINT_HEAT_SVG_HEIGHT >= PRINT_HEAT_SVG_GAP_MIN * heat->y.count &&
-                                 svg->right - svg->left >= PRINT_HEAT_SVG_GAP_MIN * heat->x.count
-                             ? SVG_PIXEL
-                             : 0;
     for (size_t y = 0; y < heat->y.count; y++) {
         const unsigned top = print_heat_svg_y(svg, y + 1);
-        const unsigned height = print_heat_svg_y(svg, y) - top - gap;
+        const unsigned height = print_heat_svg_y(svg, y) - top;
         print_heat_name(&heat->y, y, bin);
         for (size_t x = 0; x < heat->x.count; x++) {
             const uint64_t count = heat->counts[y * heat->x.count + x];
             const unsigned from = print_heat_svg_x(svg, x);
-            const unsigned width = print_heat_svg_x(svg, x + 1) - from - gap;
+            const unsigned width = print_heat_svg_x(svg, x + 1) - from;
             if (count == 0)
                 continue;
             print_heat_name(&heat->x, x, group);
@@ -79,6 +72,33 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
                          print_heat_level(heat, count, PRINT_HEAT_COLOURS), from, top, width,
                          height, from, group, bin, number);
         }
+    }
+    writer_write_text(svg->writer, "</g>\n");
+}
+
+/* The counts in the cells, if all fit: dark on light colours, light on dark ones. */
+static void print_heat_svg_counts(const struct print_heat_svg *svg)
+{
+    const struct print_heat *heat = svg->heat;
+    const size_t width = print_heat_longest_count(heat) * SVG_CHARACTER + SVG_SPACE / 2;
+    char number[AXIS_LABEL_SIZE];
+
+    if (width * heat->x.count > svg->right - svg->left ||
+        SVG_LINE * heat->y.count > PRINT_HEAT_SVG_HEIGHT)
+        return;
+    writer_write_text(svg->writer, "<g class=\"counts\">\n");
+    for (size_t i = 0; i < heat->x.count * heat->y.count; i++) {
+        const size_t x = i % heat->x.count;
+        const size_t y = i / heat->x.count;
+        if (heat->counts[i] == 0)
+            continue;
+        const unsigned level = print_heat_level(heat, heat->counts[i], PRINT_HEAT_COLOURS);
+        print_scale_label(number, heat->options, heat->counts[i], true);
+        writer_print(svg->writer, "<text class=\"middle%s%s\" x=\"%u\" y=\"%u\">%s</text>\n",
+                     print_heat_is_dark(PRINT_HEAT_COLOURS - 1 - level) ? " high" : "",
+                     print_heat_is_dark(level) ? " low" : "",
+                     (print_heat_svg_x(svg, x) + print_heat_svg_x(svg, x + 1)) / 2,
+                     (print_heat_svg_y(svg, y) + print_heat_svg_y(svg, y + 1)) / 2 + 40, number);
     }
     writer_write_text(svg->writer, "</g>\n");
 }
@@ -196,7 +216,9 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     sprintf(c, " of %s %s", groups, heat->groups->count == 1 ? "group" : "groups");
     print_default_title(default_title, heat->options, heat->plan, heat->group_name);
     svg_begin(writer, height, svg.left, title ? title : default_title);
-    writer_write_text(writer, "<style>\n.heat path{stroke:none;shape-rendering:crispEdges}\n");
+    writer_write_text(
+        writer, "<style>\n.heat path{stroke:none;shape-rendering:crispEdges}\n"
+                ".counts text{pointer-events:none;fill:#1d2430}.counts .high{fill:#ffffff}\n");
     for (unsigned is_dark = 0; is_dark < 2; is_dark++) { /* the classes of the levels */
         writer_write_text(writer, is_dark ? "@media (prefers-color-scheme:dark){\n" : "");
         for (unsigned i = 0; i < PRINT_HEAT_COLOURS; i++) {
@@ -206,7 +228,8 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
                          colour.blue, i % 4 == 3 || i == PRINT_HEAT_COLOURS - 1 ? "\n" : "");
         }
     }
-    writer_write_text(writer, "}\n</style>\n");
+    writer_write_text(writer,
+                      ".counts .high{fill:#1d2430}.counts .low{fill:#ffffff}\n}\n</style>\n");
     writer_print(writer, "<text x=\"%u\" y=\"480\">", svg.left);
     svg_write_escaped(writer, summary);
     svg_write_note(writer, &has_notes, "each column combines ", heat->x.step > 1 ? heat->x.step : 0,
@@ -224,6 +247,7 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     writer_write_text(writer, "</text>\n");
 
     print_heat_svg_cells(&svg);
+    print_heat_svg_counts(&svg);
     print_heat_svg_labels(&svg, true);
     print_heat_svg_labels(&svg, false);
     writer_print(writer, "<path class=\"axis\" d=\"M%u %uV%uH%u\" fill=\"none\"/>\n", svg.left,
