@@ -249,9 +249,9 @@ END
     refused 2 "count does not take columns of texts" count --all -f 1:text
     refused 2 "uniq of texts does not go with --zeros (see" uniq -f 1:text --zeros
     refused 2 "uniq of addresses does not go with --quantiles (see" uniq -f 1:ip --quantiles 50
-    refused 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl, markdown, html)" uniq -f 1:text --format npy
-    refused 2 "uniq of texts does not go with --format svg (tsv, csv, json, jsonl, markdown, html)" uniq -f 1:text --format svg --zeros
-    refused 2 "uniq of addresses does not go with --format raw (tsv, csv, json, jsonl, markdown, html)" uniq -f 1:ip --format raw
+    refused 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl, markdown, html, svg)" uniq -f 1:text --format npy
+    refused 2 "uniq of texts does not go with --zeros (see" uniq -f 1:text --format svg --zeros
+    refused 2 "uniq of addresses does not go with --format raw (tsv, csv, json, jsonl, markdown, html, svg)" uniq -f 1:ip --format raw
     gpuhist uniq -f 1:text --save texts -o /dev/null in
     gpuhist --width 1h -f 1:time --save times -o /dev/null <<<2026-01-01
     local option

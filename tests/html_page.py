@@ -70,7 +70,7 @@ def main(program, seed):
         quoted = '"' + name.replace('"', '""') + '"'
         for words, pictures in (
                 (["uniq", "-f", quoted], 1), (["histogram", "-f", quoted, "--width", "100"], 1),
-                (["uniq", "-f", quoted, "--top", "3", "--percent"], 1), (["uniq", "-f", "path:text"], 0),
+                (["uniq", "-f", quoted, "--top", "3", "--percent"], 1), (["uniq", "-f", "path:text"], 1),
                 (["uniq", "-f", "at:time/5m"], 1), (["uniq", "-f", "path:text", "--by", "status"], 0),
                 (["uniq", "-f", quoted, "--quantiles", "50,99"], 0), (["histogram", "-f", "status", "--by", "path"], 0),
                 (["reduce", "sum,max", "-f", quoted + ",status"], 0), (["reduce", "count,p50", "-f", quoted, "--by", "path"], 0),

@@ -19,6 +19,8 @@ check_pictures() {
 
 @test "bars are as wide as their bins, at most 40 pixels, and have counts where these fit" { check_pictures widths; }
 
+@test "strings and addresses are horizontal bars" { check_pictures names; }
+
 @test "counts are logarithmic with --log-count alone, and shares with --percent" { check_pictures counts; }
 
 # bats test_tags=later

@@ -9,12 +9,11 @@ import random
 import re
 import subprocess
 import sys
+import unicodedata
 import xml.etree.ElementTree as ET
 from decimal import Decimal
 
 from pictures import SVG, expect, expect_equal, number, styled
-
-from pictures import SVG, expect, expect_equal, number
 
 GPUHIST, TEST = sys.argv[1:3]
 
@@ -254,6 +253,52 @@ def test_many():
                               rows_of(["--bins", "5M", "--top", "1000"], values)])
     expect_equal(draw(["--bins", "5M", "--top", "1500"], values).note,
                  "only the 1500 highest counts; 500 bins of lower counts are not drawn")
+
+
+def test_names():
+    """Strings and addresses are horizontal bars, with their names, counts and percentages."""
+    dice = random.Random(7)
+    for kind, draw_one in (("text", lambda: "/" + "".join(dice.choice("ab<&>\"'\u00e9\u4e2da\u0301") for _ in range(
+            dice.choice((0, 3, 30, 60))))), ("ip", lambda: f"10.{dice.randrange(9)}.0.{dice.randrange(300) % 256}")):
+        pool = [draw_one() for _ in range(200)]
+        for many in 3, 60, 2000:
+            values = [dice.choice(pool[: many // 2 + 1]) for _ in range(many)]
+            for more in [], ["--top", "7"], ["--top", "100"], ["--sort", "count"], ["--min-count", "3"], ["--log-count"]:
+                arguments = ["uniq", "-f", f"0:{kind}", *more]
+                picture = draw(arguments, values)
+                rows = [line.rsplit("\t", 1) for line in gpuhist(
+                    [a for a in arguments if a != "--log-count"], values).splitlines()]
+                kept = sorted(range(len(rows)), key=lambda i: -int(rows[i][1]))[:50]  # stable: earlier ones first
+                shown = [rows[i] for i in sorted(kept)]
+                numbers = [f"{styled(n)} ({Decimal(int(n) * 100) / len(values) + Decimal('1e-9'):.1f}%)" for _, n in shown]
+                expect_equal(picture.tips, [f"{name}: {number}" for (name, _), number in zip(shown, numbers)], arguments)
+                group = picture.root.find(SVG + "g")
+                names, counts = [e.text for e in group.findall(SVG + "text")][::2], [e.text for e in group.findall(SVG + "text")][1::2]
+                expect_equal(counts, numbers, arguments)
+                for name, (whole, _) in zip(names, shown):
+                    head, dots, tail = name.partition("\u2026")
+                    expect(name == whole or dots and whole.startswith(head) and whole.endswith(tail)
+                           and abs(width_of(name) - 43) <= 2 and abs(width_of(head) - width_of(tail)) <= 3, name, whole)
+                    expect(dots or width_of(whole) <= 44, name)
+                widths = [int(bar.get("width")) for bar in picture.bars]
+                most = max((int(n) for _, n in shown), default=1)
+                if "--log-count" in more:
+                    expect_equal(sorted(widths), [w for _, w in sorted(zip([int(n) for _, n in shown], widths))])
+                for width, (_, n) in zip([] if "--log-count" in more else widths, shown):
+                    expect(abs(width - max(widths) * int(n) / most) <= 1 or width == 10, arguments, width, n)
+                left = len(rows) - len(shown)
+                expect_equal(f"{left} values of lower counts are not drawn" in picture.note, left > 0, picture.note)
+                expect_equal((picture.title, picture.axis), ("Count by line", "line"))
+    odd = draw(["uniq", "-f", "0:text", "--title", "T", "--label", "L"], "a\x1bb\n")
+    expect_equal((odd.tips, odd.title, odd.axis, odd.summary), (["a?b: 1 (100.0%)"], "T", "L", "1 value"))
+    expect_equal(draw(["uniq", "-f", "0:text"], "").bars, [])
+    weighted = draw(["uniq", "-f", "1:text", "--weight", "2", "--top", "1", "--other"], "a 5\nb 70\na 20\n")
+    expect_equal((weighted.tips, weighted.title, weighted.note),
+                 (["b: 70 (73.7%)"], "Sum of field 2 by field 1", "only the 1 highest counts; other: 25"))
+
+
+def width_of(text):
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def test_empty():

@@ -106,8 +106,7 @@ static bool print_html_has_picture(const struct print_result *result)
     const struct print_options *options = result->options;
 
     return result->column == print_rows_column && result->plan->group_count == 0 &&
-           !options->column && options->quantiles.count == 0 &&
-           !element_is_name(&result->plan->element);
+           !options->column && options->quantiles.count == 0;
 }
 
 /* Begins the table, or of several columns that of the first one. */

@@ -336,9 +336,10 @@ static enum status print_check_groups(const struct print_options *options, const
     if (kind->scale == KIND_INSTANTS && format->refuses_times)
         return status_fail(failure, STATUS_USAGE, "--format %s does not go with times (svg does)",
                            format->name);
-    if (kind->scale == KIND_NAMES && options->format && !format->words)
+    if (kind->scale == KIND_NAMES && options->format && !format->words && !format->draws_names)
         return status_fail(failure, STATUS_USAGE,
-                           "uniq of %s does not go with --format %s (" PRINT_NAMES_OF_LINES ")",
+                           "uniq of %s does not go with --format %s (" PRINT_NAMES_OF_LINES
+                           ", svg)",
                            kind->nouns, format->name);
     if (kind->scale == KIND_NAMES && (options->zeros || options->quantiles.count > 0))
         return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s", kind->nouns,

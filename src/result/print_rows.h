@@ -124,6 +124,7 @@ struct print_format {
     const char *name;
     bool has_lines;     /* the format is text */
     bool is_picture;    /* it can have a title, a label, and logarithmic counts */
+    bool draws_names;   /* it has bars of strings and addresses, although it has no lines */
     bool names_values;  /* prints few different values as such, not in automatic bins */
     bool refuses_times; /* as values */
     unsigned refused;   /* the options that it does not support: bits of enum print_extra */
@@ -168,6 +169,16 @@ PRINT_FORMATS_OF_BINS(PRINT_FORMAT_ROW, PRINT_FORMAT_ROW)
 PRINT_FORMAT_ROW(plot)
 PRINT_FORMAT_ROW(table)
 #undef PRINT_FORMAT_ROW
+
+/*
+ * Begins a picture of that height (svg.h): its title, and below it what is shown, and which rows
+ * are not: those selected by options, `undrawn` others, and `empty` ones.
+ */
+void print_svg_head(struct writer *writer, const struct print_table *table, unsigned height,
+                    unsigned left, const char *summary, uint64_t undrawn, uint64_t empty);
+
+/* The `rows` of strings and addresses: horizontal bars. */
+void print_svg_names(struct writer *writer, const struct print_table *table);
 
 /* Returns the number of lines of bars that fit the terminal. Reads the environment. */
 uint64_t print_plot_lines(const struct print_options *options);

@@ -323,8 +323,9 @@ static void print_svg_width(char out[AXIS_LABEL_SIZE], const struct element *ele
         axis_write(out, element, width, true);
 }
 
-/* Says how many values there are, in what bins, and how many of these are empty. */
-static void print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMARY_SIZE])
+/* Says how many values there are, in what bins, and how many of these are empty. Returns the
+ * length. */
+static size_t print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMARY_SIZE])
 {
     const struct print_table *table = svg->table;
     const struct binning *binning = &table->rows.plan->binning;
@@ -340,12 +341,12 @@ static void print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMARY_
     char *c = out + svg_format_total(out, table->rows.plan, table->total);
 
     if (survey->rows == 0)
-        return;
+        return (size_t)(c - out);
     axis_write(number, NULL, table->rows.is_unit ? used : bins, true);
     if (table->rows.is_unit) {
         if (table->is_complete && used > 0 && table->total > 1)
-            sprintf(c, ", %s distinct", number);
-        return;
+            c += sprintf(c, ", %s distinct", number);
+        return (size_t)(c - out);
     }
     c += sprintf(c, " in %s%s", table->is_complete ? number : "",
                  !table->is_complete ? "bins "
@@ -366,7 +367,32 @@ static void print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMARY_
     }
     axis_write(number, NULL, bins - used, true);
     if (table->is_complete && used < bins)
-        sprintf(c, ", %s of them empty", number);
+        c += sprintf(c, ", %s of them empty", number);
+    return (size_t)(c - out);
+}
+
+void print_svg_head(struct writer *writer, const struct print_table *table, unsigned height,
+                    unsigned left, const char *summary, uint64_t undrawn, uint64_t empty)
+{
+    const struct print_options *options = table->options;
+    char title[PRINT_TITLE_SIZE];
+    bool has_notes = true;
+
+    print_default_title(title, options, table->rows.plan, NULL);
+    svg_begin(writer, height, left, options->title ? options->title : title);
+    writer_print(writer, "<text x=\"%u\" y=\"480\">", left);
+    svg_write_escaped(writer, summary);
+    svg_write_note(writer, &has_notes, "only the ", options->top, " highest counts");
+    svg_write_note(writer, &has_notes, "only counts of ", options->min_count, " or more");
+    svg_write_note(writer, &has_notes, "", table->rows_left + undrawn,
+                   element_is_name(&table->rows.plan->element)
+                       ? " values of lower counts are not drawn"
+                       : " bins of lower counts are not drawn");
+    svg_write_note(writer, &has_notes, "", table->empty_left + empty, " empty bins are not drawn");
+    svg_write_note(writer, &has_notes, "other: ", options->other ? table->other : 0, "");
+    svg_write_note(writer, &has_notes, "below the bins: ", table->rows.below, "");
+    svg_write_note(writer, &has_notes, "above the bins: ", table->rows.above, "");
+    writer_write_text(writer, "</text>\n");
 }
 
 static void print_svg_rows(struct writer *writer, const struct print_table *table)
@@ -378,12 +404,14 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     const unsigned bars = (PRINT_SVG_RIGHT - SVG_LEFT) / PRINT_SVG_NAMED_BAR;
     struct rows rows = table->rows;
     char summary[SVG_SUMMARY_SIZE];
-    char title[PRINT_TITLE_SIZE];
     char field[PRINT_FIELD_SIZE];
     char name[PLOT_NAME_SIZE];
     char joined[PLOT_JOIN_SIZE];
-    bool has_notes = true;
 
+    if (element_is_name(&table->rows.plan->element)) {
+        print_svg_names(writer, table);
+        return;
+    }
     /* Edges are labelled: with empty bins, each bar begins where the one before it ends. */
     rows.zeros = rows.zeros || binning->base > 0 || binning->form == BINNING_EDGES ||
                  binning->form == BINNING_EDGES_EQUAL;
@@ -401,23 +429,10 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     print_svg_read(&svg);
 
     const unsigned height = PRINT_SVG_BOTTOM + SVG_FOOT + svg.tilted;
-    print_svg_summary(&svg, summary);
-    print_default_title(title, options, table->rows.plan, NULL);
-    svg_begin(writer, height, svg.left, options->title ? options->title : title);
-    writer_print(writer, "<text x=\"%u\" y=\"480\">", svg.left);
-    svg_write_escaped(writer, summary);
+    const size_t length = print_svg_summary(&svg, summary);
     if (plot_describe_join(joined, &svg.plot) > 0)
-        writer_print(writer, "; each bar combines %s", joined);
-    svg_write_note(writer, &has_notes, "only the ", options->top, " highest counts");
-    svg_write_note(writer, &has_notes, "only counts of ", options->min_count, " or more");
-    svg_write_note(writer, &has_notes, "", table->rows_left + svg.undrawn,
-                   " bins of lower counts are not drawn");
-    svg_write_note(writer, &has_notes, "", table->empty_left + svg.empty,
-                   " empty bins are not drawn");
-    svg_write_note(writer, &has_notes, "other: ", options->other ? table->other : 0, "");
-    svg_write_note(writer, &has_notes, "below the bins: ", rows.below, "");
-    svg_write_note(writer, &has_notes, "above the bins: ", rows.above, "");
-    writer_write_text(writer, "</text>\n");
+        sprintf(summary + length, "; each bar combines %s", joined);
+    print_svg_head(writer, table, height, svg.left, summary, svg.undrawn, svg.empty);
 
     print_svg_counts(&svg);
     print_svg_bars(&svg);
@@ -448,6 +463,7 @@ const struct print_format print_svg = {
     .has_lines = true,
     .is_picture = true,
     .names_values = true,
+    .draws_names = true,
     .refused = PRINT_EXTRA_CUMULATIVE | PRINT_EXTRA_QUANTILES,
     .list_lines = print_svg_bars_max,
     .rows = print_svg_rows,

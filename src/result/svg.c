@@ -31,10 +31,10 @@ static const char svg_style[] =
 #define SVG_TITLE_SIZE      160
 #define SVG_TITLE_CHARACTER 100
 
-/* U+FFFE and U+FFFF are no characters of XML. */
-void svg_write_escaped(struct writer *writer, const char *text)
+/* Escapes text[0..end). U+FFFE and U+FFFF are no characters of XML. */
+static void svg_write_part(struct writer *writer, const char *text, const char *end)
 {
-    while (*text) {
+    while (text < end) {
         size_t bytes = printable_bytes(text);
         if (strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0)
             bytes = 0;
@@ -44,6 +44,35 @@ void svg_write_escaped(struct writer *writer, const char *text)
             writer_write(writer, bytes > 0 ? text : "?", bytes > 0 ? bytes : 1);
         text += bytes > 0 ? bytes : 1;
     }
+}
+
+void svg_write_escaped(struct writer *writer, const char *text)
+{
+    svg_write_part(writer, text, text + strlen(text));
+}
+
+/* Skips characters until what follows has at most so many columns. */
+static const char *svg_skip(const char *text, size_t columns)
+{
+    for (size_t width = printable_width(text); width > columns;) {
+        const size_t bytes = printable_bytes(text);
+        width -= printable_columns(text);
+        text += bytes > 0 ? bytes : 1;
+    }
+    return text;
+}
+
+void svg_write_cut(struct writer *writer, const char *text, size_t columns)
+{
+    const size_t width = printable_width(text);
+
+    if (width <= columns) {
+        svg_write_escaped(writer, text);
+        return;
+    }
+    svg_write_part(writer, text, svg_skip(text, width - columns / 2));
+    writer_write_text(writer, "\xe2\x80\xa6");
+    svg_write_escaped(writer, svg_skip(text, (columns - 1) / 2));
 }
 
 size_t svg_format_total(char out[SVG_SUMMARY_SIZE], const struct plan *plan, uint64_t total)

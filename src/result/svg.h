@@ -28,6 +28,9 @@ struct writer;
 /* Writes text of the input as XML. Replaces what is no printable character by '?'. */
 void svg_write_escaped(struct writer *writer, const char *text);
 
+/* The same of a text that is longer than so many columns of a terminal without its middle. */
+void svg_write_cut(struct writer *writer, const char *text, size_t columns);
+
 /* Writes a number, if it is not 0, between two texts; "; " precedes all notes but the first. */
 void svg_write_note(struct writer *writer, bool *has_notes, const char *before, uint64_t number,
                     const char *after);
