@@ -19,7 +19,7 @@ import zlib
 
 THREADS = ("1", "2", "3", "16")
 # Invalid tokens, and the advice that they get.
-FOREIGN = " (numbers written so are not read: see NOT READ in the manual)"
+FOREIGN = " (unsupported notation: try man gpuhist-formats)"
 INVALID = {"+x": "", "--1": "", "1e5": " (try --decimals 0)",
            "12z": FOREIGN}
 

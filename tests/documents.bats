@@ -150,6 +150,18 @@ END
     [ "$output" = 1000000 ]
 }
 
+@test "gpuhist(1) has at most 900 lines, and no page a sentence of more than 30 words" {
+    command -v man >/dev/null || skip "no man"
+    run -0 --separate-stderr env MANWIDTH=80 MANROFFSEQ='' LC_ALL=C.UTF-8 man -P cat -l "${manual[0]}"
+    [[ $output != *"has been minimized"* ]] || skip "a man that shows nothing"
+    [ "${#lines[@]}" -ge 500 ] && [ "$(wc -l <<<"$output")" -le 900 ]
+    run -0 awk -f "$srcdir/tests/manual.awk" "${manual[@]}"
+    [ -z "$output" ]
+    printf '.PP\nFive and\n.BR twenty\-five words, %s.\n' "$(seq -s ' ' 27)" >long
+    run -0 awk -f "$srcdir/tests/manual.awk" long
+    [ "$output" = "long:3: 31 words:  Five and twenty\-five words, $(seq -s ' ' 27)." ]
+}
+
 @test "apropos finds the manual's pages by what they are about" {
     command -v lexgrog >/dev/null || skip "no lexgrog"
     run -0 lexgrog "${manual[@]}"
@@ -176,7 +188,7 @@ END
         [ -z "$output" ]
     fi
     if command -v groff; then
-        run -0 groff -man -ww -z "${manual[@]}"
+        run -0 groff -t -man -ww -z "${manual[@]}"
         [ -z "$output" ]
     fi
 }

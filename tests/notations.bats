@@ -166,7 +166,7 @@ assert_no_number() {
     assert_failed 1 "standard input:1: invalid number '0000000000000000000000000000000000000000..."
     run -1 --separate-stderr gpuhist reduce sum --decimals 1 --invalid fail < <(printf '1.5\n1_000\n')
     [ "$output" = 1.5 ]
-    [ "$stderr" = $'gpuhist: standard input:2: invalid number \'1_000\' (numbers written so are not read: see NOT READ in the manual)\ngpuhist: 1 invalid number in the input' ]
+    [ "$stderr" = $'gpuhist: standard input:2: invalid number \'1_000\' (unsupported notation: try man gpuhist-formats)\ngpuhist: 1 invalid number in the input' ]
 }
 
 @test "--decimals: plots and scripts, values outside the bins" {

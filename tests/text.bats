@@ -180,7 +180,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
 
 # bats test_tags=plain
 @test "numbers that are written as elsewhere are said to be not read, where they are told" {
-    local foreign="numbers written so are not read: see NOT READ in the manual" token
+    local foreign="unsupported notation: try man gpuhist-formats" token
     # assert_advised TOKEN ADVICE ARG...
     assert_advised() {
         run --separate-stderr gpuhist reduce sum "${@:3}" < <(printf '3\n%s\n' "$1")
@@ -202,8 +202,8 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     for token in 1,234 -1,234,567.5 5,50; do
         assert_advised "$token" "$foreign" -d '\t' -f 1
         assert_advised "\"$token\"" "$foreign" --csv -f 1
-        assert_advised "$token" "try -d , or see NOT READ in the manual"
-        assert_advised "$token" "try -d , or see NOT READ in the manual" -f 1
+        assert_advised "$token" "try -d , or man gpuhist-formats"
+        assert_advised "$token" "try -d , or man gpuhist-formats" -f 1
     done
     for token in NaN NA null '\N'; do assert_advised "$token" "try --invalid ignore"; done
     for token in 1.234,50 12,x 5msecs 1-2 a5 %; do assert_advised "$token" "" -d '\t' -f 1; done
@@ -254,7 +254,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     assert_told '2025-05-01 7\n' "invalid integer '2025-05-01' (try -f N)"
     assert_told 'a,b c\n' "invalid integer 'a,b' (try --csv -f N)"
     assert_told '1.5 c\n' "invalid integer '1.5' (try --decimals 1)"
-    assert_told '1,5 7\n' "invalid integer '1,5' (try -d , or see NOT READ in the manual)"
+    assert_told '1,5 7\n' "invalid integer '1,5' (try -d , or man gpuhist-formats)"
     assert_told '- 7\n' "invalid integer '-' (try --invalid ignore)"
     assert_told '\xef\xbb\xbf1\n2\n' "invalid integer '<byte order mark>1' (tail -c +4 removes it)"
     assert_told '7 GET\n' "invalid integer 'GET'"
@@ -276,7 +276,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
         assert_failed 1 ''
         [ "$stderr" = "gpuhist: in:1: $2" ] || { echo "$1: $stderr"; return 1; }
     }
-    assert_told 'x 170,83' "invalid integer '170,83' (try -d , or see NOT READ in the manual)" -f 2
+    assert_told 'x 170,83' "invalid integer '170,83' (try -d , or man gpuhist-formats)" -f 2
     assert_told 'x 170,83,5' "invalid integer '170,83,5' (try -d ,)" -f 2
     assert_told 'x 170;83' "invalid integer '170;83' (try -d ';')" -f 2
     assert_told 'x 170|83' "invalid integer '170|83' (try -d '|')" -f 2

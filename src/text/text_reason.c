@@ -443,7 +443,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     const bool may_be_text = reading->takes_texts && reading->is_value && rules->field != 0 &&
                              has_letter && text_is_text(text, bytes, true);
     const char separator = has_delimiter ? '\0' : text_reason_find_separator(rules, text, bytes);
-    const char *foreign = "numbers written so are not read: see NOT READ in the manual";
+    const char *foreign = "unsupported notation: try man gpuhist-formats";
     const struct text_rules hex = {.notation = TEXT_HEX};
     struct text_field quoted = {.begin = 0}; /* the token, if quotes are how it begins */
     const bool is_indented = rules->is_quoted && bytes > 0 && *text == '"' &&
@@ -500,7 +500,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {has_fields && text_reason_is_comment(rules, line, length), TEXT_ADVICE_COMMENT},
         {text_reason_is_header(reading, is_word ? text : line, is_word ? bytes : length, is_word),
          rules->field == 0 && has_delimiter ? "try --header, or -f NAME" : "try --header"},
-        {is_foreign && separator == ',', "try -d , or see NOT READ in the manual"},
+        {is_foreign && separator == ',', "try -d , or man gpuhist-formats"},
         {separator && !is_hex, text_reason_name_separator(separator, memchr(line, '"', length))},
         {is_first && (has_letter || *kind), "try -f N"},
         {rules->field != 0 && *kind, kind},
