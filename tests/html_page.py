@@ -106,7 +106,8 @@ def click(path, column):
                        "[...table.tBodies[0].rows].map(row=>row.cells[0].textContent).join()</script></body>"))
 
 
-if sys.argv[1] == "--page":
-    click(sys.argv[2], sys.argv[3])
-else:
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+if __name__ == "__main__":
+    if sys.argv[1] == "--page":
+        click(sys.argv[2], sys.argv[3])
+    else:
+        main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)

@@ -77,6 +77,22 @@ usage() {
     check formats 1 50
 }
 
+@test "--missing skip is the run over the rows without missing values" {
+    check missing 1 30
+}
+
+@test "a value is read whole or refused, by each row scanner" {
+    check read 1 30
+}
+
+@test "what --save writes merge reads back, in each format" {
+    check saved 1 30
+}
+
+@test "a column of found kind gives what one of the typed kinds gives, or an error" {
+    check found 1 30
+}
+
 # bats test_tags=slow
 @test "all of these, for minutes" {
     skip_long

@@ -14,9 +14,6 @@ import subprocess
 import sys
 from fractions import Fraction
 
-GPUHIST, SEED = sys.argv[1], int(sys.argv[2])
-random.seed(SEED)
-
 SECONDS = {"d": Fraction(86400), "h": Fraction(3600), "min": Fraction(60), "m": Fraction(60), "sec": Fraction(1),
            "s": Fraction(1), "ms": Fraction(1, 1000), "us": Fraction(1, 10 ** 6), "µs": Fraction(1, 10 ** 6),
            "μs": Fraction(1, 10 ** 6), "ns": Fraction(1, 10 ** 9)}
@@ -167,4 +164,7 @@ def main():
     bounds()
 
 
-main()
+if __name__ == "__main__":
+    GPUHIST, SEED = sys.argv[1], int(sys.argv[2])
+    random.seed(SEED)
+    main()
