@@ -31,13 +31,15 @@ enum cpu_isa cpu_isa_best(void)
     const bool has_avx512 =
         __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi") &&
+        __builtin_cpu_supports("bmi2");
     const bool has[CPU_ISA_COUNT] = {
         [CPU_ISA_AVX512VBMI2] = has_avx512 && __builtin_cpu_supports("avx512ifma") &&
                                 __builtin_cpu_supports("avx512vbmi") &&
                                 __builtin_cpu_supports("avx512vbmi2"),
         [CPU_ISA_AVX512] = has_avx512,
-        [CPU_ISA_AVX2] = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"),
+        [CPU_ISA_AVX2] = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                         __builtin_cpu_supports("bmi2"),
         [CPU_ISA_PLAIN] = true,
     };
 #else

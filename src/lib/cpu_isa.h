@@ -32,8 +32,8 @@
     __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512ifma," \
                           "avx512vbmi,avx512vbmi2,bmi,bmi2,lzcnt")))
 #define CPU_ISA_TARGET_AVX512 \
-    __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi2")))
-#define CPU_ISA_TARGET_AVX2 __attribute__((target("avx2,bmi2")))
+    __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi,bmi2")))
+#define CPU_ISA_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2")))
 #else
 #define CPU_ISAS(X)              X(PLAIN, plain)
 #define CPU_ISA_VARIANTS(X, ...) X(plain, , __VA_ARGS__)

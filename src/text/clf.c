@@ -12,6 +12,10 @@
  *
  * What quotes hold is decoded: \" \\ \b \f \n \r \t \v and \xHH, which servers write for bytes of
  * requests; any other backslash is itself.
+ *
+ * A window of the text is indexed at a time: where its newlines, quotes, backslashes and tabs are.
+ * Rows as servers write them are read by the index and by the masks of blanks before and after the
+ * request; all others byte by byte.
  */
 #include "config.h"
 
@@ -143,32 +147,29 @@ static const char *clf_kind(const char *name)
 
 /* --- fields ----------------------------------------------------------------------------------- */
 
-/* A scan, and the next row's data[at..end). */
+/* The bytes that are indexed at a time: they and the index stay in the L1 cache. */
+#define CLF_WINDOW ((size_t)8192)
+
 struct clf_scan {
     const struct clf_columns *columns;
     const char *data;
     size_t bytes;
     size_t next;                                                    /* where the next row begins */
     enum row_event (*read)(struct clf_scan *scan, struct row *row); /* for the instruction set */
+
+    /* the index of a window: newlines, quotes, backslashes and tabs */
+    size_t window;                           /* where it begins */
+    unsigned count;                          /* entries */
+    unsigned used;                           /* those before the next row */
+    uint16_t index[CLF_WINDOW + TEXT_BLOCK]; /* offsets from `window` on, ascending */
 };
 
-/* The first blank, or quote, of data[at..end), or `end`. */
-TEXT_INLINE size_t clf_find_end(enum cpu_isa isa, const struct clf_scan *scan, size_t at,
-                                size_t end)
+/* The first byte that ends a field without a quote before it, or `end`. */
+static size_t clf_find_end(const char *data, size_t at, size_t end)
 {
-    char copy[TEXT_BLOCK];
-
-    for (; at < end; at += TEXT_BLOCK) {
-        const char *block = text_block_at(scan->data, scan->bytes, at, copy);
-        const uint64_t ends = text_block_equal(isa, block, ' ') |
-                              text_block_equal(isa, block, '\t') |
-                              text_block_equal(isa, block, '"');
-        if (ends) {
-            const size_t found = at + text_block_first(ends);
-            return found < end ? found : end;
-        }
-    }
-    return end;
+    while (at < end && data[at] != '"' && !text_line_is_blank(data[at]))
+        at++;
+    return at;
 }
 
 /* The bracket that closes the one before data[at], or `end`. */
@@ -179,65 +180,54 @@ static size_t clf_find_bracket(const char *data, size_t at, size_t end)
     return at;
 }
 
-/* The quote that closes the one before data[at], or `end`. Sets *kind if there are escapes. */
-TEXT_INLINE size_t clf_find_quote(enum cpu_isa isa, const struct clf_scan *scan, size_t at,
-                                  size_t end, unsigned *kind)
+/* The quote that closes the one before data[at], or `end`. */
+static size_t clf_find_quote(const char *data, size_t at, size_t end)
 {
-    uint64_t carry = 0;
-    char copy[TEXT_BLOCK];
+    while (at < end && data[at] != '"')
+        at += (size_t)1 + (data[at] == '\\');
+    return at < end ? at : end;
+}
 
-    for (; at < end; at += TEXT_BLOCK) {
-        const char *block = text_block_at(scan->data, scan->bytes, at, copy);
-        const uint64_t backslashes = text_block_equal(isa, block, '\\');
-        const uint64_t quotes =
-            text_block_equal(isa, block, '"') & ~text_block_escaped(backslashes, &carry);
-        if (backslashes & (quotes ^ (quotes - 1)))
-            *kind = ROW_ESCAPED;
-        if (quotes) {
-            const size_t found = at + text_block_first(quotes);
-            return found < end ? found : end;
-        }
-    }
-    return end;
+TEXT_INLINE struct row_value clf_value(enum row_value_kind kind, size_t begin, size_t end)
+{
+    return (struct row_value){.kind = kind, .offset = begin, .bytes = end - begin};
 }
 
 /*
  * Reads the field at data[*at], which is no blank, and sets *at to the next one, or to `end`.
  * Returns what is wrong, or NULL.
  */
-TEXT_INLINE const char *clf_read_field(enum cpu_isa isa, const struct clf_scan *scan, size_t *at,
-                                       size_t end, struct row_value *value)
+static const char *clf_read_field(const char *data, size_t *at, size_t end, struct row_value *value)
 {
-    const char *data = scan->data;
+    const size_t begin = *at + (data[*at] == '"' || data[*at] == '[');
     const char *fault = NULL;
     size_t to;
 
-    *value = (struct row_value){.kind = ROW_PLAIN, .offset = *at};
     if (data[*at] == '"') {
-        value->offset++;
-        to = clf_find_quote(isa, scan, value->offset, end, &value->kind);
+        to = clf_find_quote(data, begin, end);
+        *value =
+            clf_value(memchr(data + begin, '\\', to - begin) ? ROW_ESCAPED : ROW_PLAIN, begin, to);
         fault = to == end ? "a quote is not closed"
                 : to + 1 < end && !text_line_is_blank(data[to + 1])
                     ? "something follows a closing quote"
                     : NULL;
         *at = to + 1;
     } else if (data[*at] == '[') {
-        value->offset++;
-        to = clf_find_bracket(data, value->offset, end);
+        to = clf_find_bracket(data, begin, end);
+        *value = clf_value(ROW_PLAIN, begin, to);
         fault = to == end ? "a bracket is not closed" : NULL;
         *at = to + 1;
     } else {
-        unsigned ignored;
-        to = clf_find_end(isa, scan, *at, end);
-        while (__builtin_expect(to < end && data[to] == '"', false)) {
-            to = clf_find_quote(isa, scan, to + 1, end, &ignored);
+        to = clf_find_end(data, begin, end);
+        while (to < end && data[to] == '"') {
+            to = clf_find_quote(data, to + 1, end);
             if (to == end)
                 return "a quote is not closed";
-            to = clf_find_end(isa, scan, to + 1, end);
+            to = clf_find_end(data, to + 1, end);
         }
+        *value = clf_value(ROW_PLAIN, begin, to);
         *at = to;
     }
-    value->bytes = to - value->offset;
     while (*at < end && text_line_is_blank(data[*at]))
         ++*at;
     return fault;
@@ -285,36 +275,130 @@ static void clf_divide_request(const char *data, struct row_value parts[CLF_PART
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-#define CLF_QUOTES_MAX 8
+#if defined(__x86_64__)
+/*
+ * By the low four bits of a byte: the byte with these bits that is indexed, else one that has other
+ * bits. A byte over 127 looks up 0.
+ */
+#define CLF_MARKS 1, 0, '"', 0, 0, 0, 0, 0, 0, '\t', '\n', 0, '\\', 0, 0, 0
 
-/* The quotes of a row. */
+CPU_ISA_TARGET_AVX2 static inline uint64_t clf_find_marks_avx2(const char *block)
+{
+    const __m256i by_low = _mm256_setr_epi8(CLF_MARKS, CLF_MARKS);
+    const __m256i low = _mm256_loadu_si256((const __m256i *)block);
+    const __m256i high = _mm256_loadu_si256((const __m256i *)block + 1);
+    return text_block_bits_avx2(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(by_low, low), low),
+                                _mm256_cmpeq_epi8(_mm256_shuffle_epi8(by_low, high), high));
+}
+
+CPU_ISA_TARGET_AVX512 static inline uint64_t clf_find_marks_avx512(const char *block)
+{
+    const __m512i by_low = _mm512_broadcast_i32x4(_mm_setr_epi8(CLF_MARKS));
+    const __m512i bytes = _mm512_loadu_si512(block);
+    return _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(by_low, bytes), bytes);
+}
+#endif
+
+/* The bytes of a block that are indexed. */
+TEXT_INLINE uint64_t clf_find_marks(enum cpu_isa isa, const char *block)
+{
+#if defined(__x86_64__)
+    if (isa <= CPU_ISA_AVX512)
+        return clf_find_marks_avx512(block);
+    if (isa == CPU_ISA_AVX2)
+        return clf_find_marks_avx2(block);
+#endif
+    return text_block_equal(isa, block, '\n') | text_block_equal(isa, block, '"') |
+           text_block_equal(isa, block, '\\') | text_block_equal(isa, block, '\t');
+}
+
+/*
+ * Writes the offsets of marks of the block at `at`, four at a time without branches: most blocks
+ * have no more. Returns where the next ones go. (Volatile: stores that are made one vector take
+ * longer.)
+ */
+TEXT_INLINE uint16_t *clf_write_marks(uint64_t marks, unsigned at, uint16_t *index)
+{
+    uint16_t *const next = index + __builtin_popcountll(marks);
+
+    do {
+        volatile uint16_t *entry = index;
+#pragma GCC unroll 4
+        for (unsigned i = 0; i < 4; i++, marks &= marks - 1)
+            entry[i] = (uint16_t)(at + text_block_first(marks | (uint64_t)1 << 63));
+        index += 4;
+    } while (__builtin_expect(marks != 0, false));
+    return next;
+}
+
+/* Indexes the window at `begin`. */
+TEXT_INLINE void clf_index(enum cpu_isa isa, struct clf_scan *scan, size_t begin)
+{
+    const size_t left = scan->bytes - begin;
+    const unsigned bytes = (unsigned)(left < CLF_WINDOW ? left : CLF_WINDOW);
+    const char *data = scan->data + begin;
+    uint16_t *index = scan->index;
+    char copy[TEXT_BLOCK];
+    unsigned at = 0;
+
+    for (; at + TEXT_BLOCK <= bytes; at += TEXT_BLOCK)
+        index = clf_write_marks(clf_find_marks(isa, data + at), at, index);
+    if (at < bytes) {
+        const uint64_t present = ((uint64_t)1 << (bytes - at)) - 1;
+        const char *block = text_block_at(data, bytes, at, copy);
+        index = clf_write_marks(clf_find_marks(isa, block) & present, at, index);
+    }
+    scan->window = begin;
+    scan->used = 0;
+    scan->count = (unsigned)(index - scan->index);
+}
+
+/* The quotes of a row, but those that are escaped. */
 struct clf_quotes {
-    size_t at[CLF_QUOTES_MAX]; /* the first ones, */
-    unsigned count;            /* of so many */
-    bool has_backslash;
+    const uint16_t *index; /* their offsets from `window` on */
+    size_t window;
+    unsigned count; /* 0: it is unknown, as the row has backslashes or tabs, or is long */
 };
 
+TEXT_INLINE size_t clf_quote(const struct clf_quotes *quotes, unsigned i)
+{
+    return quotes->window + quotes->index[i];
+}
+
 /* Finds the end of the line at data[row->begin], its newline or the end of the text, and quotes. */
-TEXT_INLINE void clf_find_line(enum cpu_isa isa, const struct clf_scan *scan, struct row *row,
+TEXT_INLINE void clf_find_line(enum cpu_isa isa, struct clf_scan *scan, struct row *row,
                                struct clf_quotes *quotes)
 {
-    uint64_t backslashes = 0;
-    uint64_t newlines;
-    char copy[TEXT_BLOCK];
-    size_t at = row->begin - TEXT_BLOCK;
+    const char *data = scan->data;
+    const char *newline;
 
+    for (;;) {
+        const char *window = data + scan->window;
+        const uint16_t *const begin = scan->index + scan->used;
+        const uint16_t *const end = scan->index + scan->count;
+        const uint16_t *entry = begin;
+        while (entry < end && window[*entry] == '"')
+            entry++;
+        quotes->index = begin;
+        quotes->window = scan->window;
+        quotes->count = (unsigned)(entry - begin);
+        for (; entry < end && window[*entry] != '\n'; entry++)
+            quotes->count = 0;
+        scan->used = (unsigned)(entry + 1 - scan->index);
+        if (__builtin_expect(entry < end, true)) {
+            row->end = scan->window + *entry;
+            return;
+        }
+        if (scan->window == row->begin && scan->count > 0)
+            break;
+        clf_index(isa, scan, row->begin);
+        if (scan->count == 0)
+            break;
+    }
+    newline = memchr(data + row->begin, '\n', scan->bytes - row->begin);
+    row->end = newline ? (size_t)(newline - data) : scan->bytes;
+    scan->used = scan->count;
     quotes->count = 0;
-    do {
-        at += TEXT_BLOCK;
-        const char *block = text_block_at(scan->data, scan->bytes, at, copy);
-        newlines = text_block_equal(isa, block, '\n');
-        const uint64_t line = newlines ^ (newlines - 1); /* all if there is none */
-        backslashes |= text_block_equal(isa, block, '\\') & line;
-        for (uint64_t found = text_block_equal(isa, block, '"') & line; found; found &= found - 1)
-            quotes->at[quotes->count++ % CLF_QUOTES_MAX] = at + text_block_first(found);
-    } while (newlines == 0);
-    row->end = at + text_block_first(newlines);
-    quotes->has_backslash = backslashes != 0;
 }
 
 /* Takes the next blank of those in a block, 64 if there is none. */
@@ -325,97 +409,133 @@ TEXT_INLINE unsigned clf_take_blank(uint64_t *blanks)
     return at;
 }
 
-TEXT_INLINE struct row_value clf_value(size_t begin, size_t end)
+/* Stores a field: one of the parts, or of the values if its number is wanted. */
+TEXT_INLINE void clf_store(const struct clf_scan *scan, unsigned field, struct row_value value,
+                           struct row_value parts[CLF_PARTS], struct row *row)
 {
-    return (struct row_value){.kind = ROW_PLAIN, .offset = begin, .bytes = end - begin};
+    if (field < CLF_FIELDS) {
+        parts[field] = value;
+        return;
+    }
+    for (unsigned i = 0; scan->columns->has_numbers && i < scan->columns->count; i++) {
+        if (scan->columns->list[i].field == field + 1)
+            row->values[i] = value;
+    }
 }
 
 /*
- * Reads the fields of a row up to bytes, and the two in quotes behind it, if they are as servers
- * write them: one blank between fields, a time of 26 bytes, no backslash. Sets *at to what follows,
- * and returns how many fields these are; 0, and *at stays, if others have to be expected.
+ * Reads the fields of a row if they are as servers write them: one blank between fields, a time of
+ * 26 bytes, quotes only around fields, no backslash. Returns how many fields there are; 0: the row
+ * may be another one.
  */
-TEXT_INLINE unsigned clf_read_common(enum cpu_isa isa, const struct clf_scan *scan, size_t *at,
-                                     size_t end, const struct clf_quotes *quotes,
+TEXT_INLINE unsigned clf_read_common(enum cpu_isa isa, const struct clf_scan *scan, struct row *row,
+                                     const struct clf_quotes *quotes,
                                      struct row_value parts[CLF_PARTS])
 {
-    const size_t begin = *at;
+    const size_t begin = row->begin;
     const char *data = scan->data;
     const char *line = data + begin;
-    const char *tail;
-    uint64_t blanks;
     unsigned ends[3];
 
-    if (quotes->has_backslash || quotes->count < 2 || quotes->count > CLF_QUOTES_MAX ||
-        scan->bytes - begin < TEXT_BLOCK)
+    if (quotes->count < 2 || scan->bytes - begin < TEXT_BLOCK)
         return 0;
-    blanks = text_block_equal(isa, line, ' ') | text_block_equal(isa, line, '\t');
+    uint64_t blanks = text_block_equal(isa, line, ' ');
     for (unsigned i = 0; i < 3; i++)
         ends[i] = clf_take_blank(&blanks);
     const unsigned time = ends[2] + 2; /* in brackets: DD/Mon/YYYY:HH:MM:SS +HHMM */
-    const size_t request = quotes->at[0] + 1;
-    const size_t request_end = quotes->at[1];
+    const size_t request = clf_quote(quotes, 0) + 1;
+    size_t at = clf_quote(quotes, 1) + 1;
     if (ends[0] == 0 || ends[1] < ends[0] + 2 || ends[2] < ends[1] + 2 || time + 29 > TEXT_BLOCK ||
         begin + time + 29 != request || clf_take_blank(&blanks) != time + 20 ||
         clf_take_blank(&blanks) != time + 27 || line[time - 1] != '[' || line[time + 19] == ']' ||
         line[time + 26] != ']' || line[0] == '[' || line[ends[0] + 1] == '[' ||
-        line[ends[1] + 1] == '[' || scan->bytes - request_end <= TEXT_BLOCK)
+        line[ends[1] + 1] == '[')
         return 0;
-    tail = data + request_end + 1;
-    blanks = text_block_equal(isa, tail, ' ') | text_block_equal(isa, tail, '\t');
+    parts[CLF_IP] = clf_value(ROW_PLAIN, begin, begin + ends[0]);
+    parts[CLF_IDENT] = clf_value(ROW_PLAIN, begin + ends[0] + 1, begin + ends[1]);
+    parts[CLF_USER] = clf_value(ROW_PLAIN, begin + ends[1] + 1, begin + ends[2]);
+    parts[CLF_TIME] = clf_value(ROW_PLAIN, begin + time, begin + time + 26);
+    parts[CLF_REQUEST] = clf_value(ROW_PLAIN, request, at - 1);
+
+    size_t block = at; /* whose blanks are known */
+    char copy[TEXT_BLOCK];
+    const char *tail = text_block_at(data, scan->bytes, block, copy);
+    blanks = text_block_equal(isa, tail, ' ');
     const unsigned before = clf_take_blank(&blanks);
     const unsigned status_end = clf_take_blank(&blanks);
     const unsigned bytes_end = clf_take_blank(&blanks);
-    const size_t next = request_end + 1 + bytes_end; /* the blank behind bytes */
-    if (before != 0 || status_end < 2 || bytes_end < status_end + 2 || next + 1 >= end ||
-        tail[1] == '[' || tail[status_end + 1] == '[' || text_line_is_blank(data[next + 1]) ||
-        (quotes->count > 2 && quotes->at[2] <= next))
+    unsigned quote = 2;
+    size_t next_quote = quotes->count > 2 ? clf_quote(quotes, 2) : SIZE_MAX;
+    at = block + bytes_end < row->end ? block + bytes_end : row->end;
+    if (before != 0 || status_end < 2 || tail[1] == '[' || bytes_end == TEXT_BLOCK ||
+        block + status_end + 1 >= at || tail[status_end + 1] == '[' || next_quote < at)
         return 0;
-    parts[CLF_IP] = clf_value(begin, begin + ends[0]);
-    parts[CLF_IDENT] = clf_value(begin + ends[0] + 1, begin + ends[1]);
-    parts[CLF_USER] = clf_value(begin + ends[1] + 1, begin + ends[2]);
-    parts[CLF_TIME] = clf_value(begin + time, begin + time + 26);
-    parts[CLF_REQUEST] = clf_value(request, request_end);
-    parts[CLF_STATUS] = clf_value(request_end + 2, request_end + 1 + status_end);
-    parts[CLF_BYTES] = clf_value(request_end + 2 + status_end, next);
-    *at = next + 1;
-    if (quotes->count < 6 || quotes->at[2] != next + 1 || quotes->at[4] != quotes->at[3] + 2 ||
-        !text_line_is_blank(data[quotes->at[3] + 1]))
-        return CLF_REFERER;
-    const size_t last = quotes->at[5] + 1;
-    if (last < end &&
-        (!text_line_is_blank(data[last]) || last + 1 == end || text_line_is_blank(data[last + 1])))
-        return CLF_REFERER;
-    parts[CLF_REFERER] = clf_value(next + 2, quotes->at[3]);
-    parts[CLF_AGENT] = clf_value(quotes->at[4] + 1, quotes->at[5]);
-    *at = last + (last < end);
-    return CLF_FIELDS;
+    parts[CLF_STATUS] = clf_value(ROW_PLAIN, block + 1, block + status_end);
+    parts[CLF_BYTES] = clf_value(ROW_PLAIN, block + status_end + 1, at);
+
+    unsigned field = CLF_REFERER;
+    for (; at < row->end; field++) {
+        const size_t from = at + 1;
+        if (data[at] != ' ')
+            return 0;
+        if (from == next_quote) {
+            if (quote + 1 >= quotes->count)
+                return 0;
+            at = clf_quote(quotes, quote + 1) + 1;
+            clf_store(scan, field, clf_value(ROW_PLAIN, from + 1, at - 1), parts, row);
+            quote += 2;
+            next_quote = quote < quotes->count ? clf_quote(quotes, quote) : SIZE_MAX;
+            continue;
+        }
+        uint64_t after = from - block < TEXT_BLOCK ? blanks >> (from - block) : 0;
+        if (__builtin_expect(after == 0, false)) {
+            block = from;
+            after = blanks =
+                text_block_equal(isa, text_block_at(data, scan->bytes, block, copy), ' ');
+        }
+        at = after ? from + text_block_first(after) : SIZE_MAX;
+        if (at >= row->end) {
+            if (after == 0 && row->end - from > TEXT_BLOCK)
+                return 0;
+            at = row->end;
+        }
+        if (at == from || next_quote < at || data[from] == '[')
+            return 0;
+        clf_store(scan, field, clf_value(ROW_PLAIN, from, at), parts, row);
+    }
+    return field;
 }
 
-/* Reads the fields of the row data[row->begin..row->end), and stores the wanted columns. */
-TEXT_INLINE enum row_event clf_read(enum cpu_isa isa, const struct clf_scan *scan, struct row *row,
-                                    const struct clf_quotes *quotes)
+/* Reads the fields of the row data[row->begin..row->end), which is any. Sets row->fault. */
+__attribute__((noinline)) static unsigned clf_read_fields(const struct clf_scan *scan,
+                                                          struct row *row,
+                                                          struct row_value parts[CLF_PARTS])
+{
+    const char *data = scan->data;
+    unsigned field = 0;
+
+    row->fault = NULL;
+    for (size_t at = row->begin; !row->fault && at < row->end; field++) {
+        struct row_value value = {.kind = ROW_MISSING};
+        row->fault = field == CLF_TIME && data[at] != '['
+                         ? "its fourth field, the time, is not in brackets"
+                     : field == CLF_REQUEST && data[at] != '"'
+                         ? "its fifth field, the request, is not in quotes"
+                         : clf_read_field(data, &at, row->end, &value);
+        clf_store(scan, field, value, parts, row);
+    }
+    if (!row->fault && field <= CLF_BYTES)
+        row->fault = "it has fewer than seven fields";
+    return field;
+}
+
+/* Stores the columns of a row that have names, of which `fields` fields are found. */
+TEXT_INLINE void clf_store_parts(const struct clf_scan *scan, unsigned fields, struct row *row,
+                                 struct row_value parts[CLF_PARTS])
 {
     const struct clf_columns *columns = scan->columns;
-    struct row_value parts[CLF_PARTS];
-    struct row_value more;
-    size_t at = row->begin;
-    unsigned field = clf_read_common(isa, scan, &at, row->end, quotes, parts);
 
-    for (; field < CLF_FIELDS && at < row->end; field++) {
-        row->fault = field == CLF_TIME && scan->data[at] != '['
-                         ? "its fourth field, the time, is not in brackets"
-                     : field == CLF_REQUEST && scan->data[at] != '"'
-                         ? "its fifth field, the request, is not in quotes"
-                         : clf_read_field(isa, scan, &at, row->end, &parts[field]);
-        if (row->fault)
-            return ROW_INVALID;
-    }
-    if (field <= CLF_BYTES) {
-        row->fault = "it has fewer than seven fields";
-        return ROW_INVALID;
-    }
-    for (unsigned i = field; i < CLF_FIELDS; i++)
+    for (unsigned i = fields; i < CLF_FIELDS; i++)
         parts[i].kind = ROW_MISSING;
     for (unsigned i = CLF_STATUS; i <= CLF_BYTES; i++) {
         if (parts[i].bytes == 1 && scan->data[parts[i].offset] == '-')
@@ -426,25 +546,15 @@ TEXT_INLINE enum row_event clf_read(enum cpu_isa isa, const struct clf_scan *sca
     for (unsigned i = 0; i < columns->count; i++) {
         if (columns->list[i].part < CLF_PARTS)
             row->values[i] = parts[columns->list[i].part];
-        else
-            row->values[i].kind = ROW_MISSING;
     }
-    while (at < row->end) {
-        row->fault = clf_read_field(isa, scan, &at, row->end, &more);
-        if (row->fault)
-            return ROW_INVALID;
-        field++;
-        for (unsigned i = 0; columns->has_numbers && i < columns->count; i++) {
-            if (columns->list[i].field == field)
-                row->values[i] = more;
-        }
-    }
-    return ROW_FOUND;
 }
 
 TEXT_INLINE enum row_event clf_read_next(enum cpu_isa isa, struct clf_scan *scan, struct row *row)
 {
+    const struct clf_columns *columns = scan->columns;
+    struct row_value parts[CLF_PARTS];
     struct clf_quotes quotes;
+    unsigned fields;
 
     do {
         if (scan->next >= scan->bytes)
@@ -455,7 +565,16 @@ TEXT_INLINE enum row_event clf_read_next(enum cpu_isa isa, struct clf_scan *scan
         row->end = text_line_content_end(scan->data, row->begin, row->end);
         text_line_trim(scan->data, &row->begin, &row->end);
     } while (row->begin == row->end);
-    return clf_read(isa, scan, row, &quotes);
+    for (unsigned i = 0; columns->has_numbers && i < columns->count; i++)
+        row->values[i].kind = ROW_MISSING;
+    fields = clf_read_common(isa, scan, row, &quotes, parts);
+    if (__builtin_expect(fields == 0, false)) {
+        fields = clf_read_fields(scan, row, parts);
+        if (row->fault)
+            return ROW_INVALID;
+    }
+    clf_store_parts(scan, fields, row, parts);
+    return ROW_FOUND;
 }
 
 #define CLF_WRAP(isa, target, ...)                                                  \
@@ -472,10 +591,14 @@ static void clf_begin(void *scan, const void *columns, const char *data, size_t 
     static enum row_event (*const readers[CPU_ISA_COUNT])(struct clf_scan *, struct row *) = {
         CPU_ISA_VARIANTS(CLF_ENTRY, )};
 
-    *(struct clf_scan *)scan = (struct clf_scan){.columns = columns,
-                                                 .data = data,
-                                                 .bytes = bytes,
-                                                 .read = readers[cpu_isa_best()]};
+    struct clf_scan *self = scan;
+
+    self->columns = columns;
+    self->data = data;
+    self->bytes = bytes;
+    self->next = self->window = 0;
+    self->count = self->used = 0;
+    self->read = readers[cpu_isa_best()];
 }
 
 static enum row_event clf_next(void *scan, struct row *row)
