@@ -22,4 +22,4 @@ fi
 
 name=$1
 shift
-"$gpuhist" --quantiles 50,99,99.9 --csv -f "$name" -- "$@"
+"$gpuhist" --percentiles 50,99,99.9 --csv -f "$name" -- "$@"

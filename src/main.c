@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -38,8 +39,12 @@ static void *main_run(void *argument)
     if (status == STATUS_OK)
         status = run_options(&options, &self->is_thread_left, &failure);
     if (status == STATUS_USAGE) {
-        const char *word = options_help_word(&options);
-        status_print("%s (see gpuhist%s%s --help)", failure.message, *word ? " " : "", word);
+        /* One piece of advice is enough. */
+        if (strstr(failure.message, "(try "))
+            status_print("%s", failure.message);
+        else
+            status_print("%s (try gpuhist %s --help)", failure.message,
+                         options_help_word(&options));
     } else if (status != STATUS_OK) {
         status_print("%s", failure.message);
     } else if (ferror(stderr)) { /* not if it was closed from the start */

@@ -162,7 +162,7 @@ load helpers
                 $'-9223372036854775808\t9223372036854775808\t2' ]
         done
         run -2 --separate-stderr gpuhist --width $width unsigned
-        [ "$stderr" = "gpuhist: --width $width without --range must be below 2^64 (see gpuhist --help)" ]
+        [ "$stderr" = "gpuhist: --width $width without --range must be below 2^64 (try gpuhist histogram --help)" ]
     done
 }
 

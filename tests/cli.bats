@@ -36,9 +36,9 @@ operations_of_help() {
         [ "$output" = "$(gpuhist $operation -h)" ]
     done
     [ "$(gpuhist --help | wc -l)" -le 40 ]
-    gpuhist --help | grep -A 3 '^Options:' | grep -q -e '--by COLUMN' # among the first
-    [ "$(gpuhist --help | sed -n '/^Options:/,/^$/p' | grep -vxF -f <(gpuhist histogram --help))" = \
-        $'Options: (these are some; all: gpuhist histogram --help)' ]
+    gpuhist --help | grep -A 3 '^Common options:' | grep -q -e '--by COLUMN' # among the first
+    [ "$(gpuhist --help | sed -n '/^Common options:/,/^$/p' | grep -vxF -f <(gpuhist histogram --help))" = \
+        $'Common options: (all: gpuhist histogram --help)' ]
     [ "$(gpuhist stalin --help)" = "$(gpuhist stalin-sort --help)" ]
     [[ $(gpuhist --help) == *'gpuhist OPERATION --help'* ]]
     [[ $(gpuhist reduce --help) != *Operations:* ]]
@@ -101,17 +101,17 @@ same_as() {
     cd "$BATS_TEST_TMPDIR"
     gpuhist histogram --help >help
     for line in \
-        '  -t, --type TYPE         i8 to u64, f16 bf16 f32 f64; plus le or be: u16be' \
-        '      --binary            the input is binary, of i32 unless -t is given' \
-        '      --text              the input is text (default: detected)' \
-        '  -f, --field COLUMN      text: field N (-1: last) or NAME (default: all fields)' \
-        '      --weight COLUMN     instead of counting, add up field N|NAME, or u32@8' \
-        '      --save FILE         also save the state for merge (-: print it instead)'; do
+        '  -t, --type TYPE         read i8 to u64, f16 bf16 f32 f64; le or be: u16be' \
+        '      --binary            read binary input, of i32 unless -t is given' \
+        '      --text              read text (default: detected)' \
+        '  -f, --field COLUMN      use column N (-1: last) or NAME (default: all)' \
+        '      --weight COLUMN     sum this column instead of counting' \
+        '      --save FILE         also save a state for merge (-: print it instead)'; do
         grep -qxF -e "$line" help
     done
     # the kinds and conditions that it names are read
     printf '1a 4 5 2026-11-21T13:00:00Z 10.0.0.7\n' >in
-    kinds=$(gpuhist --help | sed -n 's/^KIND: //p')
+    kinds=$(gpuhist --help | sed -n 's/^Column types: //p')
     [ "$(wc -w <<<"$kinds")" -eq 14 ]
     for kind in ${kinds//.N/.2}; do
         case $kind in *time) field=4 ;; ip) field=5 ;; hex | text) field=1 ;; *) field=2 ;; esac
@@ -127,11 +127,11 @@ same_as() {
     done <conditions
     run -0 gpuhist merge --help
     [[ $output != *COLUMN:* ]]
-    [ "${lines[2]}" = "States keep no options of the output, except that quantiles of reduce are" ]
+    [ "${lines[2]}" = "States contain no options of the output, except that percentiles of reduce are" ]
     [ "${lines[3]}" = "interpolated: give them to merge, such as --format csv, or --top 10 and" ]
     run -0 gpuhist reduce --help
-    [[ $output == *"svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr,"* ]]
-    [[ $output == *"      --by COLUMN         the result of each group of rows: N, NAME or u32@8"* ]]
+    [[ $output == *"svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr, and"* ]]
+    [[ $output == *"      --by COLUMN         compute one result per group: N, NAME or u32@8"* ]]
 }
 
 # bats test_tags=plain
@@ -166,7 +166,7 @@ same_as() {
     [ "$output" = $'200\t2\n404\t1' ]
     ! reads_gzip || [ "$output" = "$(eval "$(sed -n 2p examples)")" ]
     run -0 eval "$(sed -n 3p examples)"
-    [ "$output" = $'50\t20\n99\t30' ]
+    [ "$output" = $'p50\t20\np99\t30' ]
 }
 
 @test "--help of each operation has examples, which work" {
@@ -201,7 +201,7 @@ same_as() {
         done
         case $operation in
             reduce | count) grep -q 'tsv, csv, json, jsonl, markdown, html$' expected ;;
-            uniq | merge | histogram) grep -q '^ *of bins: raw, npy, gnuplot, svg$' expected ;;
+            uniq | merge | histogram) grep -q '^ *bins also as raw, npy, gnuplot, svg$' expected ;;
         esac
         [ "$(grep -c svg expected)" = "$([[ $operation =~ ^(uniq|merge|histogram)$ ]] && echo 1 || echo 0)" ]
     done
@@ -288,6 +288,22 @@ texts (-f N:text)|uniq -d , -f 1:text
 two columns joined (-f A+B:time)|uniq -d , -f 1+2:time --invalid ignore
 END
     sed '1,/what runs where/d; s/  *yes  .*//' info | diff rows -
+}
+
+@test "--quantiles is another name of --percentiles, also for states" {
+    cd "$BATS_TEST_TMPDIR"
+    seq 9 >in
+    for form in "--quantiles 50,99" "--quantiles=50,99" "--percentiles 50 --quantiles 99" "--quant 50,99" "--percentile 50,99"; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gpuhist $form --save state in
+        [ "$output" = $'50\t5\n99\t9' ] && [ -z "$stderr" ]
+        cp state "state.${form%%[ =]*}"
+    done
+    cmp state.--quantiles state.--percentiles
+    run -0 gpuhist merge --quantiles 50 state.--quantiles state.--percentiles
+    [ "$output" = $'50\t5' ]
+    [ "$output" = "$(gpuhist merge --percentiles 50 state.--percentiles state.--quantiles)" ]
+    ! gpuhist histogram --help | grep -e --quantiles
 }
 
 @test "every option of --help stands in the manual, and no other" {

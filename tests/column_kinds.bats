@@ -99,7 +99,7 @@ refused() {
     echo 7 >in
     while read -r condition meant; do
         refused 2 "invalid --where '${condition//_/ }': " uniq -f 1 --where "${condition//_/ }"
-        [[ $stderr == *"${meant:+ ($meant)} (see gpuhist uniq --help)" ]]
+        [[ $stderr == *"${meant:+ ($meant)} (try gpuhist uniq --help)" ]]
         [[ -n $meant || $stderr != *'try '* ]]
         [[ $meant != try* ]] || gpuhist count --all --invalid ignore --where "$(eval "echo ${meant#try }")" in # it is one
     done <<'END'
@@ -247,15 +247,15 @@ END
     refused 2 "reduce of addresses takes only count, distinct and mode" reduce min -f 1:ip
     refused 2 "reduce of texts takes only count, distinct and mode" reduce distinct,sum -f 1:text
     refused 2 "count does not take columns of texts" count --all -f 1:text
-    refused 2 "uniq of texts does not go with --zeros (see" uniq -f 1:text --zeros
-    refused 2 "uniq of addresses does not go with --quantiles (see" uniq -f 1:ip --quantiles 50
+    refused 2 "uniq of texts does not go with --zeros (try" uniq -f 1:text --zeros
+    refused 2 "uniq of addresses does not go with --percentiles (try" uniq -f 1:ip --quantiles 50
     refused 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl, markdown, html, svg)" uniq -f 1:text --format npy
-    refused 2 "uniq of texts does not go with --zeros (see" uniq -f 1:text --format svg --zeros
+    refused 2 "uniq of texts does not go with --zeros (try" uniq -f 1:text --format svg --zeros
     refused 2 "uniq of addresses does not go with --format raw (tsv, csv, json, jsonl, markdown, html, svg)" uniq -f 1:ip --format raw
     gpuhist uniq -f 1:text --save texts -o /dev/null in
     gpuhist --width 1h -f 1:time --save times -o /dev/null <<<2026-01-01
     local option
-    for option in '--format gnuplot' '--format raw' --zeros --quantiles=50; do
+    for option in '--format gnuplot' '--format raw' --zeros --percentiles=50; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist merge $option texts
         assert_failed 2 "uniq of texts does not go with ${option%=*}"

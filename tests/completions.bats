@@ -152,7 +152,7 @@ options_of_specs() {
     # 63: the list that a second TAB shows
     COMP_TYPE=63 complete '' | head -n 7 | sed 's/  *(\(.*\))$/ \1/' >listed
     gpuhist --help | sed -n '/^Operations:/,/^$/s/^  \([a-z-]*\)  */\1 /p' | diff - listed
-    [ "$(COMP_TYPE=63 complete re)" = $'reduce       (print count, sum, min, max, mean, ... or some of them)\nreading' ]
+    [ "$(COMP_TYPE=63 complete re)" = $'reduce       (print statistics: count, sum, mean, p99, ...)\nreading' ]
     [ "$(COMP_TYPE=63 complete me)" = merge ]
 }
 
@@ -182,7 +182,7 @@ options_of_specs() {
     # zsh: the same names, by the same function
     ! command -v zsh >/dev/null || [ "$(LC_ALL=C.UTF-8 zsh -fc "$(cat "$srcdir/completions/header.sh")
         _gpuhist_header --csv my.csv.gz --by ''")" = $'id\nlong name\nlatency_ms\ngröße' ]
-    zsh_specs bash uniq | grep -Fqx -e '*--by=[the result of each group of rows: N, NAME or u32@8]:COLUMN:_gpuhist_columns'
+    zsh_specs bash uniq | grep -Fqx -e '*--by=[compute one result per group: N, NAME or u32@8]:COLUMN:_gpuhist_columns'
 }
 
 # fish_complete LINE: what fish offers for the last word of it, one a line, without descriptions.

@@ -200,7 +200,7 @@ END
     make_page() { sed "$1" "$srcdir/man/gpuhist.1.in" | "$generator" gpuhist.1 /dev/null; }
     make_page '' | cmp - "$(document man/gpuhist.1)"
     make_page '/^@bins@/,/^@range@/{ /^@range@/!d; }' | grep -A 1 -xF '.BR \-b ", " \-\-bins =\fIN\fR' >made
-    [ "$(tail -n 1 made)" = 'N bins: the values 0 to N\-1, or equal parts of \-\-range.' ]
+    [ "$(tail -n 1 made)" = 'use N bins: values 0 to N\-1, or divide \-\-range.' ]
     run make_page 's/^@bins@/@bin@/'
     [ "$status" -ne 0 ] && [[ $output == *"no option or heading '@bin@'"* ]]
     run make_page '/^@end@/d'

@@ -104,7 +104,7 @@ load helpers
 @test "--gpus: a list that is none is a usage error" {
     for bad in "" "," "0," ",0" "0,,1" "0,0" "1,0,1" -1 16 a 0x1 0-1 "0 1" 1.5 99999999999999999999; do
         run --separate-stderr gpuhist --bins 5 --gpus "$bad" </dev/null
-        assert_failed 2 "invalid --gpus '$bad': expected numbers from 0 to 15, each once, such as 0 or 0,1 (see"
+        assert_failed 2 "invalid --gpus '$bad': expected numbers from 0 to 15, each once, such as 0 or 0,1 (try"
     done
 }
 

@@ -4,14 +4,20 @@
 load helpers
 
 assert_usage() { # TEXT ARG...: these arguments are refused with that text
-    local text=$1
+    local text=$1 help
     shift
     run --separate-stderr gpuhist "$@" </dev/null
     assert_failed 2 "$text" || { echo "arguments: $*"; return 1; }
     case $1 in
-        uniq | reduce | count | merge | info) [[ $stderr == *" (see gpuhist $1 --help)" ]] ;;
-        stalin | stalin-sort) [[ $stderr == *" (see gpuhist stalin-sort --help)" ]] ;;
-        *) [[ $stderr == *" (see gpuhist --help)" ]] ;;
+        uniq | reduce | count | merge | info | stalin-sort) help=$1 ;;
+        stalin) help=stalin-sort ;;
+        *) help=histogram ;;
+    esac
+    # the help that lists the option, unless there is better advice
+    case $stderr in
+        *" (try gpuhist $help --help)") [[ ${stderr% (try *} != *"(try"* ]] ;;
+        *"(try "*) ;;
+        *) false ;;
     esac
 }
 
@@ -73,13 +79,14 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 
 @test "unknown, incomplete and abused options" {
     assert_usage "invalid --header 'x'" --header=x
-    assert_usage "unknown option '--frob' (see" --frob
-    assert_usage "option '--ou' is ambiguous: --outside, --output (see" --ou
+    assert_usage "unknown option '--frob' (try" --frob
+    assert_usage "option '--ou' is ambiguous: --outside, --output (try" --ou
     assert_usage "option '--s' is ambiguous: --strict, --sort, --save, --stats" --s=3
-    assert_usage "unknown option '--qunatiles': did you mean --quantiles? (see" --qunatiles 50
-    assert_usage "unknown option '--qunatiles': did you mean --quantiles? (see" --qunatiles=50
+    assert_usage "unknown option '--qunatiles': did you mean --quantiles? (try" --qunatiles 50
+    assert_usage "unknown option '--qunatiles': did you mean --quantiles? (try" --qunatiles=50
     assert_usage "unknown option '--percnt': did you mean --percent?" --percnt
-    assert_usage "unknown option '--percentiles': did you mean --quantiles? (see" --percentiles=50
+    assert_usage "option '--q' is ambiguous: --quantiles, --quiet" --q
+    assert_usage "option '--perc' is ambiguous: --percent, --percentiles" --perc
     assert_usage "unknown option '--column': did you mean --field?" --column 2
     assert_usage "unknown option '--json': did you mean --format json (or, for input, --jsonl)?" --json
     assert_usage "unknown option '--svg': did you mean --format svg?" --svg
@@ -87,10 +94,10 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "unknown option '--hex': did you mean --base 16?" --hex
     assert_usage "unknown option '--group-by': did you mean --by?" reduce sum --group-by=2
     assert_usage "unknown option '--group': did you mean --by?" count --group 2
-    assert_usage "unknown option '--reverse' (see" count --reverse --all
+    assert_usage "unknown option '--reverse' (try" count --reverse --all
     assert_usage "unknown option '-n': did you mean --top?" -n 10
     assert_usage "unknown option '-F': did you mean -d?" -F, -f 2
-    assert_usage "unknown option '-x' (see" -x
+    assert_usage "unknown option '-x' (try" -x
     assert_usage "invalid --type 'int64': did you mean i64?" -t int64
     assert_usage "invalid --type 'uint8_t': did you mean u8?" -t uint8_t
     for type in float:f32 float16:f16 double:f64; do
@@ -99,10 +106,10 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     for type in int int7 int64_ int646 uint uint64_tt wint64 ''; do
         assert_usage "invalid --type '$type': expected i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32 or f64, with le or be" -t "$type"
     done
-    assert_usage "option '--bin' is ambiguous: --bins, --binary (see" --bin
-    assert_usage "unknown option '--tpo': did you mean --top? (see" --tpo
+    assert_usage "option '--bin' is ambiguous: --bins, --binary (try" --bin
+    assert_usage "unknown option '--tpo': did you mean --top? (try" --tpo
     assert_usage "unknown option '--pruged': did you mean --purged?" --pruged x
-    assert_usage "unknown option '--' (see" --=x
+    assert_usage "unknown option '--' (try" --=x
     assert_usage "unknown option '-x'" -x
     assert_usage "unknown option '-x'" --quiet -qx
     assert_usage "unknown option '-x'" --quiet -xq
@@ -117,7 +124,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     local mean='did you mean' table typed advice command
     int32 3 >in
     # the command and the option typed; the advice
-    table="uniq -k2 => $mean -f? (see
+    table="uniq -k2 => $mean -f? (try
         uniq -t, => invalid --type ',': $mean -d ','?
         uniq -t| => invalid --type '|': $mean -d '|'?
         uniq -t \\t => invalid --type '\\t': $mean -d '\\t'?
@@ -158,7 +165,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         run -2 --separate-stderr gpuhist $typed in
         echo "gpuhist $typed: $stderr"
         [[ -z $output && $stderr == *"$advice"* ]]
-        [[ $stderr == *"(see gpuhist $command --help)" || $command == histogram ]]
+        [[ $stderr == *"(try gpuhist $command --help)" ]]
     done <<<"$table"
     run -1 --separate-stderr gpuhist reduce 'my file' # may be one
     [ "$stderr" = "gpuhist: my file: No such file or directory" ]
@@ -192,13 +199,13 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 @test "a long option with one dash has a suggestion, before its letter takes effect" {
     cd "$BATS_TEST_TMPDIR"
     int32 3 >in
-    assert_usage "unknown option '-top': did you mean --top? (see" -top 3 in
+    assert_usage "unknown option '-top': did you mean --top? (try" -top 3 in
     assert_usage "unknown option '-top': did you mean --top?" reduce in -top=3
     assert_usage "unknown option '-csv': did you mean --csv?" in -csv -f 2
     assert_usage "unknown option '-field': did you mean --field?" -field 9 in
     assert_usage "unknown option '-verbose': did you mean --verbose?" --bins 5 in -verbose
     assert_usage "unknown option '-header': did you mean --header?" -header in
-    assert_usage "unknown option '-other': did you mean --other? (see" --bins 5 -other in
+    assert_usage "unknown option '-other': did you mean --other? (try" --bins 5 -other in
     [ ! -e ther ]
     # What only looks like one: the value of an option, a file, clusters and values of one letter.
     run -0 gpuhist --bins 5 -o -top in
@@ -209,7 +216,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 }
 
 @test "an option of other operations names them" {
-    local see='(see gpuhist'
+    local see='(try gpuhist'
     assert_usage "option --by does not go with stalin-sort (but with histogram, uniq, reduce, count) $see" stalin-sort --by 2
     assert_usage "option --other does not go with reduce (but with histogram, uniq, merge) $see" reduce --other
     assert_usage "option --bins does not go with info (but with histogram) $see" info --bins 3
@@ -219,15 +226,15 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "option --width does not go with uniq (but with histogram; a column can have a width: 4:time/1m, 10:int/100) $see" uniq --width 1m
     assert_usage "option --width does not go with merge (but with histogram) $see" merge --width 1m x
     assert_usage "option --ge does not go with reduce (but with count; for conditions, --where 'COLUMN>=V') $see" reduce --ge 5
-    assert_usage "option --quantiles does not go with reduce (but with histogram, uniq, merge; reduce has p50,p99,p99.9) $see" reduce --quantiles 5
+    assert_usage "option --percentiles does not go with reduce (but with histogram, uniq, merge; reduce has p50,p99,p99.9) $see" reduce --quantiles 5
 }
 
 @test "a mistyped operation has a suggestion, unless there is such a file" {
     cd "$BATS_TEST_TMPDIR"
-    assert_usage "'redcue' is neither an operation nor a file: did you mean reduce? (see" redcue sum
+    assert_usage "'redcue' is neither an operation nor a file: did you mean reduce? (try" redcue sum
     assert_usage "'UNIQ' is neither an operation nor a file: did you mean uniq?" UNIQ x
     assert_usage "unknown option '--Percent': did you mean --percent?" --Percent
-    assert_usage "'SUM' is no reduction: did you mean sum? (see" reduce SUM
+    assert_usage "'SUM' is no reduction: did you mean sum? (try" reduce SUM
     assert_usage "'percentile99.9' is no reduction" reduce sum,percentile99.9
     assert_usage "'r99' is neither a reduction nor a file" reduce r99
     assert_usage "'p101' is neither a reduction nor a file" reduce p101
@@ -243,7 +250,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "'top' is neither an operation nor a file: did you mean --top?" top 10 redcue
     assert_usage "'version' is neither an operation nor a file: did you mean --version?" version
     assert_usage "'verison' is neither an operation nor a file: did you mean --version?" verison
-    assert_usage "'sum' is neither an operation nor a file: did you mean reduce sum? (see" sum redcue
+    assert_usage "'sum' is neither an operation nor a file: did you mean reduce sum? (try" sum redcue
     assert_usage "'p99,max' is neither an operation nor a file: did you mean reduce p99,max?" p99,max
     int32 3 >redcue
     run -0 gpuhist redcue

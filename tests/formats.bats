@@ -286,13 +286,13 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
 
 @test "fractions as --quantiles get a note" {
     cd "$BATS_TEST_TMPDIR"
-    local note="gpuhist: note: --quantiles are percentages:"
+    local note="gpuhist: note: --percentiles are percentages:"
     seq 1000 >in
     run --separate-stderr -0 gpuhist --quantiles 0.5,0.99 in
     [ "$output" = $'0.5\t5\n0.99\t10' ]
     [ "$stderr" = "$note 0.5 is less than 1%; did you mean 50?" ]
     run --separate-stderr -0 gpuhist reduce p0.99,sum,p1 in
-    [ "$stderr" = "gpuhist: note: quantiles are percentages: p0.99 is less than 1%; did you mean p99?" ]
+    [ "$stderr" = "gpuhist: note: percentiles are percentages: p0.99 is less than 1%; did you mean p99?" ]
     for list in p0.99,p5 p0,p0.5 median,sum p1; do
         run --separate-stderr -0 gpuhist reduce "$list" in
         [ -z "$stderr" ]
@@ -337,11 +337,11 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         run --separate-stderr timeout 30 "$GPUHIST" --bins 5 "$@" /dev/zero
         assert_failed 2 "$text"
     }
-    for option in "--top 3" "--min-count 2" "--sort bin" --cumulative --percent "--quantiles 50"; do
+    for option in "--top 3" "--min-count 2" "--sort bin" --cumulative --percent "--percentiles 50"; do
         # shellcheck disable=SC2086
         usage "${option% *} does not go with --format raw" --format raw $option
     done
-    for option in --cumulative "--quantiles 50"; do
+    for option in --cumulative "--percentiles 50"; do
         # shellcheck disable=SC2086
         usage "${option% *} does not go with --format gnuplot" --format gnuplot $option
     done
@@ -350,10 +350,10 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     # tsv and csv print no bins beside quantiles, so that such options would say nothing
     for option in "--top 3" "--min-count 2" "--sort bin" --cumulative --percent --zeros; do
         # shellcheck disable=SC2086
-        usage "${option% *} does not go with --quantiles, which tsv prints instead of bins (--format json and --plot print both)" \
+        usage "${option% *} does not go with --percentiles, which tsv prints instead of bins (--format json and --plot print both)" \
             --quantiles 50 $option
         # shellcheck disable=SC2086
-        usage "${option% *} does not go with --quantiles, which csv prints instead of bins" \
+        usage "${option% *} does not go with --percentiles, which csv prints instead of bins" \
             --format csv --quantiles 50 $option
     done
     usage "--plot does not go with --format" --plot --format tsv
@@ -371,7 +371,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     usage "invalid --sort 'value'" --sort value
     for list in "" "," "50," ",50" 101 100.1 -1 5e1 "50 99" 50,x . 1. .5 0.0000000000000001 \
         99999999999999999999; do
-        usage "invalid --quantiles '$list'" --quantiles "$list"
+        usage "invalid --percentiles '$list'" --quantiles "$list"
     done
     run --separate-stderr gpuhist reduce --percent
     assert_failed 2 "option --percent does not go with reduce"

@@ -195,7 +195,7 @@ def check_not_covered(arguments, values, edges, percent):
     """A quantile is outside the bins: nothing is printed but the error, in no format."""
     below, above = sum(v < edges[0] for v in values), sum(v >= edges[-1] for v in values)
     message = (f"gpuhist: the bins do not cover the data: {below} below, {above} above, among them "
-               f"quantile {percent} (gpuhist uniq --quantiles needs no bins)\n")
+               f"quantile {percent} (gpuhist uniq --percentiles needs no bins)\n")
     for form in [], ["--format", "csv"], ["--format", "json"], ["--plot"]:
         expect_equal(gpuhist([*arguments, *form], values), ("", message, 1))
 

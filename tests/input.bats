@@ -221,7 +221,7 @@ start_behind_fifo() {
     for threads in 1 2 16; do
         run -0 timeout 60 "$PYTHON" -c 'import os, pty, sys
 gpuhist, threads = sys.argv[1:]
-note = b"gpuhist: reading standard input, up to Ctrl-D (see gpuhist --help)\r\n"
+note = b"gpuhist: reading standard input, up to Ctrl-D (try gpuhist --help)\r\n"
 for arguments, typed, printed in (
         (["reduce", "sum"], b"1\n2\n\x04", note + b"3\r\n"),
         (["reduce", "sum", "-q"], b"1\n2\n\x04", b"3\r\n"),

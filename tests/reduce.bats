@@ -101,7 +101,7 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     run --separate-stderr gpuhist reduce --zeros
     assert_failed 2 "option --zeros does not go with reduce"
     run --separate-stderr gpuhist reduce sum,Max
-    assert_failed 2 "'Max' is no reduction: did you mean max? (see gpuhist reduce --help)"
+    assert_failed 2 "'Max' is no reduction: did you mean max? (try gpuhist reduce --help)"
     run --separate-stderr gpuhist reduce maen
     assert_failed 2 "'maen' is no reduction: did you mean mean?"
     run --separate-stderr gpuhist reduce average

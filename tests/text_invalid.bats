@@ -226,7 +226,7 @@ make_faulty() {
 }
 
 @test "invalid tokens are told before a quantile that is outside the bins" {
-    local error="gpuhist: the bins do not cover the data: 0 below, 1 above, among them quantile 50 (gpuhist uniq --quantiles needs no bins)"
+    local error="gpuhist: the bins do not cover the data: 0 below, 1 above, among them quantile 50 (gpuhist uniq --percentiles needs no bins)"
     printf '77\nx\n' >in
     for how in fail warn; do
         for where in - out; do

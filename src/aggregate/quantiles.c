@@ -25,10 +25,11 @@ enum status quantiles_parse(struct quantiles *quantiles, const char *text, struc
         word += *word == 'p'; /* as reduce names them */
         size_t length = strcspn(word, ",");
         if (!percentage_parse(&percents[i], word, length))
-            return status_fail(failure, STATUS_USAGE,
-                               "invalid --quantiles '%s': expected percentages from 0 to 100, with "
-                               "at most %d decimals, such as 50,99,99.9",
-                               text, PERCENTAGE_DECIMALS_MAX);
+            return status_fail(
+                failure, STATUS_USAGE,
+                "invalid --percentiles '%s': expected percentages from 0 to 100, with "
+                "at most %d decimals, such as 50,99,99.9",
+                text, PERCENTAGE_DECIMALS_MAX);
         word += length + 1;
     }
     return STATUS_OK;
@@ -59,7 +60,7 @@ void quantiles_note(const struct quantiles *quantiles, const char *prefix)
     typed[percentage_write(typed, fraction)] = '\0';
     meant[percentage_write(meant, &hundredfold)] = '\0';
     status_print("note: %s are percentages: %s%s is less than 1%%; did you mean %s%s?",
-                 *prefix ? "quantiles" : "--quantiles", prefix, typed, prefix, meant);
+                 *prefix ? "percentiles" : "--percentiles", prefix, typed, prefix, meant);
 }
 
 enum status quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
@@ -85,7 +86,7 @@ enum status quantiles_find(const struct quantiles *quantiles, const struct rows 
         return status_fail(
             failure, STATUS_DATA,
             "the bins do not cover the data: %llu below, %llu above, among them quantile "
-            "%s (gpuhist uniq --quantiles needs no bins)",
+            "%s (gpuhist uniq --percentiles needs no bins)",
             (unsigned long long)rows->below, (unsigned long long)rows->above, text);
     }
     rest.zeros = false;

@@ -240,18 +240,23 @@ static enum status options_parse_words(struct options *options, int argc, char *
                                        struct failure *failure)
 {
     char letters[2 * OPTIONS_ROWS_MAX + 2] = ":";
-    struct option names[OPTIONS_ROWS_MAX + 1];
+    struct option names[2 * OPTIONS_ROWS_MAX + 1];
+    size_t count = 0;
     size_t length = 1;
     int key;
 
     memset(names, 0, sizeof names);
     for (size_t i = 0; i < options_row_count; i++) {
         const struct options_row *row = &options_rows[i];
-        names[i].name = row->name;
-        names[i].val = OPTIONS_KEY_FIRST + (int)i;
-        names[i].has_arg = !row->argument          ? no_argument
-                           : *row->argument == '[' ? optional_argument
-                                                   : required_argument;
+        names[count].name = row->name;
+        names[count].val = OPTIONS_KEY_FIRST + (int)i;
+        names[count++].has_arg = !row->argument          ? no_argument
+                                 : *row->argument == '[' ? optional_argument
+                                                         : required_argument;
+        if (row->alias) {
+            names[count] = names[count - 1];
+            names[count++].name = row->alias;
+        }
         if (row->letter)
             letters[length++] = row->letter;
         if (row->letter && row->argument)

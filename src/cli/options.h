@@ -230,7 +230,7 @@ bool options_has_keys(const struct options *options);
 /* Frees what the options own. */
 void options_destroy(struct options *options);
 
-/* Returns the word that precedes --help for this text, such as `reduce`; empty for the default. */
+/* Returns the word that precedes --help for this text, such as `reduce`. */
 const char *options_help_word(const struct options *options);
 
 /* Returns the --help text, which the caller frees; NULL: there is no memory. */

@@ -12,17 +12,17 @@
 
 const char *options_help_word(const struct options *options)
 {
-    return options->command == &options_commands[OPERATION_HISTOGRAM] ? "" : options->command->name;
+    return options->command->name;
 }
 
 /* Begins the help of the program. */
 static const char options_usage[] =
     "gpuhist [OPERATION] [OPTION]... [FILE]...\n"
-    "Count integers, text or binary, plain or compressed, on all cores and GPUs.\n";
+    "Count values: frequency tables, histograms, percentiles, grouped statistics.\n";
 static const char options_examples[] =
     "  gpuhist uniq --top 10 ids.txt                the 10 most frequent values\n"
     "  gpuhist uniq -f 9 access.log*.gz             how often each HTTP status occurs\n"
-    "  gpuhist --quantiles 50,99 --csv -f ms x.csv  percentiles of a column\n";
+    "  gpuhist reduce p50,p99 --csv -f ms x.csv     percentiles of a column\n";
 
 char *options_help(const struct options *options)
 {
@@ -40,17 +40,16 @@ char *options_help(const struct options *options)
     fprintf(help, "Usage: %s", is_overview ? options_usage : command->usage);
     fprintf(help, "\nExamples:\n%s", is_overview ? options_examples : command->examples);
     if (is_overview)
-        fprintf(help,
-                "\nOperations: (all options of each, and examples: gpuhist OPERATION --help)\n");
+        fprintf(help, "\nOperations: (options and examples of each: gpuhist OPERATION --help)\n");
     for (size_t i = 0; is_overview && i < OPTIONS_COMMANDS; i++)
         fprintf(help, "  %-23s %s\n", options_commands[i].name, options_commands[i].help);
     if (is_overview)
-        fprintf(help, "\nOptions: (these are some; all: gpuhist histogram --help)\n");
+        fprintf(help, "\nCommon options: (all: gpuhist histogram --help)\n");
     for (size_t i = 0; i < options_row_count; i++) {
         const struct options_row *row = &options_rows[i];
         const char *argument = row->argument ? row->argument : "";
         const char *before = *argument == '\0' ? "" : *argument == '[' ? "[=" : " ";
-        const char *of_bins = strstr(row->help, "; of bins: ");
+        const char *of_bins = strstr(row->help, "; bins also as ");
         char names[64] = "      ";
         if (!(row->traits & command->traits) || row->is_told || (is_overview && !row->is_common))
             continue;
@@ -70,17 +69,18 @@ char *options_help(const struct options *options)
     if (command->action != OPTIONS_INFO)
         fprintf(help, "\n");
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
-        fprintf(help, "COLUMN: N, NAME or A+B (times), and :KIND or :KIND/WIDTH behind it\n");
+        fprintf(help, "COLUMN: N, NAME or A+B (timestamps), then :TYPE or :TYPE/WIDTH\n");
     if (command->traits & OPTIONS_READS_INPUT)
-        fprintf(help, "KIND: %s\n", kinds);
+        fprintf(help, "Column types: %s\n", kinds);
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
         fprintf(help, "CONDITION: \"4:time>=2026-11-21T13:00\", \"1:ip=10.0.0.0/8\", "
                       "\"s=200,304\"\n"
-                      "  = != < <= > >=, of strings also ^= (begins), *= (contains), ~ !~ "
+                      "  = != < <= > >=, for strings also ^= (begins), *= (contains), ~ !~ "
                       "(regex)\n");
     if (command->action != OPTIONS_INFO)
-        fprintf(help,
-                "Suffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); as SIZE or BYTES, 5K = 5120.\n");
+        fprintf(
+            help,
+            "Suffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); for SIZE and BYTES, 5K = 5120.\n");
     if (command->action != OPTIONS_INFO && !is_overview)
         fprintf(help, "Exit status: 0 success, 1 data or I/O error, 2 usage error, 3 engine "
                       "cannot run.\n");

@@ -62,8 +62,8 @@ static const struct {
     {"-n --head --limit", OPTIONS_RUNS, MEAN("--top")},
     {"-r --reverse", OPTIONS_PURGES, MEAN("--descending")},
     {"-r --reverse", OPTIONS_PRINTS_BINS, MEAN("--sort count")},
-    {"-p --percentile --percentiles", OPTIONS_REDUCES, MEAN("reduce p50,p99")},
-    {"-p --percentile --percentiles", OPTIONS_PRINTS_BINS, MEAN("--quantiles")},
+    {"-p --percentile", OPTIONS_REDUCES, MEAN("reduce p50,p99")},
+    {"-p", OPTIONS_PRINTS_BINS, MEAN("--percentiles")},
     {"-j --jobs --parallel", OPTIONS_RUNS, MEAN("--threads")},
     {"--cpu", OPTIONS_RUNS, MEAN("--engine cpu")},
     {"--cuda", OPTIONS_RUNS, MEAN("--engine cuda")},
@@ -176,6 +176,14 @@ static void options_try(struct nearest *search, const char *word)
     nearest_try(search, word, strlen(word));
 }
 
+/* Tries both names of an option. */
+static void options_try_row(struct nearest *search, const struct options_row *row)
+{
+    options_try(search, row->name);
+    if (row->alias)
+        options_try(search, row->alias);
+}
+
 bool options_is_no_file(const char *word)
 {
     return access(word, F_OK) != 0 && errno == ENOENT;
@@ -185,9 +193,11 @@ bool options_is_no_file(const char *word)
 static const struct options_row *options_find_row(const char *name, size_t length)
 {
     for (size_t i = 0; i < options_row_count; i++) {
-        const char *found = options_rows[i].name;
-        if (strlen(found) == length && memcmp(found, name, length) == 0)
-            return &options_rows[i];
+        const char *const found[] = {options_rows[i].name, options_rows[i].alias};
+        for (size_t j = 0; j < sizeof found / sizeof *found; j++) {
+            if (found[j] && strlen(found[j]) == length && memcmp(found[j], name, length) == 0)
+                return &options_rows[i];
+        }
     }
     return NULL;
 }
@@ -733,19 +743,22 @@ enum status options_fail_unknown(const struct options *options, char letter, con
     if (advice)
         return status_fail(failure, STATUS_USAGE, "%s: %s", what, advice);
     for (size_t i = 0, used = 0; i < options_row_count && used < sizeof candidates; i++) {
-        if (strncmp(options_rows[i].name, name, length) == 0)
+        const char *found = options_rows[i].name;
+        if (strncmp(found, name, length) != 0)
+            found = options_rows[i].alias;
+        if (found && strncmp(found, name, length) == 0)
             used += (size_t)snprintf(candidates + used, sizeof candidates - used, "%s--%s",
-                                     candidate_count++ > 0 ? ", " : "", options_rows[i].name);
+                                     candidate_count++ > 0 ? ", " : "", found);
     }
     if (length > 0 && candidate_count > 1)
         return status_fail(failure, STATUS_USAGE, "option '--%.*s' is ambiguous: %s", (int)length,
                            name, candidates);
     for (size_t i = 0; i < options_row_count; i++) {
         if (options_rows[i].traits & options->command->traits)
-            options_try(&search, options_rows[i].name);
+            options_try_row(&search, &options_rows[i]);
     }
     for (size_t i = 0; i < options_row_count && !search.word; i++)
-        options_try(&search, options_rows[i].name);
+        options_try_row(&search, &options_rows[i]);
     if (!search.word)
         return status_fail(failure, STATUS_USAGE, "%s", what);
     return status_fail(failure, STATUS_USAGE, "%s: did you mean --%s?", what, search.word);

@@ -12,7 +12,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .alias = "hist",
             .help = "count the values in each bin (the default)",
             .usage = "gpuhist [histogram] [OPTION]... [FILE]...\n"
-                     "Print how many values lie in each bin: by default in bins that fit them.\n",
+                     "Count the values in each bin, by default in bins that fit the values.\n",
             .examples = "  gpuhist --bins 5M ids.bin                    ids below 5000000\n"
                         "  gpuhist --width 1h -f 4:time access.log      requests by hour\n"
                         "  gpuhist --log2=3 -f 10 --by 9 --plot x.log   sizes by status\n",
@@ -24,10 +24,10 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         {
             .name = "uniq",
             .alias = "distinct",
-            .help = "count each different value",
+            .help = "count each distinct value",
             .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
-                     "Print each different value and how often it occurs, in ascending order, as\n"
-                     "`sort -n | uniq -c` does: any values of the type, any number of them.\n",
+                     "Count each distinct value, and print the values in ascending order, as\n"
+                     "`sort -n | uniq -c` does.\n",
             .examples =
                 "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large files\n"
                 "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
@@ -38,12 +38,13 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
     [OPERATION_REDUCE] =
         {
             .name = "reduce",
-            .help = "print count, sum, min, max, mean, ... or some of them",
-            .usage = "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
-                     "Print the statistics that OPS names, separated by commas.\n"
-                     "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
-                     "Also: svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr,\n"
-                     "p99.9 (any quantile, in percent)\n",
+            .help = "print statistics: count, sum, mean, p99, ...",
+            .usage =
+                "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
+                "Print the statistics that OPS names, separated by commas.\n"
+                "Default: count,sum,min,max,mean,variance,stddev,and,or,xor (of a population)\n"
+                "Also: svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr, and\n"
+                "any percentile, such as p99.9\n",
             .examples = "  gpuhist reduce count,p50,p99 -f 10 --by 9 access.log   sizes by status\n"
                         "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      of two columns\n"
                         "  gpuhist reduce p99 -f 10 --where '9!=200,304' x.log    of failures\n",
@@ -54,10 +55,10 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
     [OPERATION_COUNT] =
         {
             .name = "count",
-            .help = "count the values that meet each predicate",
+            .help = "count the values that satisfy each predicate",
             .usage = "gpuhist count [PREDICATE]... [OPTION]... [FILE]...\n"
-                     "Print how many integers meet each predicate, in one pass over the input;\n"
-                     "without a predicate and -f, how many rows there are.\n",
+                     "Count the values that satisfy each predicate, in one pass over the input;\n"
+                     "without a predicate and -f, count the rows.\n",
             .examples = "  gpuhist count --where '9>=500' access.log             failed requests\n"
                         "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   sizes by status\n",
             .operation = OPERATION_COUNT,
@@ -68,21 +69,22 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         {
             .name = "stalin-sort",
             .alias = "stalin",
-            .help = "drop each element that is less than one before it",
-            .usage = "gpuhist stalin-sort [OPTION]... [FILE]...\n"
-                     "Copy the integers, in order, except those less than one before them.\n",
-            .examples = "  gpuhist stalin-sort --purged late.txt times.txt   keeps the others\n",
+            .help = "drop values smaller than an earlier one",
+            .usage =
+                "gpuhist stalin-sort [OPTION]... [FILE]...\n"
+                "Copy the values in input order, but drop those smaller than an earlier one.\n",
+            .examples = "  gpuhist stalin-sort --purged late.txt times.txt   save the others\n",
             .operation = OPERATION_STALIN_SORT,
             .traits = OPTIONS_PURGES | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     {
         .name = "merge",
-        .help = "add up states that runs with --save have written",
+        .help = "merge state files written by --save",
         .usage = "gpuhist merge [OPTION]... [FILE]...\n"
-                 "Add up the states that runs with --save wrote to FILEs, and print the result.\n"
-                 "States keep no options of the output, except that quantiles of reduce are\n"
+                 "Merge state files written by --save, and print the result.\n"
+                 "States contain no options of the output, except that percentiles of reduce are\n"
                  "interpolated: give them to merge, such as --format csv, or --top 10 and\n"
-                 "--quantiles 50 for states of histogram and uniq.\n",
+                 "--percentiles 50 for states of histogram and uniq.\n",
         .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
                     "  gpuhist merge --top 10 monday.state tuesday.state          of both days\n",
         .action = OPTIONS_MERGE,
@@ -90,11 +92,11 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
     },
     {
         .name = "info",
-        .help = "print the version, and which engines and formats work",
+        .help = "print the version, usable engines and formats",
         .usage = "gpuhist info\n"
-                 "Print the version and, for each engine, whether it can run here or why not,\n"
-                 "and which formats can be decompressed, and by which libraries; then, what runs\n"
-                 "on the GPU and what on the CPU alone.\n",
+                 "Print the version; for each engine, whether it can run here or why not; the\n"
+                 "compression formats, with their libraries; and what runs on the GPU, and what\n"
+                 "only on the CPU.\n",
         .examples = "  gpuhist info | grep '^cuda'   whether the GPU can be used\n",
         .action = OPTIONS_INFO,
         .traits = OPTIONS_RUNS,
@@ -137,9 +139,9 @@ const struct options_command *options_find_command(const char *name)
 
 const char *const options_groups[OPTIONS_GROUPS] = {
     [OPTIONS_SELECTION] = "Columns and rows",
-    [OPTIONS_BINS] = "Bins (default: automatic, to fit the values)",
+    [OPTIONS_BINS] = "Bins (default: automatic, of round widths)",
     [OPTIONS_PREDICATES] = "Predicates",
-    [OPTIONS_STALIN_SORT] = "Purging",
+    [OPTIONS_STALIN_SORT] = "Dropping",
     [OPTIONS_OUTPUT] = "Output",
     [OPTIONS_INPUT] = "Input",
     [OPTIONS_EXECUTION] = "Execution",
@@ -148,47 +150,47 @@ const char *const options_groups[OPTIONS_GROUPS] = {
 /* clang-format off */
 const struct options_row options_rows[] = {
     OPTION(SELECTION, OPTIONS_READS_INPUT, 'f', "field", "COLUMN",
-           "text: field N (-1: last) or NAME (default: all fields)",
+           "use column N (-1: last) or NAME (default: all)",
            TARGET(COLUMNS, field), .maximum = 32,
            .expected = "1 for the first, -1 for the last, ..., or a name, and a kind such as :.2",
            .is_common = true)
     OPTION(SELECTION, OPTIONS_HAS_GROUPS, 0, "by", "COLUMN",
-           "the result of each group of rows: N, NAME or u32@8",
+           "compute one result per group: N, NAME or u32@8",
            TARGET(COLUMNS, by), .maximum = 8,
            .expected = "a field's number or name, or in records such as u32@8", .is_common = true)
     OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "where", "CONDITION",
-           "only rows with \"9>=500\", \"7:text=/\"; repeated: and",
+           "keep matching rows, such as \"9>=500\"; repeat to AND",
            .kind = OPTIONS_CONDITIONS, .is_common = true)
     OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "or", NULL,
-           "between --where: rows that meet those on one side",
+           "between two --where: start another alternative",
            .kind = OPTIONS_OR)
     OPTION(SELECTION, OPTIONS_WEIGHS, 0, "weight", "COLUMN",
-           "instead of counting, add up field N|NAME, or u32@8",
+           "sum this column instead of counting",
            TARGET(COLUMNS, weight), .maximum = 1,
            .expected = "a field's number or name, or in records such as u32@8", .is_common = true)
     OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "names", NULL,
-           "columns are names, also those that are numbers", FLAG(names_only, true))
+           "treat all columns as names, even numbers", FLAG(names_only, true))
 
     OPTION(BINS, OPTIONS_MAKES_BINS, 'b', "bins", "N",
-           "N bins: the values 0 to N-1, or equal parts of --range",
+           "use N bins: values 0 to N-1, or divide --range",
            NUMBER(bins, 1, UINT64_MAX, "a number from 1, such as 256, 5M or 1Mi"),
            .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "range", "LO:HI",
-           "only values from LO to below HI; auto: all values", TARGET(TEXT, range_text),
+           "bin values in [LO, HI); auto: min to max of data", TARGET(TEXT, range_text),
            .words = "auto", .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 'w', "width", "W",
-           "bins of width W, over --range or over all values", TARGET(TEXT, width_text),
+           "use bins of width W, over --range or all values", TARGET(TEXT, width_text),
            .instead = "a column can have a width: 4:time/1m, 10:int/100", .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log2", "[K]",
-           "bins by powers of 2, or by 2^K equal parts of each",
+           "use powers of 2, each divided into 2^K bins",
            NUMBER(log2, 0, BINNING_PARTS_MAX, "a number from 0 to 12"), GIVEN(has_log2),
            .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log10", NULL,
-           "bins by powers of 10, for values of any sign", FLAG(log10, true))
+           "use powers of 10", FLAG(log10, true))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "edges", "LIST",
-           "bins between the edges 0,10,50,... or those in @FILE", TARGET(LIST, edges))
+           "use these bin edges: 0,10,50 or @FILE", TARGET(LIST, edges))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "outside", "HOW",
-           "outside values: report (default), abort, clamp, ignore",
+           "out of range: report (default), abort, clamp, ignore",
            CHOICE(outside, OUTSIDE_REPORT, "report abort clamp ignore"))
 
 #define OPTION_PREDICATE(id, label, name, argument, help)  \
@@ -198,36 +200,36 @@ const struct options_row options_rows[] = {
     PREDICATE_RELATIONS(OPTION_PREDICATE)
 
     OPTION(STALIN_SORT, OPTIONS_PURGES, 0, "strict", NULL,
-           "also purge elements equal to the last survivor", FLAG(stalin_sort.strict, true))
+           "also drop values equal to the last one kept", FLAG(stalin_sort.strict, true))
     OPTION(STALIN_SORT, OPTIONS_PURGES, 0, "descending", NULL,
-           "purge greater elements instead of lesser ones", FLAG(stalin_sort.descending, true))
+           "drop greater values instead of smaller ones", FLAG(stalin_sort.descending, true))
     OPTION(STALIN_SORT, OPTIONS_PURGES, 0, "purged", "FILE",
-           "write the purged elements to FILE", FILENAME(print.purged))
+           "write the dropped values to FILE", FILENAME(print.purged))
 
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "top", "K",
            "print only the K lines with the highest counts",
            NUMBER(print.top, 1, UINT64_MAX, "a number of bins, such as 10"), .is_common = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "min-count", "N",
-           "print only the lines with counts of N and more",
+           "print only lines with a count of at least N",
            NUMBER(print.min_count, 1, UINT64_MAX, "a count from 1, such as 2 or 1K"))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "other", NULL,
-           "add a line for what --top and --min-count leave out", FLAG(print.other, true))
+           "add a line for what --top and --min-count omit", FLAG(print.other, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "sort", "ORDER",
-           "bin (default), count; of reduce: a value, such as p99",
+           "sort by bin (default), count, or a result such as p99",
            TARGET(TEXT, print.sort), .words = "bin count")
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "percent", NULL,
-           "add a column: percentages", FLAG(print.percent, true))
+           "add a column of percentages", FLAG(print.percent, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "cumulative", NULL,
-           "add a column: running totals", FLAG(print.cumulative, true))
-    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "quantiles", "LIST",
-           "print quantiles, in percent, such as 50,99,99.9", TARGET(QUANTILES, print.quantiles),
-           .instead = "reduce has p50,p99,p99.9",
+           "add a column of cumulative counts", FLAG(print.cumulative, true))
+    OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "percentiles", "LIST",
+           "print percentiles, such as 50,99,99.9", TARGET(QUANTILES, print.quantiles),
+           .alias = "quantiles", .instead = "reduce has p50,p99,p99.9",
            .is_common = true)
     OPTION(OUTPUT, OPTIONS_REDUCES, 0, "interpolate", NULL,
-           "quantiles lie between two values, as in numpy",
+           "interpolate percentiles between values, as NumPy does",
            FLAG(interpolate, true))
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "format", "FORMAT",
-           PRINT_NAMES_OF_LINES "; of bins: raw"
+           "print " PRINT_NAMES_OF_LINES "; bins also as raw"
            PRINT_FORMATS_OF_BINS(PRINT_FORMAT_NAME, PRINT_FORMAT_NAME),
            TARGET(FORMAT, print.format),
            .words = "tsv" PRINT_FORMATS_OF_LINES(PRINT_FORMAT_WORD)
@@ -237,109 +239,109 @@ const struct options_row options_rows[] = {
                        " (rsvg-convert makes png)",
            .is_common = true)
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
-           "tsv: print the names of the columns above the lines", FLAG(print.header_out, true))
+           "print the column names first in tsv", FLAG(print.header_out, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "plot", NULL,
-           "draw bars, of groups heat maps (--no-plot: a table)",
+           "draw bars, for groups a heat map (--no-plot: a table)",
            FLAG(print.plot, PRINT_PLOT_ALWAYS))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "no-plot", NULL,
-           "draw nothing at a terminal: a table", FLAG(print.plot, PRINT_PLOT_NEVER),
+           "print a table without bars at a terminal", FLAG(print.plot, PRINT_PLOT_NEVER),
            .is_told = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "title", "TEXT",
-           "of a picture: its title", TARGET(TEXT, print.title))
+           "set the title (plots and SVG)", TARGET(TEXT, print.title))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "label", "TEXT",
-           "of a picture: the name of the values", TARGET(TEXT, print.label))
+           "set the axis label for the values (plots and SVG)", TARGET(TEXT, print.label))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "log-count", NULL,
-           "of a picture: counts on a logarithmic scale", FLAG(print.log_count, true))
+           "scale counts logarithmically (plots and SVG)", FLAG(print.log_count, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "zeros", NULL,
-           "print empty bins, too", FLAG(print.zeros, true))
+           "also print empty bins", FLAG(print.zeros, true))
     OPTION(OUTPUT, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'o', "output", "FILE",
            "write the result to FILE once it is complete",
            FILENAME(print.output), GIVEN(print.has_output), .is_common = true)
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "save", "FILE",
-           "also save the state for merge (-: print it instead)", FILENAME(print.save))
+           "also save a state for merge (-: print it instead)", FILENAME(print.save))
 
     OPTION(INPUT, OPTIONS_READS_INPUT, 't', "type", "TYPE",
-           "i8 to u64, f16 bf16 f32 f64; plus le or be: u16be",
+           "read i8 to u64, f16 bf16 f32 f64; le or be: u16be",
            .kind = OPTIONS_TYPE, .words = "{i,u}{8,16,32,64}{,le,be}", .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "binary", NULL,
-           "the input is binary, of i32 unless -t is given", FLAG(binary, true))
+           "read binary input, of i32 unless -t is given", FLAG(binary, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "text", NULL,
-           "the input is text (default: detected)", FLAG(text, true))
+           "read text (default: detected)", FLAG(text, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 'd', "delimiter", "C",
-           "text: C separates fields (default: blanks)",
+           "split lines of text at C (default: spaces and tabs)",
            TARGET(CHARACTER, delimiter),
            .expected = "one byte that is no digit, such as ',' or '\\t'")
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "csv", NULL,
-           "text: commas separate fields, which may be quoted", FLAG(csv, true), .is_common = true)
+           "read CSV: fields between commas may be quoted", FLAG(csv, true), .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "jsonl", NULL,
-           "text: a JSON object a line; columns: .a.b or names", FLAG(rows_given[ROW_JSON], true),
+           "read JSON Lines; columns are names or paths (.a.b)", FLAG(rows_given[ROW_JSON], true),
            .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "logfmt", NULL,
-           "text: KEY=VALUE pairs a line; columns are keys", FLAG(rows_given[ROW_LOGFMT], true))
+           "read KEY=VALUE pairs; columns are keys", FLAG(rows_given[ROW_LOGFMT], true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "clf", NULL,
-           "text: web logs; columns: status, path, agent ...", FLAG(rows_given[ROW_CLF], true))
+           "read web logs; columns are status, path, agent ...", FLAG(rows_given[ROW_CLF], true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "base", "N",
-           "text: base 10 or 16; all but stalin-sort print base 10",
+           "read integers in base 10 (default) or 16",
            CHOICE(base, OPTIONS_BASE_10, "10 16"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "decimals", "N",
-           "numbers with at most N decimals, or rounded: round.N",
+           "read N decimal places, or round to them: round.N",
            TARGET(DECIMALS, decimals), .maximum = TEXT_DECIMALS_MAX,
            .expected = "a number from 0 to 18, or round.6 to round numbers",
            GIVEN(has_decimals),
            .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "header", "[N]",
-           "text: skip the first line, or N lines, of each file",
+           "skip the first line, or N lines, of each file",
            NUMBER(header_lines, 0, UINT64_MAX, "a number of lines"), GIVEN(has_header), .value = 1)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "comment", "C",
-           "text: skip lines that begin with C",
+           "skip lines that begin with C",
            TARGET(CHARACTER, comment), .expected = "one byte that is no digit, such as '#'")
     OPTION(INPUT, OPTIONS_READS_INPUT, 'z', "zero-terminated", NULL,
-           "text: rows end with NUL, not with newline", FLAG(ends_with_nul, true))
+           "read rows that end with NUL instead of newline", FLAG(ends_with_nul, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "record", "BYTES",
-           "binary: one integer of each record of BYTES",
+           "read one integer per binary record of BYTES",
            SIZE(record_bytes, 1, OPTIONS_RECORD_MAX, "bytes from 1 to 16M, such as 24"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "offset", "BYTES",
-           "binary: where the integer is in its record (default 0)",
+           "read that integer at this byte offset (default: 0)",
            SIZE(record_offset, 0, UINT64_MAX, "bytes, such as 8"), GIVEN(has_offset))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "time-format", "FORMAT",
-           "of kind time, as of strptime: \"%d.%m.%Y %H:%M\"",
+           "read timestamps in this form: \"%d.%m.%Y %H:%M\"",
            TARGET(TEXT, time_format_text))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "year", "N",
-           "of a --time-format without one (default: the last)",
+           "use this year for a --time-format without one",
            NUMBER(year, 1, 9999, "a year from 1 to 9999"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "tz", "ZONE",
-           "days and hours of a time zone such as Europe/Berlin",
+           "use the days and hours of ZONE: Europe/Berlin",
            TARGET(TEXT, zone_name))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "invalid", "HOW",
-           "invalid tokens: abort (default), fail, warn, ignore",
+           "abort at invalid values (default), fail, warn, ignore",
            CHOICE(invalid, INVALID_ABORT, "abort fail warn ignore"), .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "missing", "HOW",
-           "missing values: error (default), skip: leave rows out",
+           "reject missing values (error), or skip their rows",
            CHOICE(missing, OPTIONS_MISSING_ERROR, "error skip"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "decompress", "HOW",
-           "auto (default), or none: read files as they are",
+           "decompress input (auto), or read it as it is (none)",
            CHOICE(no_decompression, false, "auto none"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "memory", "SIZE",
-           "limit for a zstd frame or xz block (default: 128M)",
+           "limit memory of zstd and xz decoders (default: 128M)",
            SIZE(decoding_memory, 1, UINT64_MAX, "bytes, such as 512M"))
 
     OPTION(EXECUTION, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 'S', "buffer-size", "SIZE",
-           "memory for counts (default: half of what is free)",
+           "limit memory for counts (default: half of free)",
            SIZE(buffer_bytes, 1, UINT64_MAX, "bytes, such as 512M"))
     OPTION(EXECUTION, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 'T', "temporary-directory", "DIR",
-           "temporary files of counts ($TMPDIR or /tmp)",
+           "spill to DIR (default: $TMPDIR or /tmp)",
            TARGET(DIRECTORY, temporary_directory), .expected = "a directory (threads: --threads N)")
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "engine", "NAME",
-           "auto (default), cpu or cuda", TARGET(TEXT, engine), .words = "auto cpu cuda")
+           "use auto (default), cpu or cuda", TARGET(TEXT, engine), .words = "auto cpu cuda")
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "gpus", "LIST",
            "use these GPUs, such as 0,1", .kind = OPTIONS_GPUS,
            .expected = "numbers from 0 to 15, each once, such as 0 or 0,1")
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 0, "threads", "N",
-           "worker threads (default: all processors)",
+           "use N threads (default: all CPUs)",
            NUMBER(threads, 1, 4096, "a number from 1 to 4096"))
     /* At least one element of any type; kernels count the elements of a chunk in 32 bits. */
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "chunk-size", "SIZE",
-           "bytes that a thread reads at a time",
+           "read this many bytes at a time per thread",
            SIZE(chunk_bytes, 8, 1 << 30, "bytes from 8 to 1G, such as 512K or 8M"))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "progress", NULL,
            "show progress (default: at a terminal); --no-progress",
@@ -348,12 +350,12 @@ const struct options_row options_rows[] = {
            "do not show progress", FLAG(progress, OPTIONS_PROGRESS_OFF), .is_told = true)
     /* At least a millisecond, so that there is time to count. */
     OPTION(EXECUTION, OPTIONS_HAS_RESULT, 0, "every", "DURATION",
-           "print the result so far every 500ms, 10s, 1.5m, 2h",
+           "print an intermediate result every 10s, 1.5m, 2h ...",
            NUMBER_IN(every_ns, TIME, 1000000, UINT64_MAX,
                      "a time from 1ms, such as 500ms, 10s, 1.5m or 2h"),
            .words = "500ms 1s 10s 1m 1h")
     OPTION(EXECUTION, OPTIONS_HAS_RESULT, 0, "window", "DURATION",
-           "with --every: of the last 5m, 1h instead of all so far",
+           "use only the last 5m, 1h ... of input (with --every)",
            NUMBER_IN(window_ns, TIME, 1000000, UINT64_MAX,
                      "a time from 1ms, such as 500ms, 10s, 1.5m or 2h"),
            .words = "1m 5m 1h")
@@ -362,7 +364,7 @@ const struct options_row options_rows[] = {
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 'v', "verbose", NULL,
            "report on stderr which engines run, and why", FLAG(verbose, true))
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'q', "quiet", NULL,
-           "no notes, and no report of values outside", FLAG(quiet, true))
+           "print no notes, do not report values out of range", FLAG(quiet, true))
     OPTION(EXECUTION, OPTIONS_RUNS, 'h', "help", NULL,
            "print this help; -V, --version: print the version", FLAG(help, true), .is_common = true)
     OPTION(EXECUTION, OPTIONS_RUNS, 'V', "version", NULL,

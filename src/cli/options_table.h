@@ -82,8 +82,9 @@ enum options_kind {
 /* One option. */
 struct options_row {
     const char *name;
+    const char *alias;    /* another name, which no help offers, or NULL */
     const char *argument; /* the name of its value; in []: optional; NULL: no value */
-    const char *help;     /* what follows "; of bins: " is only for operations with bins */
+    const char *help;     /* what follows "; bins also as " is only for operations with bins */
     const char *words;    /* a choice: all values; else values that completions offer; or NULL */
     const char *expected; /* what a value is, for messages; NULL: its words */
     const char *instead;  /* what does the same for commands that do not take it, or NULL */

@@ -601,7 +601,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
             return failure->status;
     }
     if (!options->has_names && !options->quiet && isatty(STDIN_FILENO))
-        status_print("reading standard input, up to Ctrl-D (see gpuhist --help)");
+        status_print("reading standard input, up to Ctrl-D (try gpuhist --help)");
     if (!options->quiet) {
         struct percentage percents[REDUCTIONS_MAX];
         struct quantiles reduced = {.percents = percents};

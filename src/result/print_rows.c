@@ -343,7 +343,7 @@ static enum status print_check_groups(const struct print_options *options, const
                            kind->nouns, format->name);
     if (kind->scale == KIND_NAMES && (options->zeros || options->quantiles.count > 0))
         return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s", kind->nouns,
-                           options->zeros ? "zeros" : "quantiles");
+                           options->zeros ? "zeros" : "percentiles");
     if (groups == 0)
         return STATUS_OK;
     if (format->words)
@@ -395,7 +395,7 @@ enum status print_check_format(const struct print_options *options, const struct
         return failure->status;
     if (options->quantiles.count > 0 && format->words && !format->is_document && useless > 0)
         return status_fail(failure, STATUS_USAGE,
-                           "%s does not go with --quantiles, which %s prints instead of bins "
+                           "%s does not go with --percentiles, which %s prints instead of bins "
                            "(--format json and --plot print both)",
                            print_extra_name(useless), format->name);
     if (options->other && options->top == 0 && options->min_count == 0)

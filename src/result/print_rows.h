@@ -43,7 +43,7 @@ struct print_table {
     X(SORT, "--sort", options->sort != NULL)                  \
     X(CUMULATIVE, "--cumulative", options->cumulative)        \
     X(PERCENT, "--percent", options->percent)                 \
-    X(QUANTILES, "--quantiles", options->quantiles.count > 0) \
+    X(QUANTILES, "--percentiles", options->quantiles.count > 0) \
     X(MIN_COUNT, "--min-count", options->min_count > 0)       \
     X(OTHER, "--other", options->other)                       \
     X(ZEROS, "--zeros", options->zeros)                       \

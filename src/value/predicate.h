@@ -16,16 +16,16 @@
 #include <stdint.h>
 
 /* X(ID, id, name, argument, help): the relations. The names are those of the options. */
-#define PREDICATE_RELATIONS(X)                                                    \
-    X(EQ, eq, "eq", "V", "values equal to V")                                     \
-    X(NE, ne, "ne", "V", "values not equal to V")                                 \
-    X(LT, lt, "lt", "V", "values less than V")                                    \
-    X(LE, le, "le", "V", "values less than or equal to V")                        \
-    X(GT, gt, "gt", "V", "values greater than V")                                 \
-    X(GE, ge, "ge", "V", "values greater than or equal to V")                     \
-    X(IN, in, "in", "LO:HI", "values with LO <= v < HI")                          \
-    X(ANY_OF, any_of, "any-of", "LIST", "values in the list 1,2,... or in @FILE") \
-    X(ALL, all, "all", NULL, "all values")
+#define PREDICATE_RELATIONS(X)                                              \
+    X(EQ, eq, "eq", "V", "count values equal to V")                         \
+    X(NE, ne, "ne", "V", "count values not equal to V")                     \
+    X(LT, lt, "lt", "V", "count values less than V")                        \
+    X(LE, le, "le", "V", "count values less than or equal to V")            \
+    X(GT, gt, "gt", "V", "count values greater than V")                     \
+    X(GE, ge, "ge", "V", "count values greater than or equal to V")         \
+    X(IN, in, "in", "LO:HI", "count values in [LO, HI)")                    \
+    X(ANY_OF, any_of, "any-of", "LIST", "count values in 1,2,... or @FILE") \
+    X(ALL, all, "all", NULL, "count all values")
 
 enum predicate_relation {
 #define PREDICATE_ENUM(id, ...) PREDICATE_##id,
