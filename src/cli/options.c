@@ -346,7 +346,8 @@ static enum status options_finish(struct options *options, struct failure *failu
     const struct options_column *first = &options->field.list[0];
     const bool is_time =
         options->field.count > 0 && first->kind && first->kind->scale == KIND_INSTANTS;
-    const bool has_kind = options->field.count > 0 && first->kind && first->kind->pair;
+    const bool has_kind =
+        options->field.count > 0 && first->kind && first->kind->scale != KIND_NAMES;
     const struct kind *kind = has_kind ? first->kind : options_default_kind(options);
     struct element bounds; /* values as bounds are written: as the column says, or --decimals */
     element_parse("i64", &bounds);
