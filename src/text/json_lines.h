@@ -77,6 +77,30 @@ enum json_fault {
 /* The bytes that are indexed at a time: they and the index stay in the L1 cache. */
 #define JSON_WINDOW_BYTES 8192
 
+/* How many shapes of rows are kept. */
+#define JSON_SHAPES 4
+
+/* The most that the shape of a row has: values, and bytes of what stands between them. */
+#define JSON_SHAPE_VALUES 64
+#define JSON_SHAPE_BYTES  2048
+
+/* The shape of a row: all but its numbers, literals and what its strings hold. */
+struct json_shape {
+    /*
+     * What stands before each value and, in the last one, after all: from one entry of the index to
+     * another. The entry before is the end of a value, the entry after is that of the next one.
+     */
+    struct json_piece {
+        uint16_t bytes;
+        uint16_t entries; /* but the first */
+        uint16_t node;    /* of the value behind it */
+        bool is_string;   /* that value; else a number or literal */
+    } pieces[JSON_SHAPE_VALUES + 1];
+    unsigned count;                  /* pieces; 0: there is no shape */
+    unsigned entries;                /* of all pieces and values */
+    char text[JSON_SHAPE_BYTES + 8]; /* of all pieces */
+};
+
 /* The scanner of a text. Its users read the members of the first group alone. */
 struct json_lines {
     /* the row that json_lines_next returned last */
@@ -108,6 +132,17 @@ struct json_lines {
     uint16_t index[JSON_WINDOW_BYTES + 64]; /* offsets from `window` on, ascending */
 
     uint16_t stack[JSON_DEPTH_MAX]; /* the nodes of the open brackets, with a mark for arrays */
+
+    /* the values of the row that is being scanned, for its shape */
+    struct json_mark {
+        uint16_t entry; /* in `index`: of the end of the value */
+        uint16_t node;
+    } marks[JSON_SHAPE_VALUES];
+    unsigned mark_count; /* more than JSON_SHAPE_VALUES: the row's shape is not kept */
+    struct json_shape shapes[JSON_SHAPES];
+    unsigned shape;        /* that of the last row that had one */
+    unsigned shape_oldest; /* the one to replace */
+    unsigned misses;       /* rows of other shapes, one after the other */
 };
 
 /*

@@ -20,6 +20,7 @@ static const struct reference_column columns[] = {
     {"b.c", {"b.c"}},
     {".\"b.c\".a", {"b.c", "a"}},
     {".\"\"", {""}},
+    {".x.c", {"x", "c"}},
     {"a key of many bytes, some \xc3\xa9", {"a key of many bytes, some \xc3\xa9"}},
 };
 
@@ -274,6 +275,100 @@ static void test_random(void)
     tap_ok(is_right, "random texts");
 }
 
+/*
+ * Appends an object of some members, drawn from `shape`, with values that are drawn from `values`;
+ * so the same shape gives rows that differ in their values alone. Returns the bytes written.
+ */
+static size_t append_object(char *text, uint64_t *shape, uint64_t *values, unsigned members,
+                            unsigned depth)
+{
+    static const char *const keys[] = {"\"a\":", "\"b\":", "\"c\":",       "\"b.c\":",
+                                       "\"x\":", "\"\":",  "\"a key\" : ", "\"\\u0061\":"};
+    static const char *const scalars[] = {"1",    "0",           "-2.5e3",   "true",
+                                          "null", "\t12345678 ", "123456789"};
+    static const char *const strings[] = {
+        "", "x", "{[,:]}", "\\\"", "\\ud83d\\ude00", "twelve bytes"};
+    size_t at = 0;
+
+    text[at++] = '{';
+    for (unsigned i = 0; i < members; i++) {
+        const uint64_t random = tap_random(shape);
+        const uint64_t value = tap_random(values);
+        at +=
+            (size_t)sprintf(text + at, "%s%s", i > 0 ? "," : "", keys[random % ARRAY_LENGTH(keys)]);
+        if (random >> 32 & 3 || depth == 3)
+            at +=
+                (size_t)(random >> 40 & 1
+                             ? sprintf(text + at, "\"%s\"", strings[value % ARRAY_LENGTH(strings)])
+                             : sprintf(text + at, "%s", scalars[value % ARRAY_LENGTH(scalars)]));
+        else if (random >> 34 & 1)
+            at += (size_t)sprintf(text + at, "[1,%s]", scalars[value % ARRAY_LENGTH(scalars)]);
+        else
+            at += append_object(text + at, shape, values, (unsigned)(random >> 35) & 3, depth + 1);
+    }
+    text[at++] = '}';
+    return at;
+}
+
+/* Rows of a few shapes, which only differ in their values; and with a byte changed. */
+static void test_shapes(void)
+{
+    uint64_t values = 1;
+    uint64_t state = 2;
+    bool is_right = true;
+    static char text[400000];
+
+    for (unsigned round = 0; is_right && round < 3000; round++) {
+        const unsigned shapes = 1 + (unsigned)tap_random(&state) % 6;
+        /* about as many values, and as many bytes between them, as a shape may have */
+        const unsigned members = round % 100 == 0   ? JSON_SHAPE_VALUES - 1 + round / 100 % 3
+                                 : round % 100 == 1 ? JSON_SHAPE_BYTES / 10
+                                                    : (unsigned)tap_random(&state) % 8;
+        const unsigned rows = members < 8 ? 20 : 5;
+        size_t bytes = 0;
+        for (unsigned row = 0; row < rows; row++) {
+            uint64_t shape = 100 * round + tap_random(&state) % shapes;
+            bytes += append_object(text + bytes, &shape, &values, members, 0);
+            text[bytes++] = '\n';
+        }
+        for (uint64_t n = tap_random(&state) % 3; n > 0; n--)
+            text[tap_random(&state) % bytes] = "\"\\{}[]:,1a\n u\x01\x80"[tap_random(&state) % 15];
+        is_right = agrees(text, bytes, '\n') && agrees(text, bytes - 1, '\n');
+    }
+    tap_ok(is_right, "rows of the shape of others");
+
+    /* Rows of a shape at each place around the end of what is indexed at a time. */
+    static const char row[] = "{\"a\":1,\"x\":{\"c\":\"x\"}}\n";
+    for (size_t before = JSON_WINDOW_BYTES - 60; is_right && before < JSON_WINDOW_BYTES + 4;
+         before++) {
+        const int bytes =
+            sprintf(text, "{\"x\":\"%*s\"}\n%s%s%s%s", (int)before, "", row, row, row, row);
+        is_right = agrees(text, (size_t)bytes, '\n');
+    }
+    tap_ok(is_right, "rows of one shape around the end of the index");
+
+    /* As many values as a shape may have, one less, and more. */
+    for (unsigned count = JSON_SHAPE_VALUES - 1; is_right && count < JSON_SHAPE_VALUES + 3;
+         count++) {
+        size_t bytes = 0;
+        for (unsigned i = 0; i < 4 * count; i++)
+            bytes += (size_t)sprintf(text + bytes, "%s\"%s\":%u%s", i % count == 0 ? "{" : ",",
+                                     i % count == count - 1 ? "a" : "x", i,
+                                     i % count == count - 1 ? "}\n" : "");
+        is_right = agrees(text, bytes, '\n');
+    }
+    /* As many bytes: {"x":1,"...":2} and a row end, where shapes of other rows are kept behind it.
+     */
+    for (int key = JSON_SHAPE_BYTES - 20; is_right && key < JSON_SHAPE_BYTES; key++) {
+        size_t bytes = (size_t)sprintf(text, "{\"a\":1}\n{\"b\":1}\n{\"a\":1}\n{\"x\":1}\n");
+        for (unsigned i = 0; i < 6; i++)
+            bytes += (size_t)sprintf(text + bytes, "{\"x\":%u,\"%*s\":%u}\n{\"b\":%u}\n", i, key,
+                                     "", i, i);
+        is_right = agrees(text, bytes, '\n');
+    }
+    tap_ok(is_right, "shapes of the most values and bytes");
+}
+
 /* Rows longer than what is indexed at a time, and many brackets. */
 static void test_long(void)
 {
@@ -376,6 +471,7 @@ int main(void)
     test_faults();
     test_right();
     test_random();
+    test_shapes();
     test_long();
     test_columns();
     test_strings();

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define REFERENCE_KEYS_MAX    4
-#define REFERENCE_COLUMNS_MAX 8
+#define REFERENCE_COLUMNS_MAX 9
 
 struct reference_column {
     const char *path;
