@@ -87,8 +87,8 @@ assert {row["value"]: row["count"] for row in json.load(open("counts"))["bins"]}
     [ "$(gpuhist reduce sum --comment '#' -f 2 w3c)" = 11 ]
     [ "$(gpuhist reduce sum --comment '#' -f 2 --header w3c)" = 11 ]
     # a later line that names other columns: an error, where it stands
-    local i other message="names other columns than the header (divide the file before it)"
-    for ((i = 0; i < 60000; i++)); do echo "2026-11-21 $i"; done >rows
+    local other message="names other columns than the header (divide the file before it)"
+    seq -f '2026-11-21 %.0f' 0 59999 >rows
     for other in 'ms date' 'date user ms' $'date\tms' date 'ms ms'; do
         { cat w3c rows; printf '#Fields: %s\n7 8\n' "$other"; } >changed
         run --separate-stderr gpuhist reduce sum --comment '#' -f ms changed
