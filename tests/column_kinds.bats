@@ -579,6 +579,38 @@ END
     [ "$(gpuhist count --all --jsonl --where $'a~caf\xc3\xa9' in)" = 1 ]
 }
 
+@test "--where with regular expressions that are too large is one line, and soon" {
+    refused() { # refused PATTERN
+        run -2 --separate-stderr timeout 20 "$GPUHIST" count --where "1:text~$1" <<<aac
+        [[ $stderr == *"a regular expression has at most 100 parentheses inside each other, and 4000 characters"* ]]
+        [ "${#stderr_lines[@]}" = 1 ]
+    }
+    taken() { # taken PATTERN COUNT
+        [ "$(timeout 20 "$GPUHIST" count --where "1:text~$1" <<<aac 2>/dev/null)" = "$2" ]
+    }
+    repeat() { printf "$1%.0s" $(seq "$2"); } # TEXT N
+    taken "$(repeat '(' 100)a$(repeat ')' 100)" 1
+    refused "$(repeat '(' 101)a$(repeat ')' 101)"
+    refused "$(repeat '(' 60000)"
+    taken "$(repeat 'a|' 1999)b" 1
+    refused "$(repeat 'a|' 2000)b"
+    taken 'a{4000}' 0
+    refused 'a{4001}'
+    taken '(a{1,2}){1,1300}c' 1
+    refused '(a{1,2}){1,1400}c'
+    refused '((((x{255}){255}){255}){255})'
+    refused '((x{1,200}){,200}){200,}'
+    refused '((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+'
+    taken '((((((((a+)+)+)+)+)+)+)+)c' 1
+    # what stands in brackets or after a backslash is no group
+    taken "$(repeat '[](]?' 200)a" 1
+    taken "$(repeat '[^](]?' 200)" 1
+    taken "$(repeat '[[:alpha:](]?' 200)" 1
+    taken "$(repeat '[[.-.](]?' 200)" 1
+    taken "$(repeat '\\(?' 200)" 1
+    taken "$(repeat 'a?' 100)$(repeat '[b{9999}]?' 100)" 1
+}
+
 @test "--where with what is no regular expression, or no string" {
     cd "$BATS_TEST_TMPDIR"
     echo a >in

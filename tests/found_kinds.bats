@@ -52,6 +52,32 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     refused 1 "in:20001: invalid integer '1.5'" reduce sum -f 1 in
 }
 
+@test "kinds at their limits" {
+    found() { # found KIND VALUE...: -v says that the values of a key are of that kind
+        printf '%s\n' v "${@:2}" >column
+        run -0 --separate-stderr gpuhist uniq -v --csv -f v column
+        [ "$(grep -o 'found in the input: .*' <<<"$stderr")" = "${1:+found in the input: -f v:$1}" ]
+    }
+    found "" 0 10 9
+    [ "$output" = $'0\t1\n9\t1\n10\t1' ]
+    found text 00 1
+    found .1 0.0 0.5
+    found time.9 2026-01-01T00:00:00.123456789Z
+    found time.9 2026-01-01T00:00:00.1234567890Z # of more digits than there are, as with the kind typed
+    found ip 2001:db8::1 10.0.0.1
+    found text 2001:DB8::1 2001:DB8::2 # ip would print another text
+    refused 1 "invalid integer '1e5'" uniq -f 1 <<<$'1e5\nx' # a mix
+    printf '%s\n' v 5 10 100 >column
+    [ "$(gpuhist count --csv --where 'v<1e1' column)" = 1 ] # by value, not as texts
+    [ "$(gpuhist count --csv --where 'v>=06' column)" = 2 ]
+    [ "$(gpuhist count --csv --where 'v=06' column 2>/dev/null)" = 0 ]
+    [ "$(gpuhist count --csv --where 'v>0.000000000000000001' <<<$'v\n0\n1')" = 1 ]
+    printf '5\n100\n' >list
+    [ "$(gpuhist count --csv --where v=@list column)" = 2 ]
+    printf '5.5\n' >list
+    refused 1 "list:1: invalid integer '5.5'" count --csv --where v=@list column # nor does a file choose the kind
+}
+
 @test "two kinds that are possible are an error that names them, and what is typed is not overruled" {
     refused 2 "the values of 'ms' are numbers with different decimals: try 'ms:.2' or 'ms:text'" uniq --csv -f ms in
     [ "$(gpuhist uniq --csv -f ms:.2 in | wc -l)" = 3 ] && [ "$(gpuhist uniq --csv -f ms:text in | wc -l)" = 3 ]

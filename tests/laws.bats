@@ -69,6 +69,20 @@ usage() {
     usage "invalid --sort 'bin': expected count or a value that is printed, such as 'sum'" merge --sort bin state
 }
 
+@test "--sort of groups: those without a value are last, equal ones ascend; --min-count is the least" {
+    printf '%s\n' 'a 5' 'b 7' 'b 1' 'd 3' 'd 5' 'e 1' 'e 1' 'e 1' >in
+    run -0 gpuhist reduce sstdev -f 2 --by 1 --sort sstdev in
+    [ "$(cut -f 1 <<<"$output" | tr -d '\n')" = bdea ]
+    run -0 gpuhist reduce count -f 2 --by 1 --sort count in
+    [ "$output" = $'e\t3\nb\t2\nd\t2\na\t1' ]
+    for least in 1:ebda 2:ebd 3:e 4:; do
+        run -0 gpuhist reduce count -f 2 --by 1 --sort count --min-count "${least%:*}" in
+        [ "$(cut -f 1 <<<"$output" | tr -d '\n')" = "${least#*:}" ]
+        run -0 gpuhist reduce count -f 1:text,2 --by 1 --sort '2 count' --min-count "${least%:*}" in
+        [ "$(cut -f 2 <<<"$output" | tr -d '\n')" = "${least#*:}${least#*:}" ]
+    done
+}
+
 @test "parts that are saved and merged are the whole" {
     check parts 1 40
 }

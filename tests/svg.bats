@@ -52,3 +52,12 @@ check_pictures() {
     run --separate-stderr gpuhist --bins 5 --format svg --plot /dev/zero
     assert_failed 2 "--plot does not go with --format"
 }
+
+@test "axes of times: labels from the first bin on, and halves of seconds" {
+    cd "$BATS_TEST_TMPDIR"
+    labels() { grep -o '>[^<]*</text>' | sed 's/^>//;s/<.*//' | grep '[-:]'; }
+    printf '2026-01-%02dT00:00:00Z\n' 1 2 3 4 5 6 | gpuhist -f 1:time --width 1d --format svg | labels >found
+    printf '2026-01-%02d\n' 1 2 3 4 5 6 7 | cmp - found
+    printf '2026-01-01T00:00:%02d.%dZ\n' 0 0 0 5 1 5 3 5 | gpuhist uniq -f 1:time.1 --format svg | labels >found
+    printf '00:00:0%s\n' 0.0 0.5 1.0 1.5 2.0 2.5 3.0 3.5 | cmp - <(grep : found)
+}

@@ -32,6 +32,12 @@ load helpers
     [ "$(printf 'rx:bytes 7\n5 6\n' | gpuhist reduce sum -f '"rx:bytes"')" = 5 ]
 }
 
+@test "a NUL byte is no letter of a unit" {
+    for kind in bytes ibytes s ms; do
+        [ -z "$(printf '5\0,x\n' | gpuhist uniq --text --csv --header=0 -f 1:$kind --invalid ignore 2>/dev/null)" ]
+    done
+}
+
 @test "states keep the unit, and merge refuses another" {
     cd "$BATS_TEST_TMPDIR"
     printf '%s\n' 12ms 1.5s 90m >in

@@ -82,7 +82,7 @@ def draw_duration():
         text = "".join(str(random.randrange(60)) + unit for unit in units[:-1]) + number() + units[-1]
     else:
         text = random.choice(("", ".", "s", "5x", "1:30", "1e3", "5S", "1s5", "3s2m", "1s1s", "1m1min", "0x5", "--1", "1.s5",
-                              "1,5s", "5 s", "1 h 2 m", "1.5h2m", "\u00b5s", "1\u00b5", "1:2:3", "01:02:03:04", "5ms ms"))
+                              "1,5s", "5 s", "1 h 2 m", "1.5h2m", "\u00b5s", "1\u00b5", "1:2:3", "1.5:02:03", "1.:02:03", "01:02:03:04", "5ms ms"))
     return sign + text
 
 

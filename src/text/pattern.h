@@ -3,9 +3,9 @@
  * short strings that came lately were found to be, since each string gives the same answer again.
  *
  * Strings are bytes: the program sets no locale, so that each byte is a character. A point does not
- * match a NUL byte. The C library bounds neither the time for a string, which grows with the square
- * of its length, and with back-references faster than any power, nor the memory of an expression;
- * the states that it keeps between strings are freed from time to time.
+ * match a NUL byte. The C library does not bound the time for a string, which grows with the square
+ * of its length, and with back-references faster than any power. The size of an expression is
+ * limited, and the states that are kept between strings are freed from time to time.
  */
 #ifndef GPUHIST_PATTERN_H
 #define GPUHIST_PATTERN_H
@@ -18,8 +18,9 @@
 struct pattern;
 
 /*
- * Fails with STATUS_USAGE unless the text is an extended regular expression; the message has what
- * regerror(3) says. `typed` is the argument of --where. Thread-safe.
+ * Fails with STATUS_USAGE unless the text is an extended regular expression that is not too large;
+ * the message has the limits, or what regerror(3) says. `typed` is the argument of --where.
+ * Thread-safe.
  */
 enum status pattern_check(const char *text, const char *typed, struct failure *failure);
 

@@ -110,7 +110,7 @@ static bool kind_find_add_number(struct kind_find *found, const char *text, size
         return false;
     }
     found->integers += !number.has_point && !number.has_plus;
-    found->has_leading_zero |= !number.has_point && number.has_leading_zero;
+    found->has_leading_zero |= number.has_leading_zero;
     found->whole_digits = number.whole > found->whole_digits ? number.whole : found->whole_digits;
     if (found->numbers == 0 || number.decimals < found->decimals_least)
         found->decimals_least = number.decimals;
