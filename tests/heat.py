@@ -15,7 +15,7 @@ import termios
 import xml.etree.ElementTree as ET
 from decimal import Decimal
 
-from pictures import SVG, expect, expect_equal, number, styled
+from pictures import SVG, are_grouped, expect, expect_equal, number, styled
 
 GPUHIST, TEST = sys.argv[1:3]
 
@@ -88,12 +88,18 @@ class Map:
             self.cells.append((side(group), side(bin), number(count), x, y, w, h, level))
         # A tick is a path; the text after it is its label.
         self.below, self.left, self.scale = [], [], []
+        labels = []
         for path, label in zip(elements, elements[1:]):
             for pattern, ticks in ((r"M(\d+) \d+v40", self.below), (r"M\d+ (\d+)h-40", self.left),
                                    (r"M\d+ (\d+)h40", self.scale)):
                 tick = re.fullmatch(pattern, path.get("d", ""))
                 if tick:
                     ticks.append((int(tick[1]), number(label.text)))
+                    labels.append((pattern, label.text))
+        for pattern in {pattern for pattern, _ in labels if not pattern.endswith(")h40")}:  # values, each axis alike
+            texts = [text for of, text in labels if of == pattern]
+            expect(are_grouped(texts) or not any("," in text for text in texts) or len(texts) < 3, texts)
+            expect(not are_grouped(texts) or texts == [styled(text.replace(",", "")) for text in texts], texts)
 
     def colours(self, is_dark):
         style = self.root.findall(SVG + "style")[1].text.partition("@media")[2 if is_dark else 0]
@@ -126,7 +132,7 @@ def check_numbers(picture, cells, columns, lines, arguments):
     numbers = [e for g in picture.root.findall(SVG + "g") if g.get("class") == "counts" for e in g]
     wide = min(to_place - from_place for _, from_place, to_place in columns)
     high = min(to_place - from_place for _, to_place, from_place in lines)
-    longest = max(len(str(cell[2])) for cell in cells)
+    longest = max(len(styled(str(cell[2]))) for cell in cells)
     space = longest * 80 + 80
     expect(bool(numbers) or wide < space + 2 or high < 152, "no counts", wide, high, arguments)
     expect(not numbers or (wide >= space - 2 and high >= 148), "counts that do not fit", wide, high, arguments)
@@ -216,7 +222,7 @@ def test_cells():
     below = sum(row[1] < 10 for row in log(6000, 1))
     above = sum(row[1] >= 100 for row in log(6000, 1))
     expect_equal(outside.note, f"below the bins: {styled(str(below))}; above the bins: {styled(str(above))}")
-    expect_equal(outside.summary, "6000 values of 24 groups")
+    expect_equal(outside.summary, "6,000 values of 24 groups")
     signed = lines((-h, -ms) for h, ms, *_ in log(3000, 2))
     check(["-f", "2", "--by", "1", "--width", "20"], signed)
     check(["-f", "2", "--by", "1", "--log2"], signed, is_power=True)

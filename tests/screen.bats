@@ -26,3 +26,7 @@ check_screen() {
 @test "pictures of times: ticks at round times, dates where they change" { check_screen time_ticks; }
 
 @test "messages wrap at words at a terminal" { check_screen messages; }
+
+@test "labels of plots: no needless decimals" { check_screen labels; }
+
+@test "ticks of a zone are where its days begin" { check_screen zone_ticks; }

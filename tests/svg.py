@@ -13,7 +13,7 @@ import unicodedata
 import xml.etree.ElementTree as ET
 from decimal import Decimal
 
-from pictures import SVG, expect, expect_equal, number, styled
+from pictures import SVG, are_grouped, expect, expect_equal, number, styled
 
 GPUHIST, TEST = sys.argv[1:3]
 
@@ -85,7 +85,10 @@ def check(arguments, values, is_linear=False):
     """Tooltips, and the places of the bars by the ticks of both axes."""
     picture = draw(arguments, values)
     rows = list(rows_of(arguments, values))
-    expect_equal(picture.tips, [f"{styled(n)}: {styled(str(c))} ({styled(p)}%)" for n, c, p in rows], arguments)
+    is_grouped = are_grouped(name for name, _, _ in rows)
+    expect_equal(picture.tips, [f"{styled(n, is_grouped)}: {styled(str(c))} ({styled(p)}%)" for n, c, p in rows], arguments)
+    for _, label in picture.values:
+        expect(label == styled(label.replace(",", ""), is_grouped), "not alike", label, arguments)
     expect(max([int(bar.get("width")) for bar in picture.bars], default=0) <= 400, "too wide a bar", arguments)
     wanted = [styled(str(count)) for _, count, _ in rows]
     if "--percent" not in arguments:
@@ -112,9 +115,9 @@ def test_bars():
     picture = check(["--bins", "50", "--zeros"], values, is_linear=True)
     expect_equal([picture.values[0][1], picture.values[-1][1]], ["0", "48"])
     expect_equal(check(["--range", "-50:150", "--bins", "7"], values, is_linear=True).summary,
-                 "2000 values in 7 bins of width 28 or 29, 4 of them empty")
+                 "2,000 values in 7 bins of width 28 or 29, 4 of them empty")
     expect_equal(check(["--width", "4"], values, is_linear=True).summary,
-                 "2000 values in 12 bins of width 4")
+                 "2,000 values in 12 bins of width 4")
     check([], values, is_linear=True)
     check([], [v * v * 1000 for v in values], is_linear=True)
     check([], [v * 10**15 + 3 for v in values], is_linear=True)
@@ -122,7 +125,7 @@ def test_bars():
     expect("1,732,000,200" in [label for _, label in late.values], late.values)
     expect_equal(check(["uniq"], [1, 1, 2, 6], is_linear=True).summary, "4 values, 3 distinct")
     fixed = check(["--decimals", "3", "--width", "2.5"], [f"{v / 3:.2f}" for v in values], is_linear=True)
-    expect_equal(fixed.summary, "2000 values in 6 bins of width 2.5")
+    expect_equal(fixed.summary, "2,000 values in 6 bins of width 2.5")
     for values in [0], [-7], [2**64 - 1] * 3, [0, 2**64 - 1]:
         for binning in [], ["uniq"], ["--width", "10"], ["--log2"], ["--log10"]:
             check([*binning, "-t", "u64" if values[0] >= 0 else "i64"], values)
@@ -133,19 +136,19 @@ def test_kinds():
     values = [round(dice.lognormvariate(6, 2)) for _ in range(5000)] + [-1, -8, -9]
     powers = check(["--log2"], values)
     expect_equal(powers.title, "Count by value")
-    expect_equal((powers.summary, powers.axis), ("5003 values in 27 bins by powers of 2, 5 of them empty", "value (logarithmic)"))
+    expect_equal((powers.summary, powers.axis), ("5,003 values in 27 bins by powers of 2, 5 of them empty", "value (logarithmic)"))
     labels = [label for _, label in powers.values]
-    expect({"1", "1024"} < set(labels) or {"1", "4096"} < set(labels), labels)
+    expect({"1", "1,024"} < set(labels) or {"1", "4,096"} < set(labels), labels)
     places = [int(bar.get("x")) for bar in powers.bars]
     expect(all(a < b for a, b in zip(places, places[1:])), places)
     labels = [label for _, label in check(["--log10"], values).values]
-    expect({"-100", "-10", "0", "1", "10", "100", "1000", "10,000", "1,000,000"} >= set(labels[:6]), labels)
+    expect({"-100", "-10", "0", "1", "10", "100", "1,000", "10,000", "1,000,000"} >= set(labels[:6]), labels)
     parts = check(["--log2=3"], values)
-    expect("1024" in [label for _, label in parts.values] and ", each in 8 parts, " in parts.summary, parts.summary)
+    expect("1,024" in [label for _, label in parts.values] and ", each in 8 parts, " in parts.summary, parts.summary)
     edges = check(["--edges", "0,10,50,100,1000,5000"], values)
     expect_equal([label for _, label in edges.values], ["0", "10", "50", "100", "1000", "5000"])
     expect_equal(edges.axis, "value (bins are drawn equally wide)")
-    expect_equal(edges.summary, "5003 values in 5 bins of different widths")
+    expect_equal(edges.summary, "5,003 values in 5 bins of different widths")
     below, above = sum(v < 0 for v in values), sum(v >= 5000 for v in values)
     expect_equal(edges.note, f"below the bins: {styled(str(below))}; above the bins: {styled(str(above))}")
     # Few single values far apart have a bar each, with the count above it.
@@ -170,9 +173,9 @@ def test_kinds():
                  "4 values in 5 bins of width 20, 3 of them empty")
     expect_equal(check(["--bins", "9", "--zeros"], [1, 2, 3, 3]).summary, "4 values, 3 distinct")
     many = draw(["--bins", "3000", "--zeros", "--sort", "count"], [*range(1500), 7])
-    expect_equal(many.note, "500 bins of lower counts are not drawn; 1500 empty bins are not drawn")
+    expect_equal(many.note, "500 bins of lower counts are not drawn; 1,500 empty bins are not drawn")
     many = draw(["--bins", "3000", "--zeros", "--sort", "count"], [7, 7, 8])
-    expect_equal(many.note, "2000 empty bins are not drawn")
+    expect_equal(many.note, "2,000 empty bins are not drawn")
     expect_equal(draw(["--decimals", "4", "--width", "0.02"], ["0.01", "0.05"]).summary,
                  "2 values in 3 bins of width 0.02, 1 of them empty")
 
@@ -188,7 +191,7 @@ def test_widths():
         picture = check(arguments, [5] * 1234)
         expect_equal([(int(bar.get("width")), 2 * int(bar.get("x")) + int(bar.get("width"))) for bar in picture.bars],
                      [(400, 700 + 9360)], arguments)
-        expect_equal(numbers_of(picture), ["1234"], arguments)
+        expect_equal(numbers_of(picture), ["1,234"], arguments)
     for bins in 2, 9, 20, 50, 100, 140, 150, 300, 900:
         values = [i for i in range(bins) for _ in range(1 + i % 7 * 30)]
         picture = check(["uniq"], values, is_linear=True)
@@ -252,7 +255,7 @@ def test_many():
     expect_equal(order.tips, [f"{styled(n)}: {styled(str(c))} ({styled(p)}%)" for n, c, p in
                               rows_of(["--bins", "5M", "--top", "1000"], values)])
     expect_equal(draw(["--bins", "5M", "--top", "1500"], values).note,
-                 "only the 1500 highest counts; 500 bins of lower counts are not drawn")
+                 "only the 1,500 highest counts; 500 bins of lower counts are not drawn")
 
 
 def test_names():

@@ -7,11 +7,27 @@
 
 #include <string.h>
 
-/* Digits are in groups from here on. */
-#define AXIS_GROUPED 10000
+/* Digits are in groups if a number is so great, then from AXIS_GROUPS_FROM on. */
+#define AXIS_GROUPS_IF   10000
+#define AXIS_GROUPS_FROM 1000
+
+enum axis_digits axis_digits(const struct element *element, __int128 low, __int128 high)
+{
+    const __int128 from = (__int128)AXIS_GROUPS_IF * decimal_power(element->decimals);
+    return -low >= from || high >= from ? AXIS_GROUPED : AXIS_SHORT;
+}
+
+unsigned axis_zeros(const struct element *element, __int128 value)
+{
+    unsigned zeros = 0;
+
+    while (zeros < element->decimals && value % (__int128)decimal_power(zeros + 1) == 0)
+        zeros++;
+    return zeros;
+}
 
 size_t axis_write(char out[AXIS_LABEL_SIZE], const struct element *element, __int128 value,
-                  bool is_in_picture)
+                  enum axis_digits digits)
 {
     const struct element plain = {.decimals = 0};
     char text[ELEMENT_TEXT_SIZE];
@@ -22,14 +38,15 @@ size_t axis_write(char out[AXIS_LABEL_SIZE], const struct element *element, __in
     char *c = out;
 
     const bool is_number = kind_rows[element->kind].scale == KIND_NUMBERS;
-    if (is_in_picture && element->decimals > 0 && is_number) {
+    if (digits != AXIS_PRINTED && element->decimals > 0 && is_number) {
         whole = length - element->decimals - 1;
         while (text[length - 1] == '0')
             length--;
         length -= text[length - 1] == '.';
     }
-    const __int128 from = (__int128)AXIS_GROUPED * decimal_power(element->decimals);
-    const bool is_grouped = is_in_picture && is_number && (value >= from || -value >= from);
+    const __int128 from = (__int128)AXIS_GROUPS_FROM * decimal_power(element->decimals);
+    const bool is_grouped =
+        digits == AXIS_GROUPED && is_number && (value >= from || -value >= from);
     for (size_t i = 0; i < length; i++) {
         if (is_grouped && i > (value < 0) && i < whole && (whole - i) % 3 == 0)
             *c++ = ',';
@@ -101,7 +118,7 @@ void axis_label(char out[AXIS_LABEL_SIZE], const struct axis *axis, __int128 tic
     if (axis_has_times(axis))
         axis_write_time(out, &axis->times, axis->element, tick, false);
     else
-        axis_write(out, axis->element, tick, true);
+        axis_write(out, axis->element, tick, axis->digits);
 }
 
 __int128 axis_ceiling(const struct axis *axis, __int128 value)
@@ -133,10 +150,10 @@ static struct axis axis_make_times(__int128 low, __int128 high, const struct ele
     return axis;
 }
 
-struct axis axis_make(__int128 low, __int128 high, const struct element *element, unsigned length,
-                      unsigned each, unsigned wide)
+struct axis axis_make(__int128 low, __int128 high, const struct element *element,
+                      enum axis_digits digits, unsigned length, unsigned each, unsigned wide)
 {
-    struct axis axis = {.step = 1, .element = element};
+    struct axis axis = {.step = 1, .element = element, .digits = digits};
     char label[AXIS_LABEL_SIZE];
 
     if (axis_has_times(&axis))

@@ -18,6 +18,13 @@
 /* The size of any label and a NUL: a value, with its digits in groups. */
 #define AXIS_LABEL_SIZE (ELEMENT_TEXT_SIZE + 16)
 
+/* How numbers are written. */
+enum axis_digits {
+    AXIS_PRINTED, /* as in other formats */
+    AXIS_SHORT,   /* without zeros at the end of a fraction */
+    AXIS_GROUPED, /* likewise, and from 1000 on in groups of three digits */
+};
+
 /* The fraction bits of axis_log2. */
 #define AXIS_LOG2_BITS 16
 
@@ -35,15 +42,21 @@ struct axis {
     struct kind_time_bucket ticks; /* of times: they are where buckets begin */
     struct axis_times times;       /* of their labels */
     const struct element *element; /* the values, or NULL: numbers without decimals */
+    enum axis_digits digits;       /* of their labels */
 };
 
-/*
- * Writes a value and a NUL, and returns its length. In a picture all numbers are written alike:
- * without zeros at the end of a fraction, and from 10,000 on in groups of three digits. Elsewhere
- * they are as in other formats. NULL: a number without decimals.
- */
+/* Writes a value and a NUL, and returns its length. NULL: a number without decimals. */
 size_t axis_write(char out[AXIS_LABEL_SIZE], const struct element *element, __int128 value,
-                  bool is_in_picture);
+                  enum axis_digits digits);
+
+/*
+ * Returns how a picture writes values from `low` to `high`, all of them alike: in groups if one is
+ * 10,000 or greater. Numbers below, such as years, are easy to read without.
+ */
+enum axis_digits axis_digits(const struct element *element, __int128 low, __int128 high);
+
+/* Returns how many zeros a value has at the end of its fraction: all its decimals, if it is 0. */
+unsigned axis_zeros(const struct element *element, __int128 value);
 
 /* Adds what the label of a time needs. */
 void axis_times_add(struct axis_times *times, const struct element *element, __int128 value);
@@ -65,8 +78,8 @@ bool axis_has_new_date(const struct axis_times *times, const struct element *ele
  * `length`, if a label takes `each` and `wide` more for each of its characters; a time takes those
  * of a date. The element, or NULL for counts, must live as long as the axis.
  */
-struct axis axis_make(__int128 low, __int128 high, const struct element *element, unsigned length,
-                      unsigned each, unsigned wide);
+struct axis axis_make(__int128 low, __int128 high, const struct element *element,
+                      enum axis_digits digits, unsigned length, unsigned each, unsigned wide);
 
 /* Whether the values of the axis are times. */
 bool axis_has_times(const struct axis *axis);

@@ -242,12 +242,22 @@ size_t plot_describe_join(char out[PLOT_JOIN_SIZE], const struct plot *plot)
 }
 
 void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line,
-               const struct element *element, bool is_in_picture)
+               const struct element *element, enum axis_digits digits, unsigned zeros)
 {
-    char *c = out + axis_write(out, element, line->low, is_in_picture);
+    const __int128 unit = decimal_power(zeros);
+    struct element shown = *element;
 
+    shown.decimals -= zeros;
+    char *c = out + axis_write(out, &shown, line->low / unit, digits);
     if (!line->is_single) {
         c = stpcpy(c, "..");
-        axis_write(c, element, line->high, is_in_picture);
+        axis_write(c, &shown, line->high / unit, digits);
     }
+}
+
+unsigned plot_zeros(const struct plot_line *line, const struct element *element)
+{
+    const unsigned low = axis_zeros(element, line->low);
+    const unsigned high = line->is_single ? low : axis_zeros(element, line->high);
+    return low < high ? low : high;
 }

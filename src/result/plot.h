@@ -117,9 +117,15 @@ size_t plot_describe_join(char out[PLOT_JOIN_SIZE], const struct plot *plot);
 /* Whether the widths of bins differ by at most one, as those of equal parts of a range do. */
 bool plot_is_even(const struct plot *plot);
 
-/* Writes the name of a line, as axis_write does: the value, or LOW..HIGH. */
+/*
+ * Writes the name of a line, as axis_write does: the value, or LOW..HIGH; without so many zeros at
+ * the end of each fraction, at most those of plot_zeros.
+ */
 void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line,
-               const struct element *element, bool is_in_picture);
+               const struct element *element, enum axis_digits digits, unsigned zeros);
+
+/* Returns how many zeros all fractions of a line's name end with. */
+unsigned plot_zeros(const struct plot_line *line, const struct element *element);
 
 /* Makes the next line. Returns false if there is none. */
 bool plot_next(struct plot *plot, struct plot_line *line);

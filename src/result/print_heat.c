@@ -168,6 +168,40 @@ static __int128 print_heat_start(const struct print_heat_axis *axis, size_t i)
     return axis->has_names ? axis->names[i] : (axis->first + (__int128)i) * (__int128)axis->step;
 }
 
+/* The value at the beginning of cell i. */
+static __int128 print_heat_value(const struct print_heat_axis *axis, size_t i)
+{
+    return plot_scale_value(&axis->scale, print_heat_start(axis, i));
+}
+
+/* The edge that a bin is labelled with: those of powers below 0 begin after a power. */
+static __int128 print_heat_edge(const struct print_heat_axis *axis, __int128 value)
+{
+    const bool is_of_powers = axis->scale.binning && binning_is_of_powers(axis->scale.binning);
+    return is_of_powers ? value - (value < 0) : value;
+}
+
+/* Chooses how all labels of an axis of numbers are written. */
+static void print_heat_choose_digits(struct print_heat_axis *axis)
+{
+    const struct element *element = axis->scale.element;
+
+    if (axis->digits != AXIS_PRINTED) {
+        axis->digits =
+            axis_digits(element, print_heat_value(axis, 0),
+                        print_heat_value(axis, axis->count - print_heat_is_single(axis)));
+        return;
+    }
+    axis->zeros = element->decimals;
+    for (size_t i = 0; i + print_heat_is_single(axis) <= axis->count; i++) {
+        const __int128 value = print_heat_value(axis, i);
+        const unsigned zeros = axis_zeros(element, print_heat_edge(axis, value));
+        axis->zeros = zeros < axis->zeros ? zeros : axis->zeros;
+        if (axis_zeros(element, value) < axis->zeros)
+            axis->zeros = axis_zeros(element, value);
+    }
+}
+
 void print_heat_divide(struct print_heat_axis *axis, size_t cells_max)
 {
     axis->step = 1;
@@ -177,6 +211,8 @@ void print_heat_divide(struct print_heat_axis *axis, size_t cells_max)
                       axis->high - axis->low >= (__int128)axis->known * PRINT_HEAT_APART;
     if (!axis->has_names && axis->known > 0)
         print_heat_join(axis, cells_max);
+    if (!element_is_time(axis->scale.element) && axis->count > 0)
+        print_heat_choose_digits(axis);
     for (size_t i = 0; element_is_time(axis->scale.element) && i < axis->count; i++)
         axis_times_add(&axis->times, axis->scale.element,
                        plot_scale_value(&axis->scale, print_heat_start(axis, i)));
@@ -244,13 +280,14 @@ enum status print_heat_count(struct print_heat *heat, struct failure *failure)
     return STATUS_OK;
 }
 
-size_t print_heat_longest_count(const struct print_heat *heat)
+size_t print_heat_longest_count(const struct print_heat *heat, bool is_in_picture)
 {
     char label[AXIS_LABEL_SIZE];
     size_t longest = 0;
 
     for (size_t i = 0; i < heat->x.count * heat->y.count; i++) {
-        const size_t length = print_scale_label(label, heat->options, heat->counts[i], false);
+        const size_t length =
+            print_scale_label(label, heat->options, heat->counts[i], is_in_picture);
         longest = length > longest ? length : longest;
     }
     return longest;
@@ -298,13 +335,7 @@ void print_heat_name(const struct print_heat_axis *axis, size_t i, char out[PRIN
         .high = plot_scale_value(&axis->scale, start + (__int128)axis->step),
     };
 
-    plot_name(out, &cell, axis->scale.element, axis->in_picture);
-}
-
-/* The value at the beginning of cell i. */
-static __int128 print_heat_value(const struct print_heat_axis *axis, size_t i)
-{
-    return plot_scale_value(&axis->scale, print_heat_start(axis, i));
+    plot_name(out, &cell, axis->scale.element, axis->digits, axis->zeros);
 }
 
 void print_heat_label(const struct print_heat_axis *axis, const struct axis_times *times, size_t i,
@@ -312,14 +343,14 @@ void print_heat_label(const struct print_heat_axis *axis, const struct axis_time
 {
     const struct element *element = axis->scale.element;
     const __int128 value = print_heat_value(axis, i);
+    struct element shown = *element;
 
-    /* Bins of powers below 0 begin after a power. */
-    if (axis->scale.binning && binning_is_of_powers(axis->scale.binning))
-        axis_write(out, element, value - (value < 0), axis->in_picture);
-    else if (element_is_time(element))
+    shown.decimals -= axis->zeros;
+    if (element_is_time(element))
         axis_write_time(out, times, element, value, has_date);
     else
-        axis_write(out, element, value, axis->in_picture);
+        axis_write(out, &shown, print_heat_edge(axis, value) / (__int128)decimal_power(axis->zeros),
+                   axis->digits);
 }
 
 bool print_heat_date(const struct print_heat_axis *axis, const struct axis_times *times, size_t i,

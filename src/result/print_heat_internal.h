@@ -29,8 +29,9 @@ struct writer;
 
 struct print_heat_axis {
     struct plot_scale scale;
-    bool is_unit;    /* positions are single values */
-    bool in_picture; /* numbers are written as there (axis_write) */
+    bool is_unit;            /* positions are single values */
+    enum axis_digits digits; /* of labels: AXIS_PRINTED in a terminal, of svg others */
+    unsigned zeros;          /* at the end of the fractions of all labels in a terminal */
 
     /* The positions that have counts. */
     __int128 low;
@@ -90,8 +91,8 @@ unsigned print_heat_level(const struct print_heat *heat, uint64_t count, unsigne
 /* Returns the smallest count of that level or a higher one. */
 uint64_t print_heat_level_count(const struct print_heat *heat, unsigned level, unsigned levels);
 
-/* Returns the length of the longest label of a count (print_scale_label), as in a terminal. */
-size_t print_heat_longest_count(const struct print_heat *heat);
+/* Returns the length of the longest label of a count (print_scale_label). */
+size_t print_heat_longest_count(const struct print_heat *heat, bool is_in_picture);
 
 /*
  * Writes the name of cell i, in full, as other formats print it; and the label of an axis at its

@@ -269,7 +269,7 @@ enum status print_heat_plot(struct writer *writer, struct print_heat *heat, stru
     if (print_heat_count(heat, failure) != STATUS_OK)
         return failure->status;
     const size_t label = print_heat_longest(&heat->x);
-    const size_t number = print_heat_longest_count(heat) + !plot.terminal.has_colour;
+    const size_t number = print_heat_longest_count(heat, false) + !plot.terminal.has_colour;
     const size_t wide = (number > label ? number : label) + 2;
     plot.cell = heat->x.count > 0 ? space / heat->x.count : 1;
     plot.number = plot.cell >= wide ? number - !plot.terminal.has_colour : 0;

@@ -80,7 +80,7 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
 static void print_heat_svg_counts(const struct print_heat_svg *svg)
 {
     const struct print_heat *heat = svg->heat;
-    const size_t width = print_heat_longest_count(heat) * SVG_CHARACTER + SVG_SPACE / 2;
+    const size_t width = print_heat_longest_count(heat, true) * SVG_CHARACTER + SVG_SPACE / 2;
     char number[AXIS_LABEL_SIZE];
 
     if (width * heat->x.count > svg->right - svg->left ||
@@ -145,7 +145,7 @@ static void print_heat_svg_legend(const struct print_heat_svg *svg)
     const unsigned right = left + PRINT_HEAT_SVG_LEGEND_WIDTH;
     const bool is_log = heat->is_logarithmic;
     const struct element element = print_scale_element(heat->options);
-    const struct axis axis = axis_make(0, heat->max > 0 ? heat->max : 1, &element,
+    const struct axis axis = axis_make(0, heat->max > 0 ? heat->max : 1, &element, AXIS_GROUPED,
                                        PRINT_HEAT_SVG_HEIGHT, PRINT_HEAT_SVG_TICK, 0);
     char label[AXIS_LABEL_SIZE];
 
@@ -192,7 +192,7 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     char groups[AXIS_LABEL_SIZE];
     bool has_notes = true;
 
-    heat->x.in_picture = heat->y.in_picture = true;
+    heat->x.digits = heat->y.digits = AXIS_SHORT;
     print_heat_divide(&heat->x, PRINT_HEAT_SVG_COLUMNS_MAX);
     print_heat_divide(&heat->y, PRINT_HEAT_SVG_ROWS_MAX);
     if (print_heat_count(heat, failure) != STATUS_OK)
@@ -212,7 +212,7 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     const unsigned height = PRINT_HEAT_SVG_BOTTOM + SVG_FOOT + tilted;
     char *c =
         summary + svg_format_total(summary, heat->plan, heat->below + heat->inside + heat->above);
-    axis_write(groups, NULL, heat->groups->count, true);
+    axis_write(groups, NULL, heat->groups->count, AXIS_GROUPED);
     sprintf(c, " of %s %s", groups, heat->groups->count == 1 ? "group" : "groups");
     print_default_title(default_title, heat->options, heat->plan, heat->group_name);
     svg_begin(writer, height, svg.left, title ? title : default_title);

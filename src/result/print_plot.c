@@ -47,6 +47,7 @@ struct print_plot_style {
     uint64_t max;            /* the greatest count */
     uint64_t min;            /* the smallest that is not 0, if they are logarithmic; else 0 */
     struct axis_times times; /* of the labels, if values are times */
+    unsigned zeros;          /* at the end of the fractions of all labels, which are left out */
 };
 
 /* Whether a line names the columns. */
@@ -72,7 +73,7 @@ uint64_t print_plot_lines(const struct print_options *options)
  * begins; its date is there where it changes: `before` is where the line before begins, or NULL.
  */
 static void print_plot_cells(struct print_plot_cells *cells, const struct print_table *table,
-                             const struct axis_times *times, const struct plot_line *line,
+                             const struct print_plot_style *style, const struct plot_line *line,
                              const __int128 *before, uint64_t cumulative)
 {
     const struct print_options *options = table->options;
@@ -81,10 +82,10 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
 
     *cells = (struct print_plot_cells){.text = {"other"}};
     if (line && element_is_time(element))
-        axis_write_time(cells->text[0], times, element, line->low,
-                        !before || axis_has_new_date(times, element, line->low, *before));
+        axis_write_time(cells->text[0], &style->times, element, line->low,
+                        !before || axis_has_new_date(&style->times, element, line->low, *before));
     else if (line)
-        plot_name(cells->text[0], line, element, false);
+        plot_name(cells->text[0], line, element, AXIS_PRINTED, style->zeros);
     decimal_write(cells->text[1], count);
     if (options->percent)
         strcpy(cells->text[2] + percentage_write_share(cells->text[2], count, table->total), "%");
@@ -118,10 +119,16 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
     size_t columns = 0;
     char field[PRINT_FIELD_SIZE];
     bool is_other = false;
-    const bool is_time = element_is_time(&table->rows.plan->element);
+    const struct element *element = &table->rows.plan->element;
+    const bool is_time = element_is_time(element);
 
-    for (struct plot times = *from; is_time && plot_next(&times, &line);)
-        axis_times_add(&style.times, &table->rows.plan->element, line.low);
+    style.zeros = is_time ? 0 : element->decimals;
+    for (struct plot labels = *from; plot_next(&labels, &line);) {
+        if (is_time)
+            axis_times_add(&style.times, element, line.low);
+        else if (!line.is_gap && plot_zeros(&line, element) < style.zeros)
+            style.zeros = plot_zeros(&line, element);
+    }
     while (!is_other) {
         is_other = !plot_next(&plot, &line);
         if (is_other ? !options->other : line.is_gap)
@@ -132,7 +139,7 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
         if (!is_other && options->log_count && line.count > 0 &&
             (style.min == 0 || line.count < style.min))
             style.min = line.count;
-        print_plot_cells(&cells, table, &style.times, is_other ? NULL : &line, NULL,
+        print_plot_cells(&cells, table, &style, is_other ? NULL : &line, NULL,
                          is_other ? table->rows.inside : cumulative);
         for (size_t i = 0; i < PRINT_PLOT_CELLS; i++) {
             size_t length = strlen(cells.text[i]);
@@ -211,7 +218,7 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
             continue;
         }
         cumulative += line.count;
-        print_plot_cells(&cells, table, &style.times, &line, is_first ? NULL : &before, cumulative);
+        print_plot_cells(&cells, table, &style, &line, is_first ? NULL : &before, cumulative);
         before = line.low;
         is_first = false;
         print_plot_line(writer, &style, &cells, line.count);
@@ -221,7 +228,7 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
     if (table->empty_left > 0)
         writer_print(writer, "... and %llu empty bins\n", (unsigned long long)table->empty_left);
     if (options->other) {
-        print_plot_cells(&cells, table, &style.times, NULL, NULL, table->rows.inside);
+        print_plot_cells(&cells, table, &style, NULL, NULL, table->rows.inside);
         print_plot_line(writer, &style, &cells, 0);
     }
     for (size_t i = 0; table->quantiles && i < quantiles->count; i++) {
@@ -231,7 +238,7 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
         char percent[PERCENTAGE_SIZE];
         char name[PLOT_NAME_SIZE];
         percent[percentage_write(percent, &quantiles->percents[i])] = '\0';
-        plot_name(name, &value, &table->rows.plan->element, false);
+        plot_name(name, &value, &table->rows.plan->element, AXIS_PRINTED, 0);
         writer_print(writer, "%s%s%%  %s\n", i == 0 ? "\n" : "", percent, name);
     }
 }

@@ -121,12 +121,12 @@ size_t print_scale_label(char out[AXIS_LABEL_SIZE], const struct print_options *
     struct element element = print_scale_element(options);
 
     if (!options->percent)
-        return axis_write(out, &element, number, is_in_picture);
+        return axis_write(out, &element, number, is_in_picture ? AXIS_GROUPED : AXIS_PRINTED);
     if (number >= unit) {
         number = (number + unit / 2) / unit;
         element.decimals = PRINT_SHARE_DECIMALS;
     }
-    const size_t length = axis_write(out, &element, number, true);
+    const size_t length = axis_write(out, &element, number, AXIS_SHORT);
     strcpy(out + length, "%");
     return length + 1;
 }

@@ -54,16 +54,17 @@ struct print_svg {
     uint64_t empty;   /* and empty ones */
     __int128 low;     /* linear: the axis of values */
     __int128 high;
-    size_t longest;         /* the characters of the longest name of a bar */
-    bool is_tilted;         /* names: they are too long to lie side by side, */
-    unsigned tilted;        /* and take so much width and height; else 0 */
-    bool has_numbers;       /* the counts fit above the bars */
-    unsigned left;          /* where the bars begin */
-    struct element counted; /* of the numbers on the axis of counts: counts or percentages */
-    uint64_t min;           /* the smallest of them that is not 0 */
-    uint64_t max;           /* the greatest */
-    struct axis counts;     /* linear */
-    uint64_t base;          /* logarithmic: the first tick, a power of ten */
+    enum axis_digits digits; /* of the values */
+    size_t longest;          /* the characters of the longest name of a bar */
+    bool is_tilted;          /* names: they are too long to lie side by side, */
+    unsigned tilted;         /* and take so much width and height; else 0 */
+    bool has_numbers;        /* the counts fit above the bars */
+    unsigned left;           /* where the bars begin */
+    struct element counted;  /* of the numbers on the axis of counts: counts or percentages */
+    uint64_t min;            /* the smallest of them that is not 0 */
+    uint64_t max;            /* the greatest */
+    struct axis counts;      /* linear */
+    uint64_t base;           /* logarithmic: the first tick, a power of ten */
 };
 
 static uint64_t print_svg_bars_max(const struct print_options *options)
@@ -112,7 +113,10 @@ static void print_svg_read(struct print_svg *svg)
         svg->low = svg->count == 0 ? line.low : svg->low;
         svg->high = line.high;
         svg->bars[svg->count++] = line;
-        plot_name(text, &line, &svg->table->rows.plan->element, true);
+        if (axis_digits(&svg->table->rows.plan->element, line.low, line.high - line.is_single) ==
+            AXIS_GROUPED)
+            svg->digits = AXIS_GROUPED;
+        plot_name(text, &line, &svg->table->rows.plan->element, AXIS_GROUPED, 0);
         svg->longest = strlen(text) > svg->longest ? strlen(text) : svg->longest;
         const uint64_t number = print_scale_number(options, line.count, svg->table->total);
         const size_t digits = print_scale_label(text, options, number, true);
@@ -124,8 +128,8 @@ static void print_svg_read(struct print_svg *svg)
     svg->counted = print_scale_element(options);
     for (svg->base = 1; svg->base <= svg->min / 10; svg->base *= 10)
         ;
-    svg->counts = axis_make(0, svg->max > 0 ? svg->max : 1, &svg->counted, PRINT_SVG_HEIGHT,
-                            PRINT_SVG_TICK, 0);
+    svg->counts = axis_make(0, svg->max > 0 ? svg->max : 1, &svg->counted, AXIS_GROUPED,
+                            PRINT_SVG_HEIGHT, PRINT_SVG_TICK, 0);
 
     const size_t space = (PRINT_SVG_RIGHT - SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
     const size_t number =
@@ -206,8 +210,8 @@ static void print_svg_bars(const struct print_svg *svg)
         width = width > PRINT_SVG_WIDE ? PRINT_SVG_WIDE : width > SVG_PIXEL ? width : SVG_PIXEL;
         x += space > width ? (space - width) / 2 : 0;
         const unsigned height = print_svg_bar_height(svg, bar);
-        plot_name(name, bar, &svg->table->rows.plan->element, true);
-        axis_write(number, NULL, bar->count, true);
+        plot_name(name, bar, &svg->table->rows.plan->element, svg->digits, 0);
+        axis_write(number, NULL, bar->count, AXIS_GROUPED);
         size_t length = percentage_write_share(percent, bar->count, svg->table->total);
         while (percent[length - 1] == '0')
             length--;
@@ -259,8 +263,8 @@ static void print_svg_values(const struct print_svg *svg)
     const bool is_unit = bar->is_single && bar->high - bar->low == 1;
     const __int128 last = svg->high - is_unit;
     const struct element *element = &svg->table->rows.plan->element;
-    const struct axis axis =
-        axis_make(low, last, element, PRINT_SVG_RIGHT - svg->left, SVG_SPACE, SVG_CHARACTER);
+    const struct axis axis = axis_make(low, last, element, svg->digits, PRINT_SVG_RIGHT - svg->left,
+                                       SVG_SPACE, SVG_CHARACTER);
     const struct axis_times dates = {.has_month = true, .has_day = true};
     const __int128 first = axis_ceiling(&axis, low);
     __int128 before = first;
@@ -284,7 +288,7 @@ static void print_svg_edge(const struct print_svg *svg, size_t i, char out[AXIS_
     const struct plan *plan = svg->table->rows.plan;
     const __int128 edge = i < svg->count ? svg->bars[i].low : svg->bars[i - 1].high;
 
-    axis_write(out, &plan->element, plan->binning.base > 0 ? edge - (edge < 0) : edge, true);
+    axis_write(out, &plan->element, plan->binning.base > 0 ? edge - (edge < 0) : edge, svg->digits);
 }
 
 /* Labels every so many edges that they do not touch, among them that of the origin of the bins. */
@@ -320,7 +324,7 @@ static void print_svg_width(char out[AXIS_LABEL_SIZE], const struct element *ele
     if (element_is_time(element))
         kind_time_bucket_describe(out, &bucket);
     else
-        axis_write(out, element, width, true);
+        axis_write(out, element, width, AXIS_GROUPED);
 }
 
 /* Says how many values there are, in what bins, and how many of these are empty. Returns the
@@ -342,7 +346,7 @@ static size_t print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMAR
 
     if (survey->rows == 0)
         return (size_t)(c - out);
-    axis_write(number, NULL, table->rows.is_unit ? used : bins, true);
+    axis_write(number, NULL, table->rows.is_unit ? used : bins, AXIS_GROUPED);
     if (table->rows.is_unit) {
         if (table->is_complete && used > 0 && table->total > 1)
             c += sprintf(c, ", %s distinct", number);
@@ -365,7 +369,7 @@ static size_t print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMAR
         if (survey->narrow < survey->wide)
             c += sprintf(c, " or %s", width);
     }
-    axis_write(number, NULL, bins - used, true);
+    axis_write(number, NULL, bins - used, AXIS_GROUPED);
     if (table->is_complete && used < bins)
         c += sprintf(c, ", %s of them empty", number);
     return (size_t)(c - out);
@@ -397,7 +401,7 @@ void print_svg_head(struct writer *writer, const struct print_table *table, unsi
 
 static void print_svg_rows(struct writer *writer, const struct print_table *table)
 {
-    struct print_svg svg = {.writer = writer, .table = table};
+    struct print_svg svg = {.writer = writer, .table = table, .digits = AXIS_SHORT};
     const struct plot_survey *survey = &svg.plot.survey;
     const struct binning *binning = &table->rows.plan->binning;
     const struct print_options *options = table->options;
@@ -444,7 +448,7 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     const size_t lines = (PRINT_SVG_RIGHT - svg.left) / SVG_LINE;
     const size_t each = svg.is_tilted ? svg.count / (lines + 1) + 1 : 1;
     for (size_t i = 0; svg.scale == PRINT_SVG_NAMES && i < svg.count; i += each) {
-        plot_name(name, &svg.bars[i], &table->rows.plan->element, true);
+        plot_name(name, &svg.bars[i], &table->rows.plan->element, svg.digits, 0);
         svg_write_label(writer, svg.is_tilted, PRINT_SVG_BOTTOM,
                         print_svg_x(&svg, 2 * (__int128)i + 1, 2 * (__int128)svg.count), name);
     }

@@ -66,7 +66,7 @@ static size_t print_svg_names_number(const struct print_svg_names *svg, uint64_t
 {
     const unsigned __int128 total = svg->table->total > 0 ? svg->table->total : 1;
     const unsigned tenths = (unsigned)(((unsigned __int128)count * 2000 + total) / (2 * total));
-    const size_t length = axis_write(out, NULL, count, true);
+    const size_t length = axis_write(out, NULL, count, AXIS_GROUPED);
 
     return length + (size_t)sprintf(out + length, " (%u.%u%%)", tenths / 10, tenths % 10);
 }
@@ -179,7 +179,7 @@ void print_svg_names(struct writer *writer, const struct print_table *table)
     print_svg_names_layout(&svg);
     const unsigned bottom = SVG_TOP + (unsigned)svg.count * PRINT_SVG_NAMES_LINE;
     size_t length = svg_format_total(summary, plan, table->total);
-    axis_write(number, NULL, svg.count + svg.undrawn, true);
+    axis_write(number, NULL, svg.count + svg.undrawn, AXIS_GROUPED);
     if (table->is_complete && table->total > 1)
         sprintf(summary + length, ", %s distinct", number);
     print_svg_head(writer, table, bottom + SVG_LINE, svg.left, summary, svg.undrawn, 0);

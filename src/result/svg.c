@@ -80,7 +80,7 @@ size_t svg_format_total(char out[SVG_SUMMARY_SIZE], const struct plan *plan, uin
     char number[AXIS_LABEL_SIZE];
     char field[PRINT_FIELD_SIZE];
 
-    axis_write(number, NULL, total, true);
+    axis_write(number, NULL, total, AXIS_GROUPED);
     if (plan->has_weights)
         return (size_t)sprintf(out, "%s (sum of %.200s)", number, print_count_label(plan, field));
     return (size_t)sprintf(out, "%s %s", number, total == 1 ? "value" : "values");
@@ -93,7 +93,7 @@ void svg_write_note(struct writer *writer, bool *has_notes, const char *before, 
 
     if (number == 0)
         return;
-    axis_write(digits, NULL, number, true);
+    axis_write(digits, NULL, number, AXIS_GROUPED);
     writer_print(writer, "%s%s%s%s", *has_notes ? "; " : "", before, digits, after);
     *has_notes = true;
 }
