@@ -130,6 +130,8 @@ def check_habits():
         ("topk -f path", mean + "uniq --top 10?", "uniq --top 10 --sort bin -f path", counts(row[2] for row in rows)),
         ("percentile -f ms", mean + "reduce p50,p99?", "reduce p50,p99 -f ms",
          f"p50\t{quantile(ms, 50)}\np99\t{quantile(ms, 99)}\n"),
+        ("uniq --timezone Europe/Berlin -f at:time/1d", mean + "--tz?", "uniq --tz UTC -f at:time/1d",
+         counts(clock(at)[:10] + "T00:00:00+00:00" for *_, at in rows)),
         ("path", mean + "uniq -f path?", "uniq -f path", counts(row[2] for row in rows)),
         ("uniq status", mean + "-f status?", "uniq -f status", counts(status)),
         ("uniq -f status,path", mean + "--by status -f path?", "uniq --by status -f path",
@@ -142,6 +144,23 @@ def check_habits():
     for name in ("summary", "describe"):
         advised(f"{name} --csv -f ms x.csv", mean + "reduce?")
     same(run("reduce --csv -f ms x.csv")[1].split("\n")[1], f"sum\t{sum(ms)}")
+    advised("reduce status --csv x.csv", "'status' is no reduction: " + mean + "-f status?")
+    same(run("reduce -f status --csv x.csv")[1].split("\n")[1], f"sum\t{sum(status)}")
+    micros = [1732195502123456 + 10**9 * draw.randrange(9999) for _ in status]
+    with open("us.csv", "w", encoding="utf-8") as out:
+        out.writelines(f"{m}\n" for m in ("at", *micros))
+    for kind, then in (":int", "time.6"), ("", "time.6"), (":int/3600000000", "time.6/1h"):
+        done = run(f"uniq --csv -f at{kind} us.csv")
+        width = 3600 * 10**6 if "/" in kind else 1
+        floors = [m // width * width for m in micros]
+        same(done[:2], (0, counts(floors)), kind)
+        same(done[2], f"gpuhist: note: values from {min(floors)} to {max(floors)} look like microseconds since 1970: "
+             f"try -f at:{then}\n", kind)
+        same(run(f"uniq --csv -f at:{then} us.csv"), (0, counts(
+            (datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=m)).isoformat(timespec="microseconds") + "Z"
+            for m in floors), ""), then)
+    for other in ("5", "1000000000000000\n5", "1732195502", "4111111111111111", "1732195502123456\n9999999999999999"):
+        same(run("uniq -f 1", f"{other}\n".encode())[2], "", other)
     advised("histogram --bins auto -f ms --csv x.csv", "automatic bins are the default, without --bins")
     same(run("histogram -f ms --csv x.csv")[0], 0)
     advised("uniq --follow -f ms --csv x.csv", mean + "tail -f FILE | gpuhist --every 10s?")

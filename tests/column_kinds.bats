@@ -166,8 +166,8 @@ END
         3:b.c.ms:.b.c.ms 3:ms:.b.c.ms 3:.f.ms:.b.c.ms 3:att:at 3:.x.at:.at 3:e: 3:t:; do
         IFS=: read -r line path meant <<<"$case"
         run -1 --separate-stderr gpuhist reduce sum --jsonl -f "$path" < <(sed -n "${line}p" near)
-        meant=${meant:+did you mean $meant?}
-        [ "$stderr" = "gpuhist: standard input:1: row has no $path (${meant:-a missing value: try --missing skip})" ]
+        meant=${meant:+, or did you mean $meant?}
+        [ "$stderr" = "gpuhist: standard input:1: row has no $path (a missing value: try --missing skip$meant)" ]
     done
     refused 1 "in:1: invalid integer 'null'" uniq --jsonl -f .b.d
     refused 1 "in:1: invalid integer '{\"d\":null}'" uniq --jsonl -f b:int

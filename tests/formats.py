@@ -604,7 +604,7 @@ def test_heights():
     # The note on skewed data comes without --plot.
     note = "gpuhist: note: 99% of the values are in one bin; to see more, try --log2 or --range 0:50000"
     for arguments in [], ["--plot"]:
-        expect(note in at_terminal(arguments, skewed, 80, is_with_notes=True).splitlines(), arguments)
+        expect(note in at_terminal(arguments, skewed, 120, is_with_notes=True).splitlines(), arguments)
 
 
 def columns_of(text):

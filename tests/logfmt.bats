@@ -27,7 +27,7 @@ fails() {
     fails "not a line of logfmt: a key has a quote" uniq --logfmt -f a <<<'a=1 "b"=2'
     fails "not a line of logfmt: a key has a quote (JSON: try --jsonl)" uniq --logfmt -f a <<<'{"a":1}'
     fails "not a line of logfmt: a key is missing" uniq --logfmt -f a <<<'a=1 =2'
-    fails "row has no levl (did you mean level?)" uniq --logfmt -f levl <<<'ready level=1 b="levle=1"'
+    fails "row has no levl (a missing value: try --missing skip, or did you mean level?)" uniq --logfmt -f levl <<<'ready level=1 b="levle=1"'
     fails "row has no d+u (only times are joined: A+B:time)" uniq --logfmt -f d+u <<<'d=1 u=2'
     fails "invalid" uniq --logfmt -f ready <<<'a=1 ready'
     fails "invalid time '2026-11-21 x'" uniq --logfmt -f d+t:time <<<'d=2026-11-21 t=x'

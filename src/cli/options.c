@@ -412,10 +412,10 @@ static enum status options_finish(struct options *options, struct failure *failu
 
 /*
  * The first operand of reduce may be a list of reductions. If so, it is consumed; else the default
- * ones are computed. `operand` is NULL if there is none.
+ * ones are computed. `operand`, and the next one, `file`, are NULL if there is none.
  */
 static enum status options_set_reductions(struct options *options, const char *operand,
-                                          struct failure *failure)
+                                          const char *file, struct failure *failure)
 {
     enum reductions_parsed parsed = REDUCTIONS_NO_LIST;
     bool has_bits = !options->has_decimals;
@@ -432,7 +432,7 @@ static enum status options_set_reductions(struct options *options, const char *o
         return status_fail(failure, STATUS_USAGE, "too many reductions: at most %d",
                            REDUCTIONS_MAX);
     if (parsed == REDUCTIONS_NO_LIST && operand &&
-        options_check_reductions(options->command, operand, failure) != STATUS_OK)
+        options_check_reductions(options, operand, file, failure) != STATUS_OK)
         return failure->status;
     if (parsed == REDUCTIONS_LIST)
         optind++;
@@ -495,7 +495,8 @@ enum status options_parse(struct options *options, int argc, char **argv, bool i
     if (options_finish(options, failure) != STATUS_OK)
         return failure->status;
     if (options->command == &options_commands[OPERATION_REDUCE] &&
-        options_set_reductions(options, argv[optind], failure) != STATUS_OK)
+        options_set_reductions(options, argv[optind], argv[optind] ? argv[optind + 1] : NULL,
+                               failure) != STATUS_OK)
         return failure->status;
     options->has_names = argc > optind;
     if (options->has_names && options_check_files(options, argv + optind, failure) != STATUS_OK)

@@ -55,6 +55,7 @@ static const struct {
     {"--max", OPTIONS_REDUCES, MEAN("reduce max")},
     {"--max", OPTIONS_RUNS, MEAN("--where 'COLUMN<=V'")},
     {"--bin-width --binwidth --bin-size --binsize", OPTIONS_MAKES_BINS, MEAN("--width")},
+    {"--timezone --time-zone --zone", OPTIONS_RUNS, MEAN("--tz")},
     {"--follow", OPTIONS_RUNS, MEAN("tail -f FILE | gpuhist --every 10s")},
     {"--json", OPTIONS_RUNS, MEAN("--format json (or, for input, --jsonl)")},
     {"--svg", OPTIONS_RUNS, MEAN("--format svg")},
@@ -261,48 +262,6 @@ static bool options_rewrite_quantile(const char *part, size_t length, char out[O
     return reductions_find(out, strlen(out), &found);
 }
 
-enum status options_check_reductions(const struct options_command *command, const char *list,
-                                     struct failure *failure)
-{
-    const char *advice = NULL;
-    const char *unknown = NULL;
-    int length = 0; /* of the unknown one */
-    bool has_known = false;
-    struct reduction found;
-    char what[OPTIONS_SHOWN_SIZE];
-    char quantile[OPTIONS_SHOWN_SIZE];
-
-    for (const char *next = list, *part; next;) {
-        size_t part_length = reductions_split(&next, &part);
-        if (reductions_find(part, part_length, &found)) {
-            has_known = true;
-        } else if (!unknown) {
-            unknown = part;
-            length = (int)part_length;
-        }
-    }
-    struct nearest search = nearest_begin(unknown, (size_t)length);
-    for (size_t i = 0; i < REDUCTION_QUANTILE; i++) /* whose name is only a letter */
-        options_try(&search, reductions_name((enum reduction_id)i));
-    if (unknown)
-        advice = options_find_habit(command->traits, unknown, (size_t)length);
-    if (unknown && !advice && options_rewrite_quantile(unknown, (size_t)length, quantile))
-        search.word = quantile;
-    const bool is_word = isalpha((unsigned char)*list) && !strpbrk(list, "./ ");
-    if ((!has_known && !search.word && !advice && !is_word) || strchr(list, '/') ||
-        !options_is_no_file(list))
-        return STATUS_OK;
-    if (!has_known && !search.word && !advice)
-        return status_fail(failure, STATUS_USAGE, "'%.*s' is neither a reduction nor a file",
-                           length, unknown);
-    snprintf(what, sizeof what, "'%.*s' is no reduction", length, unknown);
-    if (advice)
-        return status_fail(failure, STATUS_USAGE, "%s: %s", what, advice);
-    if (search.word)
-        return status_fail(failure, STATUS_USAGE, "%s: did you mean %s?", what, search.word);
-    return status_fail(failure, STATUS_USAGE, "%s", what);
-}
-
 /* The first line of a file. */
 struct options_line {
     size_t bytes;
@@ -344,6 +303,51 @@ static bool options_is_column(const struct options *options, const char *word, c
             return true;
     }
     return false;
+}
+
+enum status options_check_reductions(const struct options *options, const char *list,
+                                     const char *file, struct failure *failure)
+{
+    const char *advice = NULL;
+    const char *unknown = NULL;
+    int length = 0; /* of the unknown one */
+    bool has_known = false;
+    struct reduction found;
+    char what[OPTIONS_SHOWN_SIZE];
+    char quantile[OPTIONS_SHOWN_SIZE];
+
+    for (const char *next = list, *part; next;) {
+        size_t part_length = reductions_split(&next, &part);
+        if (reductions_find(part, part_length, &found)) {
+            has_known = true;
+        } else if (!unknown) {
+            unknown = part;
+            length = (int)part_length;
+        }
+    }
+    struct nearest search = nearest_begin(unknown, (size_t)length);
+    for (size_t i = 0; i < REDUCTION_QUANTILE; i++) /* whose name is only a letter */
+        options_try(&search, reductions_name((enum reduction_id)i));
+    if (unknown)
+        advice = options_find_habit(options->command->traits, unknown, (size_t)length);
+    if (unknown && !advice && options_rewrite_quantile(unknown, (size_t)length, quantile))
+        search.word = quantile;
+    const bool is_word = isalpha((unsigned char)*list) && !strpbrk(list, "./ ");
+    if ((!has_known && !search.word && !advice && !is_word) || strchr(list, '/') ||
+        !options_is_no_file(list))
+        return STATUS_OK;
+    if (!has_known && !advice && options_is_column(options, list, file))
+        return status_fail(failure, STATUS_USAGE, "'%s' is no reduction: did you mean -f %s?", list,
+                           list);
+    if (!has_known && !search.word && !advice)
+        return status_fail(failure, STATUS_USAGE, "'%.*s' is neither a reduction nor a file",
+                           length, unknown);
+    snprintf(what, sizeof what, "'%.*s' is no reduction", length, unknown);
+    if (advice)
+        return status_fail(failure, STATUS_USAGE, "%s: %s", what, advice);
+    if (search.word)
+        return status_fail(failure, STATUS_USAGE, "%s: did you mean %s?", what, search.word);
+    return status_fail(failure, STATUS_USAGE, "%s", what);
 }
 
 /*

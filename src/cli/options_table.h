@@ -163,10 +163,10 @@ enum status options_check_first_word(const char *word, struct failure *failure);
 
 /*
  * Likewise for the first operand of reduce, which is no list of reductions: fails if it is no file,
- * but has the name of a reduction, or nearly.
+ * but has the name of a reduction, or nearly, or of a column of `file`, the next operand or NULL.
  */
-enum status options_check_reductions(const struct options_command *command, const char *list,
-                                     struct failure *failure);
+enum status options_check_reductions(const struct options *options, const char *list,
+                                     const char *file, struct failure *failure);
 
 /*
  * Fails with STATUS_DATA if one of the files, up to NULL, does not exist, and its name probably

@@ -411,6 +411,36 @@ static void result_note_texts(const struct plan *plan, const struct groups *grou
                      others, others == 1 ? " is" : "s are", options->format->name);
 }
 
+/* Integers that are all microseconds since 1970, of the years 2001 to 2037, are mostly meant so. */
+#define RESULT_MICROSECONDS_LOW  1000000000000000
+#define RESULT_MICROSECONDS_HIGH 2145916800000000
+
+/* Counts of microseconds are printed as times, if they are read as such. */
+static void result_note_times(const struct plan *plan, const void *aggregate)
+{
+    const struct column *column = &plan->columns[0];
+    const char *kind = kind_rows[column->element.kind].microseconds;
+    const bool is_kept = column->width.units <= 1;
+    const struct kind_time_bucket width = {.digits = 6, .width = (int64_t)column->width.units};
+    char bucket[KIND_TIME_BUCKET_SIZE] = "";
+    __int128 low;
+    __int128 last;
+    struct rows rows;
+
+    if (!plan->is_text || !column->where || !kind || column->element.decimals > 0 ||
+        column->notation != TEXT_INTEGERS)
+        return;
+    store_of(plan)->rows(&rows, plan, aggregate, 0, false);
+    if (!range_histogram_find_ends(rows, &low, &last) || low < RESULT_MICROSECONDS_LOW ||
+        last >= RESULT_MICROSECONDS_HIGH)
+        return;
+    if (!is_kept)
+        kind_time_bucket_describe(bucket, &width);
+    status_print("note: values from %lld to %lld look like microseconds since 1970: try -f "
+                 "%.200s:%s%s%s",
+                 (long long)low, (long long)last, column->where, kind, is_kept ? "" : "/", bucket);
+}
+
 void result_note(const struct plan *plan, const void *aggregate,
                  const struct print_options *options, bool of_states)
 {
@@ -424,4 +454,7 @@ void result_note(const struct plan *plan, const void *aggregate,
     if (!of_states && plan->is_automatic && plan->group_count == 0 &&
         print_rows_format(options)->names_values)
         result_note_bins(plan, aggregate, options);
+    if (!of_states && plan->value_count <= 1 && plan->group_count == 0 &&
+        (plan->operation == OPERATION_UNIQ || plan->operation == OPERATION_HISTOGRAM))
+        result_note_times(plan, aggregate);
 }

@@ -548,7 +548,9 @@ static void text_advise_column(const struct text_reading *reading, size_t offset
     if (text_rewrite_column(reading->rules, row, length, name, meant))
         snprintf(out, TEXT_ADVICE_SIZE, " (%.160s)", meant);
     else if (*column)
-        snprintf(out, TEXT_ADVICE_SIZE, " (did you mean %.*s?)", TEXT_ADVICE_SIZE - 24, column);
+        snprintf(out, TEXT_ADVICE_SIZE, " (%sdid you mean %.*s?)",
+                 reading->ends_run ? TEXT_ADVICE_MISSING ", or " : "", TEXT_ADVICE_SIZE - 64,
+                 column);
     else if (*name && strchr(name + 1, '+'))
         strcpy(out, " (" TEXT_ADVICE_JOIN ")");
     else if (reading->ends_run)

@@ -327,6 +327,7 @@ static bool kind_parse_unknown(const struct column *column, const struct kind_te
 const struct kind kind_rows[KINDS + 1] = {
     [KIND_INT] = {.name = "int",
                   .notation = TEXT_INTEGERS,
+                  .microseconds = "time.6",
                   .has_exponents = true,
                   KIND_OF_INTEGERS},
     [KIND_HEX] = {.name = "hex", .notation = TEXT_HEX, KIND_OF_INTEGERS},

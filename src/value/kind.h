@@ -96,6 +96,7 @@ struct kind {
     unsigned decimals_max;       /* 0: the kind has none */
     bool needs_decimals;         /* they are typed always: .N */
     bool is_rounded;             /* text: to its decimals, half to even */
+    const char *microseconds;    /* the kind that reads its values as microseconds, or NULL */
     bool has_exponents;          /* text, where the kind is typed: an integer may have one */
     enum text_notation notation; /* how text is read */
     enum kind_scale scale;
