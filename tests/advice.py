@@ -73,7 +73,7 @@ def check_habits():
     end = 9223372036854775808
     low = [value for value in ms if value < 100]
     table = [
-        ("uniq -p 50 -f ms", mean + "--quantiles?", "uniq --quantiles 50 -f ms", f"50\t{quantile(ms, 50)}\n"),
+        ("uniq -p 50 -f ms", mean + "--percentiles?", "uniq --quantiles 50 -f ms", f"50\t{quantile(ms, 50)}\n"),
         ("reduce -p 50 -f ms", mean + "reduce p50,p99?", "reduce p50,p99 -f ms",
          f"p50\t{quantile(ms, 50)}\np99\t{quantile(ms, 99)}\n"),
         ("reduce p999 -f ms", mean + "p99.9?", "reduce p99.9 -f ms", f"{quantile(ms, 99.9)}\n"),
