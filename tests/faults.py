@@ -23,6 +23,7 @@ import select
 import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -258,6 +259,22 @@ def cases():
                       "path:text^=/", "--where", "n!=2", "in"]),
                b"".join(b"%s\t%d\n" % item for item in sorted(sums.items())), engine=False,
                files={"in": b"".join(b'{"path":"%s","n":%d}\n' % pair for pair in kinds)})
+    head = struct.pack(">6I", 0, 0, 0, 0, 1, 4)  # an hour ahead, always
+    zone = b"".join(b"TZif2" + bytes(15) + head + struct.pack(">iBB", 3600, 0, 0) + b"+01\0" for _ in range(2)) + b"\n<+01>-1\n"
+    pages = collections.Counter((minute, path) for path, minute in kinds if path.endswith(b"7"))
+    logs = Case("paths of web logs by the minutes of a zone, by a regular expression",
+                small(["uniq", "--clf", "-f", "path", "--by", "time:time/1m", "--tz", "zone", "--where", "path:text~7$", "in"]),
+                b"".join(b"2026-11-21T14:%02d:00+01:00\t%s\t%d\n" % (*key, pages[key]) for key in sorted(pages)), engine=False,
+                files={"zone": zone, "in": b"".join(
+                    b'10.0.0.1 - - [21/Nov/2026:13:%02d:00 +0000] "GET %s HTTP/1.1" 200 5\n' % (minute, path)
+                    for path, minute in kinds)})
+    logs.environment = {"TZDIR": "."}
+    yield logs
+    yield Case("logfmt without missing values, of a kind that is found",
+               small(["reduce", "sum", "--logfmt", "-f", "ms", "--by", "path", "--missing", "skip", "-q", "in"]),
+               b"".join(b"%s\t%d\n" % item for item in sorted(
+                   (path, sum(minute for other, minute in kinds if other == path)) for path, _ in set(kinds))), engine=False,
+               files={"in": b"".join(b'path=%s ms=%d\npath="/\\n"\n' % pair for pair in kinds)})
     heat = ["-w", "50", "--by", "1:int/100", "-f", "2", "--format", "svg"]
     rows = b"".join(b"%d %d\n" % (value, value % 300) for value in VALUES)
     yield Case("a heat map", small([*heat, "-o", "out", "in"]), files={"in": rows}, engine=False,

@@ -40,6 +40,15 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     [ "$(printf '1.50,x\n,y\n2,z\n' | gpuhist stalin-sort -d , -f 1:.2 --missing skip -q)" = $'1.50\n2' ]
 }
 
+@test "a row with several missing values is left out once, and counted once" {
+    printf '{}\n{"a":1}\n{"b":2}\n{"a":1,"b":2}\n{}\n' >in
+    for threads in 1 4; do
+        run -0 --separate-stderr gpuhist reduce count --jsonl -f a:int,b:int --missing skip --threads $threads in
+        [ "$output" = $'a\t2\nb\t2' ]
+        [ "$stderr" = "gpuhist: note: 4 rows with missing values left out" ]
+    done
+}
+
 @test "what has no missing values" {
     run --separate-stderr gpuhist uniq --missing skip <<<1
     assert_failed 2 "--missing skip needs columns of text"

@@ -265,8 +265,11 @@ def damaged(program, rng):
     os.mkfifo("fifo")
     files = {"empty": b"", "text": b"CET-1\n", "no_rule": whole[:whole.rindex(b"CET")],
              "rule": zone_file("CET-1CEST,M3.5.0"), "month": zone_file("CET-1CEST,M13.5.0,M10.5.0"),
-             "late": zone_file("", [(5, 0), (5, 0)]), "index": zone_file("", [(5, 3)]), "far": zone_file("", [], (99999,))}
-    wrong = {"directory": 2, "fifo": 1, "none": 2, "..": 2, "a/../b": 2, "/etc/passwd": 2, "": 2, "a b": 2,
+             "late": zone_file("", [(5, 0), (5, 0)]), "index": zone_file("", [(5, 3)]), "after": zone_file("", [(5, 1)], (3600,)), "far": zone_file("", [], (99999,))}
+    os.mkdir("zones")
+    with open("zone", "wb") as file:
+        file.write(whole)
+    wrong = {"zones/../zone": 2, "directory": 2, "fifo": 1, "none": 2, "..": 2, "a/../b": 2, "/etc/passwd": 2, "": 2, "a b": 2,
              **{name: 1 for name in files}}
     for i in range(0, len(whole), 1 + SHARE):
         files[f"cut{i}"] = whole[:i]
