@@ -238,7 +238,8 @@ np.savetxt("expected", np.sort(x), "%d\t1")'
     cd "$BATS_TEST_TMPDIR"
     for type in i8 i64; do
         least=$([ $type = i8 ] && echo -128 || echo -9223372036854775808)
-        { echo $least; seq 0 ${least#-} 2>/dev/null | head -n 100; echo "${least#-}" | sed 's/8$/7/'; } >in
+        most=${least#-}
+        { echo "$least"; seq 0 100; echo "${most%8}7"; } >in
         gpuhist -t $type --save state -o whole -q in
         gpuhist merge -q state | cmp - whole
     done
@@ -247,7 +248,7 @@ np.savetxt("expected", np.sort(x), "%d\t1")'
     begin=$(head -n 2 plain | wc -c) # of the numbers: of elements, the width, the runs
     [ "$(tail -c +$((begin + 1)) plain | head -c 2 | od -An -tx1)" = " 02 01" ]
     for width in 0 3 11 20; do
-        { head -c $((begin + 1)) plain; printf "\\$(printf %o "$width")"; tail -c +$((begin + 3)) plain; } | zstd -q >damaged
+        { head -c $((begin + 1)) plain; printf '%b' "\\0$(printf %o "$width")"; tail -c +$((begin + 3)) plain; } | zstd -q >damaged
         run --separate-stderr gpuhist merge damaged
         assert_failed 1 "damaged: damaged state: its width cannot be"
     done

@@ -36,14 +36,13 @@ zones() { # zones PART
         for _ in 1 2; do printf 'TZif2' && zeros 34 && printf '\1\0\0\0\4' && zeros 6 && printf 'AAA\0'; done
         printf '\nAAA5BBB,M3.2.0/0,M11.1.0/1\n'
     } >zone
-    export TZDIR=$PWD
     printf '2026-11-01T%s:00Z\n' 03:59 04:00 04:30 05:00 05:30 15:00 >in
-    run -0 gpuhist uniq -f 1:time/1d --tz zone in
+    TZDIR=$PWD run -0 gpuhist uniq -f 1:time/1d --tz zone in
     [ "$output" = $'2026-10-31T00:00:00-04:00\t1\n2026-11-01T00:00:00-04:00\t5' ]
-    run -0 gpuhist uniq -f 1:time/1h --tz zone --where '1:time<2026-11-01T06:00Z' --where '1:time>=2026-11-01T04:00Z' in
+    TZDIR=$PWD run -0 gpuhist uniq -f 1:time/1h --tz zone --where '1:time<2026-11-01T06:00Z' --where '1:time>=2026-11-01T04:00Z' in
     [ "$output" = $'2026-11-01T00:00:00-04:00\t2\n2026-11-01T00:00:00-05:00\t2' ]
     printf '2026-03-08T%s:00Z\n' 04:59 05:00 12:00 >in
-    run -0 gpuhist uniq -f 1:time/1d --tz zone in
+    TZDIR=$PWD run -0 gpuhist uniq -f 1:time/1d --tz zone in
     [ "$output" = $'2026-03-07T00:00:00-05:00\t1\n2026-03-08T01:00:00-04:00\t2' ]
 }
 
