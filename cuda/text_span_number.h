@@ -83,6 +83,7 @@ struct text_span_rules {
     uint64_t positive_max; /* the maximum magnitudes that fit the type */
     uint64_t negative_max;
     bool is_signed;
+    bool is_found;                  /* as in struct column */
     uint64_t width;                 /* as in struct column, as the next ones */
     struct kind_time_rules time;    /* of TEXT_TIME: without a format */
     struct kind_time_bucket bucket; /* times are floored to it, if it has a width */
@@ -120,10 +121,12 @@ static inline struct text_span_rules text_span_rules_of(const struct text_rules 
         span_rules.negative_max = 0;
     }
     span_rules.is_signed = element->is_signed;
+    span_rules.is_found = column->is_found;
     span_rules.width = column->width.units;
     span_rules.time.digits = element->decimals;
     span_rules.time.is_local = kind_rows[element->kind].is_local;
     span_rules.time.is_cell = text_has_cells(rules);
+    span_rules.time.is_found = column->is_found;
     span_rules.bucket = column->width.bucket;
     span_rules.has_bucket = column_has_bucket(column);
     span_rules.prefix = element->prefix;
@@ -238,6 +241,18 @@ HOST_DEVICE_INLINE struct text_span_number text_span_read_fixed(const struct tex
     return read;
 }
 
+/* Whether a number without its sign, digits[first..end), is written as it is printed. */
+HOST_DEVICE_INLINE bool text_span_is_plain(const struct text_span_view *view,
+                                           const struct text_span_rules *rules,
+                                           struct text_span_range digits)
+{
+    const uint32_t behind = rules->notation == TEXT_FIXED ? rules->decimals + 1 : 0; /* the point */
+    const uint32_t count = digits.end - digits.first;
+
+    return count > behind && (text_span_at(view, digits.first) != '0' || count == behind + 1) &&
+           (behind == 0 || text_span_at(view, digits.end - behind) == '.');
+}
+
 /*
  * The number at the beginning of the range, as far as it goes. It is faster if rules->notation is a
  * constant.
@@ -255,6 +270,11 @@ HOST_DEVICE_INLINE struct text_span_number text_span_convert(const struct text_s
 
     number.is_good =
         number.is_good && number.value <= (sign == '-' ? rules->negative_max : rules->positive_max);
+    if (rules->is_found) {
+        const struct text_span_range digits = {range.first, number.end};
+        number.is_good = number.is_good && sign != '+' && (sign != '-' || number.value > 0) &&
+                         text_span_is_plain(view, rules, digits);
+    }
     number.value = sign == '-' ? 0 - number.value : number.value;
     if (rules->width > 1)
         number.is_good = number.is_good &&
@@ -299,7 +319,8 @@ HOST_DEVICE_INLINE struct text_span_number text_span_read_time(const struct text
             break;
     }
     const char *text = text_span_pointer(view, field.first, end);
-    read.is_good = kind_time_read_known(&rules->time, text, bytes, end - field.first, &parts) &&
+    const char *stop = kind_time_read_known(&rules->time, text, bytes, end - field.first, &parts);
+    read.is_good = stop && (!rules->is_found || stop <= text + bytes) &&
                    kind_time_convert(&rules->time, &parts, &value) == KIND_TIME_VALID;
     read.value =
         (uint64_t)(rules->has_bucket ? kind_time_bucket_floor(&rules->bucket, value) : value);

@@ -150,6 +150,47 @@ def condition(values):
     return sign, value, [kind]
 
 
+# Values of one kind; others that it reads, which later ones must not be; the two kinds that are named then.
+LATER = (
+    ("int", "key", ("200", "404", "-5", "0", "12345678901234567"), ("01234", "+7", "12e4", "-007", "-0"), ("int", "text")),
+    (".2", "key", ("1.25", "0.50", "-3.10"), ("3.1", "01.50", "+1.25", ".50", "3", "-0.00", "125e-2"), (".2", "text")),
+    ("ip", "key", ("10.0.0.1", "2001:db8::1", "::1"), ("2001:DB8::1", "10.0.0.1:80", "[::1]", "0:0::1"), ("ip", "text")),
+    ("localtime", "any", ("2026-11-21T13:45:02", "2026-11-22T00:00:00"), ("2026-11-21T13:45:02Z", "2026-11-21T13:45:02+01:00"), ("time", "localtime")),
+    ("localtime.1", "any", ("2026-11-21T13:45:02.5", "2026-11-21T13:45:02"), ("2026-11-21T13:45:02.25",), ("time.2", "localtime.2")),
+    ("time", "any", ("2026-11-21T13:45:02Z", "2026-11-22T13:45:02+01:00"), ("2026-11-21T13:45:02.125Z",), ("time.3", "localtime.3")),
+    ("localtime", "blanks", ("2026-11-21T13:45:02",), ("2026-11-21 13:45:02", "2026-11-21 13:45"), ("time", "localtime")),
+)
+
+
+def check_later():
+    """A value that is written otherwise, far behind what the kind is found in, is an error; others are as if the kind were typed."""
+    kind, use, values, others, named = random.choice(LATER)
+    form = "blanks" if use == "blanks" else random.choice(("json", "csv", "cells"))
+    rows = [(random.choice(values), "x") for _ in range(15000 + random.randrange(3000))]
+    other = random.choice(others) if random.randrange(4) else ""
+    if other:
+        rows[random.randrange(14000, len(rows))] = (other, "x")
+    data = "".join(f"{a} {b}\n" for a, b in rows) if form == "blanks" else write(form, rows)
+    first = "a" if form in ("json", "csv") else "1"
+    options = {"json": ["--jsonl"], "csv": ["--csv"], "cells": ["-d", ";"], "blanks": []}[form]
+    options += ["--threads", random.choice("14"), "--chunk-size", random.choice(("4K", "100K", "1M"))] + random.choice(([], ["--invalid", "ignore"]))
+    jobs = [lambda kind: ["uniq", "-f", first + kind], lambda kind: ["reduce", "distinct", "-f", first + kind],
+            lambda kind: ["reduce", "count", "-f", f"{'b' if first == 'a' else '2'}:text", "--by", first + kind]]
+    if use != "key":
+        jobs += [lambda kind: ["reduce", "max", "-f", first + kind], lambda kind: ["count", "--where", f"{first}{kind}>=2026-11-22"]]
+    job, how = random.choice(jobs), random.choice(("file", "pipe", "zst file", "zst pipe"))
+    with tempfile.TemporaryDirectory() as place:
+        found = run(job("") + options, data, how, place)
+        shown = f"seed {SEED}: {shlex.join(job('') + options)} ({how}) of {other!r} after {values}: {found}"
+        if other:
+            assert found[0] == 1 and not found[1], shown
+            assert all(f"'{first}:{name}'" in found[2] for name in named), shown
+            assert all(run(job(f":{name}") + options, data, how, place)[0] == 0 for name in named), shown
+        else:
+            wanted = run(job(f":{kind}") + options, data, how, place)
+            assert found[:2] == wanted[:2], f"{shown}, but {kind}: {wanted[0]} {wanted[2]}"
+
+
 def main():
     jobs = ((["uniq"], "key"), (["reduce", "sum"], "number"), (["reduce", "distinct"], "key"), (["reduce", "count,p50"], "number"), (["reduce", "mode,count"], "key"),
             (["--bins", "7", "--range", "auto"], "number"), (["uniq"], "key"))
@@ -194,6 +235,8 @@ def main():
                 assert found[:2] == wanted[:2], f"{shown}, but int: {wanted}"
         checked += 1
     assert checked > COUNT // 2
+    for _ in range(COUNT // 20):
+        check_later()
 
 
 main()

@@ -20,7 +20,7 @@ struct find_kinds_column {
     const char *where;
     enum kind_find_use use;
     const struct options_condition *condition; /* KIND_FIND_COMPARISON; else NULL */
-    char *kind;                                /* where it goes */
+    struct kind_found *to;                     /* where it goes */
     struct kind_find found;                    /* what is known of its values */
 };
 
@@ -49,12 +49,12 @@ static void find_kinds_make_probe(const struct options *options, struct options 
 
 /* Adds the open columns of an option. */
 static void find_kinds_add(struct find_kinds *self, const struct options_columns *columns,
-                           enum kind_find_use use, char (*kinds)[KIND_FIND_SIZE])
+                           enum kind_find_use use, struct kind_found *kinds)
 {
     struct options_columns *probed = &self->probe.field;
 
     for (size_t i = 0; i < columns->count; i++) {
-        kinds[i][0] = '\0';
+        kinds[i] = (struct kind_found){.is_uniform = false};
         if (!columns->list[i].is_open || self->count == TEXT_COLUMNS_MAX)
             continue;
         struct options_column *column = &probed->list[probed->count++];
@@ -65,7 +65,7 @@ static void find_kinds_add(struct find_kinds *self, const struct options_columns
             .where = column->where,
             .use = use,
             .condition = use == KIND_FIND_COMPARISON ? &self->options->conditions[i] : NULL,
-            .kind = kinds[i],
+            .to = &kinds[i],
         };
     }
 }
@@ -185,12 +185,12 @@ static enum status find_kinds_choose(struct find_kinds *self, bool *is_any, stru
 {
     for (size_t i = 0; i < self->count; i++) {
         const struct find_kinds_column *column = &self->columns[i];
-        const char *kind = column->kind;
-        if (column->condition && find_kinds_compare(column->condition, &column->found, column->kind,
-                                                    failure) != STATUS_OK)
+        char *kind = column->to->kind;
+        if (column->condition &&
+            find_kinds_compare(column->condition, &column->found, kind, failure) != STATUS_OK)
             return failure->status;
         const char *wrong =
-            column->condition ? NULL : kind_find_choose(&column->found, column->use, column->kind);
+            column->condition ? NULL : kind_find_choose(&column->found, column->use, kind);
         if (wrong) {
             const char *time = strstr(kind, "time");
             if (column->use == KIND_FIND_NUMBERS && !time)
@@ -201,7 +201,8 @@ static enum status find_kinds_choose(struct find_kinds *self, bool *is_any, stru
                                wrong, column->where, time ? time : kind, column->where,
                                time ? "local" : "text", time ? time : "");
         }
-        *is_any = *is_any || *kind != '\0';
+        column->to->is_uniform = kind_find_is_uniform(&column->found, column->use);
+        *is_any = *is_any || *kind != '\0' || column->to->is_uniform;
     }
     return STATUS_OK;
 }
@@ -256,16 +257,16 @@ void find_kinds_print(const struct options *options, const struct options_found 
     const struct {
         const char *option;
         const struct options_columns *columns;
-        const char (*kinds)[KIND_FIND_SIZE];
+        const struct kind_found *kinds;
     } uses[] = {{"-f", &options->field, found->field},
                 {"--by", &options->by, found->by},
                 {"--where", &options->where, found->where}};
 
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         for (size_t k = 0; k < uses[i].columns->count; k++) {
-            if (uses[i].columns->list[k].is_open && *uses[i].kinds[k])
+            if (uses[i].columns->list[k].is_open && *uses[i].kinds[k].kind)
                 status_print("%s: %s %s:%s", before, uses[i].option, uses[i].columns->list[k].where,
-                             uses[i].kinds[k]);
+                             uses[i].kinds[k].kind);
         }
     }
 }

@@ -76,6 +76,7 @@ struct options_column {
     bool is_saved;           /* in the line of a state: the kind of numbers is their type */
     bool is_key;             /* of --by */
     bool is_open;            /* a field of text without a kind: that may be found in the input */
+    bool is_found;           /* it was, and all values there are of it */
 };
 
 /* The columns of an option, which may be given several times. */
@@ -110,9 +111,9 @@ struct options_predicate {
 
 /* The kinds that were found of columns which have none, as they would be typed; "": none. */
 struct options_found {
-    char field[TEXT_COLUMNS_MAX][KIND_FIND_SIZE];
-    char by[TEXT_COLUMNS_MAX][KIND_FIND_SIZE];
-    char where[OPTIONS_CONDITIONS_MAX][KIND_FIND_SIZE];
+    struct kind_found field[TEXT_COLUMNS_MAX];
+    struct kind_found by[TEXT_COLUMNS_MAX];
+    struct kind_found where[OPTIONS_CONDITIONS_MAX];
 };
 
 /* Strings point into argv; NULL: not given. Numbers are 0 unless they are given. */

@@ -367,7 +367,7 @@ static enum status options_parse_condition(struct options *options,
  * one may be. Stalin-sort writes while it reads: it does not wait for 64 KiB.
  */
 static void options_set_found(struct options *options, struct options_column *column,
-                              const char *found)
+                              const struct kind_found *found)
 {
     const struct row_scanner *scanner = row_scanners[options->row_scanner];
     const char *kind = scanner->kind ? scanner->kind(column->where) : NULL;
@@ -377,8 +377,9 @@ static void options_set_found(struct options *options, struct options_column *co
     column->is_open = !column->kind && column->element.bytes == 0 && !options->is_saved &&
                       options->command->operation != OPERATION_STALIN_SORT;
     options->has_open |= column->is_open;
-    if (column->is_open && found && *found)
-        options_parse_kind(found, strlen(found), column);
+    if (column->is_open && found && *found->kind)
+        options_parse_kind(found->kind, strlen(found->kind), column);
+    column->is_found = column->is_open && found && found->is_uniform;
 }
 
 enum status options_finish_columns(struct options *options, struct failure *failure)
@@ -413,9 +414,9 @@ enum status options_finish_columns(struct options *options, struct failure *fail
                 const size_t index = columns->count - 1;
                 column->is_key = columns == &options->by;
                 if (column->is_key)
-                    options_set_found(options, column, found ? found->by[index] : NULL);
+                    options_set_found(options, column, found ? &found->by[index] : NULL);
                 else if (columns == &options->field && !is_told)
-                    options_set_found(options, column, found ? found->field[index] : NULL);
+                    options_set_found(options, column, found ? &found->field[index] : NULL);
                 has_time |= options_is_time(column);
                 local = options_is_time(column) && column->kind->is_local ? column : local;
             }
@@ -425,7 +426,7 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         if (options_parse_condition(options, &options->conditions[i], &options->where.list[i],
                                     failure) != STATUS_OK)
             return failure->status;
-        options_set_found(options, &options->where.list[i], found ? found->where[i] : NULL);
+        options_set_found(options, &options->where.list[i], found ? &found->where[i] : NULL);
         const struct options_column *column = &options->where.list[i];
         has_time |= options_is_time(column);
         local = options_is_time(column) && column->kind->is_local ? column : local;

@@ -97,6 +97,7 @@ static enum status options_make_column(const struct options *options, const stru
     /* A kind that is found reads what the typed one does, but of keys. */
     const bool is_key = is_value ? options_has_keys(options) : from->is_key;
     column->has_exponents = kind->has_exponents && (from->has_kind || (from->is_open && !is_key));
+    column->is_found = from->is_found && (is_key || kind->scale == KIND_INSTANTS);
     if (kind->notation == TEXT_TIME && options->time_format_text)
         column->time_format = &options->time_format;
     if (kind->notation == TEXT_TIME && !kind->is_local)
@@ -390,6 +391,7 @@ static enum status options_make_columns(const struct options *options, size_t va
     plan->text.decimals = plan->element.decimals;
     plan->text.is_rounded = kind_rows[plan->element.kind].is_rounded;
     plan->text.has_exponents = plan->columns[0].has_exponents;
+    plan->text.is_found = plan->columns[0].is_found;
     for (size_t i = 1; i < plan_field_count(plan); i++)
         plan->text.more[i - 1] = plan->columns[i].field;
     return STATUS_OK;

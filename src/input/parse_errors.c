@@ -6,7 +6,9 @@
 #include "input/reader.h"
 #include "text/row_scanner.h"
 #include "text/text.h"
+#include "text/text_line.h"
 #include "text/text_reason.h"
+#include "value/kind_find.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -189,6 +191,77 @@ uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset)
     return reader_find_line(&origin);
 }
 
+/* The shown bytes of a value that is not of the kind that was found. */
+#define PARSE_ERRORS_FOUND_SHOWN 40
+
+/*
+ * Whether an invalid token of a column whose kind was found would be read if that were typed. Fills
+ * in the failure, which names both kinds that may be meant.
+ */
+static bool parse_errors_is_of_other_kind(const struct parse_errors *errors,
+                                          const struct chunk *chunk, const struct text_token *token,
+                                          struct failure *failure)
+{
+    const struct plan *plan = errors->plan;
+    const struct row_scanner *scanner = row_scanners[plan->row_scanner];
+    struct text_rules rules = plan_column_rules(plan, &chunk->rules, token->column);
+    struct column typed = plan->columns[token->column];
+    const struct kind *kind = &kind_rows[typed.element.kind];
+    const char *const end = (const char *)chunk->data + chunk->bytes;
+    const char *data = (const char *)chunk->data + token->offset;
+    struct kind_guesses guesses;
+    struct kind_find found = {.values = 0};
+    char *decoded = NULL;
+    uint64_t key[2];
+
+    if (!typed.is_found || token->fault || token->is_joined || token->bytes == 0 ||
+        token->bytes > TEXT_BYTES_MAX)
+        return false;
+    typed.is_found = rules.is_found = false;
+    rules.has_exponents = kind->has_exponents;
+    struct kind_text text = {.data = data, .bytes = token->bytes, .guesses = &guesses};
+    if (scanner->names_columns && memchr(data, '\\', token->bytes)) {
+        text.data = decoded = malloc(token->bytes);
+        text.bytes = decoded ? scanner->decode(data, token->bytes, decoded) : 0;
+    }
+    text.is_cell = scanner->names_columns || rules.field == TEXT_WHOLE_LINE ||
+                   text_has_cells(&rules) ||
+                   (rules.is_quoted && token->offset > 0 && data[-1] == '"');
+    if (!text.is_cell) {
+        const char *from = data + token->bytes;
+        const char *newline = memchr(from, '\n', (size_t)(end - from));
+        const size_t line = (size_t)((newline ? newline : end) - data);
+        text.more = text_line_content_end(data, 0, line) - token->bytes;
+    }
+    const bool is_read =
+        text.bytes > 0 &&
+        (kind->parse ? kind->parse(&typed, &text, key)
+                     : text_read_token(&rules, &typed.element, text.data, text.bytes, key));
+    if (is_read)
+        kind_find_add(&found, &text);
+    free(decoded);
+    if (!is_read)
+        return false;
+    const bool is_time = kind->scale == KIND_INSTANTS;
+    const unsigned decimals = is_time && found.fraction > typed.element.decimals
+                                  ? found.fraction
+                                  : typed.element.decimals;
+    char digits[16] = "";
+    if (decimals > 0)
+        snprintf(digits, sizeof digits, ".%u",
+                 decimals < KIND_TIME_DIGITS_MAX || !is_time ? decimals : KIND_TIME_DIGITS_MAX);
+    const struct chunk_origin origin = parse_errors_locate(chunk, token->offset);
+    status_fail_at(failure, parse_errors_position(chunk, token), STATUS_DATA,
+                   STATUS_NAME ":%llu: '%.*s' is not written as the first values of '%s', of which "
+                               "the kind was found: try '%s:%s%s' or '%s:%s%s'",
+                   origin.name, (unsigned long long)reader_find_line(&origin),
+                   (int)(token->bytes < PARSE_ERRORS_FOUND_SHOWN ? token->bytes
+                                                                 : PARSE_ERRORS_FOUND_SHOWN),
+                   data, typed.where, typed.where, is_time ? "time" : kind->name, digits,
+                   typed.where, is_time ? "localtime" : "text", is_time ? digits : "");
+    return true;
+}
+
 /* Describes an invalid token if it is the first one of the stream so far, and no value was found.
  */
 static void parse_errors_keep_cause(struct parse_errors *errors, const struct chunk *chunk,
@@ -211,6 +284,8 @@ static void parse_errors_keep_cause(struct parse_errors *errors, const struct ch
 enum status parse_errors_add_invalid(struct parse_errors *errors, const struct chunk *chunk,
                                      const struct text_token *token, struct failure *failure)
 {
+    if (parse_errors_is_of_other_kind(errors, chunk, token, failure))
+        return failure->status;
     if (errors->policy == INVALID_ABORT) {
         struct parse_errors_invalid invalid = parse_errors_describe(errors, chunk, token);
         return status_fail_at(failure, invalid.position, STATUS_DATA, STATUS_NAME ":%llu: %s",

@@ -33,8 +33,9 @@ void parse_errors_add_missing(struct parse_errors *errors, uint64_t rows);
 void parse_errors_add_values(struct parse_errors *errors, uint64_t values);
 
 /*
- * Adds an invalid token of a chunk. With policy INVALID_ABORT it fails with STATUS_DATA instead;
- * the failure has the position of the token, and its message the file and line.
+ * Adds an invalid token of a chunk. With policy INVALID_ABORT it fails with STATUS_DATA instead,
+ * and with any policy if its column is of a kind that was found, and would read it if that were
+ * typed. The failure has the position of the token, and its message the file and line.
  */
 enum status parse_errors_add_invalid(struct parse_errors *errors, const struct chunk *chunk,
                                      const struct text_token *token, struct failure *failure);

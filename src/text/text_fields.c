@@ -57,7 +57,8 @@ TEXT_INLINE bool text_fields_take(enum cpu_isa isa, bool is_quoted, const struct
     }
     text_line_trim(data, &begin, &end);
     if (begin < end && text_number_read(isa, call->rules, data, begin, end, &number) &&
-        number.magnitude <= call->limits.magnitude[number.is_negative]) {
+        number.magnitude <= call->limits.magnitude[number.is_negative] &&
+        text_number_is_plain(call->rules, data, begin, end, &number)) {
         element_store(call->values + call->stored * call->limits.bytes,
                       number.is_negative ? -number.magnitude : number.magnitude,
                       call->limits.bytes);

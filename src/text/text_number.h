@@ -203,6 +203,28 @@ TEXT_INLINE bool text_number_has_prefix(const char *digits, size_t count)
 }
 
 /*
+ * Whether the number at data[begin..end), which the rules read, is written as it is printed, or may
+ * be written otherwise (is_found).
+ */
+TEXT_INLINE bool text_number_is_plain(const struct text_rules *rules, const char *data,
+                                      size_t begin, size_t end, const struct text_number *number)
+{
+    const size_t behind = rules->notation == TEXT_FIXED ? rules->decimals + 1 : 0; /* the point */
+    const size_t first = begin + number->is_negative;
+    bool is_plain = true;
+
+    if (__builtin_expect(!rules->is_found, true))
+        return true;
+    if (end - first <= behind || (number->is_negative && number->magnitude == 0) ||
+        data[first] == '+' || (data[first] == '0' && end - first > behind + 1) ||
+        (behind > 0 && data[end - behind] != '.'))
+        return false;
+    for (size_t i = end - behind + 1; i < end; i++)
+        is_plain = is_plain && data[i] >= '0' && data[i] <= '9';
+    return is_plain;
+}
+
+/*
  * Converts the number at data[begin..end), which is not empty. Reads nothing outside data[0..end).
  * Returns false if it is not a number, or if its magnitude is 2^64 or more.
  */

@@ -332,7 +332,8 @@ TEXT_INLINE bool text_rows_read_token(enum cpu_isa isa, struct text_rows *rows,
             return false;
     }
     if (begin == end || !text_number_read(isa, &column->rules, data, begin, end, &number) ||
-        number.magnitude > column->limits.magnitude[number.is_negative])
+        number.magnitude > column->limits.magnitude[number.is_negative] ||
+        !text_number_is_plain(&column->rules, data, begin, end, &number))
         return false;
     key[0] = number.is_negative ? -number.magnitude : number.magnitude;
     return __builtin_expect(column->width <= 1, true) ||

@@ -5,6 +5,7 @@
 
 #include "lib/decimal.h"
 #include "value/kind_find.h"
+#include "value/kind_ip_read.h"
 #include "value/kind_time.h"
 #include "value/plan.h"
 
@@ -99,9 +100,13 @@ static bool kind_parse_time(const struct column *column, const struct kind_text 
 
     rules.is_cell = text->is_cell;
     rules.is_joined = text->is_joined;
+    rules.is_found = column->is_found;
     rules.format = column->time_format;
-    if (text->bytes == 0 || kind_time_read(&rules, text->data, text->bytes,
-                                           text->bytes + text->more, &time, &guess) == 0)
+    if (text->bytes == 0)
+        return false;
+    const size_t used =
+        kind_time_read(&rules, text->data, text->bytes, text->bytes + text->more, &time, &guess);
+    if (used == 0 || (column->is_found && used > text->bytes))
         return false;
     text->guesses->times[guess]++;
     if (column_has_bucket(column))
@@ -213,10 +218,16 @@ static void kind_format_cycle(char out[KIND_WIDTH_SIZE], const struct element *e
 static bool kind_parse_address(const struct column *column, const struct kind_text *text,
                                uint64_t key[2])
 {
+    char written[KIND_IP_SIZE];
     struct kind_ip address;
+    uint64_t v4;
 
     if (text->is_cell ? !kind_ip_read(text->data, text->bytes, &address)
                       : !kind_ip_read_word(text->data, text->bytes, &address))
+        return false;
+    if (column->is_found && !kind_ip_read_v4(text->data, text->bytes, &v4) &&
+        (kind_ip_write(written, address) != text->bytes ||
+         memcmp(written, text->data, text->bytes) != 0))
         return false;
     address = kind_ip_floor(address, column->element.prefix);
     key[0] = address.high;

@@ -64,6 +64,7 @@ bool kind_find_read_number(const char *text, size_t bytes, struct kind_find_numb
 
     *number = (struct kind_find_number){
         .has_plus = sign > 0 && *text == '+',
+        .has_minus = sign > 0 && *text == '-',
         .has_point = has_point,
         .has_leading_zero = whole > 1 && text[sign] == '0',
         .has_exponent = end < bytes,
@@ -111,6 +112,9 @@ static bool kind_find_add_number(struct kind_find *found, const char *text, size
     }
     found->integers += !number.has_point && !number.has_plus;
     found->has_leading_zero |= number.has_leading_zero;
+    found->has_variants |= number.has_plus || number.has_leading_zero || number.whole == 0 ||
+                           (number.has_point && number.decimals == 0) ||
+                           (number.has_minus && number.is_zero);
     found->whole_digits = number.whole > found->whole_digits ? number.whole : found->whole_digits;
     if (found->numbers == 0 || number.decimals < found->decimals_least)
         found->decimals_least = number.decimals;
@@ -219,4 +223,16 @@ const char *kind_find_choose(const struct kind_find *found, enum kind_find_use u
              found->exponents == 0)
         strcpy(kind, "text");
     return NULL;
+}
+
+bool kind_find_is_uniform(const struct kind_find *found, enum kind_find_use use)
+{
+    const size_t values = found->values;
+
+    if (values == 0 || (found->times == values && !found->reads_on))
+        return values > 0;
+    if (use != KIND_FIND_KEYS)
+        return false;
+    return found->addresses == values || (found->numbers == values && !found->has_variants &&
+                                          found->decimals_least == found->decimals);
 }

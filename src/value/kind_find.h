@@ -28,6 +28,7 @@ struct kind_find {
     int64_t digits_least;    /* the fewest, */
     int64_t places;          /* and behind it, the most of all */
     bool has_leading_zero;   /* an integer has */
+    bool has_variants;       /* a number is written as none is printed: +7, 007, .5, 5. or -0 */
     bool has_offset;         /* a time has one, or Z */
     bool reads_on;           /* a time has words behind its field */
     unsigned whole_digits;   /* before the point, the most of all, */
@@ -39,6 +40,7 @@ struct kind_find {
 /* How a number is written: a sign, digits, a point and digits, and an exponent. */
 struct kind_find_number {
     bool has_plus;
+    bool has_minus;
     bool has_point;
     bool has_exponent;
     bool has_leading_zero; /* and another digit before the point */
@@ -48,6 +50,12 @@ struct kind_find_number {
     /* What it is without zeros at its ends and an exponent: at most 2^60, either way. */
     int64_t digits; /* before the point; 0 and less: so many zeros follow it */
     int64_t places; /* behind the point; 0 and less: so many zeros precede it */
+};
+
+/* A kind that was found. */
+struct kind_found {
+    char kind[KIND_FIND_SIZE]; /* as it is typed; "": none, or that of integers */
+    bool is_uniform;           /* all values are of it, and as it is printed if it is one of keys */
 };
 
 /* Reads how the number that text[0..bytes) is, is written. Returns false if it is none. Pure. */
@@ -80,5 +88,12 @@ enum kind_find_use {
  */
 const char *kind_find_choose(const struct kind_find *found, enum kind_find_use use,
                              char kind[KIND_FIND_SIZE]);
+
+/*
+ * Returns whether later values that are not like these would be read as well, but otherwise than
+ * meant, so that they have to be refused: of times, and of keys which are printed as they are
+ * written. Pure.
+ */
+bool kind_find_is_uniform(const struct kind_find *found, enum kind_find_use use);
 
 #endif

@@ -61,6 +61,7 @@ struct kind_time_rules {
     bool is_local;   /* offsets are checked and ignored, and not written */
     bool is_cell;    /* the field is a cell, of which the time is all */
     bool is_joined;  /* it is of two words, and no other follows */
+    bool is_found;   /* times with more digits are invalid, and local ones with an offset */
     const struct kind_time_format *format; /* the one form that is read; NULL: those above */
     const struct kind_time_zone *zone; /* times are written as its clocks show them; NULL: UTC */
 };

@@ -640,6 +640,10 @@ HOST_DEVICE_INLINE enum kind_time_result kind_time_convert(const struct kind_tim
 
     if (parts->offset == KIND_TIME_NO_OFFSET || (parts->is_zone_unknown && !rules->is_local))
         return KIND_TIME_INVALID;
+    if (rules->is_found &&
+        ((rules->is_local && parts->has_offset) || parts->has_rest ||
+         nanoseconds % (unsigned)decimal_power(KIND_TIME_DIGITS_MAX - rules->digits) > 0))
+        return KIND_TIME_INVALID;
     if (parts->is_epoch) {
         if (parts->epoch > INT64_MAX / 2)
             return KIND_TIME_OUT_OF_RANGE;

@@ -96,5 +96,6 @@ struct text_rules plan_column_rules(const struct plan *plan, const struct text_r
         .decimals = of->element.decimals,
         .is_rounded = kind_rows[of->element.kind].is_rounded,
         .has_exponents = of->has_exponents,
+        .is_found = of->is_found,
     };
 }

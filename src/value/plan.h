@@ -68,8 +68,11 @@ struct column {
     struct element
         element;   /* its keys; binary: also how they lie in the record; text: not swapped */
     size_t offset; /* binary: of the element in the record */
-    enum text_notation notation;                /* text */
-    bool has_exponents;                         /* text: as in struct text_rules */
+    enum text_notation notation; /* text */
+    bool has_exponents;          /* text: as in struct text_rules */
+    bool is_found; /* text: the kind is that of the first values, and others that it would read as
+                      well are invalid: keys that are not printed as they are written, and times
+                      with an offset, words or digits that these had not */
     struct kind_width width;                    /* to which values are floored */
     const struct kind_time_format *time_format; /* times; NULL: that of any form; not owned */
     size_t half; /* text: two fields are joined, with a blank between: those of the plan's columns

@@ -68,6 +68,7 @@ struct text_rules {
     unsigned decimals;  /* TEXT_FIXED: at most TEXT_DECIMALS_MAX */
     bool is_rounded;    /* TEXT_FIXED: further decimals are rounded, half to even */
     bool has_exponents; /* TEXT_INTEGERS: 12e3 is one */
+    bool is_found;      /* numbers that are not written as they are printed are invalid: 007 */
 };
 
 /* Returns the number of the field of a column of the plan; 0: it has none. Pure. */
