@@ -12,6 +12,8 @@ Makes the files in DIRECTORY, if they are not there, from one seed:
     access.log.1.gz .. access.log.8.gz   5M such lines
     requests.csv       5M rows: host (a number below 1,000), path, status, ms, bytes
     app.jsonl          1M objects with a status, and http.ms in quotes
+    app.log            1M lines of logfmt: 2,000 paths, and took in ms
+    values.csv         1M rows: took, a duration in ms or s, and value, a float of up to 17 digits
 
 The CPU time is that of all processes of a command, the median of ROUNDS (5) runs; the wall time is the
 shortest of them. The commands of a task run in turn, so that drifts of the machine's speed meet all. A
@@ -33,6 +35,7 @@ import numpy
 HERE = Path(__file__).resolve().parent
 STATUSES = (200, 200, 200, 200, 200, 200, 304, 404, 301, 500)
 LOG_LINES, MANY = 1_000_000, 5_000_000
+MADE = "made.2"  # is there if the files are
 
 
 def log_line(draw, i, lines):
@@ -70,7 +73,14 @@ def make_files():
         objects.writelines(f'{{"ts":"2026-11-21T10:{i // 60 % 60:02}:{i % 60:02}Z","status":'
                            f'{STATUSES[draw() % 10]},"http":{{"method":"GET","ms":"{draw() % 3000}"}},'
                            f'"path":"/api/{draw() % 2000}"}}\n' for i in range(LOG_LINES))
-    Path("made").touch()
+    with open("app.log", "w") as rows:
+        rows.writelines(f"ts=2026-11-21T10:{i // 60 % 60:02}:{i % 60:02}Z level=info path=/api/{draw() % 2000} "
+                        f"status={STATUSES[draw() % 10]} took={draw() % 3000} msg=done\n" for i in range(LOG_LINES))
+    with open("values.csv", "w") as rows:
+        rows.write("took,value\n")
+        rows.writelines(f"{f'{draw() % 1000}ms' if draw() % 4 else f'{draw() % 5000 / 1000}s'},{draw() / (draw() + 1)}\n"
+                        for _ in range(LOG_LINES))
+    Path(MADE).touch()
 
 
 def run(command):
@@ -106,7 +116,7 @@ def main():
     table = table[:table.index("\n\n")].splitlines()
     directory.mkdir(exist_ok=True)
     os.chdir(directory)
-    if not Path("made").exists():
+    if not Path(MADE).exists():
         make_files()
     os.symlink(program, "gpuhist") if not Path("gpuhist").exists() else None
     os.environ["PATH"] = f"{directory.resolve()}:{os.environ['PATH']}"
