@@ -14,13 +14,14 @@ usage: laws.py GPUHIST where|by|columns|sorted|parts|formats|missing|read|saved|
     found    a column without a kind gives what one of the kinds that it may have gives, or an error
 
 Times, addresses, texts and lines of JSON are read by Python's datetime, ipaddress and json, those of logfmt by
-logfmt.py, durations and sizes by units.py.
+logfmt.py, of web logs by clf.py, durations and sizes by units.py.
 
 COUNT cases of each are drawn from SEED, SEED + 1, ... Each side of a law is a command of its own, with its
 own threads, chunks and way of reading. A case that fails is told with its seed, and its files are left in
 the working directory. If SHARE is above 1, one in so many cases is tried. soak.py draws cases for as long as it is
 told, and makes those that fail shorter.
 """
+import clf
 import collections
 import csv
 import datetime
@@ -639,6 +640,47 @@ class Logfmt(Json):
         return data + b'"', b"=1", data + b'a="', b'a="b"c', b'a=1"', b'"a"=1', b'a="\\/"', b'a="\\ud800"'
 
 
+class Clf(Logfmt):
+    """Lines of web logs. A cell is a field behind those that have names."""
+
+    first = 10
+    escapes = {b'"': b'\\"', b"\\": b"\\\\", b"\n": b"\\n", b"\t": b"\\t", b"\r": b"\\r"}
+
+    def __init__(self, rng):
+        super().__init__(rng)
+        self.paths = [(str(self.first + index),) for index in range(len(self.kinds))]
+        self.options = ["--clf"]
+
+    def quote(self, data):
+        """A field in quotes with some escapes."""
+        some = re.compile(rb'["\\\x00-\x1f]' if self.rng.randrange(4) else rb"[^ -!#-Z]")
+        return b'"' + some.sub(lambda found: self.escapes.get(found[0], b"\\x%02x" % found[0][0]), data) + b'"'
+
+    def draw(self, index):
+        cell = Text.draw(self, index)
+        return cell if re.fullmatch(rb'[^ \t\r\n"\[\\]+', cell) and self.rng.randrange(3) else self.quote(cell)
+
+    def read(self, row, use):
+        """The value by the reader of clf.py."""
+        if row.is_short:
+            return None
+        if not hasattr(row, "object"):
+            row.object = clf.read_line((row.data or self.write_row(row)).strip(b"\r\n"))
+        return read_token(row.object[str(self.first + use.index)], use.kind, use.decimals)
+
+    def write_row(self, row):
+        rng = self.rng
+        fields = [rng.choice((b"10.0.0.1", b"::1")), b"-", rng.choice((b"-", b'a="x y"')),
+                  rng.choice((b"[10/Oct/2000:13:55:36 -0700]", b"[]")), rng.choice((b'"GET / HTTP/1.1"', b'"\\""', b'""')),
+                  b"200", rng.choice((b"-", b"512")), b'"-"', b'"%s"' % (b"y" * rng.choice((0, 30, 90)))]
+        blanks = (b" ",) * 20 + (b"\t", b"  ")
+        return b"".join(field + rng.choice(blanks) for field in (*fields, *(cell or b'""' for cell in row.cells)))
+
+    @staticmethod
+    def broken(data):
+        return data + b'"', b"a - - [t] r 200 1", b'a - - [t "r" 200 1', b'a - - t "r" 200 1', b'a - - [t] "r" 200', b'a - - [t] "r"x 200 1'
+
+
 class Raw(str):
     """A number of JSON as it is written."""
 
@@ -845,7 +887,7 @@ def require(found, wanted, found_by, wanted_by):
 # --- what is drawn -------------------------------------------------------------------------------
 
 def draw_table(rng):
-    table = rng.choice((Binary, Json, Logfmt, Text, Text))(rng)
+    table = rng.choice((Binary, Clf, Json, Logfmt, Text, Text))(rng)
     if "rows" in LIMITS:
         table.rows = [table.rows[i] for i in LIMITS["rows"] if i < len(table.rows)]
     return table
