@@ -278,7 +278,7 @@ static enum status cuda_engine_open(const struct plan *plan, const struct engine
 {
     struct cuda_session *opened = calloc(1, sizeof *opened);
     if (!opened)
-        return status_fail(failure, STATUS_DATA, "no memory for the CUDA engine");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the CUDA engine");
 
     struct cuda_device *device = &opened->shared.device;
     unsigned feeders = options->threads ? options->threads : CUDA_ENGINE_FEEDERS;
@@ -336,7 +336,7 @@ static enum status cuda_engine_merge(void *session, struct failure *failure)
         bytes = self->operation->staging_bytes(&self->shared);
     void *staging = memory_map(bytes);
     if (!staging)
-        return status_fail(failure, STATUS_DATA, "no memory for the result of the GPU");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the result of the GPU");
 
     cudaError_t error = cudaSetDevice(self->shared.device.id);
     bool registered = cuda_engine_register(staging, bytes);
@@ -403,7 +403,7 @@ static enum status cuda_engine_grow(struct chunk_buffer *buffer, size_t capacity
         if (error != cudaSuccess) {
             cuda_engine_free_slot(&grown);
             cudaGetLastError(); /* or CUDA reports it again */
-            return cuda_fail(error, "no memory for a long line", failure);
+            return cuda_fail(error, "not enough memory for a long line", failure);
         }
         memcpy(grown.host, slot->host, buffer->capacity);
         cuda_engine_free_slot(slot);
@@ -440,7 +440,7 @@ static enum status cuda_engine_consumer_open(void *session, void **consumer,
     const size_t device_bytes = owner->layout.device_bytes;
     struct cuda_consumer *opened = calloc(1, sizeof *opened);
     if (!opened)
-        return status_fail(failure, STATUS_DATA, "no memory for a feeder thread");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a feeder thread");
 
     *consumer = opened;
     opened->session = owner;
@@ -453,7 +453,7 @@ static enum status cuda_engine_consumer_open(void *session, void **consumer,
         slot->layout = owner->layout;
         slot->d_memory = owner->d_slots + (first + i) * device_bytes;
         if (!cuda_engine_map_slot(slot))
-            return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
+            return status_fail(failure, STATUS_DATA, "not enough memory for a chunk of %zu bytes",
                                slot->layout.host_bytes);
         error = cudaStreamCreateWithFlags(&slot->chunk.stream, cudaStreamNonBlocking);
         if (error != cudaSuccess)
@@ -489,7 +489,7 @@ static enum status cuda_engine_open_rows(struct cuda_consumer *self, const struc
                                          struct failure *failure)
 {
     if (!self->rows && !(self->rows = cpu_rows_create(self->session->shared.plan, store)))
-        return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the values of a chunk");
     return STATUS_OK;
 }
 

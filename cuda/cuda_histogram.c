@@ -105,7 +105,7 @@ static enum status cuda_histogram_open(struct cuda_shared *shared, struct failur
 {
     struct cuda_histogram *opened = calloc(1, sizeof *opened);
     if (!opened)
-        return status_fail(failure, STATUS_DATA, "no memory for the CUDA engine");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the CUDA engine");
 
     shared->host = opened;
     pthread_rwlock_init(&opened->lock, NULL);
@@ -288,7 +288,7 @@ static enum status cuda_histogram_fetch_outside(const struct cuda_shared *shared
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(chunk->stream);
     if (error != cudaSuccess)
-        return cuda_fail(error, "cannot copy values outside the bins", failure);
+        return cuda_fail(error, "cannot copy out-of-range values", failure);
     *outside = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t key = element_key(element, (const char *)result->elements + i * element->bytes);

@@ -37,7 +37,7 @@ static enum status cuda_reduce_open(struct cuda_shared *shared, struct failure *
         return STATUS_OK;
     struct cuda_shared *table = malloc(sizeof *table);
     if (!table)
-        return status_fail(failure, STATUS_DATA, "no memory for the CUDA engine");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the CUDA engine");
     *table = *shared;
     table->d_aggregate = (char *)shared->d_aggregate + CUDA_REDUCE_SUMS_BYTES;
     table->aggregate = ((struct scalar *)shared->aggregate)->uniq;

@@ -88,7 +88,7 @@ static enum status cuda_stalin_sort_complete(const struct cuda_shared *shared,
     if (error == cudaSuccess && (kept_count > 0 || purged))
         error = cudaStreamSynchronize(chunk->stream);
     if (error != cudaSuccess)
-        return cuda_fail(error, "cannot copy the survivors", failure);
+        return cuda_fail(error, "cannot copy the kept values", failure);
     struct stalin_sort_run run = {
         .chunk = chunk->chunk,
         .kept = kept,

@@ -85,7 +85,7 @@ enum status cuda_uniq_open_bits(struct cuda_shared *shared, unsigned bits, unsig
     const bool narrow = cuda_uniq_is_narrow(shared->plan);
     struct cuda_uniq *opened = calloc(1, sizeof *opened);
     if (!opened)
-        return status_fail(failure, STATUS_DATA, "no memory for the CUDA engine");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the CUDA engine");
 
     shared->host = opened;
     pthread_rwlock_init(&opened->lock, NULL);
@@ -102,7 +102,7 @@ enum status cuda_uniq_open_bits(struct cuda_shared *shared, unsigned bits, unsig
         bits = CUDA_UNIQ_NARROW_BITS;
     cudaError_t error = cuda_uniq_allocate(&opened->table, bits, narrow);
     if (error != cudaSuccess)
-        return cuda_fail(error, "no memory for a table on the GPU", failure);
+        return cuda_fail(error, "not enough memory for a table on the GPU", failure);
     return STATUS_OK;
 }
 
@@ -207,9 +207,9 @@ static enum status cuda_uniq_count_left(const struct cuda_shared *shared,
     const struct table_entry *d_entries = cuda_uniq_left(chunk).d_entries;
     struct table_entry *copied = malloc(CUDA_UNIQ_COPY_ENTRIES * CUDA_UNIQ_ENTRY_BYTES);
     struct table_writer *writer = NULL;
-    enum status status = copied
-                             ? table_writer_open(cuda_uniq_host_table(shared), &writer, failure)
-                             : status_fail(failure, STATUS_DATA, "no memory for counts of the GPU");
+    enum status status =
+        copied ? table_writer_open(cuda_uniq_host_table(shared), &writer, failure)
+               : status_fail(failure, STATUS_DATA, "not enough memory for counts of the GPU");
 
     for (size_t first = 0, n; status == STATUS_OK && first < entries; first += n) {
         n = entries - first < CUDA_UNIQ_COPY_ENTRIES ? entries - first : CUDA_UNIQ_COPY_ENTRIES;

@@ -87,7 +87,7 @@ load helpers
     printf -- '-10 +10\n20,' >"$BATS_TEST_TMPDIR/edges"
     run -0 --separate-stderr gpuhist --text --edges "@$BATS_TEST_TMPDIR/edges" < <(printf '5\n10\n20\n')
     [ "$output" = $'-10\t10\t1\n10\t20\t1' ]
-    [ "$stderr" = 'gpuhist: values outside the bins: 0 below, 1 above (see --outside)' ]
+    [ "$stderr" = 'gpuhist: values out of range: 0 below, 1 above (try --outside)' ]
 }
 
 @test "values outside of edges are clamped, dropped or an error" {
@@ -96,7 +96,7 @@ load helpers
     run -0 --separate-stderr gpuhist --text --edges 0,1,5 --outside ignore < <(printf '%s\n' -3 0 7)
     [ "$output" = $'0\t1\t1' ] && [ -z "$stderr" ]
     run -1 --separate-stderr gpuhist --text --edges 0,1,5 --outside abort < <(printf '%s\n' 0 7)
-    [ -z "$output" ] && [[ "$stderr" == *"value 7 is outside the bins"* ]]
+    [ -z "$output" ] && [[ "$stderr" == *"value 7 is out of range"* ]]
 }
 
 # bats test_tags=later
@@ -220,9 +220,9 @@ load helpers
 
 @test "--range auto: what it does not go with, and where it is named" {
     run --separate-stderr gpuhist --range auto
-    assert_failed 2 "--range auto needs --bins N (--width W alone covers all values)"
+    assert_failed 2 "--range auto requires --bins N (try --width W, which bins all values)"
     run --separate-stderr gpuhist --range auto --width 5
-    assert_failed 2 "--range auto needs --bins N"
+    assert_failed 2 "--range auto requires --bins N"
     run --separate-stderr gpuhist --range auto --log2
     assert_failed 2 "--range can only be combined with --bins or --width"
     run --separate-stderr gpuhist --range auto --bins 5G
@@ -230,13 +230,13 @@ load helpers
     run --separate-stderr gpuhist --range automatic --bins 5
     assert_failed 2 "invalid --range 'automatic': expected auto, or LO:HI"
     run --separate-stderr gpuhist --range auto --bins 5 -f 1:text
-    assert_failed 2 "histogram does not take columns of texts"
+    assert_failed 2 "histogram cannot be used with strings"
     run -0 --separate-stderr gpuhist --bins 10 < <(seq 100)
-    [ "$stderr" = "gpuhist: values outside the bins: 0 below, 91 above; --range auto makes 10 bins of all" ]
+    [ "$stderr" = "gpuhist: values out of range: 0 below, 91 above (try --range auto)" ]
     run -0 --separate-stderr gpuhist --bins 10 --range 1:11 < <(seq 100)
-    [ "$stderr" = "gpuhist: values outside the bins: 0 below, 90 above (see --outside)" ]
+    [ "$stderr" = "gpuhist: values out of range: 0 below, 90 above (try --outside)" ]
     run -0 --separate-stderr gpuhist --bins 10 -f 1 --by 1 < <(seq 20)
-    [ "$stderr" = "gpuhist: values outside the bins: 0 below, 11 above; --range auto makes 10 bins of all" ]
+    [ "$stderr" = "gpuhist: values out of range: 0 below, 11 above (try --range auto)" ]
     run -0 --separate-stderr gpuhist --bins 10 --range auto --save "$BATS_TEST_TMPDIR/a" < <(seq 20)
     run -0 --separate-stderr gpuhist --bins 11 --range auto --save "$BATS_TEST_TMPDIR/b" < <(seq 20)
     run --separate-stderr gpuhist merge "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b"

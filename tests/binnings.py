@@ -92,10 +92,10 @@ def expected(values, edges, is_unit):
             counts[bisect.bisect_right(edges, value) - 1] += count
     lines = [f"{edges[i]}\t{counts[i]}" if is_unit else f"{edges[i]}\t{edges[i + 1]}\t{counts[i]}"
              for i in sorted(counts)]
-    advice = " (see --outside)" if counts else " (none inside: try --width or uniq)"
+    advice = " (try --outside)" if counts else " (try --width or uniq)"
     if is_unit and edges[0] == 0:
-        advice = f"; --range auto makes {edges[-1]} bin{'s' * (edges[-1] != 1)} of all"
-    report = f"gpuhist: values outside the bins: {below} below, {above} above{advice}\n"
+        advice = " (try --range auto)"
+    report = f"gpuhist: values out of range: {below} below, {above} above{advice}\n"
     return "".join(line + "\n" for line in lines), report if below or above else ""
 
 

@@ -154,15 +154,15 @@ make_log() {
     [ "$output" = $'200\t5\t1\n404\t1\t1' ]
     [ "$(grep -c "^gpuhist: in:[2346]: " <<<"$stderr")" = 4 ]
     [[ $stderr == *"in:2: invalid integer 'x'"*"in:3: invalid group 'y'"* ]]
-    [ "${stderr_lines[-1]}" = "gpuhist: 4 invalid tokens in the input" ]
+    [ "${stderr_lines[-1]}" = "gpuhist: 4 invalid values in the input" ]
     run -0 --separate-stderr gpuhist reduce sum,count -f 2 --by 1 --invalid ignore in
-    [ "$output" = $'200\t5\t1\n404\t1\t1' ] && [ "$stderr" = "gpuhist: note: 4 tokens skipped, 1 of them a number not allowed as a group" ]
+    [ "$output" = $'200\t5\t1\n404\t1\t1' ] && [ "$stderr" = "gpuhist: note: skipped 4 invalid values, 1 of them a number not allowed as a group" ]
     printf '%s\n' path,sec / '"/"' '"/b",1' ',5' >paths
     run -1 --separate-stderr gpuhist reduce mean --csv -f sec --by path:int --invalid fail paths
     [ "$output" = "" ]
     [ "${stderr_lines[2]}" = "gpuhist: paths:4: invalid group '/b' (try COLUMN:text)" ]
     [ "${stderr_lines[3]}" = "gpuhist: paths:5: invalid group ''" ]
-    [ "${stderr_lines[-1]}" = "gpuhist: 4 invalid tokens in the input" ]
+    [ "${stderr_lines[-1]}" = "gpuhist: 4 invalid values in the input" ]
     run -1 --separate-stderr gpuhist reduce mean --csv -f sec --by path:int --invalid fail < <(sed -n '1p;4p' paths)
     [ "${stderr_lines[-1]}" = "gpuhist: 1 invalid group in the input" ]
     run --separate-stderr gpuhist reduce sum -t i8 -f 2 --by 1 < <(printf '1000 1\n1 1000\n')
@@ -170,20 +170,20 @@ make_log() {
     run --separate-stderr gpuhist reduce sum --csv -f 2 --by 1 < <(printf '1,2\n"3,4\n')
     assert_failed 1 "standard input:2: "
     run --separate-stderr gpuhist reduce sum -t u16 --record 6 --by u32@2 < <(printf 1234567)
-    assert_failed 1 "1 byte left over at the end: a record has 6"
+    assert_failed 1 "truncated input: 1 byte left after the last 6-byte record"
 }
 
 @test "--by: options that do not go together" {
     run --separate-stderr gpuhist reduce sum --by 2
-    assert_failed 2 "--by needs -f"
+    assert_failed 2 "--by requires -f"
     run --separate-stderr gpuhist stalin-sort --by 2 -f 1
-    assert_failed 2 "option --by does not go with stalin-sort"
+    assert_failed 2 "--by cannot be used with stalin-sort"
     run --separate-stderr gpuhist merge --by 2 x
-    assert_failed 2 "option --by does not go with merge"
+    assert_failed 2 "--by cannot be used with merge"
     run --separate-stderr gpuhist reduce sum -f 1 --by 2 --format raw
-    assert_failed 2 "--format raw does not go with reduce"
+    assert_failed 2 "--format raw cannot be combined with reduce"
     run --separate-stderr gpuhist count -f 1 --by 2
-    assert_failed 2 "count -f needs a predicate"
+    assert_failed 2 "count -f requires a predicate"
     for bad in '' 99999999999; do
         run --separate-stderr gpuhist reduce sum -f 1 --by "$bad"
         assert_failed 2 "invalid --by '$bad'"
@@ -193,13 +193,13 @@ make_log() {
     run --separate-stderr gpuhist reduce sum --record 8 --by 3
     assert_failed 2 "with --record, --by "
     run --separate-stderr gpuhist reduce sum -f 1 --by u8@3
-    assert_failed 2 "--by TYPE@OFFSET needs --record"
+    assert_failed 2 "--by TYPE@OFFSET requires --record"
 }
 
 @test "--by: a value outside the bins ends the run, in any group" {
     printf '1 5\n2 7\n0 900\n' >in
     run --separate-stderr gpuhist --bins 10 --outside abort -f 2 --by 1,1 --where '1<9' in
-    assert_failed 1 "in:3: value 900 is outside the bins"
+    assert_failed 1 "in:3: value 900 is out of range"
 }
 
 @test "--by: on the CPU alone" {
@@ -280,7 +280,7 @@ make_log() {
     run --separate-stderr gpuhist merge one i16
     assert_failed 1 "i16: --by=1:i16, not --by=1:i64 as in one"
     run --separate-stderr gpuhist merge one --top 3
-    assert_failed 2 "--top of reduce needs --sort, such as --sort count"
+    assert_failed 2 "--top with reduce requires --sort (try --sort count)"
 }
 
 @test "--by: damaged states" {
@@ -295,18 +295,18 @@ make_log() {
         assert_failed 1 "$2"
     }
     local bytes
-    damage 's/^reduce sum,min,max/stalin-sort/' "damaged: damaged state: its options are invalid"
-    damage 's/by=1/by=2/' "damaged: damaged state: its options are invalid"
-    damage 's/by=1/by=x@0/' "damaged: damaged state: its options are invalid"
-    damage 's/by=1:i64/by=1:i64.19/' "damaged: damaged state: its options are invalid"
-    damage 's/^reduce sum,min,max/uniq/' "damaged: damaged state: "
-    damage 's/sum,min,max/sum,min,median/' "damaged: damaged state: "
-    damage 's/type=i64/type=i8/;s/sum,min/xor,min/' "damaged: damaged state: "
+    damage 's/^reduce sum,min,max/stalin-sort/' "damaged: corrupt state: its options are invalid"
+    damage 's/by=1/by=2/' "damaged: corrupt state: its options are invalid"
+    damage 's/by=1/by=x@0/' "damaged: corrupt state: its options are invalid"
+    damage 's/by=1:i64/by=1:i64.19/' "damaged: corrupt state: its options are invalid"
+    damage 's/^reduce sum,min,max/uniq/' "damaged: corrupt state: "
+    damage 's/sum,min,max/sum,min,median/' "damaged: corrupt state: "
+    damage 's/type=i64/type=i8/;s/sum,min/xor,min/' "damaged: corrupt state: "
     printf '%016d' 1 | gpuhist reduce sum -t u64 --record 16 --by i64@0 --save state -o /dev/null
-    damage 's/by=1:i64/by=1:i8/' "damaged: damaged state: the values of a group contradict each other"
+    damage 's/by=1:i64/by=1:i8/' "damaged: corrupt state: the values of a group contradict each other"
     # The bins of values outside: the first two numbers after the last bin, and none after these.
     printf '1 5\n1 2\n' | gpuhist -f 2 --by 1 --bins 6 --save state -o /dev/null
-    damage 's/bins=6/bins=3/' "damaged: damaged state: the values of a group contradict each other"
+    damage 's/bins=6/bins=3/' "damaged: corrupt state: the values of a group contradict each other"
     zstd -dc state | sed 's/bins=6/bins=4/' | zstd -q >damaged
     run -0 --separate-stderr gpuhist merge damaged
     [ "$output" = $'1\t2\t1' ]
@@ -318,15 +318,15 @@ make_log() {
     for bytes in '\003' '\001'; do # fewer than those of both columns, or than those of one
         { head -c -7 plain; printf '%b' "$bytes"; tail -c 6 plain; } | zstd -q >damaged
         run --separate-stderr gpuhist merge damaged
-        assert_failed 1 "damaged: damaged state: a column has more elements than all"
+        assert_failed 1 "damaged: corrupt state: a column has more elements than all"
     done
     { head -c -7 plain; printf '\005'; tail -c 6 plain; } | zstd -q >damaged
     run --separate-stderr gpuhist merge damaged
-    assert_failed 1 "damaged: damaged state: not all elements are of a column"
+    assert_failed 1 "damaged: corrupt state: not all elements are of a column"
     for bytes in '\0200\0' '\0177\0377'; do # 128 and -129, of i16
         printf '%b\1' "$bytes" |
             gpuhist reduce sum -t u8 --record 3 --offset 2 --by i16@0 --save state -o /dev/null
-        damage 's/by=1:i16/by=1:i8/' "damaged: damaged state: the values of a group contradict each other"
+        damage 's/by=1:i16/by=1:i8/' "damaged: corrupt state: the values of a group contradict each other"
     done
     printf '\177\0\1\200\377\1' | # 127 and -128
         gpuhist reduce sum -t u8 --record 3 --offset 2 --by i16@0 --save state -o /dev/null

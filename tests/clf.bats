@@ -67,12 +67,12 @@ END
         echo "$stderr"
         assert_failed 2 "$1"
     }
-    usage "--clf needs columns: -f NAME, such as -f status" uniq --clf
+    usage "--clf requires columns: -f NAME, such as -f status" uniq --clf
     usage "with --clf, field 4 is named time" uniq --clf -f 4
     usage "with --clf, field 9 is named agent; the ninth word, which -f 9 reads without --clf, is named status" uniq --clf -f 9
     usage "(did you mean referer?)" uniq --clf -f referrer
     usage "invalid column '-1': --clf has ip ident" uniq --clf -f -1
     usage "invalid column '0': --clf has ip ident" uniq --clf -f ip --by 0
-    usage "--jsonl does not go with --clf" uniq --clf --jsonl -f ip
-    usage "--clf does not go with --csv, --delimiter and --header" uniq --clf -f ip --csv
+    usage "--jsonl cannot be combined with --clf" uniq --clf --jsonl -f ip
+    usage "--clf cannot be combined with --csv, --delimiter and --header" uniq --clf -f ip --csv
 }

@@ -162,8 +162,8 @@ def check(gpuhist, rng):
     if lines and lines[-1].strip(b" \t") and rng.randrange(3) == 0:
         data = data.rstrip(b"\r\n")
     words, status, output, messages = feed(rng, [gpuhist, *command.words], data, cut)
-    told = sum(map(int, re.findall(r"(\d+) tokens? skipped", messages))) + \
-        sum(map(int, re.findall(r"all input was invalid and ignored: (\d+) token", messages)))
+    told = sum(map(int, re.findall(r"skipped (\d+) invalid values?", messages))) + \
+        sum(map(int, re.findall(r"all input was invalid and ignored: (\d+) value", messages)))
     wanted = command.write(counts)
     if status not in (0, 1 if not counts else 0) or output != wanted or told != invalid:
         with open("failed", "wb") as file:

@@ -78,11 +78,11 @@ same_as() {
     [ "$(gpuhist count -f 3 --ge 10 --ge 30 --eq 5 --eq 5 in)" = $'ge 10\t31\nge 30\t11\neq 5\t1\neq 5\t1' ]
     # one column, and no more
     run --separate-stderr gpuhist uniq -f 1 -f 2 in
-    assert_failed 2 "uniq takes one column of values"
+    assert_failed 2 "uniq supports one column of values"
     run --separate-stderr gpuhist -f 1 -f 2 in
-    assert_failed 2 "histogram takes one column of values"
+    assert_failed 2 "histogram supports one column of values"
     run --separate-stderr gpuhist uniq -f 1 --weight 2 --weight 3 in
-    assert_failed 2 "--weight takes at most 1 column"
+    assert_failed 2 "--weight accepts at most 1 column"
     # all others: the last one
     same_as "-f 3 --bins 20 --range 0:40" -f 3 --bins 10 --range 5:6 --bins 20 --range 0:40
     same_as "-f 3 --width 5" -f 3 --width 7 --width 5
@@ -147,7 +147,7 @@ same_as() {
             told=$(gpuhist "$operation" "$option"=0 2>&1 >out </dev/null) || true
             [[ $told != *"takes no value"* ]] ||
                 told=$(gpuhist "$operation" "$option" 2>&1 >out </dev/null) || true
-            [[ $told == *"option $option does not go with $operation "* ]] || echo "$option"
+            [[ $told == *"$option cannot be used with $operation"[\ ,]* ]] || echo "$option"
         done <all >taken
         diff "$operation.options" taken
     done
@@ -215,9 +215,9 @@ same_as() {
     run -0 --separate-stderr gpuhist count --help --frob /nonexistent
     [[ ${lines[0]} == "Usage: gpuhist count "* ]] && [ -z "$stderr" ]
     run --separate-stderr gpuhist count --bins 5 --help
-    assert_failed 2 "option --bins does not go with count"
+    assert_failed 2 "--bins cannot be used with count"
     run --separate-stderr gpuhist info --bins 5
-    assert_failed 2 "option --bins does not go with info"
+    assert_failed 2 "--bins cannot be used with info"
 }
 
 @test "--version and -V" {
@@ -231,7 +231,7 @@ same_as() {
     [ -z "$stderr" ]
     [ "${lines[0]}" = "$(gpuhist --version)" ]
     [[ ${lines[1]} =~ ^cuda:\ (yes|no):\ . ]]
-    grep -qE '^cpu: yes: [0-9]+ processor' <<<"$output" # after a line for each GPU
+    grep -qE '^cpu: yes: [0-9]+ CPU' <<<"$output" # after a line for each GPU
 }
 
 @test "info: its table of what a GPU runs is what --engine cuda does and refuses" {
@@ -264,13 +264,13 @@ histogram, uniq, count, stalin-sort|stalin-sort -d , -f 1
 reduce, also median, p99, distinct, mode|reduce sum,median -d , -f 1
 binary input, --record|count --all --record 3 -t u8
 text, -f N or NAME, -d, .N, hex|uniq -d , -f 1:hex
-times (-f N:time, N:localtime)|uniq -d , -f 1:localtime
+timestamps (-f N:time, N:localtime)|uniq -d , -f 1:localtime
 addresses of IPv4 (-f N:ip)|uniq -d , -f 1
 widths of columns (-f N:int/100)|uniq -d , -f 1:int/100
 --weight|uniq -d , -f 1 --weight 1
 --csv without quotes|uniq -d , -f 1
 --csv with quotes|uniq --csv -f 2
-other addresses|uniq -d , -f 1:ip --invalid ignore
+other IP addresses|uniq -d , -f 1:ip --invalid ignore
 durations and sizes (-f N:ms, N:bytes)|uniq -d , -f 1:ms
 floats (-t f32)|uniq --record 3 -f f16@1:round.1 --invalid ignore
 rounded numbers (-f N:round.6)|uniq -d , -f 1:round.6
@@ -284,7 +284,7 @@ widths of weights in records|uniq --record 3 -t u8 --weight u8@1:int/2
 --window|uniq -d , -f 1 --every 1h --window 2h
 several columns of values|reduce sum -d , -f 1,1
 --jsonl, --logfmt, --clf|uniq --jsonl -f x --invalid ignore
-texts (-f N:text)|uniq -d , -f 1:text
+strings (-f N:text)|uniq -d , -f 1:text
 two columns joined (-f A+B:time)|uniq -d , -f 1+2:time --invalid ignore
 END
     sed '1,/what runs where/d; s/  *yes  .*//' info | diff rows -
@@ -303,7 +303,7 @@ END
     run -0 gpuhist merge --quantiles 50 state.--quantiles state.--percentiles
     [ "$output" = $'50\t5' ]
     [ "$output" = "$(gpuhist merge --percentiles 50 state.--percentiles state.--quantiles)" ]
-    ! gpuhist histogram --help | grep -e --quantiles
+    run -1 grep -e --quantiles < <(gpuhist histogram --help)
 }
 
 @test "every option of --help stands in the manual, and no other" {

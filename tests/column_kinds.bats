@@ -16,18 +16,18 @@ load helpers
         run --separate-stderr gpuhist reduce sum "${@:3}" in
         assert_failed "$1" "$2"
     }
-    kinds="is no kind: int hex .N round.N s ms us ns bytes ibytes time localtime ip text, or with a width int/100 time/15m time/hour-of-day ip/24"
+    kinds="expected int hex .N round.N s ms us ns bytes ibytes time localtime ip text, or with a width int/100 time/15m time/hour-of-day ip/24"
     for column in ms:round ms:round.19 ms:blob ms:.x ms:.19 ms:float ms:Int/5 ms:time:1m 1:text:1 ms:int/x ms:int/0 ms:time.3/15x \
         status:ip/200 status:text/2; do
-        refused 1 "in: '${column##*:}' $kinds (its header has no field '$column')" --csv -f "$column"
-        refused 1 "in: '${column##*:}' $kinds (its header has no field '$column')" --csv -f 1 --by "$column"
+        refused 1 "in: unknown column type '${column##*:}': $kinds (its header has no field '$column')" --csv -f "$column"
+        refused 1 "in: unknown column type '${column##*:}': $kinds (its header has no field '$column')" --csv -f 1 --by "$column"
     done
     refused 1 "its header has no field 'status/100': it is 'ms,status'" --csv -f ms:.1 --by status/100
-    refused 1 "in:2: invalid address '1.5'" --csv --header -f 2 --where 1:ip=10.0.0.1
-    refused 2 "invalid --where 'ms:time>x': 'x' is not a time such as 2026-11-21T13:45:02Z" --csv -f 2 --where 'ms:time>x'
-    refused 2 "invalid --where 'ms:ip=10.0': '10.0' is not an address such as" --csv -f 2 --where ms:ip=10.0
-    refused 2 "reduce of addresses takes only count, distinct and mode" --csv -f ms:ip
-    refused 1 "in: 'int/0' $kinds (its header has no field 'ms:int/0')" --csv -f status --where ms:int/0=0
+    refused 1 "in:2: invalid IP address '1.5'" --csv --header -f 2 --where 1:ip=10.0.0.1
+    refused 2 "invalid --where 'ms:time>x': 'x' is not a timestamp such as 2026-11-21T13:45:02Z" --csv -f 2 --where 'ms:time>x'
+    refused 2 "invalid --where 'ms:ip=10.0': '10.0' is not an IP address such as" --csv -f 2 --where ms:ip=10.0
+    refused 2 "reduce of IP addresses supports only count, distinct and mode" --csv -f ms:ip
+    refused 1 "in: unknown column type 'int/0': $kinds (its header has no field 'ms:int/0')" --csv -f status --where ms:int/0=0
     refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
     refused 2 "invalid --where 'ms': expected a column, an operator and a value in quotes, such as '9>=500', else the shell takes > and <" --csv -f status --where ms
@@ -37,20 +37,20 @@ load helpers
         --csv -f status --where ms:.1=0.25
     run --separate-stderr gpuhist --csv -f status:int --decimals 1 --width 0.5 in
     assert_failed 2 "invalid --width '0.5': expected a number such as 10"
-    refused 2 "--where TYPE@OFFSET needs --record, the bytes of a record" -t u16 --where u16@0=1
-    refused 2 "with --record, --where wants TYPE@OFFSET, such as u32@8" --record 4 --where 2=1
-    refused 2 "--record: -f 'u16@0:hex' can be of kind int or .N alone" --record 4 -f u16@0:hex
+    refused 2 "--where TYPE@OFFSET requires --record, the bytes of a record" -t u16 --where u16@0=1
+    refused 2 "with --record, --where requires TYPE@OFFSET, such as u32@8" --record 4 --where 2=1
+    refused 2 "--record: -f 'u16@0:hex' can only have type int or .N" --record 4 -f u16@0:hex
     refused 2 "--record: -f 'u16@0:int/2' cannot have a width; use --width" --record 4 -f u16@0:int/2
     run --separate-stderr gpuhist reduce max --csv -f status --where status=404 in
     assert_failed 1 "no row with a value meets --where: there is no max"
     run --separate-stderr gpuhist uniq --csv -f status --weight ms:.1 in
-    assert_failed 2 "--weight 'ms:.1' can be of kind int or hex alone"
+    assert_failed 2 "--weight 'ms:.1' can only have type int or hex"
     for format in raw gnuplot; do
         run --separate-stderr gpuhist uniq --csv -f ms:.1 --by status --format $format in
-        assert_failed 2 "--by does not go with --format $format (tsv, csv, json, jsonl, markdown, html, svg, --plot)"
+        assert_failed 2 "--by cannot be combined with --format $format (try tsv, csv, json, jsonl, markdown, html, svg, --plot)"
         gpuhist uniq --csv -f ms:.1 --by status --save state -o /dev/null in
         run --separate-stderr gpuhist merge --format $format state
-        assert_failed 2 "--by does not go with --format $format (tsv, csv, json, jsonl, markdown, html, svg, --plot)"
+        assert_failed 2 "--by cannot be combined with --format $format (try tsv, csv, json, jsonl, markdown, html, svg, --plot)"
     done
     # widths of the only column
     run -0 gpuhist uniq -f 1:int/5 < <(printf '%s\n' -7 -1 7 5)
@@ -73,12 +73,12 @@ refused() {
 @test "an invalid token of a kind is called by it" {
     cd "$BATS_TEST_TMPDIR"
     printf 'x y\n' >in
-    refused 1 "in:1: invalid time 'x'" uniq -f 1:time
-    refused 1 "in:1: invalid time 'x' of --by" uniq -f 2:text --by 1:localtime.3
-    refused 1 "in:1: invalid address 'y' of --where" uniq -f 1:text --where 2:ip=10.0.0.0/8
+    refused 1 "in:1: invalid timestamp 'x'" uniq -f 1:time
+    refused 1 "in:1: invalid timestamp 'x' of --by" uniq -f 2:text --by 1:localtime.3
+    refused 1 "in:1: invalid IP address 'y' of --where" uniq -f 1:text --where 2:ip=10.0.0.0/8
     refused 1 "in:1: line has 2 fields, -f 3 wants 3" uniq -f 3:text
     printf '2500-01-01 x\n' >in
-    refused 1 "'2500-01-01' is out of range for times with 9 digits of a second" uniq -f 1:time.9
+    refused 1 "'2500-01-01' is out of range for timestamps with 9 digits of a second" uniq -f 1:time.9
     head -c 65537 /dev/zero | tr '\0' w >in
     refused 1 "in:1: text of more than 65536 bytes" uniq -f 1:text
     head -c 65536 /dev/zero | tr '\0' w >in
@@ -89,9 +89,9 @@ refused() {
     [ "$(gpuhist reduce distinct --jsonl -f a:text <(sed 's/\\u0041//' in))" = 1 ]
     printf 'x\n2026-11-21\n' >in
     run -0 --separate-stderr gpuhist uniq -f 1:time --invalid warn in
-    [ "$output" = $'2026-11-21T00:00:00Z\t1' ] && [ "$stderr" = "gpuhist: in:1: invalid time 'x'" ]
+    [ "$output" = $'2026-11-21T00:00:00Z\t1' ] && [ "$stderr" = "gpuhist: in:1: invalid timestamp 'x'" ]
     run -0 --separate-stderr gpuhist uniq -f 1:time --invalid ignore in
-    [ "$stderr" = "gpuhist: note: 1 token skipped" ]
+    [ "$stderr" = "gpuhist: note: skipped 1 invalid value" ]
 }
 
 @test "a value of a condition that is no integer names the kind that reads it" {
@@ -151,7 +151,7 @@ END
 @test "--jsonl: what is no object, and members that are missing or of another kind" {
     cd "$BATS_TEST_TMPDIR"
     for case in '[1]|it begins with no brace' '{"a" 1}|a colon is missing' '{"a":1|a string, an object or an array has no end' \
-        '{"a":1} x|something follows the object' '{"a":"\ud800"}|a string has a wrong escape' '{"a":nul}|a value is no number'; do
+        '{"a":1} x|something follows the object' '{"a":"\ud800"}|a string has a wrong escape' '{"a":nul}|a value is not a number'; do
         printf '{"a":1}\n%s\n' "${case%|*}" >in
         refused 1 "in:2: not a JSON object: ${case##*|}" uniq --jsonl -f a
         run -0 --separate-stderr gpuhist uniq --jsonl -f a --invalid warn in
@@ -172,8 +172,8 @@ END
     refused 1 "in:1: invalid integer 'null'" uniq --jsonl -f .b.d
     refused 1 "in:1: invalid integer '{\"d\":null}'" uniq --jsonl -f b:int
     [ "$(gpuhist uniq --jsonl -f b:text --format csv in)" = $'value,count\n"{""d"":null}",1' ]
-    refused 2 "--jsonl needs columns: -f NAME or -f .PATH" count --all --jsonl
-    refused 2 "--jsonl does not go with --csv, --delimiter and --header" uniq --jsonl -f a --csv
+    refused 2 "--jsonl requires columns: -f NAME or -f .PATH" count --all --jsonl
+    refused 2 "--jsonl cannot be combined with --csv, --delimiter and --header" uniq --jsonl -f a --csv
 }
 
 @test "--jsonl: numbers in quotes may have escapes" {
@@ -238,37 +238,37 @@ for kind, word, by, plot in cases[::int(os.environ["SHARE"])]:
 END
 }
 
-@test "what does not go with kinds is an error of usage" {
+@test "what cannot be combined with kinds is an error of usage" {
     cd "$BATS_TEST_TMPDIR"
     echo 7 >in
-    refused 2 "and, or and xor are of the bits of integers" reduce xor -f 1:time
-    refused 2 "--format gnuplot does not go with times" -f 1:time --format gnuplot
-    refused 2 "histogram does not take columns of texts: uniq, reduce distinct, --by and --where do" -f 1:text
-    refused 2 "reduce of addresses takes only count, distinct and mode" reduce min -f 1:ip
-    refused 2 "reduce of texts takes only count, distinct and mode" reduce distinct,sum -f 1:text
-    refused 2 "count does not take columns of texts" count --all -f 1:text
-    refused 2 "uniq of texts does not go with --zeros (try" uniq -f 1:text --zeros
-    refused 2 "uniq of addresses does not go with --percentiles (try" uniq -f 1:ip --quantiles 50
-    refused 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl, markdown, html, svg)" uniq -f 1:text --format npy
-    refused 2 "uniq of texts does not go with --zeros (try" uniq -f 1:text --format svg --zeros
-    refused 2 "uniq of addresses does not go with --format raw (tsv, csv, json, jsonl, markdown, html, svg)" uniq -f 1:ip --format raw
+    refused 2 "and, or and xor require integers" reduce xor -f 1:time
+    refused 2 "--format gnuplot cannot be combined with timestamps" -f 1:time --format gnuplot
+    refused 2 "histogram cannot be used with strings (try uniq)" -f 1:text
+    refused 2 "reduce of IP addresses supports only count, distinct and mode" reduce min -f 1:ip
+    refused 2 "reduce of strings supports only count, distinct and mode" reduce distinct,sum -f 1:text
+    refused 2 "count cannot be used with strings" count --all -f 1:text
+    refused 2 "uniq of strings cannot be combined with --zeros (try" uniq -f 1:text --zeros
+    refused 2 "uniq of IP addresses cannot be combined with --percentiles (try" uniq -f 1:ip --quantiles 50
+    refused 2 "uniq of strings cannot be combined with --format npy (try tsv, csv, json, jsonl, markdown, html, svg)" uniq -f 1:text --format npy
+    refused 2 "uniq of strings cannot be combined with --zeros (try" uniq -f 1:text --format svg --zeros
+    refused 2 "uniq of IP addresses cannot be combined with --format raw (try tsv, csv, json, jsonl, markdown, html, svg)" uniq -f 1:ip --format raw
     gpuhist uniq -f 1:text --save texts -o /dev/null in
     gpuhist --width 1h -f 1:time --save times -o /dev/null <<<2026-01-01
     local option
     for option in '--format gnuplot' '--format raw' --zeros --percentiles=50; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist merge $option texts
-        assert_failed 2 "uniq of texts does not go with ${option%=*}"
+        assert_failed 2 "uniq of strings cannot be combined with ${option%=*}"
     done
     run --separate-stderr gpuhist merge --format gnuplot times
-    assert_failed 2 "--format gnuplot does not go with times"
+    assert_failed 2 "--format gnuplot cannot be combined with timestamps"
     run -0 gpuhist uniq -f 1:text --percent --format jsonl in
-    refused 2 "can be of kind int or hex alone" uniq -f 1 --weight 1:time
+    refused 2 "can only have type int or hex" uniq -f 1 --weight 1:time
     refused 2 "^=, *=, ~ and !~ are for strings" uniq -f 1 --where '1:int^=7'
     refused 2 "is not a time" uniq -f 1 --where '1:time=x'
-    refused 2 "is not an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8" uniq -f 1 --where '1:ip=10.0.0.0/33'
+    refused 2 "is not an IP address such as 10.0.0.1, or a prefix such as 10.0.0.0/8" uniq -f 1 --where '1:ip=10.0.0.0/33'
     seq 500000 >in
-    refused 1 "the different texts take more than 16777216 bytes of memory, their part of -S" \
+    refused 1 "the distinct strings need more than 16777216 bytes of memory, their part of -S" \
         uniq -f 1:text -S 64K --threads 1
     run -0 gpuhist reduce distinct -f 1:text -S 1 --threads 5 in
     [ "$output" = 500000 ]
@@ -286,9 +286,9 @@ END
     done
     [ "$(gpuhist count -f 1:localtime --any-of 2026-11-21T15:30,0 in)" = 1 ]
     [ "$(gpuhist count -f 1:time --any-of 2026-11-21T15:30,0 in)" = 0 ]
-    refused 2 "invalid --edges 'x': expected times without blanks, such as " -f 1:time --edges 0,x
+    refused 2 "invalid --edges 'x': expected timestamps without blanks, such as " -f 1:time --edges 0,x
     echo x >edges
-    refused 1 "edges:1: invalid time 'x'" -f 1:time --edges @edges
+    refused 1 "edges:1: invalid timestamp 'x'" -f 1:time --edges @edges
 }
 
 @test "a time goes on over one blank with -d ' ' as well, but not over a quote" {
@@ -308,9 +308,9 @@ END
 @test "values outside the bins are found in times and JSON lines as well" {
     cd "$BATS_TEST_TMPDIR"
     printf '{"at":"2026-11-21T13:4%d:00Z","n":%d}\n' 1 5 2 70000 >in
-    refused 1 "in:2: value 70000 is outside the bins" --bins 10 --outside abort --jsonl -f n
-    refused 1 "in:2: value 70000 is outside the bins" --bins 10 --outside abort --jsonl -f n --by at:text
-    refused 1 "in:2: value 2026-11-21T13:42:00Z is outside the bins" --jsonl -f at:time --outside abort \
+    refused 1 "in:2: value 70000 is out of range" --bins 10 --outside abort --jsonl -f n
+    refused 1 "in:2: value 70000 is out of range" --bins 10 --outside abort --jsonl -f n --by at:text
+    refused 1 "in:2: value 2026-11-21T13:42:00Z is out of range" --jsonl -f at:time --outside abort \
         --range 2026-11-21T13:00:00Z:2026-11-21T13:42:00Z
     run -0 gpuhist stalin-sort --jsonl -f at:time --descending in
     [ "$output" = 2026-11-21T13:41:00Z ]
@@ -380,17 +380,17 @@ END
 
 @test "a number that fits while its bucket does not" {
     run -1 gpuhist uniq -f 1:int/10 < <(echo -9223372036854775808)
-    [[ $output == *": the bucket of '-9223372036854775808' begins below the least i64" ]]
+    [[ $output == *": the bucket of '-9223372036854775808' starts below the smallest i64" ]]
     run -1 gpuhist uniq -f 1:int/10 < <(echo -9223372036854775809)
     [[ $output == *": '-9223372036854775809' is out of range for i64" ]]
     run -1 gpuhist uniq -t i8 -f 1:int/10 < <(echo -128)
-    [[ $output == *": the bucket of '-128' begins below the least i8 (try -t i64)" ]]
+    [[ $output == *": the bucket of '-128' starts below the smallest i8 (try -t i64)" ]]
     # what skips it does not say that it is out of range
     run -0 --separate-stderr gpuhist uniq -t i8 -f 1:int/10 --invalid ignore < <(printf '%s\n' 5 -128)
     [ "$output" = $'0\t1' ]
-    [ "$stderr" = "gpuhist: note: 1 token skipped, a number in a bucket that begins below the least i8" ]
+    [ "$stderr" = "gpuhist: note: skipped 1 invalid value, a number in a bucket that starts below the smallest i8" ]
     run -0 --separate-stderr gpuhist uniq -t i8 -f 1:int/10 --invalid ignore < <(printf '%s\n' 5 -128 -127 x 200)
-    [ "$stderr" = "gpuhist: note: 4 tokens skipped, 3 of them numbers that do not fit: 1 out of range for i8, 2 in a bucket that begins below the least i8; try -t i64" ]
+    [ "$stderr" = "gpuhist: note: skipped 4 invalid values, 3 of them numbers that do not fit: 1 out of range for i8, 2 in a bucket that starts below the smallest i8 (try -t i64)" ]
 }
 
 @test "a time is read whole or refused, as the manual's table says" {
@@ -425,7 +425,7 @@ END
     echo 'Feb 29' >in
     refused 1 "is it a day of 2023? --year N takes another" \
         uniq -d , -f 1:time --time-format '%b %d' --year 2023 in
-    refused 2 "--time-format is of columns of times, such as -f COLUMN:time" \
+    refused 2 "--time-format requires a column of timestamps (try -f COLUMN:time)" \
         uniq -d , -f 1 --time-format '%b %d' --year 2023 in
     refused 2 "--year is of a --time-format that has no year" uniq -f 1:time --year 2023 in
     refused 2 "%p goes with the hours of %I" uniq -f 1:time --time-format '%F %H %p' in
@@ -488,7 +488,7 @@ END
     local text
     for text in '5]' '[5' '[5]' '+0000]' '1.5]' '[[2026-01-01' '{2026-01-01}'; do
         run -1 gpuhist uniq -f 1:time < <(echo "$text")
-        [[ $output == *": invalid time '$text'"* ]]
+        [[ $output == *": invalid timestamp '$text'"* ]]
     done
     for text in '[01/Jan/2026:00:00:00 +0000]' '[2026-01-01T00:00:00Z]' '[2026-01-01 00:00:00]' '2026-01-01 00:00]' '[2026-01-01' '2026-01-01]'; do
         run -0 gpuhist uniq -f 1:time < <(echo "$text")
@@ -648,7 +648,7 @@ END
     refused 1 "(try COLUMN:round.9)" uniq -f 1:.9
     printf '1_000 1\n5 2\n' >in
     run -0 --separate-stderr gpuhist uniq -f 2 --where '1>3' --invalid ignore in
-    [ "$stderr" = "gpuhist: note: 1 token skipped, a number in another notation, such as 1e6 or 1,234" ]
+    [ "$stderr" = "gpuhist: note: skipped 1 invalid value, a number in another notation, such as 1e6 or 1,234" ]
     for row in '# of items,b;--csv' $'# of items\tb;-q' '#of,b;--csv'; do
         printf '%s\n' "${row%;*}" >in
         if [[ $row = *csv ]]; then echo 3,4; else printf '3\t4\n'; fi >>in

@@ -182,7 +182,7 @@ def read_binary(files, kind, order):
     count, left = divmod(len(data), width)
     numbers = struct.unpack(f"{order}{count}{TYPES[kind]}", data[:count * width])
     values = [(v, b"at byte %d of the input" % (i * width)) for i, v in enumerate(numbers)]
-    fault = Fault(b"%d byte%s left over at the end: an element has %d" %
+    fault = Fault(b"truncated input: %d byte%s left after the last %d-byte element" %
                   (left, b"" if left == 1 else b"s", width), count) if left else None
     return values, fault
 
@@ -209,7 +209,7 @@ class Histogram:
         for i, (value, place) in enumerate(values):
             if self.outside == "abort" and not self.low <= value < self.high:
                 text = (b"%s: value %d is" % (place, value) if is_text_input else
-                        b"value %d %s is" % (value, place)) + b" outside the bins"
+                        b"value %d %s is" % (value, place)) + b" out of range"
                 return Fault(text, i)
         return None
 
@@ -223,10 +223,10 @@ class Histogram:
                 counts[(inside - self.low) * self.bins // width] += 1
             elif self.outside == "report":
                 below, above = below + (value < self.low), above + (value > inside)
-        advice = b" (see --outside)" if any(counts) else b" (none inside: try --width or uniq)"
+        advice = b" (try --outside)" if any(counts) else b" (try --width or uniq)"
         if self.low == 0 and self.bins == self.high:
-            advice = b"; --range auto makes %d bin%s of all" % (self.bins, b"s" * (self.bins != 1))
-        told = [b"values outside the bins: %d below, %d above%s" % (below, above, advice)] \
+            advice = b" (try --range auto)" % (self.bins, b"s" * (self.bins != 1))
+        told = [b"values out of range: %d below, %d above%s" % (below, above, advice)] \
             if below + above > 0 and not self.quiet else []
         if self.raw:
             return struct.pack(f"<{self.bins}Q", *counts), told, None
@@ -436,8 +436,8 @@ class Case:
             told += reports[:10]
             told += [b"%d more invalid integers" % (len(reports) - 10)] * (len(reports) > 10)
         elif reports and not (values and getattr(self.operation, "quiet", False)):
-            told.append((b"note: %d token%s skipped" if values else
-                         b"all input was invalid and ignored: %d token%s") %
+            told.append((b"note: skipped %d invalid value%s" if values else
+                         b"all input was invalid and ignored: %d value%s") %
                         (len(reports), b"s" * (len(reports) > 1)))
         if reports and self.policy == "fail" and verdict is None:
             return 1, output, told + [b"%d invalid integer%s in the input" %
@@ -467,8 +467,8 @@ def content(path):
 
 def without_hint(line):
     """A line without what it advises, and without how many tokens are numbers."""
-    line = re.sub(rb"^(gpuhist: (?:note: \d+ tokens? skipped|\d+ more invalid integers|"
-                  rb"all input was invalid and ignored: \d+ tokens?)), .*", rb"\1", line)
+    line = re.sub(rb"^(gpuhist: (?:note: skipped \d+ invalid values?|\d+ more invalid integers|"
+                  rb"all input was invalid and ignored: \d+ values?)), .*", rb"\1", line)
     return re.sub(rb"(: invalid integer '.*'| is out of range for \w+| wants \d+) \([^()]*\)$", rb"\1", line)
 
 

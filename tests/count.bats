@@ -298,7 +298,7 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
     run -1 --separate-stderr gpuhist count --jsonl <<<'[1]'
     [ -z "$output" ]
     run --separate-stderr gpuhist count -f 1 in
-    assert_failed 2 "count -f needs a predicate"
+    assert_failed 2 "count -f requires a predicate"
     if "$PYTHON" -c 'import numpy' 2>/dev/null; then
         "$PYTHON" -c 'import numpy as np
 np.save("a", np.arange(7)); np.save("b", np.arange(12).reshape(4, 3)); np.save("c", np.asfortranarray(np.arange(12).reshape(4, 3)))'
@@ -309,9 +309,9 @@ np.save("a", np.arange(7)); np.save("b", np.arange(12).reshape(4, 3)); np.save("
 
 @test "options of other operations are refused" {
     run --separate-stderr gpuhist count --all --bins 5 < <(int32 1)
-    assert_failed 2 "option --bins does not go with count"
+    assert_failed 2 "--bins cannot be used with count"
     run --separate-stderr gpuhist --bins 5 --eq 3 < <(int32 1)
-    assert_failed 2 "option --eq does not go with histogram"
+    assert_failed 2 "--eq cannot be used with histogram"
 }
 
 @test "no line of the result can be broken by what was typed" {
@@ -328,7 +328,7 @@ np.save("a", np.arange(7)); np.save("b", np.arange(12).reshape(4, 3)); np.save("
     [ -z "$output" ] && [ "$(cat out)" = 2 ]
     printf 'x' >>in
     run --separate-stderr gpuhist count --ge 1 -o out in
-    assert_failed 1 "1 byte left over at the end"
+    assert_failed 1 "1 byte left after the last"
     [ "$(cat out)" = 2 ]
 }
 
@@ -359,5 +359,5 @@ np.save("a", np.arange(7)); np.save("b", np.arange(12).reshape(4, 3)); np.save("
     run -0 gpuhist count --ge 2 --format csv < <(int32 1 2 3)
     [ "$output" = $'ge 2\n2' ]
     run --separate-stderr gpuhist count --ge 2 --format raw </dev/null
-    assert_failed 2 "--format raw does not go with count: tsv, csv, json, jsonl, markdown, html"
+    assert_failed 2 "--format raw cannot be combined with count (try tsv, csv, json, jsonl, markdown, html"
 }

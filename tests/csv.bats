@@ -135,7 +135,7 @@ assert {row["value"]: row["count"] for row in json.load(open("counts"))["bins"]}
     [ "$output" = $'"a",b,"c"\ta\t1' ]
     printf '"2026-11-21",5\n' >dated
     run -1 gpuhist uniq --csv -f 0:time dated
-    [[ $output == *"invalid time '\"2026-11-21\",5'"* ]]
+    [[ $output == *"invalid timestamp '\"2026-11-21\",5'"* ]]
     printf '""\n' >empty
     run -1 gpuhist uniq --csv -f 0:int empty
     [[ $output == *"invalid integer '\"\"'" ]]
@@ -156,7 +156,7 @@ assert {row["value"]: row["count"] for row in json.load(open("counts"))["bins"]}
     [ "$output" = $'200\t5\t1' ]
     [ "$stderr" = "gpuhist: in:3: invalid group '\"20\"0,6' (there are blanks or text around its quotes)
 gpuhist: in:4: invalid integer '\"7\"x' (there are blanks or text around its quotes)
-gpuhist: in:5: invalid text '\"d\"d,200,8' of --where (there are blanks or text around its quotes)" ]
+gpuhist: in:5: invalid string '\"d\"d,200,8' of --where (there are blanks or text around its quotes)" ]
     # and the line is the one where the wrong quotes begin, whatever lines they swallow
     printf 'h,s\n1,a\n2,"x y\n3,b\n4,"c",5\n6,d\n' >stray
     run -1 --separate-stderr gpuhist reduce sum --csv -f 1 --header stray
@@ -201,7 +201,7 @@ print(len(rows), len(good), sum(good), len(rows) - len(good))' >expected
             run -0 --separate-stderr gpuhist reduce count,sum --csv -f ms --invalid ignore $options in.csv
         }
         [ "$output" = $'count\t'"$good"$'\nsum\t'"$sum" ]
-        [[ $stderr == "gpuhist: note: $bad tokens skipped"* ]]
+        [[ $stderr == "gpuhist: note: skipped $bad invalid values"* ]]
     done
 }
 

@@ -210,9 +210,9 @@ damage() {
     for junk in 'x' '\0' '\0\0\0\0' '\x28\xb5\x2f\xfe' '\x28\xb5x' '\x50\x2a\x4d\x19' 'text\n' \
         '\x1f\x8b\x08'; do
         { cat plain.zst; printf '%b' "$junk"; } >junk.zst
-        assert_refused junk.zst "zstd: junk where a frame or the end of the input is expected"
+        assert_refused junk.zst "zstd: trailing data where a frame or the end of the input is expected"
         { skippable 0 3; printf '%b' "$junk"; } >junk.zst
-        assert_refused junk.zst "zstd: junk where a frame or the end of the input is expected"
+        assert_refused junk.zst "zstd: trailing data where a frame or the end of the input is expected"
     done
     for junk in '\x28' '\x28\xb5\x2f' '\x28\xb5\x2f\xfd' '\x5f\x2a\x4d\x18' '\x50'; do
         { cat plain.zst; printf '%b' "$junk"; } >junk.zst
@@ -361,7 +361,7 @@ open("header.gz", "wb").write(head + body.compress(plain) + body.flush() + tail)
     assert_decodes padded.gz plain
     for junk in 'x' '\x1fx' '\x1e\x8b' '\0x' '\0\x1f\x8b' '\x28\xb5\x2f\xfd'; do
         { cat plain.gz; printf '%b' "$junk"; } >junk.gz
-        assert_refused junk.gz "gzip: junk where a member or the end of the input is expected"
+        assert_refused junk.gz "gzip: trailing data where a member or the end of the input is expected"
     done
     for junk in '\x1f' '\x1f\x8b' '\x1f\x8b\x08'; do
         { cat plain.gz; printf '%b' "$junk"; } >junk.gz
@@ -478,7 +478,7 @@ check_format() {
     damage "$format" cut short short.z "$end"
     for junk in 'x' 'text\n' '\x1f\x8b\x08' '\x28\xb5\x2f\xfd\0'; do
         { cat plain.z; printf '%b' "$junk"; } >junk.z
-        assert_refused junk.z "$format: junk where a $unit or the end of the input is expected"
+        assert_refused junk.z "$format: trailing data where a $unit or the end of the input is expected"
     done
     { cat plain.z; head -c 2 plain.z; } >junk.z
     assert_refused junk.z "$format: unexpected end of the input within a $unit"
@@ -570,11 +570,11 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
         { cat first.xz; printf '%b' "$padding"; cat second.xz; } >padded.xz
         run xz -dc padded.xz
         [ "$status" -ne 0 ]
-        assert_refused padded.xz "xz: junk where a stream or the end of the input is expected"
+        assert_refused padded.xz "xz: trailing data where a stream or the end of the input is expected"
         { cat first.xz; printf '%b' "$padding"; } >padded.xz
         run xz -dc padded.xz
         [ "$status" -ne 0 ]
-        assert_refused padded.xz "xz: junk where a stream or the end of the input is expected"
+        assert_refused padded.xz "xz: trailing data where a stream or the end of the input is expected"
     done
 }
 

@@ -132,8 +132,8 @@ def check_text(gpuhist, rng, formats):
             wanted = (0, result(values), "")
         elif policy == "ignore":
             ending = "" if len(reports) == 1 else "s"
-            no_number = ", none of them a number" if ending else ", which is no number"
-            wanted = (0, result(values), f"gpuhist: note: {len(reports)} token{ending} skipped"
+            no_number = ", none of them a number" if ending else ", not a number"
+            wanted = (0, result(values), f"gpuhist: note: skipped {len(reports)} invalid value{ending}"
                       f"{numbers_among(reports) or no_number}\n")
         elif policy == "abort":
             wanted = (1, "", reports[0])

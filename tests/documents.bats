@@ -60,7 +60,7 @@ run_example() {
         if [ -n "$oracle" ]; then
             sh -c "$oracle" >"$BATS_TEST_TMPDIR/right"
             [ -s "$BATS_TEST_TMPDIR/right" ]
-            sed '/^gpuhist: note: [0-9]* tokens skipped, none of them a number$/d' "$BATS_TEST_TMPDIR/shown" |
+            sed '/^gpuhist: note: skipped [0-9]* invalid values, none of them a number$/d' "$BATS_TEST_TMPDIR/shown" |
                 diff "$BATS_TEST_TMPDIR/right" -
         elif [ -n "$check" ]; then
             sh -c "$check" <"$BATS_TEST_TMPDIR/shown"

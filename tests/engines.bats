@@ -174,5 +174,5 @@ load helpers
     run -0 --separate-stderr gpuhist --engine cuda --range 98:102 --bins 4 -t u8 --binary \
         < <(yes ab | head -c $n)
     [ "$output" = $'98\t'"$((n / 3))" ]
-    [ "$stderr" = "gpuhist: values outside the bins: $((2 * n / 3)) below, 0 above (see --outside)" ]
+    [ "$stderr" = "gpuhist: values out of range: $((2 * n / 3)) below, 0 above (try --outside)" ]
 }

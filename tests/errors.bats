@@ -87,21 +87,21 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "unknown option '--percnt': did you mean --percent?" --percnt
     assert_usage "option '--q' is ambiguous: --quantiles, --quiet" --q
     assert_usage "option '--perc' is ambiguous: --percent, --percentiles" --perc
-    assert_usage "unknown option '--column': did you mean --field?" --column 2
-    assert_usage "unknown option '--json': did you mean --format json (or, for input, --jsonl)?" --json
-    assert_usage "unknown option '--svg': did you mean --format svg?" --svg
-    assert_usage "unknown option '--limit': did you mean --top?" --limit 10
-    assert_usage "unknown option '--hex': did you mean --base 16?" --hex
-    assert_usage "unknown option '--group-by': did you mean --by?" reduce sum --group-by=2
-    assert_usage "unknown option '--group': did you mean --by?" count --group 2
+    assert_usage "unknown option '--column' (try --field)" --column 2
+    assert_usage "unknown option '--json' (try --format json, or for input --jsonl)" --json
+    assert_usage "unknown option '--svg' (try --format svg)" --svg
+    assert_usage "unknown option '--limit' (try --top)" --limit 10
+    assert_usage "unknown option '--hex' (try --base 16)" --hex
+    assert_usage "unknown option '--group-by' (try --by)" reduce sum --group-by=2
+    assert_usage "unknown option '--group' (try --by)" count --group 2
     assert_usage "unknown option '--reverse' (try" count --reverse --all
-    assert_usage "unknown option '-n': did you mean --top?" -n 10
-    assert_usage "unknown option '-F': did you mean -d?" -F, -f 2
+    assert_usage "unknown option '-n' (try --top)" -n 10
+    assert_usage "unknown option '-F' (try -d)" -F, -f 2
     assert_usage "unknown option '-x' (try" -x
-    assert_usage "invalid --type 'int64': did you mean i64?" -t int64
-    assert_usage "invalid --type 'uint8_t': did you mean u8?" -t uint8_t
+    assert_usage "invalid --type 'int64' (try i64)" -t int64
+    assert_usage "invalid --type 'uint8_t' (try u8)" -t uint8_t
     for type in float:f32 float16:f16 double:f64; do
-        assert_usage "invalid --type '${type%:*}': did you mean ${type#*:}? (of text such as 12.345, --decimals 3)" -t "${type%:*}"
+        assert_usage "invalid --type '${type%:*}' (try ${type#*:}, or for text such as 12.345 --decimals 3)" -t "${type%:*}"
     done
     for type in int int7 int64_ int646 uint uint64_tt wint64 ''; do
         assert_usage "invalid --type '$type': expected i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32 or f64, with le or be" -t "$type"
@@ -121,42 +121,42 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 
 @test "what other programs call an option has a suggestion" {
     cd "$BATS_TEST_TMPDIR"
-    local mean='did you mean' table typed advice command
+    local table typed advice command
     int32 3 >in
     # the command and the option typed; the advice
-    table="uniq -k2 => $mean -f? (try
-        uniq -t, => invalid --type ',': $mean -d ','?
-        uniq -t| => invalid --type '|': $mean -d '|'?
-        uniq -t \\t => invalid --type '\\t': $mean -d '\\t'?
-        uniq --head 5 => $mean --top?
-        uniq --head=5 => $mean --top?
-        uniq -c => counts are always printed
-        histogram --count => counts are always printed
-        uniq -r => $mean --sort count?
-        stalin-sort -r => $mean --descending?
-        reduce -g 1 => $mean --by?
-        uniq -j 4 => $mean --threads?
-        uniq --parallel=4 => $mean --threads?
-        uniq --cpu => $mean --engine cpu?
-        uniq --cuda => $mean --engine cuda?
-        count --gte 500 => $mean --ge?
-        count --lte=500 => $mean --le?
-        uniq --json => $mean --format json (or, for input, --jsonl)?
-        uniq --tsv => $mean -d '\\t' (or, for output, --format tsv)?
+    table="uniq -k2 => (try -f)
+        uniq -t, => invalid --type ',' (try -d ',')
+        uniq -t| => invalid --type '|' (try -d '|')
+        uniq -t \\t => invalid --type '\\t' (try -d '\\t')
+        uniq --head 5 => (try --top)
+        uniq --head=5 => (try --top)
+        uniq -c => (counts are always printed)
+        histogram --count => (counts are always printed)
+        uniq -r => (try --sort count)
+        stalin-sort -r => (try --descending)
+        reduce -g 1 => (try --by)
+        uniq -j 4 => (try --threads)
+        uniq --parallel=4 => (try --threads)
+        uniq --cpu => (try --engine cpu)
+        uniq --cuda => (try --engine cuda)
+        count --gte 500 => (try --ge)
+        count --lte=500 => (try --le)
+        uniq --json => (try --format json, or for input --jsonl)
+        uniq --tsv => (try -d '\\t', or for output --format tsv)
         uniq -T0 => expected a directory (threads: --threads N)
         uniq -T 4 => expected a directory (threads: --threads N)
         histogram --bins=5m => a number from 1, such as 256, 5M or 1Mi
         uniq --chunk-size=1m => bytes from 8 to 1G, such as 512K or 8M
         histogram --range=0:x => expected auto, or LO:HI, two integers
-        uniq --sort desc => invalid --sort 'desc': expected bin, or count (the greatest first)
-        uniq --sort -count => expected bin, or count (the greatest first)
+        uniq --sort desc => invalid --sort 'desc': expected bin, or count (largest first)
+        uniq --sort -count => expected bin, or count (largest first)
         histogram --format png => json, jsonl, markdown, html, raw, npy, gnuplot or svg (rsvg-convert makes png)
-        reduce rate => 'rate' is neither a reduction nor a file
-        reduce rate,ratio => 'rate' is neither a reduction nor a file
-        histogram --edges 0 => --edges needs at least two edges, such as 0,10,20
-        reduce q1,med,iqr => 'med' is no reduction: $mean median?
-        reduce sum,percentiles => 'percentiles' is no reduction
-        reduce perc:99 => 'perc:99' is neither a reduction nor a file"
+        reduce rate => unknown reduction or file 'rate'
+        reduce rate,ratio => unknown reduction or file 'rate'
+        histogram --edges 0 => --edges requires at least two edges, such as 0,10,20
+        reduce q1,med,iqr => unknown reduction 'med' (try median)
+        reduce sum,percentiles => unknown reduction 'percentiles'
+        reduce perc:99 => unknown reduction or file 'perc:99'"
     while read -r typed; do
         advice=${typed#* => }
         typed=${typed%% => *}
@@ -165,18 +165,18 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         run -2 --separate-stderr gpuhist $typed in
         echo "gpuhist $typed: $stderr"
         [[ -z $output && $stderr == *"$advice"* ]]
-        [[ $stderr == *"(try gpuhist $command --help)" ]]
+        [[ $advice == *"(try "* || $stderr == *"(try gpuhist $command --help)" ]]
     done <<<"$table"
     run -1 --separate-stderr gpuhist reduce 'my file' # may be one
     [ "$stderr" = "gpuhist: my file: No such file or directory" ]
     # Words that are no files, but mean an operation, a reduction, a field or a condition.
-    table="reduce count distinct in => distinct => $mean reduce count,distinct?
-        reduce -f 1 sum max => max => $mean reduce sum,max?
-        reduce sum 11 in => 11 => $mean -f 11?
-        uniq 9 in => 9 => $mean -f 9?
+    table="reduce count distinct in => distinct => try reduce count,distinct
+        reduce -f 1 sum max => max => try reduce sum,max
+        reduce sum 11 in => 11 => try -f 11
+        uniq 9 in => 9 => try -f 9
         histogram 2024 => 2024 =>
         uniq -f 10 11 in => 11 =>
-        uniq -f 9 in 9>=500 => 9>=500 => $mean --where '9>=500'?
+        uniq -f 9 in 9>=500 => 9>=500 => try --where '9>=500'
         uniq a=1/b => a=1/b =>"
     while read -r typed; do
         advice=${typed##*=>}
@@ -217,41 +217,41 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 
 @test "an option of other operations names them" {
     local see='(try gpuhist'
-    assert_usage "option --by does not go with stalin-sort (but with histogram, uniq, reduce, count) $see" stalin-sort --by 2
-    assert_usage "option --other does not go with reduce (but with histogram, uniq, merge) $see" reduce --other
-    assert_usage "option --bins does not go with info (but with histogram) $see" info --bins 3
-    assert_usage "option --format does not go with stalin-sort (but with histogram, uniq, reduce, count, merge) $see" stalin-sort --format csv
-    assert_usage "option --strict does not go with merge (but with stalin-sort) $see" merge --strict x
-    assert_usage "option --field does not go with merge $see" merge -f 2 x
-    assert_usage "option --width does not go with uniq (but with histogram; a column can have a width: 4:time/1m, 10:int/100) $see" uniq --width 1m
-    assert_usage "option --width does not go with merge (but with histogram) $see" merge --width 1m x
-    assert_usage "option --ge does not go with reduce (but with count; for conditions, --where 'COLUMN>=V') $see" reduce --ge 5
-    assert_usage "option --percentiles does not go with reduce (but with histogram, uniq, merge; reduce has p50,p99,p99.9) $see" reduce --quantiles 5
+    assert_usage "--by cannot be used with stalin-sort, only with histogram, uniq, reduce, count $see" stalin-sort --by 2
+    assert_usage "--other cannot be used with reduce, only with histogram, uniq, merge $see" reduce --other
+    assert_usage "--bins cannot be used with info, only with histogram $see" info --bins 3
+    assert_usage "--format cannot be used with stalin-sort, only with histogram, uniq, reduce, count, merge $see" stalin-sort --format csv
+    assert_usage "--strict cannot be used with merge, only with stalin-sort $see" merge --strict x
+    assert_usage "--field cannot be used with merge $see" merge -f 2 x
+    assert_usage "--width cannot be used with uniq, only with histogram (try -f 4:time/1m, -f 10:int/100)" uniq --width 1m
+    assert_usage "--width cannot be used with merge, only with histogram $see" merge --width 1m x
+    assert_usage "--ge cannot be used with reduce, only with count (try --where 'COLUMN>=V')" reduce --ge 5
+    assert_usage "--percentiles cannot be used with reduce, only with histogram, uniq, merge (try reduce p50,p99,p99.9)" reduce --quantiles 5
 }
 
 @test "a mistyped operation has a suggestion, unless there is such a file" {
     cd "$BATS_TEST_TMPDIR"
-    assert_usage "'redcue' is neither an operation nor a file: did you mean reduce? (try" redcue sum
-    assert_usage "'UNIQ' is neither an operation nor a file: did you mean uniq?" UNIQ x
+    assert_usage "unknown operation or file 'redcue': did you mean 'reduce'? (try" redcue sum
+    assert_usage "unknown operation or file 'UNIQ': did you mean 'uniq'?" UNIQ x
     assert_usage "unknown option '--Percent': did you mean --percent?" --Percent
-    assert_usage "'SUM' is no reduction: did you mean sum? (try" reduce SUM
-    assert_usage "'percentile99.9' is no reduction" reduce sum,percentile99.9
-    assert_usage "'r99' is neither a reduction nor a file" reduce r99
-    assert_usage "'p101' is neither a reduction nor a file" reduce p101
+    assert_usage "unknown reduction 'SUM': did you mean 'sum'? (try" reduce SUM
+    assert_usage "unknown reduction 'percentile99.9'" reduce sum,percentile99.9
+    assert_usage "unknown reduction or file 'r99'" reduce r99
+    assert_usage "unknown reduction or file 'p101'" reduce p101
     run -1 --separate-stderr gpuhist reduce 2024
     [ "$stderr" = "gpuhist: 2024: No such file or directory" ]
     echo 7 >./99
     run -0 gpuhist reduce 99 # a file
-    assert_usage "'cuont' is neither an operation nor a file: did you mean count?" cuont --all
-    assert_usage "'histogramm' is neither an operation nor a file: did you mean histogram?" histogramm
-    assert_usage "'stalinsort' is neither an operation nor a file: did you mean stalin-sort?" stalinsort
-    assert_usage "'merg' is neither an operation nor a file: did you mean merge?" merg x
-    assert_usage "'help' is neither an operation nor a file: did you mean --help?" help
-    assert_usage "'top' is neither an operation nor a file: did you mean --top?" top 10 redcue
-    assert_usage "'version' is neither an operation nor a file: did you mean --version?" version
-    assert_usage "'verison' is neither an operation nor a file: did you mean --version?" verison
-    assert_usage "'sum' is neither an operation nor a file: did you mean reduce sum? (try" sum redcue
-    assert_usage "'p99,max' is neither an operation nor a file: did you mean reduce p99,max?" p99,max
+    assert_usage "unknown operation or file 'cuont': did you mean 'count'?" cuont --all
+    assert_usage "unknown operation or file 'histogramm': did you mean 'histogram'?" histogramm
+    assert_usage "unknown operation or file 'stalinsort': did you mean 'stalin-sort'?" stalinsort
+    assert_usage "unknown operation or file 'merg': did you mean 'merge'?" merg x
+    assert_usage "unknown operation or file 'help': did you mean '--help'?" help
+    assert_usage "unknown operation or file 'top': did you mean '--top'?" top 10 redcue
+    assert_usage "unknown operation or file 'version': did you mean '--version'?" version
+    assert_usage "unknown operation or file 'verison': did you mean '--version'?" verison
+    assert_usage "unknown operation or file 'sum' (try reduce sum)" sum redcue
+    assert_usage "unknown operation or file 'p99,max' (try reduce p99,max)" p99,max
     int32 3 >redcue
     run -0 gpuhist redcue
     [ "$output" = $'3\t1' ]
@@ -262,14 +262,14 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     run --separate-stderr gpuhist frobnicate --bins 5 </dev/null
     assert_failed 1 "frobnicate: No such file or directory"
     run --separate-stderr gpuhist --bins 5 histogram reduce </dev/null
-    assert_failed 1 "histogram: No such file or directory (an operation is the first word)"
+    assert_failed 1 "histogram: No such file or directory (an operation must come first)"
     int32 3 >in
     run --separate-stderr gpuhist in reduce sum
-    assert_failed 1 "reduce: No such file or directory (an operation is the first word)"
+    assert_failed 1 "reduce: No such file or directory (an operation must come first)"
     run --separate-stderr gpuhist reduce in sum
-    assert_failed 1 ": No such file or directory (reductions are the first operand, as in reduce sum,max FILE)"
+    assert_failed 1 ": No such file or directory (try reduce sum,max FILE: reductions come first)"
     run --separate-stderr gpuhist reduce sum max in
-    assert_failed 1 "max: No such file or directory (did you mean reduce sum,max?)"
+    assert_failed 1 "max: No such file or directory (try reduce sum,max)"
     cp in sum
     run -0 gpuhist reduce sum in sum
     [ "$output" = 6 ]

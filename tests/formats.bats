@@ -86,7 +86,7 @@ statuses() { seq 0 999 | awk '{ print $1 % 10 ? 200 : $1 % 50 ? 304 : $1 % 100 ?
     # shellcheck disable=SC2031
     export LC_ALL=C COLUMNS=40 LINES=68
     skewed() { seq 1 1000; echo 639999; }
-    note="gpuhist: note: 99% of the values are in one bin; to see more, try --log2 or --range 0:10000"
+    note="gpuhist: note: 99% of the values are in one bin (try --log2 or --range 0:10000)"
     run -0 --separate-stderr gpuhist --plot < <(skewed)
     [ "$stderr" = "$note" ]
     [ "$output" = "      0..10000  1000  ##################
@@ -95,7 +95,7 @@ statuses() { seq 0 999 | awk '{ print $1 % 10 ? 200 : $1 % 50 ? 304 : $1 % 100 ?
     run -0 --separate-stderr gpuhist --format svg < <(skewed)
     [ "$stderr" = "$note" ]
     run -0 --separate-stderr gpuhist --plot --decimals 2 < <(skewed)
-    [[ $stderr == *"try --log2 or --range 0.00:10000.00" ]]
+    [[ $stderr == *"(try --log2 or --range 0.00:10000.00)" ]]
     for quiet in --log2 "--range 0:1M" "--format tsv" "--plot -q" "--plot --save -" "uniq --plot"; do
         # shellcheck disable=SC2086
         run -0 --separate-stderr gpuhist $quiet < <(skewed)
@@ -319,14 +319,14 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist --bins 5 --quantiles 50 $format </dev/null
         [ "$status" -eq 1 ]
-        [ "$stderr" = "gpuhist: no values were counted, so there are no quantiles" ]
+        [ "$stderr" = "gpuhist: cannot compute percentiles: no values were counted" ]
         [ -z "$output" ] || [[ $format == *csv && $output == quantile,value ]] ||
             jq -e '.quantiles == [{percent: 50, value: null}]' <<<"$output" >/dev/null
     done
     run --separate-stderr gpuhist --text --bins 5 --quantiles 50 --outside ignore <<<77
     assert_failed 1 "no values were counted"
     run --separate-stderr gpuhist --text --bins 5 --quantiles 50 <<<77
-    assert_failed 1 "the bins do not cover the data: 0 below, 1 above, among them quantile 50 (gpuhist uniq"
+    assert_failed 1 "percentile 50 is out of range: 0 below the bins, 1 above (try uniq --percentiles)"
 }
 
 # bats test_tags=later
@@ -339,28 +339,28 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     }
     for option in "--top 3" "--min-count 2" "--sort bin" --cumulative --percent "--percentiles 50"; do
         # shellcheck disable=SC2086
-        usage "${option% *} does not go with --format raw" --format raw $option
+        usage "${option% *} cannot be combined with --format raw" --format raw $option
     done
     for option in --cumulative "--percentiles 50"; do
         # shellcheck disable=SC2086
-        usage "${option% *} does not go with --format gnuplot" --format gnuplot $option
+        usage "${option% *} cannot be combined with --format gnuplot" --format gnuplot $option
     done
-    usage "--min-count does not go with --format raw" --format raw --min-count 2 --other
-    usage "--other needs --top or --min-count, which leave something out" --other
+    usage "--min-count cannot be combined with --format raw" --format raw --min-count 2 --other
+    usage "--other requires --top or --min-count" --other
     # tsv and csv print no bins beside quantiles, so that such options would say nothing
     for option in "--top 3" "--min-count 2" "--sort bin" --cumulative --percent --zeros; do
         # shellcheck disable=SC2086
-        usage "${option% *} does not go with --percentiles, which tsv prints instead of bins (--format json and --plot print both)" \
+        usage "${option% *} cannot be combined with --percentiles in tsv output (try --format json, or --plot)" \
             --quantiles 50 $option
         # shellcheck disable=SC2086
-        usage "${option% *} does not go with --percentiles, which csv prints instead of bins" \
+        usage "${option% *} cannot be combined with --percentiles in csv output" \
             --format csv --quantiles 50 $option
     done
-    usage "--plot does not go with --format" --plot --format tsv
+    usage "--plot cannot be combined with --format" --plot --format tsv
     for option in "--title x" "--label x" --log-count; do
         for format in "" "--format tsv" "--format json" "--format raw"; do
             # shellcheck disable=SC2086
-            usage "${option% *} needs a picture: --plot, --format svg or --format gnuplot" $format $option
+            usage "${option% *} requires --plot, --format svg or --format gnuplot" $format $option
         done
     done
     usage "invalid --format 'xml'" --format xml
@@ -374,7 +374,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         usage "invalid --percentiles '$list'" --quantiles "$list"
     done
     run --separate-stderr gpuhist reduce --percent
-    assert_failed 2 "option --percent does not go with reduce"
+    assert_failed 2 "--percent cannot be used with reduce"
 }
 
 @test "a full disk is an error in every format" {

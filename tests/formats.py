@@ -174,7 +174,7 @@ def test_outside():
     values = [-5, 1, 1, 3, 60, 70, 80, 90]
     out, err, _ = gpuhist([*UNIT, "--percent"], values)
     expect_equal(out, "1\t2\t25.0000\n3\t1\t12.5000\n")
-    expect_equal(err, "gpuhist: values outside the bins: 1 below, 4 above; --range auto makes 50 bins of all\n")
+    expect_equal(err, "gpuhist: values out of range: 1 below, 4 above (try --range auto)\n")
     out, err, _ = gpuhist([*UNIT, "--percent", "--outside", "ignore"], values)
     expect_equal((out, err), ("1\t2\t66.6667\n3\t1\t33.3333\n", ""))
     out, err, _ = gpuhist([*UNIT, "--outside", "clamp", "--quantiles", "0,100"], values)
@@ -192,10 +192,10 @@ PERCENTS = ["0", "50", "25", "99", "99.9", "100", "0.000000000000001", "33.33333
 
 
 def check_not_covered(arguments, values, edges, percent):
-    """A quantile is outside the bins: nothing is printed but the error, in no format."""
+    """A quantile is out of range: nothing is printed but the error, in no format."""
     below, above = sum(v < edges[0] for v in values), sum(v >= edges[-1] for v in values)
-    message = (f"gpuhist: the bins do not cover the data: {below} below, {above} above, among them "
-               f"quantile {percent} (gpuhist uniq --percentiles needs no bins)\n")
+    message = (f"gpuhist: percentile {percent} is out of range: {below} below the bins, {above} above "
+               "(try uniq --percentiles)\n")
     for form in [], ["--format", "csv"], ["--format", "json"], ["--plot"]:
         expect_equal(gpuhist([*arguments, *form], values), ("", message, 1))
 
@@ -602,7 +602,7 @@ def test_heights():
     rows = list(parse_plot(gpuhist(["--log2=4", "--plot"], range(1, 100000))[0]))
     expect(any(row[0] == 1024 for row in rows), "groups of powers begin at powers", rows)
     # The note on skewed data comes without --plot.
-    note = "gpuhist: note: 99% of the values are in one bin; to see more, try --log2 or --range 0:50000"
+    note = "gpuhist: note: 99% of the values are in one bin (try --log2 or --range 0:50000)"
     for arguments in [], ["--plot"]:
         expect(note in at_terminal(arguments, skewed, 120, is_with_notes=True).splitlines(), arguments)
 

@@ -45,7 +45,7 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     run --separate-stderr gpuhist reduce sum -v --csv -f ms --by path in
     [[ $stderr == *"found in the input: -f ms:.2"*"found in the input: --by path:text"* ]]
     run --separate-stderr gpuhist uniq --csv -f path --save state in
-    [ "$stderr" = "gpuhist: note: the state is of a kind that was found: -f path:text" ]
+    [ "$stderr" = "gpuhist: note: the state has a column type that was found: -f path:text" ]
     [ "$(gpuhist merge state state)" = $'/a\t4\n/b\t2' ]
     # 64 KiB of integers: what follows is invalid, as it is with the kind typed
     { seq 20000; echo 1.5; } >in
@@ -82,10 +82,10 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     refused 2 "the values of 'ms' are numbers with different decimals: try 'ms:.2' or 'ms:text'" uniq --csv -f ms in
     [ "$(gpuhist uniq --csv -f ms:.2 in | wc -l)" = 3 ] && [ "$(gpuhist uniq --csv -f ms:text in | wc -l)" = 3 ]
     printf '[21/Nov/2026:13:45:02 +0100] x\n' >log
-    refused 2 "the values of '1' are times of which the next words may be a part: try '1:time' or '1:localtime'" uniq -f 1 log
+    refused 2 "the values of '1' are timestamps of which the next words may be a part: try '1:time' or '1:localtime'" uniq -f 1 log
     [ "$(gpuhist uniq -f 1:time log)" = $'2026-11-21T12:45:02Z\t1' ]
     [ "$(gpuhist uniq -f 1:localtime log)" = $'2026-11-21T13:45:02\t1' ]
-    refused 2 "--where 'path>5' compares texts: add a kind" count --all --csv --where 'path>5' in
+    refused 2 "--where 'path>5' compares strings: add a type" count --all --csv --where 'path>5' in
     refused 1 "in:2: invalid integer '/a'" uniq --csv -f path:int in
     refused 1 "in:2: invalid integer '1.25'" reduce sum -t i64 --csv -f ms in
     refused 1 "in:2: invalid number" reduce sum --decimals 1 --csv -f ms in

@@ -221,7 +221,7 @@ def main():
             found = run(typed("") + options, data, how, place)
             shown = f"seed {SEED}: {shlex.join(typed('') + options)} ({how}) of {data!r}: {found}"
             if kinds is None:
-                assert found[0] == 2 and "add a kind" in found[2], shown
+                assert found[0] == 2 and "add a type" in found[2], shown
             elif len(kinds) == 2:
                 assert found[0] == 2 and not found[1], shown
                 for kind in kinds:

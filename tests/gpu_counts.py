@@ -247,11 +247,11 @@ def check_bad_weights(rng, engines):
     words = store_records("in", values, values.dtype, weights, "u64", rng)
     offset = 50_000 * int(words[2]) + int(words[4])
     check(["--bins", "100", "--outside", "abort", "-t", "i32", *words, "--threads", "1", "in"], engines,
-          b"", 1, f"gpuhist: value 100 at byte {offset} of the input is outside the bins\n".encode())
+          b"", 1, f"gpuhist: value 100 at byte {offset} of the input is out of range\n".encode())
     inside = (values >= 0) & (values < 100)
     check(["--bins", "100", "-t", "i32", *words, *settings(rng), "in"], engines,
           lines(sums_by(values[inside], weights[inside].astype(np.uint64))), 0,
-          b"gpuhist: weight outside the bins: 1 below, 1 above; --range auto makes 100 bins of all\n")
+          b"gpuhist: weight out of range: 1 below, 1 above (try --range auto)\n")
 
 
 def run_beside(words, engines):
@@ -366,7 +366,7 @@ def check_bad_text(rng, engines):
     with open("in", "w", encoding="ascii") as file:
         file.write("\n".join(rows) + "\n")
     check(["--bins", "100", "--outside", "abort", "-f", "1", "--weight", "2", "--threads", "1", "in"],
-          engines, b"", 1, b"gpuhist: in:30001: value 100 is outside the bins\n")
+          engines, b"", 1, b"gpuhist: in:30001: value 100 is out of range\n")
 
 
 GPUHIST = os.path.abspath(sys.argv[1])

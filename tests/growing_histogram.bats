@@ -88,7 +88,7 @@ for v in r.lognormal(9, 3, 60000).astype(int): print("x", v, "y")' >"$BATS_TEST_
     for engine in $ENGINES; do
         run -0 --separate-stderr gpuhist --text --invalid ignore --engine "$engine" \
             < <(printf 'a\nb\n\n')
-        [ -z "$output" ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 2 tokens, first standard input:1: invalid integer 'a'" ]
+        [ -z "$output" ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 2 values, first standard input:1: invalid integer 'a'" ]
     done
 }
 
@@ -250,6 +250,6 @@ np.savetxt("expected", np.sort(x), "%d\t1")'
     for width in 0 3 11 20; do
         { head -c $((begin + 1)) plain; printf '%b' "\\0$(printf %o "$width")"; tail -c +$((begin + 3)) plain; } | zstd -q >damaged
         run --separate-stderr gpuhist merge damaged
-        assert_failed 1 "damaged: damaged state: its width cannot be"
+        assert_failed 1 "damaged: corrupt state: its width cannot be"
     done
 }

@@ -35,9 +35,9 @@ check_maps() {
     gpuhist merge a b --format svg |
         sed 's/>group</>field 1</; s/>value</>field 2</; s/by value and group</by field 2 and field 1</' | cmp picture -
     run --separate-stderr gpuhist merge a b --format raw
-    assert_failed 2 "--by does not go with --format raw"
+    assert_failed 2 "--by cannot be combined with --format raw"
     run --separate-stderr gpuhist merge a b --plot --top 2
-    assert_failed 2 "--top does not go with a heat map"
+    assert_failed 2 "--top cannot be combined with a heat map"
     gpuhist -f 2 --by 1 --width 50 --format svg -o file in
     cmp picture file
 }
@@ -73,22 +73,22 @@ check_maps() {
 
 @test "heat maps: what they do not take is a usage error before input is read" {
     local option
-    for option in --top=3 --sort=count --cumulative --quantiles=50 --min-count=2 "--top=2 --other"; do
+    for option in --top=3 --sort=count --cumulative --percentiles=50 --min-count=2 "--top=2 --other"; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist -f 1 --by 2 --plot $option missing
-        assert_failed 2 "${option%%[= ]*} does not go with a heat map, which --plot draws with --by"
+        assert_failed 2 "${option%%[= ]*} cannot be combined with a heat map, which --plot draws with --by"
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist uniq -f 1 --by 2 --format svg $option missing
-        assert_failed 2 "${option%%[= ]*} does not go with a heat map, which --format svg draws with --by"
+        assert_failed 2 "${option%%[= ]*} cannot be combined with a heat map, which --format svg draws with --by"
     done
     for option in raw gnuplot; do
         run --separate-stderr gpuhist --bins 3 -f 1 --by 2 --format $option missing
-        assert_failed 2 "--by does not go with --format $option"
+        assert_failed 2 "--by cannot be combined with --format $option"
     done
     run --separate-stderr gpuhist --log2 -f 1 --by 2,3 --plot missing
-    assert_failed 2 "--plot draws the groups of one --by column, not of 2"
+    assert_failed 2 "--plot supports one --by column, not 2"
     run --separate-stderr gpuhist uniq -f 1 --by 2,3,4 --format svg missing
-    assert_failed 2 "--format svg draws the groups of one --by column, not of 3"
+    assert_failed 2 "--format svg supports one --by column, not 3"
 }
 
 @test "the axis of groups without a name has that of their kind" {

@@ -138,11 +138,11 @@ assert np.array_equal(np.bincount(a, minlength=5000000), b)' "$in" "$BATS_TEST_T
     for engine in $ENGINES; do
         run -0 --separate-stderr gpuhist --bins 2 --engine "$engine" < <(int32 -1 0 1 2 3 -9 7)
         [ "$output" = $'0\t1\n1\t1' ]
-        [ "$stderr" = "gpuhist: values outside the bins: 2 below, 3 above; --range auto makes 2 bins of all" ]
+        [ "$stderr" = "gpuhist: values out of range: 2 below, 3 above (try --range auto)" ]
     done
     run -0 --separate-stderr gpuhist --bins 2 < <(int32 -1 2 3)
     [ -z "$output" ]
-    [ "$stderr" = "gpuhist: values outside the bins: 1 below, 2 above; --range auto makes 2 bins of all" ]
+    [ "$stderr" = "gpuhist: values out of range: 1 below, 2 above (try --range auto)" ]
     run -0 --separate-stderr gpuhist --bins 2 --quiet < <(int32 -1 0)
     [ "$output" = $'0\t1' ] && [ -z "$stderr" ]
 }
@@ -165,10 +165,10 @@ assert np.array_equal(np.bincount(a, minlength=5000000), b)' "$in" "$BATS_TEST_T
         for chunk in 4K 64K 1M; do
             run --separate-stderr gpuhist --bins 5 --outside abort --engine "$engine" \
                 --chunk-size "$chunk" --threads 4 "$in"
-            assert_failed 1 "value -7 at byte 493824 of the input is outside the bins"
+            assert_failed 1 "value -7 at byte 493824 of the input is out of range"
             run --separate-stderr gpuhist --bins 600K --outside abort --engine "$engine" \
                 --chunk-size "$chunk" --threads 4 "$in"
-            assert_failed 1 "value -7 at byte 493824 of the input is outside the bins"
+            assert_failed 1 "value -7 at byte 493824 of the input is out of range"
         done
     done
 }
@@ -179,7 +179,7 @@ assert np.array_equal(np.bincount(a, minlength=5000000), b)' "$in" "$BATS_TEST_T
     run --separate-stderr timeout 30 "$GPUHIST" --bins 5 --outside abort --engine cpu \
         "$BATS_TEST_TMPDIR/fifo"
     kill %1 2>/dev/null || true
-    assert_failed 1 "value 99 at byte 8 of the input is outside the bins"
+    assert_failed 1 "value 99 at byte 8 of the input is out of range"
 }
 
 @test "raw: every count as a little-endian u64" {

@@ -110,18 +110,18 @@ load helpers
         for left in 1 2 3; do
             { int32 1 2; head -c $left /dev/zero; } >"$BATS_TEST_TMPDIR/in"
             run --separate-stderr gpuhist --bins 5 --engine "$engine" "$BATS_TEST_TMPDIR/in"
-            assert_failed 1 "in: $left byte"
-            [[ $stderr == *"left over at the end: an element has 4"* ]]
+            assert_failed 1 "in: truncated input: $left byte"
+            [[ $stderr == *"left after the last 4-byte element"* ]]
             run --separate-stderr gpuhist --bins 5 --engine "$engine" <"$BATS_TEST_TMPDIR/in"
-            assert_failed 1 "standard input: $left byte"
+            assert_failed 1 "standard input: truncated input: $left byte"
         done
     done
     random_file "$BATS_TEST_TMPDIR/in" '<i4' 0 5 100000
     printf 'xyz' >>"$BATS_TEST_TMPDIR/in"
     run --separate-stderr gpuhist --bins 5 "$BATS_TEST_TMPDIR/in"
-    assert_failed 1 "3 bytes left over"
+    assert_failed 1 "3 bytes left after"
     run --separate-stderr gpuhist --binary -t i64 --bins 5 < <(printf 1)
-    assert_failed 1 "1 byte left over at the end: an element has 8"
+    assert_failed 1 "truncated input: 1 byte left after the last 8-byte element"
 }
 
 @test "missing, empty-named and unreadable files, and directories" {
@@ -185,7 +185,7 @@ start_behind_fifo() {
     wait $! || status=$?
     [ "$status" -eq 1 ]
     [ ! -s "$BATS_TEST_TMPDIR/out" ]
-    grep -q 'in: 2 bytes left over at the end' "$BATS_TEST_TMPDIR/err"
+    grep -q 'in: truncated input: 2 bytes left after' "$BATS_TEST_TMPDIR/err"
 }
 
 @test "a file that grows before it is read is read to its new end" {

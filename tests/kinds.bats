@@ -143,7 +143,7 @@ sys.exit(str(wrong) if wrong else 0)' "$GPUHIST"
 }
 
 @test "numbers with NULs between them are an error that names -z, which reads them" {
-    local text="numbers with NULs behind them: give -z, or --binary"
+    local text="numbers with NULs after them: give -z, or --binary"
     seq 998 1003 | tr '\n' '\0' >nuls
     printf '%s\0' -5 +17 0 >signs
     seq -3 2 | tr '\n' '\0' >short

@@ -37,9 +37,9 @@ usage() {
 }
 
 @test "--or stands between conditions, and binds less than they do" {
-    usage "--or begins another alternative: it stands between a --where and another" count --or --where 1=1
-    usage "--or begins another alternative: it stands between a --where and another" count --where 1=1 --or
-    usage "--or begins another alternative: it stands between a --where and another" count --where 1=1 --or --or --where 1=1
+    usage "--or must be between two --where" count --or --where 1=1
+    usage "--or must be between two --where" count --where 1=1 --or
+    usage "--or must be between two --where" count --where 1=1 --or --or --where 1=1
     # shellcheck disable=SC2046
     usage "--where can be given at most 16 times" count --where 1=0 $(printf -- '--or --where 1=%d ' {1..16})
     seq 0 99 >in
@@ -54,9 +54,9 @@ usage() {
 
 @test "--sort, --top and --min-count of groups that are none" {
     printf '1 5\n2 7\n' >in
-    usage "--top of reduce needs --sort, such as --sort count" reduce sum -f 2 --by 1 --top 3
-    usage "--sort of reduce needs --by: it is of groups" reduce sum -f 2 --sort sum
-    usage "--min-count of count needs --by: it is of groups" count --min-count 3
+    usage "--top with reduce requires --sort (try --sort count)" reduce sum -f 2 --by 1 --top 3
+    usage "--sort with reduce requires --by" reduce sum -f 2 --sort sum
+    usage "--min-count with count requires --by" count --min-count 3
     usage "invalid --sort 'p99': expected count or a value that is printed, such as 'sum'" reduce sum -f 2 --by 1 --sort p99
     usage "invalid --sort 'sum': expected a column, a blank, and count or a value that is printed, such as '1 sum'" \
         reduce sum -f 1,2 --by 1 --sort sum
@@ -128,9 +128,9 @@ usage() {
     # shellcheck disable=SC2046
     # shellcheck disable=SC2046
     usage "--where can be given at most 16 times" uniq -f 1 $(printf -- '--where 1=%d ' {1..17})
-    usage "--where needs -f" uniq --where '2=5'
-    usage "option --where does not go with merge" merge --where '2=5' x
-    usage "option --names does not go with merge" merge --names x
+    usage "--where requires -f" uniq --where '2=5'
+    usage "--where cannot be used with merge" merge --where '2=5' x
+    usage "--names cannot be used with merge" merge --names x
     run --separate-stderr gpuhist uniq -f 1 --where '2=@none' </dev/null
     assert_failed 1 "none: No such file or directory"
 }
@@ -140,21 +140,21 @@ usage() {
         usage "invalid --field '$bad'" reduce sum -f "$bad"
         usage "invalid --by '$bad'" reduce sum -f 1 --by "$bad"
     done
-    usage "--field takes at most 32 columns" reduce sum -f "$(seq -s , 33)"
-    usage "--by takes at most 8 columns" reduce sum -f 1 --by "$(seq -s , 9)"
-    usage "--weight takes at most 1 column" uniq -f 1 --weight 2,3
+    usage "--field accepts at most 32 columns" reduce sum -f "$(seq -s , 33)"
+    usage "--by accepts at most 8 columns" reduce sum -f 1 --by "$(seq -s , 9)"
+    usage "--weight accepts at most 1 column" uniq -f 1 --weight 2,3
     for operation in histogram uniq stalin-sort; do
-        usage "$operation takes one column of values" $operation -f 1,2
-        usage "$operation takes one column of values" $operation -f 1 -f 2
+        usage "$operation supports one column of values" $operation -f 1,2
+        usage "$operation supports one column of values" $operation -f 1 -f 2
     done
     for operation in 'reduce sum' uniq histogram 'count --ge 5'; do
         # shellcheck disable=SC2086
-        usage "--by needs -f" $operation --by 2
+        usage "--by requires -f" $operation --by 2
     done
-    usage "option --by does not go with stalin-sort" stalin-sort -f 1 --by 2
+    usage "--by cannot be used with stalin-sort" stalin-sort -f 1 --by 2
 }
 
-@test "an option that declares text does not go with --binary, and the message names it" {
+@test "an option that declares text cannot be combined with --binary, and the message names it" {
     local option
     for option in --text '--field 2' '--delimiter ,' --csv '--jsonl -f a' '--logfmt -f a' '--clf -f ip' '--base 16' '--decimals 2' --header \
         '--comment x' -z '--by 1' '--where 1=1'; do
@@ -166,15 +166,15 @@ usage() {
 }
 
 @test "elements of records that are none" {
-    usage "--by TYPE@OFFSET needs --record" reduce sum -f 1 --by u8@3
-    usage "--where TYPE@OFFSET needs --record" reduce sum -f 1 --where u8@3=1
-    usage "-f TYPE@OFFSET needs --record" reduce sum -f u8@3
-    usage "with --record, --by wants TYPE@OFFSET" reduce sum --record 8 --by 3
-    usage "with --record, --where wants TYPE@OFFSET" reduce sum --record 8 --where 3=1
+    usage "--by TYPE@OFFSET requires --record" reduce sum -f 1 --by u8@3
+    usage "--where TYPE@OFFSET requires --record" reduce sum -f 1 --where u8@3=1
+    usage "-f TYPE@OFFSET requires --record" reduce sum -f u8@3
+    usage "with --record, --by requires TYPE@OFFSET" reduce sum --record 8 --by 3
+    usage "with --record, --where requires TYPE@OFFSET" reduce sum --record 8 --where 3=1
     usage "the input cannot be text (--text, --field, " reduce sum --record 8 -f 3
     usage "--where: u64 at byte 1 does not fit in a --record of 8 bytes" reduce sum --record 8 --where u64@1=3
     usage "-f: u16 at byte 7 does not fit in a --record of 8 bytes" reduce sum --record 8 -f u16@7
-    usage "can be of kind int or .N alone" reduce sum --record 8 --by u8@1:hex
+    usage "can only have type int or .N" reduce sum --record 8 --by u8@1:hex
     usage "cannot have a width" reduce sum --record 8 -f u8@1:int/5
 }
 
@@ -194,7 +194,7 @@ usage() {
     done
     for width in 0 -1 x '' 1.5 99999999999999999999; do # 3:int/0 is a name
         run --separate-stderr gpuhist uniq --csv -f "3:int/$width" in
-        assert_failed 1 "in: 'int/$width' is no kind: int hex .N round.N s ms us ns bytes ibytes time localtime ip text"
+        assert_failed 1 "in: unknown column type 'int/$width': expected int hex .N round.N s ms us ns bytes ibytes time localtime ip text"
     done
 }
 
@@ -295,9 +295,9 @@ usage() {
     done
     printf '\n10.0.0.1\nx\n' >addresses
     run --separate-stderr gpuhist count --all --where 1:ip=@addresses in
-    assert_failed 1 "addresses:3: 'x' is not an address such as 10.0.0.1"
+    assert_failed 1 "addresses:3: 'x' is not an IP address such as 10.0.0.1"
     run --separate-stderr gpuhist count --all --where 1:time=@addresses in
-    assert_failed 1 "addresses:2: '10.0.0.1' is not a time such as "
+    assert_failed 1 "addresses:2: '10.0.0.1' is not a timestamp such as "
 }
 
 @test "times that are finer than their column are no bounds" {
@@ -306,7 +306,7 @@ usage() {
         for relation in '>=' '<' = '!='; do
             [[ "$time" == *,* && "$relation" == [=!]* ]] && continue # a list
             usage "'$time'" count --all --where "1:time$relation$time" in
-            [[ "$stderr" == *"is not a time such as 2026-11-21T13:45:02Z"* ]]
+            [[ "$stderr" == *"is not a timestamp such as 2026-11-21T13:45:02Z"* ]]
         done
         [[ "$time" == *,* ]] && continue
         usage "with no more decimals than its column (COLUMN:time.3)" count -f 1:time --ge "$time" in
@@ -314,7 +314,7 @@ usage() {
         usage "with no more decimals than their column (COLUMN:time.3)" \
             histogram -f 1:time --width 1s --range "$time:2027-01-01" in
     done
-    usage "is not a time such as" count --all --where '1:time.3>=2026-01-01T00:00:00.2501' in
+    usage "is not a timestamp such as" count --all --where '1:time.3>=2026-01-01T00:00:00.2501' in
     [ "$(gpuhist count --all --where '1:time.3>=2026-01-01T00:00:00.250000' in)" = 1 ]
     [ "$(gpuhist count --all --where '1:time>=2026-01-01T00:00:00.000Z' in)" = 1 ]
     [ "$(gpuhist count --all --where '1:time.1>=1767225600.40' in)" = 0 ]
@@ -346,7 +346,7 @@ usage() {
     refuses "b: one value has no sstdev" reduce sstdev -f a,b
     printf '1 5\nx 5\n' >in
     run -0 --separate-stderr gpuhist reduce sum -f 2 --where 1=77 --invalid ignore in
-    [[ "$output" = 0 && "$stderr" = "gpuhist: note: no row has 1 = '77'"$'\n'"gpuhist: note: 1 token skipped"* ]]
+    [[ "$output" = 0 && "$stderr" = "gpuhist: note: no row has 1 = '77'"$'\n'"gpuhist: note: skipped 1 invalid value"* ]]
     run -0 --separate-stderr gpuhist reduce sum -f 1 --invalid ignore <<<x
-    [[ "$stderr" = "gpuhist: all input was invalid and ignored: 1 token"* ]]
+    [[ "$stderr" = "gpuhist: all input was invalid and ignored: 1 value"* ]]
 }

@@ -115,17 +115,17 @@ MIB = 1 << 20
 # Hostile files: name, pieces, commands and what each says, an expression, or prints.
 HOSTILE = [
     ("text", lambda: [b"q" * MIB] * 140, [
-        ("reduce sum", r"text:1: no memory for a line of more than \d+ bytes$"),
-        ("uniq -f 1:text", r"text:1: no memory for a line of more than \d+ bytes$"),
-        ("stalin-sort --text", r"text:1: no memory for a line of more than \d+ bytes$")]),
+        ("reduce sum", r"text:1: not enough memory for a line of more than \d+ bytes$"),
+        ("uniq -f 1:text", r"text:1: not enough memory for a line of more than \d+ bytes$"),
+        ("stalin-sort --text", r"text:1: not enough memory for a line of more than \d+ bytes$")]),
     ("json", lambda: [b'{"a":"', *[b"q" * MIB] * 140, b'"}\n'], [
-        ("uniq --jsonl -f a:text", r"json:1: no memory for a line of more than \d+ bytes$")]),
+        ("uniq --jsonl -f a:text", r"json:1: not enough memory for a line of more than \d+ bytes$")]),
     ("deep", lambda: [b'{"a":' * 100000, b"1", b"}" * 100000, b'\n{"a":1}\n'], [
         ("reduce sum --jsonl -f a", "nested too deep")]),
     ("lists", lambda: [b'{"a":', b"[" * 100000, b"]" * 100000, b',"b":3}\n'], [
         ("reduce sum --jsonl -f b", "nested too deep")]),
     ("quote", lambda: [b'1,2\n"1\n1",3\n"1\n2","2\n', *[b"1,2\n" * (MIB // 4)] * 140], [
-        ("reduce sum --csv -f 2", r"quote:4: no memory .* than \d+ bytes: the quote in line 5 is not closed$")]),
+        ("reduce sum --csv -f 2", r"quote:4: not enough memory .* than \d+ bytes: the quote in line 5 is not closed$")]),
     ("columns", lambda: [b",".join(b"%d" % i for i in range(MIB)), b"\n"], [
         ("reduce sum -d , -f 1048576", "1048575\n"),
         ("reduce sum --csv -f 524289", "524288\n"),

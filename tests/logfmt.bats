@@ -28,9 +28,9 @@ fails() {
     fails "not a line of logfmt: a key has a quote (JSON: try --jsonl)" uniq --logfmt -f a <<<'{"a":1}'
     fails "not a line of logfmt: a key is missing" uniq --logfmt -f a <<<'a=1 =2'
     fails "row has no levl (a missing value: try --missing skip, or did you mean level?)" uniq --logfmt -f levl <<<'ready level=1 b="levle=1"'
-    fails "row has no d+u (only times are joined: A+B:time)" uniq --logfmt -f d+u <<<'d=1 u=2'
+    fails "row has no d+u (only timestamps are joined: A+B:time)" uniq --logfmt -f d+u <<<'d=1 u=2'
     fails "invalid" uniq --logfmt -f ready <<<'a=1 ready'
-    fails "invalid time '2026-11-21 x'" uniq --logfmt -f d+t:time <<<'d=2026-11-21 t=x'
+    fails "invalid timestamp '2026-11-21 x'" uniq --logfmt -f d+t:time <<<'d=2026-11-21 t=x'
 }
 
 @test "options that do not go with --logfmt, and keys that are none" {
@@ -38,11 +38,11 @@ fails() {
         run --separate-stderr gpuhist "${@:2}" </dev/null
         assert_failed 2 "$1"
     }
-    usage "--logfmt needs columns: -f KEY" uniq --logfmt
-    usage "--jsonl does not go with --logfmt" uniq --logfmt --jsonl -f a
+    usage "--logfmt requires columns: -f KEY" uniq --logfmt
+    usage "--jsonl cannot be combined with --logfmt" uniq --logfmt --jsonl -f a
     for option in --csv '-d ,' --header; do
         # shellcheck disable=SC2086
-        usage "--logfmt does not go with --csv, --delimiter and --header" uniq --logfmt -f a $option
+        usage "--logfmt cannot be combined with --csv, --delimiter and --header" uniq --logfmt -f a $option
     done
     for key in 'a b' '"a=b"' '"a""b"'; do
         usage ": it is empty, or has blanks, = or quotes" uniq --logfmt -f "$key"
@@ -61,5 +61,5 @@ fails() {
     [ "$(printf 'a=1\0b=3\na=2\0' | gpuhist reduce sum -z --logfmt -f a 2>&1 | tail -n 1)" = 3 ]
     [ "$(gpuhist stalin-sort --logfmt -f n:.1 <<<$'n=1.5\nn="1.0"\nx n=2')" = $'1.5\n2.0' ]
     run --separate-stderr gpuhist --logfmt -f n --bins 3 --outside abort <<<$'n=1\nn=5'
-    assert_failed 1 "standard input:2: value 5 is outside the bins"
+    assert_failed 1 "standard input:2: value 5 is out of range"
 }

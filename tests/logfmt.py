@@ -161,8 +161,8 @@ def check(gpuhist, rng):
     counts, invalid = command.count(lines)
     data = b"".join(line + rng.choice((b"\n", b"\n", b"\r\n")) for line in lines)
     words, status, output, messages = feed(rng, [gpuhist, *command.words], data, lines)
-    told = sum(map(int, re.findall(r"(\d+) tokens? skipped", messages))) + \
-        sum(map(int, re.findall(r"all input was invalid and ignored: (\d+) token", messages)))
+    told = sum(map(int, re.findall(r"skipped (\d+) invalid values?", messages))) + \
+        sum(map(int, re.findall(r"all input was invalid and ignored: (\d+) value", messages)))
     found = command.read(output.decode())
     wanted = {key: [row[0], None if command.is_uniq else row[1]] for key, row in counts.items()}
     if (status, found, told) != (0, wanted, invalid):

@@ -79,10 +79,10 @@ def main():
                 if not commands:
                     continue
                 counts, below, above = expected(values, bins, low, high)
-                advice = " (see --outside)" if counts.any() else " (none inside: try --width or uniq)"
+                advice = " (try --outside)" if counts.any() else " (try --width or uniq)"
                 if low == 0 and bins == high:
-                    advice = f"; --range auto makes {bins} bin{'s' * (bins != 1)} of all"
-                report = (f"gpuhist: values outside the bins: {below} below, {above} above{advice}\n"
+                    advice = " (try --range auto)"
+                report = (f"gpuhist: values out of range: {below} below, {above} above{advice}\n"
                           if below + above else "")
                 for command in commands:
                     done = run(command)

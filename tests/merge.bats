@@ -85,11 +85,11 @@ rows.astype(">i8").tofile("rows")'
     save_both --range 2:4 --bins 2
     run -0 --separate-stderr gpuhist merge a.state b.state
     [ "$output" = $'2\t3\n3\t1' ]
-    [ "$stderr" = "gpuhist: values outside the bins: 1 below, 0 above (see --outside)" ]
+    [ "$stderr" = "gpuhist: values out of range: 1 below, 0 above (try --outside)" ]
     # It does not advise options that choose bins, which it does not take.
     printf '7\n' | gpuhist --bins 3 --save other.state 2>none
     run -0 --separate-stderr gpuhist merge other.state
-    [ "$stderr" = "gpuhist: values outside the bins: 0 below, 1 above (see --outside)" ]
+    [ "$stderr" = "gpuhist: values out of range: 0 below, 1 above (try --outside)" ]
     run -0 --separate-stderr gpuhist merge -q a.state
     [ "$output" = $'2\t2' ] && [ -z "$stderr" ]
     [ "$(gpuhist merge -q --zeros a.state)" = $'2\t2\n3\t0' ]
@@ -107,7 +107,7 @@ rows.astype(">i8").tofile("rows")'
 
 @test "states of other jobs are refused, with the option that differs" {
     save_both --bins 5
-    refuse() { # TEXT ARG...: the state of such a run does not go with a.state
+    refuse() { # TEXT ARG...: the state of such a run cannot be combined with a.state
         local text=$1
         shift
         gpuhist "$@" --save other -o /dev/null a
@@ -177,16 +177,16 @@ rows.astype(">i8").tofile("rows")'
     for option in --bins=5 --range=0:5 --outside=clamp --type=i32 --binary --text --field=1 \
         --engine=cpu --chunk-size=1M --every=1s --strict --ge=3 --invalid=warn; do
         run --separate-stderr gpuhist merge "$option" a.state
-        assert_failed 2 "option ${option%%=*} does not go with merge"
+        assert_failed 2 "${option%%=*} cannot be used with merge"
     done
     for option in --zeros --percent; do
         run --separate-stderr gpuhist merge "$option" reduce.state
-        assert_failed 2 "option ${option%%=*} does not go with states of reduce"
+        assert_failed 2 "${option%%=*} cannot be used with states of reduce"
     done
     run --separate-stderr gpuhist merge --format raw reduce.state
-    assert_failed 2 "--format raw does not go with reduce: tsv, csv, json, jsonl, markdown, html"
+    assert_failed 2 "--format raw cannot be combined with reduce (try tsv, csv, json, jsonl, markdown, html"
     run --separate-stderr gpuhist stalin-sort --save state a
-    assert_failed 2 "option --save does not go with stalin-sort"
+    assert_failed 2 "--save cannot be used with stalin-sort"
     [ ! -e state ]
     run --separate-stderr gpuhist --bins 5 --save '' a
     assert_failed 2 "invalid --save ''"
@@ -259,7 +259,7 @@ rows.astype(">i8").tofile("rows")'
     echo old >old
     for name in new old; do
         run --separate-stderr gpuhist --binary --bins 5 --save "$name" a odd
-        assert_failed 1 "3 bytes left over"
+        assert_failed 1 "3 bytes left after"
     done
     [ ! -e new ] && [ "$(cat old)" = old ]
     gpuhist --binary --bins 5 --save good -o /dev/null a
@@ -341,11 +341,11 @@ rows.astype(">i8").tofile("rows")'
     head -c 30 a.state >broken
     for threads in 1 2 5; do
         run --separate-stderr gpuhist merge --threads "$threads" a.state b.state broken missing a
-        assert_failed 1 "broken: damaged state: it is cut off"
+        assert_failed 1 "broken: corrupt state: it is cut off"
         run --separate-stderr gpuhist merge --threads "$threads" a.state b.state a missing broken
         assert_failed 1 "a: not a state that --save wrote"
         run --separate-stderr gpuhist merge --threads "$threads" broken a missing
-        assert_failed 1 "broken: damaged state: it is cut off"
+        assert_failed 1 "broken: corrupt state: it is cut off"
     done
 }
 

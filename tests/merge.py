@@ -32,12 +32,12 @@ def outcome(done):
 
 
 # What one run advises where values lie outside the bins, and merge does not: options that it does not take.
-ADVICE = re.compile(rb"; --range auto makes \d+ bins? of all$| \(none inside: try --width or uniq\)$", re.MULTILINE)
+ADVICE = re.compile(rb" (try --range auto)$| \(none inside: try --width or uniq\)$", re.MULTILINE)
 
 
 def outcome_of_merge(done):
     """That of a merge which prints what this run has printed."""
-    return done.returncode, done.stdout, ADVICE.sub(b" (see --outside)", done.stderr)
+    return done.returncode, done.stdout, ADVICE.sub(b" (try --outside)", done.stderr)
 
 
 def require(holds, *what):

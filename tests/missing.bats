@@ -20,7 +20,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     }
     told "row has no ms (a missing value: try --missing skip)" uniq --jsonl -f ms:int <<<'{"a":1}'
     told "invalid integer 'null' (a missing value: try --missing skip)" uniq --jsonl -f ms:int <<<'{"ms":null}'
-    told "invalid text 'null' (a missing value: try --missing skip)" uniq --jsonl -f ms:text <<<'{"ms":null}'
+    told "invalid string 'null' (a missing value: try --missing skip)" uniq --jsonl -f ms:text <<<'{"ms":null}'
     told "invalid integer '' (a missing value: try --missing skip)" uniq --logfmt -f ms:int <<<'ms='
     told "invalid integer '-' (a missing value: try --missing skip)" uniq --clf -f bytes <<<'a - - [t] "r" 304 -'
     told "line has 1 field, -f 2 wants 2" uniq -f 2 --missing skip <<<'1'
@@ -51,7 +51,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 
 @test "what has no missing values" {
     run --separate-stderr gpuhist uniq --missing skip <<<1
-    assert_failed 2 "--missing skip needs columns of text"
+    assert_failed 2 "--missing skip requires columns of text"
     run --separate-stderr gpuhist uniq --record 2 -f u8@0 --where 'u8@1=' <<<1
     assert_failed 2 "--where 'u8@1=' is of missing values, which binary input has none of"
 }

@@ -172,8 +172,8 @@ def check(gpuhist, rng):
             file.write(data)
         words, data = [*words, "in"], None
     status, output, messages = logfmt.run(words, data)
-    told = sum(map(int, re.findall(r"(\d+) tokens? skipped", messages))) + \
-        sum(map(int, re.findall(r"all input was invalid and ignored: (\d+) token", messages)))
+    told = sum(map(int, re.findall(r"skipped (\d+) invalid values?", messages))) + \
+        sum(map(int, re.findall(r"all input was invalid and ignored: (\d+) value", messages)))
     told_left = sum(map(int, re.findall(r"(\d+) rows? with (?:a )?missing values? left out", messages)))
     found, wanted = sorted(output.decode().splitlines()), command.write(counts)
     if not counts:

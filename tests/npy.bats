@@ -71,7 +71,7 @@ np.save("object.npy", np.array([None]))
 np.save("scalar.npy", np.array(3))
 np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     run --separate-stderr gpuhist uniq float.npy
-    assert_failed 2 "values of f64 are rounded: try --decimals round.0 (see"
+    assert_failed 2 "values of f64 are rounded (try --decimals round.0)"
     for row in "bool type '|b1'" "complex type '<c8'" "time type '<M8[s]'" \
         "text type '<U2'" "pairs type [('a', '<i4'), ('b', '<f8')]" "object type '|O'"; do
         run --separate-stderr gpuhist uniq "${row%% *}.npy"
@@ -92,7 +92,7 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     { cat a.npy; printf 12345; } >long.npy
     head -c 100 a.npy >header.npy
     for how in "short.npy|3 bytes missing at the end: its NumPy array is shorter than its header says" \
-        "long.npy|5 bytes left over at the end: its NumPy array is longer than its header says" \
+        "long.npy|5 bytes left at the end: its NumPy array is longer than its header says" \
         "header.npy|it ends within its NumPy header"; do
         run --separate-stderr gpuhist uniq "${how%%|*}"
         assert_failed 1 "${how%%|*}: ${how#*|}"
@@ -119,7 +119,7 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     run -0 gpuhist reduce sum a.npy empty a.npy
     [ "$output" = 20 ]
     run --separate-stderr gpuhist reduce sum empty a.npy # the first input says what they are
-    assert_failed 1 "a.npy: NumPy arrays behind other input or with options"
+    assert_failed 1 "a.npy: NumPy arrays after other input or with options"
     run --separate-stderr gpuhist uniq a.npy big.npy
     assert_failed 1 "big.npy: its NumPy array is of type i32be, but that of the first input of i32le"
     run --separate-stderr gpuhist uniq a.npy unsigned.npy
@@ -127,9 +127,9 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     run --separate-stderr gpuhist uniq a.npy two.npy
     assert_failed 1 "two.npy: its NumPy array has 2 dimensions, but that of the first input 1"
     run --separate-stderr gpuhist uniq a.npy raw
-    assert_failed 1 "raw: it is no NumPy array, but the first input is"
+    assert_failed 1 "raw: not a NumPy array, but the first input is"
     run --separate-stderr gpuhist uniq raw a.npy
-    assert_failed 1 "a.npy: NumPy arrays behind other input or with options"
+    assert_failed 1 "a.npy: NumPy arrays after other input or with options"
     run --separate-stderr gpuhist uniq -f 1 three.npy four.npy
     assert_failed 1 "four.npy: its NumPy array has rows of 4, but that of the first input of 3"
 }
@@ -169,7 +169,7 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     for options in "--csv -f 1" --text "--record 4" "-d ,"; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist uniq $options a.npy
-        assert_failed 1 "a.npy: NumPy arrays behind other input or with options for text or records are not supported"
+        assert_failed 1 "a.npy: NumPy arrays after other input or with options for text or records are not supported"
     done
     # as they are: the header has 128 bytes
     for options in --binary "-t i32le"; do
@@ -182,7 +182,7 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     run -0 gpuhist reduce count --every 1h < <(cat a.npy)
     [ "$output" = 3 ]
     run --separate-stderr gpuhist reduce count -f 2 --every 1h < <(cat b.npy)
-    assert_failed 1 "standard input: NumPy arrays behind other input or with options"
+    assert_failed 1 "standard input: NumPy arrays after other input or with options"
     # the first result so far is there before the first line
     run -0 bash -c '{ sleep 1; echo 1; } | "$GPUHIST" reduce count -f 1 --every 300ms'
     [ "${lines[0]}" = 0 ]
@@ -202,26 +202,26 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     [ "${lines[3]}" = $'2\t9\t20\t10' ]
 }
 
-@test "--format npy beyond -S, and what does not go with it" {
+@test "--format npy beyond -S, and what cannot be combined with it" {
     numpy 'np.random.default_rng(3).integers(0, 1 << 62, 700000, dtype="<u8").tofile("ids.u64")'
     gpuhist uniq -t u64le -S 1 --threads 1 -T . --format npy -o out.npy ids.u64
     numpy 'a = np.load("out.npy"); values, counts = np.unique(np.fromfile("ids.u64", "<u8"), return_counts=True)
 assert (a["value"] == values).all() and (a["count"] == counts).all() and len(a) == len(values)'
     run --separate-stderr gpuhist uniq --format npy -f 1 --by 2 <<<"1 2"
-    assert_failed 2 "--by does not go with --format npy"
+    assert_failed 2 "--by cannot be combined with --format npy"
     run --separate-stderr gpuhist uniq --format npy -f 1:text <<<"a"
-    assert_failed 2 "uniq of texts does not go with --format npy (tsv, csv, json, jsonl, markdown, html)"
+    assert_failed 2 "uniq of strings cannot be combined with --format npy (try tsv, csv, json, jsonl, markdown, html"
     for operation in "reduce sum" "count --ge 1"; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist $operation --format npy <<<"1 2"
-        assert_failed 2 "--format npy does not go with ${operation%% *}: tsv, csv, json, jsonl, markdown, html"
+        assert_failed 2 "--format npy cannot be combined with ${operation%% *} (try tsv, csv, json, jsonl, markdown, html"
     done
     gpuhist uniq -f 1 --by 2 --save by.state <<<"1 2" >/dev/null
     run --separate-stderr gpuhist merge --format npy by.state
-    assert_failed 2 "--by does not go with --format npy"
-    for options in "--top 1" --percent "--quantiles 50"; do
+    assert_failed 2 "--by cannot be combined with --format npy"
+    for options in "--top 1" --percent "--percentiles 50"; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist uniq --format npy $options <<<"1 2"
-        assert_failed 2 "${options%% *} does not go with --format npy"
+        assert_failed 2 "${options%% *} cannot be combined with --format npy"
     done
 }

@@ -57,7 +57,7 @@ setup() {
 @test "-o to the file that standard error goes to adds the result to the messages" {
     for name in told ./told /dev/stderr; do
         gpuhist --bins 2 -o "$name" in 2>told
-        printf '1\t1\ngpuhist: values outside the bins: 0 below, 2 above; --range auto makes 2 bins of all\n' | cmp - told
+        printf '1\t1\ngpuhist: values out of range: 0 below, 2 above (try --range auto)\n' | cmp - told
     done
 }
 
@@ -223,7 +223,7 @@ in_namespace() { timeout 60 unshare -m bash -c "$1"; }
             set -- --bins 5 --threads '$threads'
             "$GPUHIST" "$@" -o out in && "$GPUHIST" "$@" --binary -o old odd'
         [ "$status" -ne 9 ] || skip "cannot mount"
-        assert_failed 1 "1 byte left over"
+        assert_failed 1 "1 byte left after"
         cmp expected out
         [ "$(cat old)" = old ]
         [ "$(ls -A)" = $'expected\nin\nodd\nold\nout' ]

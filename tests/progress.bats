@@ -81,7 +81,7 @@ check_signals() { # TEST: likewise, for tests that send SIGUSR1 once it is block
         assert_failed 2 "invalid --every '$bad'"
     done
     run --separate-stderr gpuhist stalin-sort --every 1s </dev/null
-    assert_failed 2 "option --every does not go with stalin-sort"
+    assert_failed 2 "--every cannot be used with stalin-sort"
     run --separate-stderr gpuhist --bins 5 --every
     assert_failed 2 "option --every needs a value"
     for good in 1ms 500ms 0.25 10 10s 1.5m 2h 1d; do

@@ -331,7 +331,7 @@ def test_fault(engine):
         pass
     feed(process, b"xyz")
     rest, error = finish(process, 1)
-    check(b"3 bytes left over" in error, f"stderr {error!r}")
+    check(b"3 bytes left after" in error, f"stderr {error!r}")
     for result in (results.text + rest).decode().split("\n\n"):
         check(result.strip("\n") in ("", "1\t1\n2\t2"), f"printed {result!r}")
     check((results.text + rest).endswith(b"\n\n") or not results.text + rest, "the end is cut off")
@@ -399,7 +399,7 @@ def test_end(engine):
                 check(process.wait() == -number, f"{arguments}: status {process.returncode}")
                 check(printed == expected if every == "1h" else printed.endswith(expected),
                       f"{arguments} --every {every}: printed {printed!r}")
-                outside = (b"gpuhist: values outside the bins: 0 below, 1 above; "
+                outside = (b"gpuhist: values out of range: 0 below, 1 above; "
                            b"--range auto makes 5 bins of all\n")
                 error = b"".join(line for line in error.splitlines(True) if b"so far" not in line)
                 check(error == (outside if "5" in arguments else b""), f"stderr {error!r}")
@@ -576,7 +576,7 @@ def test_terminal(engine):
         text = terminal.read_to_end()
         *drawings, last = text.replace(b"\r\n", b"\n").split(b"\r\x1b[K")
         check(last.replace(b"\n  ", b" ") ==
-              b"gpuhist: values outside the bins: 0 below, 1 above; --range auto makes 2 bins of all\n",
+              b"gpuhist: values out of range: 0 below, 1 above (try --range auto)\n",
               f"last {last!r}")
         for line in drawings:
             check(line == b"" or SO_FAR.match(line) or len(line) < columns and b"\n" not in line,

@@ -145,17 +145,17 @@ print(len(records), sum(map(int, records[:, 1])), records[:, 1].min(), records[:
         if [ "$bytes" -eq 16 ]; then
             [ "$status" -eq 0 ] && [ "$output" = 0 ]
         else
-            assert_failed 1 "standard input: $((bytes % 16)) byte"
-            [[ $stderr == *" left over at the end: a record has 16" ]]
+            assert_failed 1 "standard input: truncated input: $((bytes % 16)) byte"
+            [[ $stderr == *" left after the last 16-byte record" ]]
         fi
     done
     head -c 24 in | zstd -q >in.zst
     run --separate-stderr gpuhist reduce sum -t u32 --record 16 in in.zst
-    assert_failed 1 "in.zst: 8 bytes left over at the end: a record has 16"
+    assert_failed 1 "in.zst: truncated input: 8 bytes left after the last 16-byte record"
     for engine in $ENGINES; do
         run -1 --separate-stderr gpuhist stalin-sort --engine "$engine" -t u8 --record 3 < <(printf 'abcdef12')
         [ "$output" = ad ]
-        [ "$stderr" = "gpuhist: standard input: 2 bytes left over at the end: a record has 3" ]
+        [ "$stderr" = "gpuhist: standard input: truncated input: 2 bytes left after the last 3-byte record" ]
     done
 }
 
@@ -165,7 +165,7 @@ print(len(records), sum(map(int, records[:, 1])), records[:, 1].min(), records[:
     for engine in $ENGINES; do
         [ "$(gpuhist count --engine "$engine" --ge 51 --record 2 -t u8 in)" = 3 ]
         run --separate-stderr gpuhist --engine "$engine" --record 2 --offset 1 -t u8 --range 97:100 --outside abort in
-        assert_failed 1 "value 100 at byte 7 of the input is outside the bins"
+        assert_failed 1 "value 100 at byte 7 of the input is out of range"
         run -0 gpuhist stalin-sort --engine "$engine" --record 2 -t u8 --purged - -o /dev/null in
         [ "$output" = 5 ]
         gpuhist reduce sum --engine "$engine" --record 2 -t u8 in --save a >/dev/null
@@ -194,7 +194,7 @@ for number in range(3):
         for options in "" "--where i32@0=1"; do
             # shellcheck disable=SC2086
             run --separate-stderr gpuhist --bins 100 --outside abort --record 12 -f i32@4 $options $files
-            assert_failed 1 "value 5000 at byte $value of the input is outside the bins"
+            assert_failed 1 "value 5000 at byte $value of the input is out of range"
             # shellcheck disable=SC2086
             run --separate-stderr gpuhist uniq --record 12 -f i32@4 --weight i32@8 $options $files
             assert_failed 1 "weight -1 at byte $weight of the input is not from 0 to 2^63 - 1"
@@ -204,7 +204,7 @@ for number in range(3):
 
 @test "--record: options that do not go together" {
     run --separate-stderr gpuhist --offset 4 in
-    assert_failed 2 "--offset needs --record"
+    assert_failed 2 "--offset requires --record"
     printf 'abcdabce' >in
     for options in "--offset 2" "-t i64" "-t u8be" "--offset 0 -t i8"; do
         # shellcheck disable=SC2086

@@ -60,7 +60,7 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     run -0 gpuhist reduce max,avg <"$BATS_TEST_TMPDIR/in"
     [ "$output" = $'max\t2\nmean\t0.33333333333333333' ]
     run --separate-stderr gpuhist reduce mean,avg <"$BATS_TEST_TMPDIR/in"
-    assert_failed 2 "a reduction is named twice: 'mean,avg'"
+    assert_failed 2 "duplicate reduction in 'mean,avg'"
     run -0 gpuhist reduce --engine cpu "$BATS_TEST_TMPDIR/in" - < <(int32 -2 1 2)
     [ "${lines[0]}" = $'count\t6' ]
 }
@@ -95,25 +95,25 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
 
 @test "a reduction named twice, and an option of another operation, are usage errors" {
     run --separate-stderr gpuhist reduce sum,max,sum
-    assert_failed 2 "a reduction is named twice: 'sum,max,sum'"
+    assert_failed 2 "duplicate reduction in 'sum,max,sum'"
     run --separate-stderr gpuhist reduce sum --bins 5
-    assert_failed 2 "option --bins does not go with reduce"
+    assert_failed 2 "--bins cannot be used with reduce"
     run --separate-stderr gpuhist reduce --zeros
-    assert_failed 2 "option --zeros does not go with reduce"
+    assert_failed 2 "--zeros cannot be used with reduce"
     run --separate-stderr gpuhist reduce sum,Max
-    assert_failed 2 "'Max' is no reduction: did you mean max? (try gpuhist reduce --help)"
+    assert_failed 2 "unknown reduction 'Max': did you mean 'max'? (try gpuhist reduce --help)"
     run --separate-stderr gpuhist reduce maen
-    assert_failed 2 "'maen' is no reduction: did you mean mean?"
+    assert_failed 2 "unknown reduction 'maen': did you mean 'mean'?"
     run --separate-stderr gpuhist reduce average
-    assert_failed 2 "'average' is no reduction: did you mean mean?"
+    assert_failed 2 "unknown reduction 'average' (try mean)"
     run --separate-stderr gpuhist reduce std,total
-    assert_failed 2 "'std' is no reduction: did you mean stddev?"
+    assert_failed 2 "unknown reduction 'std' (try stddev)"
     run --separate-stderr gpuhist reduce ,sum,
-    assert_failed 2 "'' is no reduction (see"
+    assert_failed 2 "unknown reduction '' (try"
     run --separate-stderr gpuhist reduce sum,kurtosis
-    assert_failed 2 "'kurtosis' is no reduction (see"
+    assert_failed 2 "unknown reduction 'kurtosis' (try"
     run --separate-stderr gpuhist reduce kurtosis
-    assert_failed 2 "'kurtosis' is neither a reduction nor a file"
+    assert_failed 2 "unknown reduction or file 'kurtosis'"
     run --separate-stderr gpuhist reduce ./sum # which a file is, whether it exists or not
     assert_failed 1 "./sum: No such file or directory"
 }
@@ -145,7 +145,7 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
 
 @test "nothing is printed of bad input" {
     run --separate-stderr bash -c 'printf 12345 | "$GPUHIST" reduce --binary'
-    assert_failed 1 "1 byte left over at the end"
+    assert_failed 1 "1 byte left after the last"
 }
 
 @test "small numbers as datamash reduces them" {
@@ -264,8 +264,8 @@ print(len(a), a.sum(), a.min(), a.max(), np.bitwise_xor.reduce(a), sep="\n")' "$
     [ "$output" = $'by,count,svar,sum\n1,1,,1\n2,2,2,4' ]
     for format in raw gnuplot svg; do
         run --separate-stderr gpuhist reduce --format $format </dev/null
-        assert_failed 2 "--format $format does not go with reduce: tsv, csv, json, jsonl, markdown, html"
+        assert_failed 2 "--format $format cannot be combined with reduce (try tsv, csv, json, jsonl, markdown, html"
     done
     run --separate-stderr gpuhist stalin-sort --format json </dev/null
-    assert_failed 2 "option --format does not go with stalin-sort"
+    assert_failed 2 "--format cannot be used with stalin-sort"
 }

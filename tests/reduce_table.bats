@@ -39,12 +39,12 @@ compare() {
         printf '3\n' >"$name"
         run --separate-stderr gpuhist reduce count,"$name" "$name"
         [ "$status" -eq 2 ]
-        [[ $stderr == "gpuhist: '$name' is no reduction"* ]]
+        [[ $stderr == "gpuhist: unknown reduction '$name'"* ]]
     done
     run -0 gpuhist reduce p50 ./p50
     [ "$output" = 7 ]
     run --separate-stderr gpuhist reduce p50,sum,p050 ./p50
-    assert_failed 2 "a reduction is named twice: 'p50,sum,p050'"
+    assert_failed 2 "duplicate reduction in 'p50,sum,p050'"
     run --separate-stderr gpuhist reduce "$(seq -f p%g -s , 0 64)" ./p50
     assert_failed 2 "too many reductions: at most 64"
     run -0 gpuhist reduce "$(seq -f p%g -s , 1 64)" ./p50

@@ -44,14 +44,14 @@ open("rows", "wb").write(b"".join(struct.pack("<dfi", *row) for row in ((1.5, 2.
     [ "$output" = $'0\t7\n2\t7\n9\t8' ]
     run -0 gpuhist count --all --record 16 -f i32@12 --where 'f64@0:round.2>0.3' --invalid ignore -q rows
     [ "$output" = 2 ]
-    refused 2 "values of f64 are rounded: try --decimals round.6 (see" uniq -t f64 in
-    refused 2 "f64@0 of f64 are rounded: try 'f64@0:round.6' (see" uniq --record 16 -f f64@0:.2 rows
+    refused 2 "values of f64 are rounded (try --decimals round.6)" uniq -t f64 in
+    refused 2 "f64@0 of f64 are rounded (try 'f64@0:round.6')" uniq --record 16 -f f64@0:.2 rows
     refused 2 "round.N is of text and of floats (-t f16, bf16, f32, f64), not of i32" uniq --binary --decimals round.1 in
-    refused 2 "stalin-sort does not take floats" stalin-sort -t f64 --decimals round.1 in
+    refused 2 "stalin-sort does not support floats" stalin-sort -t f64 --decimals round.1 in
     if "$PYTHON" -c 'import numpy' 2>/dev/null; then
         "$PYTHON" -c 'import numpy as np; np.save("a.npy", np.array([[1.5, 2], [0.25, 3]], ">f4"))'
         [ "$(gpuhist reduce sum -f 1:round.1 a.npy)" = 1.7 ]
-        refused 2 "1 of f32 are rounded: try '1:round.6'" reduce sum -f 1 a.npy
+        refused 2 "1 of f32 are rounded (try '1:round.6')" reduce sum -f 1 a.npy
         [ "$(gpuhist uniq --save s -t f64 --decimals round.1 --invalid ignore -q in && gpuhist merge s)" = $'0.2\t1\n1.5\t1\n0.2\t1\n1.5\t1' ]
     fi
 }
@@ -66,12 +66,12 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     echo 1.5e-3 >in
     refused 1 "in:1: invalid integer '1.5e-3' (try --decimals 4)" reduce sum in
     refused 1 "in:1: invalid number '1.5e-3' (try COLUMN:.4)" reduce sum -f 1:.2 in
-    refused 2 "the values of '1' are numbers with exponents: try '1:round.4' (see" reduce sum -f 1 in
-    refused 2 "the values of '1' are numbers with exponents: try '1:round.4' or '1:text' (see" uniq -f 1 in
-    refused 2 "--where '1>0': the values are numbers with exponents: try '1:round.4>0' (see" count --all --where '1>0' in
+    refused 2 "the values of '1' are numbers with exponents: try '1:round.4' (try" reduce sum -f 1 in
+    refused 2 "the values of '1' are numbers with exponents: try '1:round.4' or '1:text' (try" uniq -f 1 in
+    refused 2 "--where '1>0': the values are numbers with exponents: try '1:round.4>0' (try" count --all --where '1>0' in
     refused 2 "invalid --decimals 'round.19': expected a number from 0 to 18, or round.6 to round numbers" uniq --decimals round.19 in
     refused 2 "invalid --decimals 'round': expected" uniq --decimals round in
-    refused 2 "and, or and xor are of the bits of integers" reduce xor -f 1:round.2 in
+    refused 2 "and, or and xor require integers" reduce xor -f 1:round.2 in
     echo 1e19 >in
     refused 1 "in:1: '1e19' is out of range for i64 with --decimals 0 (try -t u64)" reduce sum --decimals round.0 in
     refused 1 "in:1: '1e19' is out of range for i64 (try -t u64)" reduce sum -f 1:int in

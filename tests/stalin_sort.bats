@@ -43,7 +43,7 @@ values() {
         [ -z "$output" ]
         int32 1 4 4 9 9 10 | cmp - "$BATS_TEST_TMPDIR/kept"
         int32 2 3 5 -7 | cmp - "$BATS_TEST_TMPDIR/purged"
-        [ "${stderr_lines[-1]}" = "gpuhist: kept 6, purged 4" ]
+        [ "${stderr_lines[-1]}" = "gpuhist: kept 6, dropped 4" ]
     done; done
 }
 
@@ -162,7 +162,7 @@ a.tofile(sys.argv[1]); a[::-1].tofile(sys.argv[2])' "$BATS_TEST_TMPDIR/up" "$BAT
     for engine in $ENGINES; do
         run -1 bash -c '"$GPUHIST" stalin-sort --engine "$1" "$2" >"$3"' - "$engine" \
             "$BATS_TEST_TMPDIR/in" "$BATS_TEST_TMPDIR/out"
-        [ "$output" = "gpuhist: $BATS_TEST_TMPDIR/in: 2 bytes left over at the end: an element has 4" ]
+        [ "$output" = "gpuhist: $BATS_TEST_TMPDIR/in: truncated input: 2 bytes left after the last 4-byte element" ]
         int32 1 5 7 | cmp - "$BATS_TEST_TMPDIR/out"
     done
 }
@@ -238,9 +238,9 @@ a.tofile(sys.argv[1]); a[::-1].tofile(sys.argv[2])' "$BATS_TEST_TMPDIR/up" "$BAT
 
 @test "options of other operations are refused" {
     run --separate-stderr gpuhist stalin-sort --bins 5
-    assert_failed 2 "option --bins does not go with stalin-sort"
+    assert_failed 2 "--bins cannot be used with stalin-sort"
     run --separate-stderr gpuhist --strict --bins 5
-    assert_failed 2 "option --strict does not go with histogram"
+    assert_failed 2 "--strict cannot be used with histogram"
     run --separate-stderr gpuhist stalin-sort --purged=
     assert_failed 2 "invalid --purged ''"
     run --separate-stderr gpuhist stalin-sort --purged /nonexistent/x </dev/null

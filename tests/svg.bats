@@ -44,13 +44,13 @@ check_pictures() {
 }
 
 @test "options that pictures do not take" {
-    for option in --cumulative "--quantiles 50"; do
+    for option in --cumulative "--percentiles 50"; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist --bins 5 --format svg $option /dev/zero
-        assert_failed 2 "${option% *} does not go with --format svg"
+        assert_failed 2 "${option% *} cannot be combined with --format svg"
     done
     run --separate-stderr gpuhist --bins 5 --format svg --plot /dev/zero
-    assert_failed 2 "--plot does not go with --format"
+    assert_failed 2 "--plot cannot be combined with --format"
 }
 
 @test "axes of times: labels from the first bin on, and halves of seconds" {

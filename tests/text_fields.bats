@@ -514,7 +514,7 @@ gpuhist: in:5: line has 4 fields, its header has 3 (try -f 2)" ]
 
 # bats test_tags=plain
 @test "a note if -d splits quoted fields, and so shifts a wanted one" {
-    local note="gpuhist: note: in has quoted fields, which -d splits; try --csv"
+    local note="gpuhist: note: in has quoted fields, which -d splits (try --csv)"
     printf 'path,who,ms,n\n/a,"Lee, 51",17,1\n/b,"Kim",18,2\n' >in
     head -n 2 in | cut -d , -f 3 | tail -n 1 >shifted # 51"
     grep -q 51 shifted
@@ -552,7 +552,7 @@ gpuhist: in:5: line has 4 fields, its header has 3 (try -f 2)" ]
     # quotes that are none of CSV, or hold no delimiter
     printf '"GET",1,7\n"a"b,c",1\n5",1,"8\n"x,1,"9\n"a""b",1,2\n 1,"",2\n' >in
     run -0 --separate-stderr gpuhist reduce count --invalid ignore -d , -f 2 in
-    [ "$stderr" = "gpuhist: note: 2 tokens skipped, none of them a number" ]
+    [ "$stderr" = "gpuhist: note: skipped 2 invalid values, none of them a number" ]
     # a log, as cut splits it
     printf '%s\n' '::1 - "GET / HTTP/1.1" 200 5' >in
     run -0 --separate-stderr gpuhist reduce sum -d ' ' -f 6 in

@@ -19,7 +19,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
         [ "$output" = 9 ]
         [ "$stderr" = $'gpuhist: in:2: invalid integer \'x\'\ngpuhist: in:5: invalid integer \'y\'' ]
         run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=ignore in
-        [ "$output" = 9 ] && [ "$stderr" = "gpuhist: note: 2 tokens skipped, none of them a number" ]
+        [ "$output" = 9 ] && [ "$stderr" = "gpuhist: note: skipped 2 invalid values, none of them a number" ]
         run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=ignore -q in
         [ "$output" = 9 ] && [ -z "$stderr" ]
     done
@@ -27,10 +27,10 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     printf 'x\ny\n\nz 1.5\n' >in
     for engine in $ENGINES; do
         run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=ignore in
-        [ "$output" = 0 ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 4 tokens, 1 of them a number with decimals; try --decimals 1" ]
+        [ "$output" = 0 ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 4 values, 1 of them a number with decimals (try --decimals 1)" ]
     done
     run -0 --separate-stderr gpuhist --bins 5 -f 7 --invalid=ignore <<<'1 2'
-    [ -z "$output" ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 1 token, first standard input:1: line has 2 fields, -f 7 wants 7" ]
+    [ -z "$output" ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 1 value, first standard input:1: line has 2 fields, -f 7 wants 7" ]
     run -0 --separate-stderr gpuhist reduce sum --invalid=ignore </dev/null
     [ "$output" = 0 ] && [ -z "$stderr" ]
     run --separate-stderr gpuhist reduce sum --invalid=drop in
@@ -54,30 +54,30 @@ assert_skipped() {
     local told
     awk 'BEGIN { for (i = 0; i < 90000; i++) printf "%.3f\n", i / 8 }' >decimals # 1/8 has three
     told=$(awk '$1 != sprintf("%.2f", $1) + 0 { n++ } END { print n }' decimals)
-    assert_skipped "$told tokens skipped, all of them numbers with more than 2 decimals; try --decimals 3" \
+    assert_skipped "skipped $told invalid values, all of them numbers with more than 2 decimals (try --decimals 3)" \
         --decimals 2 <decimals
-    assert_skipped "1 token skipped, a number with more than 1 decimal; try --decimals 4" --decimals 1 < <(printf "2.5\n2.123500\n3.1000\n")
-    assert_skipped "2 tokens skipped, all of them numbers with decimals; try --decimals 2" < <(printf '1\n1.5\n-2.25\n')
-    assert_skipped "1 token skipped, a number out of range for i64; try -t u64" < <(printf '18446744073709551615\n1\n')
-    assert_skipped "2 tokens skipped, all of them numbers out of range for i64" < <(printf '18446744073709551616 1 9999999999999999999\n')
-    assert_skipped "2 tokens skipped, all of them numbers out of range for u8; try -t i64" -t u8 < <(printf '256 1 -1\n')
-    assert_skipped "3 tokens skipped, 2 of them numbers in another notation, such as 1e6 or 1,234" < <(printf '1e6\n"1,234"\n1,23\n7\n')
-    assert_skipped "8 tokens skipped, all of them numbers in another notation, such as 1e6 or 1,234" \
+    assert_skipped "skipped 1 invalid value, a number with more than 1 decimal (try --decimals 4)" --decimals 1 < <(printf "2.5\n2.123500\n3.1000\n")
+    assert_skipped "skipped 2 invalid values, all of them numbers with decimals (try --decimals 2)" < <(printf '1\n1.5\n-2.25\n')
+    assert_skipped "skipped 1 invalid value, a number out of range for i64 (try -t u64)" < <(printf '18446744073709551615\n1\n')
+    assert_skipped "skipped 2 invalid values, all of them numbers out of range for i64" < <(printf '18446744073709551616 1 9999999999999999999\n')
+    assert_skipped "skipped 2 invalid values, all of them numbers out of range for u8 (try -t i64)" -t u8 < <(printf '256 1 -1\n')
+    assert_skipped "skipped 3 invalid values, 2 of them numbers in another notation, such as 1e6 or 1,234" < <(printf '1e6\n"1,234"\n1,23\n7\n')
+    assert_skipped "skipped 8 invalid values, all of them numbers in another notation, such as 1e6 or 1,234" \
         < <(printf '1e6 -1.5E-3 +1e+9 1,234 -1,234,567.8 1_000 "36" "-1" 5\n')
-    assert_skipped "6 tokens skipped, none of them a number" < <(printf 'x - 1e 1.2.3 12:30 e5 7\n')
-    assert_skipped "1 token skipped, which is no number" -f 2 < <(printf '1\n2 3\n')
-    assert_skipped "4 tokens skipped, 3 of them numbers that do not fit: 1 out of range for u8, 1 with decimals, 1 in another notation, such as 1e6 or 1,234; try --decimals 1; try -t i64" \
+    assert_skipped "skipped 6 invalid values, none of them a number" < <(printf 'x - 1e 1.2.3 12:30 e5 7\n')
+    assert_skipped "skipped 1 invalid value, which is no number" -f 2 < <(printf '1\n2 3\n')
+    assert_skipped "skipped 4 invalid values, 3 of them numbers that do not fit: 1 out of range for u8, 1 with decimals, 1 in another notation, such as 1e6 or 1,234; try --decimals 1 (try -t i64)" \
         -t u8 < <(printf 'x 300 1.5 1e6 7\n')
-    assert_skipped "1 token skipped, a number out of range for i64" --base 16 < <(printf '10000000000000000 1.5\n7' | cut -d ' ' -f 1)
+    assert_skipped "skipped 1 invalid value, a number out of range for i64" --base 16 < <(printf '10000000000000000 1.5\n7' | cut -d ' ' -f 1)
     # the second column
     run -0 --separate-stderr gpuhist uniq -f 1 --weight 2 --invalid=ignore < <(printf '1 2\n3 -1\n4 x\n5 1.5\n')
     [ "$output" = $'1\t2' ]
-    [ "$stderr" = "gpuhist: note: 3 tokens skipped, 2 of them numbers not allowed as a weight" ]
+    [ "$stderr" = "gpuhist: note: skipped 3 invalid values, 2 of them numbers not allowed as a weight" ]
     run -0 --separate-stderr gpuhist reduce sum -f 1 --by 2:int --invalid=ignore < <(printf '1 2\n3 1.5e0\n')
-    [ "$stderr" = "gpuhist: note: 1 token skipped, a number not allowed as a group" ]
+    [ "$stderr" = "gpuhist: note: skipped 1 invalid value, a number not allowed as a group" ]
     # rows that are no objects of JSON are no numbers either
-    ENGINES=cpu assert_skipped "3 tokens skipped" --jsonl -f a -t u8 < <(printf '%s\n' '{"a":2}' 1 1.5 300)
-    ENGINES=cpu assert_skipped "2 tokens skipped, 1 of them a number out of range for u8; try -t i64" --jsonl -f a -t u8 \
+    ENGINES=cpu assert_skipped "skipped 3 invalid values" --jsonl -f a -t u8 < <(printf '%s\n' '{"a":2}' 1 1.5 300)
+    ENGINES=cpu assert_skipped "skipped 2 invalid values, 1 of them a number out of range for u8 (try -t i64)" --jsonl -f a -t u8 \
         < <(printf '%s\n' '{"a":2}' 300 '{"a":300}')
     # nothing was skipped; an error comes alone
     run -0 --separate-stderr gpuhist reduce sum --invalid=ignore <<<'1 2'
@@ -93,7 +93,7 @@ assert_skipped() {
         run --separate-stderr gpuhist reduce count --text --decimals 1 --invalid $policy in
         [ "$output" = 9 ]
         [ "${stderr_lines[9]}" = "gpuhist: in:19: invalid number '0.25' (try --decimals 2)" ]
-        [ "${stderr_lines[10]}" = "gpuhist: 29 more invalid numbers, all of them numbers with more than 1 decimal; try --decimals 2" ]
+        [ "${stderr_lines[10]}" = "gpuhist: 29 more invalid numbers, all of them numbers with more than 1 decimal (try --decimals 2)" ]
     done
 }
 
@@ -225,8 +225,8 @@ make_faulty() {
     [ "$stderr" = "gpuhist: standard input:2: invalid integer '-'" ]
 }
 
-@test "invalid tokens are told before a quantile that is outside the bins" {
-    local error="gpuhist: the bins do not cover the data: 0 below, 1 above, among them quantile 50 (gpuhist uniq --percentiles needs no bins)"
+@test "invalid tokens are told before a quantile that is out of range" {
+    local error="gpuhist: percentile 50 is out of range: 0 below the bins, 1 above (try uniq --percentiles)"
     printf '77\nx\n' >in
     for how in fail warn; do
         for where in - out; do
@@ -244,16 +244,16 @@ make_faulty() {
     printf '1\n2\n\n 3 9\n' >in
     for engine in $ENGINES; do
         run --separate-stderr gpuhist --bins 4 --outside abort --engine "$engine" in
-        assert_failed 1 "in:4: value 9 is outside the bins"
+        assert_failed 1 "in:4: value 9 is out of range"
         run --separate-stderr gpuhist --bins 3 --outside abort --engine "$engine" -f 1 < <(cat in)
-        assert_failed 1 "standard input:4: value 3 is outside the bins"
+        assert_failed 1 "standard input:4: value 3 is out of range"
         # blank lines and other values behind it
         printf '1\n2 9 3\n\n \r\n\n1\n' >blank
         for rules in "" "-f -2" "-f 2 --invalid ignore" "-d,"; do
             tr ' ' "$([ "$rules" = -d, ] && echo , || echo ' ')" <blank >lines
             # shellcheck disable=SC2086
             run --separate-stderr gpuhist --bins 4 --outside abort --engine "$engine" $rules --invalid ignore lines
-            assert_failed 1 "lines:2: value 9 is outside the bins"
+            assert_failed 1 "lines:2: value 9 is out of range"
         done
     done
 }

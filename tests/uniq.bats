@@ -102,7 +102,7 @@ counts_of_lines() {
     run -0 bash -c 'echo 18446744073709551615 | "$GPUHIST" uniq -t u64 --text --format raw | od -An -tu8'
     [ "$(tr -s ' ' <<<"$output")" = " 18446744073709551615 1" ]
     run --separate-stderr gpuhist uniq --format raw --top 3 </dev/null
-    assert_failed 2 "--top does not go with --format raw"
+    assert_failed 2 "--top cannot be combined with --format raw"
 }
 
 @test "--zeros prints the values between, unless there are too many" {
@@ -151,9 +151,9 @@ counts_of_lines() {
     run --separate-stderr gpuhist uniq -T '' </dev/null
     assert_failed 2 "invalid --temporary-directory ''"
     run --separate-stderr gpuhist stalin-sort -S 1M </dev/null
-    assert_failed 2 "option --buffer-size does not go with stalin-sort"
+    assert_failed 2 "--buffer-size cannot be used with stalin-sort"
     run --separate-stderr gpuhist stalin-sort -T . </dev/null
-    assert_failed 2 "option --temporary-directory does not go with stalin-sort"
+    assert_failed 2 "--temporary-directory cannot be used with stalin-sort"
 }
 
 # bats test_tags=slow

@@ -207,7 +207,7 @@ def test_errors():
     data = np.random.default_rng(7).bytes(8 * MANY + 3)
     for threads in 1, 2:
         require_failed(run("uniq", *IDS, *TINY, "--threads", threads, input=data),
-                       b"3 bytes left over at the end")
+                       b"3 bytes left after the last")
         for job, make in JOBS[1:]:
             require_failed(run(*job, "-T", "runs", "--threads", threads, input=make(COUNT, 8) + b"x y z\n"),
                            b"invalid ")

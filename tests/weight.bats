@@ -223,7 +223,7 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
     assert np.load(io.BytesIO(out)).dtype.names == ("value", wanted), out' "$GPUHIST" '"by_bytes, ""x"""'
     # what is printed beside the result, and states
     run -0 --separate-stderr gpuhist --bins 300 --csv -f status --weight bytes in.csv
-    [ "$stderr" = "gpuhist: bytes outside the bins: 0 below, 7 above; --range auto makes 300 bins of all" ]
+    [ "$stderr" = "gpuhist: bytes out of range: 0 below, 7 above (try --range auto)" ]
     run -0 --separate-stderr gpuhist uniq --csv -f status --weight bytes in.csv --stats --save state
     [[ ${stderr_lines[0]} == "gpuhist: 3 elements, "* ]]
     run -0 --separate-stderr gpuhist merge state state --stats --format csv
@@ -255,20 +255,20 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
     # The first column is told of a line that is invalid in both.
     [ "${stderr_lines[2]}" = "gpuhist: in:4: invalid integer 'x' (try COLUMN:text)" ]
     [ "${stderr_lines[3]}" = "gpuhist: in:6: invalid weight 'z', no integer from 0 to 2^63 - 1" ]
-    [ "${stderr_lines[4]}" = "gpuhist: 4 invalid tokens in the input" ]
+    [ "${stderr_lines[4]}" = "gpuhist: 4 invalid values in the input" ]
     run -1 --separate-stderr gpuhist uniq -f 1 --weight 2 --invalid fail < <(seq -f '7 x%g' 12)
     [ "${stderr_lines[10]}" = "gpuhist: 2 more invalid weights" ]
     [ "${stderr_lines[11]}" = "gpuhist: 12 invalid weights in the input" ]
     run -0 --separate-stderr gpuhist --width 1 -f 1 --weight 2 --invalid ignore --threads 1 in
-    [ "$output" = $'5\t1\n6\t2' ] && [ "$stderr" = "gpuhist: note: 4 tokens skipped, 1 of them a number not allowed as a weight" ]
+    [ "$output" = $'5\t1\n6\t2' ] && [ "$stderr" = "gpuhist: note: skipped 4 invalid values, 1 of them a number not allowed as a weight" ]
     # Whether a value outside the bins or an invalid weight comes first.
     run --separate-stderr gpuhist --bins 6 -f 1 --weight 2 --outside abort --invalid ignore in
-    assert_failed 1 "in:5: value 6 is outside the bins"
+    assert_failed 1 "in:5: value 6 is out of range"
     printf '1 1\n9 0\n9 x\n9 1\n' >in
     run --separate-stderr gpuhist --bins 6 -f 1 --weight 2 --outside abort in
     assert_failed 1 "in:3: invalid weight 'x'"
     run --separate-stderr gpuhist --bins 6 -f 1 --weight 2 --outside abort --invalid ignore in
-    assert_failed 1 "in:4: value 9 is outside the bins"
+    assert_failed 1 "in:4: value 9 is out of range"
 }
 
 @test "--weight: many invalid lines among few valid ones" {
@@ -467,12 +467,12 @@ for name, kind in ("u8", "u1"), ("i16be", ">i2"), ("u32", "<u4"), ("i32", "<i4")
     run --separate-stderr gpuhist uniq -t u8 --record 9 --weight u64@1 < <(printf '\5\0\0\0\0\0\0\0\200')
     assert_failed 1 "weight 9223372036854775808 at byte 1 of the input is not from 0 to 2^63 - 1"
     run --separate-stderr gpuhist --bins 5 -t u8 --record 2 --weight i8@1 --outside abort in
-    assert_failed 1 "value 5 at byte 0 of the input is outside the bins"
+    assert_failed 1 "value 5 at byte 0 of the input is out of range"
     run --separate-stderr gpuhist --bins 6 -t u8 --record 2 --weight i8@1 --outside abort in
     assert_failed 1 "weight -1 at byte 3"
     printf '\1\1\6\0\7\1' >in
     run --separate-stderr gpuhist --bins 6 -t u8 --record 2 --weight i8@1 --outside abort in
-    assert_failed 1 "value 7 at byte 4 of the input is outside the bins"
+    assert_failed 1 "value 7 at byte 4 of the input is out of range"
     [ "$(gpuhist -t u8 --record 2 --weight i8@1 in)" = $'1\t1\n7\t1' ]
 }
 
@@ -481,14 +481,14 @@ for name, kind in ("u8", "u1"), ("i16be", ">i2"), ("u32", "<u4"), ("i32", "<i4")
     for operation in "reduce sum" "count --all" stalin-sort merge; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist $operation -f 1 --weight 2 in
-        assert_failed 2 "does not go with ${operation%% *}"
+        assert_failed 2 "cannot be used with ${operation%% *}"
     done
     run --separate-stderr gpuhist --weight 2 in
-    assert_failed 2 "--weight needs -f, the field of the values (of uniq -c lines: -f 2)"
+    assert_failed 2 "--weight requires -f, the column of values (for uniq -c output, try -f 2)"
     run --separate-stderr gpuhist --weight u32@4 in
-    assert_failed 2 "--weight TYPE@OFFSET needs --record"
+    assert_failed 2 "--weight TYPE@OFFSET requires --record"
     run --separate-stderr gpuhist --record 8 --weight 4 in
-    assert_failed 2 "with --record, --weight wants TYPE@OFFSET"
+    assert_failed 2 "with --record, --weight requires TYPE@OFFSET"
     run --separate-stderr gpuhist --record 8 --weight u32@5 in
     assert_failed 2 "--weight: u32 at byte 5 does not fit in a --record of 8 bytes"
     for bad in '' 99999999999; do

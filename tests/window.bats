@@ -43,7 +43,7 @@ check_window() { # TEST [THREADS]...: one of window.py, with so many threads
 
 @test "--window takes a multiple of --every" {
     run --separate-stderr gpuhist --window 5m </dev/null
-    assert_failed 2 "--window needs --every"
+    assert_failed 2 "--window requires --every"
     for pair in "2s 1s" "2s 3s" "7ms 1s" "1.5s 2s"; do
         run --separate-stderr gpuhist --every "${pair% *}" --window "${pair#* }" </dev/null
         assert_failed 2 "--window must be a multiple of --every"
@@ -58,9 +58,9 @@ check_window() { # TEST [THREADS]...: one of window.py, with so many threads
         gpuhist --every "${good% *}" --window "${good#* }" </dev/null
     done
     run --separate-stderr gpuhist stalin-sort --every 1s --window 5s </dev/null
-    assert_failed 2 "option --every does not go with stalin-sort"
+    assert_failed 2 "--every cannot be used with stalin-sort"
     run --separate-stderr gpuhist merge --window 5s state
-    assert_failed 2 "option --window does not go with merge"
+    assert_failed 2 "--window cannot be used with merge"
 }
 
 @test "--window is of the CPU alone" {

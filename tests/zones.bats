@@ -46,7 +46,7 @@ zones() { # zones PART
     [ "$output" = $'2026-03-07T00:00:00-05:00\t1\n2026-03-08T01:00:00-04:00\t2' ]
 }
 
-@test "--tz is of instants, and what it does not go with is an error" {
+@test "--tz is of instants, and what it cannot be combined with is an error" {
     cd "$BATS_TEST_TMPDIR"
     [ -e "${TZDIR:-/usr/share/zoneinfo}/Europe/Berlin" ] || skip "no tzdata"
     printf 'at,v\n2026-10-25T00:30:00Z,1\n2026-10-25T01:30:00Z,2\n2026-10-25T22:59:59Z,3\n' >in
@@ -57,17 +57,17 @@ zones() { # zones PART
     [ "$(gpuhist reduce sum --csv -f v --by at:time/1d --where 'at:time/1d=2026-10-25' --tz Europe/Berlin in)" = \
         "2026-10-25T00:00:00+02:00	6" ]
     run --separate-stderr gpuhist uniq --csv -f at:localtime/1d --tz Europe/Berlin in
-    assert_failed 2 "column 'at:localtime/1d' has times as they are written: at:time takes"
+    assert_failed 2 "column 'at:localtime/1d', which has timestamps as they are written (try at:time, where"
     for column in v v:int; do
         run --separate-stderr gpuhist uniq --csv -f "$column" --tz Europe/Berlin in
-        assert_failed 2 "--tz is of columns of times"
+        assert_failed 2 "--tz requires a column of timestamps"
     done
     run --separate-stderr gpuhist --csv -f at:time --width 1d --tz Europe/Berlin in
     assert_failed 2 "--width makes equal bins, not days and hours of --tz"
     [ "$(gpuhist uniq --csv -f at --tz Europe/Berlin in | head -n 1)" = "2026-10-25T02:30:00+02:00	1" ] # it is found
     sed 's/Z,/,/' in >local
     run --separate-stderr gpuhist uniq --csv -f at --tz Europe/Berlin local
-    assert_failed 2 "column 'at' has times as they are written: at:time takes those without an offset as UTC"
+    assert_failed 2 "column 'at', which has timestamps as they are written (try at:time, where those without an offset are UTC"
 }
 
 @test "means and interpolated quantiles of times are times" { zones means; }

@@ -77,7 +77,7 @@ void *groups_create(const struct plan *plan, struct failure *failure)
     const unsigned needs = plan->reductions.needs;
 
     if (!groups) {
-        status_fail(failure, STATUS_DATA, "no memory for groups");
+        status_fail(failure, STATUS_DATA, "not enough memory for groups");
         return NULL;
     }
     groups->plan = plan;
@@ -99,7 +99,7 @@ void *groups_create(const struct plan *plan, struct failure *failure)
         groups->buffer = calloc(groups->layout->words, sizeof *groups->buffer);
     if (!groups->accumulators || !groups->buffer) {
         groups_destroy(groups);
-        status_fail(failure, STATUS_DATA, "no memory for groups");
+        status_fail(failure, STATUS_DATA, "not enough memory for groups");
         return NULL;
     }
     groups->sign_biases[groups->value] =
@@ -180,7 +180,7 @@ static enum status groups_find_starts(struct groups *groups, struct failure *fai
     groups->starts = NULL;
     groups->count = 0;
     if (!batch)
-        return status_fail(failure, STATUS_DATA, "no memory for groups");
+        return status_fail(failure, STATUS_DATA, "not enough memory for groups");
     uint64_t *before = batch + GROUPS_BATCH * layout->words; /* the last row */
     while ((n = table_read(groups->ranked, &position, batch, GROUPS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++, seen++) {
@@ -195,7 +195,7 @@ static enum status groups_find_starts(struct groups *groups, struct failure *fai
                     has_memory ? realloc(groups->starts, capacity * sizeof *grown) : NULL;
                 if (!grown) {
                     free(batch);
-                    return status_fail(failure, STATUS_DATA, "no memory for %llu groups",
+                    return status_fail(failure, STATUS_DATA, "not enough memory for %llu groups",
                                        (unsigned long long)groups->count);
                 }
                 groups->starts = grown;
@@ -228,7 +228,7 @@ static enum status groups_rank(struct groups *groups, struct failure *failure)
     if (!batch || !dictionary_order_create(plan->context->dictionary,
                                            resources_at_start()->processors, &groups->order)) {
         free(batch);
-        return status_fail(failure, STATUS_DATA, "no memory for sorting texts");
+        return status_fail(failure, STATUS_DATA, "not enough memory for sorting strings");
     }
     enum status status = groups_create_table(groups, &ranked, failure);
     if (status == STATUS_OK)

@@ -13,7 +13,7 @@ void *growing_histogram_create(const struct plan *plan, struct failure *failure)
 {
     struct growing_histogram *histogram = calloc(1, sizeof *histogram);
     if (!histogram) {
-        status_fail(failure, STATUS_DATA, "no memory for a histogram");
+        status_fail(failure, STATUS_DATA, "not enough memory for a histogram");
         return NULL;
     }
     histogram->plan = plan;

@@ -38,8 +38,8 @@ void *histogram_create(const struct plan *plan, struct failure *failure)
     }
     if (!histogram || !histogram->counts || !histogram->staged || !histogram->regions) {
         histogram_destroy(histogram);
-        status_fail(failure, STATUS_DATA, "no memory for %u bins (%zu MiB)", plan->binning.bins,
-                    entries * sizeof(uint64_t) >> 20);
+        status_fail(failure, STATUS_DATA, "not enough memory for %u bins (%zu MiB)",
+                    plan->binning.bins, entries * sizeof(uint64_t) >> 20);
         return NULL;
     }
     for (size_t i = 0; i < regions; i++)

@@ -15,7 +15,7 @@ enum status quantiles_parse(struct quantiles *quantiles, const char *text, struc
     struct percentage *percents =
         realloc(quantiles->percents, (quantiles->count + count) * sizeof *percents);
     if (!percents)
-        return status_fail(failure, STATUS_DATA, "no memory for %zu quantiles", count);
+        return status_fail(failure, STATUS_DATA, "not enough memory for %zu percentiles", count);
     quantiles->percents = percents;
     percents += quantiles->count;
     quantiles->count += count;
@@ -85,9 +85,9 @@ enum status quantiles_find(const struct quantiles *quantiles, const struct rows 
         text[percentage_write(text, &quantiles->percents[i])] = '\0';
         return status_fail(
             failure, STATUS_DATA,
-            "the bins do not cover the data: %llu below, %llu above, among them quantile "
-            "%s (gpuhist uniq --percentiles needs no bins)",
-            (unsigned long long)rows->below, (unsigned long long)rows->above, text);
+            "percentile %s is out of range: %llu below the bins, %llu above (try uniq "
+            "--percentiles)",
+            text, (unsigned long long)rows->below, (unsigned long long)rows->above);
     }
     rest.zeros = false;
     while (found < count && (n = rows_read(&rest, batch, ROWS_BATCH)) > 0) {

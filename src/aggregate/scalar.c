@@ -19,7 +19,7 @@ void *scalar_create(const struct plan *plan, struct failure *failure)
         scalar = calloc(1, sizeof *scalar + accumulators->words * sizeof *scalar->row);
     if (!scalar) {
         free(accumulators);
-        status_fail(failure, STATUS_DATA, "no memory for the result");
+        status_fail(failure, STATUS_DATA, "not enough memory for the result");
         return NULL;
     }
     scalar->accumulators = accumulators;

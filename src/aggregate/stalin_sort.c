@@ -65,7 +65,7 @@ void *stalin_sort_create(const struct plan *plan, struct failure *failure)
         self->scratch = text_rows_scratch_create(plan);
     if (!self || (stalin_sort_keeps_text(plan) && plan->condition_count > 0 && !self->scratch)) {
         free(self);
-        status_fail(failure, STATUS_DATA, "no memory for the order of the survivors");
+        status_fail(failure, STATUS_DATA, "not enough memory for the order of the kept values");
         return NULL;
     }
     self->plan = plan;
@@ -363,7 +363,7 @@ enum status stalin_sort_finalize(void *aggregate, const struct plan *plan, uint6
     if (self->kept_count + self->purged_count == elements)
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA,
-                       "internal error: %llu elements read, %llu kept and %llu purged",
+                       "internal error: %llu elements read, %llu kept and %llu dropped",
                        (unsigned long long)elements, (unsigned long long)self->kept_count,
                        (unsigned long long)self->purged_count);
 }
@@ -371,6 +371,6 @@ enum status stalin_sort_finalize(void *aggregate, const struct plan *plan, uint6
 void stalin_sort_stats(const void *aggregate)
 {
     const struct stalin_sort *self = aggregate;
-    status_print("kept %llu, purged %llu", (unsigned long long)self->kept_count,
+    status_print("kept %llu, dropped %llu", (unsigned long long)self->kept_count,
                  (unsigned long long)self->purged_count);
 }

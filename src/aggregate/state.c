@@ -123,7 +123,7 @@ enum status state_writer_open(struct state_writer **state, struct writer *writer
     if (!created || !context) {
         free(created);
         ZSTD_freeCCtx(context);
-        return status_fail(failure, STATUS_DATA, "no memory for saving the state");
+        return status_fail(failure, STATUS_DATA, "not enough memory for saving the state");
     }
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, STATE_LEVEL);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
@@ -203,7 +203,7 @@ enum status state_reader_open_memory(struct state_reader **state, const char *na
         created->context = ZSTD_createDCtx();
     if (!created || !created->context) {
         state_reader_close(created);
-        return status_fail(failure, STATUS_DATA, "no memory for reading states");
+        return status_fail(failure, STATUS_DATA, "not enough memory for reading states");
     }
     created->name = name;
     *state = created;
@@ -251,7 +251,7 @@ const char *state_reader_name(const struct state_reader *state)
 enum status state_fail_damaged(const struct state_reader *state, const char *what,
                                struct failure *failure)
 {
-    return status_fail(failure, STATUS_DATA, STATUS_NAME ": damaged state: %s", state->name, what);
+    return status_fail(failure, STATUS_DATA, STATUS_NAME ": corrupt state: %s", state->name, what);
 }
 
 static enum status state_fail_foreign(const struct state_reader *state, struct failure *failure)
@@ -369,7 +369,7 @@ enum status state_read_options(struct state_reader *state, char **line, struct f
     FILE *options = open_memstream(line, &bytes);
     enum status status;
     if (!options)
-        return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the options of a state");
     for (length = 0; (status = state_read_byte(state, &byte, failure)) == STATUS_OK && byte != '\n';
          length++) {
         if (byte == '\0' || length == STATE_OPTIONS_MAX) {
@@ -379,7 +379,7 @@ enum status state_read_options(struct state_reader *state, char **line, struct f
         fputc(byte, options);
     }
     if (fclose(options) != 0)
-        return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the options of a state");
     if (status == STATUS_OK && length == 0)
         return state_fail_damaged(state, "it has no options", failure);
     return status;

@@ -17,7 +17,7 @@ enum status store_open_local(const struct store *store, const struct plan *plan,
 
     *local = aligned_alloc(STORE_LOCAL_ALIGNMENT, bytes);
     if (!*local)
-        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a CPU thread");
     memset(*local, 0, bytes);
     return store->local_open(*local, plan, aggregate, failure);
 }

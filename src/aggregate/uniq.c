@@ -11,7 +11,7 @@ void *uniq_create(const struct plan *plan, struct failure *failure)
 {
     struct uniq *uniq = calloc(1, sizeof *uniq);
     if (!uniq) {
-        status_fail(failure, STATUS_DATA, "no memory for counts");
+        status_fail(failure, STATUS_DATA, "not enough memory for counts");
         return NULL;
     }
     uniq->plan = plan;

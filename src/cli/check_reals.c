@@ -47,7 +47,7 @@ static enum status check_reals_fail(const struct plan *plan, const struct column
     enum status status = STATUS_OK;
 
     if (!buffer.data)
-        return status_fail(failure, STATUS_DATA, "no memory for the first block");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the first block");
     source_set_format(source, format, false, 1);
     source_join(source);
     status = source_pull(source, &buffer, &chunk, failure);
@@ -55,10 +55,10 @@ static enum status check_reals_fail(const struct plan *plan, const struct column
         const unsigned decimals =
             check_reals_decimals(plan, column, chunk.data, chunk.bytes / plan_value_bytes(plan));
         if (column->where)
-            status_fail(failure, STATUS_USAGE, "%s of %s are rounded: try '%s:round.%u'",
+            status_fail(failure, STATUS_USAGE, "%s of %s are rounded (try '%s:round.%u')",
                         column->where, name, column->where, decimals);
         else
-            status_fail(failure, STATUS_USAGE, "values of %s are rounded: try --decimals round.%u",
+            status_fail(failure, STATUS_USAGE, "values of %s are rounded (try --decimals round.%u)",
                         name, decimals);
     }
     free(buffer.data);
@@ -78,7 +78,7 @@ enum status check_reals(const struct plan *plan, struct source *source,
                 "round.N is of text and of floats (-t f16, bf16, f32, f64), not of %s",
                 column->element.name);
         if (is_real && store_of(plan)->stop)
-            return status_fail(failure, STATUS_USAGE, "%s does not take floats",
+            return status_fail(failure, STATUS_USAGE, "%s does not support floats",
                                plan_operation_names[plan->operation]);
         if (is_real && !is_rounded)
             return check_reals_fail(plan, column, source, format, failure);

@@ -91,7 +91,7 @@ static enum status find_kinds_read_chunk(const struct plan *plan, const struct c
     for (size_t i = 0; i < plan->value_count; i++)
         rows.keys[i] = &keys[i];
     if (!rows.scratch)
-        status = status_fail(failure, STATUS_DATA, "no memory for finding kinds");
+        status = status_fail(failure, STATUS_DATA, "not enough memory for finding column types");
     while (status == STATUS_OK && text_rows_parse(&rows) != TEXT_END)
         continue;
     text_rows_scratch_destroy(rows.scratch);
@@ -112,7 +112,7 @@ static enum status find_kinds_read(struct find_kinds *self, struct plan *plan,
     enum status status = STATUS_OK;
 
     if (!buffer.data)
-        return status_fail(failure, STATUS_DATA, "no memory for finding kinds");
+        return status_fail(failure, STATUS_DATA, "not enough memory for finding column types");
     for (size_t i = 0; i < self->count; i++)
         plan->columns[i].find = &self->columns[i].found;
     options_make_format(self->options, plan, &format);
@@ -155,7 +155,7 @@ static enum status find_kinds_compare(const struct options_condition *condition,
     if (strcmp(kind, "text") == 0 && !is_list)
         return status_fail(
             failure, STATUS_USAGE,
-            "--where '%s' compares texts: add a kind, such as COLUMN:text, COLUMN:ms "
+            "--where '%s' compares strings: add a type, such as COLUMN:text, COLUMN:ms "
             "or COLUMN:bytes",
             condition->typed);
     if (lists_is_file(condition->value) || !is_of_numbers)
@@ -222,7 +222,7 @@ enum status find_kinds(const struct options *options, const struct source_option
 
     *is_any = false;
     if (!self)
-        return status_fail(failure, STATUS_DATA, "no memory for finding kinds");
+        return status_fail(failure, STATUS_DATA, "not enough memory for finding column types");
     self->options = options;
     find_kinds_make_probe(options, &self->probe);
     find_kinds_add(self, &options->field,

@@ -71,9 +71,9 @@ static enum status lists_fail_word(const struct lists_numbers *list, struct fail
         decimal_format_fixed(end,
                              is_low ? element_min(list->element) : element_limit(list->element),
                              list->element->decimals);
-        return status_fail(failure, STATUS_USAGE,
-                           "invalid --%s '%.*s': did you mean %s, %s all values?", list->option,
-                           shown, list->word, end, is_low ? "the least of" : "which is above");
+        return status_fail(failure, STATUS_USAGE, "invalid --%s '%.*s' (try %s, %s all values)",
+                           list->option, shown, list->word, end,
+                           is_low ? "the smallest of" : "which is above");
     }
     if (list->file)
         return status_fail(failure, STATUS_DATA, STATUS_NAME ":%llu: invalid %s '%.*s%s'",
@@ -112,8 +112,8 @@ static enum status lists_end_word(struct lists_numbers *list, struct failure *fa
             void *grown = resources_have_memory(bytes) ? realloc(list->items, bytes) : NULL;
             if (!grown)
                 return status_fail(failure, STATUS_DATA,
-                                   "no memory for more than %zu values of --%s", list->count,
-                                   list->option);
+                                   "not enough memory for more than %zu values of --%s",
+                                   list->count, list->option);
             list->items = grown;
             list->capacity = capacity;
         }
@@ -222,7 +222,8 @@ enum status lists_read_items(const char *argument, const char *option, struct li
     else if (text)
         fputs(argument, text);
     if ((!text || fclose(text) != 0) && status == STATUS_OK)
-        status = status_fail(failure, STATUS_DATA, "no memory for the list " STATUS_NAME, argument);
+        status = status_fail(failure, STATUS_DATA, "not enough memory for the list " STATUS_NAME,
+                             argument);
     if (status != STATUS_OK)
         return status;
     char *next = items->text;
@@ -232,7 +233,7 @@ enum status lists_read_items(const char *argument, const char *option, struct li
         capacity += *c == separator;
     items->list = malloc(capacity * sizeof *items->list);
     if (!items->list)
-        return status_fail(failure, STATUS_DATA, "no memory for the list of --%s", option);
+        return status_fail(failure, STATUS_DATA, "not enough memory for the list of --%s", option);
     while (next < end || (!is_file && next == end)) { /* after the last newline is no line */
         struct predicate_text *item = &items->list[items->count++];
         char *stop = is_file ? NULL : lists_unquote(next, &item->bytes);

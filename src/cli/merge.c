@@ -175,7 +175,7 @@ enum status merge_run(const struct options *options, struct failure *failure)
     if (status == STATUS_OK && plan_has_texts(plan) &&
         !(merge.context.dictionary =
               dictionary_create(merge.context.dictionary_bytes, keyed_hash_create())))
-        status = status_fail(failure, STATUS_DATA, "no memory for texts");
+        status = status_fail(failure, STATUS_DATA, "not enough memory for strings");
     if (status == STATUS_OK && !(merge.aggregate = store_of(plan)->create(plan, failure)))
         status = failure->status;
     if (status == STATUS_OK && !options->quiet && options->print.quantiles.count > 0)

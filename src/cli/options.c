@@ -60,7 +60,8 @@ static enum status options_add_list(struct options *options, const struct option
                            row->name);
     struct options_copy *copy = malloc(sizeof *copy + strlen(*list) + strlen(value) + 2);
     if (!copy)
-        return status_fail(failure, STATUS_DATA, "no memory for the list of --%s", row->name);
+        return status_fail(failure, STATUS_DATA, "not enough memory for the list of --%s",
+                           row->name);
     stpcpy(stpcpy(stpcpy(copy->text, *list), ","), value);
     copy->next = options->copies;
     options->copies = copy;
@@ -93,8 +94,7 @@ static bool options_parse_gpus(const char *value, struct options *options)
 /* Fails because an --or is not between conditions. */
 static enum status options_fail_or(struct failure *failure)
 {
-    return status_fail(failure, STATUS_USAGE,
-                       "--or begins another alternative: it stands between a --where and another");
+    return status_fail(failure, STATUS_USAGE, "--or must be between two --where");
 }
 
 /* Appends a predicate to those before. */
@@ -108,7 +108,8 @@ static enum status options_add_predicate(struct options *options, enum predicate
         struct options_predicate *grown =
             realloc(options->predicates, capacity * sizeof *options->predicates);
         if (!grown)
-            return status_fail(failure, STATUS_DATA, "no memory for %zu predicates", capacity);
+            return status_fail(failure, STATUS_DATA, "not enough memory for %zu predicates",
+                               capacity);
         options->predicates = grown;
     }
     options->predicates[options->predicate_count++] =
@@ -295,12 +296,13 @@ static enum status options_parse_words(struct options *options, int argc, char *
                 options->unmergeable[i] = row->name;
             if (takes && !(row->traits & OPTIONS_READS_INPUT)) /* else all operations take it */
                 used += (size_t)snprintf(takers + used, sizeof takers - used, "%s %s",
-                                         used == 0 ? " (but with" : ",", options_commands[i].name);
+                                         used == 0 ? ", only with" : ",", options_commands[i].name);
         }
         if (!(row->traits & options->command->traits))
-            return status_fail(failure, STATUS_USAGE, "option --%s does not go with %s%s%s%s%s",
-                               row->name, options->command->name, takers, has_instead ? "; " : "",
-                               has_instead ? row->instead : "", used > 0 ? ")" : "");
+            return status_fail(failure, STATUS_USAGE, "--%s cannot be used with %s%s%s%s%s",
+                               row->name, options->command->name, takers,
+                               has_instead ? " (try " : "", has_instead ? row->instead : "",
+                               has_instead ? ")" : "");
         if ((optarg && options_check_value(row->name, optarg, failure) != STATUS_OK) ||
             options_set(options, row, optarg, failure) != STATUS_OK)
             return failure->status;
@@ -323,12 +325,12 @@ static enum status options_finish(struct options *options, struct failure *failu
         if (!options->rows_given[i])
             continue;
         if (options->row_scanner != ROW_LINES)
-            return status_fail(failure, STATUS_USAGE, "--%s does not go with --%s",
+            return status_fail(failure, STATUS_USAGE, "--%s cannot be combined with --%s",
                                row_scanners[options->row_scanner]->option, row_scanners[i]->option);
         options->row_scanner = (enum row_scanner_id)i;
     }
     if (options->has_decimals && options->base == OPTIONS_BASE_16)
-        return status_fail(failure, STATUS_USAGE, "--decimals does not go with --base 16");
+        return status_fail(failure, STATUS_USAGE, "--decimals cannot be combined with --base 16");
     if (options->ends_with_or)
         return options_fail_or(failure);
     if (options_finish_columns(options, failure) != STATUS_OK)
@@ -427,7 +429,7 @@ static enum status options_set_reductions(struct options *options, const char *o
     if (operand)
         parsed = reductions_parse(operand, &options->reductions);
     if (parsed == REDUCTIONS_TWICE)
-        return status_fail(failure, STATUS_USAGE, "a reduction is named twice: '%s'", operand);
+        return status_fail(failure, STATUS_USAGE, "duplicate reduction in '%s'", operand);
     if (parsed == REDUCTIONS_TOO_MANY)
         return status_fail(failure, STATUS_USAGE, "too many reductions: at most %d",
                            REDUCTIONS_MAX);
@@ -440,8 +442,7 @@ static enum status options_set_reductions(struct options *options, const char *o
         reductions_default(&options->reductions, has_bits ? 0 : REDUCTIONS_NEED_BITS);
     if (!has_bits && options->reductions.needs & REDUCTIONS_NEED_BITS)
         return status_fail(failure, STATUS_USAGE,
-                           "and, or and xor are of the bits of integers: they do not go with "
-                           "decimals and times");
+                           "and, or and xor require integers, not decimals or timestamps");
     return STATUS_OK;
 }
 

@@ -274,7 +274,7 @@ static enum status options_join_column(struct options *options, struct options_c
         bool is_valid = true;
         char *half = options_copy(options, column->where + (i == 1 ? column->plus + 1 : 0));
         if (!half)
-            return status_fail(failure, STATUS_DATA, "no memory for the name of a column");
+            return status_fail(failure, STATUS_DATA, "not enough memory for the name of a column");
         if (i == 0)
             half[column->plus] = '\0';
         const bool is_quoted = *half == '"';
@@ -309,7 +309,7 @@ static enum status options_name_column(struct options *options, struct options_c
 {
     char *where = options_copy(options, column->typed);
     if (!where)
-        return status_fail(failure, STATUS_DATA, "no memory for the name of a column");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the name of a column");
     where[column->where_bytes] = '\0';
     column->where = where;
     column->name = column->is_name ? where : NULL;
@@ -335,7 +335,7 @@ static enum status options_parse_condition(struct options *options,
     const size_t length = options_find_operator(typed + where, &condition->relation);
     char *text = options_copy(options, typed);
     if (!text)
-        return status_fail(failure, STATUS_DATA, "no memory for a condition");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a condition");
     condition->sign = typed + where;
     if (where > 0 && length > 0) {
         char *value = text + where + length;
@@ -397,14 +397,15 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         for (size_t k = 0; row->kind == OPTIONS_COLUMNS && k < columns->list_count; k++) {
             char *next = options_copy(options, columns->lists[k]);
             if (!next)
-                return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
+                return status_fail(failure, STATUS_DATA,
+                                   "not enough memory for the names of columns");
             while (next) {
                 char *text = next;
                 const size_t length = options_column_length(text, ",");
                 next = text[length] ? text + length + 1 : NULL;
                 text[length] = '\0';
                 if (columns->count == row->maximum)
-                    return status_fail(failure, STATUS_USAGE, "--%s takes at most %zu column%s",
+                    return status_fail(failure, STATUS_USAGE, "--%s accepts at most %zu column%s",
                                        row->name, columns->count, columns->count == 1 ? "" : "s");
                 struct options_column *column = &columns->list[columns->count++];
                 if (!options_parse_column(options, text, column))
@@ -452,13 +453,13 @@ enum status options_finish_columns(struct options *options, struct failure *fail
         return failure->status;
     if (options->time_format_text && !has_time)
         return status_fail(failure, STATUS_USAGE,
-                           "--time-format is of columns of times, such as -f COLUMN:time");
+                           "--time-format requires a column of timestamps (try -f COLUMN:time)");
     if (options->zone_name && local)
-        return status_fail(
-            failure, STATUS_USAGE,
-            "--tz is of instants, but column '%.128s' has times as they are written: "
-            "%.128s:time takes those without an offset as UTC",
-            local->typed, local->where);
+        return status_fail(failure, STATUS_USAGE,
+                           "--tz cannot be combined with column '%.128s', which has timestamps as "
+                           "they are written "
+                           "(try %.128s:time, where those without an offset are UTC)",
+                           local->typed, local->where);
     if (options->zone_name &&
         kind_time_zone_read(options->zone_name, &options->zone, failure) != STATUS_OK)
         return failure->status;

@@ -52,7 +52,7 @@ static enum status options_make_column(const struct options *options, const stru
         if (from->kind && from->kind->notation != TEXT_INTEGERS &&
             from->kind->notation != TEXT_FIXED)
             return status_fail(failure, STATUS_USAGE,
-                               "--record: %s '%s' can be of kind int or .N alone", option,
+                               "--record: %s '%s' can only have type int or .N", option,
                                from->typed);
         if (from->element.bytes > 0) {
             column->element = from->element;
@@ -154,7 +154,7 @@ static enum status options_make_list(const struct options_condition *typed,
     struct predicate_range *ranges = malloc((items->count + 1) * sizeof *ranges);
     uint64_t *keys = malloc((items->count + 1) * sizeof *keys);
     if (!ranges || !keys)
-        status = status_fail(failure, STATUS_DATA, "no memory for the list of --where");
+        status = status_fail(failure, STATUS_DATA, "not enough memory for the list of --where");
 
     for (size_t i = 0; i < items->count && status == STATUS_OK; i++) {
         const struct predicate_text item = options_trim(items->list[i]);
@@ -339,7 +339,7 @@ static enum status options_make_columns(const struct options *options, size_t va
     plan->group_count = options->by.count;
     plan->conditions = calloc(options->where.count + 1, sizeof *plan->conditions);
     if (!plan->conditions)
-        return status_fail(failure, STATUS_DATA, "no memory for conditions");
+        return status_fail(failure, STATUS_DATA, "not enough memory for conditions");
     plan->condition_count = options->where.count;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         for (size_t k = 0; k < others[i].columns->count; k++) {
@@ -490,7 +490,7 @@ static enum status options_make_predicates(const struct options *options, bool w
 
     plan->predicates = calloc(count, sizeof *plan->predicates);
     if (!plan->predicates)
-        return status_fail(failure, STATUS_DATA, "no memory for %zu predicates", count);
+        return status_fail(failure, STATUS_DATA, "not enough memory for %zu predicates", count);
     plan->predicate_count = count;
     for (size_t i = 0; i < (with_files ? 2 : 1) * count; i++) {
         const struct options_predicate *typed = &options->predicates[i % count];
@@ -555,8 +555,8 @@ static enum status options_make_values_of(const struct options *options, bool is
     case OPERATION_COUNT:
         if (options->predicate_count == 0)
             return status_fail(failure, STATUS_USAGE,
-                               "count -f needs a predicate, such as --ge 500 (rows are counted "
-                               "without -f)");
+                               "count -f requires a predicate, such as --ge 500 (without -f, it "
+                               "counts rows)");
         return options_make_predicates(options, with_files, plan, failure);
     case OPERATION_REDUCE:
         plan->reductions = options->reductions;
@@ -587,15 +587,13 @@ static enum status options_check_kinds(const struct options *options, struct fai
                 const enum reduction_id id = reductions->list[r].id;
                 if (id != REDUCTION_COUNT && id != REDUCTION_DISTINCT && id != REDUCTION_MODE)
                     return status_fail(failure, STATUS_USAGE,
-                                       "reduce of %s takes only count, distinct and mode",
+                                       "reduce of %s supports only count, distinct and mode",
                                        kind->nouns);
             }
             continue;
         }
         if (operation != OPERATION_UNIQ)
-            return status_fail(failure, STATUS_USAGE,
-                               "%s does not take columns of %s: uniq, reduce distinct, --by and "
-                               "--where do",
+            return status_fail(failure, STATUS_USAGE, "%s cannot be used with %s (try uniq)",
                                plan_operation_names[operation], kind->nouns);
     }
     return STATUS_OK;
@@ -636,7 +634,7 @@ static enum status options_check_zone(const struct options *options, const struc
     if (!options->zone || has_zone)
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE,
-                       "--tz is of columns of times, such as -f COLUMN:time/1d");
+                       "--tz requires a column of timestamps (try -f COLUMN:time/1d)");
 }
 
 enum status options_make(const struct options *options, bool is_text, bool with_files,
@@ -653,7 +651,7 @@ enum status options_make(const struct options *options, bool is_text, bool with_
     if (status == STATUS_OK && plan->value_count > 1) {
         plan->singles = calloc(plan->value_count, sizeof *plan->singles);
         if (!plan->singles)
-            return status_fail(failure, STATUS_DATA, "no memory for columns");
+            return status_fail(failure, STATUS_DATA, "not enough memory for columns");
         for (size_t i = 0; i < plan->value_count && status == STATUS_OK; i++) {
             status =
                 options_make_values_of(options, is_text, with_files, i, &plan->singles[i], failure);
@@ -664,7 +662,7 @@ enum status options_make(const struct options *options, bool is_text, bool with_
         status = print_order_check(&options->print, plan, failure);
     if (status == STATUS_OK && with_files && options->print.save &&
         !(plan->line = options_write_line(plan)))
-        status = status_fail(failure, STATUS_DATA, "no memory for the options of a state");
+        status = status_fail(failure, STATUS_DATA, "not enough memory for the options of a state");
     return status;
 }
 
@@ -715,21 +713,21 @@ static enum status options_check_columns(const struct options *options, struct f
             const bool is_element = column->element.bytes > 0;
             if (is_element && options->record_bytes == 0)
                 return status_fail(failure, STATUS_USAGE,
-                                   "%s TYPE@OFFSET needs --record, the bytes of a record",
+                                   "%s TYPE@OFFSET requires --record, the bytes of a record",
                                    uses[i].option);
             if (i == 1 &&
                 (!kind_is_number(column->kind, false) || (column->kind && column->kind->parse)))
                 return status_fail(failure, STATUS_USAGE,
-                                   "--weight '%s' can be of kind int or hex alone", column->typed);
+                                   "--weight '%s' can only have type int or hex", column->typed);
             if (!is_element && options->record_bytes > 0)
                 return status_fail(failure, STATUS_USAGE,
-                                   "with --record, %s wants TYPE@OFFSET, such as u32@8",
+                                   "with --record, %s requires TYPE@OFFSET, such as u32@8",
                                    uses[i].option);
         }
         if (i > 0 && count > 0 && fields->count == 0 && options->record_bytes == 0 &&
             !(options_counts_rows(options) && i > 1))
-            return status_fail(failure, STATUS_USAGE, "%s needs -f, the field of the values%s",
-                               uses[i].option, i == 1 ? " (of uniq -c lines: -f 2)" : "");
+            return status_fail(failure, STATUS_USAGE, "%s requires -f, the column of values%s",
+                               uses[i].option, i == 1 ? " (for uniq -c output, try -f 2)" : "");
     }
     if (fields->count > 1 && operation != OPERATION_REDUCE && operation != OPERATION_COUNT)
         return options_fail_columns(options, failure);
@@ -782,10 +780,10 @@ static enum status options_check_scanner(const struct options *options, struct f
         return STATUS_OK;
     if (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0)
         return status_fail(failure, STATUS_USAGE,
-                           "--%s does not go with --csv, --delimiter and --header",
+                           "--%s cannot be combined with --csv, --delimiter and --header",
                            scanner->option);
     if (!options->wanted)
-        return status_fail(failure, STATUS_USAGE, "--%s needs columns: %s", scanner->option,
+        return status_fail(failure, STATUS_USAGE, "--%s requires columns: %s", scanner->option,
                            scanner->wanted);
     return STATUS_OK;
 }
@@ -819,10 +817,10 @@ enum status options_check(const struct options *options, enum options_input *inp
         {options->csv && options->delimiter == '"', "with --csv, the delimiter cannot be a quote"},
         {options->has_header && options->header_lines == 0 &&
              !row_scanners[options->row_scanner]->names_columns && options_has_names(options),
-         "--header=0 says that there is no header: columns then have numbers"},
+         "--header=0 cannot be combined with names of columns"},
         {options->missing == OPTIONS_MISSING_SKIP && !has_fields,
-         "--missing skip needs columns of text, such as -f 2"},
-        {options->record_bytes == 0 && options->has_offset, "--offset needs --record"},
+         "--missing skip requires columns of text, such as -f 2"},
+        {options->record_bytes == 0 && options->has_offset, "--offset requires --record"},
         {first->element.bytes > 0 &&
              ((options->has_offset && options->record_offset != first->offset) ||
               (options->has_type && (options->element.type != first->element.type ||
@@ -836,8 +834,8 @@ enum status options_check(const struct options *options, enum options_input *inp
         {has_range && (has_powers || has_edges),
          "--range can only be combined with --bins or --width"},
         {options->is_range_auto && options->bins == 0,
-         "--range auto needs --bins N (--width W alone covers all values)"},
-        {window > 0 && every == 0, "--window needs --every, the time between results"},
+         "--range auto requires --bins N (try --width W, which bins all values)"},
+        {window > 0 && every == 0, "--window requires --every, the time between results"},
         {every > 0 && window % every != 0, "--window must be a multiple of --every"},
         /* Each result of a window adds up its periods; that many take some tenths of a second. */
         {every > 0 && window / every > 10000, "--window can be at most 10000 times --every"},
@@ -907,8 +905,8 @@ enum status options_adapt_array(const struct options *options, const struct npy 
     const size_t others = adapted->weight.count + adapted->by.count + adapted->where.count;
     if (array->is_column_major && (adapted->field.count != !options->counts_rows || others > 0))
         return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME ": of a NumPy array in Fortran order only one column is "
-                                       "read at once: save numpy.ascontiguousarray of it",
+                           STATUS_NAME ": only one column of a NumPy array in Fortran order is "
+                                       "read at once (try to save numpy.ascontiguousarray of it)",
                            name);
     if (!has_columns && !(options->counts_rows && array->has_two))
         return STATUS_OK;
@@ -948,7 +946,7 @@ enum status options_check_merged(const struct options *options, const struct pla
     const enum operation_id operation = plan->operation;
 
     if (options->unmergeable[operation])
-        return status_fail(failure, STATUS_USAGE, "option --%s does not go with states of %s",
+        return status_fail(failure, STATUS_USAGE, "--%s cannot be used with states of %s",
                            options->unmergeable[operation], plan_operation_names[operation]);
     if (print_check_format(&options->print, plan, failure) != STATUS_OK)
         return failure->status;

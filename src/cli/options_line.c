@@ -256,7 +256,7 @@ enum status options_read_line(struct options *options, char *line, const struct 
     *options = (struct options){.words = NULL};
     *plan = (struct plan){.line = line};
     if (!words)
-        return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the options of a state");
     while (words[count])
         count++;
     enum status status = options_parse(options, count, words, true, NULL, failure);
@@ -281,7 +281,7 @@ enum status options_read_line(struct options *options, char *line, const struct 
     }
     char *again = is_valid ? options_write_line(plan) : NULL;
     if (is_valid && !again)
-        return status_fail(failure, STATUS_DATA, "no memory for the options of a state");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the options of a state");
     is_valid = is_valid && strcmp(again, line) == 0;
     free(again);
     return is_valid ? STATUS_OK : status_fail(failure, STATUS_USAGE, "invalid line of options");

@@ -37,11 +37,11 @@ static const struct {
     unsigned traits;   /* the commands that it is for; the first row for a command is taken */
     const char *advice;
 } options_habits[] = {
-#define MEAN(option) "did you mean " option "?"
+#define MEAN(option) "try " option
     {"-c --count", OPTIONS_PRINTS_BINS, "counts are always printed"},
     {"-F", OPTIONS_RUNS, MEAN("-d")},
     {"--separator --sep", OPTIONS_RUNS, MEAN("--delimiter")},
-    {"--tsv", OPTIONS_RUNS, MEAN("-d '\\t' (or, for output, --format tsv)")},
+    {"--tsv", OPTIONS_RUNS, MEAN("-d '\\t', or for output --format tsv")},
     {"-k", OPTIONS_RUNS, MEAN("-f")},
     {"--key --column", OPTIONS_RUNS, MEAN("--field")},
     {"-g --group --group-by --groupby", OPTIONS_RUNS, MEAN("--by")},
@@ -57,7 +57,7 @@ static const struct {
     {"--bin-width --binwidth --bin-size --binsize", OPTIONS_MAKES_BINS, MEAN("--width")},
     {"--timezone --time-zone --zone", OPTIONS_RUNS, MEAN("--tz")},
     {"--follow", OPTIONS_RUNS, MEAN("tail -f FILE | gpuhist --every 10s")},
-    {"--json", OPTIONS_RUNS, MEAN("--format json (or, for input, --jsonl)")},
+    {"--json", OPTIONS_RUNS, MEAN("--format json, or for input --jsonl")},
     {"--svg", OPTIONS_RUNS, MEAN("--format svg")},
     {"--hex", OPTIONS_RUNS, MEAN("--base 16")},
     {"-n --head --limit", OPTIONS_RUNS, MEAN("--top")},
@@ -109,9 +109,9 @@ static const struct {
     const char *before;
     const char *after; /* and stand in the advice before this */
 } options_values[] = {
-    {"bins", "auto", false, "automatic bins are the default, without --bins", ""},
-    {"bins", NULL, true, "did you mean --edges ", "?"},
-    {"eq", NULL, false, "did you mean --any-of ", ", which counts all that are one of these?"},
+    {"bins", "auto", false, "omit --bins for automatic bins", ""},
+    {"bins", NULL, true, "try --edges ", ""},
+    {"eq", NULL, false, "try --any-of ", ""},
 };
 
 /* Whether a text is numbers, two at least, with commas between them. */
@@ -140,7 +140,7 @@ enum status options_check_value(const char *option, const char *value, struct fa
             !(typed ? strcmp(value, typed) == 0
                     : options_is_list(value, options_values[i].is_ascending)))
             continue;
-        return status_fail(failure, STATUS_USAGE, "invalid --%s '%s': %s%s%s", option, value,
+        return status_fail(failure, STATUS_USAGE, "invalid --%s '%s' (%s%s%s)", option, value,
                            options_values[i].before, typed ? "" : value, options_values[i].after);
     }
     return STATUS_OK;
@@ -164,9 +164,8 @@ enum status options_fail_range(const char *typed, const struct element *bounds,
             snprintf(meant, sizeof meant, "%.*s:%s", (int)(sign - typed), typed, rest);
         if (length < (int)sizeof meant && element_read_range(bounds, meant, &low, &high) &&
             low < high)
-            return status_fail(failure, STATUS_USAGE,
-                               "invalid --range '%s': did you mean %s, to below %s?", typed, meant,
-                               rest);
+            return status_fail(failure, STATUS_USAGE, "invalid --range '%s' (try %s, to below %s)",
+                               typed, meant, rest);
     }
     return status_fail(failure, STATUS_USAGE, "invalid --range '%s': expected auto, or LO:HI, %s",
                        typed, pair);
@@ -212,12 +211,11 @@ enum status options_check_first_word(const char *word, struct failure *failure)
     if (!options_is_no_file(word))
         return STATUS_OK;
     if (advice)
-        return status_fail(failure, STATUS_USAGE, "'%s' is neither an operation nor a file: %s",
-                           word, advice);
+        return status_fail(failure, STATUS_USAGE, "unknown operation or file '%s' (%s)", word,
+                           advice);
     if (reductions_parse(word, &reductions) == REDUCTIONS_LIST)
-        return status_fail(failure, STATUS_USAGE,
-                           "'%s' is neither an operation nor a file: did you mean reduce %s?", word,
-                           word);
+        return status_fail(failure, STATUS_USAGE, "unknown operation or file '%s' (try reduce %s)",
+                           word, word);
     for (unsigned i = 0; i < OPTIONS_COMMANDS; i++) {
         options_try(&search, options_commands[i].name);
         if (options_commands[i].alias)
@@ -231,8 +229,8 @@ enum status options_check_first_word(const char *word, struct failure *failure)
         return STATUS_OK;
     const bool is_option = options_find_row(search.word, strlen(search.word));
     return status_fail(failure, STATUS_USAGE,
-                       "'%s' is neither an operation nor a file: did you mean %s%s?", word,
-                       is_option ? "--" : "", search.word);
+                       "unknown operation or file '%s': did you mean '%s%s'? (try gpuhist --help)",
+                       word, is_option ? "--" : "", search.word);
 }
 
 /*
@@ -337,16 +335,15 @@ enum status options_check_reductions(const struct options *options, const char *
         !options_is_no_file(list))
         return STATUS_OK;
     if (!has_known && !advice && options_is_column(options, list, file))
-        return status_fail(failure, STATUS_USAGE, "'%s' is no reduction: did you mean -f %s?", list,
-                           list);
+        return status_fail(failure, STATUS_USAGE, "unknown reduction '%s' (try -f %s)", list, list);
     if (!has_known && !search.word && !advice)
-        return status_fail(failure, STATUS_USAGE, "'%.*s' is neither a reduction nor a file",
-                           length, unknown);
-    snprintf(what, sizeof what, "'%.*s' is no reduction", length, unknown);
+        return status_fail(failure, STATUS_USAGE, "unknown reduction or file '%.*s'", length,
+                           unknown);
+    snprintf(what, sizeof what, "unknown reduction '%.*s'", length, unknown);
     if (advice)
-        return status_fail(failure, STATUS_USAGE, "%s: %s", what, advice);
+        return status_fail(failure, STATUS_USAGE, "%s (%s)", what, advice);
     if (search.word)
-        return status_fail(failure, STATUS_USAGE, "%s: did you mean %s?", what, search.word);
+        return status_fail(failure, STATUS_USAGE, "%s: did you mean '%s'?", what, search.word);
     return status_fail(failure, STATUS_USAGE, "%s", what);
 }
 
@@ -388,22 +385,21 @@ enum status options_check_files(const struct options *options, char *const *name
         if (command == &options_commands[OPERATION_REDUCE] &&
             reductions_parse(name, &reductions) == REDUCTIONS_LIST) {
             if (reductions_parse(names[-1], &reductions) == REDUCTIONS_LIST)
-                snprintf(advice, sizeof advice, "did you mean reduce %s,%s?", names[-1], name);
+                snprintf(advice, sizeof advice, "try reduce %s,%s", names[-1], name);
             else
-                strcpy(advice, "reductions are the first operand, as in reduce sum,max FILE");
+                strcpy(advice, "try reduce sum,max FILE: reductions come first");
         } else if (options_find_command(name)) {
-            strcpy(advice, "an operation is the first word");
+            strcpy(advice, "an operation must come first");
         } else if (column > 0 && sign > 0 && name[column + sign] != '\0' && !strchr(name, '/')) {
-            snprintf(advice, sizeof advice, "did you mean --where '%s'?", name);
+            snprintf(advice, sizeof advice, "try --where '%s'", name);
         } else if (options_join_values(options, names, values)) {
-            snprintf(advice, sizeof advice, "did you mean --any-of %s?", values);
+            snprintf(advice, sizeof advice, "try --any-of %s", values);
         } else if (names == first && options_is_column(options, name, names[1])) {
-            snprintf(advice, sizeof advice, "did you mean %s-f %s?",
-                     options->is_named ? "" : "uniq ", name);
+            snprintf(advice, sizeof advice, "try %s-f %s", options->is_named ? "" : "uniq ", name);
         } else if (*name && strlen(name) < 4 &&
                    name[strspn(name, "0123456789")] == '\0' && /* no year */
                    options->field.list_count == 0) {
-            snprintf(advice, sizeof advice, "did you mean -f %s?", name);
+            snprintf(advice, sizeof advice, "try -f %s", name);
         }
     }
     if (*advice == '\0')
@@ -628,7 +624,7 @@ void options_advise_condition(const struct options_condition *condition, const c
         snprintf(out, OPTIONS_ADVICE_SIZE, " (try '%.*s:text%s')", where, typed, sign);
     } else if (options_number_length(item) > 0) {
         strcpy(out, " (a number has no unit, but may end in K, M, G, T, Ki, Mi, Gi or "
-                    "Ti; durations are of kinds s ms us ns)");
+                    "Ti; durations have types s ms us ns)");
     }
 }
 
@@ -636,17 +632,17 @@ enum status options_fail_columns(const struct options *options, struct failure *
 {
     const struct options_columns *fields = &options->field;
     const size_t last = fields->count - 1;
-    char advice[OPTIONS_ADVICE_SIZE] = "reduce and count take several";
+    char advice[OPTIONS_ADVICE_SIZE] = "only reduce and count support several";
     size_t used = 0;
 
     if (!(options->command->traits & OPTIONS_MAKES_BINS) && options->by.count == 0) {
         for (size_t i = 0; i < last && used < sizeof advice; i++)
             used += (size_t)snprintf(advice + used, sizeof advice - used, "%s%s",
-                                     i == 0 ? "did you mean --by " : ",", fields->list[i].typed);
+                                     i == 0 ? "try --by " : ",", fields->list[i].typed);
         if (used < sizeof advice)
-            snprintf(advice + used, sizeof advice - used, " -f %s?", fields->list[last].typed);
+            snprintf(advice + used, sizeof advice - used, " -f %s", fields->list[last].typed);
     }
-    return status_fail(failure, STATUS_USAGE, "%s takes one column of values (%s)",
+    return status_fail(failure, STATUS_USAGE, "%s supports one column of values (%s)",
                        options->command->name, advice);
 }
 
@@ -670,22 +666,21 @@ enum status options_fail_type(const char *typed, struct failure *failure)
         snprintf(meant, sizeof meant, "f%.4s", strcmp(typed, "double") == 0 ? "64" : bits);
         if (element_parse(meant, &element))
             return status_fail(failure, STATUS_USAGE,
-                               "invalid --type '%s': did you mean %s? (of text such as 12.345, "
+                               "invalid --type '%s' (try %s, or for text such as 12.345 "
                                "--decimals 3)",
                                typed, meant);
     }
     const char *delimiter = strcmp(typed, "\t") == 0 ? "\\t" : typed;
     if (strcmp(delimiter, "\\t") == 0 || (strlen(typed) == 1 && ispunct((unsigned char)*typed)))
-        return status_fail(failure, STATUS_USAGE, "invalid --type '%s': did you mean -d '%s'?",
-                           delimiter, delimiter); /* as of sort(1) */
+        return status_fail(failure, STATUS_USAGE, "invalid --type '%s' (try -d '%s')", delimiter,
+                           delimiter); /* as of sort(1) */
     if (strncmp(rest, "int", 3) == 0) {
         const int digits = (int)strspn(rest + 3, "0123456789");
         const char *rest_of_word = rest + 3 + digits;
         snprintf(meant, sizeof meant, "%c%.*s", *typed, digits, rest + 3);
         if (element_parse(meant, &element) &&
             (*rest_of_word == '\0' || strcmp(rest_of_word, "_t") == 0))
-            return status_fail(failure, STATUS_USAGE, "invalid --type '%s': did you mean %s?",
-                               typed, meant);
+            return status_fail(failure, STATUS_USAGE, "invalid --type '%s' (try %s)", typed, meant);
     }
     return options_fail_value(
         "type", typed, "i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32 or f64, with le or be",
@@ -718,8 +713,8 @@ static bool options_find_ends(const struct options *options, const char *typed,
     return (strncmp(typed, names[0], 5) == 0 || strncmp(typed, names[1], 5) == 0) && ends[0] &&
            ends[1] && decimal_parse_fixed(ends[0], strlen(ends[0]), TEXT_DECIMALS_MAX, &low) &&
            decimal_parse_fixed(ends[1], strlen(ends[1]), TEXT_DECIMALS_MAX, &high) && low < high &&
-           snprintf(out, OPTIONS_SHOWN_SIZE, "did you mean --range %s:%s, to below %s?", ends[0],
-                    ends[1], ends[1]) < OPTIONS_SHOWN_SIZE;
+           snprintf(out, OPTIONS_SHOWN_SIZE, "try --range %s:%s, to below %s", ends[0], ends[1],
+                    ends[1]) < OPTIONS_SHOWN_SIZE;
 }
 
 enum status options_fail_unknown(const struct options *options, char letter, const char *typed,
@@ -733,7 +728,7 @@ enum status options_fail_unknown(const struct options *options, char letter, con
         const char word[] = {'-', letter};
         snprintf(what, sizeof what, "unknown option '-%c'", letter);
         advice = options_find_habit(options->command->traits, word, sizeof word);
-        return status_fail(failure, STATUS_USAGE, advice ? "%s: %s" : "%s", what, advice);
+        return status_fail(failure, STATUS_USAGE, advice ? "%s (%s)" : "%s", what, advice);
     }
     const char *name = typed + 2; /* after the dashes */
     const size_t length = strcspn(name, "=");
@@ -745,7 +740,7 @@ enum status options_fail_unknown(const struct options *options, char letter, con
     if (options->command->traits & OPTIONS_MAKES_BINS && options_find_ends(options, typed, ends))
         advice = ends;
     if (advice)
-        return status_fail(failure, STATUS_USAGE, "%s: %s", what, advice);
+        return status_fail(failure, STATUS_USAGE, "%s (%s)", what, advice);
     for (size_t i = 0, used = 0; i < options_row_count && used < sizeof candidates; i++) {
         const char *found = options_rows[i].name;
         if (strncmp(found, name, length) != 0)

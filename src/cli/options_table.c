@@ -152,7 +152,7 @@ const struct options_row options_rows[] = {
     OPTION(SELECTION, OPTIONS_READS_INPUT, 'f', "field", "COLUMN",
            "use column N (-1: last) or NAME (default: all)",
            TARGET(COLUMNS, field), .maximum = 32,
-           .expected = "1 for the first, -1 for the last, ..., or a name, and a kind such as :.2",
+           .expected = "1 for the first, -1 for the last, ..., or a name, and a type such as :.2",
            .is_common = true)
     OPTION(SELECTION, OPTIONS_HAS_GROUPS, 0, "by", "COLUMN",
            "compute one result per group: N, NAME or u32@8",
@@ -180,7 +180,7 @@ const struct options_row options_rows[] = {
            .words = "auto", .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 'w', "width", "W",
            "use bins of width W, over --range or all values", TARGET(TEXT, width_text),
-           .instead = "a column can have a width: 4:time/1m, 10:int/100", .is_common = true)
+           .instead = "-f 4:time/1m, -f 10:int/100", .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log2", "[K]",
            "use powers of 2, each divided into 2^K bins",
            NUMBER(log2, 0, BINNING_PARTS_MAX, "a number from 0 to 12"), GIVEN(has_log2),
@@ -196,7 +196,7 @@ const struct options_row options_rows[] = {
 #define OPTION_PREDICATE(id, label, name, argument, help)  \
     OPTION(PREDICATES, OPTIONS_TESTS_VALUES, 0, name, argument, help,     \
            .kind = OPTIONS_PREDICATE, .value = PREDICATE_##id,            \
-           .instead = "for conditions, --where 'COLUMN>=V'")
+           .instead = "--where 'COLUMN>=V'")
     PREDICATE_RELATIONS(OPTION_PREDICATE)
 
     OPTION(STALIN_SORT, OPTIONS_PURGES, 0, "strict", NULL,
@@ -223,7 +223,7 @@ const struct options_row options_rows[] = {
            "add a column of cumulative counts", FLAG(print.cumulative, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "percentiles", "LIST",
            "print percentiles, such as 50,99,99.9", TARGET(QUANTILES, print.quantiles),
-           .alias = "quantiles", .instead = "reduce has p50,p99,p99.9",
+           .alias = "quantiles", .instead = "reduce p50,p99,p99.9",
            .is_common = true)
     OPTION(OUTPUT, OPTIONS_REDUCES, 0, "interpolate", NULL,
            "interpolate percentiles between values, as NumPy does",

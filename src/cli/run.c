@@ -105,7 +105,7 @@ static void run_note_conditions(const struct run *run)
                              : "");
         if (is_text && is_list && *value != '@' && (*value == '~' || strchr(value, '*')))
             status_print(
-                "note: %.*s compares whole texts, and '%s' has no pattern: *= is contains, "
+                "note: %.*s compares whole strings, and '%s' is not a pattern: *= is contains, "
                 "^= begins with, ~ a regular expression",
                 sign, condition->sign, value);
     }
@@ -411,7 +411,7 @@ static enum status run_make_aggregate(struct run *run, struct failure *failure)
         return failure->status;
     if (plan_has_texts(plan) &&
         !(context->dictionary = dictionary_create(context->dictionary_bytes, keyed_hash_create())))
-        return status_fail(failure, STATUS_DATA, "no memory for texts");
+        return status_fail(failure, STATUS_DATA, "not enough memory for strings");
     run->aggregate = store_of(plan)->create(plan, failure);
     return run->aggregate ? STATUS_OK : failure->status;
 }
@@ -569,7 +569,7 @@ static enum status run_find_kinds(struct run *run, const struct source_options *
     if (options->verbose)
         find_kinds_print(options, &run->found, "found in the input");
     else if (options->print.save && !options->quiet)
-        find_kinds_print(options, &run->found, "note: the state is of a kind that was found");
+        find_kinds_print(options, &run->found, "note: the state has a column type that was found");
     if (!is_any && !options->is_tentative)
         return STATUS_OK;
     run->options = &run->typed;
@@ -690,7 +690,7 @@ enum status run_options(const struct options *options, bool *is_thread_left,
         char *help = options_help(options);
         const enum status status =
             help ? print_text(help, failure)
-                 : status_fail(failure, STATUS_DATA, "no memory for the help");
+                 : status_fail(failure, STATUS_DATA, "not enough memory for the help");
         free(help);
         return status;
     }

@@ -87,7 +87,7 @@ static enum status cpu_counter_partitioned_open(struct histogram *histogram, voi
     const size_t regions = (histogram->entries + HISTOGRAM_REGION_BINS - 1) / HISTOGRAM_REGION_BINS;
     struct cpu_counter_partitioned *self = calloc(1, sizeof *self);
     if (!self)
-        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a CPU thread");
 
     /*
      * A buffer has whole cache lines, and an odd number of them: buffers at a power of two from
@@ -107,7 +107,8 @@ static enum status cpu_counter_partitioned_open(struct histogram *histogram, voi
     self->residuals = memory_map(self->residuals_bytes);
     *state = self;
     if (!self->buffers || !self->residuals)
-        return status_fail(failure, STATUS_DATA, "no memory for the buffers of a CPU thread");
+        return status_fail(failure, STATUS_DATA,
+                           "not enough memory for the buffers of a CPU thread");
     for (size_t region = 0; region < regions; region++) {
         uint16_t *first = self->residuals + region * self->buffer_length;
         self->buffers[region] =
@@ -127,7 +128,8 @@ static enum status cpu_counter_streamed_open(struct histogram *histogram, void *
     self->lines = aligned_alloc(CPU_COUNTER_LINE, self->regions * CPU_COUNTER_LINE);
     self->line_next = malloc(self->regions * sizeof *self->line_next);
     if (!self->lines || !self->line_next)
-        return status_fail(failure, STATUS_DATA, "no memory for the buffers of a CPU thread");
+        return status_fail(failure, STATUS_DATA,
+                           "not enough memory for the buffers of a CPU thread");
     for (size_t region = 0; region < self->regions; region++)
         self->line_next[region] = self->lines + region * CPU_COUNTER_LINE_LENGTH;
     return STATUS_OK;

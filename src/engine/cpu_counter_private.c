@@ -56,7 +56,7 @@ static enum status cpu_counter_private_open(struct histogram *histogram, void **
     const size_t entries = copies > 1 ? copies * CPU_COUNTER_STRIDE(copies) : histogram->entries;
     struct cpu_counter_private *self = malloc(sizeof *self);
     if (!self)
-        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a CPU thread");
 
     *self = (struct cpu_counter_private){
         .histogram = histogram,
@@ -66,7 +66,8 @@ static enum status cpu_counter_private_open(struct histogram *histogram, void **
     };
     *state = self;
     if (!self->tables)
-        return status_fail(failure, STATUS_DATA, "no memory for the tables of a CPU thread");
+        return status_fail(failure, STATUS_DATA,
+                           "not enough memory for the tables of a CPU thread");
     return STATUS_OK;
 }
 

@@ -39,7 +39,7 @@ static enum status cpu_counter_weighted_open(struct histogram *histogram, void *
 {
     struct cpu_counter_weighted *self = malloc(sizeof *self);
     if (!self)
-        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a CPU thread");
 
     size_t slots = 1;
     while (slots < histogram->entries && slots < CPU_COUNTER_SLOTS_MAX)
@@ -52,7 +52,8 @@ static enum status cpu_counter_weighted_open(struct histogram *histogram, void *
     };
     *state = self;
     if (!self->sums || !self->bins)
-        return status_fail(failure, STATUS_DATA, "no memory for the tables of a CPU thread");
+        return status_fail(failure, STATUS_DATA,
+                           "not enough memory for the tables of a CPU thread");
     return STATUS_OK;
 }
 

@@ -56,7 +56,7 @@ static bool cpu_engine_probe(unsigned device, char *description, size_t size)
     unsigned processors = resources_at_start()->processors;
     const enum cpu_isa isa = cpu_isa_best();
 
-    snprintf(description, size, "%u processor%s, %s code%s", processors, processors == 1 ? "" : "s",
+    snprintf(description, size, "%u CPU%s, %s code%s", processors, processors == 1 ? "" : "s",
              cpu_isa_names[isa], isa == CPU_ISA_PLAIN ? CPU_ENGINE_PLAIN : "");
     return true;
 }
@@ -69,7 +69,7 @@ static enum status cpu_engine_open(const struct plan *plan, const struct engine_
     const unsigned threads = options->threads ? options->threads : resources_at_start()->processors;
     struct cpu_session *opened = malloc(sizeof *opened);
     if (!opened)
-        return status_fail(failure, STATUS_DATA, "no memory for the CPU engine");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the CPU engine");
 
     size_t chunk_bytes = options->chunk_bytes;
     if (chunk_bytes == 0)
@@ -124,7 +124,8 @@ static enum status cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity,
     /* What is available, which the old memory is no part of, is for other threads, too. */
     const bool has_memory = resources_have_memory(capacity + capacity / 3);
     if (capacity > self->buffer_bytes && (!has_memory || !cpu_engine_resize(self, capacity)))
-        return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes", capacity);
+        return status_fail(failure, STATUS_DATA, "not enough memory for a chunk of %zu bytes",
+                           capacity);
     buffer->data = self->buffer.data;
     buffer->capacity = capacity;
     return STATUS_OK;
@@ -148,7 +149,7 @@ static enum status cpu_engine_consumer_open(void *session, void **consumer, stru
     const struct plan *plan = owner->plan;
     struct cpu_consumer *self = calloc(1, sizeof *self);
     if (!self)
-        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a CPU thread");
 
     *consumer = self;
     self->session = owner;
@@ -162,12 +163,12 @@ static enum status cpu_engine_consumer_open(void *session, void **consumer, stru
     };
     self->buffer_bytes = owner->chunk_bytes;
     if (!self->buffer.data)
-        return status_fail(failure, STATUS_DATA, "no memory for a chunk of %zu bytes",
+        return status_fail(failure, STATUS_DATA, "not enough memory for a chunk of %zu bytes",
                            owner->chunk_bytes);
     /* Else chunks are elements, which the operation accumulates itself. */
     const bool has_rows = plan->is_text || plan->record_bytes > 0 || plan_has_rows(plan);
     if (has_rows && !(self->rows = cpu_rows_create(plan, store_of(plan))))
-        return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the values of a chunk");
     return STATUS_OK;
 }
 
@@ -180,7 +181,7 @@ static enum status cpu_engine_consumer_buffer(void *consumer, struct chunk_buffe
      */
     if (self->buffer_bytes > self->buffer.capacity &&
         !cpu_engine_resize(self, self->buffer.capacity))
-        return status_fail(failure, STATUS_DATA, "no memory for a chunk");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a chunk");
     *buffer = self->buffer;
     return STATUS_OK;
 }

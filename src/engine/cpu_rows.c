@@ -542,7 +542,7 @@ enum status cpu_rows_accumulate(struct cpu_rows *rows, void *local, const struct
 
     /* An ordered operation accumulates all values of a chunk at once. */
     if (rows->store->stop && all > rows->capacity && !cpu_rows_reserve(rows, all))
-        return status_fail(failure, STATUS_DATA, "no memory for the values of a chunk");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the values of a chunk");
     return plan->is_text ? cpu_rows_accumulate_text(rows, local, chunk, failure)
                          : cpu_rows_accumulate_records(rows, local, chunk, failure);
 }

@@ -224,8 +224,8 @@ static enum status filter_stalin_sort_accumulate(void *local, const struct chunk
         self->capacity = 2 * chunk->bytes + 64; /* a pipe's chunks differ, and may have no values */
         self->memory = memory_map(2 * self->capacity);
         if (!self->memory)
-            return status_fail(failure, STATUS_DATA, "no memory for the survivors of %zu bytes",
-                               chunk->bytes);
+            return status_fail(failure, STATUS_DATA,
+                               "not enough memory for the kept values of %zu bytes", chunk->bytes);
     }
     struct filter_stalin_sort_sink sink = {
         .kept = self->memory,

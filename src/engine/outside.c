@@ -44,7 +44,7 @@ static enum status outside_check_text(const struct plan *plan, const struct chun
     for (size_t c = 1; c < plan_condition_column(plan); c++)
         rows.keys[c] = c < plan_group_column(plan) ? &weight : group;
     if (has_rows && !(rows.scratch = text_rows_scratch_create(plan)))
-        return status_fail(failure, STATUS_DATA, "no memory for searching the text");
+        return status_fail(failure, STATUS_DATA, "not enough memory for searching the text");
     const size_t *offset = has_rows ? &rows.offset : &cursor.offset;
     const size_t *count = has_rows ? &rows.count : &cursor.count;
     enum text_event event;
@@ -65,10 +65,9 @@ static enum status outside_check_text(const struct plan *plan, const struct chun
             end--; /* the parser also skips blank lines */
         char shown[ELEMENT_TEXT_SIZE];
         element_format(shown, &native, element_value(&native, element_key(&native, &value)));
-        status =
-            status_fail_at(failure, text->position + end - 1, STATUS_DATA,
-                           STATUS_NAME ":%llu: value %s is outside the bins", text->origin.name,
-                           (unsigned long long)parse_errors_find_line(text, end - 1), shown);
+        status = status_fail_at(failure, text->position + end - 1, STATUS_DATA,
+                                STATUS_NAME ":%llu: value %s is out of range", text->origin.name,
+                                (unsigned long long)parse_errors_find_line(text, end - 1), shown);
     } while (status == STATUS_OK && event != TEXT_END);
     text_rows_scratch_destroy(rows.scratch);
     return status;
@@ -98,7 +97,7 @@ enum status outside_check(const struct plan *plan, const struct chunk *chunk,
         uint64_t position = chunk->position + index * plan_value_bytes(plan) + plan->record_offset;
         decimal_format_fixed(value, element_value(element, key), 0);
         return status_fail_at(failure, position, STATUS_DATA,
-                              "value %s at byte %llu of the input is outside the bins", value,
+                              "value %s at byte %llu of the input is out of range", value,
                               (unsigned long long)position);
     }
     return STATUS_OK;

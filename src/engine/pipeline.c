@@ -79,7 +79,7 @@ static enum status pipeline_window_create(struct pipeline_window **window, const
         calloc(1, sizeof *created + capacity * sizeof *created->periods);
 
     if (!created)
-        return status_fail(failure, STATUS_DATA, "no memory for a window of %zu periods",
+        return status_fail(failure, STATUS_DATA, "not enough memory for a window of %zu periods",
                            plan->window_periods);
     created->plan = plan;
     created->capacity = capacity;
@@ -122,7 +122,8 @@ static enum status pipeline_window_move(struct pipeline_window *window, void *ag
             memcpy(newest.data, kept, newest.bytes);
         writer_discard(memory);
         if (status == STATUS_OK && !newest.data)
-            status = status_fail(failure, STATUS_DATA, "no memory for a period of --window");
+            status =
+                status_fail(failure, STATUS_DATA, "not enough memory for a period of --window");
         if (status != STATUS_OK)
             return status;
     }

@@ -30,7 +30,7 @@ static void *store_columns_create(const struct plan *plan, struct failure *failu
     struct columns *self = calloc(1, sizeof *self + plan->value_count * sizeof self->runs[0]);
 
     if (!self) {
-        status_fail(failure, STATUS_DATA, "no memory for %zu columns", plan->value_count);
+        status_fail(failure, STATUS_DATA, "not enough memory for %zu columns", plan->value_count);
         return NULL;
     }
     for (; self->count < plan->value_count; self->count++) {

@@ -132,7 +132,7 @@ static enum status store_groups_save_texts(struct state_writer *state, const str
 
     *numbers = number;
     if (!number)
-        return status_fail(failure, STATUS_DATA, "no memory for texts");
+        return status_fail(failure, STATUS_DATA, "not enough memory for strings");
     for (uint64_t i = 0; i < table_distinct(groups->table); i++) {
         const uint64_t *row = groups_row(groups, i, groups->buffer);
         for (size_t k = 0; k < groups->layout->count; k++) {
@@ -171,14 +171,14 @@ static enum status store_groups_load_texts(struct state_reader *state,
 
     *ids = NULL;
     if (status == STATUS_OK && (!text || !cache))
-        status = status_fail(failure, STATUS_DATA, "no memory for texts");
+        status = status_fail(failure, STATUS_DATA, "not enough memory for strings");
     for (uint64_t i = 0; i < *count && status == STATUS_OK; i++) {
         uint64_t bytes;
         uint64_t word;
         if ((i & (i - 1)) == 0) { /* 0 or a power of 2: the array is full */
             uint32_t *grown = realloc(*ids, (i > 0 ? 2 * i : 1) * sizeof *grown);
             if (!grown) {
-                status = status_fail(failure, STATUS_DATA, "no memory for texts");
+                status = status_fail(failure, STATUS_DATA, "not enough memory for strings");
                 break;
             }
             *ids = grown;
@@ -263,7 +263,7 @@ static enum status store_groups_load(struct state_reader *state, const struct pl
     uint64_t texts = 0;
     struct table_writer *writer = NULL;
     enum status status = row ? table_writer_open(groups->table, &writer, failure)
-                             : status_fail(failure, STATUS_DATA, "no memory for a group");
+                             : status_fail(failure, STATUS_DATA, "not enough memory for a group");
 
     if (status == STATUS_OK && plan_has_texts(plan))
         status = store_groups_load_texts(state, plan->context->dictionary, &ids, &texts, failure);

@@ -42,7 +42,7 @@ static enum status store_scalar_open(void *local, const struct plan *plan, void 
     self->scalar = aggregate;
     self->row = calloc(self->scalar->accumulators->words, sizeof *self->row);
     if (!self->row)
-        return status_fail(failure, STATUS_DATA, "no memory for a CPU thread");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a CPU thread");
     store_scalar_restart(self);
     if (!self->scalar->uniq)
         return STATUS_OK;
@@ -102,7 +102,7 @@ static enum status store_scalar_load(struct state_reader *state, const struct pl
     const struct accumulators *accumulators = scalar->accumulators;
     uint64_t *row = calloc(accumulators->words, sizeof *row);
     enum status status =
-        row ? STATUS_OK : status_fail(failure, STATUS_DATA, "no memory for the result");
+        row ? STATUS_OK : status_fail(failure, STATUS_DATA, "not enough memory for the result");
 
     for (size_t i = accumulators->first; i < accumulators->words && status == STATUS_OK; i++)
         status = state_read_number(state, &row[i], failure);

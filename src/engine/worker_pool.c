@@ -248,7 +248,7 @@ enum status worker_pool_open(struct worker_pool *pool, const struct engine_optio
     pool->workers = calloc(pool->count, sizeof *pool->workers);
     if (!pool->workers) {
         engine->close(pool->session);
-        return status_fail(failure, STATUS_DATA, "no memory for %u workers", pool->count);
+        return status_fail(failure, STATUS_DATA, "not enough memory for %u workers", pool->count);
     }
     for (unsigned i = 0; i < pool->count; i++) {
         pool->workers[i].pool = pool;

@@ -138,7 +138,7 @@ static enum npy_result npy_read_literal(struct npy_text text, struct npy *npy,
                                         char reason[NPY_REASON_SIZE])
 {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
-    static const char damaged[] = "its NumPy header is damaged";
+    static const char damaged[] = "its NumPy header is corrupt";
     struct npy_text type = {.next = NULL};
     uint64_t lengths[2] = {1, 1};
     size_t dimensions = 0;

@@ -58,7 +58,7 @@ enum status parse_errors_create(struct parse_errors **errors, const struct plan 
 {
     struct parse_errors *new = calloc(1, sizeof *new);
     if (!new)
-        return status_fail(failure, STATUS_DATA, "no memory for reading text");
+        return status_fail(failure, STATUS_DATA, "not enough memory for reading text");
 
     new->plan = plan;
     new->policy = policy;
@@ -371,7 +371,7 @@ static void parse_errors_write_numbers(const struct parse_errors *errors, const 
         snprintf(with_decimals, sizeof with_decimals, "with more than %u decimal%s",
                  plan->text.decimals, plan->text.decimals == 1 ? "" : "s");
     snprintf(out_of_range, sizeof out_of_range, "out of range for %s", plan->element.name);
-    snprintf(out_of_buckets, sizeof out_of_buckets, "in a bucket that begins below the least %s",
+    snprintf(out_of_buckets, sizeof out_of_buckets, "in a bucket that starts below the smallest %s",
              plan->element.name);
     out[0] = '\0';
     for (size_t i = 0; i < count; i++) {
@@ -398,9 +398,9 @@ static void parse_errors_write_numbers(const struct parse_errors *errors, const 
         used += sprintf(out + used, " %s", reasons[i].what);
     }
     if (kinds[TEXT_MISFIT_DECIMAL] > 0 && decimals <= TEXT_DECIMALS_MAX)
-        used += sprintf(out + used, "; try --decimals %zu", decimals);
+        used += sprintf(out + used, " (try --decimals %zu)", decimals);
     if (range > 0 && (range == kinds[TEXT_MISFIT_I64] || range == kinds[TEXT_MISFIT_U64]))
-        sprintf(out + used, "; try -t %s", kinds[TEXT_MISFIT_I64] > 0 ? "i64" : "u64");
+        sprintf(out + used, " (try -t %s)", kinds[TEXT_MISFIT_I64] > 0 ? "i64" : "u64");
 }
 
 /* Says that all tokens were ignored, and what the first one was unless they are all numbers. */
@@ -411,9 +411,9 @@ static void parse_errors_print_cause(const struct parse_errors *errors, unsigned
     const char *ending = skipped == 1 ? "" : "s";
 
     if (*numbers || errors->first_count == 0)
-        status_print("all input was invalid and ignored: %llu token%s%s", skipped, ending, numbers);
+        status_print("all input was invalid and ignored: %llu value%s%s", skipped, ending, numbers);
     else
-        status_print("all input was invalid and ignored: %llu token%s, first " STATUS_NAME
+        status_print("all input was invalid and ignored: %llu value%s, first " STATUS_NAME
                      ":%llu: %s",
                      skipped, ending, first->origin.name,
                      (unsigned long long)reader_find_line(&first->origin), first->reason);
@@ -428,10 +428,10 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
         row_scanners[plan->row_scanner]->names_columns; /* tokens that are no numbers */
     for (size_t i = 0; i < plan_column_count(plan); i++)
         has_kinds = has_kinds || plan->columns[i].notation > TEXT_OPAQUE;
-    const char *kind = has_kinds                              ? "token"
+    const char *kind = has_kinds                              ? "value"
                        : errors->groups == errors->invalid    ? "group"
                        : errors->weights == errors->invalid   ? "weight"
-                       : errors->groups + errors->weights > 0 ? "token"
+                       : errors->groups + errors->weights > 0 ? "value"
                        : plan->text.notation == TEXT_FIXED    ? "number"
                                                               : "integer";
     uint64_t kinds[PARSE_ERRORS_KINDS];
@@ -452,9 +452,9 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
         if (skipped > 0 && parse_errors_values(errors) == 0 && plan->condition_count == 0)
             parse_errors_print_cause(errors, skipped, numbers);
         else if (skipped > 0 && !quiet)
-            status_print("note: %llu token%s skipped%s", skipped, skipped == 1 ? "" : "s",
+            status_print("note: skipped %llu invalid value%s%s", skipped, skipped == 1 ? "" : "s",
                          *numbers || has_kinds ? numbers
-                         : skipped == 1        ? ", which is no number"
+                         : skipped == 1        ? ", not a number"
                                                : ", none of them a number");
         return STATUS_OK;
     }

@@ -449,7 +449,7 @@ static enum input_event reader_fail_length(const struct reader *reader, uint64_t
     status_fail(failure, STATUS_DATA,
                 STATUS_NAME ": %llu byte%s %s: its NumPy array is %s than its header says",
                 reader->input->name, (unsigned long long)bytes, bytes == 1 ? "" : "s",
-                is_missing ? "missing at the end" : "left over at the end",
+                is_missing ? "missing at the end" : "left at the end",
                 is_missing ? "shorter" : "longer");
     return INPUT_ERROR;
 }
@@ -470,7 +470,7 @@ static enum input_event reader_begin_array(struct reader *reader, struct input_p
     if (event == INPUT_EMPTY || event == INPUT_ERROR)
         return event;
     if (event == INPUT_DATA && !is_array)
-        return reader_fail(reader, "it is no NumPy array, but the first input is", failure);
+        return reader_fail(reader, "not a NumPy array, but the first input is", failure);
     if (is_array && strcmp(array.type, wanted->type) != 0) {
         status_fail(failure, STATUS_DATA,
                     STATUS_NAME

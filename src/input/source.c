@@ -325,16 +325,15 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
         if (first_block_splits_quotes(&source->stream.rules, block->data + block->begin,
                                       block->end - block->begin))
             snprintf(note, SOURCE_NOTE_SIZE,
-                     "note: %.300s has quoted fields, which -d splits; try --csv", name);
+                     "note: %.300s has quoted fields, which -d splits (try --csv)", name);
         return STATUS_OK;
     }
     *is_text = text_is_text(block->data, block->end, event == INPUT_END);
     if (!*is_text && source->options.kinds & DECODER_REFUSED &&
         first_block_has_nuls(block->data, block->end))
         return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME
-                           ": numbers with NULs behind them: give -z, or --binary if it "
-                           "is not text",
+                           STATUS_NAME ": numbers with NULs after them: give -z, or --binary if it "
+                                       "is not text",
                            name);
     if (*is_text)
         first_block_advise_text(block->data, block->end, advice);
@@ -432,7 +431,7 @@ enum status source_read_file(const char *name, source_take *take, void *context,
         .capacity = SOURCE_FILE_BUFFER_BYTES,
     };
     if (!buffer.data)
-        return status_fail(failure, STATUS_DATA, "no memory for reading " STATUS_NAME,
+        return status_fail(failure, STATUS_DATA, "not enough memory for reading " STATUS_NAME,
                            strcmp(name, "-") == 0 ? "standard input" : name);
 
     enum status status = source_open(&source, names, 1, &options, failure);
@@ -973,9 +972,9 @@ static enum status source_end_pull(struct source *source, struct source_pull *pu
         !source_has_input(source) && !atomic_load(&source->stopped))
         status =
             status_fail(failure, STATUS_DATA,
-                        STATUS_NAME ": %zu byte%s left over at the end: %s has %zu",
-                        stream->origin.name, rest, rest == 1 ? "" : "s",
-                        format->has_records ? "a record" : "an element", format->element_bytes);
+                        STATUS_NAME ": truncated input: %zu byte%s left after the last %zu-byte %s",
+                        stream->origin.name, rest, rest == 1 ? "" : "s", format->element_bytes,
+                        format->has_records ? "record" : "element");
     const bool is_cut = status != STATUS_OK;
     if (is_cut)
         failure->position = stream->position + fault;

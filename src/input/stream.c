@@ -58,7 +58,7 @@ enum status stream_grow(const struct text_rules *rules, const struct chunk_origi
             buffer->grow(buffer, chunk_grown_bytes(buffer->capacity), failure);
         if (status != STATUS_DATA)
             return status;
-        too_long = "no memory for a line of more than";
+        too_long = "not enough memory for a line of more than";
     }
     return stream_fail_row(rules, origin, buffer->data + row, end - row, too_long, failure);
 }

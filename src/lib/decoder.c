@@ -132,7 +132,8 @@ void decoder_close(struct decoder *decoder)
 
 static enum status decoder_fail_start(const struct decoder *decoder, struct failure *failure)
 {
-    return decoder_fail(decoder, failure, "junk where a %s or the end of the input is expected",
+    return decoder_fail(decoder, failure,
+                        "trailing data where a %s or the end of the input is expected",
                         decoder->format->unit);
 }
 

@@ -108,9 +108,9 @@ const struct decoder_format decoder_refused[] = {
     /* Read if the first file is one, and no option says otherwise; see reader.h. */
     {.name = "NumPy",
      .magics = {DECODER_MAGIC("\x93NUMPY")},
-     .kind = "NumPy arrays behind other input or with options for text or records",
+     .kind = "NumPy arrays after other input or with options for text or records",
      .is_array = true,
-     .instead = "read them alone, a column with -f N"},
+     .instead = "read them separately, a column with -f N"},
     DECODER_ROW("OLE2", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "OLE2 files (.xls, .doc)",
                 "save it as CSV or text first"),
     DECODER_ROW("state", "gpuhist state ", "saved states",

@@ -22,7 +22,7 @@ enum status table_create(struct table **table, const struct table_layout *layout
     struct table *created = memory_map(sizeof *created);
     size_t block_bytes = TABLE_BLOCK_BYTES;
     if (!created)
-        return status_fail(failure, STATUS_DATA, "no memory for a table");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a table");
 
     created->layout = layout ? *layout : table_counts;
     const bool is_plain = created->layout.key_words == 1 && created->layout.words == 2 &&
@@ -33,7 +33,7 @@ enum status table_create(struct table **table, const struct table_layout *layout
         block_bytes *= 2;
     if (block_bytes > TABLE_BLOCK_BYTES_MAX) {
         memory_unmap(created, sizeof *created);
-        return status_fail(failure, STATUS_DATA, "no memory for rows of %zu numbers",
+        return status_fail(failure, STATUS_DATA, "not enough memory for rows of %zu numbers",
                            layout->words);
     }
     created->block_rows = table_block_words(block_bytes) / created->layout.words;

@@ -91,7 +91,8 @@ enum status table_finalize(struct table *table, enum table_order order, struct f
     if (table->spill.count > 0 || (order == TABLE_ASCENDING && table_is_too_large(table))) {
         table->cache = memory_map(table_cache_bytes(table));
         if (!table->cache)
-            return status_fail(failure, STATUS_DATA, "no memory for reading counts from a file");
+            return status_fail(failure, STATUS_DATA,
+                               "not enough memory for reading counts from a file");
         pthread_mutex_init(&table->cache->lock, NULL);
         if (table_spill_all(table, failure) != STATUS_OK)
             return failure->status;

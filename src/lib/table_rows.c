@@ -20,7 +20,8 @@ enum status table_slots_clear(struct table_slots *slots, const struct table_layo
         table_slots_destroy(slots, layout);
         slots->rows = memory_map(table_slots_bytes(layout, bits));
         if (!slots->rows)
-            return status_fail(failure, STATUS_DATA, "no memory for a table of 2^%u keys", bits);
+            return status_fail(failure, STATUS_DATA, "not enough memory for a table of 2^%u keys",
+                               bits);
         slots->capacity_bits = bits;
     }
     slots->bits = bits;

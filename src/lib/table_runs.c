@@ -174,7 +174,7 @@ enum status table_runs_merge(struct table_run *runs, size_t n, const struct tabl
     enum status status;
 
     if (!buffers)
-        return status_fail(failure, STATUS_DATA, "no memory for merging counts");
+        return status_fail(failure, STATUS_DATA, "not enough memory for merging counts");
     for (size_t i = 0; i < n; i++)
         rows += runs[i].rows;
     stage_begin(stage, "merging", rows);

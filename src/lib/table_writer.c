@@ -59,7 +59,8 @@ enum status table_writer_open(struct table *table, struct table_writer **writer,
 {
     struct table_writer *created = memory_map(sizeof *created);
     if (!created)
-        return status_fail(failure, STATUS_DATA, "no memory for a thread's part of a table");
+        return status_fail(failure, STATUS_DATA,
+                           "not enough memory for a thread's part of a table");
 
     created->table = table;
     table_filling_init(&created->rows, table, table->layout.words);

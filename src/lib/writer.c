@@ -60,7 +60,7 @@ enum status writer_open(struct writer **writer, const char *name, struct failure
 {
     struct writer *created = writer_create_memory(WRITER_BUFFER_BYTES);
     if (!created)
-        return status_fail(failure, STATUS_DATA, "no memory for the output");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the output");
 
     created->name = name;
     created->file.fd = STDOUT_FILENO;

@@ -47,7 +47,7 @@ enum status print_check(const struct print_options *options, struct failure *fai
         return failure->status;
     if (options->purged && output_file_is_same(purged, options->output))
         return status_fail(failure, STATUS_USAGE,
-                           "--purged and the survivors cannot both go to '%s'", options->purged);
+                           "--purged and the kept values cannot both go to '%s'", options->purged);
     return options->purged ? output_file_check(purged, failure) : STATUS_OK;
 }
 

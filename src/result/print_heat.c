@@ -243,7 +243,7 @@ enum status print_heat_count(struct print_heat *heat, struct failure *failure)
     heat->counts = calloc(cells + 1, sizeof *heat->counts);
     if (!heat->counts || !totals) {
         free(totals);
-        return status_fail(failure, STATUS_DATA, "no memory for a heat map");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a heat map");
     }
     for (uint64_t g = 0; g < groups->count; g++) {
         const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);

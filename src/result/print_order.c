@@ -91,18 +91,19 @@ enum status print_order_check(const struct print_options *options, const struct 
         if (options->sort && strcmp(options->sort, "bin") != 0 &&
             strcmp(options->sort, "count") != 0)
             return status_fail(failure, STATUS_USAGE,
-                               "invalid --sort '%s': expected bin, or count (the greatest first)",
+                               "invalid --sort '%s': expected bin, or count (largest first)",
                                options->sort);
         return STATUS_OK;
     }
     if (plan->group_count == 0 && (options->sort || options->top > 0 || options->min_count > 0))
-        return status_fail(failure, STATUS_USAGE, "--%s of %s needs --by: it is of groups",
+        return status_fail(failure, STATUS_USAGE, "--%s with %s requires --by",
                            options->sort      ? "sort"
                            : options->top > 0 ? "top"
                                               : "min-count",
                            plan_operation_names[plan->operation]);
     if (options->top > 0 && !options->sort)
-        return status_fail(failure, STATUS_USAGE, "--top of %s needs --sort, such as --sort count",
+        return status_fail(failure, STATUS_USAGE,
+                           "--top with %s requires --sort (try --sort count)",
                            plan_operation_names[plan->operation]);
     if (options->sort && (print_order_column(options, plan, &value) == plan->value_count ||
                           print_order_find(plan, value) == PRINT_ORDER_NONE))
@@ -208,7 +209,7 @@ enum status print_order_create(struct print_order *order, const struct print_opt
         free(items);
         free(map);
         free(memory);
-        return status_fail(failure, STATUS_DATA, "no memory for sorting groups");
+        return status_fail(failure, STATUS_DATA, "not enough memory for sorting groups");
     }
     print_order_fill(items, options, plan, aggregate, memory);
     if (leader) {

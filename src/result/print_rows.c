@@ -273,7 +273,7 @@ static enum status print_check_picture(const struct print_options *options,
     if (format->is_picture || given == 0)
         return STATUS_OK;
     return status_fail(failure, STATUS_USAGE,
-                       "%s needs a picture: --plot, --format svg or --format gnuplot",
+                       "%s requires --plot, --format svg or --format gnuplot",
                        print_extra_name(given));
 }
 
@@ -334,36 +334,37 @@ static enum status print_check_groups(const struct print_options *options, const
     const unsigned refused = print_extras(options) & PRINT_HEAT_REFUSED;
 
     if (kind->scale == KIND_INSTANTS && format->refuses_times)
-        return status_fail(failure, STATUS_USAGE, "--format %s does not go with times (svg does)",
+        return status_fail(failure, STATUS_USAGE,
+                           "--format %s cannot be combined with timestamps (try --format svg)",
                            format->name);
     if (kind->scale == KIND_NAMES && options->format && !format->words && !format->draws_names)
-        return status_fail(failure, STATUS_USAGE,
-                           "uniq of %s does not go with --format %s (" PRINT_NAMES_OF_LINES
-                           ", svg)",
-                           kind->nouns, format->name);
+        return status_fail(
+            failure, STATUS_USAGE,
+            "uniq of %s cannot be combined with --format %s (try " PRINT_NAMES_OF_LINES ", svg)",
+            kind->nouns, format->name);
     if (kind->scale == KIND_NAMES && (options->zeros || options->quantiles.count > 0))
-        return status_fail(failure, STATUS_USAGE, "uniq of %s does not go with --%s", kind->nouns,
-                           options->zeros ? "zeros" : "percentiles");
+        return status_fail(failure, STATUS_USAGE, "uniq of %s cannot be combined with --%s",
+                           kind->nouns, options->zeros ? "zeros" : "percentiles");
     if (groups == 0)
         return STATUS_OK;
     if (format->words)
         return print_check_picture(options, format, failure);
     if (!format->heat)
         return status_fail(failure, STATUS_USAGE,
-                           "--by does not go with --format %s (" PRINT_NAMES_OF_LINES
+                           "--by cannot be combined with --format %s (try " PRINT_NAMES_OF_LINES
                            ", svg, --plot)",
                            format->name);
     if (groups > 1)
-        return status_fail(failure, STATUS_USAGE,
-                           "%s%s draws the groups of one --by column, not of %zu", option, name,
-                           groups);
+        return status_fail(failure, STATUS_USAGE, "%s%s supports one --by column, not %zu", option,
+                           name, groups);
     if (!print_can_draw(plan))
-        return status_fail(failure, STATUS_USAGE,
-                           "%s%s draws groups of numbers and times, not of addresses and texts",
-                           option, name);
+        return status_fail(
+            failure, STATUS_USAGE,
+            "%s%s requires groups of numbers or timestamps, not IP addresses or strings", option,
+            name);
     if (refused > 0)
         return status_fail(failure, STATUS_USAGE,
-                           "%s does not go with a heat map, which %s%s draws with --by",
+                           "%s cannot be combined with a heat map, which %s%s draws with --by",
                            print_extra_name(refused), option, name);
     return STATUS_OK;
 }
@@ -380,27 +381,26 @@ enum status print_check_format(const struct print_options *options, const struct
         if (print_values_format(options)->words)
             return STATUS_OK;
         return status_fail(failure, STATUS_USAGE,
-                           "--format %s does not go with %s: " PRINT_NAMES_OF_LINES, format->name,
-                           plan_operation_names[plan->operation]);
+                           "--format %s cannot be combined with %s (try " PRINT_NAMES_OF_LINES ")",
+                           format->name, plan_operation_names[plan->operation]);
     }
     if (print_check_groups(options, plan, failure) != STATUS_OK)
         return failure->status;
     if (options->format && options->plot == PRINT_PLOT_ALWAYS)
-        return status_fail(failure, STATUS_USAGE, "--plot does not go with --format");
+        return status_fail(failure, STATUS_USAGE, "--plot cannot be combined with --format");
     if (refused > 0)
-        return status_fail(failure, STATUS_USAGE, "%s does not go with --format %s",
+        return status_fail(failure, STATUS_USAGE, "%s cannot be combined with --format %s",
                            print_extra_name(refused), format->name);
     format = print_plan_format(options, plan);
     if (print_check_picture(options, format, failure) != STATUS_OK)
         return failure->status;
     if (options->quantiles.count > 0 && format->words && !format->is_document && useless > 0)
         return status_fail(failure, STATUS_USAGE,
-                           "%s does not go with --percentiles, which %s prints instead of bins "
-                           "(--format json and --plot print both)",
+                           "%s cannot be combined with --percentiles in %s output "
+                           "(try --format json, or --plot)",
                            print_extra_name(useless), format->name);
     if (options->other && options->top == 0 && options->min_count == 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "--other needs --top or --min-count, which leave something out");
+        return status_fail(failure, STATUS_USAGE, "--other requires --top or --min-count");
     return STATUS_OK;
 }
 
@@ -485,13 +485,15 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         }
         table.count_word = member ? writer_memory(member, &bytes) : NULL;
         if (!table.count_word)
-            status = status_fail(failure, STATUS_DATA, "no memory for the name of the weights");
+            status =
+                status_fail(failure, STATUS_DATA, "not enough memory for the name of the weights");
     }
     if (status == STATUS_OK && options->quantiles.count > 0 && table.total > 0) {
         quantiles = calloc(options->quantiles.count, sizeof *quantiles);
-        status = quantiles ? quantiles_find(&options->quantiles, rows, quantiles, failure)
-                           : status_fail(failure, STATUS_DATA, "no memory for %zu quantiles",
-                                         options->quantiles.count);
+        status = quantiles
+                     ? quantiles_find(&options->quantiles, rows, quantiles, failure)
+                     : status_fail(failure, STATUS_DATA, "not enough memory for %zu percentiles",
+                                   options->quantiles.count);
         table.quantiles = quantiles;
     }
     if (status == STATUS_OK)

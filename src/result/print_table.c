@@ -264,7 +264,7 @@ static enum status print_table_result(struct writer *writer, const struct plan *
     struct writer *memory = writer_create_memory((size_t)64 << 10);
 
     if (!memory)
-        return status_fail(failure, STATUS_DATA, "no memory for a table");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a table");
     own.format = &print_tsv;
     own.header_out = true;
     own.percent = options->percent || has_bars;
@@ -272,7 +272,7 @@ static enum status print_table_result(struct writer *writer, const struct plan *
     const char *text = writer_memory(memory, &layout.bytes);
     layout.text = text ? malloc(layout.bytes + 1) : NULL;
     if (status == STATUS_OK && !layout.text)
-        status = status_fail(failure, STATUS_DATA, "no memory for a table");
+        status = status_fail(failure, STATUS_DATA, "not enough memory for a table");
     if (status == STATUS_OK) {
         const char *names_end = memchr(text, '\n', layout.bytes);
         size_t names = 1;

@@ -496,7 +496,7 @@ enum status print_values(struct writer *writer, const struct plan *plan, const v
     values.memory = calloc(values.groups / PRINT_VALUES_PART + 1, values.words * sizeof(uint64_t));
     if (!values.memory) {
         print_order_destroy(&order);
-        return status_fail(failure, STATUS_DATA, "no memory for printing groups");
+        return status_fail(failure, STATUS_DATA, "not enough memory for printing groups");
     }
     print_find_prefixes(&values.prefixes, plan, values.format, options->column);
     print_begin(writer, &result);

@@ -175,7 +175,7 @@ static enum status result_print_rows(struct writer *writer, const struct plan *p
     own.format = format;
     if (has_groups) {
         if (!prefix)
-            return status_fail(failure, STATUS_DATA, "no memory for printing groups");
+            return status_fail(failure, STATUS_DATA, "not enough memory for printing groups");
         print_find_prefixes(&prefixes, plan, format, NULL);
         print_begin(writer, &result);
     }
@@ -190,7 +190,7 @@ static enum status result_print_rows(struct writer *writer, const struct plan *p
             own.group = writer_memory(prefix, &own.group_bytes);
             own.is_next_group = g > 0;
             if (!own.group)
-                status = status_fail(failure, STATUS_DATA, "no memory for printing groups");
+                status = status_fail(failure, STATUS_DATA, "not enough memory for printing groups");
         }
         if (status == STATUS_OK)
             status = result_rows_begin(&rows, plan, aggregate, g, &own, failure);
@@ -356,14 +356,13 @@ void result_report(const struct plan *plan, const void *aggregate)
     if (below == 0 && above == 0)
         return;
     const bool is_of_values = binning_is_unit(binning) && binning_edge(binning, 0) == 0;
-    snprintf(advice, sizeof advice, "; --range auto makes %u bin%s of all", binning->bins,
-             binning->bins == 1 ? "" : "s");
-    status_print("%.200s outside the bins: %llu below, %llu above%s",
+    snprintf(advice, sizeof advice, " (try --range auto)");
+    status_print("%.200s out of range: %llu below, %llu above%s",
                  plan->has_weights ? plan_count_name(plan) : "values", (unsigned long long)below,
                  (unsigned long long)above,
                  is_of_values && !plan->is_merged ? advice
-                 : inside > 0 || plan->is_merged  ? " (see --outside)"
-                                                  : " (none inside: try --width or uniq)");
+                 : inside > 0 || plan->is_merged  ? " (try --outside)"
+                                                  : " (try --width or uniq)");
 }
 
 /* In a picture with nearly all values in one bin, other bins would show more. */
@@ -384,8 +383,8 @@ static void result_note_bins(const struct plan *plan, const void *aggregate,
                 continue;
             decimal_format_fixed(low, row.low, plan->element.decimals);
             decimal_format_fixed(high, row.high, plan->element.decimals);
-            status_print("note: %u%% of %.200s are in one bin; to see more, try --log2 or --range "
-                         "%s:%s",
+            status_print("note: %u%% of %.200s are in one bin (try --log2 or --range "
+                         "%s:%s)",
                          (unsigned)percent,
                          plan->has_weights ? plan_count_name(plan) : "the values", low, high);
         }

@@ -120,7 +120,7 @@ static enum status clf_want(void **wanted, const char *name, unsigned *number,
 
     *wanted = columns;
     if (!columns)
-        return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the names of columns");
     if (column.part == CLF_PARTS) {
         if (digits == 0 || digits > CLF_DIGITS_MAX || name[digits] != '\0' ||
             (column.field = (unsigned)strtoul(name, NULL, 10)) <= CLF_FIELDS)

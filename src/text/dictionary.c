@@ -146,13 +146,13 @@ static enum status dictionary_take_memory(struct dictionary *dictionary, uint64_
         return STATUS_OK;
     atomic_fetch_sub(&dictionary->memory, bytes);
     return status_fail(failure, STATUS_DATA,
-                       "the different texts take more than %llu bytes of memory, their part of -S",
+                       "the distinct strings need more than %llu bytes of memory, their part of -S",
                        (unsigned long long)dictionary->limit_bytes);
 }
 
 static enum status dictionary_fail_memory(struct failure *failure)
 {
-    return status_fail(failure, STATUS_DATA, "memory exhausted by different texts");
+    return status_fail(failure, STATUS_DATA, "not enough memory for distinct strings");
 }
 
 /* Gives the cache a block with space for an entry of so many bytes. */
@@ -325,7 +325,7 @@ static enum status dictionary_add(struct dictionary_cache *cache, struct diction
         return status;
     const uint64_t id = atomic_fetch_add_explicit(&dictionary->count, 1, memory_order_relaxed);
     if (id >= UINT32_MAX)
-        return status_fail(failure, STATUS_DATA, "there are more than 2^32 - 1 different texts");
+        return status_fail(failure, STATUS_DATA, "there are more than 2^32 - 1 distinct strings");
     const unsigned segment = dictionary_segment((uint32_t)id, &first);
     if (!atomic_load_explicit(&dictionary->segments[segment], memory_order_acquire)) {
         pthread_mutex_lock(&dictionary->lock);

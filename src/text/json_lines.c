@@ -886,7 +886,7 @@ const char *json_fault_text(enum json_fault fault)
 {
     static const char *const texts[] = {
         [JSON_NOT_OBJECT] = "it begins with no brace",
-        [JSON_BAD_VALUE] = "a value is no number, string, true, false or null",
+        [JSON_BAD_VALUE] = "a value is not a number, string, true, false or null",
         [JSON_NO_KEY] = "a key in quotes is missing",
         [JSON_NO_COLON] = "a colon is missing",
         [JSON_NO_COMMA] = "a comma or a bracket is missing",
@@ -905,7 +905,7 @@ static enum status json_want(void **columns, const char *name, unsigned *number,
                              struct failure *failure)
 {
     if (!*columns && !(*columns = json_columns_create()))
-        return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the names of columns");
     return json_columns_add(*columns, name, strlen(name), number, failure);
 }
 

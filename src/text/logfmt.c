@@ -53,7 +53,7 @@ static enum status logfmt_want(void **wanted, const char *name, unsigned *number
 
     *wanted = columns;
     if (!columns)
-        return status_fail(failure, STATUS_DATA, "no memory for the names of columns");
+        return status_fail(failure, STATUS_DATA, "not enough memory for the names of columns");
     if (bytes == 0 || name[strcspn(name, " \t=\"")] != '\0')
         return status_fail(failure, STATUS_USAGE,
                            "invalid key '%s': it is empty, or has blanks, = or quotes", name);

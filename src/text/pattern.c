@@ -217,10 +217,10 @@ enum status pattern_search(struct pattern *pattern, const char *data, size_t byt
         }
     }
     if (pattern->searched > PATTERN_RENEWAL_BYTES && !pattern_compile(pattern))
-        return status_fail(failure, STATUS_DATA, "no memory for a regular expression");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a regular expression");
     const int found = pattern_execute(pattern, data, bytes);
     if (found != 0 && found != REG_NOMATCH)
-        return status_fail(failure, STATUS_DATA, "no memory for a regular expression");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a regular expression");
     pattern->searched += bytes;
     *is_match = found == 0;
     if (entry) {

@@ -26,7 +26,7 @@
 #define TEXT_ADVICE_BINARY  "is it binary, or UTF-16?"
 #define TEXT_ADVICE_CSV     "try --csv"
 #define TEXT_ADVICE_MISSING "a missing value: try --missing skip"
-#define TEXT_ADVICE_JOIN    "only times are joined: A+B:time"
+#define TEXT_ADVICE_JOIN    "only timestamps are joined: A+B:time"
 #define TEXT_ADVICE_PRETTY \
     "JSON over several lines: jq -c . writes each object as one line for --jsonl"
 #define TEXT_ADVICE_COMMENT "try --comment '#'"
@@ -296,10 +296,12 @@ static const char *text_reason_advise_time(const struct text_reading *reading,
 {
     static const char *const advice[] = {
         [KIND_TIME_FAULT_NONE] = "",
-        [KIND_TIME_FAULT_ZONE] = "a zone's name is no offset: COLUMN:localtime ignores it",
+        [KIND_TIME_FAULT_ZONE] =
+            "a zone's name is not an offset: try COLUMN:localtime, which ignores it",
         [KIND_TIME_FAULT_OFFSET] = "the next word may be an offset or a value: try 1+2:time, which "
                                    "reads two columns, or localtime",
-        [KIND_TIME_FAULT_WORD] = "what follows is no time: --time-format '%F' reads dates alone",
+        [KIND_TIME_FAULT_WORD] =
+            "no time of day follows: try --time-format '%F', which reads only dates",
         [KIND_TIME_FAULT_NUMBER] = "digits of another meaning: try --time-format, such as "
                                    "'%Y%m%d%H' or '%s'",
     };
@@ -478,7 +480,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {is_indented || (quoted.is_wrong && before != '"'),
          "there are blanks or text around its quotes"},
         {*of_format, of_format},
-        {is_time && text_reason_is_day(text, bytes), "without a date it is of kind text"},
+        {is_time && text_reason_is_day(text, bytes), "without a date it has type text"},
         {is_time && reading->year > 0, of_year},
         {is_time && !reading->has_format, text_reason_advise_time(reading, token)},
         {rules->notation > TEXT_OPAQUE, finer},
@@ -570,11 +572,12 @@ bool text_explain_kind(const struct text_rules *rules, const char *line, size_t 
         (!memmem(line, bytes, name, where) && strspn(name, "-0123456789") != where))
         return false;
     if (text_rewrite_column(rules, line, bytes, name, meant)) {
-        snprintf(out, TEXT_ADVICE_SIZE, "'%.24s' is no kind: %.128s", colon + 1, meant);
+        snprintf(out, TEXT_ADVICE_SIZE, "unknown column type '%.24s': %.128s", colon + 1, meant);
         return true;
     }
     snprintf(out, TEXT_ADVICE_SIZE,
-             "'%.24s' is no kind: %s, or with a width int/100 time/15m time/hour-of-day ip/24",
+             "unknown column type '%.24s': expected %s, or with a width int/100 time/15m "
+             "time/hour-of-day ip/24",
              colon + 1, kinds);
     return true;
 }
@@ -821,11 +824,12 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     };
     if (element_is_of_time(reading->element) && token->bytes > 0 &&
         kind_time_is_out_of_range(&time, begin, token->bytes, token->bytes))
-        snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for times with %u digits of a second",
-                 shown, time.digits);
+        snprintf(out, TEXT_REASON_SIZE,
+                 "'%s' is out of range for timestamps with %u digits of a second", shown,
+                 time.digits);
     else if (misfit == TEXT_MISFIT_BUCKET)
-        snprintf(out, TEXT_REASON_SIZE, "the bucket of '%s' begins below the least %s%s%s", shown,
-                 reading->element->name, decimals,
+        snprintf(out, TEXT_REASON_SIZE, "the bucket of '%s' starts below the smallest %s%s%s",
+                 shown, reading->element->name, decimals,
                  reading->element->bytes < sizeof(int64_t) ? " (try -t i64)" : "");
     else if (text_reason_is_unit(reading) &&
              kind_rows[reading->element->kind].read(reading->element, begin, token->bytes, &value))

@@ -9,7 +9,7 @@
 
 /* Room for any reason, or for advice, and a NUL. */
 #define TEXT_REASON_SIZE 320
-#define TEXT_ADVICE_SIZE 192
+#define TEXT_ADVICE_SIZE 256
 
 struct row_scanner;
 

@@ -100,8 +100,7 @@ bool text_rewrite_column(const struct text_rules *rules, const char *line, size_
             if (kind_rows[i].scale == KIND_INSTANTS && strlen(kind_rows[i].name) == kind &&
                 memcmp(kind_rows[i].name, colon + 1, kind) == 0 &&
                 text_rewrite_width(slash + 1, false, width)) {
-                snprintf(out, TEXT_ADVICE_SIZE, "did you mean %.*s/%.16s?", (int)(slash - name),
-                         name, width);
+                snprintf(out, TEXT_ADVICE_SIZE, "try %.*s/%.16s", (int)(slash - name), name, width);
                 return true;
             }
         }
@@ -121,9 +120,9 @@ bool text_rewrite_column(const struct text_rules *rules, const char *line, size_
                         : strspn(text + sign, "0123456789") + sign < length)
             return false;
     }
-    snprintf(out, TEXT_ADVICE_SIZE, "%s%.*s:%s/%.16s%s",
-             is_number ? "did you mean " : "a width stands behind a kind, as in ", (int)where, name,
-             is_of_times ? "time" : "int", is_of_times ? width : slash + 1, is_number ? "?" : "");
+    snprintf(out, TEXT_ADVICE_SIZE, "%s%.*s:%s/%.16s",
+             is_number ? "try " : "a width follows a type, as in ", (int)where, name,
+             is_of_times ? "time" : "int", is_of_times ? width : slash + 1);
     return true;
 }
 

@@ -108,7 +108,7 @@ enum status binning_init_edges(struct binning *binning, const struct element *el
 
     if (count < 2)
         return status_fail(failure, STATUS_USAGE,
-                           "--edges needs at least two edges, such as 0,10,20");
+                           "--edges requires at least two edges, such as 0,10,20");
     if (count - 1 > BINNING_EDGES_BINS_MAX)
         return status_fail(failure, STATUS_USAGE, "--edges has too many edges: at most %u bins",
                            (unsigned)BINNING_EDGES_BINS_MAX);
@@ -136,7 +136,7 @@ enum status binning_init_edges(struct binning *binning, const struct element *el
     uint32_t *firsts = (uint32_t *)(lasts + (size_t)binning->bins + BINNING_OUTSIDE);
     binning->table = lasts;
     if (!lasts)
-        return status_fail(failure, STATUS_DATA, "no memory for %zu bins", count - 1);
+        return status_fail(failure, STATUS_DATA, "not enough memory for %zu bins", count - 1);
     for (size_t i = 0; i < binning->bins; i++)
         lasts[i] = (uint64_t)(edges[i + 1] - edges[0] - 1);
     for (size_t i = 0; i < BINNING_OUTSIDE; i++)
@@ -180,7 +180,7 @@ enum status binning_init_times(struct binning *binning, const struct element *el
     __int128 *edges = malloc(((size_t)bins_max + 1) * sizeof *edges);
     size_t count = 0;
     if (!edges)
-        return status_fail(failure, STATUS_DATA, "no memory for bins");
+        return status_fail(failure, STATUS_DATA, "not enough memory for bins");
     edges[count++] = low;
     for (__int128 number = first + 1; number <= last; number++) {
         const __int128 begin = kind_time_bucket_begin(&bucket, number);
@@ -205,7 +205,7 @@ enum status binning_init_parts(struct binning *binning, const struct element *el
     size_t count = 0;
 
     if (!edges)
-        return status_fail(failure, STATUS_DATA, "no memory for bins");
+        return status_fail(failure, STATUS_DATA, "not enough memory for bins");
     /* the edges from 1 on, at the end of the memory; before them, those of negative values */
     __int128 *positive = edges + positive_max + 1;
     bool is_below = true;

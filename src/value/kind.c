@@ -315,24 +315,25 @@ static bool kind_parse_unknown(const struct column *column, const struct kind_te
         .read = kind_read_size, .noun = "size", .value = "a size such as 500, 64K or 1.5GiB", \
         .pair = "two sizes such as 0 and 64K", .list = "sizes without blanks, such as 500,64K"
 
-#define KIND_OF_INSTANTS                                                                       \
-    .words = 1, .type = "i64", .decimals_max = KIND_TIME_DIGITS_MAX, .notation = TEXT_TIME,    \
-    .scale = KIND_INSTANTS, .noun = "time", .nouns = "times",                                  \
-    .value = "a time such as 2026-11-21T13:45:02Z, with no more decimals than its column "     \
-             "(COLUMN:time.3)",                                                                \
-    .hint = "",                                                                                \
-    .pair = "two times such as 2026-11-21T13:45:02Z, with no more decimals than their column " \
-            "(COLUMN:time.3)",                                                                 \
-    .list = "times without blanks, such as 2026-11-21,2026-11-21T13:45:02",                    \
-    .parse = kind_parse_time, .write = kind_write_time, .read = kind_read_time,                \
-    .parse_width = kind_parse_time_width, .format_width = kind_format_time_width,              \
+#define KIND_OF_INSTANTS                                                                        \
+    .words = 1, .type = "i64", .decimals_max = KIND_TIME_DIGITS_MAX, .notation = TEXT_TIME,     \
+    .scale = KIND_INSTANTS, .noun = "timestamp", .nouns = "timestamps",                         \
+    .value = "a timestamp such as 2026-11-21T13:45:02Z, with no more decimals than its column " \
+             "(COLUMN:time.3)",                                                                 \
+    .hint = "",                                                                                 \
+    .pair =                                                                                     \
+        "two timestamps such as 2026-11-21T13:45:02Z, with no more decimals than their column " \
+        "(COLUMN:time.3)",                                                                      \
+    .list = "timestamps without blanks, such as 2026-11-21,2026-11-21T13:45:02",                \
+    .parse = kind_parse_time, .write = kind_write_time, .read = kind_read_time,                 \
+    .parse_width = kind_parse_time_width, .format_width = kind_format_time_width,               \
     .next = kind_next_time
 
-#define KIND_OF_CYCLES                                                                       \
-    .words = 1, .type = "i64", .notation = TEXT_TIME, .scale = KIND_NUMBERS, .noun = "time", \
-    .value = "a number such as 9 (days of the week are 1, Monday, to 7)", .hint = "",        \
-    .pair = "two integers such as 9 and 17", .list = "integers such as 1,2,3",               \
-    .parse = kind_parse_time, .write = kind_write_number, .read = kind_read_number,          \
+#define KIND_OF_CYCLES                                                                            \
+    .words = 1, .type = "i64", .notation = TEXT_TIME, .scale = KIND_NUMBERS, .noun = "timestamp", \
+    .value = "a number such as 9 (days of the week are 1, Monday, to 7)", .hint = "",             \
+    .pair = "two integers such as 9 and 17", .list = "integers such as 1,2,3",                    \
+    .parse = kind_parse_time, .write = kind_write_number, .read = kind_read_number,               \
     .parse_width = kind_parse_cycle, .format_width = kind_format_cycle, .next = kind_next_number
 
 const struct kind kind_rows[KINDS + 1] = {
@@ -359,9 +360,9 @@ const struct kind kind_rows[KINDS + 1] = {
                  .words = 2,
                  .notation = TEXT_IP,
                  .scale = KIND_NAMES,
-                 .noun = "address",
-                 .nouns = "addresses",
-                 .value = "an address such as 10.0.0.1, or a prefix such as 10.0.0.0/8",
+                 .noun = "IP address",
+                 .nouns = "IP addresses",
+                 .value = "an IP address such as 10.0.0.1, or a prefix such as 10.0.0.0/8",
                  .parse = kind_parse_address,
                  .write = kind_write_address,
                  .read = kind_read_address,
@@ -372,8 +373,8 @@ const struct kind kind_rows[KINDS + 1] = {
                    .words = 1,
                    .notation = TEXT_BYTES,
                    .scale = KIND_NAMES,
-                   .noun = "text",
-                   .nouns = "texts",
+                   .noun = "string",
+                   .nouns = "strings",
                    .has_dictionary = true},
     [KIND_UNKNOWN] = {.words = 1,
                       .notation = TEXT_OTHER,

@@ -213,7 +213,7 @@ const char *kind_find_choose(const struct kind_find *found, enum kind_find_use u
     if (found->times == values) {
         snprintf(kind, KIND_FIND_SIZE, digits > 0 ? "%s.%u" : "%s",
                  found->has_offset ? "time" : "localtime", digits);
-        return found->reads_on ? "are times of which the next words may be a part" : NULL;
+        return found->reads_on ? "are timestamps of which the next words may be a part" : NULL;
     }
     if (use == KIND_FIND_NUMBERS)
         return NULL;

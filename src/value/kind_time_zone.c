@@ -349,17 +349,17 @@ enum status kind_time_zone_parse(const char *name, const unsigned char *data, si
             memcpy(footer, rule + 1, length);
     }
     if (!is_valid || counts.types == 0)
-        return status_fail(failure, STATUS_DATA, "--tz %s: its file is damaged", name);
+        return status_fail(failure, STATUS_DATA, "--tz %s: its file is corrupt", name);
     if (counts.leap_seconds > 0)
         return status_fail(failure, STATUS_DATA,
-                           "--tz %s: it counts leap seconds, which times here do not", name);
+                           "--tz %s: it counts leap seconds, which timestamps here do not", name);
     made = malloc(sizeof *made + (1 + counts.times + 2 * 10000) * sizeof *made->periods);
     if (!made)
-        return status_fail(failure, STATUS_DATA, "no memory for the time zone %s", name);
+        return status_fail(failure, STATUS_DATA, "not enough memory for the time zone %s", name);
     snprintf(made->name, sizeof made->name, "%s", name);
     if (!kind_time_zone_read_block(made, data + header, time_bytes, &counts, footer)) {
         free(made);
-        return status_fail(failure, STATUS_DATA, "--tz %s: its file is damaged", name);
+        return status_fail(failure, STATUS_DATA, "--tz %s: its file is corrupt", name);
     }
     kind_time_zone_index(made);
     *zone = made;
@@ -427,7 +427,7 @@ enum status kind_time_zone_read(const char *name, struct kind_time_zone **zone,
                            name);
     unsigned char *data = malloc(KIND_TIME_ZONE_BYTES_MAX);
     if (!data)
-        return status_fail(failure, STATUS_DATA, "no memory for the time zone %s", name);
+        return status_fail(failure, STATUS_DATA, "not enough memory for the time zone %s", name);
     const ssize_t bytes = kind_time_zone_read_file(path, data, KIND_TIME_ZONE_BYTES_MAX);
     enum status status;
     if (bytes < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EISDIR))

@@ -40,7 +40,7 @@ enum status plan_check_values(const struct plan *plan, bool has_values, struct f
 {
     if (!plan->needs_values || has_values)
         return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "no values were counted, so there are no quantiles");
+    return status_fail(failure, STATUS_DATA, "cannot compute percentiles: no values were counted");
 }
 
 const char *plan_column_option(const struct plan *plan, size_t column)

@@ -117,7 +117,7 @@ enum status predicate_init_ranges(struct predicate *predicate, const char *text,
     *predicate = (struct predicate){.text = text};
     predicate->ranges = malloc((count + 1) * sizeof *ranges);
     if (!predicate->ranges)
-        return status_fail(failure, STATUS_DATA, "no memory for a list of addresses");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a list of IP addresses");
     struct predicate_range *sorted = predicate->ranges;
     memcpy(sorted, ranges, count * sizeof *ranges);
     qsort(sorted, count, sizeof *sorted, predicate_compare_ranges);
@@ -162,7 +162,7 @@ enum status predicate_init_texts(struct predicate *predicate, enum predicate_rel
         bytes += texts[i].bytes;
     predicate->texts = malloc(count * sizeof *texts + bytes + 1);
     if (!predicate->texts)
-        return status_fail(failure, STATUS_DATA, "no memory for a list of texts");
+        return status_fail(failure, STATUS_DATA, "not enough memory for a list of strings");
     char *next = (char *)(predicate->texts + count); /* their bytes are after them */
     for (size_t i = 0; i < count; i++) {
         memcpy(next, texts[i].data, texts[i].bytes);

@@ -75,7 +75,8 @@ enum status value_set_init(struct value_set *set, const uint64_t *keys, size_t c
         return status_fail(failure, STATUS_DATA, "a set of %zu values is too large", count);
     set->words = resources_have_memory(bytes) ? memory_map(bytes) : NULL;
     if (!set->words)
-        return status_fail(failure, STATUS_DATA, "no memory for a set of %zu values", count);
+        return status_fail(failure, STATUS_DATA, "not enough memory for a set of %zu values",
+                           count);
     set->starts = (uint32_t *)(set->words + words);
     for (size_t i = 0; i < count; i++) {
         const uint64_t x = keys[i] - set->low;

@@ -640,14 +640,12 @@ static void expected_count_bins(struct expected *expected, const struct trial *t
     while (below + inside < count && values[below + inside].value < bins.high)
         inside++;
     size_t above = count - below - inside;
-    char advice[80];
-    strcpy(advice, inside > 0 ? " (see --outside)" : " (none inside: try --width or uniq)");
-    if (bins.low == 0 && expected_is_unit(&bins))
-        sprintf(advice, "; --range auto makes %llu bin%s of all", (unsigned long long)bins.high,
-                bins.high == 1 ? "" : "s");
+    const char *advice = bins.low == 0 && expected_is_unit(&bins) ? " (try --range auto)"
+                         : inside > 0                             ? " (try --outside)"
+                                                                  : " (try --width or uniq)";
     expected_print_bins(expected->result.file, &bins, values + below, inside);
     if (trial->outside == OUTSIDE_REPORT && below + above > 0)
-        fprintf(expected->report.file, "gpuhist: %s outside the bins: %llu below, %llu above%s\n",
+        fprintf(expected->report.file, "gpuhist: %s out of range: %llu below, %llu above%s\n",
                 trial->second_name    ? trial->second_name
                 : trial->text.more[0] ? "weight"
                                       : "values",
@@ -980,14 +978,14 @@ static void expected_abort(struct expected *expected, const struct trial *trial,
         trial_print_number(message, item->value);
         if (!trial->is_text)
             fprintf(message, " at byte %zu of the input", item->stream_offset);
-        fprintf(message, " is outside the bins");
+        fprintf(message, " is out of range");
         return;
     }
     if (all->left_over == 0)
         return;
     expected->status = STATUS_DATA;
-    fprintf(message, "%s: %zu byte%s left over at the end: an element has %u", last_name,
-            all->left_over, all->left_over == 1 ? "" : "s", trial->element.bytes);
+    fprintf(message, "%s: truncated input: %zu byte%s left after the last %u-byte element",
+            last_name, all->left_over, all->left_over == 1 ? "" : "s", trial->element.bytes);
 }
 
 /* What is told of tokens that do not abort. */
@@ -999,7 +997,7 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
     size_t seconds = 0; /* weights or groups */
 
     if (all->quoted_name)
-        fprintf(report, "gpuhist: note: %s has quoted fields, which -d splits; try --csv\n",
+        fprintf(report, "gpuhist: note: %s has quoted fields, which -d splits (try --csv)\n",
                 all->quoted_name);
     if (all->tabbed_name)
         fprintf(report, "gpuhist: note: the header of %s has tabs, so tabs separate its fields\n",
@@ -1017,13 +1015,13 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
     for (size_t i = 0; i < all->count; i++)
         valid += all->items[i].is_valid;
     if (trial->invalid == INVALID_IGNORE && valid > 0 && valid < all->count)
-        fprintf(report, "gpuhist: note: %zu token%s skipped\n", all->count - valid,
+        fprintf(report, "gpuhist: note: skipped %zu invalid value%s\n", all->count - valid,
                 all->count - valid == 1 ? "" : "s");
     if (trial->invalid == INVALID_IGNORE && valid == 0 && all->count > 0)
-        fprintf(report, "gpuhist: all input was invalid and ignored: %zu token%s\n", all->count,
+        fprintf(report, "gpuhist: all input was invalid and ignored: %zu value%s\n", all->count,
                 all->count == 1 ? "" : "s");
     const char *second = trial_has_groups(trial) ? "group" : "weight";
-    const char *kind = seconds == 0 ? "integer" : seconds == told ? second : "token";
+    const char *kind = seconds == 0 ? "integer" : seconds == told ? second : "value";
     if (told > EXPECTED_REPORTED)
         fprintf(report, "gpuhist: %zu more invalid %ss\n", told - EXPECTED_REPORTED, kind);
     if (told == 0 || trial->invalid != INVALID_FAIL)

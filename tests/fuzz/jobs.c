@@ -162,11 +162,11 @@ static void show_bytes(const char *what, const char *text, size_t bytes)
 
 /*
  * Cuts from each line of a report what follows its reason: " (try --csv)" and the like, ", 3 of
- * them numbers with decimals", and the first token of those that are all ignored.
+ * them numbers with decimals", and the first value of those that are all ignored.
  */
 static size_t cut_hints(char *text, size_t bytes)
 {
-    static const char *const counted[] = {" tokens skipped", " token skipped"};
+    static const char *const counted[] = {" more invalid ", "note: skipped "};
     static const char all[] = "gpuhist: all input was invalid and ignored: ";
     size_t to = 0;
 
@@ -174,7 +174,7 @@ static size_t cut_hints(char *text, size_t bytes)
         const char *newline = memchr(text + begin, '\n', bytes - begin);
         const size_t end = newline ? (size_t)(newline - text) : bytes;
         size_t kept = end;
-        bool is_count = memmem(text + begin, end - begin, " more invalid ", 14) != NULL;
+        bool is_count = false;
         for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
             is_count |= memmem(text + begin, end - begin, counted[i], strlen(counted[i])) != NULL;
         const bool is_all =

@@ -122,7 +122,7 @@ static enum status memory_grow(struct chunk_buffer *buffer, size_t capacity,
                                struct failure *failure)
 {
     (void)buffer;
-    return status_fail(failure, STATUS_DATA, "no memory for %zu bytes", capacity);
+    return status_fail(failure, STATUS_DATA, "not enough memory for %zu bytes", capacity);
 }
 
 static void memory_exchange(struct chunk_buffer *buffer, struct chunk_memory *memory)

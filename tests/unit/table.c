@@ -958,7 +958,7 @@ static void test_long_rows(void)
     table_writer_close(writer);
     table_destroy(table);
     tap_ok(table_create(&table, &endless, 1, NULL, &failure) == STATUS_DATA &&
-               strstr(failure.message, "no memory for rows of 1048576 numbers"),
+               strstr(failure.message, "not enough memory for rows of 1048576 numbers"),
            "rows that are too long for any block");
     tap_ok(table_create(&table, &keyless, MUCH, NULL, &failure) == STATUS_DATA &&
                strstr(failure.message, "a table needs keys"),
