@@ -611,24 +611,38 @@ TEXT_INLINE bool json_has_escapes(const struct json_lines *lines, size_t begin, 
     return lines->has_backslash && memchr(lines->data + begin, '\\', end - begin);
 }
 
-/* Notes the value of a node that ends at the entry taken last, for the shape of the row. */
-TEXT_INLINE void json_mark(struct json_lines *lines, const struct json_cursor *cursor,
-                           unsigned node)
+/* The kind of the string data[begin..end), the value of a node. */
+TEXT_INLINE enum json_kind json_string_kind(const struct json_lines *lines,
+                                            const struct json_node *node, size_t begin, size_t end)
 {
+    return node->column != JSON_NO_COLUMN && json_has_escapes(lines, begin, end) ? JSON_ESCAPED
+                                                                                 : JSON_STRING;
+}
+
+/* Stores a number, literal or string that ends at the entry taken last, for the row's shape too. */
+TEXT_INLINE void json_store_scalar(struct json_lines *lines, const struct json_cursor *cursor,
+                                   unsigned node, struct row_value *values, enum json_kind kind,
+                                   size_t offset, size_t bytes)
+{
+    json_store(&lines->columns->nodes[node], values, kind, offset, bytes);
     if (lines->mark_count < JSON_SHAPE_VALUES)
         lines->marks[lines->mark_count] =
             (struct json_mark){(uint16_t)(cursor->entry - 1 - lines->index), (uint16_t)node};
     lines->mark_count++;
 }
 
-/* Whether a value of the node that is an object or an array changes what is stored. */
-TEXT_INLINE bool json_is_stored(const struct json_node *node, const struct row_value *values)
+/* Stores an object or an array, whose bytes are not known yet. If it is wanted, or takes the place
+ * of what is, the row's shape is not kept. */
+TEXT_INLINE void json_store_open(struct json_lines *lines, const struct json_node *node,
+                                 struct row_value *values, enum json_kind kind, size_t offset)
 {
     bool is_stored = node->column != JSON_NO_COLUMN;
 
     for (uint64_t below = node->below; below; below &= below - 1)
         is_stored |= values[text_block_first(below)].kind != JSON_MISSING;
-    return is_stored;
+    if (is_stored)
+        lines->mark_count = JSON_SHAPE_VALUES + 1;
+    json_store(node, values, kind, offset, 0);
 }
 
 /* Scans the row whose first bracket is the entry taken last, `step`. */
@@ -684,25 +698,21 @@ value: /* of the column `node` */
             json_scalar_kind(data + step.gap, &length, lines->bytes - step.gap);
         if (kind == JSON_MISSING)
             goto fail;
-        json_store(&nodes[node], values, kind, step.gap, length);
-        json_mark(lines, cursor, node);
+        json_store_scalar(lines, cursor, node, values, kind, step.gap, length);
         step.gap = step.at;
     } else if (step.byte == '"') {
         from = step.at + 1;
         if (!json_take_string(lines, cursor, &step.at))
             return json_lines_fail_string(lines, cursor, from - 1);
-        const bool is_escaped =
-            nodes[node].column != JSON_NO_COLUMN && json_has_escapes(lines, from, step.at);
-        json_store(&nodes[node], values, is_escaped ? JSON_ESCAPED : JSON_STRING, from,
-                   step.at - from);
-        json_mark(lines, cursor, node);
+        json_store_scalar(lines, cursor, node, values,
+                          json_string_kind(lines, &nodes[node], from, step.at), from,
+                          step.at - from);
         step = json_step(lines, cursor, step.at + 1);
     } else {
         if (step.byte != '{' && step.byte != '[')
             goto fail;
-        if (json_is_stored(&nodes[node], values))
-            lines->mark_count = JSON_SHAPE_VALUES + 1;
-        json_store(&nodes[node], values, step.byte == '{' ? JSON_OBJECT : JSON_ARRAY, step.at, 0);
+        json_store_open(lines, &nodes[node], values, step.byte == '{' ? JSON_OBJECT : JSON_ARRAY,
+                        step.at);
         goto open;
     }
 
@@ -778,7 +788,7 @@ TEXT_INLINE bool json_lines_scan_shape(struct json_lines *lines, const struct js
         const size_t end = cursor->window + *entry++;
         size_t value = at;
         size_t length = end - at;
-        enum json_kind kind = JSON_STRING;
+        enum json_kind kind;
         if (!piece->is_string) {
             value = json_skip_blanks(data, at, end);
             length = end - value;
@@ -786,9 +796,8 @@ TEXT_INLINE bool json_lines_scan_shape(struct json_lines *lines, const struct js
                               : JSON_MISSING;
             if (kind == JSON_MISSING)
                 return false;
-        } else if (nodes[piece->node].column != JSON_NO_COLUMN &&
-                   json_has_escapes(lines, at, end)) {
-            kind = JSON_ESCAPED;
+        } else {
+            kind = json_string_kind(lines, &nodes[piece->node], at, end);
         }
         if (piece->node != JSON_NODE_NONE)
             json_store(&nodes[piece->node], values, kind, value, length);

@@ -97,7 +97,7 @@ size_t kind_time_write(char *out, const struct kind_time_rules *rules, int64_t v
     if (__builtin_add_overflow(seconds, offset, &seconds)) /* an edge that no time has */
         seconds = offset < 0 ? INT64_MIN : INT64_MAX;
     int64_t days = kind_time_divide(seconds, KIND_TIME_DAY);
-    unsigned second = (unsigned)(seconds - days * KIND_TIME_DAY);
+    unsigned second = (unsigned)((uint64_t)seconds - (uint64_t)days * KIND_TIME_DAY);
     struct kind_time_date date = kind_time_find_date(days);
     uint64_t year = (uint64_t)(date.year < 0 ? -date.year : date.year);
     char *at = out;
