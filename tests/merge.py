@@ -32,7 +32,7 @@ def outcome(done):
 
 
 # What one run advises where values lie outside the bins, and merge does not: options that it does not take.
-ADVICE = re.compile(rb" (try --range auto)$| \(none inside: try --width or uniq\)$", re.MULTILINE)
+ADVICE = re.compile(rb" \(try (--range auto|--width or uniq)\)$", re.MULTILINE)
 
 
 def outcome_of_merge(done):

@@ -65,8 +65,8 @@ assert_skipped() {
     assert_skipped "skipped 8 invalid values, all of them numbers in another notation, such as 1e6 or 1,234" \
         < <(printf '1e6 -1.5E-3 +1e+9 1,234 -1,234,567.8 1_000 "36" "-1" 5\n')
     assert_skipped "skipped 6 invalid values, none of them a number" < <(printf 'x - 1e 1.2.3 12:30 e5 7\n')
-    assert_skipped "skipped 1 invalid value, which is no number" -f 2 < <(printf '1\n2 3\n')
-    assert_skipped "skipped 4 invalid values, 3 of them numbers that do not fit: 1 out of range for u8, 1 with decimals, 1 in another notation, such as 1e6 or 1,234; try --decimals 1 (try -t i64)" \
+    assert_skipped "skipped 1 invalid value, not a number" -f 2 < <(printf '1\n2 3\n')
+    assert_skipped "skipped 4 invalid values, 3 of them numbers that do not fit: 1 out of range for u8, 1 with decimals, 1 in another notation, such as 1e6 or 1,234 (try --decimals 1 -t i64)" \
         -t u8 < <(printf 'x 300 1.5 1e6 7\n')
     assert_skipped "skipped 1 invalid value, a number out of range for i64" --base 16 < <(printf '10000000000000000 1.5\n7' | cut -d ' ' -f 1)
     # the second column

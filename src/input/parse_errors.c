@@ -397,10 +397,14 @@ static void parse_errors_write_numbers(const struct parse_errors *errors, const 
                             (unsigned long long)reasons[i].count);
         used += sprintf(out + used, " %s", reasons[i].what);
     }
-    if (kinds[TEXT_MISFIT_DECIMAL] > 0 && decimals <= TEXT_DECIMALS_MAX)
-        used += sprintf(out + used, " (try --decimals %zu)", decimals);
-    if (range > 0 && (range == kinds[TEXT_MISFIT_I64] || range == kinds[TEXT_MISFIT_U64]))
-        sprintf(out + used, " (try -t %s)", kinds[TEXT_MISFIT_I64] > 0 ? "i64" : "u64");
+    const bool has_decimals = kinds[TEXT_MISFIT_DECIMAL] > 0 && decimals <= TEXT_DECIMALS_MAX;
+    const bool has_type =
+        range > 0 && (range == kinds[TEXT_MISFIT_I64] || range == kinds[TEXT_MISFIT_U64]);
+    if (has_decimals)
+        used += sprintf(out + used, " (try --decimals %zu%s", decimals, has_type ? "" : ")");
+    if (has_type)
+        sprintf(out + used, "%s -t %s)", has_decimals ? "" : " (try",
+                kinds[TEXT_MISFIT_I64] > 0 ? "i64" : "u64");
 }
 
 /* Says that all tokens were ignored, and what the first one was unless they are all numbers. */
