@@ -225,7 +225,7 @@ class Histogram:
                 below, above = below + (value < self.low), above + (value > inside)
         advice = b" (try --outside)" if any(counts) else b" (try --width or uniq)"
         if self.low == 0 and self.bins == self.high:
-            advice = b" (try --range auto)" % (self.bins, b"s" * (self.bins != 1))
+            advice = b" (try --range auto)"
         told = [b"values out of range: %d below, %d above%s" % (below, above, advice)] \
             if below + above > 0 and not self.quiet else []
         if self.raw:
