@@ -265,7 +265,7 @@ rows.astype(">i8").tofile("rows")'
     gpuhist --binary --bins 5 --save good -o /dev/null a
     head -c 30 good >part
     run --separate-stderr gpuhist merge --save new good part
-    assert_failed 1 "part: damaged state"
+    assert_failed 1 "part: corrupt state"
     [ ! -e new ]
 }
 
