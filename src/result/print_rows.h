@@ -38,17 +38,17 @@ struct print_table {
 };
 
 /* Options that some formats do not support: X(id, name, whether the options have it). */
-#define PRINT_EXTRAS(X)                                       \
-    X(TOP, "--top", options->top > 0)                         \
-    X(SORT, "--sort", options->sort != NULL)                  \
-    X(CUMULATIVE, "--cumulative", options->cumulative)        \
-    X(PERCENT, "--percent", options->percent)                 \
+#define PRINT_EXTRAS(X)                                         \
+    X(TOP, "--top", options->top > 0)                           \
+    X(SORT, "--sort", options->sort != NULL)                    \
+    X(CUMULATIVE, "--cumulative", options->cumulative)          \
+    X(PERCENT, "--percent", options->percent)                   \
     X(QUANTILES, "--percentiles", options->quantiles.count > 0) \
-    X(MIN_COUNT, "--min-count", options->min_count > 0)       \
-    X(OTHER, "--other", options->other)                       \
-    X(ZEROS, "--zeros", options->zeros)                       \
-    X(TITLE, "--title", options->title != NULL)               \
-    X(LABEL, "--label", options->label != NULL)               \
+    X(MIN_COUNT, "--min-count", options->min_count > 0)         \
+    X(OTHER, "--other", options->other)                         \
+    X(ZEROS, "--zeros", options->zeros)                         \
+    X(TITLE, "--title", options->title != NULL)                 \
+    X(LABEL, "--label", options->label != NULL)                 \
     X(LOG_COUNT, "--log-count", options->log_count)
 
 /* Their numbers, and bits. */
