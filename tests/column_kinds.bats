@@ -99,8 +99,7 @@ refused() {
     echo 7 >in
     while read -r condition meant; do
         refused 2 "invalid --where '${condition//_/ }': " uniq -f 1 --where "${condition//_/ }"
-        [[ $stderr == *"${meant:+ ($meant)} (try gpuhist uniq --help)" ]]
-        [[ -n $meant || $stderr != *'try '* ]]
+        [[ $stderr == *" (${meant:-try gpuhist uniq --help})" ]]
         [[ $meant != try* ]] || gpuhist count --all --invalid ignore --where "$(eval "echo ${meant#try }")" in # it is one
     done <<'END'
 1=/api/cart try '1:text=/api/cart'

@@ -63,7 +63,7 @@ def check_list():
                            "--where", condition)
     same((status, out), (0, f"{wanted}\n"), condition, rows, err)
     same("no row has k" in err, wanted == 0, condition, rows, err)
-    same("has no pattern" in err, "*" in condition or condition[len("k:text" + sign):][0] == "~", condition, err)
+    same("is not a pattern" in err, "*" in condition or condition[len("k:text" + sign):][0] == "~", condition, err)
 
 
 def check_note():
@@ -142,7 +142,7 @@ def check_advice(typed, asks):
     rows = drawn_rows()
     status, out, err = run(table(rows), "count", "--all", "--csv", "--where", typed)
     if status == 0 and typed[0] == "k" and "*" in typed:  # of texts: a note names the operator
-        same("has no pattern: *= is contains" in err, True, typed, err)
+        same("is not a pattern: *= is contains" in err, True, typed, err)
         return
     if status == 0 and asks:  # the kind that was found answers it
         same(out, f"{sum(asks(*row) for row in rows)}\n", typed, rows, err)

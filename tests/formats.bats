@@ -254,9 +254,9 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         [ "$(cat $name)" = $'7\t1' ]
     done
     for case in x.png:svg ./a.b.PDF:svg x.md:markdown x.htm:html x.jpeg:svg; do
-        name=${case%:*} format=${case#*:}
+        name=${case%:*} wanted=${case#*:}
         run -0 --separate-stderr gpuhist uniq -o "$name" in
-        [ "$stderr" = "gpuhist: note: $name is written as tsv; try --format $format -o ${name%.*}.$format" ]
+        [ "$stderr" = "gpuhist: note: $name is written as tsv; try --format $wanted -o ${name%.*}.$wanted" ]
     done
     run -0 --separate-stderr gpuhist reduce sum -o x.png in
     [ -z "$stderr" ]

@@ -165,7 +165,7 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
         assert_failed 1 "b.npy: its NumPy array has columns 1 to 3 (or -1 to -3), but no -f '$column'"
     done
     run --separate-stderr gpuhist reduce sum -f 1,2 f.npy
-    assert_failed 1 "f.npy: of a NumPy array in Fortran order only one column is read at once"
+    assert_failed 1 "f.npy: only one column of a NumPy array in Fortran order is read at once"
     for options in "--csv -f 1" --text "--record 4" "-d ,"; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist uniq $options a.npy
