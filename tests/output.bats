@@ -454,10 +454,10 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
     printf xyz >odd
     for THREADS in 1 2 16; do
         run --separate-stderr gpuhist --binary --bins 5 -o out odd
-        assert_failed 1 "3 bytes left over"
+        assert_failed 1 "3 bytes left"
         [ "$(cat out)" = old ]
         run --separate-stderr gpuhist --binary --bins 5 -o new odd
-        assert_failed 1 "3 bytes left over"
+        assert_failed 1 "3 bytes left"
         [ ! -e new ]
         [ "$(ls)" = $'expected\nin\nodd\nout' ]
     done

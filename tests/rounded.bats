@@ -79,7 +79,7 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     refused 2 "the values of '1' are numbers of more digits than are read exactly: try '1:round.8' or" uniq -f 1 in
     # a key of found integers is not written in two ways
     { seq -f %.0f 20000 && echo 12e4; } >in
-    refused 1 "in:20001: invalid integer '12e4' (try COLUMN:int or COLUMN:text)" uniq -f 1 in
+    refused 1 "in:20001: '12e4' is not written as the first values of '1', whose type was found (try '1:int' or '1:text')" uniq -f 1 in
     [ "$(gpuhist reduce sum -f 1 in)" = 200130000 ]
     [ "$(gpuhist reduce max -f 1:int in)" = 120000 ]
 }

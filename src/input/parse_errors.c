@@ -252,8 +252,9 @@ static bool parse_errors_is_of_other_kind(const struct parse_errors *errors,
                  decimals < KIND_TIME_DIGITS_MAX || !is_time ? decimals : KIND_TIME_DIGITS_MAX);
     const struct chunk_origin origin = parse_errors_locate(chunk, token->offset);
     status_fail_at(failure, parse_errors_position(chunk, token), STATUS_DATA,
-                   STATUS_NAME ":%llu: '%.*s' is not written as the first values of '%s', of which "
-                               "the kind was found: try '%s:%s%s' or '%s:%s%s'",
+                   STATUS_NAME
+                   ":%llu: '%.*s' is not written as the first values of '%s', whose type "
+                   "was found (try '%s:%s%s' or '%s:%s%s')",
                    origin.name, (unsigned long long)reader_find_line(&origin),
                    (int)(token->bytes < PARSE_ERRORS_FOUND_SHOWN ? token->bytes
                                                                  : PARSE_ERRORS_FOUND_SHOWN),

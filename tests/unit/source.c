@@ -410,7 +410,7 @@ static bool check_scene(const struct scene_file *files, size_t count, size_t ele
     if (scene.bytes == whole)
         right = right && pull_succeeded(&pull);
     else
-        right = right && pull_failed(&pull, whole, "left over at the end");
+        right = right && pull_failed(&pull, whole, "left after the last");
     right = right && pull_is_contiguous(&pull, whole);
     if (memcmp(pull.output, scene.content, whole) != 0)
         right = tap_note("the bytes are not those of the files");
@@ -551,15 +551,15 @@ static bool check_leftover(enum input_kind kind, size_t bytes, size_t element_by
 
 static void test_leftover(void)
 {
-    tap_ok(check_leftover(FILE_REGULAR, 4001, 4, ": 1 byte left over") &&
-               check_leftover(FILE_REGULAR, 4006, 8, ": 6 bytes left over") &&
-               check_leftover(FILE_REGULAR, 1, 2, ": 1 byte left over"),
+    tap_ok(check_leftover(FILE_REGULAR, 4001, 4, ": truncated input: 1 byte left") &&
+               check_leftover(FILE_REGULAR, 4006, 8, ": truncated input: 6 bytes left") &&
+               check_leftover(FILE_REGULAR, 1, 2, ": truncated input: 1 byte left"),
            "bytes left over by a small file are named");
-    tap_ok(check_leftover(FILE_REGULAR, 200003, 4, ": 3 bytes left over") &&
-               check_leftover(FILE_REGULAR, 200007, 8, ": 7 bytes left over"),
+    tap_ok(check_leftover(FILE_REGULAR, 200003, 4, ": truncated input: 3 bytes left") &&
+               check_leftover(FILE_REGULAR, 200007, 8, ": truncated input: 7 bytes left"),
            "bytes left over by a large file are named");
-    tap_ok(check_leftover(FILE_STDIN_PIPE, 200002, 4, ": 2 bytes left over") &&
-               check_leftover(FILE_STDIN_PIPE, 3, 8, ": 3 bytes left over"),
+    tap_ok(check_leftover(FILE_STDIN_PIPE, 200002, 4, ": truncated input: 2 bytes left") &&
+               check_leftover(FILE_STDIN_PIPE, 3, 8, ": truncated input: 3 bytes left"),
            "bytes left over by a pipe are named");
 }
 
