@@ -265,7 +265,7 @@ reduce, also median, p99, distinct, mode|reduce sum,median -d , -f 1
 binary input, --record|count --all --record 3 -t u8
 text, -f N or NAME, -d, .N, hex|uniq -d , -f 1:hex
 timestamps (-f N:time, N:localtime)|uniq -d , -f 1:localtime
-addresses of IPv4 (-f N:ip)|uniq -d , -f 1
+IPv4 addresses (-f N:ip)|uniq -d , -f 1
 widths of columns (-f N:int/100)|uniq -d , -f 1:int/100
 --weight|uniq -d , -f 1 --weight 1
 --csv without quotes|uniq -d , -f 1

@@ -325,9 +325,9 @@ usage() {
         usage "invalid --where '1=$list': " uniq -f 1 --where "1=$list"
         usage "invalid --where '1!=$list': " uniq -f 1 --where "1!=$list"
     done
-    usage "invalid --where '1:ip=::1,': '' is not an address" uniq -f 1 --where 1:ip=::1,
-    usage "invalid --where '1:time=,2026-01-01': '' is not a time" uniq -f 1 --where 1:time=,2026-01-01
-    usage "invalid --where '1:time=,': '' is not a time" uniq -f 1 --where 1:time=,
+    usage "invalid --where '1:ip=::1,': '' is not an IP address such as" uniq -f 1 --where 1:ip=::1,
+    usage "invalid --where '1:time=,2026-01-01': '' is not a timestamp such as" uniq -f 1 --where 1:time=,2026-01-01
+    usage "invalid --where '1:time=,': '' is not a timestamp such as" uniq -f 1 --where 1:time=,
     [ "$(printf '5\n6\n7\n' | gpuhist count --all --where '1=5, 6')" = 2 ]
     [ "$(printf '5||\n' | gpuhist count --all -d'|' --where '2:text=5,')" = 1 ] # a text may be empty
 }

@@ -22,7 +22,7 @@ load helpers
     cd "$srcdir"
     version=$(sed -n 's/^AC_INIT(\[gpuhist\], \[\([^]]*\)\].*/\1/p' configure.ac)
     [ "$(gpuhist --version | head -n 1)" = "gpuhist $version" ]
-    [ "$(awk '$1 == ".TH" { print $4, $5, $6 }' man/gpuhist*.[157]* | sort | uniq -c | awk '{ print $1, $3, $4 }')" = \
+    [ "$(awk '$1 == ".TH" { print $4, $5, $6 }' man/gpuhist.1.in man/gpuhist-*.[57] | sort | uniq -c | awk '{ print $1, $3, $4 }')" = \
         "3 \"gpuhist $version\"" ]
     [ "$(awk '$1 == "##" { print $2; exit }' CHANGELOG.md)" = "$version," ]
     [ -e packaging ] || return 0 # a tarball
