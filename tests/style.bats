@@ -17,6 +17,11 @@ load helpers
     done
 }
 
+@test "the picture of the directories is that of their includes" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    "$PYTHON" "$srcdir/docs/layers.py" "$srcdir" | cmp - "$srcdir/docs/layers.svg"
+}
+
 @test "every file that names the version names the same" {
     local version date
     cd "$srcdir"
