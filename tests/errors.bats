@@ -308,11 +308,11 @@ END
         [ "$status" -ne 9 ] && [[ $stderr != unshare:* ]] || skip "no mounts of our own here"
     }
     limited 0: unified memory.max 100M /dev/zero
-    assert_failed 1 "100000000 bins need 762 MiB of memory: 100 are free"
+    assert_failed 1 "not enough memory for 100000000 bins: 762 MiB needed, 100 MiB available"
     limited 4:memory memory memory.limit_in_bytes 100M /dev/zero
-    assert_failed 1 "100000000 bins need 762 MiB of memory: 100 are free"
+    assert_failed 1 "not enough memory for 100000000 bins: 762 MiB needed, 100 MiB available"
     limited 4:memory memory memory.of_no_limit 1G /dev/zero
-    assert_failed 1 "1000000000 bins need 7629 MiB of memory: 3906 are free"
+    assert_failed 1 "not enough memory for 1000000000 bins: 7629 MiB needed, 3906 MiB available"
     limited 0: . memory.max 10M /dev/null
     [ "$status" -eq 0 ] && [ -z "$output$stderr" ]
 }

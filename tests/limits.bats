@@ -80,7 +80,7 @@ check_groups() {
         for threads in 1 2 64; do
             bash -c "ulimit -v $kib; \"\$GPUHIST\" --bins 5M --engine cpu --threads $threads bins" >out 2>err || {
                 [ "$kib" -lt 100000 ] && ! [ -s out ]
-                grep -Eq '^gpuhist: (5000000 bins need )?[0-9]+ MiB of memory( are needed)?: [0-9]+ are free$' err
+                grep -Eq '^gpuhist: not enough memory( for 5000000 bins)?: [0-9]+ MiB needed, [0-9]+ MiB available$' err
                 continue
             }
             cmp out expected

@@ -96,12 +96,14 @@ enum status memory_plan_make(const struct memory_needs *needs, uint64_t availabl
         buffers = more < needs->buffers_max - buffers ? buffers + more : needs->buffers_max;
     } else if (total >= MEMORY_PLAN_SMALL && total + MEMORY_PLAN_PROGRAM > available) {
         if (needs->bins > 0 && needs->shared > available)
-            return status_fail(failure, STATUS_DATA,
-                               "%llu bins need %llu MiB of memory: %llu are free",
-                               (unsigned long long)needs->bins,
-                               (unsigned long long)(needs->shared / MEMORY_PLAN_MIB),
-                               (unsigned long long)(available / MEMORY_PLAN_MIB));
-        return status_fail(failure, STATUS_DATA, "%llu MiB of memory are needed: %llu are free",
+            return status_fail(
+                failure, STATUS_DATA,
+                "not enough memory for %llu bins: %llu MiB needed, %llu MiB available",
+                (unsigned long long)needs->bins,
+                (unsigned long long)(needs->shared / MEMORY_PLAN_MIB),
+                (unsigned long long)(available / MEMORY_PLAN_MIB));
+        return status_fail(failure, STATUS_DATA,
+                           "not enough memory: %llu MiB needed, %llu MiB available",
                            (unsigned long long)((total + MEMORY_PLAN_PROGRAM) / MEMORY_PLAN_MIB),
                            (unsigned long long)(available / MEMORY_PLAN_MIB));
     }
