@@ -8,7 +8,7 @@
 #include "text/text.h"
 
 /* Room for any reason, or for advice, and a NUL. */
-#define TEXT_REASON_SIZE 320
+#define TEXT_REASON_SIZE 384
 #define TEXT_ADVICE_SIZE 256
 
 struct row_scanner;
