@@ -89,7 +89,7 @@ check_groups() {
     run -1 --separate-stderr bash -c 'ulimit -v 100000; "$GPUHIST" uniq --engine cpu -S 1G \
         --chunk-size 90M values'
     [ "$(wc -l <<<"$stderr")" -eq 1 ]
-    [[ $stderr = *" MiB of memory are needed: "* ]]
+    [[ $stderr = *"not enough memory: "* ]]
 }
 
 @test "ulimit -s: threads and the program have stacks of their own" {
