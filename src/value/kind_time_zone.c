@@ -3,6 +3,7 @@
 
 #include "value/kind_time_zone.h"
 
+#include "lib/input.h"
 #include "value/kind_time_internal.h"
 
 #include <errno.h>
@@ -388,26 +389,20 @@ static ssize_t kind_time_zone_read_file(const char *path, unsigned char *data, s
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
-    size_t used = 0;
-    ssize_t n = 1;
+    ssize_t n = -1;
 
     if (fd < 0)
         return -1;
-    if (fstat(fd, &info) != 0) {
-        n = -1;
-    } else if (!S_ISREG(info.st_mode)) {
-        n = -1;
-        errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
-    }
-    while (n > 0 && used < capacity) {
-        n = read(fd, data + used, capacity - used);
-        used += n > 0 ? (size_t)n : 0;
-        n = n < 0 && errno == EINTR ? 1 : n;
+    if (fstat(fd, &info) == 0) {
+        if (S_ISREG(info.st_mode))
+            n = input_read_at(fd, data, capacity, 0);
+        else
+            errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
     }
     const int reason = errno;
     close(fd);
     errno = reason;
-    return n < 0 ? -1 : (ssize_t)used;
+    return n;
 }
 
 enum status kind_time_zone_read(const char *name, struct kind_time_zone **zone,
