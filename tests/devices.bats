@@ -181,7 +181,7 @@ a[a != best].tofile("lost")'
         failing $fault stalin-sort --binary in --purged dropped 2>err >out
         assert_told err
         cmp out kept
-        cmp purged lost
+        cmp dropped lost
         failing $fault stalin-sort --binary in -o out2 2>err | cmp - /dev/null
         assert_told err
         cmp out2 kept
