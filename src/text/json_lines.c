@@ -747,6 +747,13 @@ fail:
     return json_lines_fail(lines, cursor, fault, step.gap);
 }
 
+/* No column has a value. */
+TEXT_INLINE void json_clear(const struct json_lines *lines, struct row_value *values)
+{
+    for (unsigned i = 0; i < lines->columns->columns; i++)
+        values[i].kind = JSON_MISSING;
+}
+
 /* Whether two texts are equal. Of both, 7 bytes more are readable. */
 TEXT_INLINE bool json_is_equal(const char *text, const char *other, size_t bytes)
 {
@@ -776,6 +783,7 @@ TEXT_INLINE bool json_lines_scan_shape(struct json_lines *lines, const struct js
 
     if (shape->count == 0 || (size_t)(cursor->end - entry) < shape->entries)
         return false;
+    json_clear(lines, values);
     for (const struct json_piece *piece = shape->pieces;; piece++) {
         if (lines->bytes - at < piece->bytes + (size_t)8 ||
             !json_is_equal(data + at, text, piece->bytes))
@@ -838,13 +846,6 @@ static void json_shape_keep(struct json_lines *lines, size_t first, size_t end)
     lines->shape_oldest = (lines->shape_oldest + 1) % JSON_SHAPES;
 }
 
-/* No column has a value. */
-TEXT_INLINE void json_clear(const struct json_lines *lines, struct row_value *values)
-{
-    for (unsigned i = 0; i < lines->columns->columns; i++)
-        values[i].kind = JSON_MISSING;
-}
-
 enum row_event json_lines_next(struct json_lines *lines, struct row_value *values)
 {
     struct json_cursor cursor = {lines->index + lines->used, lines->index + lines->count,
@@ -865,7 +866,6 @@ enum row_event json_lines_next(struct json_lines *lines, struct row_value *value
     enum row_event event = ROW_INVALID;
     for (unsigned i = 0; event == ROW_INVALID && i < JSON_SHAPES; i++) {
         const unsigned shape = (lines->shape + i) % JSON_SHAPES;
-        json_clear(lines, values);
         if (!json_lines_scan_shape(lines, &lines->shapes[shape], &cursor, step.at, values))
             continue;
         lines->shape = shape;
