@@ -192,14 +192,15 @@ static enum status find_kinds_choose(struct find_kinds *self, bool *is_any, stru
         const char *wrong =
             column->condition ? NULL : kind_find_choose(&column->found, column->use, kind);
         if (wrong) {
-            const char *time = strstr(kind, "time");
-            if (column->use == KIND_FIND_NUMBERS && !time)
+            char first[KIND_FIND_SIZE];
+            char second[KIND_FIND_SIZE];
+            if (column->use == KIND_FIND_NUMBERS && !strstr(kind, "time"))
                 return status_fail(failure, STATUS_USAGE, "the values of '%s' %s: try '%s:%s'",
                                    column->where, wrong, column->where, kind);
+            kind_find_alternatives(kind, first, second);
             return status_fail(failure, STATUS_USAGE,
-                               "the values of '%s' %s: try '%s:%s' or '%s:%s%s'", column->where,
-                               wrong, column->where, time ? time : kind, column->where,
-                               time ? "local" : "text", time ? time : "");
+                               "the values of '%s' %s: try '%s:%s' or '%s:%s'", column->where,
+                               wrong, column->where, first, column->where, second);
         }
         column->to->is_uniform = kind_find_is_uniform(&column->found, column->use);
         *is_any = *is_any || *kind != '\0' || column->to->is_uniform;

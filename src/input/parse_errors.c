@@ -246,20 +246,21 @@ static bool parse_errors_is_of_other_kind(const struct parse_errors *errors,
     const unsigned decimals = is_time && found.fraction > typed.element.decimals
                                   ? found.fraction
                                   : typed.element.decimals;
-    char digits[16] = "";
-    if (decimals > 0)
-        snprintf(digits, sizeof digits, ".%u",
-                 decimals < KIND_TIME_DIGITS_MAX || !is_time ? decimals : KIND_TIME_DIGITS_MAX);
+    char type[KIND_FIND_SIZE];
+    char first[KIND_FIND_SIZE];
+    char second[KIND_FIND_SIZE];
+    snprintf(type, sizeof type, decimals > 0 ? "%s.%u" : "%s", kind->name,
+             decimals < KIND_TIME_DIGITS_MAX || !is_time ? decimals : KIND_TIME_DIGITS_MAX);
+    kind_find_alternatives(type, first, second);
     const struct chunk_origin origin = parse_errors_locate(chunk, token->offset);
     status_fail_at(failure, parse_errors_position(chunk, token), STATUS_DATA,
                    STATUS_NAME
                    ":%llu: '%.*s' is not written as the first values of '%s', whose type "
-                   "was found (try '%s:%s%s' or '%s:%s%s')",
+                   "was found (try '%s:%s' or '%s:%s')",
                    origin.name, (unsigned long long)reader_find_line(&origin),
                    (int)(token->bytes < PARSE_ERRORS_FOUND_SHOWN ? token->bytes
                                                                  : PARSE_ERRORS_FOUND_SHOWN),
-                   data, typed.where, typed.where, is_time ? "time" : kind->name, digits,
-                   typed.where, is_time ? "localtime" : "text", is_time ? digits : "");
+                   data, typed.where, typed.where, first, typed.where, second);
     return true;
 }
 

@@ -236,3 +236,12 @@ bool kind_find_is_uniform(const struct kind_find *found, enum kind_find_use use)
     return found->addresses == values || (found->numbers == values && !found->has_variants &&
                                           found->decimals_least == found->decimals);
 }
+
+void kind_find_alternatives(const char *kind, char first[KIND_FIND_SIZE],
+                            char second[KIND_FIND_SIZE])
+{
+    const char *time = strstr(kind, "time"); /* also of localtime */
+
+    snprintf(first, KIND_FIND_SIZE, "%s", time ? time : kind);
+    snprintf(second, KIND_FIND_SIZE, "%s%s", time ? "local" : "text", time ? time : "");
+}

@@ -96,4 +96,11 @@ const char *kind_find_choose(const struct kind_find *found, enum kind_find_use u
  */
 bool kind_find_is_uniform(const struct kind_find *found, enum kind_find_use use);
 
+/*
+ * Writes the two kinds that may be meant where values are not all of the kind that was found: that
+ * kind and text; of times, time and localtime with its digits.
+ */
+void kind_find_alternatives(const char *kind, char first[KIND_FIND_SIZE],
+                            char second[KIND_FIND_SIZE]);
+
 #endif
