@@ -76,11 +76,25 @@ def main(program, seed):
                 (["uniq", "-f", quoted, "--quantiles", "50,99"], 0), (["histogram", "-f", "status", "--by", "path"], 0),
                 (["reduce", "sum,max", "-f", quoted + ",status"], 0), (["reduce", "count,p50", "-f", quoted, "--by", "path"], 0),
                 (["count", "--ge", "5", "--all", "-f", quoted], 0), (["histogram", "--log2", "-f", quoted], 1),
+                (["uniq", "-f", "status", "--by", quoted], 1), (["histogram", "-f", quoted, "--by", "at:time/5m"], 1),
+                (["histogram", "-f", quoted, "--by", "status", "--zeros", "--width", "50", "--percent"], 1),
+                (["uniq", "-f", quoted, "--by", "status,path"], 0), (["uniq", "-f", quoted, "--by", "status", "--top", "2"], 0),
+                (["uniq", "-f", "status", "--by", quoted, "--cumulative"], 1), (["uniq", "-f", quoted, "--cumulative"], 1),
                 (["uniq", "-f", quoted, "--title", "</title><b>T", "--where", "path!=<b>"], 1)):
             words = [*words, "--csv", path]
             plain = [word for i, word in enumerate(words) if "--title" not in words[max(0, i - 1):i + 1]]
-            page = Page(run(program, words, "html"))
-            assert page.rows == list(csv.reader(run(program, plain, "csv").splitlines())), words
+            text = run(program, words, "html")
+            page = Page(text)
+            rows = list(csv.reader(run(program, plain, "csv").splitlines()))
+            assert page.rows[1:] == rows[1:], words
+            if words[0] == "uniq" and "--quantiles" not in words:  # values are called as in the picture
+                label = words[words.index("-f") + 1].split(":")[0]
+                label = name if label == quoted else label
+                rows[0] = [label if column == "value" else column for column in rows[0]]
+            assert page.rows[0] == rows[0], (words, page.rows[0], rows[0])
+            if pictures:  # the same as in a file of its own
+                alone = [word for word in words if word != "--cumulative"]
+                assert run(program, alone, "svg") in text, words
             tags = set(page.tags)
             assert tags <= {"html", "head", "meta", "style", "title", "body", "pre", "table", "thead", "tbody", "tr", "th",
                             "td", "script", "svg", "rect", "text", "path", "g"}, tags

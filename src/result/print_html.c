@@ -1,13 +1,14 @@
 /*
- * Format html: one page with the lines of csv as a table that a click on a header sorts, the
- * picture of bins and values as svg draws it, and the command line. It loads nothing, which it also
- * tells the browser, and follows the reader's choice of light or dark.
+ * Format html: one page with the command line, the picture that svg draws of the result, if it
+ * draws one, and the lines of csv as a table that a click on a header sorts. The page loads
+ * nothing, which it also tells the browser, and follows the reader's choice of light or dark.
  */
 #include "config.h"
 
 #include "lib/printable.h"
 #include "lib/writer.h"
 #include "result/print_rows.h"
+#include "result/result.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -100,75 +101,69 @@ static void print_html_command(struct writer *writer, const struct print_options
     }
 }
 
-/* Whether the lines are those of one histogram or uniq, whose values can be drawn. */
-static bool print_html_has_picture(const struct print_result *result)
+/* Begins the table. Of several columns the first one says what the table's columns are. */
+static void print_html_begin(struct writer *writer, const struct print_result *result)
 {
     const struct print_options *options = result->options;
-
-    return result->column == print_rows_column && result->plan->group_count == 0 &&
-           !options->column && options->quantiles.count == 0;
-}
-
-/* Begins the table, or of several columns that of the first one. */
-static void print_html_open_table(struct writer *writer, const struct print_result *result)
-{
+    char field[PRINT_FIELD_SIZE];
     struct print_column column;
 
-    if (!result->options->column)
+    if (options->group)
+        return;
+    if (!options->column)
         writer_write_text(writer, "<table>\n");
-    if (!result->column || result->options->is_next_column)
+    if (!result->column || options->is_next_column)
         return;
     writer_write_text(writer, "<thead>\n<tr>");
     for (size_t i = 0; (column = result->column(result, i)).words[0]; i++) {
         writer_print(writer, "<th tabindex=\"0\"%s>", column.is_text ? " class=\"text\"" : "");
+        column.words[0] = print_reader_name(options, result->plan, i - (options->column != NULL),
+                                            column.words[0], field);
         print_write_name(writer, &column, result->format);
         writer_write_text(writer, "</th>");
     }
     writer_write_text(writer, "</tr>\n</thead>\n<tbody>\n");
 }
 
-static void print_html_begin(struct writer *writer, const struct print_result *result)
-{
-    const struct print_options *options = result->options;
-
-    if (options->group)
-        return;
-    if (!options->column) {
-        writer_write_text(writer, print_html_head);
-        if (options->title)
-            print_write_text(writer, options->title, strlen(options->title), result->format);
-        else
-            print_html_command(writer, options);
-        writer_write_text(writer, "</title>\n</head>\n<body>\n<pre>");
-        print_html_command(writer, options);
-        writer_write_text(writer, "</pre>\n");
-    }
-    if (!print_html_has_picture(result))
-        print_html_open_table(writer, result);
-}
-
-static void print_html_rows(struct writer *writer, const struct print_table *table)
-{
-    const struct print_result result = {.options = table->options,
-                                        .format = table->format,
-                                        .plan = table->rows.plan,
-                                        .is_unit = table->rows.is_unit,
-                                        .column = print_rows_column};
-
-    if (print_html_has_picture(&result)) {
-        print_svg.rows(writer, table);
-        print_html_open_table(writer, &result);
-    }
-    print_delimited(writer, table);
-}
-
 static void print_html_end(struct writer *writer, const struct print_result *result)
 {
-    if (result->options->group || result->options->column)
-        return;
-    writer_write_text(writer, "</tbody>\n</table>\n");
+    if (!result->options->group && !result->options->column)
+        writer_write_text(writer, "</tbody>\n</table>\n");
+}
+
+/* Writes the picture of a result that svg can show with these options. */
+static enum status print_html_picture(struct writer *writer, const struct plan *plan,
+                                      const void *aggregate, const struct print_options *options,
+                                      struct failure *failure)
+{
+    struct print_options own = *options;
+    struct failure ignored;
+
+    own.format = &print_svg;
+    own.cumulative = false; /* a column of the table only */
+    return print_check_format(&own, plan, &ignored) == STATUS_OK
+               ? result_print(writer, plan, aggregate, &own, failure)
+               : STATUS_OK;
+}
+
+static enum status print_html_result(struct writer *writer, const struct plan *plan,
+                                     const void *aggregate, const struct print_options *options,
+                                     struct failure *failure)
+{
+    writer_write_text(writer, print_html_head);
+    if (options->title)
+        print_write_text(writer, options->title, strlen(options->title), &print_html);
+    else
+        print_html_command(writer, options);
+    writer_write_text(writer, "</title>\n</head>\n<body>\n<pre>");
+    print_html_command(writer, options);
+    writer_write_text(writer, "</pre>\n");
+    enum status status = print_html_picture(writer, plan, aggregate, options, failure);
+    if (status == STATUS_OK)
+        status = result_print(writer, plan, aggregate, options, failure);
     writer_write_text(writer, print_html_script);
     writer_write_text(writer, "</body>\n</html>\n");
+    return status;
 }
 
 static const struct print_word_text print_words_html[] = {
@@ -182,6 +177,7 @@ const struct print_format print_html = {
     .header = PRINT_HEADER_ALWAYS,
     .escape = print_escape_html,
     .begin = print_html_begin,
-    .rows = print_html_rows,
+    .rows = print_delimited,
     .end = print_html_end,
+    .result = print_html_result,
 };

@@ -71,6 +71,17 @@ const char *print_value_label(const struct print_options *options, const struct 
                                  : print_column_label(plan, &plan->columns[0], "value", out);
 }
 
+const char *print_reader_name(const struct print_options *options, const struct plan *plan,
+                              size_t column, const char *name, char out[PRINT_FIELD_SIZE])
+{
+    if (column < plan->group_count)
+        return print_column_label(plan, &plan->columns[plan_group_column(plan) + column], "group",
+                                  out);
+    return column == plan->group_count && strcmp(name, "value") == 0
+               ? print_value_label(options, plan, out)
+               : name;
+}
+
 const char *print_count_label(const struct plan *plan, char out[PRINT_FIELD_SIZE])
 {
     return plan->has_weights

@@ -198,6 +198,13 @@ const char *print_column_label(const struct plan *plan, const struct column *col
 const char *print_value_label(const struct print_options *options, const struct plan *plan,
                               char out[PRINT_FIELD_SIZE]);
 
+/*
+ * Returns what a table for readers calls a column that other formats call `name`: groups and values
+ * as in pictures. `column` is its index among those of a single value column. Pure.
+ */
+const char *print_reader_name(const struct print_options *options, const struct plan *plan,
+                              size_t column, const char *name, char out[PRINT_FIELD_SIZE]);
+
 /* Returns what a picture calls the counts, or the column of the weights. Pure. */
 const char *print_count_label(const struct plan *plan, char out[PRINT_FIELD_SIZE]);
 

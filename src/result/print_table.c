@@ -58,23 +58,6 @@ static bool print_table_is_number(const char *cell)
     return *cell == '\0';
 }
 
-/* The name of a column, which the lines have as `cell`: groups and values are called as in
- * pictures. */
-static const char *print_table_name(const struct print_table_layout *layout, size_t column,
-                                    const char *cell, char out[PRINT_FIELD_SIZE])
-{
-    const struct plan *plan = layout->plan;
-    const bool has_several = plan->value_count > 1; /* the first column says which */
-    const size_t group = column - has_several;
-
-    if (column >= has_several && group < plan->group_count)
-        return print_column_label(plan, &plan->columns[plan_group_column(plan) + group], "group",
-                                  out);
-    if (!has_several && column == plan->group_count && strcmp(cell, "value") == 0)
-        return print_value_label(layout->options, plan, out);
-    return cell;
-}
-
 /* Rounds a percentage of four decimals that nobody asked for, and puts a sign behind any. */
 static const char *print_table_share(const struct print_table_layout *layout, const char *cell,
                                      char out[PRINT_TABLE_CELL_SIZE])
@@ -98,7 +81,9 @@ static const char *print_table_cell(const struct print_table_layout *layout, siz
                                     char out[PRINT_TABLE_CELL_SIZE])
 {
     const bool is_share = layout->bar < layout->columns && column == layout->bar + 1;
-    return line == 0  ? print_table_name(layout, column, cell, out)
+    const bool has_several = layout->plan->value_count > 1; /* the first column says which */
+    return line == 0
+               ? print_reader_name(layout->options, layout->plan, column - has_several, cell, out)
            : is_share ? print_table_share(layout, cell, out)
                       : cell;
 }
