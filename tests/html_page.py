@@ -80,6 +80,7 @@ def main(program, seed):
                 (["histogram", "-f", quoted, "--by", "status", "--zeros", "--width", "50", "--percent"], 1),
                 (["uniq", "-f", quoted, "--by", "status,path"], 0), (["uniq", "-f", quoted, "--by", "status", "--top", "2"], 0),
                 (["uniq", "-f", "status", "--by", quoted, "--cumulative"], 1), (["uniq", "-f", quoted, "--cumulative"], 1),
+                (["uniq", "-f", "-4", "--by", "3", "--header"], 1), (["uniq", "-f", "1", "--header"], 1),
                 (["uniq", "-f", quoted, "--title", "</title><b>T", "--where", "path!=<b>"], 1)):
             words = [*words, "--csv", path]
             plain = [word for i, word in enumerate(words) if "--title" not in words[max(0, i - 1):i + 1]]
@@ -89,8 +90,8 @@ def main(program, seed):
             assert page.rows[1:] == rows[1:], words
             if words[0] == "uniq" and "--quantiles" not in words:  # values are called as in the picture
                 label = words[words.index("-f") + 1].split(":")[0]
-                label = name if label == quoted else label
-                rows[0] = [label if column == "value" else column for column in rows[0]]
+                label = name if label in (quoted, "1", "-4") else label
+                rows[0] = [{"value": label, "by": "status"}.get(column, column) for column in rows[0]]
             assert page.rows[0] == rows[0], (words, page.rows[0], rows[0])
             if pictures:  # the same as in a file of its own
                 alone = [word for word in words if word != "--cumulative"]

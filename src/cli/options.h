@@ -244,7 +244,8 @@ enum status options_check(const struct options *options, enum options_input *inp
 /*
  * Writes the options that define a plan, as one line, such as "histogram --type=i32 --bins=256
  * --outside=report": states of equal lines can be added. Columns are written as they were resolved,
- * numbers with their type, so that the line does not depend on the kind of input. What was typed is
+ * numbers with their type, so that the line does not depend on the kind of input. The name of a
+ * histogram's or uniq's values is last, as --label; lines are equal without it. What was typed is
  * quoted: blanks, control characters and backslashes become \ and three octal digits. The caller
  * frees the line; NULL: there is no memory.
  */

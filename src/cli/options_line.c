@@ -125,6 +125,28 @@ static void options_append_columns(FILE *line, const struct plan *plan)
     }
 }
 
+/* How the name of a histogram's or uniq's values begins, which is not compared. It is last. */
+#define OPTIONS_LABEL " --label="
+
+/* Appends the name of the values that pictures show. */
+static void options_append_label(FILE *line, const struct plan *plan)
+{
+    const struct column *column = &plan->columns[0];
+    const char *label = column->name ? column->name : column->label;
+
+    if (!label || plan->operation == OPERATION_REDUCE || plan->operation == OPERATION_COUNT)
+        return;
+    fprintf(line, OPTIONS_LABEL);
+    options_append_typed(line, label);
+}
+
+/* The length of a line without the name of the values. */
+static size_t options_line_length(const char *line)
+{
+    const char *label = strstr(line, OPTIONS_LABEL);
+    return label ? (size_t)(label - line) : strlen(line);
+}
+
 /* Appends the zone of the values and groups, if one of them is of its clocks. */
 static void options_append_zone(FILE *line, const struct plan *plan)
 {
@@ -193,6 +215,7 @@ char *options_write_line(const struct plan *plan)
             fprintf(line, ":%llu:%016llx", (unsigned long long)predicate->set_values,
                     (unsigned long long)predicate->set_digest);
     }
+    options_append_label(line, plan);
     if (fclose(line) == 0)
         return text;
     free(text);
@@ -265,9 +288,12 @@ enum status options_read_line(struct options *options, char *line, const struct 
         return status;
     options->buffer_bytes = merge->buffer_bytes;
     options->temporary_directory = merge->temporary_directory;
+    const char *label = options->print.label;
+    options->print.label = NULL; /* it requires a picture, and there is none yet */
     /* Columns of text may be of any type. */
     status = options_make(options, true, false, context, plan, failure);
     plan->line = line;
+    plan->columns[0].label = label;
     plan->needs_values = merge->print.quantiles.count > 0;
     if (status != STATUS_OK)
         return status;
@@ -325,9 +351,10 @@ bool options_compare_lines(const char *a, const char *b, char difference[OPTIONS
 {
     char of_a[OPTIONS_SHOWN_SIZE];
     char of_b[OPTIONS_SHOWN_SIZE];
+    const size_t length = options_line_length(a);
     size_t same = 0;
 
-    if (strcmp(a, b) == 0)
+    if (length == options_line_length(b) && memcmp(a, b, length) == 0)
         return true;
     for (size_t n; (n = options_line_next(a)) == options_line_next(b) && memcmp(a, b, n) == 0;) {
         a += n + (a[n] == ' ');

@@ -64,6 +64,8 @@ struct run {
     sigset_t handled;         /* the signals that end the process, with --every */
     bool is_last;             /* the next result so far is */
     bool has_printed_last;
+    char *labels[TEXT_COLUMNS_MAX];     /* of the plan's columns; owned */
+    bool has_labels;                    /* they were looked up */
     char quotes_note[SOURCE_NOTE_SIZE]; /* for the end: of quoted fields that a delimiter splits */
     bool is_thread_left;                /* as in struct pipeline_report, of any attempt */
 };
@@ -176,6 +178,31 @@ static enum status run_report_reals(const struct run *run, struct failure *failu
 }
 
 /*
+ * Takes the names of columns that were chosen by their number from the first header, for pictures
+ * and for the state. No worker may run.
+ */
+static enum status run_find_labels(struct run *run, struct failure *failure)
+{
+    struct plan *plan = &run->plan;
+    bool is_any = false;
+
+    for (size_t i = 0; !run->has_labels && plan->is_text && i < plan_condition_column(plan); i++) {
+        struct column *column = &plan->columns[i];
+        if (!column->name && column->half == 0 && column->field != TEXT_WHOLE_LINE)
+            column->label = run->labels[i] = source_copy_name(run->source, column->field);
+        is_any |= column->label != NULL;
+    }
+    run->has_labels = true;
+    if (!is_any || !plan->line)
+        return STATUS_OK;
+    free(plan->line);
+    plan->line = options_write_line(plan);
+    return plan->line
+               ? STATUS_OK
+               : status_fail(failure, STATUS_DATA, "not enough memory for the options of a state");
+}
+
+/*
  * Ends a run in which counting ended with status `counted`: prints the result, and then reports on
  * stderr values outside the bins and invalid tokens. If counting succeeded and printing fails,
  * reports invalid tokens alone.
@@ -189,8 +216,8 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
 
     if (counted == STATUS_OK && !options->print.is_terminal) /* else it would be drawn over */
         progress_begin_stage(&run->progress, &run->stage);
-    enum status status =
-        print_final(&run->output, plan, run->aggregate, &options->print, counted, failure);
+    enum status status = counted == STATUS_OK ? run_find_labels(run, failure) : counted;
+    status = print_final(&run->output, plan, run->aggregate, &options->print, status, failure);
     progress_end_stage(&run->progress);
     if (status != STATUS_OK) {
         if (counted == STATUS_OK && plan->is_text)
@@ -271,8 +298,10 @@ static enum status run_print(void *context, struct failure *failure)
 
     run->has_printed_last = run->is_last;
     if (!run->is_last)
-        return print_so_far(&run->output, &run->plan, run->aggregate, &run->options->print,
-                            failure);
+        return run_find_labels(run, failure) == STATUS_OK
+                   ? print_so_far(&run->output, &run->plan, run->aggregate, &run->options->print,
+                                  failure)
+                   : failure->status;
     run->progress.due = INFINITY; /* no stage is shown */
     return run_print_final(run, STATUS_OK, failure);
 }
@@ -706,6 +735,8 @@ enum status run_options(const struct options *options, bool *is_thread_left,
     *is_thread_left = run.is_thread_left;
     source_close(run.source);
     plan_destroy(&run.plan);
+    for (size_t i = 0; i < TEXT_COLUMNS_MAX; i++)
+        free(run.labels[i]);
     options_destroy(&run.typed);
     return status;
 }

@@ -41,6 +41,7 @@ void reader_set_records(struct reader *reader, const struct record_format *recor
     reader->records = records;
     reader->rules = rules;
     reader->skip_lines = records->header_lines;
+    reader->keeps_header = reader->options->header && reader->input->number == 0;
     reader->checks_line_end = reader->row_end == TEXT_ENDS_LF && record_may_end_with_cr(records);
     reader->checks_mark = reader->skip_lines > 0 || records->drops_mark;
     reader->has_begun = !reader->checks_mark && !reader->checks_line_end && !records->has_arrays;
@@ -370,6 +371,30 @@ static enum input_event reader_read_ahead(struct reader *reader, struct input_pi
     return event;
 }
 
+/* The length of a header line without its end. */
+static size_t reader_line_length(const char *line, size_t bytes)
+{
+    bytes -= bytes > 0 && line[bytes - 1] == '\n';
+    bytes -= bytes > 0 && line[bytes - 1] == '\r';
+    return bytes;
+}
+
+/* Keeps the last line of the header. Without memory there is none. */
+static void reader_keep_header(const struct reader *reader, const char *line, size_t bytes)
+{
+    struct reader_header *header;
+    struct reader_header *none = NULL;
+
+    bytes = reader_line_length(line, bytes);
+    header = malloc(sizeof *header + bytes);
+    if (!header)
+        return;
+    header->bytes = bytes;
+    memcpy(header->line, line, bytes);
+    if (!atomic_compare_exchange_strong(reader->options->header, &none, header))
+        free(header); /* the input is read again */
+}
+
 /*
  * Looks up the names of fields in the last line of the header, and sets the rules of the file:
  * their numbers, and how the header says that lines are separated.
@@ -384,8 +409,7 @@ static enum status reader_find_names(const struct reader *reader, const char *li
     char advice[TEXT_ADVICE_SIZE] = "";
     char shown[READER_HEADER_SIZE] = "";
 
-    bytes -= bytes > 0 && line[bytes - 1] == '\n';
-    bytes -= bytes > 0 && line[bytes - 1] == '\r';
+    bytes = reader_line_length(line, bytes);
     const char *name = record_find_names(reader->records, line, bytes, reader->rules, &number);
     if (name) {
         if (number == 0 && bytes == 0) {
@@ -559,7 +583,9 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
         enum text_scan_state state = TEXT_SCAN_ROW;
         const size_t end = text_scan(rules, data, bytes, &state).first;
         const bool is_all = end > 0 || event == INPUT_END;
-        const bool is_kept = is_named || rules->is_quoted || rules->has_comments;
+        const bool is_short = bytes < READER_NAMES_BYTES && !is_part;
+        const bool is_kept = is_named || rules->is_quoted || rules->has_comments ||
+                             (reader->keeps_header && is_short);
         const bool is_checked = !reader->checks_line_end && !reader->checks_mark;
         if (is_checked && reader->skip_lines > 0 && (is_all || !is_kept)) {
             const size_t line = end > 0 ? end : bytes;
@@ -573,6 +599,9 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
             if (!is_comment && is_named && !is_empty &&
                 reader_find_names(reader, data, line, failure) != STATUS_OK)
                 return INPUT_ERROR;
+            reader->keeps_header &= end > 0 || (is_all && !is_part); /* else the line goes on */
+            if (reader->keeps_header && !is_comment && reader->skip_lines == 1)
+                reader_keep_header(reader, data, line);
             plain->begin += line;
             reader->header_bytes += line;
             reader->header_lines += text_count_lines(data, line);

@@ -51,6 +51,14 @@ struct reader_options {
     atomic_uint_least64_t *bytes_read; /* counts bytes read from files, before decoding; or NULL */
     atomic_size_t *tabbed; /* the minimum number of an input whose header has tabs, without a
                               delimiter in the rules; or NULL */
+    _Atomic(struct reader_header *) *header; /* gets the header of the first input, if it was
+                                                NULL, which the caller frees; or NULL */
+};
+
+/* The last header line of an input, without its end. */
+struct reader_header {
+    size_t bytes;
+    char line[];
 };
 
 /* Bytes that were read before they are needed: data[begin..end). */
@@ -104,6 +112,7 @@ struct reader {
                               its first block, carriage returns end its rows */
     bool checks_mark;      /* a byte order mark at the beginning is dropped, if there is one */
     uint64_t skip_lines;   /* header lines still to skip */
+    bool keeps_header;     /* the last of them is kept for options->header */
     uint64_t header_lines; /* lines and bytes skipped; the caller resets both */
     uint64_t header_bytes;
     bool has_array;          /* the next four count bytes: */

@@ -6,6 +6,7 @@
 #include "text/text.h"
 #include "text/text_line.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 size_t record_cut(const struct record_format *format, const char *data, size_t known, size_t bytes,
@@ -121,6 +122,39 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
             found = found == 0 ? i : -1;
     }
     return found;
+}
+
+char *record_copy_name(const struct text_rules *rules, const char *line, size_t bytes,
+                       int32_t number)
+{
+    struct text_rules header = *rules;
+    const size_t begin = record_begin_header(&header, line, bytes);
+    struct text_field field;
+    int32_t fields = 0;
+
+    for (size_t offset = begin;
+         number < 0 && text_line_next(&header, line, bytes, &offset, &field);)
+        fields++;
+    number += number < 0 ? fields + 1 : 0;
+    for (size_t offset = begin; text_line_next(&header, line, bytes, &offset, &field);) {
+        if (--number != 0)
+            continue;
+        const bool is_quoted =
+            header.is_quoted && field.begin < field.end && line[field.begin] == '"';
+        field.begin += is_quoted;
+        field.end -= is_quoted && !field.is_open;
+        text_line_trim(line, &field.begin, &field.end);
+        char *name = field.begin < field.end ? malloc(field.end - field.begin + 1) : NULL;
+        char *end = name;
+        for (; name && field.begin < field.end; field.begin++) {
+            *end++ = line[field.begin];
+            field.begin += is_quoted && line[field.begin] == '"'; /* it is doubled */
+        }
+        if (name)
+            *end = '\0';
+        return name;
+    }
+    return NULL;
 }
 
 /* Sets the number of the field of a column, the first one is 0. */

@@ -97,6 +97,13 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
                          const char *name);
 
 /*
+ * Returns the name that a header line has for the field with this number, from the end if it is
+ * negative. The caller frees it. NULL: it has none, or there is no memory. As record_begin_header.
+ */
+char *record_copy_name(const struct text_rules *rules, const char *line, size_t bytes,
+                       int32_t number);
+
+/*
  * Looks up the names of all fields in a header line, as record_find_name, and sets their numbers in
  * `rules`. One that joins two fields gets the number of the first, or where it is in the header
  * itself, the two get 0. Returns NULL, or the first name that is not there once, and stores what

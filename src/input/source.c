@@ -102,6 +102,8 @@ struct source {
     atomic_uint waiting;              /* threads that wait for the lock to pull */
     atomic_uintptr_t decoder;         /* the thread that decodes an input in order; 0: none yet */
 
+    _Atomic(struct reader_header *) header; /* of the first input; NULL: not read; owned */
+
     struct relay relay; /* its lock is taken alone, or last */
 
     pthread_mutex_t ticket_lock; /* guards the next four, of ranges of CSV; taken alone, or last */
@@ -202,6 +204,7 @@ enum status source_open(struct source **source, char *const *names, size_t count
         .wake = new->wake[0],
         .bytes_read = &new->bytes_read,
         .tabbed = &new->tabbed,
+        .header = &new->header,
     };
     new->size = origin.size;
     new->origin = origin;
@@ -410,6 +413,7 @@ void source_close(struct source *source)
     if (source->file)
         input_release(source->file);
     free(source->stream.carry);
+    free(atomic_load(&source->header));
     close(source->wake[0]);
     close(source->wake[1]);
     pthread_mutex_destroy(&source->lock);
@@ -504,6 +508,14 @@ const char *source_tabbed_file(const struct source *source)
 {
     const size_t number = atomic_load(&source->tabbed);
     return number < source->count ? input_name(source->names[number]) : NULL;
+}
+
+char *source_copy_name(const struct source *source, int32_t field)
+{
+    const struct reader_header *header = atomic_load(&source->header);
+
+    return header ? record_copy_name(&source->format.text, header->line, header->bytes, field)
+                  : NULL;
 }
 
 bool source_needs_order(const struct source *source)

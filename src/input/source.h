@@ -180,6 +180,12 @@ struct source_progress source_progress(const struct source *source);
 const char *source_tabbed_file(const struct source *source);
 
 /*
+ * Returns the name that the header of the first input has for the field with this number, as
+ * record_copy_name does, if that header was read. The caller frees it. Thread-safe.
+ */
+char *source_copy_name(const struct source *source, int32_t field);
+
+/*
  * After the last pull of a run: checks that the workers have counted as many bytes, in chunks, as
  * were read. A failure, with STATUS_DATA, is a bug. Not thread-safe.
  */

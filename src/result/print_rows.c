@@ -48,6 +48,8 @@ const char *print_column_label(const struct plan *plan, const struct column *col
 
     if (column->name)
         return column->name;
+    if (column->label)
+        return column->label;
     if (element_is_time(&column->element))
         return "time";
     if (!column->where || (plan->is_merged && plan->group_count == 1))

@@ -187,9 +187,9 @@ uint64_t print_plot_lines(const struct print_options *options);
 #define PRINT_FIELD_SIZE 40
 
 /*
- * Returns what a picture calls a column: its name, "time", "line", or what says where it is, such
- * as "field 9", which is written to `out`. `other`: the name of one that nothing says, as in
- * states, which do not say of which fields they are. Pure.
+ * Returns what a picture calls a column: its name or label, "time", "line", or what says where it
+ * is, such as "field 9", which is written to `out`. `other`: the name of one that nothing says, as
+ * in states, which do not say of which fields they are. Pure.
  */
 const char *print_column_label(const struct plan *plan, const struct column *column,
                                const char *other, char out[PRINT_FIELD_SIZE]);

@@ -63,8 +63,10 @@ struct stalin_sort_rules {
  * line of text, a record or an element.
  */
 struct column {
-    int32_t field;    /* text: as text_rules; 1 if it has a name */
-    const char *name; /* text: of the field in the header; NULL: none; not owned */
+    int32_t field;     /* text: as text_rules; 1 if it has a name */
+    const char *name;  /* text: of the field in the header; NULL: none; not owned */
+    const char *label; /* what pictures call a column without a name: that of a field chosen by its
+                          number, or of the values of a state; NULL: unknown; not owned */
     struct element
         element;   /* its keys; binary: also how they lie in the record; text: not swapped */
     size_t offset; /* binary: of the element in the record */
