@@ -33,7 +33,7 @@ check_maps() {
     head -n 1000 in | gpuhist -f 2 --by 1 --width 50 --save a >/dev/null
     tail -n +1001 in | gpuhist -f 2 --by 1 --width 50 --save b >/dev/null
     gpuhist merge a b --format svg |
-        sed 's/>group</>field 1</; s/>value</>field 2</; s/by value and group</by field 2 and field 1</' | cmp picture -
+        sed 's/>group</>field 1</; s/>value</>field 2</; s/by value and group</by field 2 and field 1</;s| by group<| by field 1<|' | cmp picture -
     run --separate-stderr gpuhist merge a b --format raw
     assert_failed 2 "--by cannot be combined with --format raw"
     run --separate-stderr gpuhist merge a b --plot --top 2

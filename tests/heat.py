@@ -222,7 +222,7 @@ def test_cells():
     below = sum(row[1] < 10 for row in log(6000, 1))
     above = sum(row[1] >= 100 for row in log(6000, 1))
     expect_equal(outside.note, f"below the bins: {styled(str(below))}; above the bins: {styled(str(above))}")
-    expect_equal(outside.summary, "6,000 values of 24 groups")
+    expect_equal(outside.summary, "6,000 values in 24 groups by field 1")
     signed = lines((-h, -ms) for h, ms, *_ in log(3000, 2))
     check(["-f", "2", "--by", "1", "--width", "20"], signed)
     check(["-f", "2", "--by", "1", "--log2"], signed, is_power=True)
@@ -303,7 +303,7 @@ def test_colours():
     titled = Map(gpuhist(["-f", "1", "--by", "2", "--title", "<&> \u00e9\x1b", "--label", "\"ms\" <",
                           "--format", "svg"], "1 1\n2 1\n"))
     expect_equal((titled.title, titled.summary, titled.bins),
-                 ("<&> \u00e9?", "2 values of 1 group", "\"ms\" <"))
+                 ("<&> \u00e9?", "2 values in 1 group by field 2", "\"ms\" <"))
     plot = gpuhist(["-f", "1", "--by", "2", "--title", "<&> \u00e9\x1b", "--label", "\"ms\" <",
                     "--plot"], "1 1\n2 1\n").splitlines()
     expect_equal(plot[:2], ["<&> \u00e9?", "\"ms\" < by field 2"])
@@ -319,7 +319,7 @@ def test_colours():
     weighted = check(["uniq", "--csv", "-f", "ms", "--by", "hour", "--weight", "bytes"],
                      "hour,ms,bytes\n1,5,70\n1,6,0\n2,5,30\n2,5,3\n")
     expect_equal((weighted.legend, weighted.title, weighted.summary, weighted.bins, weighted.groups),
-                 ("sum of bytes", "Sum of bytes by ms and hour", "103 (sum of bytes) of 2 groups", "ms", "hour"))
+                 ("sum of bytes", "Sum of bytes by ms and hour", "103 (sum of bytes) in 2 groups by hour", "ms", "hour"))
     expect_equal(sorted(cell[2] for cell in weighted.cells), [33, 70])
     great = Map(gpuhist(["uniq", "-f", "1", "--by", "2", "--weight", "3", "--format", "svg"],
                         f"1 1 {2**63 - 1}\n1 1 {2**63 - 1}\n2 2 1\n"))
@@ -329,9 +329,9 @@ def test_colours():
     expect_equal(odd.bins, "<a & \"b\">?\u00e9")
     for arguments in ["--bins", "5"], [], ["--log2"], ["--edges", "0,1,5"]:
         empty = Map(gpuhist([*arguments, "-f", "1", "--by", "2", "--format", "svg"], ""))
-        expect_equal((empty.summary, empty.cells), ("0 values of 0 groups", []))
+        expect_equal((empty.summary, empty.cells), ("0 values in 0 groups by field 2", []))
     only = Map(gpuhist(["--bins", "5", "-f", "1", "--by", "2", "--format", "svg"], "7 1\n8 2\n"))
-    expect_equal((only.summary, only.cells, only.note), ("2 values of 2 groups", [], "above the bins: 2"))
+    expect_equal((only.summary, only.cells, only.note), ("2 values in 2 groups by field 2", [], "above the bins: 2"))
 
 
 def in_terminal(arguments, text, columns, rows, **environment):

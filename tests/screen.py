@@ -75,7 +75,9 @@ def check_bars(rows, wanted):
         expect_equal(int(count), value)
         eighths = sum(BLOCKS[c] for c in bar)
         expect(abs(eighths - value / most * longest) <= 0.5 or eighths == 1, "the bar of", value, bar)
-        expect(abs(float(percent[:-1]) - 100 * value / sum(wanted)) < 0.051 and percent[-1] == "%", percent, value)
+        share = 100 * value / sum(wanted)
+        expect(percent == "<0.1%" if 0 < share < 0.05 else abs(float(percent[:-1]) - share) < 0.051 and percent[-1] == "%",
+               percent, value)
 
 
 def test_tables():
@@ -113,6 +115,10 @@ def test_tables():
         expect_equal(at_terminal(["uniq", "-f", f"1:{kind}", "-o", "out"], text, 80), "")
         with open("out") as file:
             expect_equal(file.read(), tsv)
+
+
+    rare = at_terminal(["uniq", "-f", "1", "--top", "2", "--other"], "1\n" * 4000000 + "2\n", 80).splitlines()
+    expect_equal([line.split()[-1] for line in rare], ["percent", "100.0%", "<0.1%", "0.0%"])
 
 
 def test_results():

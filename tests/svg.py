@@ -89,7 +89,12 @@ def check(arguments, values, is_linear=False):
     expect_equal(picture.tips, [f"{styled(n, is_grouped)}: {styled(str(c))} ({styled(p)}%)" for n, c, p in rows], arguments)
     for _, label in picture.values:
         expect(label == styled(label.replace(",", ""), is_grouped), "not alike", label, arguments)
-    expect(max([int(bar.get("width")) for bar in picture.bars], default=0) <= 400, "too wide a bar", arguments)
+    for bar, after, (name, _, _), (behind, _, _) in zip(picture.bars, picture.bars[1:], rows, rows[1:]):
+        if ".." in name and name.split("..")[1] == behind.split("..")[0] and "count" not in arguments:
+            between = int(after.get("x")) - int(bar.get("x")) - int(bar.get("width"))
+            expect(between <= 11 or "--top" in arguments, "neighbours do not touch", name, between, arguments)
+    for bar, (name, _, _) in zip(picture.bars, rows):
+        expect(int(bar.get("width")) <= 400 or (".." in name and len(rows) > 1), "too wide a bar", name, arguments)
     wanted = [styled(str(count)) for _, count, _ in rows]
     if "--percent" not in arguments:
         expect(numbers_of(picture) in ([], wanted), "the numbers above the bars", numbers_of(picture), arguments)
@@ -160,7 +165,7 @@ def test_kinds():
     expect_equal(check(["--bins", "600", "--zeros"], statuses, is_linear=True).note, "")
     # By count, in this order.
     top = check(["--width", "100", "--top", "3"], values)
-    expect_equal(top.note, "only the 3 highest counts")
+    expect_equal(top.note, "only the top 3")
     check(["--width", "100", "--sort", "count", "--min-count", "2"], values)
     check(["--width", "100", "--top", "20", "--sort", "bin"], values, is_linear=True)
     check(["--log2", "--top", "5", "--sort", "bin"], values)
@@ -186,7 +191,7 @@ def numbers_of(picture):
 
 
 def test_widths():
-    """Bars are as wide as their bins, at most 40 pixels; their counts are above them where these fit."""
+    """Bars are as wide as their bins, those of single values at most 40 pixels; counts are above where they fit."""
     for arguments in ["uniq"], ["--width", "10"], [], ["--log2"]:
         picture = check(arguments, [5] * 1234)
         expect_equal([(int(bar.get("width")), 2 * int(bar.get("x")) + int(bar.get("width"))) for bar in picture.bars],
@@ -255,7 +260,7 @@ def test_many():
     expect_equal(order.tips, [f"{styled(n)}: {styled(str(c))} ({styled(p)}%)" for n, c, p in
                               rows_of(["--bins", "5M", "--top", "1000"], values)])
     expect_equal(draw(["--bins", "5M", "--top", "1500"], values).note,
-                 "only the 1,500 highest counts; 500 bins of lower counts are not drawn")
+                 "only the top 1,500; 500 bins of lower counts are not drawn")
 
 
 def test_names():
@@ -292,12 +297,14 @@ def test_names():
                 left = len(rows) - len(shown)
                 expect_equal(f"{left} values of lower counts are not drawn" in picture.note, left > 0, picture.note)
                 expect_equal((picture.title, picture.axis), ("Count by line", "line"))
+    rare = draw(["uniq", "-f", "0:text"], ["a"] * 2100 + ["b"] + ["c"] * 2)
+    expect_equal(rare.tips, ["a: 2,100 (99.9%)", "b: 1 (<0.1%)", "c: 2 (0.1%)"])
     odd = draw(["uniq", "-f", "0:text", "--title", "T", "--label", "L"], "a\x1bb\n")
     expect_equal((odd.tips, odd.title, odd.axis, odd.summary), (["a?b: 1 (100.0%)"], "T", "L", "1 value"))
     expect_equal(draw(["uniq", "-f", "0:text"], "").bars, [])
     weighted = draw(["uniq", "-f", "1:text", "--weight", "2", "--top", "1", "--other"], "a 5\nb 70\na 20\n")
     expect_equal((weighted.tips, weighted.title, weighted.note),
-                 (["b: 70 (73.7%)"], "Sum of field 2 by field 1", "only the 1 highest counts; other: 25"))
+                 (["b: 70 (73.7%)"], "Sum of field 2 by field 1", "only the top 1; other: 25"))
 
 
 def width_of(text):

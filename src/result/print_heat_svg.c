@@ -213,7 +213,8 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     char *c =
         summary + svg_format_total(summary, heat->plan, heat->below + heat->inside + heat->above);
     axis_write(groups, NULL, heat->groups->count, AXIS_GROUPED);
-    sprintf(c, " of %s %s", groups, heat->groups->count == 1 ? "group" : "groups");
+    sprintf(c, " in %s %s by %.100s", groups, heat->groups->count == 1 ? "group" : "groups",
+            heat->group_name);
     print_default_title(default_title, heat->options, heat->plan, heat->group_name);
     svg_begin(writer, height, svg.left, title ? title : default_title);
     writer_write_text(

@@ -33,7 +33,7 @@
 /* Bars that are less wide are a path, as gaps between them would be a pattern of their own. */
 #define PRINT_SVG_THIN (6 * SVG_PIXEL)
 
-/* No bar is wider. */
+/* The bar of a single value or of the only bin is not wider. Other bins touch their neighbours. */
 #define PRINT_SVG_WIDE (40 * SVG_PIXEL)
 
 /* The axis of values. */
@@ -207,7 +207,11 @@ static void print_svg_bars(const struct print_svg *svg)
         unsigned width = is_thin || space < PRINT_SVG_THIN ? space
                          : svg->scale == PRINT_SVG_NAMES   ? space * 3 / 4
                                                            : space - SVG_PIXEL;
-        width = width > PRINT_SVG_WIDE ? PRINT_SVG_WIDE : width > SVG_PIXEL ? width : SVG_PIXEL;
+        const bool is_range = svg->scale == PRINT_SVG_EDGES ||
+                              (svg->scale == PRINT_SVG_LINEAR && bar->high - bar->low > 1);
+        if (width > PRINT_SVG_WIDE && (!is_range || svg->count == 1))
+            width = PRINT_SVG_WIDE;
+        width = width > SVG_PIXEL ? width : SVG_PIXEL;
         x += space > width ? (space - width) / 2 : 0;
         const unsigned height = print_svg_bar_height(svg, bar);
         plot_name(name, bar, &svg->table->rows.plan->element, svg->digits, 0);
@@ -386,7 +390,7 @@ void print_svg_head(struct writer *writer, const struct print_table *table, unsi
     svg_begin(writer, height, left, options->title ? options->title : title);
     writer_print(writer, "<text x=\"%u\" y=\"480\">", left);
     svg_write_escaped(writer, summary);
-    svg_write_note(writer, &has_notes, "only the ", options->top, " highest counts");
+    svg_write_note(writer, &has_notes, "only the top ", options->top, "");
     svg_write_note(writer, &has_notes, "only counts of ", options->min_count, " or more");
     svg_write_note(writer, &has_notes, "", table->rows_left + undrawn,
                    element_is_name(&table->rows.plan->element)

@@ -60,7 +60,10 @@ static void print_svg_names_format(const struct print_svg_names *svg, const stru
     out[bytes] = '\0';
 }
 
-/* Writes what stands behind a bar, a count and its percentage, and returns its length. */
+/*
+ * Writes what stands behind a bar, a count and its percentage, which is not 0 unless the count is.
+ * Returns the length.
+ */
 static size_t print_svg_names_number(const struct print_svg_names *svg, uint64_t count,
                                      char out[PRINT_SVG_NAMES_NUMBER])
 {
@@ -68,7 +71,9 @@ static size_t print_svg_names_number(const struct print_svg_names *svg, uint64_t
     const unsigned tenths = (unsigned)(((unsigned __int128)count * 2000 + total) / (2 * total));
     const size_t length = axis_write(out, NULL, count, AXIS_GROUPED);
 
-    return length + (size_t)sprintf(out + length, " (%u.%u%%)", tenths / 10, tenths % 10);
+    return length + (size_t)(tenths == 0 && count > 0
+                                 ? sprintf(out + length, " (<0.1%%)")
+                                 : sprintf(out + length, " (%u.%u%%)", tenths / 10, tenths % 10));
 }
 
 /* Reads the rows, and keeps those with the highest counts, in their order. */
@@ -160,8 +165,12 @@ static void print_svg_names_bars(const struct print_svg_names *svg)
                      y + (PRINT_SVG_NAMES_LINE - PRINT_SVG_NAMES_BAR) / 2, length,
                      PRINT_SVG_NAMES_BAR);
         svg_write_escaped(svg->writer, name);
-        writer_print(svg->writer, ": %s</title></rect><text x=\"%u\" y=\"%u\">%s</text>\n", number,
-                     svg->left + length + 80, text, number);
+        writer_write_text(svg->writer, ": ");
+        svg_write_escaped(svg->writer, number);
+        writer_print(svg->writer, "</title></rect><text x=\"%u\" y=\"%u\">",
+                     svg->left + length + 80, text);
+        svg_write_escaped(svg->writer, number);
+        writer_write_text(svg->writer, "</text>\n");
     }
     writer_write_text(svg->writer, "</g>\n");
 }

@@ -58,7 +58,10 @@ static bool print_table_is_number(const char *cell)
     return *cell == '\0';
 }
 
-/* Rounds a percentage of four decimals that nobody asked for, and puts a sign behind any. */
+/*
+ * Rounds a percentage of four decimals that nobody asked for, but not to 0 unless the count is, and
+ * puts a sign behind any. The cell follows that of the count.
+ */
 static const char *print_table_share(const struct print_table_layout *layout, const char *cell,
                                      char out[PRINT_TABLE_CELL_SIZE])
 {
@@ -67,7 +70,12 @@ static const char *print_table_share(const struct print_table_layout *layout, co
 
     if (!layout->options->percent && decimal_parse_fixed(cell, length, 4, &share)) {
         const __int128 unit = decimal_power(4 - PRINT_TABLE_SHARE);
-        length = decimal_write_fixed(out, (share + unit / 2) / unit, PRINT_TABLE_SHARE);
+        const __int128 rounded = (share + unit / 2) / unit;
+        const bool is_none = strcmp(cell - 2, "0") == 0 && cell[-3] == '\0'; /* the count before */
+        const bool is_small = rounded == 0 && !is_none;
+        out[0] = '<';
+        length =
+            is_small + decimal_write_fixed(out + is_small, rounded + is_small, PRINT_TABLE_SHARE);
     } else {
         memcpy(out, cell, length);
     }
