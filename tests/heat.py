@@ -255,7 +255,7 @@ def test_axes():
     check(["uniq", "-f", "1", "--by", "2"], lines((v, i % 9) for i in range(7) for v in range(i, 90 * i + 90)))
     for value in 0, -7, 2**63 - 1, -2**63:
         picture = check(["-f", "1", "--by", "2", "--width", "10"], f"{value} {value}\n")
-        expect_equal((picture.summary, len(picture.cells)), ("1 value of 1 group", 1))
+        expect_equal((picture.summary, len(picture.cells)), ("1 value in 1 group by field 2", 1))
     fixed = check(["-f", "1:.2", "--by", "2:.1", "--width", "0.5"],
                   lines((f"{ms / 40:.2f}", f"{h / 2:.1f}") for h, ms, *_ in rows))
     expect_equal([str(value) for _, value in fixed.below[:2]], ["0", "1"])
