@@ -182,10 +182,17 @@ END
 }
 
 @test "mandoc and groff find no errors in the manual either" {
+    local page
     command -v mandoc || command -v groff || skip "neither mandoc nor groff"
     if command -v mandoc; then
         run -0 mandoc -T lint -W warning "${manual[@]}"
         [ -z "$output" ]
+        # On the web, the lines of an example follow each other.
+        for page in "${manual[@]}"; do
+            mandoc -T html "$page" | sed -n '/<pre/,/<\/pre>/p' >examples
+            [ -s examples ]
+            run -1 grep -n '<br' examples
+        done
     fi
     if command -v groff; then
         run -0 groff -t -man -ww -z "${manual[@]}"
