@@ -27,6 +27,23 @@ check_screen() {
 
 @test "messages wrap at words at a terminal" { check_screen messages; }
 
+@test "the name of the locale says whether bars are of block characters" {
+    local locale
+    bar_in() { printf '1\n1\n' | env -u LC_ALL -u LC_CTYPE -u LANG COLUMNS=20 "$@" "$GPUHIST" --width 1 --plot; }
+    bar_in LC_ALL=C >plain
+    bar_in LC_ALL=C.UTF-8 >blocks
+    run -1 cmp -s plain blocks
+    # Also without such a locale on this machine; an empty variable is none.
+    for locale in LANG=C.utf8 'LC_ALL= LC_CTYPE= LANG=en_US.UTF-8' 'LC_CTYPE=xx_YY.Utf-8@none LANG=C' 'LC_ALL=C.UTF-8 LANG=C'; do
+        # shellcheck disable=SC2086  # several variables
+        bar_in $locale | cmp - blocks
+    done
+    for locale in LC_ALL= 'LC_ALL=C LANG=C.UTF-8' LC_CTYPE=de_DE.ISO-8859-1 LANG=de_DE; do
+        # shellcheck disable=SC2086
+        bar_in $locale | cmp - plain
+    done
+}
+
 @test "labels of plots: no needless decimals" { check_screen labels; }
 
 @test "ticks of a zone are where its days begin" { check_screen zone_ticks; }

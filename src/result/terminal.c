@@ -5,8 +5,6 @@
 
 #include "lib/decimal.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -53,6 +51,22 @@ bool terminal_can_redraw(void)
     return isatty(STDOUT_FILENO) && name && *name && strcmp(name, "dumb") != 0;
 }
 
+/* Whether the name of the user's locale ends in UTF-8, before a modifier (de_DE.UTF-8@euro). The
+ * locale itself is not asked: a static program finds none, and a machine may not have that of every
+ * user who logs in. */
+static bool terminal_is_utf8(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *locale = getenv(variables[i]);
+
+        if (locale && *locale)
+            return strcasestr(locale, ".UTF-8") || strcasestr(locale, ".UTF8");
+    }
+    return false;
+}
+
 struct terminal terminal_describe(bool is_standard_output)
 {
     const char *no_colour = getenv("NO_COLOR");
@@ -62,15 +76,10 @@ struct terminal terminal_describe(bool is_standard_output)
         .lines = terminal_size(is_standard_output, true),
         .has_true_colour =
             depth && (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0),
+        .has_unicode = terminal_is_utf8(),
         .has_colour = is_standard_output && !(no_colour && *no_colour) && terminal_can_redraw(),
     };
-    /* The user's locale is read without setting it: nothing else in the program depends on it. */
-    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
 
-    if (locale) {
-        terminal.has_unicode = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-        freelocale(locale);
-    }
     return terminal;
 }
 

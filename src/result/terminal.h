@@ -15,7 +15,7 @@
 struct terminal {
     unsigned columns; /* of a line, at least 1 */
     unsigned lines;   /* at least 1 */
-    bool has_unicode; /* the locale's encoding is UTF-8 */
+    bool has_unicode; /* the user's locale is one of UTF-8 */
     bool has_colour;
     bool has_true_colour; /* of 24 bits; else of a palette of 256 */
 };
