@@ -5,6 +5,7 @@
 
 #include "aggregate/rows.h"
 #include "aggregate/store.h"
+#include "lib/parallel.h"
 #include "lib/resources.h"
 #include "value/binning_index.h"
 
@@ -13,6 +14,9 @@
 
 /* Rows that are read at a time. */
 #define GROUPS_BATCH 64
+
+/* A thread ranks so many rows or more. */
+#define GROUPS_RANK_ROWS_MIN ((uint64_t)1 << 16)
 
 bool groups_have_value_keys(const struct plan *plan)
 {
@@ -210,52 +214,78 @@ static enum status groups_find_starts(struct groups *groups, struct failure *fai
     return table_check(groups->table, failure);
 }
 
+/* The threads that make the table of ranks. */
+struct groups_ranking {
+    const struct groups *groups;
+    struct table *ranked;
+    uint64_t set;         /* in `ranked`: ranks are as distinct as the numbers of texts */
+    size_t parts;         /* of the finalized table */
+    pthread_mutex_t lock; /* guards *failure, the first one */
+    struct failure *failure;
+};
+
+static void groups_rank_part(void *context, size_t part)
+{
+    struct groups_ranking *ranking = context;
+    const struct groups *groups = ranking->groups;
+    const size_t words = groups->layout->words;
+    struct table_position position = table_begin_part(groups->table, part, ranking->parts);
+    struct table_writer *writer = NULL;
+    uint64_t *batch = malloc(GROUPS_BATCH * words * sizeof *batch);
+    struct failure failure = {.status = STATUS_OK};
+    size_t n;
+
+    if (!batch)
+        status_fail(&failure, STATUS_DATA, "not enough memory for sorting strings");
+    else
+        table_writer_open(ranking->ranked, &writer, &failure);
+    while (failure.status == STATUS_OK &&
+           (n = table_read(groups->table, &position, batch, GROUPS_BATCH)) > 0) {
+        for (size_t k = 0; k < groups->layout->count; k++) {
+            for (size_t i = k; groups->is_text[k] && i < n * words; i += words)
+                batch[i] = groups->order.ranks[batch[i]];
+        }
+        table_writer_add_distinct(writer, ranking->set, batch, n, &failure);
+    }
+    if (failure.status == STATUS_OK)
+        table_writer_flush(writer, &failure);
+    table_writer_close(writer);
+    free(batch);
+    if (failure.status != STATUS_OK) {
+        pthread_mutex_lock(&ranking->lock);
+        if (ranking->failure->status == STATUS_OK)
+            *ranking->failure = failure;
+        pthread_mutex_unlock(&ranking->lock);
+    }
+}
+
 /* Makes the table of ranks from the finalized one, in which texts have their numbers. */
 static enum status groups_rank(struct groups *groups, struct failure *failure)
 {
-    const struct plan *plan = groups->plan;
-    const size_t words = groups->layout->words;
-    struct table_position position = table_begin(groups->table);
-    struct table_writer *writer = NULL;
-    uint64_t *batch = malloc(GROUPS_BATCH * words * sizeof *batch);
-    size_t n;
+    const unsigned threads = parallel_threads(table_threads(groups->table),
+                                              table_distinct(groups->table), GROUPS_RANK_ROWS_MIN);
+    struct groups_ranking ranking = {.groups = groups, .parts = threads, .failure = failure};
 
     if (groups->ranked != groups->table)
         table_destroy(groups->ranked);
     groups->ranked = groups->table;
     dictionary_order_destroy(&groups->order);
-    struct table *ranked = NULL;
-    if (!batch || !dictionary_order_create(plan->context->dictionary,
-                                           resources_at_start()->processors, &groups->order)) {
-        free(batch);
+    if (!dictionary_order_create(groups->plan->context->dictionary,
+                                 resources_at_start()->processors, &groups->order))
         return status_fail(failure, STATUS_DATA, "not enough memory for sorting strings");
-    }
-    enum status status = groups_create_table(groups, &ranked, failure);
-    if (status == STATUS_OK)
-        status = table_writer_open(ranked, &writer, failure);
-    while (status == STATUS_OK &&
-           (n = table_read(groups->table, &position, batch, GROUPS_BATCH)) > 0) {
-        for (size_t i = 0; i < n; i++) {
-            for (size_t k = 0; k < groups->layout->count; k++) {
-                uint64_t *word = batch + i * words + k;
-                *word = groups->is_text[k] ? groups->order.ranks[*word] : *word;
-            }
-        }
-        status = table_writer_add_rows(writer, batch, n, failure);
-    }
-    if (status == STATUS_OK)
-        status = table_writer_flush(writer, failure);
-    table_writer_close(writer);
-    free(batch);
-    if (status == STATUS_OK)
-        status = table_check(groups->table, failure);
-    if (status == STATUS_OK)
-        status = table_finalize(ranked, TABLE_ASCENDING, failure);
-    if (status == STATUS_OK)
-        groups->ranked = ranked;
+    if (groups_create_table(groups, &ranking.ranked, failure) != STATUS_OK)
+        return failure->status;
+    ranking.set = table_new_set(ranking.ranked);
+    failure->status = STATUS_OK;
+    pthread_mutex_init(&ranking.lock, NULL);
+    parallel_run(threads, threads, groups_rank_part, &ranking);
+    pthread_mutex_destroy(&ranking.lock);
+    if (failure->status == STATUS_OK && table_check(groups->table, failure) == STATUS_OK &&
+        table_finalize(ranking.ranked, TABLE_ASCENDING, failure) == STATUS_OK)
+        groups->ranked = ranking.ranked;
     else
-        table_destroy(ranked);
-    return status;
+        table_destroy(ranking.ranked);
+    return failure->status;
 }
 
 enum status groups_finalize(void *aggregate, const struct plan *plan, uint64_t elements,
@@ -263,10 +293,13 @@ enum status groups_finalize(void *aggregate, const struct plan *plan, uint64_t e
 {
     struct groups *groups = aggregate;
 
-    if (table_finalize(groups->table, TABLE_ASCENDING, failure) != STATUS_OK ||
+    const bool has_texts = plan_has_texts(plan); /* which are sorted by their ranks */
+
+    if (table_finalize(groups->table, has_texts ? TABLE_ANY_ORDER : TABLE_ASCENDING, failure) !=
+            STATUS_OK ||
         store_check_elements(elements, table_total(groups->table), failure) != STATUS_OK)
         return failure->status;
-    if (plan_has_texts(plan) && groups_rank(groups, failure) != STATUS_OK)
+    if (has_texts && groups_rank(groups, failure) != STATUS_OK)
         return failure->status;
     groups->count = table_distinct(groups->ranked);
     return groups_have_value_keys(plan) ? groups_find_starts(groups, failure) : STATUS_OK;
