@@ -39,7 +39,9 @@ static bool cuda_features_has_addresses(const struct plan *plan)
 
 static bool cuda_features_has_units(const struct plan *plan)
 {
-    return plan->is_text && plan->columns[0].notation == TEXT_OTHER;
+    return plan->is_text &&
+           (plan->columns[0].notation == TEXT_OTHER ||
+            (plan->has_weights && plan->columns[plan_weight_column(plan)].notation == TEXT_OTHER));
 }
 
 static bool cuda_features_has_reals(const struct plan *plan)
@@ -49,7 +51,9 @@ static bool cuda_features_has_reals(const struct plan *plan)
 
 static bool cuda_features_is_rounded(const struct plan *plan)
 {
-    return plan->is_text && plan->text.is_rounded;
+    const enum kind_id weight = plan->columns[plan_weight_column(plan)].element.kind;
+    return plan->is_text &&
+           (plan->text.is_rounded || (plan->has_weights && kind_rows[weight].is_rounded));
 }
 
 static bool cuda_features_has_texts(const struct plan *plan)

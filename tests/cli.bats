@@ -243,7 +243,8 @@ same_as() {
     fi
     printf '0,"2"\n' >in
     while IFS='|' read -r row options; do
-        echo "$row" >>rows
+        [ "$row" = "${before:-}" ] || echo "$row" >>rows
+        before=$row
         support=$(sed -n "s|^$row  *yes  *||p" info)
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist $options --engine cuda in
@@ -273,6 +274,8 @@ widths of columns (-f N:int/100)|uniq -d , -f 1:int/100
 other IP addresses|uniq -d , -f 1:ip --invalid ignore
 durations and sizes (-f N:ms, N:bytes)|uniq -d , -f 1:ms
 floats (-t f32)|uniq --record 3 -f f16@1:round.1 --invalid ignore
+durations and sizes (-f N:ms, N:bytes)|uniq -d , -f 1 --weight 1:ms
+rounded numbers (-f N:round.6)|uniq -d , -f 1 --weight 1:round.6
 rounded numbers (-f N:round.6)|uniq -d , -f 1:round.6
 --time-format|uniq -d , -f 1:time --time-format %s
 --tz|uniq -d , -f 1:time --tz UTC

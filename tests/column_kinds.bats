@@ -43,8 +43,8 @@ load helpers
     refused 2 "--record: -f 'u16@0:int/2' cannot have a width; use --width" --record 4 -f u16@0:int/2
     run --separate-stderr gpuhist reduce max --csv -f status --where status=404 in
     assert_failed 1 "no row with a value meets --where: there is no max"
-    run --separate-stderr gpuhist uniq --csv -f status --weight ms:.1 in
-    assert_failed 2 "--weight 'ms:.1' can only have type int or hex"
+    run --separate-stderr gpuhist uniq --csv -f status --weight ms:text in
+    assert_failed 2 "--weight 'ms:text' can only be numbers, durations or sizes"
     for format in raw gnuplot; do
         run --separate-stderr gpuhist uniq --csv -f ms:.1 --by status --format $format in
         assert_failed 2 "--by cannot be combined with --format $format (try tsv, csv, json, jsonl, markdown, html, svg, --plot)"
@@ -262,7 +262,9 @@ END
     run --separate-stderr gpuhist merge --format gnuplot times
     assert_failed 2 "--format gnuplot cannot be combined with timestamps"
     run -0 gpuhist uniq -f 1:text --percent --format jsonl in
-    refused 2 "can only have type int or hex" uniq -f 1 --weight 1:time
+    for kind in time localtime/hour-of-day ip text; do
+        refused 2 "--weight '1:$kind' can only be numbers, durations or sizes" uniq -f 1 --weight 1:$kind
+    done
     refused 2 "^=, *=, ~ and !~ are for strings" uniq -f 1 --where '1:int^=7'
     refused 2 "is not a time" uniq -f 1 --where '1:time=x'
     refused 2 "is not an IP address such as 10.0.0.1, or a prefix such as 10.0.0.0/8" uniq -f 1 --where '1:ip=10.0.0.0/33'

@@ -988,7 +988,7 @@ def draw_weight(rng, table, rows, operation):
     use = table.use(is_bound=True)
     use.element = "i64" if not table.is_binary else use.element
     keys = [use.key(row) for row in rows]
-    if use.kind not in ("int", "hex") or any(key is None or not 0 <= key < 2**40 for key in keys):
+    if not use.is_number() or any(key is None or not 0 <= key < 2**40 for key in keys):
         table.uses.remove(use)
         return []
     is_alone = not any(other.index == use.index for other in table.uses if other is not use)

@@ -211,7 +211,8 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     run --separate-stderr gpuhist reduce sum --jsonl -f ms in
     [ "$stderr" = "gpuhist: in:1: invalid integer '1,234' ($foreign)" ]
     run --separate-stderr gpuhist uniq -f 1 --weight 2 < <(printf '1 5ms\n')
-    [[ $stderr == *": invalid weight '5ms', no integer from 0 to 2^63 - 1 ($foreign)" ]]
+    [[ $stderr == *": invalid weight '5ms', no integer from 0 to 2^63 - 1 (try COLUMN:ms)" ]]
+    [ "$(gpuhist uniq -f 1 --weight 2:ms < <(printf '1 5ms\n'))" = $'1\t5' ]
 }
 
 @test "a number with a point, a hexadecimal one and several fields get the option that reads them" {

@@ -68,7 +68,7 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     refused 2 "'x' is not a duration such as 250ms" uniq -f 1:ms.2 --where '1:ms>x' in
     refused 2 "expected auto, or LO:HI, two durations such as 0 and 1.5s" --range 0:x -f 1:ms in
     refused 2 "invalid --width '1x': expected a duration such as" --width 1x -f 1:ms in
-    refused 2 "can only have type int or hex" uniq -f 1:ms --weight 1:bytes in
+    refused 1 "in:1: invalid weight '1.25ms', no duration from 0 to 2^63 - 1 (try COLUMN:ms.2)" uniq -f 1:ms.2 --weight 1:ms in
     refused 2 "and, or and xor require integers" reduce xor -f 1:ms in
     echo 9223372036854775808 >in
     refused 1 "'9223372036854775808' is out of range for ns" uniq -f 1:ns in

@@ -283,6 +283,52 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
     gpuhist uniq -f 1 --weight 2 --invalid ignore turned | cmp expected -
 }
 
+@test "--weight: decimals and units add up exactly, in every format and over parts" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    run -0 "$PYTHON" "$srcdir/tests/weight.py" "$GPUHIST" $((RANDOM))
+}
+
+@test "--weight: decimals in limits, pictures, arrays and records" {
+    printf '1 0.10\n2 0.25\n9 1.999\n' >in
+    run --separate-stderr gpuhist uniq -f 1 --weight 2 in
+    assert_failed 1 "in:1: invalid weight '0.10', no integer from 0 to 2^63 - 1 (try COLUMN:.2)"
+    run --separate-stderr gpuhist uniq -f 1 --weight 2:.2 in
+    assert_failed 1 "in:3: invalid weight '1.999', no number from 0 to 92233720368547758.07 with 2 decimals (try COLUMN:.3)"
+    run --separate-stderr gpuhist uniq -f 1 --weight 2:.1 <<<'1 -0.5'
+    assert_failed 1 "invalid weight '-0.5', no number from 0 to 922337203685477580.7 with 1 decimal"
+    run -0 --separate-stderr gpuhist -f 1 --weight 2:.3 --range 2:5 --width 3 --save state in
+    [ "$output" = $'2\t5\t0.250' ] && [ "$stderr" = "gpuhist: weight out of range: 0.100 below, 1.999 above (try --outside)" ]
+    run -0 --separate-stderr gpuhist merge --stats state state
+    [ "$output" = $'2\t5\t0.500' ]
+    [ "${stderr_lines[0]}" = "gpuhist: 2 states, 4.698 of weight" ]
+    gpuhist -f 1 --weight 2:.2 --range 2:5 --width 3 --save other -o /dev/null -q --invalid ignore in
+    run --separate-stderr gpuhist merge state other
+    assert_failed 1 "other: --weight=1:i64.2, not --weight=1:i64.3 as in state"
+    [ "$(gpuhist uniq -f 1 --weight 2:.18 <<<$'7 9.2\n7 9.2' --format raw | od -An -tu8)" = "                    7 18400000000000000000" ]
+    run --separate-stderr gpuhist uniq -f 1 --weight 2:.18 < <(yes '7 9.2' | head -n 3)
+    assert_failed 1 "the weights add up to more than 18.446744073709551615"
+    run --separate-stderr gpuhist uniq -f 1 --weight 2:.18 <<<'7 9.3'
+    assert_failed 1 "invalid weight '9.3', no number from 0 to 9.223372036854775807 with 18 decimals"
+    # the bars and axes of sums are those of the same integers
+    LC_ALL=C COLUMNS=51 gpuhist --plot --width 5 -f 1 --weight 2:.3 in >plot
+    LC_ALL=C COLUMNS=50 gpuhist --plot --width 5 -f 1 --weight 2 <<<$'1 100\n2 250\n9 1999' |
+        sed 's/  350/ 0.350/; s/ 1999/ 1.999/' | cmp plot -
+    run -0 gpuhist uniq --format svg -f 1:text --weight 2:.3 in
+    [[ $output == *">2.349 (sum of field 2), 3 distinct<"*"<title>9: 1.999 (85.1%)</title>"* ]]
+    run -0 gpuhist --format svg --range 0:12 --bins 3 -f 1 --weight 2:.3 in
+    [[ $output == *">0.5</text>"*">1</text>"*"<title>8..12: 1.999 (85.1%)"* ]] || [[ $output == *">1.999</text>"* ]]
+    run -0 gpuhist --format gnuplot --range 0:12 --bins 3 -f 1 --weight 2:.3 --log-count --percent --top 2 --other in
+    [[ $output == *"set yrange [0.5*0.350*100.0/2.349:*]"*'set label "other: 0.000"'* ]]
+    # integers of records are multiples of the unit, floats are rounded
+    printf '\1\0\372\0' | cat >records
+    [ "$(gpuhist uniq --record 4 -t u16 --weight u16@2:.2 records)" = $'1\t2.50' ]
+    printf '\1\0\0\0\0\0\40\100' >records # 2.5
+    [ "$(gpuhist uniq --record 8 -f u16@0 --weight f32@4:round.2 records)" = $'1\t2.50' ]
+    printf '\1\0\0\0\0\0\40\300' >records
+    run --separate-stderr gpuhist uniq --record 8 -f u16@0 --weight f32@4:round.2 records
+    assert_failed 1 "weight -2.50 at byte 4 of the input is not from 0 to 92233720368547758.07"
+}
+
 @test "--weight: with other notations the weights are decimal integers" {
     printf '1.25 10\n1.5 2\n1.250 3\n' >in
     [ "$(gpuhist uniq --decimals 2 -f 1 --weight 2 in)" = $'1.25\t13\n1.50\t2' ]

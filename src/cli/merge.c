@@ -7,6 +7,7 @@
 #include "aggregate/store.h"
 #include "engine/engine.h"
 #include "engine/memory_plan.h"
+#include "lib/decimal.h"
 #include "lib/parallel.h"
 #include "lib/resources.h"
 #include "result/print.h"
@@ -105,6 +106,7 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
     const struct store *store = store_of(&merge->plan);
     unsigned threads = merge->threads;
     struct print_output output = {.result = NULL}; /* ordered operations have no states */
+    char elements[DECIMAL_SIZE];
     struct stat info;
 
     /* Pipes are read by one thread, each to its end: a writer may write to one after the other. */
@@ -128,9 +130,10 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
         store->finalize(merge->aggregate, &merge->plan, (uint64_t)merge->elements, failure);
     if (status != STATUS_OK)
         return status;
+    decimal_format_fixed(elements, (__int128)merge->elements, plan_count_decimals(&merge->plan));
     if (options->stats)
-        status_print("%llu state%s, %llu %s%.200s", merge->states, merge->states == 1 ? "" : "s",
-                     (unsigned long long)merge->elements, merge->plan.has_weights ? "of " : "",
+        status_print("%llu state%s, %s %s%.200s", merge->states, merge->states == 1 ? "" : "s",
+                     elements, merge->plan.has_weights ? "of " : "",
                      merge->plan.has_weights ? plan_count_name(&merge->plan) : "elements");
     status = print_final(&output, &merge->plan, merge->aggregate, &options->print, status, failure);
     if (status == STATUS_OK && !options->quiet) {

@@ -715,10 +715,11 @@ static enum status options_check_columns(const struct options *options, struct f
                 return status_fail(failure, STATUS_USAGE,
                                    "%s TYPE@OFFSET requires --record, the bytes of a record",
                                    uses[i].option);
-            if (i == 1 &&
-                (!kind_is_number(column->kind, false) || (column->kind && column->kind->parse)))
+            if (i == 1 && column->kind &&
+                (column->kind->scale != KIND_NUMBERS || column->kind->notation == TEXT_TIME))
                 return status_fail(failure, STATUS_USAGE,
-                                   "--weight '%s' can only have type int or hex", column->typed);
+                                   "--weight '%s' can only be numbers, durations or sizes",
+                                   column->typed);
             if (!is_element && options->record_bytes > 0)
                 return status_fail(failure, STATUS_USAGE,
                                    "with --record, %s requires TYPE@OFFSET, such as u32@8",

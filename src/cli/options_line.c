@@ -99,10 +99,13 @@ static void options_append_kind(FILE *line, const struct column *column)
 static void options_append_columns(FILE *line, const struct plan *plan)
 {
     if (plan->has_weights) {
-        const char *name = plan->columns[plan_weight_column(plan)].name;
+        const struct column *column = &plan->columns[plan_weight_column(plan)];
+        const char *name = column->name;
         fprintf(line, name ? " --weight=" : " --weight=1");
         if (name)
             options_append_name(line, name);
+        if (column->element.decimals > 0 || kind_rows[column->element.kind].type)
+            options_append_kind(line, column);
     }
     for (size_t i = 0; i < plan_condition_column(plan); i++) {
         const struct column *column = &plan->columns[i];

@@ -521,10 +521,13 @@ static enum status cpu_rows_accumulate_records(struct cpu_rows *rows, void *loca
             const uint64_t position =
                 made.position + (is_all ? good : kept[good]) * record_bytes + column->offset;
             char weight[DECIMAL_SIZE];
-            decimal_format_fixed(weight, element_value(&column->element, weights[good]), 0);
+            char limit[DECIMAL_SIZE];
+            const unsigned decimals = column->element.decimals;
+            decimal_format_fixed(weight, element_value(&column->element, weights[good]), decimals);
+            decimal_format_fixed(limit, INT64_MAX, decimals);
             return status_fail_at(failure, position, STATUS_DATA,
-                                  "weight %s at byte %llu of the input is not from 0 to 2^63 - 1",
-                                  weight, (unsigned long long)position);
+                                  "weight %s at byte %llu of the input is not from 0 to %s", weight,
+                                  (unsigned long long)position, decimals > 0 ? limit : "2^63 - 1");
         }
         if (is_wrong) {
             *failure = reals.failure;

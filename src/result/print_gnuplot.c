@@ -43,7 +43,9 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     struct rows_row batch[ROWS_BATCH];
     struct rows rows;
     uint64_t count = 0;
-    unsigned long long min = 0; /* not 0 */
+    uint64_t min = 0; /* not 0 */
+    const unsigned decimals = plan_count_decimals(plan);
+    char number[DECIMAL_SIZE];
     char width[DECIMAL_SIZE];
     char field[PRINT_FIELD_SIZE];
     char factor[DECIMAL_SIZE + 8] = ""; /* of counts */
@@ -66,12 +68,15 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     print_lines(writer, &data);
     writer_write_text(writer, "EOD\n");
 
-    if (options->percent)
-        sprintf(factor, "*100.0/%llu", table->total > 0 ? (unsigned long long)table->total : 1);
+    if (options->percent) {
+        decimal_format_fixed(number, table->total > 0 ? table->total : 1, decimals);
+        sprintf(factor, "*100.0/%s", number);
+    }
+    decimal_format_fixed(number, min, decimals);
     if (min == 0)
         writer_write_text(writer, "set yrange [0:1]\n");
     else if (options->log_count)
-        writer_print(writer, "set logscale y\nset yrange [0.5*%llu%s:*]\n", min, factor);
+        writer_print(writer, "set logscale y\nset yrange [0.5*%s%s:*]\n", number, factor);
     else
         writer_write_text(writer, "set yrange [0:*]\n");
     if (options->title)
@@ -82,9 +87,9 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     print_gnuplot_text(writer, "ylabel", print_count_label(plan, field));
     writer_print(writer, "set style fill solid %s\nunset key\n",
                  count > PRINT_GNUPLOT_BORDERS ? "1.0" : "0.7");
+    decimal_format_fixed(number, table->other, decimals);
     if (options->other) /* no box, because it has no position on the axis */
-        writer_print(writer, "set label \"other: %llu\" at graph 0.98, graph 0.95 right\n",
-                     (unsigned long long)table->other);
+        writer_print(writer, "set label \"other: %s\" at graph 0.98, graph 0.95 right\n", number);
     decimal_format_fixed(width, 1, plan->element.decimals);
     if (count == 0)
         writer_write_text(writer, "set xrange [0:1]\nplot -1\n");

@@ -287,7 +287,7 @@ size_t print_heat_longest_count(const struct print_heat *heat, bool is_in_pictur
 
     for (size_t i = 0; i < heat->x.count * heat->y.count; i++) {
         const size_t length =
-            print_scale_label(label, heat->options, heat->counts[i], is_in_picture);
+            print_scale_label(label, heat->options, heat->plan, heat->counts[i], is_in_picture);
         longest = length > longest ? length : longest;
     }
     return longest;

@@ -94,7 +94,7 @@ static void print_heat_plot_count(const struct print_heat_plot *plot, uint64_t c
     const bool is_dark = print_heat_is_dark((unsigned)level * PRINT_HEAT_COLOURS / plot->levels);
     char number[AXIS_LABEL_SIZE];
 
-    print_scale_label(number, plot->heat->options, count, false);
+    print_scale_label(number, plot->heat->options, plot->heat->plan, count, false);
     print_heat_plot_begin(plot, level);
     if (plot->terminal.has_colour)
         writer_write_text(plot->writer, is_dark ? "\033[97m" : "\033[30m");
@@ -215,7 +215,7 @@ static void print_heat_plot_legend(const struct print_heat_plot *plot)
     size_t length = plot->terminal.columns;
     unsigned each = (plot->levels + PRINT_HEAT_PLOT_SHOWN - 2) / PRINT_HEAT_PLOT_SHOWN;
 
-    print_scale_label(max, heat->options, heat->max, false);
+    print_scale_label(max, heat->options, heat->plan, heat->max, false);
     writer_write_text(plot->writer, heat->count_before);
     size_t used = strlen(heat->count_before) +
                   print_columns(plot->writer, heat->count_name, PRINT_HEAT_PLOT_NAME) +
@@ -224,8 +224,8 @@ static void print_heat_plot_legend(const struct print_heat_plot *plot)
     for (bool is_fit = false; !is_fit && each < plot->levels; each *= is_fit ? 1 : 2) {
         length = used;
         for (unsigned i = 0; i < plot->levels; i += each) {
-            print_scale_label(number, heat->options, print_heat_level_count(heat, i, plot->levels),
-                              false);
+            print_scale_label(number, heat->options, heat->plan,
+                              print_heat_level_count(heat, i, plot->levels), false);
             length += strlen(number) + 5;
         }
         is_fit = length <= plot->terminal.columns;
@@ -236,7 +236,7 @@ static void print_heat_plot_legend(const struct print_heat_plot *plot)
         if (count == before) /* a scale of few counts */
             continue;
         before = count;
-        print_scale_label(number, heat->options, count, false);
+        print_scale_label(number, heat->options, heat->plan, count, false);
         writer_write_text(plot->writer, "  ");
         print_heat_plot_cell(plot, (int)print_heat_level(heat, count, plot->levels), 2);
         writer_print(plot->writer, " %s", number);

@@ -65,7 +65,7 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
             if (count == 0)
                 continue;
             print_heat_name(&heat->x, x, group);
-            print_scale_label(number, heat->options, count, true);
+            print_scale_label(number, heat->options, heat->plan, count, true);
             writer_print(svg->writer,
                          "<path class=\"c%u\" d=\"M%u %uh%uv%uH%uz\"><title>%s, %s: %s</title>"
                          "</path>\n",
@@ -93,7 +93,7 @@ static void print_heat_svg_counts(const struct print_heat_svg *svg)
         if (heat->counts[i] == 0)
             continue;
         const unsigned level = print_heat_level(heat, heat->counts[i], PRINT_HEAT_COLOURS);
-        print_scale_label(number, heat->options, heat->counts[i], true);
+        print_scale_label(number, heat->options, heat->plan, heat->counts[i], true);
         writer_print(svg->writer, "<text class=\"middle%s%s\" x=\"%u\" y=\"%u\">%s</text>\n",
                      print_heat_is_dark(PRINT_HEAT_COLOURS - 1 - level) ? " high" : "",
                      print_heat_is_dark(level) ? " low" : "",
@@ -144,7 +144,7 @@ static void print_heat_svg_legend(const struct print_heat_svg *svg)
     const unsigned left = svg->right + PRINT_HEAT_SVG_LEGEND;
     const unsigned right = left + PRINT_HEAT_SVG_LEGEND_WIDTH;
     const bool is_log = heat->is_logarithmic;
-    const struct element element = print_scale_element(heat->options);
+    const struct element element = print_scale_element(heat->options, heat->plan);
     const struct axis axis = axis_make(0, heat->max > 0 ? heat->max : 1, &element, AXIS_GROUPED,
                                        PRINT_HEAT_SVG_HEIGHT, PRINT_HEAT_SVG_TICK, 0);
     char label[AXIS_LABEL_SIZE];
@@ -170,7 +170,7 @@ static void print_heat_svg_legend(const struct print_heat_svg *svg)
             part = axis_log2((uint64_t)tick) - axis_log2(heat->min);
             whole = axis_log2(heat->max) - axis_log2(heat->min);
         }
-        print_scale_label(label, heat->options, tick, true);
+        print_scale_label(label, heat->options, heat->plan, tick, true);
         const unsigned y = PRINT_HEAT_SVG_BOTTOM - (unsigned)(PRINT_HEAT_SVG_HEIGHT * part / whole);
         writer_print(svg->writer, "<path class=\"axis\" d=\"M%u %uh40\"/>", right, y);
         svg_write_text(svg->writer, "", right + 80, y + 40, label);
@@ -200,9 +200,9 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
     const size_t labels = print_heat_longest(&heat->y) * SVG_CHARACTER + SVG_SPACE;
     const size_t longest = print_heat_longest(&heat->x);
     svg.left = labels > SVG_LEFT ? (unsigned)labels : SVG_LEFT;
-    svg.right =
-        SVG_WIDTH - PRINT_HEAT_SVG_LEGEND - PRINT_HEAT_SVG_LEGEND_TICKS -
-        (unsigned)print_scale_label(summary, heat->options, heat->max, true) * SVG_CHARACTER;
+    svg.right = SVG_WIDTH - PRINT_HEAT_SVG_LEGEND - PRINT_HEAT_SVG_LEGEND_TICKS -
+                (unsigned)print_scale_label(summary, heat->options, heat->plan, heat->max, true) *
+                    SVG_CHARACTER;
     svg.right = svg.right < PRINT_HEAT_SVG_RIGHT ? svg.right : PRINT_HEAT_SVG_RIGHT;
     svg.is_tilted = heat->x.has_names && (longest * SVG_CHARACTER + SVG_SPACE / 2) * heat->x.count >
                                              svg.right - svg.left;
@@ -237,8 +237,8 @@ enum status print_heat_svg(struct writer *writer, struct print_heat *heat, struc
                    heat->x.scale.unit == 1 ? " values of the group" : " neighbouring groups");
     svg_write_note(writer, &has_notes, "each row combines ", heat->y.step > 1 ? heat->y.step : 0,
                    heat->y.is_unit ? " values" : " bins");
-    svg_write_note(writer, &has_notes, "below the bins: ", heat->below, "");
-    svg_write_note(writer, &has_notes, "above the bins: ", heat->above, "");
+    svg_write_count(writer, heat->plan, "below the bins: ", heat->below);
+    svg_write_count(writer, heat->plan, "above the bins: ", heat->above);
     writer_print(writer, "</text>\n<text x=\"%u\" y=\"%u\">", svg.left, SVG_TOP - 200);
     svg_write_escaped(writer, heat->value_name);
     if (binning->bins > 0 && binning_is_of_powers(binning))

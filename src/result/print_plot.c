@@ -79,6 +79,7 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
     const struct print_options *options = table->options;
     const struct element *element = &table->rows.plan->element;
     const uint64_t count = line ? line->count : table->other;
+    const unsigned decimals = plan_count_decimals(table->rows.plan);
 
     *cells = (struct print_plot_cells){.text = {"other"}};
     if (line && element_is_time(element))
@@ -86,11 +87,11 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
                         !before || axis_has_new_date(&style->times, element, line->low, *before));
     else if (line)
         plot_name(cells->text[0], line, element, AXIS_PRINTED, style->zeros);
-    decimal_write(cells->text[1], count);
+    decimal_format_fixed(cells->text[1], count, decimals);
     if (options->percent)
         strcpy(cells->text[2] + percentage_write_share(cells->text[2], count, table->total), "%");
     if (options->cumulative)
-        decimal_write(cells->text[3], cumulative);
+        decimal_format_fixed(cells->text[3], cumulative, decimals);
     if (options->percent && options->cumulative)
         strcpy(cells->text[4] + percentage_write_share(cells->text[4], cumulative, table->total),
                "%");

@@ -115,12 +115,21 @@ uint64_t print_scale_number(const struct print_options *options, uint64_t count,
     return share > 0 ? share : 1;
 }
 
-struct element print_scale_element(const struct print_options *options)
+struct element print_count_element(const struct plan *plan)
 {
     struct element element;
 
     element_parse("u64", &element);
-    element.decimals = options->percent ? PRINT_PERCENT_DECIMALS : 0;
+    element.decimals = plan_count_decimals(plan);
+    return element;
+}
+
+struct element print_scale_element(const struct print_options *options, const struct plan *plan)
+{
+    struct element element = print_count_element(plan);
+
+    if (options->percent)
+        element.decimals = PRINT_PERCENT_DECIMALS;
     return element;
 }
 
@@ -128,10 +137,10 @@ struct element print_scale_element(const struct print_options *options)
 #define PRINT_SHARE_DECIMALS 4
 
 size_t print_scale_label(char out[AXIS_LABEL_SIZE], const struct print_options *options,
-                         __int128 number, bool is_in_picture)
+                         const struct plan *plan, __int128 number, bool is_in_picture)
 {
     const __int128 unit = decimal_power(PRINT_PERCENT_DECIMALS - PRINT_SHARE_DECIMALS);
-    struct element element = print_scale_element(options);
+    struct element element = print_scale_element(options, plan);
 
     if (!options->percent)
         return axis_write(out, &element, number, is_in_picture ? AXIS_GROUPED : AXIS_PRINTED);
@@ -431,9 +440,11 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
                                                : 0;
     bool is_selection = options->top > 0 || options->min_count > 0;
     struct rows_row batch[ROWS_BATCH];
+    const unsigned __int128 min_count = (unsigned __int128)options->min_count *
+                                        decimal_power(plan_count_decimals(table->rows.plan));
     size_t n;
 
-    table->rows.min_count = options->min_count;
+    table->rows.min_count = min_count < UINT64_MAX ? (uint64_t)min_count : UINT64_MAX;
     struct rows selected = table->rows;
     table->is_by_bin = !by_count;
     table->is_complete = !by_count && !is_selection;

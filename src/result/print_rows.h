@@ -216,6 +216,9 @@ const char *print_count_label(const struct plan *plan, char out[PRINT_FIELD_SIZE
 void print_default_title(char out[PRINT_TITLE_SIZE], const struct print_options *options,
                          const struct plan *plan, const char *group_label);
 
+/* Returns the element of counts, for axis_write. Pure. */
+struct element print_count_element(const struct plan *plan);
+
 /*
  * Returns a count as a number of a picture's scale: as it is, or with --percent as a percentage of
  * the total, in multiples of 10^-PRINT_PERCENT_DECIMALS; at least 1 if it is not 0. Pure.
@@ -224,14 +227,14 @@ void print_default_title(char out[PRINT_TITLE_SIZE], const struct print_options 
 uint64_t print_scale_number(const struct print_options *options, uint64_t count, uint64_t total);
 
 /* Returns the element of these numbers, for their axis. Pure. */
-struct element print_scale_element(const struct print_options *options);
+struct element print_scale_element(const struct print_options *options, const struct plan *plan);
 
 /*
  * Writes such a number and a NUL, and returns its length: a count as axis_write does, a percentage
  * with at most four decimals, unless it is smaller than these show.
  */
 size_t print_scale_label(char out[AXIS_LABEL_SIZE], const struct print_options *options,
-                         __int128 number, bool is_in_picture);
+                         const struct plan *plan, __int128 number, bool is_in_picture);
 
 /*
  * Writes a text of the user, up to so many columns of a terminal, with what is not printable as

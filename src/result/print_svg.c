@@ -119,21 +119,21 @@ static void print_svg_read(struct print_svg *svg)
         plot_name(text, &line, &svg->table->rows.plan->element, AXIS_GROUPED, 0);
         svg->longest = strlen(text) > svg->longest ? strlen(text) : svg->longest;
         const uint64_t number = print_scale_number(options, line.count, svg->table->total);
-        const size_t digits = print_scale_label(text, options, number, true);
+        const size_t digits = print_scale_label(text, options, svg->table->rows.plan, number, true);
         numbers = digits > numbers ? digits : numbers;
         svg->max = number > svg->max ? number : svg->max;
         if (number > 0 && (svg->min == 0 || number < svg->min))
             svg->min = number;
     }
-    svg->counted = print_scale_element(options);
+    svg->counted = print_scale_element(options, svg->table->rows.plan);
     for (svg->base = 1; svg->base <= svg->min / 10; svg->base *= 10)
         ;
     svg->counts = axis_make(0, svg->max > 0 ? svg->max : 1, &svg->counted, AXIS_GROUPED,
                             PRINT_SVG_HEIGHT, PRINT_SVG_TICK, 0);
 
     const size_t space = (PRINT_SVG_RIGHT - SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
-    const size_t number =
-        print_scale_label(text, options, axis_ceiling(&svg->counts, svg->max), true);
+    const size_t number = print_scale_label(text, options, svg->table->rows.plan,
+                                            axis_ceiling(&svg->counts, svg->max), true);
     svg->is_tilted =
         svg->scale == PRINT_SVG_NAMES && svg->longest * SVG_CHARACTER + SVG_SPACE / 2 > space;
     if (svg->is_tilted) /* as wide and high as the longest name */
@@ -175,6 +175,7 @@ static void print_svg_bars(const struct print_svg *svg)
 {
     unsigned space = PRINT_SVG_THIN;
     unsigned end = 0; /* of the bar before */
+    const struct element counted = print_count_element(svg->table->rows.plan);
     char name[PLOT_NAME_SIZE];
     char number[AXIS_LABEL_SIZE];
     char percent[PERCENTAGE_SHARE_SIZE];
@@ -215,7 +216,7 @@ static void print_svg_bars(const struct print_svg *svg)
         x += space > width ? (space - width) / 2 : 0;
         const unsigned height = print_svg_bar_height(svg, bar);
         plot_name(name, bar, &svg->table->rows.plan->element, svg->digits, 0);
-        axis_write(number, NULL, bar->count, AXIS_GROUPED);
+        axis_write(number, &counted, bar->count, AXIS_GROUPED);
         size_t length = percentage_write_share(percent, bar->count, svg->table->total);
         while (percent[length - 1] == '0')
             length--;
@@ -226,7 +227,7 @@ static void print_svg_bars(const struct print_svg *svg)
                      x, PRINT_SVG_BOTTOM - height, width, height, name, number, percent);
         if (!svg->has_numbers)
             continue;
-        print_scale_label(number, svg->table->options,
+        print_scale_label(number, svg->table->options, svg->table->rows.plan,
                           print_scale_number(svg->table->options, bar->count, svg->table->total),
                           true);
         svg_write_text(svg->writer, "middle", x + width / 2, PRINT_SVG_BOTTOM - height - 50,
@@ -249,7 +250,7 @@ static void print_svg_counts(const struct print_svg *svg)
                : svg->max / 100 >= svg->base ? tick * 10
                                              : binning_next_round(tick);
         const unsigned y = top > 0 ? print_svg_y(svg, tick) : PRINT_SVG_BOTTOM;
-        print_scale_label(label, options, tick, true);
+        print_scale_label(label, options, svg->table->rows.plan, tick, true);
         writer_print(svg->writer, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);
         svg_write_text(svg->writer, "end", svg->left - 80, y + 40, label);
     }
@@ -397,9 +398,9 @@ void print_svg_head(struct writer *writer, const struct print_table *table, unsi
                        ? " values of lower counts are not drawn"
                        : " bins of lower counts are not drawn");
     svg_write_note(writer, &has_notes, "", table->empty_left + empty, " empty bins are not drawn");
-    svg_write_note(writer, &has_notes, "other: ", options->other ? table->other : 0, "");
-    svg_write_note(writer, &has_notes, "below the bins: ", table->rows.below, "");
-    svg_write_note(writer, &has_notes, "above the bins: ", table->rows.above, "");
+    svg_write_count(writer, table->rows.plan, "other: ", options->other ? table->other : 0);
+    svg_write_count(writer, table->rows.plan, "below the bins: ", table->rows.below);
+    svg_write_count(writer, table->rows.plan, "above the bins: ", table->rows.above);
     writer_write_text(writer, "</text>\n");
 }
 

@@ -67,9 +67,10 @@ static void print_svg_names_format(const struct print_svg_names *svg, const stru
 static size_t print_svg_names_number(const struct print_svg_names *svg, uint64_t count,
                                      char out[PRINT_SVG_NAMES_NUMBER])
 {
+    const struct element counted = print_count_element(svg->table->rows.plan);
     const unsigned __int128 total = svg->table->total > 0 ? svg->table->total : 1;
     const unsigned tenths = (unsigned)(((unsigned __int128)count * 2000 + total) / (2 * total));
-    const size_t length = axis_write(out, NULL, count, AXIS_GROUPED);
+    const size_t length = axis_write(out, &counted, count, AXIS_GROUPED);
 
     return length + (size_t)(tenths == 0 && count > 0
                                  ? sprintf(out + length, " (<0.1%%)")

@@ -129,6 +129,18 @@ static void print_table_measure(struct print_table_layout *layout, bool has_othe
     }
 }
 
+/* Reads a cell of the column of counts. Returns false if it is none. */
+static bool print_table_read_count(const struct print_table_layout *layout, const char *cell,
+                                   uint64_t *count)
+{
+    __int128 value;
+
+    if (!decimal_parse_fixed(cell, strlen(cell), plan_count_decimals(layout->plan), &value))
+        return false;
+    *count = (uint64_t)value;
+    return true;
+}
+
 /* Finds the greatest count, and the smallest that is not 0. */
 static void print_table_scale(struct print_table_layout *layout, size_t lines)
 {
@@ -138,8 +150,7 @@ static void print_table_scale(struct print_table_layout *layout, size_t lines)
 
     for (size_t line = 0; line < lines; line++) {
         for (size_t i = 0; i < layout->columns; i++, cell += strlen(cell) + 1) {
-            if (line == 0 || i != layout->bar ||
-                !decimal_parse_unsigned(cell, DECIMAL_UNIT_SI, &count))
+            if (line == 0 || i != layout->bar || !print_table_read_count(layout, cell, &count))
                 continue;
             scale->max = count > scale->max ? count : scale->max;
             if (layout->options->log_count && count > 0 && (scale->min == 0 || count < scale->min))
@@ -231,7 +242,7 @@ static void print_table_lines(struct writer *writer, const struct print_table_la
                 continue;
             unsigned used = 0;
             size_t length = 0;
-            if (line > 0 && !is_other && decimal_parse_unsigned(cell, DECIMAL_UNIT_SI, &count))
+            if (line > 0 && !is_other && print_table_read_count(layout, cell, &count))
                 length = bar_write(bar, &layout->scale, count, &used);
             print_table_spaces(writer, PRINT_TABLE_GAP);
             writer_write(writer, bar, length);

@@ -61,15 +61,16 @@ static inline char *print_counts(char *c, const struct print_table *table, uint6
 {
     const struct print_options *options = table->options;
     const struct print_word_text *words = table->format->words;
+    const unsigned decimals = plan_count_decimals(table->rows.plan);
 
-    c += decimal_write(c, count);
+    c += decimal_write_fixed(c, count, decimals);
     if (options->percent) {
         c = print_word(c, words, PRINT_WORD_PERCENT);
         c += percentage_write_share(c, count, table->total);
     }
     if (options->cumulative) {
         c = print_word(c, words, PRINT_WORD_CUMULATIVE);
-        c += decimal_write(c, cumulative);
+        c += decimal_write_fixed(c, cumulative, decimals);
         if (options->percent) {
             c = print_word(c, words, PRINT_WORD_CUMULATIVE_PERCENT);
             c += percentage_write_share(c, cumulative, table->total);
@@ -272,10 +273,20 @@ static void print_object(struct writer *writer, const struct print_table *table)
 {
     const struct rows *rows = &table->rows;
     const bool has_quantiles = table->options->quantiles.count > 0;
+    const struct {
+        const char *name;
+        uint64_t count;
+    } totals[] = {{"total", table->total},
+                  {"inside", rows->inside},
+                  {"below", rows->below},
+                  {"above", rows->above}};
 
-    writer_print(writer, "\"total\":%llu,\"inside\":%llu,\"below\":%llu,\"above\":%llu,\"bins\":[",
-                 (unsigned long long)table->total, (unsigned long long)rows->inside,
-                 (unsigned long long)rows->below, (unsigned long long)rows->above);
+    for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
+        char number[DECIMAL_SIZE];
+        decimal_format_fixed(number, totals[i].count, plan_count_decimals(rows->plan));
+        writer_print(writer, "\"%s\":%s,", totals[i].name, number);
+    }
+    writer_write_text(writer, "\"bins\":[");
     print_lines(writer, table);
     writer_write_text(writer, "]");
     if (table->options->other) {

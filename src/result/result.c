@@ -342,6 +342,8 @@ void result_report(const struct plan *plan, const void *aggregate)
     uint64_t below = 0;
     uint64_t above = 0;
     char advice[80]; /* --bins N alone is often meant to make N bins of all */
+    char low[DECIMAL_SIZE];
+    char high[DECIMAL_SIZE];
 
     if (plan->operation != OPERATION_HISTOGRAM || plan->is_automatic ||
         plan->outside != OUTSIDE_REPORT)
@@ -357,9 +359,10 @@ void result_report(const struct plan *plan, const void *aggregate)
         return;
     const bool is_of_values = binning_is_unit(binning) && binning_edge(binning, 0) == 0;
     snprintf(advice, sizeof advice, " (try --range auto)");
-    status_print("%.200s out of range: %llu below, %llu above%s",
-                 plan->has_weights ? plan_count_name(plan) : "values", (unsigned long long)below,
-                 (unsigned long long)above,
+    decimal_format_fixed(low, below, plan_count_decimals(plan));
+    decimal_format_fixed(high, above, plan_count_decimals(plan));
+    status_print("%.200s out of range: %s below, %s above%s",
+                 plan->has_weights ? plan_count_name(plan) : "values", low, high,
                  is_of_values && !plan->is_merged ? advice
                  : inside > 0 || plan->is_merged  ? " (try --outside)"
                                                   : " (try --width or uniq)");

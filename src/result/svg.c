@@ -77,10 +77,11 @@ void svg_write_cut(struct writer *writer, const char *text, size_t columns)
 
 size_t svg_format_total(char out[SVG_SUMMARY_SIZE], const struct plan *plan, uint64_t total)
 {
+    const struct element counted = print_count_element(plan);
     char number[AXIS_LABEL_SIZE];
     char field[PRINT_FIELD_SIZE];
 
-    axis_write(number, NULL, total, AXIS_GROUPED);
+    axis_write(number, &counted, total, AXIS_GROUPED);
     if (plan->has_weights)
         return (size_t)sprintf(out, "%s (sum of %.200s)", number, print_count_label(plan, field));
     return (size_t)sprintf(out, "%s %s", number, total == 1 ? "value" : "values");
@@ -96,6 +97,18 @@ void svg_write_note(struct writer *writer, bool *has_notes, const char *before, 
     axis_write(digits, NULL, number, AXIS_GROUPED);
     writer_print(writer, "%s%s%s%s", *has_notes ? "; " : "", before, digits, after);
     *has_notes = true;
+}
+
+void svg_write_count(struct writer *writer, const struct plan *plan, const char *before,
+                     uint64_t count)
+{
+    const struct element counted = print_count_element(plan);
+    char number[AXIS_LABEL_SIZE];
+
+    if (count == 0)
+        return;
+    axis_write(number, &counted, count, AXIS_GROUPED);
+    writer_print(writer, "; %s%s", before, number);
 }
 
 void svg_write_text(struct writer *writer, const char *class, unsigned x, unsigned y,

@@ -35,6 +35,10 @@ void svg_write_cut(struct writer *writer, const char *text, size_t columns);
 void svg_write_note(struct writer *writer, bool *has_notes, const char *before, uint64_t number,
                     const char *after);
 
+/* Writes "; ", a text and a count of the plan's result, if it is not 0. */
+void svg_write_count(struct writer *writer, const struct plan *plan, const char *before,
+                     uint64_t count);
+
 /* Writes a text, which is XML, at a point. `class`: "end", "middle" or "". */
 void svg_write_text(struct writer *writer, const char *class, unsigned x, unsigned y,
                     const char *text);

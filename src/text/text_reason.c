@@ -4,6 +4,7 @@
 
 #include "text/text_reason.h"
 
+#include "lib/decimal.h"
 #include "lib/nearest.h"
 #include "text/row_scanner.h"
 #include "text/text.h"
@@ -264,7 +265,7 @@ static void text_reason_choose_kind(const struct text_reading *reading, const ch
     int64_t value;
 
     *out = '\0';
-    if (reading->rules->from_zero || bytes == 0)
+    if (bytes == 0 || (reading->rules->from_zero && (!units || *text == '-')))
         return;
     if (units)
         snprintf(out, TEXT_ADVICE_SIZE, "try COLUMN:%s", units->name);
@@ -356,14 +357,14 @@ static void text_reason_find_number(const struct text_reading *reading, const ch
     struct kind_find_number number;
 
     *out = '\0';
-    if (rules->notation == TEXT_HEX || rules->from_zero || rules->is_rounded ||
+    if (rules->notation == TEXT_HEX || rules->is_rounded ||
         !kind_find_read_number(text, bytes, &number) ||
-        (!number.has_exponent && number.decimals == 0))
+        (!number.has_exponent && number.decimals == 0) || (rules->from_zero && number.has_minus))
         return;
     const int64_t decimals = !number.has_exponent                  ? number.decimals
                              : number.places < 0 || number.is_zero ? 0
                                                                    : number.places;
-    const bool may_be_text = reading->takes_texts || !reading->is_value;
+    const bool may_be_text = (reading->takes_texts || !reading->is_value) && !rules->from_zero;
     if (decimals > TEXT_DECIMALS_MAX)
         snprintf(out, TEXT_ADVICE_SIZE, "try %sround.%u", option, kind_find_round(number.digits));
     else if (rules->notation == TEXT_INTEGERS && decimals == 0 && rules->field != 0)
@@ -469,7 +470,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     text_reason_choose_kind(reading, text, bytes, kind);
     if (is_time || (!*kind && (rules->field != 0 || !has_fields)))
         text_reason_find_format(reading, token, of_format);
-    if (text_reason_is_unit(reading))
+    if (text_reason_is_unit(reading) && !(rules->from_zero && *text == '-'))
         text_reason_find_decimals(reading, text, bytes, finer);
     snprintf(of_year, sizeof of_year, "is it a day of %u? --year N takes another", reading->year);
     const struct text_rule list[] = {
@@ -486,7 +487,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {rules->notation > TEXT_OPAQUE, finer},
         {*json, json},
         {*fixed, fixed},
-        {!has_fields && *kind, kind},
+        {(!has_fields || rules->from_zero) && *kind, kind},
         {!has_fields || rules->from_zero, is_foreign    ? foreign
                                           : may_be_text ? "try COLUMN:text"
                                                         : ""},
@@ -765,6 +766,24 @@ static const char *text_reason_noun(const struct text_reading *reading)
     return reading->rules->from_zero ? "weight" : reading->is_group ? "group" : kind->noun;
 }
 
+/* Writes what an invalid weight is not, or "" of other columns. */
+static void text_reason_say_weight(const struct text_reading *reading, char out[TEXT_ADVICE_SIZE])
+{
+    const struct text_rules *rules = reading->rules;
+    const struct kind *kind = &kind_rows[reading->element->kind];
+    const unsigned decimals = reading->element->decimals;
+    char limit[DECIMAL_SIZE];
+    char places[32] = "";
+
+    decimal_format_fixed(limit, INT64_MAX, decimals);
+    if (decimals > 0 && !rules->is_rounded)
+        snprintf(places, sizeof places, " with %u decimal%s", decimals, decimals == 1 ? "" : "s");
+    *out = '\0';
+    if (rules->from_zero)
+        snprintf(out, TEXT_ADVICE_SIZE, ", no %s from 0 to %s%s", kind->noun,
+                 decimals > 0 ? limit : "2^63 - 1", places);
+}
+
 void text_explain_invalid(const struct text_reading *reading, const struct text_token *token,
                           char out[TEXT_REASON_SIZE])
 {
@@ -781,6 +800,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     char shown[TEXT_REASON_SHOWN + 4];
     char advice[TEXT_ADVICE_SIZE];
     char decimals[24] = "";
+    char weight[TEXT_ADVICE_SIZE];
     __int128 value;
     const bool is_other = /* that has not been said */
         !reading->is_value && !rules->from_zero && (is_kind || !reading->is_group);
@@ -815,6 +835,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     for (size_t i = 0; i < length; i++)
         shown[i] = begin[3 * has_mark + i] == '\0' ? '?' : begin[3 * has_mark + i];
     strcpy(shown + length, bytes > length ? "..." : "");
+    text_reason_say_weight(reading, weight);
     if (rules->notation == TEXT_FIXED)
         snprintf(decimals, sizeof decimals, " with --decimals %u", rules->decimals);
     const struct kind_time_rules time = {
@@ -831,7 +852,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         snprintf(out, TEXT_REASON_SIZE, "the bucket of '%s' starts below the smallest %s%s%s",
                  shown, reading->element->name, decimals,
                  reading->element->bytes < sizeof(int64_t) ? " (try -t i64)" : "");
-    else if (text_reason_is_unit(reading) &&
+    else if (text_reason_is_unit(reading) && !rules->from_zero &&
              kind_rows[reading->element->kind].read(reading->element, begin, token->bytes, &value))
         snprintf(out, TEXT_REASON_SIZE, "'%s' is out of range for %s", shown,
                  kind_rows[reading->element->kind].name);
@@ -841,7 +862,6 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
                  *type ? ")" : "");
     else
         snprintf(out, TEXT_REASON_SIZE, "invalid %s '%s%s'%s%s%s%s", text_reason_noun(reading),
-                 has_mark ? "<byte order mark>" : "", shown,
-                 rules->from_zero ? ", no integer from 0 to 2^63 - 1" : "", is_other ? " of " : "",
+                 has_mark ? "<byte order mark>" : "", shown, weight, is_other ? " of " : "",
                  is_other ? reading->option : "", advice);
 }

@@ -295,7 +295,8 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
     if (!text.data)
         return false;
     if (kind->parse)
-        return kind->parse(column->of, &text, key);
+        return kind->parse(column->of, &text, key) &&
+               (!column->rules.from_zero || key[0] <= INT64_MAX);
     if (column->pattern) {
         bool is_match = false;
         rows->status =

@@ -3,6 +3,8 @@
 
 #include "value/context.h"
 
+#include "lib/decimal.h"
+
 const struct context *context_of(const struct plan *plan)
 {
     static const struct context none = {.table_bytes = 0};
@@ -52,10 +54,15 @@ void context_note_met(const struct plan *plan, uint64_t met)
 
 enum status context_get_rows(const struct plan *plan, uint64_t *total, struct failure *failure)
 {
+    char limit[DECIMAL_SIZE];
+
     *total = atomic_load(&plan->context->rows.sum);
     if (!atomic_load(&plan->context->rows.is_too_large))
         return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "the weights add up to more than 2^64 - 1");
+    if (plan_count_decimals(plan) == 0)
+        return status_fail(failure, STATUS_DATA, "the weights add up to more than 2^64 - 1");
+    decimal_format_fixed(limit, UINT64_MAX, plan_count_decimals(plan));
+    return status_fail(failure, STATUS_DATA, "the weights add up to more than %s", limit);
 }
 
 enum status context_add_invalid_real(const struct plan *plan, double value, uint64_t position,

@@ -132,7 +132,8 @@ struct plan {
     struct column columns[TEXT_COLUMNS_MAX];
     size_t value_count;           /* 1 or more */
     struct plan *singles;         /* several values: [value_count], the plan of each alone; owned */
-    bool has_weights;             /* how many times a value counts, 0 to 2^63 - 1 */
+    bool has_weights;             /* how many times a value counts, 0 to 2^63 - 1; with decimals in
+                                     multiples of their unit, as are counts and their sums */
     size_t group_count;           /* a result for each combination of their keys */
     size_t condition_count;       /* only rows that meet all conditions of an alternative count; the
                                      alternatives are tested in order, up to one that is met */
@@ -200,6 +201,12 @@ static inline size_t plan_column_count(const struct plan *plan)
 static inline size_t plan_field_count(const struct plan *plan)
 {
     return plan_column_count(plan) + plan->half_count;
+}
+
+/* Returns the decimals of counts: those of the weights, of which they are sums; else 0. Pure. */
+static inline unsigned plan_count_decimals(const struct plan *plan)
+{
+    return plan->has_weights ? plan->columns[plan_weight_column(plan)].element.decimals : 0;
 }
 
 /* Returns whether values whose weights add up to 0 are part of the result. Pure. */
