@@ -103,3 +103,17 @@ check_maps() {
     printf 'at ms\n2026-11-21T13:45:02Z 6\n' >named
     gpuhist -f ms --by at:time/1m --log2 --format svg named | grep '>at</text>'
 }
+
+@test "a heat map of no values has groups of every scale" {
+    cd "$BATS_TEST_TMPDIR"
+    : >none
+    for group in 2 2:time 2:time/1h 2:time/7h 2:time/1mo 2:time/hour-of-day 2:ms 2:.2/0.5; do
+        for values in 'uniq -f 1:int' 'uniq -f 1:time/1h' '-f 1:int --log2' '-f 1:.2 --range auto --bins 5'; do
+            for format in --plot "--format svg" "--format html"; do
+                # shellcheck disable=SC2086
+                run -0 --separate-stderr gpuhist $values --by "$group" $format none
+                [ -z "$stderr" ] && [ -n "$output" ]
+            done
+        done
+    done
+}

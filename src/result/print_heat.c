@@ -418,7 +418,8 @@ struct print_heat_labels print_heat_labels(const struct print_heat_axis *axis, s
     struct print_heat_labels labels = {.each = 1};
     const bool is_time = element_is_time(axis->scale.element);
 
-    if (is_time && !axis->has_names && print_heat_label_times(axis, cells, &labels)) {
+    if (is_time && !axis->has_names && axis->count > 0 &&
+        print_heat_label_times(axis, cells, &labels)) {
         for (size_t i = labels.first; i < axis->count;
              i = print_heat_next_label(axis, &labels, i + 1))
             axis_times_add(&labels.times, axis->scale.element, print_heat_value(axis, i));
