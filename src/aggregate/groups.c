@@ -169,49 +169,60 @@ void groups_make_keys(const struct groups *groups, const uint64_t *const *column
     }
 }
 
+/*
+ * Returns the first row after those of the group of row `begin`, of `rows` rows in all. It looks
+ * farther and farther ahead, and then between the last two places (exponential search; J. Bentley
+ * and A. Yao, "An Almost Optimal Algorithm for Unbounded Searching", 1976).
+ */
+static uint64_t groups_find_end(const struct groups *groups, uint64_t begin, uint64_t rows)
+{
+    const size_t key_bytes = groups->value * sizeof(uint64_t);
+    uint64_t key[TEXT_COLUMNS_MAX + 2];
+    uint64_t buffer[TEXT_COLUMNS_MAX + 2];
+    uint64_t inside = begin;
+    uint64_t step = 1;
+
+    memcpy(key, groups_row(groups, begin, buffer), key_bytes);
+    while (step < rows - inside &&
+           memcmp(groups_row(groups, inside + step, buffer), key, key_bytes) == 0) {
+        inside += step;
+        step *= 2;
+    }
+    uint64_t end = step < rows - inside ? inside + step : rows;
+    while (end - inside > 1) {
+        const uint64_t middle = inside + (end - inside) / 2;
+        if (memcmp(groups_row(groups, middle, buffer), key, key_bytes) == 0)
+            inside = middle;
+        else
+            end = middle;
+    }
+    return end;
+}
+
 /* Finds where the rows of each group begin. */
 static enum status groups_find_starts(struct groups *groups, struct failure *failure)
 {
-    const struct accumulators *layout = groups->layout;
-    const size_t key_bytes = groups->value * sizeof(uint64_t);
-    struct table_position position = table_begin(groups->ranked);
-    uint64_t *batch = malloc((GROUPS_BATCH + 1) * layout->words * sizeof *batch);
+    const uint64_t rows = table_distinct(groups->ranked);
     uint64_t capacity = 0;
-    uint64_t seen = 0;
-    size_t n;
 
     free(groups->starts);
     groups->starts = NULL;
     groups->count = 0;
-    if (!batch)
-        return status_fail(failure, STATUS_DATA, "not enough memory for groups");
-    uint64_t *before = batch + GROUPS_BATCH * layout->words; /* the last row */
-    while ((n = table_read(groups->ranked, &position, batch, GROUPS_BATCH)) > 0) {
-        for (size_t i = 0; i < n; i++, seen++) {
-            const uint64_t *row = batch + i * layout->words;
-            if (seen > 0 && memcmp(row, before, key_bytes) == 0)
-                continue;
-            if (groups->count + 1 >= capacity) {
-                capacity = capacity > 0 ? 2 * capacity : GROUPS_BATCH;
-                const bool has_memory =
-                    resources_have_memory(capacity / 2 * sizeof *groups->starts);
-                uint64_t *grown =
-                    has_memory ? realloc(groups->starts, capacity * sizeof *grown) : NULL;
-                if (!grown) {
-                    free(batch);
-                    return status_fail(failure, STATUS_DATA, "not enough memory for %llu groups",
-                                       (unsigned long long)groups->count);
-                }
-                groups->starts = grown;
-            }
-            groups->starts[groups->count++] = seen;
-            memcpy(before, row, layout->words * sizeof *row);
+    for (uint64_t row = 0; row < rows; row = groups_find_end(groups, row, rows)) {
+        if (groups->count + 1 >= capacity) {
+            capacity = capacity > 0 ? 2 * capacity : GROUPS_BATCH;
+            const bool has_memory = resources_have_memory(capacity / 2 * sizeof *groups->starts);
+            uint64_t *grown = has_memory ? realloc(groups->starts, capacity * sizeof *grown) : NULL;
+            if (!grown)
+                return status_fail(failure, STATUS_DATA, "not enough memory for %llu groups",
+                                   (unsigned long long)groups->count);
+            groups->starts = grown;
         }
+        groups->starts[groups->count++] = row;
     }
-    free(batch);
     if (groups->count > 0)
-        groups->starts[groups->count] = seen;
-    return table_check(groups->table, failure);
+        groups->starts[groups->count] = rows;
+    return table_check(groups->ranked, failure);
 }
 
 /* The threads that make the table of ranks. */

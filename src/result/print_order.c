@@ -5,6 +5,7 @@
 
 #include "aggregate/groups.h"
 #include "aggregate/store.h"
+#include "lib/parallel.h"
 #include "result/print_rows.h"
 #include "result/print_values.h"
 
@@ -16,6 +17,10 @@
 
 /* There is no such value. */
 #define PRINT_ORDER_NONE (SIZE_MAX - 1)
+
+/* A thread looks at so many groups or more, in so many parts, for some groups are large. */
+#define PRINT_ORDER_GROUPS_MIN   ((uint64_t)256)
+#define PRINT_ORDER_THREAD_PARTS ((size_t)8)
 
 /* A group and what orders it. */
 struct print_order_item {
@@ -157,34 +162,47 @@ static void print_order_map(const struct groups *of, const struct groups *others
     }
 }
 
-/* Fills items with the groups in the order of the leader, or all by the value of --sort. */
-static void print_order_fill(struct print_order_item *items, const struct print_options *options,
-                             const struct plan *plan, const void *aggregate, uint64_t *memory)
+/* The groups of an order, which several threads look at. */
+struct print_order_work {
+    const struct print_options *options;
+    const struct plan *plan;
+    const void *aggregate;
+    struct print_order_item *items; /* [count], owned by the caller */
+    uint64_t count;                 /* of groups */
+    size_t parts;                   /* of them */
+    size_t words;                   /* of memory that a part needs */
+    uint64_t *memory;               /* [parts * words], owned by the caller */
+    size_t value;                   /* what is sorted by; PRINT_ORDER_ROWS: rows */
+};
+
+/* Fills the items of a part of the groups. */
+static void print_order_fill(void *context, size_t part)
 {
+    const struct print_order_work *work = context;
+    const struct plan *plan = work->plan;
     const struct store *store = store_of(plan);
-    const uint64_t count = store->groups(aggregate);
-    const size_t value = options->sort && !options->leader ? print_order_find(plan, options->sort)
-                                                           : PRINT_ORDER_ROWS;
+    const uint64_t end = (uint64_t)((unsigned __int128)work->count * (part + 1) / work->parts);
+    uint64_t i = (uint64_t)((unsigned __int128)work->count * part / work->parts);
     struct reduce_values found;
 
-    for (uint64_t i = 0; i < count; i++) {
-        struct print_order_item *item = &items[i];
+    for (; i < end; i++) {
+        struct print_order_item *item = &work->items[i];
         *item = (struct print_order_item){.group = i, .has_value = true};
-        store->values(&found, aggregate, i, memory);
+        store->values(&found, work->aggregate, i, work->memory + part * work->words);
         item->rows = found.row[found.accumulators->count];
-        if (!options->sort || options->leader)
+        if (!work->options->sort || work->options->leader)
             continue;
-        if (value == PRINT_ORDER_ROWS) {
+        if (work->value == PRINT_ORDER_ROWS) {
             item->value.whole = (__int128)item->rows;
         } else if (plan->operation == OPERATION_COUNT) {
             item->value.whole =
-                (__int128)predicate_count(&plan->predicates[value], item->rows,
-                                          found.row[found.accumulators->first + value]);
+                (__int128)predicate_count(&plan->predicates[work->value], item->rows,
+                                          found.row[found.accumulators->first + work->value]);
         } else {
-            item->has_value = print_values_has(plan, &found, value);
+            item->has_value = print_values_has(plan, &found, work->value);
             if (item->has_value)
                 reduce_find_order(&item->value, found.accumulators, found.row, found.found,
-                                  (unsigned)value);
+                                  (unsigned)work->value);
         }
     }
 }
@@ -198,10 +216,21 @@ enum status print_order_create(struct print_order *order, const struct print_opt
     const struct groups *groups = aggregate;
     const struct groups *leading = leader ? leader->aggregate : groups;
     const uint64_t count = groups->count;
-    const size_t words = store->values_words(aggregate) + leading->layout->words;
-    struct print_order_item *items = malloc((count + 1) * sizeof *items);
+    const unsigned threads = parallel_threads(options->threads, count, PRINT_ORDER_GROUPS_MIN);
+    struct print_order_work work = {
+        .options = options,
+        .plan = plan,
+        .aggregate = aggregate,
+        .items = malloc((count + 1) * sizeof *work.items),
+        .count = count,
+        .parts = threads == 1 ? 1 : PRINT_ORDER_THREAD_PARTS * threads,
+        .words = store->values_words(aggregate) + leading->layout->words,
+        .value =
+            options->sort && !leader ? print_order_find(plan, options->sort) : PRINT_ORDER_ROWS,
+    };
+    struct print_order_item *items = work.items;
     uint64_t *map = malloc((leading->count + 1) * sizeof *map);
-    uint64_t *memory = malloc(words * sizeof *memory);
+    uint64_t *memory = work.memory = malloc(work.parts * work.words * sizeof *memory);
 
     *order = (struct print_order){.aggregate = aggregate};
     order->groups = malloc((count + 1) * sizeof *order->groups);
@@ -211,7 +240,7 @@ enum status print_order_create(struct print_order *order, const struct print_opt
         free(memory);
         return status_fail(failure, STATUS_DATA, "not enough memory for sorting groups");
     }
-    print_order_fill(items, options, plan, aggregate, memory);
+    parallel_run(threads, work.parts, print_order_fill, &work);
     if (leader) {
         print_order_map(leading, groups, memory, map);
         for (uint64_t i = 0; i < leader->count; i++) {

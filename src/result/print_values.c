@@ -17,10 +17,13 @@
 #include <string.h>
 
 /* Groups that a thread writes at a time: those of equal group / PRINT_VALUES_PART. */
-#define PRINT_VALUES_PART ((size_t)2048)
+#define PRINT_VALUES_PART ((size_t)256)
 
 /* The minimum number of parts that are worth starting threads. */
-#define PRINT_VALUES_PARTS_MIN 16
+#define PRINT_VALUES_PARTS_MIN 4
+
+/* The most bytes of strings in a part that one of several threads keeps until it is written. */
+#define PRINT_VALUES_TEXT_MAX ((uint64_t)1 << 20)
 
 /* The values of a finalized aggregate: of each reduction or predicate of the plan. */
 struct print_values {
@@ -444,6 +447,15 @@ static void print_values_write_part(const void *context, size_t part, struct wri
     print_values_groups(writer, &values);
 }
 
+/* Whether the strings of any part fit in the memory of a thread. */
+static bool print_values_texts_fit(const struct plan *plan)
+{
+    const uint64_t columns = plan->group_count + 1;
+    const uint64_t most = PRINT_VALUES_TEXT_MAX / PRINT_VALUES_PART / columns;
+
+    return !plan_has_texts(plan) || dictionary_longest(context_of(plan)->dictionary) <= most;
+}
+
 /* Writes all groups; several threads do if there are many. */
 static void print_values_in_parts(struct writer *writer, const struct print_values *values)
 {
@@ -454,9 +466,8 @@ static void print_values_in_parts(struct writer *writer, const struct print_valu
     };
     const unsigned threads = parallel_threads(values->options->threads, parts.count, 1);
 
-    /* A part of texts may take any memory. */
-    if (parts.count < PRINT_VALUES_PARTS_MIN || threads == 1 || plan_has_texts(values->plan) ||
-        !writer_parts_write(writer, &parts, threads))
+    if (parts.count < PRINT_VALUES_PARTS_MIN || threads == 1 ||
+        !print_values_texts_fit(values->plan) || !writer_parts_write(writer, &parts, threads))
         print_values_groups(writer, values);
 }
 

@@ -75,9 +75,10 @@ struct dictionary_block {
 struct dictionary {
     struct keyed_hash hash;
     uint64_t limit_bytes;
-    _Atomic uint64_t memory; /* bytes taken */
-    _Atomic uint64_t count;  /* strings */
-    pthread_mutex_t lock;    /* for adding blocks and segments */
+    _Atomic uint64_t memory;  /* bytes taken */
+    _Atomic uint64_t longest; /* bytes of a string */
+    _Atomic uint64_t count;   /* strings */
+    pthread_mutex_t lock;     /* for adding blocks and segments */
     struct dictionary_block *blocks;
     const struct dictionary_entry **_Atomic segments[DICTIONARY_SEGMENTS];
     struct dictionary_shard shards[DICTIONARY_SHARDS];
@@ -297,6 +298,11 @@ uint64_t dictionary_memory(const struct dictionary *dictionary)
     return dictionary->memory;
 }
 
+uint64_t dictionary_longest(const struct dictionary *dictionary)
+{
+    return dictionary->longest;
+}
+
 /* --- finding ---------------------------------------------------------------------------------- */
 
 static inline bool dictionary_is_entry(const struct dictionary_entry *entry, const char *string,
@@ -345,6 +351,9 @@ static enum status dictionary_add(struct dictionary_cache *cache, struct diction
     cache->at += entry_bytes;
     *entry = (struct dictionary_entry){.id = (uint32_t)id, .bytes = (uint32_t)bytes};
     memcpy(entry->text, string, bytes);
+    uint64_t longest = atomic_load_explicit(&dictionary->longest, memory_order_relaxed);
+    while (longest < bytes && !atomic_compare_exchange_weak(&dictionary->longest, &longest, bytes))
+        ;
     atomic_load_explicit(&dictionary->segments[segment], memory_order_acquire)[id - first] = entry;
     slot->hash = hash;
     atomic_store_explicit(&slot->entry, entry, memory_order_release);

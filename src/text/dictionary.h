@@ -43,9 +43,11 @@ struct dictionary_cache *dictionary_cache_create(struct dictionary *dictionary);
 enum status dictionary_find(struct dictionary_cache *cache, const char *string, size_t bytes,
                             uint32_t *id, struct failure *failure);
 
-/* How many strings there are, and the memory that they take. Thread-safe. */
+/* How many strings there are, the memory that they take, and the bytes of the longest. Thread-safe.
+ */
 uint32_t dictionary_count(const struct dictionary *dictionary);
 uint64_t dictionary_memory(const struct dictionary *dictionary);
+uint64_t dictionary_longest(const struct dictionary *dictionary);
 
 /*
  * The string with that number, and its length in *bytes, until the dictionary is destroyed.
