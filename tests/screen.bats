@@ -46,6 +46,18 @@ check_screen() {
 
 @test "labels of plots: no needless decimals" { check_screen labels; }
 
+@test "the buckets of a column are said in its image, in states as well" {
+    local case
+    printf '2026-11-21T10:0%d:00Z %d\n' 1 110 1 190 3 250 >in
+    for case in '1:time/1m=3 values, 2 distinct; buckets of 1m' '2:int/100=3 values, 2 distinct; buckets of 100' \
+        '1:time=3 values, 2 distinct' '1:time/hour-of-day=3 values, 1 distinct' \
+        '2:ms/0.1s=3 values, 2 distinct; buckets of 100'; do
+        gpuhist uniq -f "${case%=*}" --save state --format svg in >picture
+        gpuhist merge state --format svg | tee merged | grep -F ">${case#*=}</text>"
+        grep -F ">${case#*=}</text>" picture
+    done
+}
+
 @test "ticks of a zone are where its days begin" { check_screen zone_ticks; }
 
 @test "a column that is chosen by its number has its name of the header, in states as well" {

@@ -355,6 +355,12 @@ static size_t print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMAR
     if (table->rows.is_unit) {
         if (table->is_complete && used > 0 && table->total > 1)
             c += sprintf(c, ", %s distinct", number);
+        const struct kind_width *bucket = &table->rows.plan->columns[0].width;
+        print_svg_width(width, element, bucket->units);
+        if (kind_time_bucket_exists(&bucket->bucket))
+            kind_time_bucket_describe(width, &bucket->bucket);
+        if (bucket->units > 1 || kind_time_bucket_exists(&bucket->bucket))
+            c += sprintf(c, "; buckets of %s", width);
         return (size_t)(c - out);
     }
     c += sprintf(c, " in %s%s", table->is_complete ? number : "",
