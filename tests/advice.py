@@ -154,8 +154,8 @@ def check_habits():
         width = 3600 * 10**6 if "/" in kind else 1
         floors = [m // width * width for m in micros]
         same(done[:2], (0, counts(floors)), kind)
-        same(done[2], f"gpuhist: note: values from {min(floors)} to {max(floors)} look like microseconds since 1970: "
-             f"try -f at:{then}\n", kind)
+        same(done[2], f"gpuhist: note: values from {min(floors)} to {max(floors)} look like microseconds since 1970 "
+             f"(try -f at:{then})\n", kind)
         same(run(f"uniq --csv -f at:{then} us.csv"), (0, counts(
             (datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=m)).isoformat(timespec="microseconds") + "Z"
             for m in floors), ""), then)
@@ -210,7 +210,7 @@ def check_times():
                          ("06/05/2026\n06/21/2026\n", "'%m/%d/%Y')"), ("06/05/2026\n21/06/2026\n", "'%d/%m/%Y')")):
         advised("uniq -f 1:time", advice, rows.encode())
     for name in (b"Mon", b"September"):
-        advised("uniq -f 1:time", "(without a date it has type text)", name)
+        advised("uniq -f 1:time", "(try COLUMN:text, as it has no date)", name)
         same(run("uniq -f 1:text", name)[:2], (0, name.decode() + "\t1\n"))
 
 
@@ -235,8 +235,8 @@ def check_columns():
     rows = b'{"at":"2026-11-21T10:11:12Z"}\n'
     advised("uniq --jsonl -f .at:time/day", "(try .at:time/1d)", rows)
     same(run("uniq --jsonl -f .at:time/1d", rows)[:2], (0, "2026-11-21T00:00:00Z\t1\n"))
-    advised("uniq --jsonl -f .at/1h", "(a width follows a type, as in .at:time/1h)", rows)
-    advised("uniq --csv -f at/1h", "(a width follows a type, as in at:time/1h)", b"at,b\n5,6\n")
+    advised("uniq --jsonl -f .at/1h", "(try .at:time/1h)", rows)
+    advised("uniq --csv -f at/1h", "(try at:time/1h)", b"at,b\n5,6\n")
 
 
 def check_files():
@@ -251,7 +251,7 @@ def check_files():
         same(run(f"uniq -f {field} --comment '#' -q", zeek), (0, "0.5\t1\n", ""))
     pretty = b'{\n  "a": 1,\n  "b": 2\n}\n'
     for typed in ("uniq --jsonl -f a", "uniq -f a", "uniq", "uniq -f 2"):
-        advised(typed, "jq -c . writes each object as one line for --jsonl", pretty)
+        advised(typed, "try jq -c ., which writes each object as one line for --jsonl", pretty)
     same(run("uniq --jsonl -f a", b'{"a":1,"b":2}\n'), (0, "1\t1\n", ""))
     for values, cause in ((b"12ms\n13ms\n", "invalid integer '12ms' (try COLUMN:ms)"),
                           (b"10.0.0.1\n", "invalid integer '10.0.0.1' (try COLUMN:ip)"),

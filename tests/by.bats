@@ -80,9 +80,9 @@ make_log() {
     run -0 gpuhist reduce sum -d , -f 3 --by status a # a name and a number
     [ "$output" = $'200\t5\n404\t7' ]
     run --separate-stderr gpuhist reduce sum --csv -f ms --by host a
-    assert_failed 1 "a: its header has no field 'host'"
+    assert_failed 1 "a: unknown column 'host'"
     run --separate-stderr gpuhist reduce sum --csv -f ms --by x < <(printf 'x,ms,x\n1,2,3\n')
-    assert_failed 1 "standard input: its header has more than one field 'x'"
+    assert_failed 1 "standard input: duplicate column 'x' in the header"
 }
 
 @test "--by: values with a point and hexadecimal ones; the groups are decimal integers" {

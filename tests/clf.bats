@@ -49,16 +49,16 @@ END
 }
 
 @test "lines that are no web log, and values that are missing" {
-    fails "not a line of the common log format: it has fewer than seven fields" uniq --clf -f ip <<<'a - - [t] "r" 200'
-    fails "not a line of the common log format: its fourth field, the time, is not in brackets" uniq --clf -f ip \
+    fails "invalid log line: fewer than seven fields" uniq --clf -f ip <<<'a - - [t] "r" 200'
+    fails "invalid log line: its fourth field, the time, is not in brackets" uniq --clf -f ip \
         <<<'example.org:80 192.0.2.7 - - [t] "r" 200 1'
-    fails "not a line of the common log format: its fifth field, the request, is not in quotes" uniq --clf -f ip <<<'a - - [t] r 200 1'
-    fails "not a line of the common log format: a quote is not closed" uniq --clf -f ip <<<'a - - [t] "r" 200 1 "x\"'
-    fails "not a line of the common log format: something follows a closing quote" uniq --clf -f ip <<<'a - - [t] "r"x 200 1'
-    fails "not a line of the common log format: a bracket is not closed" uniq --clf -f ip <<<'a - - [t "r" 200 1'
-    fails "row has no agent" uniq --clf -f agent <<<'a - - [t] "r" 200 1'
-    fails "invalid integer '-' (a missing value: try --missing skip)" uniq --clf -f bytes <<<'a - - [t] "r" 304 -'
-    fails "row has no 12" uniq --clf -f 12 <<<"$line"
+    fails "invalid log line: its fifth field, the request, is not in quotes" uniq --clf -f ip <<<'a - - [t] r 200 1'
+    fails "invalid log line: unterminated quote" uniq --clf -f ip <<<'a - - [t] "r" 200 1 "x\"'
+    fails "invalid log line: something follows a closing quote" uniq --clf -f ip <<<'a - - [t] "r"x 200 1'
+    fails "invalid log line: unterminated bracket" uniq --clf -f ip <<<'a - - [t "r" 200 1'
+    fails "missing field 'agent'" uniq --clf -f agent <<<'a - - [t] "r" 200 1'
+    fails "invalid integer '-' (try --missing skip)" uniq --clf -f bytes <<<'a - - [t] "r" 304 -'
+    fails "missing field '12'" uniq --clf -f 12 <<<"$line"
 }
 
 @test "columns that are none, and options that do not go with --clf" {
@@ -70,9 +70,9 @@ END
     usage "--clf requires columns: -f NAME, such as -f status" uniq --clf
     usage "with --clf, field 4 is named time" uniq --clf -f 4
     usage "with --clf, field 9 is named agent; the ninth word, which -f 9 reads without --clf, is named status" uniq --clf -f 9
-    usage "(did you mean referer?)" uniq --clf -f referrer
-    usage "invalid column '-1': --clf has ip ident" uniq --clf -f -1
-    usage "invalid column '0': --clf has ip ident" uniq --clf -f ip --by 0
+    usage "(did you mean 'referer'?)" uniq --clf -f referrer
+    usage "unknown column '-1': --clf has ip ident" uniq --clf -f -1
+    usage "unknown column '0': --clf has ip ident" uniq --clf -f ip --by 0
     usage "--jsonl cannot be combined with --clf" uniq --clf --jsonl -f ip
     usage "--clf cannot be combined with --csv, --delimiter and --header" uniq --clf -f ip --csv
 }

@@ -16,18 +16,18 @@ load helpers
         run --separate-stderr gpuhist reduce sum "${@:3}" in
         assert_failed "$1" "$2"
     }
-    kinds="expected int hex .N round.N s ms us ns bytes ibytes time localtime ip text, or with a width int/100 time/15m time/hour-of-day ip/24"
+    kinds="expected int hex .N round.N s ms us ns bytes ibytes time localtime ip text, with an optional width such as time/15m"
     for column in ms:round ms:round.19 ms:blob ms:.x ms:.19 ms:float ms:Int/5 ms:time:1m 1:text:1 ms:int/x ms:int/0 ms:time.3/15x \
         status:ip/200 status:text/2; do
-        refused 1 "in: unknown column type '${column##*:}': $kinds (its header has no field '$column')" --csv -f "$column"
-        refused 1 "in: unknown column type '${column##*:}': $kinds (its header has no field '$column')" --csv -f 1 --by "$column"
+        refused 1 "in: unknown column type '${column##*:}': $kinds; the header has no column '$column' either" --csv -f "$column"
+        refused 1 "in: unknown column type '${column##*:}': $kinds; the header has no column '$column' either" --csv -f 1 --by "$column"
     done
-    refused 1 "its header has no field 'status/100': it is 'ms,status'" --csv -f ms:.1 --by status/100
+    refused 1 "unknown column 'status/100': the header is 'ms,status'" --csv -f ms:.1 --by status/100
     refused 1 "in:2: invalid IP address '1.5'" --csv --header -f 2 --where 1:ip=10.0.0.1
     refused 2 "invalid --where 'ms:time>x': 'x' is not a timestamp such as 2026-11-21T13:45:02Z" --csv -f 2 --where 'ms:time>x'
     refused 2 "invalid --where 'ms:ip=10.0': '10.0' is not an IP address such as" --csv -f 2 --where ms:ip=10.0
     refused 2 "reduce of IP addresses supports only count, distinct and mode" --csv -f ms:ip
-    refused 1 "in: unknown column type 'int/0': $kinds (its header has no field 'ms:int/0')" --csv -f status --where ms:int/0=0
+    refused 1 "in: unknown column type 'int/0': $kinds; the header has no column 'ms:int/0' either" --csv -f status --where ms:int/0=0
     refused 2 "invalid --field ',': expected 1 for the first, -1 for the last, ..., or a name, and" --csv -f ,
     refused 2 "invalid --field 'ms,': expected 1 for the first, -1 for the last, ..., or a name" --csv -f ms,
     refused 2 "invalid --where 'ms': expected a column, an operator and a value in quotes, such as '9>=500', else the shell takes > and <" --csv -f status --where ms
@@ -42,7 +42,7 @@ load helpers
     refused 2 "--record: -f 'u16@0:hex' can only have type int or .N" --record 4 -f u16@0:hex
     refused 2 "--record: -f 'u16@0:int/2' cannot have a width; use --width" --record 4 -f u16@0:int/2
     run --separate-stderr gpuhist reduce max --csv -f status --where status=404 in
-    assert_failed 1 "no row with a value meets --where: there is no max"
+    assert_failed 1 "cannot compute max: no row with a value meets --where"
     run --separate-stderr gpuhist uniq --csv -f status --weight ms:text in
     assert_failed 2 "--weight 'ms:text' can only be numbers, durations or sizes"
     for format in raw gnuplot; do
@@ -76,7 +76,7 @@ refused() {
     refused 1 "in:1: invalid timestamp 'x'" uniq -f 1:time
     refused 1 "in:1: invalid timestamp 'x' of --by" uniq -f 2:text --by 1:localtime.3
     refused 1 "in:1: invalid IP address 'y' of --where" uniq -f 1:text --where 2:ip=10.0.0.0/8
-    refused 1 "in:1: line has 2 fields, -f 3 wants 3" uniq -f 3:text
+    refused 1 "in:1: missing field 3: the line has 2" uniq -f 3:text
     printf '2500-01-01 x\n' >in
     refused 1 "'2500-01-01' is out of range for timestamps with 9 digits of a second" uniq -f 1:time.9
     head -c 65537 /dev/zero | tr '\0' w >in
@@ -140,24 +140,24 @@ END
     refused 1 "in:1: invalid group 'GET' (try COLUMN:text)" reduce sum -f 1 --by 2:int
     refused 1 "in:1: invalid integer 'GET' of --where (try COLUMN:text)" reduce sum -f 1 --where 2:int=5
     printf '{"ms":5}\n' >in
-    refused 1 "(JSON: try --jsonl -f NAME)" reduce sum
-    refused 1 "(JSON: try --jsonl -f .ms)" reduce sum -f ms
-    refused 1 "(JSON: try --jsonl -f .http.ms)" reduce sum -f .http.ms
+    refused 1 "(try --jsonl -f NAME)" reduce sum
+    refused 1 "(try --jsonl -f .ms)" reduce sum -f ms
+    refused 1 "(try --jsonl -f .http.ms)" reduce sum -f .http.ms
     printf '{"ms":"/a"}\n' >in
     refused 1 "in:1: invalid integer '/a' (try COLUMN:text)" uniq --jsonl -f .ms:int
 }
 
 @test "--jsonl: what is no object, and members that are missing or of another kind" {
     cd "$BATS_TEST_TMPDIR"
-    for case in '[1]|it begins with no brace' '{"a" 1}|a colon is missing' '{"a":1|a string, an object or an array has no end' \
-        '{"a":1} x|something follows the object' '{"a":"\ud800"}|a string has a wrong escape' '{"a":nul}|a value is not a number'; do
+    for case in '[1]|not an object' '{"a" 1}|missing colon' '{"a":1|unterminated string, object or array' \
+        '{"a":1} x|trailing data after the object' '{"a":"\ud800"}|invalid escape in a string' '{"a":nul}|a value is not a number'; do
         printf '{"a":1}\n%s\n' "${case%|*}" >in
-        refused 1 "in:2: not a JSON object: ${case##*|}" uniq --jsonl -f a
+        refused 1 "in:2: invalid JSON: ${case##*|}" uniq --jsonl -f a
         run -0 --separate-stderr gpuhist uniq --jsonl -f a --invalid warn in
         [ "$output" = $'1\t1' ]
     done
     printf '%s\n' '{"a":1,"b":{"c":"x"},"b":{"d":null}}' >in
-    refused 1 "in:1: row has no .b.c" uniq --jsonl -f .b.c:text
+    refused 1 "in:1: missing JSON member '.b.c'" uniq --jsonl -f .b.c:text
     printf '{"a":1,"http":{"latency_ms":5}}\n{"a":2,"http" : {"l\\"x":"latency_m","latency" :7,"stat us":1}}\n' >near
     printf '{"f":[{"ms":1}],"b":{"c":{"ms":2}},"d.e":3,"at":4}\n' >>near
     for case in 1:.http.latency_sm:.http.latency_ms 1:latency_ns:.http.latency_ms 1:.http.bytes: 1:.b.a:.a \
@@ -165,8 +165,8 @@ END
         3:b.c.ms:.b.c.ms 3:ms:.b.c.ms 3:.f.ms:.b.c.ms 3:att:at 3:.x.at:.at 3:e: 3:t:; do
         IFS=: read -r line path meant <<<"$case"
         run -1 --separate-stderr gpuhist reduce sum --jsonl -f "$path" < <(sed -n "${line}p" near)
-        meant=${meant:+, or did you mean $meant?}
-        [ "$stderr" = "gpuhist: standard input:1: row has no $path (a missing value: try --missing skip$meant)" ]
+        meant=${meant:+", or did you mean '$meant'?"}
+        [ "$stderr" = "gpuhist: standard input:1: missing JSON member '$path' (try --missing skip$meant)" ]
     done
     refused 1 "in:1: invalid integer 'null'" uniq --jsonl -f .b.d
     refused 1 "in:1: invalid integer '{\"d\":null}'" uniq --jsonl -f b:int
@@ -375,7 +375,7 @@ END
     echo last >&4
     exec 4>&-
     wait $!
-    [ "$(wc -c <state)" -lt 100 ] # with "last", or where its period has ended, without
+    [ "$(wc -c <state)" -lt 120 ] # with "last", or where its period has ended, without
     [ "$(gpuhist merge state | sort -u)" = $'last\t1' ] || [ -z "$(gpuhist merge state)" ]
 }
 
@@ -424,7 +424,7 @@ END
     run -0 --separate-stderr gpuhist uniq -d , -f 1:time --time-format '%m-%d' in
     [ -z "$stderr" ]
     echo 'Feb 29' >in
-    refused 1 "is it a day of 2023? --year N takes another" \
+    refused 1 "try --year N, unless it is a day of 2023" \
         uniq -d , -f 1:time --time-format '%b %d' --year 2023 in
     refused 2 "--time-format requires a column of timestamps (try -f COLUMN:time)" \
         uniq -d , -f 1 --time-format '%b %d' --year 2023 in
@@ -641,10 +641,10 @@ END
         printf '%s\n' "$in" >in
         for options in '--jsonl -f a' '--jsonl -f b:text'; do
             # shellcheck disable=SC2086
-            refused 1 "(an array: jq -c '.[]' writes its objects as lines)" uniq $options
+            refused 1 "(try jq -c '.[]', which writes the objects of an array as lines)" uniq $options
         done
     done
-    refused 1 "(an array: jq -c '.[]' writes its objects as lines for --jsonl)" uniq -f 1:int
+    refused 1 "(try jq -c '.[]', which writes the objects of an array as lines for --jsonl)" uniq -f 1:int
     echo 0.00092967512345678912 >in
     refused 1 "(try COLUMN:round.9)" uniq -f 1:.9
     printf '1_000 1\n5 2\n' >in

@@ -153,7 +153,7 @@ def reason(token, rules, kind):
     """Why a token is invalid, without the hint behind it."""
     field, _, _ = rules
     if isinstance(token, int):
-        return b"line has %d field%s, -f %d wants %d" % (token, b"s"[token == 1:], field, abs(field))
+        return b"missing field %d: the line has %d" % (field, token)
     if not re.fullmatch(rb"[+-]?[0-9]+", token):
         return b"invalid integer '%s'" % shown(token)
     return b"'%s' is out of range for %s" % (shown(token), kind.encode())
@@ -469,7 +469,7 @@ def without_hint(line):
     """A line without what it advises, and without how many tokens are numbers."""
     line = re.sub(rb"^(gpuhist: (?:note: skipped \d+ invalid values?|\d+ more invalid integers|"
                   rb"all input was invalid and ignored: \d+ values?)), .*", rb"\1", line)
-    return re.sub(rb"(: invalid integer '.*'| is out of range for \w+| wants \d+) \([^()]*\)$", rb"\1", line)
+    return re.sub(rb"(: invalid integer '.*'| is out of range for \w+|: the line has \d+) \([^()]*\)$", rb"\1", line)
 
 
 def is_told(errors, wanted, binary_fault):

@@ -69,7 +69,7 @@ assert {row["value"]: row["count"] for row in json.load(open("counts"))["bins"]}
 ' <names
     done
     run --separate-stderr gpuhist reduce sum -z --binary table
-    assert_failed 2 "the input cannot be text"
+    assert_failed 2 " requires text input, but --"
 }
 
 @test "--comment: lines that begin with C, also before a header; #Fields and #fields name columns" {
@@ -146,21 +146,21 @@ assert {row["value"]: row["count"] for row in json.load(open("counts"))["bins"]}
     printf 'x, "a",1\n' >blanks
     for column in 2:text 1:text 0:text 3:text 2:time 3:ip 2 0; do
         run -1 --separate-stderr gpuhist uniq --csv -f $column after
-        [[ $stderr == *": invalid "*" '\"a\"b,1' (there are blanks or text around its quotes)" ]]
+        [[ $stderr == *": invalid "*" '\"a\"b,1' (spaces or text around its quotes)" ]]
         run -1 --separate-stderr gpuhist uniq --csv -f $column blanks
-        [[ $stderr == *": invalid "*" '\"a\",1' (there are blanks or text around its quotes)" ]]
+        [[ $stderr == *": invalid "*" '\"a\",1' (spaces or text around its quotes)" ]]
     done
     # the column is the one that has them
     printf 'h,s,ms\na,200,5\nb,"20"0,6\nc,200,"7"x\n"d"d,200,8\n' >in
     run -0 --separate-stderr gpuhist uniq --csv -f ms --by s --where h:text!=x --invalid warn in
     [ "$output" = $'200\t5\t1' ]
-    [ "$stderr" = "gpuhist: in:3: invalid group '\"20\"0,6' (there are blanks or text around its quotes)
-gpuhist: in:4: invalid integer '\"7\"x' (there are blanks or text around its quotes)
-gpuhist: in:5: invalid string '\"d\"d,200,8' of --where (there are blanks or text around its quotes)" ]
+    [ "$stderr" = "gpuhist: in:3: invalid group '\"20\"0,6' (spaces or text around its quotes)
+gpuhist: in:4: invalid integer '\"7\"x' (spaces or text around its quotes)
+gpuhist: in:5: invalid string '\"d\"d,200,8' of --where (spaces or text around its quotes)" ]
     # and the line is the one where the wrong quotes begin, whatever lines they swallow
     printf 'h,s\n1,a\n2,"x y\n3,b\n4,"c",5\n6,d\n' >stray
     run -1 --separate-stderr gpuhist reduce sum --csv -f 1 --header stray
-    [[ $stderr == "gpuhist: stray:3: invalid integer '\"x y?3,b?4,\"c\",5' (there are blanks or text around its quotes)" ]]
+    [[ $stderr == "gpuhist: stray:3: invalid integer '\"x y?3,b?4,\"c\",5' (spaces or text around its quotes)" ]]
     printf 'h,s\n1,a\n2,"x y\n3,b\n' >stray
     run -1 --separate-stderr gpuhist reduce sum --csv -f 1 --header stray
     [ "$stderr" = "gpuhist: stray:3: a quote is never closed" ]

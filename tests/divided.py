@@ -19,7 +19,7 @@ import zlib
 
 THREADS = ("1", "2", "3", "16")
 # Invalid tokens, and the advice that they get.
-FOREIGN = " (unsupported notation: try man gpuhist-formats)"
+FOREIGN = " (try man gpuhist-formats, UNSUPPORTED NUMBERS)"
 INVALID = {"+x": "", "--1": "", "1e5": " (try --decimals 0)",
            "12z": FOREIGN}
 

@@ -361,7 +361,7 @@ good = [chr(c).encode() for c in [0x21, 0x7E, 0xA0, 0xE9, 0x7FF, 0x800, 0x200D, 
 for parts in [(bad + good)[i:i + 8] for i in range(0, len(bad + good), 8)]:
     part = b"y".join(parts)
     shown = b"y".join(one if one in good else b"?" * len(one) for one in parts)
-    advice = b"" if all(one in good or one[0] == 0xE2 and len(one) == 3 for one in parts) else b" (is it binary, or UTF-16?)"
+    advice = b"" if all(one in good or one[0] == 0xE2 and len(one) == 3 for one in parts) else b" (try --binary, or iconv if it is UTF-16)"
     for name, text, expected in (
             (b"in", b"x" + part + b"31mz\n",
              b"gpuhist: in:1: invalid integer \x27x" + shown + b"31mz\x27" + advice + b"\n"),

@@ -250,20 +250,20 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     echo 7 >in
     for name in x.svg ./x.y.svg; do
         run -0 --separate-stderr gpuhist uniq -o $name in
-        [ "$stderr" = "gpuhist: note: $name is written as tsv; try --format svg" ]
+        [ "$stderr" = "gpuhist: note: $name is written as tsv (try --format svg)" ]
         [ "$(cat $name)" = $'7\t1' ]
     done
     for case in x.png:svg ./a.b.PDF:svg x.md:markdown x.htm:html x.jpeg:svg; do
         name=${case%:*} wanted=${case#*:}
         run -0 --separate-stderr gpuhist uniq -o "$name" in
-        [ "$stderr" = "gpuhist: note: $name is written as tsv; try --format $wanted -o ${name%.*}.$wanted" ]
+        [ "$stderr" = "gpuhist: note: $name is written as tsv (try --format $wanted -o ${name%.*}.$wanted)" ]
     done
     run -0 --separate-stderr gpuhist reduce sum -o x.png in
     [ -z "$stderr" ]
     run -0 --separate-stderr gpuhist reduce sum,count -o x.json in
-    [ "$stderr" = "gpuhist: note: x.json is written as tsv; try --format json" ]
+    [ "$stderr" = "gpuhist: note: x.json is written as tsv (try --format json)" ]
     run -0 --separate-stderr gpuhist --width 1 -o x.csv in
-    [ "$stderr" = "gpuhist: note: x.csv is written as tsv; try --format csv" ]
+    [ "$stderr" = "gpuhist: note: x.csv is written as tsv (try --format csv)" ]
     for rules in "uniq -q -o x.svg" "uniq -o x.svg --format svg" "uniq -o x.csv --format tsv" "uniq -o x.tsv" \
         "uniq -o svg" "uniq -o x.svgz" "uniq -o x." "uniq -o x.svg/../x" "uniq --plot -o x.csv" "count --all -o x.svg" \
         "stalin-sort -o x.csv"; do
@@ -290,9 +290,9 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     seq 1000 >in
     run --separate-stderr -0 gpuhist --quantiles 0.5,0.99 in
     [ "$output" = $'0.5\t5\n0.99\t10' ]
-    [ "$stderr" = "$note 0.5 is less than 1%; did you mean 50?" ]
+    [ "$stderr" = "$note 0.5 is less than 1% (try 50)" ]
     run --separate-stderr -0 gpuhist reduce p0.99,sum,p1 in
-    [ "$stderr" = "gpuhist: note: percentiles are percentages: p0.99 is less than 1%; did you mean p99?" ]
+    [ "$stderr" = "gpuhist: note: percentiles are percentages: p0.99 is less than 1% (try p99)" ]
     for list in p0.99,p5 p0,p0.5 median,sum p1; do
         run --separate-stderr -0 gpuhist reduce "$list" in
         [ -z "$stderr" ]
@@ -300,9 +300,9 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     run --separate-stderr -0 gpuhist reduce p0.99 -q in
     [ -z "$stderr" ]
     run --separate-stderr -0 gpuhist uniq --save state --quantiles 1,0.999 in
-    [ "$stderr" = "$note 0.999 is less than 1%; did you mean 99.9?" ]
+    [ "$stderr" = "$note 0.999 is less than 1% (try 99.9)" ]
     run --separate-stderr -0 gpuhist merge --quantiles 0.075 state
-    [ "$stderr" = "$note 0.075 is less than 1%; did you mean 7.5?" ]
+    [ "$stderr" = "$note 0.075 is less than 1% (try 7.5)" ]
     for list in 0,0.5 0.5,99 0.5,1.1 1,1.0 0; do
         run --separate-stderr -0 gpuhist --quantiles "$list" in
         [ -z "$stderr" ]

@@ -79,10 +79,10 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
 }
 
 @test "two kinds that are possible are an error that names them, and what is typed is not overruled" {
-    refused 2 "the values of 'ms' are numbers with different decimals: try 'ms:.2' or 'ms:text'" uniq --csv -f ms in
+    refused 2 "the values of 'ms' are numbers with different decimals (try 'ms:.2' or 'ms:text')" uniq --csv -f ms in
     [ "$(gpuhist uniq --csv -f ms:.2 in | wc -l)" = 3 ] && [ "$(gpuhist uniq --csv -f ms:text in | wc -l)" = 3 ]
     printf '[21/Nov/2026:13:45:02 +0100] x\n' >log
-    refused 2 "the values of '1' are timestamps of which the next words may be a part: try '1:time' or '1:localtime'" uniq -f 1 log
+    refused 2 "the values of '1' are timestamps of which the next words may be a part (try '1:time' or '1:localtime')" uniq -f 1 log
     [ "$(gpuhist uniq -f 1:time log)" = $'2026-11-21T12:45:02Z\t1' ]
     [ "$(gpuhist uniq -f 1:localtime log)" = $'2026-11-21T13:45:02\t1' ]
     refused 2 "--where 'path>5' compares strings: add a type" count --all --csv --where 'path>5' in

@@ -330,6 +330,9 @@ def test_colours():
     for arguments in ["--bins", "5"], [], ["--log2"], ["--edges", "0,1,5"]:
         empty = Map(gpuhist([*arguments, "-f", "1", "--by", "2", "--format", "svg"], ""))
         expect_equal((empty.summary, empty.cells), ("0 values in 0 groups by field 2", []))
+    for kind in "time", "time/7h", "int/5", "time/1mo", "time/hour-of-day":
+        for output in ["--format", "svg"], ["--plot"], ["--format", "html"]:
+            expect(gpuhist(["uniq", "-f", f"1:{kind}", "--by", f"2:{kind}", *output], ""), kind, output)
     only = Map(gpuhist(["--bins", "5", "-f", "1", "--by", "2", "--format", "svg"], "7 1\n8 2\n"))
     expect_equal((only.summary, only.cells, only.note), ("2 values in 2 groups by field 2", [], "above the bins: 2"))
 

@@ -269,15 +269,15 @@ note_of() {
 np.zeros(20, "<i4").tofile("zeros"); np.arange(3, dtype="<i8").tofile("few")
 np.full(20, -1, "<i4").tofile("ones")'
     note_of le
-    [ "$note" = "gpuhist: note: reading le as i32le; every second element is 0: is it i64le (-t i64)?" ]
+    [ "$note" = "gpuhist: note: reading le as i32le; every second element is 0 (try -t i64)" ]
     note_of - <le
-    [ "$note" = "gpuhist: note: reading standard input as i32le; every second element is 0: is it i64le (-t i64)?" ]
+    [ "$note" = "gpuhist: note: reading standard input as i32le; every second element is 0 (try -t i64)" ]
     note_of - < <(cat le)
-    [ "$note" = "gpuhist: note: reading standard input as i32le; every second element is 0: is it i64le (-t i64)?" ]
+    [ "$note" = "gpuhist: note: reading standard input as i32le; every second element is 0 (try -t i64)" ]
     note_of signed
-    [ "$note" = "gpuhist: note: reading signed as i32le; every second element is 0 or -1: is it i64le (-t i64)?" ]
+    [ "$note" = "gpuhist: note: reading signed as i32le; every second element is 0 or -1 (try -t i64)" ]
     note_of be
-    [ "$note" = "gpuhist: note: reading be as i32le; every second element is 0: is it i64be (-t i64be)?" ]
+    [ "$note" = "gpuhist: note: reading be as i32le; every second element is 0 (try -t i64be)" ]
     for name in i32 zeros ones few; do
         note_of $name
         [ -z "$note" ]
@@ -306,16 +306,16 @@ years = rng.integers(1104534000, 1262300400, 999); years.astype("<i4").tofile("y
 years.astype("<i8").tofile("years64"); np.arange(32, 126).astype("<u2").tofile("small.u16")'
     for name in le nanoseconds; do
         note_of $name
-        [ "$note" = "gpuhist: note: reading $name as i32le; only every second element is ever negative: is it i64le (-t i64)?" ]
+        [ "$note" = "gpuhist: note: reading $name as i32le; only every second element is ever negative (try -t i64)" ]
     done
     for name in f8:f64 whole:f64 signs:f32 shares:f32; do
         note_of "${name%:*}"
-        [ "$note" = "gpuhist: note: reading ${name%:*} as i32le; it looks like floating-point numbers: is it -t ${name#*:} --decimals round.6?" ]
+        [ "$note" = "gpuhist: note: reading ${name%:*} as i32le; it looks like floating-point numbers (try -t ${name#*:} --decimals round.6)" ]
     done
     note_of years64
-    [ "$note" = "gpuhist: note: reading years64 as i32le; every second element is 0: is it i64le (-t i64)?" ]
+    [ "$note" = "gpuhist: note: reading years64 as i32le; every second element is 0 (try -t i64)" ]
     note_of small.u16
-    [ "$note" = "gpuhist: note: reading small.u16 as i32le; its name ends in .u16: is it u16 (-t u16)?" ]
+    [ "$note" = "gpuhist: note: reading small.u16 as i32le; its name ends in .u16 (try -t u16)" ]
     for name in few all i32 seconds years f4; do # what may be 32-bit integers, too
         note_of $name
         [ -z "$note" ] || { echo "$name: $note"; return 1; }
@@ -331,10 +331,10 @@ years.astype("<i8").tofile("years64"); np.arange(32, 126).astype("<u2").tofile("
     cd "$BATS_TEST_TMPDIR"
     numpy '(np.arange(10, dtype="<u8") * 7777777777777777).tofile("ids.u64")'
     note_of ids.u64
-    [ "$note" = "gpuhist: note: reading ids.u64 as i32le; its name ends in .u64: is it u64 (-t u64)?" ]
+    [ "$note" = "gpuhist: note: reading ids.u64 as i32le; its name ends in .u64 (try -t u64)" ]
     cp ids.u64 a.i16be
     note_of a.i16be
-    [ "$note" = "gpuhist: note: reading a.i16be as i32le; its name ends in .i16be: is it i16be (-t i16be)?" ]
+    [ "$note" = "gpuhist: note: reading a.i16be as i32le; its name ends in .i16be (try -t i16be)" ]
     note_of ids.u64 -t u64
     [ -z "$note" ]
     for name in a.i32 a.i32le u64 a.u64x .u64/a 'a.u64 '; do

@@ -135,14 +135,14 @@ END
     refused "1: invalid timestamp '2026-11-21 13:77'" -f 1+3:time
     refused "1: invalid timestamp '2026-11-21 13:77' of --where" -f 2 --where '1+3:time>2026-01-01'
     printf '2026-11-21\n' >in
-    refused "1: line has 1 field, -f 2 wants 2" -f 1+2:time
+    refused "1: missing field 2: the line has 1" -f 1+2:time
     printf '{"d":"2026-11-21","t":"x"}\n' >in
     refused "1: invalid timestamp '2026-11-21 x'" --jsonl -f d+t:time
-    refused "1: row has no u" --jsonl -f d+u:time
+    refused "1: missing JSON member 'u'" --jsonl -f d+u:time
     printf 'd,t\n2026-11-21,\n' >in
-    refused "2: invalid timestamp '' (a missing value: try --missing skip)" --csv -f d+t:time
-    refused " its header has no field 'u'" --csv -f d+u:time
-    refused " its header has no field 'd+t': it is 'd,t' (only timestamps are joined: A+B:time)" --csv -f d+t:text
+    refused "2: invalid timestamp '' (try --missing skip)" --csv -f d+t:time
+    refused " unknown column 'u'" --csv -f d+u:time
+    refused " unknown column 'd+t': the header is 'd,t' (try A+B:time, as only timestamps are joined)" --csv -f d+t:text
     # Of a long text the beginning.
     printf '%0500d,%0500d\n' 1 1 >in
     refused "1: invalid timestamp '0000000000000000000000000000000000000000...'" -d , -f 1+2:time

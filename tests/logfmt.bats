@@ -19,16 +19,16 @@ fails() {
 }
 
 @test "lines that are no logfmt, and values that are none" {
-    fails "not a line of logfmt: a value in quotes has no end" uniq --logfmt -f a <<<'a=1 b="x'
-    fails "not a line of logfmt: a value in quotes has no end" uniq --logfmt -f a <<<'a=1 b="x\"'
-    fails "not a line of logfmt: a value goes on after its quotes" uniq --logfmt -f a <<<'a=1 b="x"y'
-    fails "not a line of logfmt: a value has a quote inside" uniq --logfmt -f a <<<'a=1 b=x"y'
-    fails "not a line of logfmt: a value has a wrong escape" uniq --logfmt -f a <<<'a=1 b="\/"'
-    fails "not a line of logfmt: a key has a quote" uniq --logfmt -f a <<<'a=1 "b"=2'
-    fails "not a line of logfmt: a key has a quote (JSON: try --jsonl)" uniq --logfmt -f a <<<'{"a":1}'
-    fails "not a line of logfmt: a key is missing" uniq --logfmt -f a <<<'a=1 =2'
-    fails "row has no levl (a missing value: try --missing skip, or did you mean level?)" uniq --logfmt -f levl <<<'ready level=1 b="levle=1"'
-    fails "row has no d+u (only timestamps are joined: A+B:time)" uniq --logfmt -f d+u <<<'d=1 u=2'
+    fails "invalid logfmt line: unterminated quoted value" uniq --logfmt -f a <<<'a=1 b="x'
+    fails "invalid logfmt line: unterminated quoted value" uniq --logfmt -f a <<<'a=1 b="x\"'
+    fails "invalid logfmt line: text after a quoted value" uniq --logfmt -f a <<<'a=1 b="x"y'
+    fails "invalid logfmt line: quote inside a value" uniq --logfmt -f a <<<'a=1 b=x"y'
+    fails "invalid logfmt line: invalid escape in a value" uniq --logfmt -f a <<<'a=1 b="\/"'
+    fails "invalid logfmt line: quote in a key" uniq --logfmt -f a <<<'a=1 "b"=2'
+    fails "invalid logfmt line: quote in a key (try --jsonl)" uniq --logfmt -f a <<<'{"a":1}'
+    fails "invalid logfmt line: missing key" uniq --logfmt -f a <<<'a=1 =2'
+    fails "missing key 'levl' (try --missing skip, or did you mean 'level'?)" uniq --logfmt -f levl <<<'ready level=1 b="levle=1"'
+    fails "missing key 'd+u' (try A+B:time, as only timestamps are joined)" uniq --logfmt -f d+u <<<'d=1 u=2'
     fails "invalid" uniq --logfmt -f ready <<<'a=1 ready'
     fails "invalid timestamp '2026-11-21 x'" uniq --logfmt -f d+t:time <<<'d=2026-11-21 t=x'
 }

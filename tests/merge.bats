@@ -78,7 +78,7 @@ rows.astype(">i8").tofile("rows")'
     run -0 --separate-stderr bash -c 'printf "" | "$GPUHIST" reduce mean --save - >empty'
     [ -z "$stderr" ]
     run --separate-stderr gpuhist merge empty
-    assert_failed 1 "the input is empty: it has no mean"
+    assert_failed 1 "cannot compute mean: empty input"
 }
 
 @test "merge prints as one run does: reports, --quiet, --zeros, --format, -o, --stats" {

@@ -18,12 +18,12 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
         run -0 --separate-stderr gpuhist uniq -f x --logfmt --missing skip <<<$'x=1\nz'
         [ "$stderr" = "gpuhist: note: 1 row with a missing value left out" ]
     }
-    told "row has no ms (a missing value: try --missing skip)" uniq --jsonl -f ms:int <<<'{"a":1}'
-    told "invalid integer 'null' (a missing value: try --missing skip)" uniq --jsonl -f ms:int <<<'{"ms":null}'
-    told "invalid string 'null' (a missing value: try --missing skip)" uniq --jsonl -f ms:text <<<'{"ms":null}'
-    told "invalid integer '' (a missing value: try --missing skip)" uniq --logfmt -f ms:int <<<'ms='
-    told "invalid integer '-' (a missing value: try --missing skip)" uniq --clf -f bytes <<<'a - - [t] "r" 304 -'
-    told "line has 1 field, -f 2 wants 2" uniq -f 2 --missing skip <<<'1'
+    told "missing JSON member 'ms' (try --missing skip)" uniq --jsonl -f ms:int <<<'{"a":1}'
+    told "invalid integer 'null' (try --missing skip)" uniq --jsonl -f ms:int <<<'{"ms":null}'
+    told "invalid string 'null' (try --missing skip)" uniq --jsonl -f ms:text <<<'{"ms":null}'
+    told "invalid integer '' (try --missing skip)" uniq --logfmt -f ms:int <<<'ms='
+    told "invalid integer '-' (try --missing skip)" uniq --clf -f bytes <<<'a - - [t] "r" 304 -'
+    told "missing field 2: the line has 1" uniq -f 2 --missing skip <<<'1'
 }
 
 @test "kinds are found beside missing values, joined times, states, stalin-sort, -q" {

@@ -57,8 +57,8 @@ def main():
             continue
         done = subprocess.run([gpuhist, "reduce", "sum", "--csv", "-f", typed], input=",".join(names) + "\n",
                               capture_output=True, text=True, check=False)
-        said = re.fullmatch(r"gpuhist: standard input: its header has no field '(.*?)': it is '(.*?)'"
-                            r"(?: \(did you mean (.*)\?\))?\n", done.stderr)
+        said = re.fullmatch(r"gpuhist: standard input: unknown column '(.*?)': the header is '(.*?)'"
+                            r"(?: \(did you mean '(.*)'\?\))?\n", done.stderr)
         if done.returncode != 1 or not said or said[1] != typed or said[2] != ",".join(names):
             sys.exit(f"{typed} in {names}: status {done.returncode}, {done.stderr!r}")
         if said[3] != meant(typed, names):

@@ -83,7 +83,7 @@ make_ids() {
     run --separate-stderr gpuhist --base 8 hex
     assert_failed 2 "invalid --base '8': expected 10 or 16"
     run --separate-stderr gpuhist --base 16 --binary hex
-    assert_failed 2 "the input cannot be text ("
+    assert_failed 2 " requires text input, but --binary requires binary input"
 }
 
 # bats test_tags=gpu
@@ -166,7 +166,7 @@ assert_no_number() {
     assert_failed 1 "standard input:1: invalid number '0000000000000000000000000000000000000000..."
     run -1 --separate-stderr gpuhist reduce sum --decimals 1 --invalid fail < <(printf '1.5\n1_000\n')
     [ "$output" = 1.5 ]
-    [ "$stderr" = $'gpuhist: standard input:2: invalid number \'1_000\' (unsupported notation: try man gpuhist-formats)\ngpuhist: 1 invalid number in the input' ]
+    [ "$stderr" = $'gpuhist: standard input:2: invalid number \'1_000\' (try man gpuhist-formats, UNSUPPORTED NUMBERS)\ngpuhist: 1 invalid number in the input' ]
 }
 
 @test "--decimals: plots and scripts, values outside the bins" {
@@ -225,7 +225,7 @@ assert_no_number() {
     run --separate-stderr gpuhist --decimals 2 --base 16 in
     assert_failed 2 "--decimals cannot be combined with --base 16"
     run --separate-stderr gpuhist --decimals 2 --binary in
-    assert_failed 2 "the input cannot be text ("
+    assert_failed 2 " requires text input, but --binary requires binary input"
     for bad in -1 19 x 1.5 ''; do
         run --separate-stderr gpuhist --decimals "$bad" in
         assert_failed 2 "invalid --decimals '$bad': expected a number from 0 to 18"

@@ -190,7 +190,7 @@ web_oracle() {
         awk '$9 !~ /^[0-9]+$/ && n++ < 10 {
                 reason = "invalid integer \047" $9 "\047"
                 if (NF < 9)
-                    reason = "line has " NF " field" (NF == 1 ? "" : "s") ", -f 9 wants 9"
+                    reason = "missing field 9: the line has " NF
                 print "gpuhist: '$log':" NR ": " reason }' \
             $log >expected
         gpuhist reduce count -f 9 --invalid warn $log 2>told >/dev/null

@@ -217,7 +217,7 @@ for number in range(3):
     run --separate-stderr gpuhist --record 7 -t u64 in
     assert_failed 2 "--offset: u64 at byte 0 does not fit in a --record of 7 bytes"
     run --separate-stderr gpuhist --record 16 -f 2 in
-    assert_failed 2 "the input cannot be text ("
+    assert_failed 2 "--field requires text input, but --record requires binary input"
     for bad in 0 -1 x '' 17M; do
         run --separate-stderr gpuhist --record "$bad" in
         assert_failed 2 "invalid --record '$bad': expected bytes from 1 to 16M"

@@ -54,7 +54,7 @@ compare() {
 @test "an empty stream has 0 distinct values, and no others" {
     run --separate-stderr gpuhist reduce p99.9,distinct,mode,count,median --engine cpu </dev/null
     [ "$status" -eq 1 ] && [ -z "$output" ]
-    [ "$stderr" = "gpuhist: the input is empty: it has no p99.9, mode, median" ]
+    [ "$stderr" = "gpuhist: cannot compute p99.9, mode, median: empty input" ]
     run -0 --separate-stderr gpuhist reduce distinct </dev/null
     [ "$output" = 0 ] && [ -z "$stderr" ]
     gpuhist reduce distinct,p1 --text --save empty -o /dev/null </dev/null || [ $? -eq 1 ]
@@ -123,6 +123,6 @@ print(json.load(sys.stdin)["mode"].replace("\\", "\\\\"))' | cmp - all
     run -0 gpuhist reduce mode,count -d ';' -f 3:ip,2 --format csv in
     [ "${lines[0]}" = column,mode,count ] && [ ${#lines[@]} = 3 ]
     run -1 --separate-stderr gpuhist reduce mode -f 1:text </dev/null
-    [[ $stderr == *"the input is empty: it has no mode"* ]]
+    [[ $stderr == *"cannot compute mode: empty input"* ]]
     [ "$(printf ',1\n,2\nb,3\n' | gpuhist reduce mode,count --csv -f 1:text -q)" = $'mode\t\ncount\t3' ]
 }

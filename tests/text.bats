@@ -38,17 +38,17 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 
 @test "a byte order mark, and UTF-16" {
     printf '\357\273\2771\n2\n' |
-        assert_report 1 "invalid integer '<byte order mark>1' (tail -c +4 removes it)"
+        assert_report 1 "invalid integer '<byte order mark>1' (try tail -c +4, which removes it)"
     printf '\357\273\277id 2\n' |
-        assert_report 1 "invalid integer '<byte order mark>id' (tail -c +4 removes it)" -f 1
+        assert_report 1 "invalid integer '<byte order mark>id' (try tail -c +4, which removes it)" -f 1
     printf '1\n\357\273\2772\n' | assert_invalid 2 '<byte order mark>2'
-    wide="is it binary, or UTF-16?"
+    wide="try --binary, or iconv if it is UTF-16"
     printf '\377\3761\0\n\0' | assert_report 1 "invalid integer '??1?' ($wide)"
     printf 'id,ms\n1,2\n' | iconv -t UTF-16LE | assert_report 1 "invalid integer '?m?s?' ($wide)" -d , -f 2
     printf 'id,ms\n1,2\n' | iconv -t UTF-16 >in
     for separator in --csv '-d,' -q; do
         run -1 --separate-stderr gpuhist reduce sum $separator -f ms in
-        [[ $stderr == "gpuhist: in: its header has no field 'ms': it is "*" ($wide)" ]]
+        [[ $stderr == "gpuhist: in: unknown column 'ms': the header is "*" ($wide)" ]]
     done
     [ "$(iconv -f UTF-16 -t UTF-8 in | gpuhist reduce sum --csv -f ms)" = 2 ]
 }
@@ -106,7 +106,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
 }
 
 @test "NUL inside a number" {
-    printf '7\n1\0002\n' | assert_report 2 "invalid integer '1?2' (is it binary, or UTF-16?)"
+    printf '7\n1\0002\n' | assert_report 2 "invalid integer '1?2' (try --binary, or iconv if it is UTF-16)"
 }
 
 # bats test_tags=slow
@@ -180,7 +180,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
 
 # bats test_tags=plain
 @test "numbers that are written as elsewhere are said to be not read, where they are told" {
-    local foreign="unsupported notation: try man gpuhist-formats" token
+    local foreign="try man gpuhist-formats, UNSUPPORTED NUMBERS" token
     # assert_advised TOKEN ADVICE ARG...
     assert_advised() {
         run --separate-stderr gpuhist reduce sum "${@:3}" < <(printf '3\n%s\n' "$1")
@@ -202,8 +202,8 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     for token in 1,234 -1,234,567.5 5,50; do
         assert_advised "$token" "$foreign" -d '\t' -f 1
         assert_advised "\"$token\"" "$foreign" --csv -f 1
-        assert_advised "$token" "try -d , or man gpuhist-formats"
-        assert_advised "$token" "try -d , or man gpuhist-formats" -f 1
+        assert_advised "$token" "try -d , or man gpuhist-formats, UNSUPPORTED NUMBERS"
+        assert_advised "$token" "try -d , or man gpuhist-formats, UNSUPPORTED NUMBERS" -f 1
     done
     for token in NaN NA null '\N'; do assert_advised "$token" "try --invalid ignore"; done
     for token in 1.234,50 12,x 5msecs 1-2 a5 %; do assert_advised "$token" "" -d '\t' -f 1; done
@@ -232,7 +232,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     for token in '"5' '""'; do assert_advised "$token" ''; done
     for token in '"5"' '"-17"' '"1.5"'; do assert_advised "$token" ' (try --csv)'; done
     for token in face bad7 bad77; do assert_advised $token ' (try --header)'; done # words
-    for token in '{"ms":17,"n":2}' '{}'; do assert_advised "$token" ' (JSON: try --jsonl -f NAME)'; done
+    for token in '{"ms":17,"n":2}' '{}'; do assert_advised "$token" ' (try --jsonl -f NAME)'; done
     for token in ab a_1; do assert_advised "$token" ' (try --header)'; done
     echo id,ms | assert_report 1 "invalid integer 'id,ms' (try --header)" -f 1
     echo id,ms | assert_report 1 "invalid integer 'id' (try --header, or -f NAME)" -d ,
@@ -255,9 +255,9 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     assert_told '2025-05-01 7\n' "invalid integer '2025-05-01' (try -f N)"
     assert_told 'a,b c\n' "invalid integer 'a,b' (try --csv -f N)"
     assert_told '1.5 c\n' "invalid integer '1.5' (try --decimals 1)"
-    assert_told '1,5 7\n' "invalid integer '1,5' (try -d , or man gpuhist-formats)"
+    assert_told '1,5 7\n' "invalid integer '1,5' (try -d , or man gpuhist-formats, UNSUPPORTED NUMBERS)"
     assert_told '- 7\n' "invalid integer '-' (try --invalid ignore)"
-    assert_told '\xef\xbb\xbf1\n2\n' "invalid integer '<byte order mark>1' (tail -c +4 removes it)"
+    assert_told '\xef\xbb\xbf1\n2\n' "invalid integer '<byte order mark>1' (try tail -c +4, which removes it)"
     assert_told '7 GET\n' "invalid integer 'GET'"
     assert_told ' GET 7\n' "invalid integer 'GET'"
     assert_told 'id\n5\n' "invalid integer 'id' (try --header)"
@@ -277,34 +277,34 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
         assert_failed 1 ''
         [ "$stderr" = "gpuhist: in:1: $2" ] || { echo "$1: $stderr"; return 1; }
     }
-    assert_told 'x 170,83' "invalid integer '170,83' (try -d , or man gpuhist-formats)" -f 2
+    assert_told 'x 170,83' "invalid integer '170,83' (try -d , or man gpuhist-formats, UNSUPPORTED NUMBERS)" -f 2
     assert_told 'x 170,83,5' "invalid integer '170,83,5' (try -d ,)" -f 2
     assert_told 'x 170;83' "invalid integer '170;83' (try -d ';')" -f 2
     assert_told 'x 170|83' "invalid integer '170|83' (try -d '|')" -f 2
     assert_told '1 2,x' "invalid integer '2,x' (try -d ,)" -f 2
     assert_told 'x;170,83,x' "invalid integer '170,83,x'" -d ';' -f 2
-    assert_told '1\t2' "line has 1 field, -f 2 wants 2 (try --csv -d '\\t')" --csv -f 2
-    assert_told '1,2' "line has 1 field, -f 2 wants 2 (try -d ,)" -f 2
-    assert_told ' a;b;3' "line has 1 field, -f -2 wants 2 (try -d ';')" -f -2
-    assert_told 'a,b' "line has 1 field, -f 2 wants 2 (try --csv)" --csv -d ';' -f 2
-    assert_told 'a b,3' "line has 2 fields, -f 3 wants 3" -f 3
-    assert_told '12' "line has 1 field, -f 2 wants 2" -f 2
-    assert_told '{"a": 1, "b": 2}' "line has 4 fields, -f 5 wants 5 (JSON: try --jsonl -f NAME)" -f 5
-    assert_told ' {"a":1,"b":2}' "invalid integer '\"b\":2}' (JSON: try --jsonl -f NAME)" -d , -f 2
+    assert_told '1\t2' "missing field 2: the line has 1 (try --csv -d '\\t')" --csv -f 2
+    assert_told '1,2' "missing field 2: the line has 1 (try -d ,)" -f 2
+    assert_told ' a;b;3' "missing field -2: the line has 1 (try -d ';')" -f -2
+    assert_told 'a,b' "missing field 2: the line has 1 (try --csv)" --csv -d ';' -f 2
+    assert_told 'a b,3' "missing field 3: the line has 2" -f 3
+    assert_told '12' "missing field 2: the line has 1" -f 2
+    assert_told '{"a": 1, "b": 2}' "missing field 5: the line has 4 (try --jsonl -f NAME)" -f 5
+    assert_told ' {"a":1,"b":2}' "invalid integer '\"b\":2}' (try --jsonl -f NAME)" -d , -f 2
     assert_told '7 {"a":1}' "invalid integer '{\"a\":1}'" -f 2
-    assert_told '1\x017\t' "invalid integer '1?7' (is it binary, or UTF-16?)" -f 1
-    assert_told '1 7\xe9' "invalid integer '7?' (is it binary, or UTF-16?)" -f 2
+    assert_told '1\x017\t' "invalid integer '1?7' (try --binary, or iconv if it is UTF-16)" -f 1
+    assert_told '1 7\xe9' "invalid integer '7?' (try --binary, or iconv if it is UTF-16)" -f 2
     assert_told '1 7\xc3\xa97' "invalid integer '7é7'" -f 2
     # of the header
     printf 'id,ms\n1,2\n' >in
     run --separate-stderr gpuhist reduce sum -d ';' --csv -f ms in
-    assert_failed 1 "in: its header has no field 'ms': it is 'id,ms' (try -d ,)"
+    assert_failed 1 "in: unknown column 'ms': the header is 'id,ms' (try -d ,)"
 }
 
 @test "quotes between delimiters get --csv" {
     printf '"id","ms"\n"/a,b","36"\n' >in
     run --separate-stderr gpuhist reduce sum -d , -f ms in
-    assert_failed 1 "in: its header has no field 'ms': it is '\"id\",\"ms\"' (try --csv)"
+    assert_failed 1 "in: unknown column 'ms': the header is '\"id\",\"ms\"' (try --csv)"
     run --separate-stderr gpuhist reduce sum -d , -f 2 --header in
     assert_failed 1 "in:2: invalid integer 'b\"' (try --csv)"
     run --separate-stderr gpuhist reduce sum -d , -f 3 --header in
@@ -312,7 +312,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     run -0 --separate-stderr gpuhist reduce sum --csv -f ms in
     [ "$output" = 36 ]
     run --separate-stderr gpuhist reduce sum --csv -f bytes in
-    assert_failed 1 "in: its header has no field 'bytes': it is '\"id\",\"ms\"'"
+    assert_failed 1 "in: unknown column 'bytes': the header is '\"id\",\"ms\"'"
     [[ $stderr != *'('* ]]
 }
 
@@ -498,7 +498,7 @@ END
     for clash in "--text --binary" "-f 1 --binary" "-d , -t i32le" "--header -t u16be"; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist reduce sum $clash in
-        assert_failed 2 "cannot be text"
+        assert_failed 2 " requires text input, but --"
     done
     for bad in "" 99999999999; do
         run --separate-stderr gpuhist reduce sum -f "$bad" in

@@ -76,10 +76,12 @@ def report(token, command):
     """What is told of an invalid token, as far as it is certain."""
     if isinstance(token, tuple):
         if len(token) == 3:
-            return b"line has %d field%s, its header has %d" % (token[0], b"s"[token[0] == 1:], token[2])
+            return b"wrong number of fields: the line has %d, the header %d" % (token[0], token[2])
         fields, wanted = token
         name = command[command.index("-f") + 1].encode()
-        return b"line has %d field%s, -f %s wants %d" % (fields, b"s"[fields == 1:], name, wanted)
+        if name.lstrip(b"-").isdigit():
+            return b"missing field %s: the line has %d" % (name, fields)
+        return b"missing field %d '%s': the line has %d" % (wanted, name, fields)
     shown = token if all(32 <= c < 127 for c in token) and len(token) <= 40 else None
     value = value_to_report(token, command)
     if value is None:

@@ -72,13 +72,13 @@ assert_named() {
     printf '1,2\n3,,4\n' | assert_report 2 "invalid integer '' (try --invalid ignore)" -d ,
     printf '1,2\n3,\n' | assert_report 2 "invalid integer '' (try --invalid ignore)" -d ,
     printf '1,2\n,3\n' | assert_report 2 "invalid integer '' (try --invalid ignore)" -d ,
-    printf '1,2\n3,\n' | assert_report 2 "invalid integer '' (a missing value: try --missing skip)" -d , -f 2
-    printf '1,2\n3\n' | assert_report 2 "line has 1 field, -f 2 wants 2" -d , -f 2
-    printf '1 2\n\n3\n' | assert_report 3 "line has 1 field, -f 2 wants 2" -f 2
-    printf '1 2\n3\n' | assert_report 2 "line has 1 field, -f -2 wants 2" -f -2
-    printf '1,2,\r\n3\n' | assert_report 1 "line has 3 fields, -f 9 wants 9" -d , -f 9
-    printf '\t1  2 \t3 \r\n3\n' | assert_report 1 "line has 3 fields, -f 9 wants 9" -f 9
-    printf '1,"2,""x"",y",3\n' | assert_report 1 "line has 3 fields, -f -4 wants 4" --csv -f -4
+    printf '1,2\n3,\n' | assert_report 2 "invalid integer '' (try --missing skip)" -d , -f 2
+    printf '1,2\n3\n' | assert_report 2 "missing field 2: the line has 1" -d , -f 2
+    printf '1 2\n\n3\n' | assert_report 3 "missing field 2: the line has 1" -f 2
+    printf '1 2\n3\n' | assert_report 2 "missing field -2: the line has 1" -f -2
+    printf '1,2,\r\n3\n' | assert_report 1 "missing field 9: the line has 3" -d , -f 9
+    printf '\t1  2 \t3 \r\n3\n' | assert_report 1 "missing field 9: the line has 3" -f 9
+    printf '1,"2,""x"",y",3\n' | assert_report 1 "missing field -4: the line has 3" --csv -f -4
     printf '1,2\n3,4 5\n' | assert_invalid 2 '4 5' -d , -f 2
 }
 
@@ -159,7 +159,7 @@ make_tables() {
         run -0 --separate-stderr gpuhist reduce sum -f -1 --header --invalid ignore --engine "$engine" in
         [ "$output" = 0 ]
         run --separate-stderr gpuhist reduce sum -f ms --engine "$engine" in
-        assert_failed 1 "in: its header has more than one field 'ms'"
+        assert_failed 1 "in: duplicate column 'ms' in the header"
         run -0 gpuhist reduce sum -f +x --engine "$engine" < <(printf '1 +x\n1 5\n')
         [ "$output" = 5 ]
         run -0 gpuhist reduce sum -d '\t' -f 'a b' --engine "$engine" < <(printf 'id\ta b\n1\t5\n')
@@ -196,9 +196,9 @@ make_tables() {
     # One with an empty line is not empty, nor is one whose second line would have the names.
     echo >line
     run -1 --separate-stderr gpuhist reduce sum --csv -f ms a line b
-    [ "$stderr" = "gpuhist: line: its header has no field 'ms': it is empty" ]
+    [ "$stderr" = "gpuhist: line: unknown column 'ms': the header is empty" ]
     run -1 --separate-stderr gpuhist reduce sum --csv -f ms --header=2 line
-    [ "$stderr" = "gpuhist: line: its header has no field 'ms': it is empty" ]
+    [ "$stderr" = "gpuhist: line: unknown column 'ms': the header is empty" ]
 }
 
 @test "-f NAME: what the header is instead, and the option that would separate it" {
@@ -206,43 +206,43 @@ make_tables() {
     missing() {
         run --separate-stderr gpuhist reduce sum -f ms "${@:3}" "$1"
         assert_failed 1 ''
-        [ "$stderr" = "gpuhist: $1: its header has no field 'ms'$2" ]
+        [ "$stderr" = "gpuhist: $1: unknown column 'ms'$2" ]
     }
     printf 'time,ms\r\n1,2\r\n' >comma
-    missing comma ": it is 'time,ms' (try --csv)"
-    missing comma ": it is 'time,ms' (try --csv)" -d ';'
+    missing comma ": the header is 'time,ms' (try --csv)"
+    missing comma ": the header is 'time,ms' (try --csv)" -d ';'
     printf 'time;ms\n1;2\n' >semicolon
-    missing semicolon ": it is 'time;ms' (try -d ';')"
-    missing semicolon ": it is 'time;ms' (try --csv -d ';')" --csv
+    missing semicolon ": the header is 'time;ms' (try -d ';')"
+    missing semicolon ": the header is 'time;ms' (try --csv -d ';')" --csv
     printf 'time|a\033b\n' >bar
-    missing bar ": it is 'time|a?b' (try -d '|')" -d ,
+    missing bar ": the header is 'time|a?b' (try -d '|')" -d ,
     printf 'time,MS\n1,2\n' >case
-    missing case ": it is 'time,MS' (did you mean MS?)" --csv
+    missing case ": the header is 'time,MS' (did you mean 'MS'?)" --csv
     printf 'id,latency_ms,"the status",2017\n1,2,3,4\n' >near
     for case in latncy_ms:latency_ms latencyms:latency_ms Latency_ms:latency_ms 'the staus:the status' 2071:2017; do
         run --separate-stderr gpuhist reduce sum --csv --names -f "${case%:*}" near
-        assert_failed 1 "near: its header has no field '${case%:*}': it is 'id,latency_ms,\"the status\",2017' (did you mean ${case#*:}?)"
+        assert_failed 1 "near: unknown column '${case%:*}': the header is 'id,latency_ms,\"the status\",2017' (did you mean '${case#*:}'?)"
         run --separate-stderr gpuhist reduce count --csv --names --where "${case%:*}=1" near
-        assert_failed 1 "(did you mean ${case#*:}?)"
+        assert_failed 1 "(did you mean '${case#*:}'?)"
     done
     run --separate-stderr gpuhist reduce sum --csv -f bytes near
-    [ "$stderr" = "gpuhist: near: its header has no field 'bytes': it is 'id,latency_ms,\"the status\",2017'" ]
+    [ "$stderr" = "gpuhist: near: unknown column 'bytes': the header is 'id,latency_ms,\"the status\",2017'" ]
     [ "$(gpuhist reduce sum --csv --names -f 2017 near)" = 4 ]
     printf 'id\tms\n1\t2\n' >tabbed
-    missing tabbed ": it is 'id?ms' (try --csv -d '\t')" --csv
+    missing tabbed ": the header is 'id?ms' (try --csv -d '\t')" --csv
     printf 'time MS\n' >blank
-    missing blank ": it is 'time MS' (did you mean MS?)"
+    missing blank ": the header is 'time MS' (did you mean 'MS'?)"
     printf '%0100d\n' 0 >long
-    missing long ": it is '$(printf '%080d' 0)...' (no header? give the field's number)"
+    missing long ": the header is '$(printf '%080d' 0)...' (try the field's number, if there is no header)"
     printf '10.0.0.7 - [21/Nov/2026] "GET /ms, 5" 200, "x"\n' >log
-    missing log ": it is '$(cat log)' (no header? give the field's number)"
-    missing log ": it is '$(cat log)' (no header? give the field's number)" -d ' '
+    missing log ": the header is '$(cat log)' (try the field's number, if there is no header)"
+    missing log ": the header is '$(cat log)' (try the field's number, if there is no header)" -d ' '
     printf '\n1\n' >empty
-    missing empty ": it is empty"
+    missing empty ": the header is empty"
     run --separate-stderr gpuhist reduce sum -f 2-3 blank
-    assert_failed 1 "blank: its header has no field '2-3': it is 'time MS' (give one field, by its number or name)"
+    assert_failed 1 "blank: unknown column '2-3': the header is 'time MS' (try one field, by its number or name)"
     run --separate-stderr gpuhist reduce sum -f '"1,ms"' blank
-    assert_failed 1 "blank: its header has no field '1,ms': it is 'time MS'"
+    assert_failed 1 "blank: unknown column '1,ms': the header is 'time MS'"
 }
 
 @test "-f NAME: a name that a header lacks or has twice, however the file comes" {
@@ -255,26 +255,26 @@ make_tables() {
     if reads zstd zstd; then zstd -qc lacks >packed; else cp lacks packed; fi
     for file in lacks packed empty; do
         run --separate-stderr gpuhist reduce sum -d , -f ms a $file d
-        assert_failed 1 "$file: its header has no field 'ms'"
+        assert_failed 1 "$file: unknown column 'ms'"
         run --separate-stderr gpuhist reduce sum -d , -f ms < <(cat $file)
-        assert_failed 1 "standard input: its header has no field 'ms'"
+        assert_failed 1 "standard input: unknown column 'ms'"
     done
     run --separate-stderr gpuhist reduce sum -d , -f id2 a d
-    assert_failed 1 "a: its header has no field 'id2'"
+    assert_failed 1 "a: unknown column 'id2'"
     printf 'id\0next,ms\r\r\n1,2\n' >next
     run --separate-stderr gpuhist reduce sum -d , -f ms next
-    assert_failed 1 "next: its header has no field 'ms'"
+    assert_failed 1 "next: unknown column 'ms'"
     run --separate-stderr gpuhist reduce sum -d , -f id next # not the two arguments with a NUL between
-    assert_failed 1 "next: its header has no field 'id'"
+    assert_failed 1 "next: unknown column 'id'"
     run --separate-stderr gpuhist reduce sum -d , -f ms --header=2 c
-    assert_failed 1 "c: its header has no field 'ms'"
+    assert_failed 1 "c: unknown column 'ms'"
     run --separate-stderr gpuhist reduce sum -d , -f ms a twice
-    assert_failed 1 "twice: its header has more than one field 'ms'"
+    assert_failed 1 "twice: duplicate column 'ms' in the header"
     run --separate-stderr gpuhist reduce sum -d , -f ms zeros
     assert_failed 1 "zeros: its header line is longer than 1 MiB"
     sed 's/^2000000,$/2000000\n/; $ s/$/x/' b >bad
     run --separate-stderr gpuhist reduce sum -d , -f id a bad
-    assert_failed 1 "bad:3: line has 1 field, -f id wants 2"
+    assert_failed 1 "bad:3: missing field 2 'id': the line has 1"
 }
 
 @test "--csv: quoted fields, as RFC 4180 has them" {
@@ -305,8 +305,8 @@ make_tables() {
     run --separate-stderr gpuhist reduce sum --csv -f a in2
     assert_failed 1 "in2: a quote in its header is never closed"
     printf '1,2,0\n3,4 "x" ,5\n' | assert_sum "2 5" --csv -f 3
-    printf '1,"2"3,4\n' | assert_report 1 "invalid integer '\"2\"3,4' (there are blanks or text around its quotes)" --csv -f -1
-    printf '1, "2",3\n' | assert_report 1 "invalid integer '\"2\",3' (there are blanks or text around its quotes)" --csv
+    printf '1,"2"3,4\n' | assert_report 1 "invalid integer '\"2\"3,4' (spaces or text around its quotes)" --csv -f -1
+    printf '1, "2",3\n' | assert_report 1 "invalid integer '\"2\",3' (spaces or text around its quotes)" --csv
     printf '"""\r\n' | assert_report 1 "a quote is never closed" --csv
     printf '1,2"' | assert_invalid 1 '2"' --csv
     run --separate-stderr gpuhist reduce sum --csv -d '"' in
@@ -384,7 +384,7 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     assert_named 11 -f ms
     printf '#\tx\ty\n5\t6\n' >in
     run --separate-stderr gpuhist reduce sum -f x in
-    assert_failed 1 "in:2: line has 2 fields, its header has 3 (try -f 2)"
+    assert_failed 1 "in:2: wrong number of fields: the line has 2, the header 3 (try -f 2)"
     printf '#Fieldsx y\n1 2\n' >in
     assert_named 1 -f Fieldsx
     for name in '#Fields' '#' Fields: ''; do
@@ -404,11 +404,11 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     assert_named 3 -f x -d '\t'
     [ -z "$stderr" ]
     run --separate-stderr gpuhist reduce sum -f ms in
-    assert_failed 1 "in:3: invalid integer '' (a missing value: try --missing skip)"
+    assert_failed 1 "in:3: invalid integer '' (try --missing skip)"
     run --separate-stderr gpuhist reduce sum -f id in
-    assert_failed 1 "in: its header has no field 'id': it is 'user id?ms?x'"
+    assert_failed 1 "in: unknown column 'id': the header is 'user id?ms?x'"
     run --separate-stderr gpuhist reduce sum -f user_bytes in
-    assert_failed 1 "in: its header has no field 'user_bytes': it is 'user id?ms?x'"
+    assert_failed 1 "in: unknown column 'user_bytes': the header is 'user id?ms?x'"
     # columns by number are separated as the named ones are
     [ "$(gpuhist uniq -f x --weight 3 in 2>/dev/null)" = $'1\t1\n2\t2' ]
     [ "$(gpuhist reduce sum -f 3 --by x in 2>/dev/null)" = $'1\t1\n2\t2' ]
@@ -451,18 +451,18 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     local engine
     printf 'id ms x\n1 20 3\n2 4\n\n3 30 5 6\n \n4 40 7\n' >in
     run --separate-stderr gpuhist reduce sum -f ms in
-    assert_failed 1 "in:3: line has 2 fields, its header has 3 (try -f 2)"
+    assert_failed 1 "in:3: wrong number of fields: the line has 2, the header 3 (try -f 2)"
     run --separate-stderr gpuhist reduce sum -f x in
-    assert_failed 1 "in:3: line has 2 fields, -f x wants 3"
+    assert_failed 1 "in:3: missing field 3 'x': the line has 2"
     run --separate-stderr gpuhist reduce sum -f 1 --by ms in
-    assert_failed 1 "in:3: line has 2 fields, its header has 3"
+    assert_failed 1 "in:3: wrong number of fields: the line has 2, the header 3"
     run --separate-stderr gpuhist uniq -f ms --weight 1 in
-    assert_failed 1 "in:3: line has 2 fields, its header has 3 (try -f 2)"
+    assert_failed 1 "in:3: wrong number of fields: the line has 2, the header 3 (try -f 2)"
     for engine in $ENGINES; do
         run -0 --separate-stderr gpuhist reduce count,sum -f ms --invalid warn --engine "$engine" in
         [ "$output" = $'count\t2\nsum\t60' ]
-        [ "$stderr" = "gpuhist: in:3: line has 2 fields, its header has 3 (try -f 2)
-gpuhist: in:5: line has 4 fields, its header has 3 (try -f 2)" ]
+        [ "$stderr" = "gpuhist: in:3: wrong number of fields: the line has 2, the header 3 (try -f 2)
+gpuhist: in:5: wrong number of fields: the line has 4, the header 3 (try -f 2)" ]
     done
     run -0 --separate-stderr gpuhist uniq -f -1 --weight id --invalid ignore in
     [ "$output" = $'3\t1\n7\t4' ]
@@ -482,7 +482,7 @@ gpuhist: in:5: line has 4 fields, its header has 3 (try -f 2)" ]
     done
     { echo id ms x; printf '%9000s 5 6\n' 1; printf '1 %09000d 6 7\n' 5; printf '1 %09000d 6\n' 5; } >in
     run -0 --separate-stderr gpuhist reduce count,sum -f ms --invalid warn --chunk-size 4096 --engine cpu in
-    [ "$output" = $'count\t2\nsum\t10' ] && [[ $stderr == *"in:3: line has 4 fields, its header has 3"* ]]
+    [ "$output" = $'count\t2\nsum\t10' ] && [[ $stderr == *"in:3: wrong number of fields: the line has 4, the header 3"* ]]
 }
 
 @test "the end of a file is the end of a line" {

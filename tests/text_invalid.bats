@@ -30,7 +30,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
         [ "$output" = 0 ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 4 values, 1 of them a number with decimals (try --decimals 1)" ]
     done
     run -0 --separate-stderr gpuhist --bins 5 -f 7 --invalid=ignore <<<'1 2'
-    [ -z "$output" ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 1 value, first standard input:1: line has 2 fields, -f 7 wants 7" ]
+    [ -z "$output" ] && [ "$stderr" = "gpuhist: all input was invalid and ignored: 1 value, first standard input:1: missing field 7: the line has 2" ]
     run -0 --separate-stderr gpuhist reduce sum --invalid=ignore </dev/null
     [ "$output" = 0 ] && [ -z "$stderr" ]
     run --separate-stderr gpuhist reduce sum --invalid=drop in
@@ -220,7 +220,7 @@ make_faulty() {
     run --separate-stderr gpuhist uniq -f 1 --weight 2 in
     assert_failed 1 "in:2: invalid weight '-', no integer from 0 to 2^63 - 1 (try --invalid ignore)"
     run --separate-stderr gpuhist reduce sum -d , -f 2 <<<9,
-    assert_failed 1 "standard input:1: invalid integer '' (a missing value: try --missing skip)"
+    assert_failed 1 "standard input:1: invalid integer '' (try --missing skip)"
     run -0 --separate-stderr gpuhist reduce sum -f 2 --invalid warn <<<$'1 2\n1 -'
     [ "$stderr" = "gpuhist: standard input:2: invalid integer '-'" ]
 }

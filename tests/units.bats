@@ -28,7 +28,7 @@ load helpers
     [ "$(printf '5ms\n3ms\n8ms\n' | gpuhist stalin-sort -f 1:ms)" = $'5\n8' ]
     # a name in quotes has no kind
     run -1 gpuhist reduce sum -f rx:bytes <<<'rx:bytes 7'
-    [[ $output == *"(try '\"rx:bytes\"': in quotes it is a name)" ]]
+    [[ $output == *"(try '\"rx:bytes\"', a name in quotes)" ]]
     [ "$(printf 'rx:bytes 7\n5 6\n' | gpuhist reduce sum -f '"rx:bytes"')" = 5 ]
 }
 

@@ -59,7 +59,7 @@ void quantiles_note(const struct quantiles *quantiles, const char *prefix)
     }
     typed[percentage_write(typed, fraction)] = '\0';
     meant[percentage_write(meant, &hundredfold)] = '\0';
-    status_print("note: %s are percentages: %s%s is less than 1%%; did you mean %s%s?",
+    status_print("note: %s are percentages: %s%s is less than 1%% (try %s%s)",
                  *prefix ? "percentiles" : "--percentiles", prefix, typed, prefix, meant);
 }
 

@@ -149,7 +149,7 @@ static enum status find_kinds_compare(const struct options_condition *condition,
         return STATUS_OK;
     }
     if (kind_find_is_rounded(found))
-        return status_fail(failure, STATUS_USAGE, "--where '%s': the values %s: try '%.*s:%s%s'",
+        return status_fail(failure, STATUS_USAGE, "--where '%s': the values %s (try '%.*s:%s%s')",
                            condition->typed, wrong, (int)(condition->sign - condition->typed),
                            condition->typed, kind, condition->sign);
     if (strcmp(kind, "text") == 0 && !is_list)
@@ -195,11 +195,11 @@ static enum status find_kinds_choose(struct find_kinds *self, bool *is_any, stru
             char first[KIND_FIND_SIZE];
             char second[KIND_FIND_SIZE];
             if (column->use == KIND_FIND_NUMBERS && !strstr(kind, "time"))
-                return status_fail(failure, STATUS_USAGE, "the values of '%s' %s: try '%s:%s'",
+                return status_fail(failure, STATUS_USAGE, "the values of '%s' %s (try '%s:%s')",
                                    column->where, wrong, column->where, kind);
             kind_find_alternatives(kind, first, second);
             return status_fail(failure, STATUS_USAGE,
-                               "the values of '%s' %s: try '%s:%s' or '%s:%s'", column->where,
+                               "the values of '%s' %s (try '%s:%s' or '%s:%s')", column->where,
                                wrong, column->where, first, column->where, second);
         }
         column->to->is_uniform = kind_find_is_uniform(&column->found, column->use);

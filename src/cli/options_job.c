@@ -675,6 +675,54 @@ static bool options_has_fields(const struct options *options)
            options->weight.count + options->by.count + options->where.count > 0;
 }
 
+/* Returns the name of an option that requires text input, other than columns; NULL: none is given.
+ */
+static const char *options_find_text(const struct options *options)
+{
+    const struct {
+        bool is_given;
+        const char *name;
+    } rows[] = {
+        {options->text, "text"},
+        {options->row_scanner != ROW_LINES, row_scanners[options->row_scanner]->option},
+        {options->csv, "csv"},
+        {options->delimiter != TEXT_NO_DELIMITER, "delimiter"},
+        {options->header_lines > 0, "header"},
+        {options->comment >= 0, "comment"},
+        {options->ends_with_nul, "zero-terminated"},
+        {options->base != OPTIONS_BASE_DEFAULT, "base"},
+        {options->has_decimals && !options->is_rounded && options->element.real == REAL_NONE &&
+             !kind_is_number(options->field.list[0].kind, true),
+         "decimals"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].is_given)
+            return rows[i].name;
+    }
+    return NULL;
+}
+
+/* Fails if one option requires text input, and another binary input. */
+static enum status options_check_input(const struct options *options, struct failure *failure)
+{
+    const char *text = options_find_text(options);
+    const char *binary = options->binary             ? "binary"
+                         : options->record_bytes > 0 ? "record"
+                         : options->has_order        ? "type with le or be"
+                                                     : NULL;
+
+    if (!text && options_has_fields(options))
+        text = options->field.count > 0 && options->field.list[0].field != 0 ? "field"
+               : options->by.count > 0                                       ? "by"
+               : options->where.count > 0                                    ? "where"
+                                                                             : "weight";
+    if (!text || !binary)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE,
+                       "--%s requires text input, but --%s requires binary input", text, binary);
+}
+
 /* Whether a column has a name, which the header of each file says where to find. */
 static bool options_has_names(const struct options *options)
 {
@@ -793,12 +841,7 @@ enum status options_check(const struct options *options, enum options_input *inp
                           struct failure *failure)
 {
     const bool has_fields = options_has_fields(options);
-    const bool has_text = /* an option that no other input has says that it is text */
-        options->text || options->row_scanner != ROW_LINES ||
-        options->delimiter != TEXT_NO_DELIMITER || options->csv || options->header_lines > 0 ||
-        options->comment >= 0 || options->ends_with_nul || options->base != OPTIONS_BASE_DEFAULT ||
-        (options->has_decimals && !options->is_rounded && options->element.real == REAL_NONE &&
-         !kind_is_number(options->field.list[0].kind, true));
+    const bool has_text = options_find_text(options) != NULL;
     const bool is_text = has_fields || has_text;
     const bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
     const bool has_range = options->range_text != NULL;
@@ -811,10 +854,6 @@ enum status options_check(const struct options *options, enum options_input *inp
         bool is_broken;
         const char *message;
     } rules[] = {
-        {is_text && is_binary,
-         "the input cannot be text (--text, --field, --delimiter, --csv, --jsonl, --logfmt, --clf, "
-         "--base, --decimals, --header, --comment, -z; --weight, --by, --where without --record) "
-         "and binary (--binary, --record, a type with le or be)"},
         {options->csv && options->delimiter == '"', "with --csv, the delimiter cannot be a quote"},
         {options->has_header && options->header_lines == 0 &&
              !row_scanners[options->row_scanner]->names_columns && options_has_names(options),
@@ -844,6 +883,8 @@ enum status options_check(const struct options *options, enum options_input *inp
     const char *list = "edges "; /* the option that reads a list from standard input */
     unsigned uses = options->edges && lists_is_stdin(options->edges);
 
+    if (options_check_input(options, failure) != STATUS_OK)
+        return failure->status;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (rules[i].is_broken)
             return status_fail(failure, STATUS_USAGE, "%s", rules[i].message);

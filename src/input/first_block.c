@@ -93,8 +93,8 @@ void first_block_advise_binary(const char *name, const void *data, size_t bytes,
     advice[0] = '\0';
     if (type && element_parse(type + 1, &element) &&
         (element.type != ELEMENT_I32 || element.swapped)) {
-        snprintf(advice, FIRST_BLOCK_ADVICE_SIZE, "its name ends in %s: is it %s (-t %s)?", type,
-                 type + 1, type + 1);
+        snprintf(advice, FIRST_BLOCK_ADVICE_SIZE, "its name ends in %s (try -t %s)", type,
+                 type + 1);
         return;
     }
     const size_t pairs = bytes / 8;
@@ -118,18 +118,18 @@ void first_block_advise_binary(const char *name, const void *data, size_t bytes,
     const bool is_double = may_be_double && first_block_is_float(block, bytes, 8);
     if (is_double || (!has_upper && first_block_is_float(block, bytes, 4)))
         snprintf(advice, FIRST_BLOCK_ADVICE_SIZE,
-                 "it looks like floating-point numbers: is it %s --decimals round.6?",
+                 "it looks like floating-point numbers (try %s --decimals round.6)",
                  is_double ? "-t f64" : "-t f32");
     else if (has_upper)
-        snprintf(advice, FIRST_BLOCK_ADVICE_SIZE, "every second element is 0%s: is it %s?",
-                 is_zero ? "" : " or -1", odd->is_sign ? "i64le (-t i64)" : "i64be (-t i64be)");
+        snprintf(advice, FIRST_BLOCK_ADVICE_SIZE, "every second element is 0%s (try -t %s)",
+                 is_zero ? "" : " or -1", odd->is_sign ? "i64" : "i64be");
     /*
      * Of large integers of 64 bits, about half of the lower halves are negative, and no upper one
      * is. Integers that use all 64 bits cannot be told from pairs of 32.
      */
     else if (pairs >= FIRST_BLOCK_SIGNS_MIN && odd->negatives == 0 &&
              even->negatives >= pairs / 4 && even->negatives <= pairs - pairs / 4)
-        strcpy(advice, "only every second element is ever negative: is it i64le (-t i64)?");
+        strcpy(advice, "only every second element is ever negative (try -t i64)");
 }
 
 /* A line of two integers, and what is between them. */

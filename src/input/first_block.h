@@ -16,7 +16,7 @@
 #define FIRST_BLOCK_ADVICE_SIZE 128
 
 /*
- * Write advice, such as "every second element is 0: is it i64le (-t i64)?", or nothing: on input
+ * Write advice, such as "every second element is 0 (try -t i64)", or nothing: on input
  * that is read as binary, or as text.
  */
 void first_block_advise_binary(const char *name, const void *block, size_t bytes,

@@ -406,6 +406,7 @@ static enum status reader_find_names(const struct reader *reader, const char *li
     const struct text_rules *rules = &reader->records->text;
     struct text_rules header = *rules;
     int32_t number;
+    char reason[TEXT_REASON_SIZE];
     char advice[TEXT_ADVICE_SIZE] = "";
     char shown[READER_HEADER_SIZE] = "";
 
@@ -413,21 +414,22 @@ static enum status reader_find_names(const struct reader *reader, const char *li
     const char *name = record_find_names(reader->records, line, bytes, reader->rules, &number);
     if (name) {
         if (number == 0 && bytes == 0) {
-            strcpy(shown, ": it is empty");
+            strcpy(shown, ": the header is empty");
         } else if (number == 0) {
             const bool is_cut = bytes > READER_HEADER_SHOWN;
-            if (text_explain_kind(rules, line, bytes, name, advice))
-                return status_fail(failure, STATUS_DATA,
-                                   STATUS_NAME ": %s (its header has no field '%.1000s')",
-                                   reader->input->name, advice, name);
+            if (text_explain_kind(rules, line, bytes, name, reason))
+                return status_fail(failure, STATUS_DATA, STATUS_NAME ": %s", reader->input->name,
+                                   reason);
             text_advise_name(rules, line, bytes, name, advice);
-            snprintf(shown, sizeof shown, ": it is '%.*s%s'%s",
+            snprintf(shown, sizeof shown, ": the header is '%.*s%s'%s",
                      (int)(is_cut ? READER_HEADER_SHOWN : bytes), line, is_cut ? "..." : "",
                      advice);
         }
         return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME ": its header has %s field '%.1000s'%s", reader->input->name,
-                           number == 0 ? "no" : "more than one", name, shown);
+                           number == 0 ? STATUS_NAME ": unknown column '%.1000s'%s"
+                                       : STATUS_NAME ": duplicate column '%.1000s' in the header "
+                                                     "(try its number)%s",
+                           reader->input->name, name, shown);
     }
     record_begin_header(&header, line, bytes);
     reader->rules->delimiter = header.delimiter;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* The failure of a table that has less memory than it may take. */
-#define TABLE_NO_MEMORY "not enough memory for counts: try a smaller -S"
+#define TABLE_NO_MEMORY "not enough memory for counts (try a smaller -S)"
 
 /* A list of blocks and what they hold together. */
 struct table_list {

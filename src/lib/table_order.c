@@ -271,6 +271,6 @@ enum status table_sort(struct table *table, unsigned threads, struct failure *fa
     if (sort.sorted && !atomic_load(&sort.has_failed))
         return STATUS_OK;
     return status_fail(failure, STATUS_DATA,
-                       "no memory to put %llu values in order: try a smaller -S",
+                       "not enough memory to sort %llu values (try a smaller -S)",
                        (unsigned long long)table->distinct);
 }

@@ -192,7 +192,7 @@ void print_note_suffix(const struct print_options *options, bool has_bins)
     }
     if (!format || format == print_rows_format(options) || !(has_bins || format->words))
         return;
-    status_print("note: %s is written as tsv; try --format %s%s%.*s%s%s", options->output,
+    status_print("note: %s is written as tsv (try --format %s%s%.*s%s%s)", options->output,
                  format->name, is_name ? "" : " -o ", is_name ? 0 : (int)(suffix - options->output),
                  options->output, is_name ? "" : ".", is_name ? "" : format->name);
 }

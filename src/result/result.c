@@ -304,10 +304,10 @@ static enum status result_check_column(const struct plan *plan, uint64_t element
     if (length == 0)
         return plan_check_values(plan, elements > 0, failure);
     return status_fail(failure, STATUS_DATA,
-                       elements > 0 ? "one value has no %s"
+                       elements > 0 ? "cannot compute %s: there is only one value"
                        : plan->condition_count > 0
-                           ? "no row with a value meets --where: there is no %s"
-                           : "the input is empty: it has no %s",
+                           ? "cannot compute %s: no row with a value meets --where"
+                           : "cannot compute %s: empty input",
                        names);
 }
 
@@ -438,8 +438,8 @@ static void result_note_times(const struct plan *plan, const void *aggregate)
         return;
     if (!is_kept)
         kind_time_bucket_describe(bucket, &width);
-    status_print("note: values from %lld to %lld look like microseconds since 1970: try -f "
-                 "%.200s:%s%s%s",
+    status_print("note: values from %lld to %lld look like microseconds since 1970 (try -f "
+                 "%.200s:%s%s%s)",
                  (long long)low, (long long)last, column->where, kind, is_kept ? "" : "/", bucket);
 }
 

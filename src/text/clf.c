@@ -105,10 +105,10 @@ static enum status clf_fail_name(const char *name, struct failure *failure)
     for (size_t i = 0; i < CLF_PARTS; i++)
         nearest_try(&search, clf_parts[i].name, strlen(clf_parts[i].name));
     return status_fail(failure, STATUS_USAGE,
-                       "invalid column '%s': --clf has ip ident user time request method path "
+                       "unknown column '%s': --clf has ip ident user time request method path "
                        "query protocol status bytes referer agent, and numbers from 10%s%s%s",
-                       name, search.word ? " (did you mean " : "", search.word ? search.word : "",
-                       search.word ? "?)" : "");
+                       name, search.word ? " (did you mean '" : "", search.word ? search.word : "",
+                       search.word ? "'?)" : "");
 }
 
 static enum status clf_want(void **wanted, const char *name, unsigned *number,
@@ -207,7 +207,7 @@ static const char *clf_read_field(const char *data, size_t *at, size_t end, stru
         to = clf_find_quote(data, begin, end);
         *value =
             clf_value(memchr(data + begin, '\\', to - begin) ? ROW_ESCAPED : ROW_PLAIN, begin, to);
-        fault = to == end ? "a quote is not closed"
+        fault = to == end ? "unterminated quote"
                 : to + 1 < end && !text_line_is_blank(data[to + 1])
                     ? "something follows a closing quote"
                     : NULL;
@@ -215,14 +215,14 @@ static const char *clf_read_field(const char *data, size_t *at, size_t end, stru
     } else if (data[*at] == '[') {
         to = clf_find_bracket(data, begin, end);
         *value = clf_value(ROW_PLAIN, begin, to);
-        fault = to == end ? "a bracket is not closed" : NULL;
+        fault = to == end ? "unterminated bracket" : NULL;
         *at = to + 1;
     } else {
         to = clf_find_end(data, begin, end);
         while (to < end && data[to] == '"') {
             to = clf_find_quote(data, to + 1, end);
             if (to == end)
-                return "a quote is not closed";
+                return "unterminated quote";
             to = clf_find_end(data, to + 1, end);
         }
         *value = clf_value(ROW_PLAIN, begin, to);
@@ -525,7 +525,7 @@ __attribute__((noinline)) static unsigned clf_read_fields(const struct clf_scan 
         clf_store(scan, field, value, parts, row);
     }
     if (!row->fault && field <= CLF_BYTES)
-        row->fault = "it has fewer than seven fields";
+        row->fault = "fewer than seven fields";
     return field;
 }
 
@@ -646,7 +646,8 @@ const struct row_scanner clf_scanner = {
     .option = "clf",
     .names_columns = true,
     .skips_mark = true,
-    .noun = "a line of the common log format",
+    .noun = "log line",
+    .part = "field",
     .wanted = "-f NAME, such as -f status",
     .want = clf_want,
     .forget = free,

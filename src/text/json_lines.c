@@ -894,16 +894,16 @@ enum row_event json_lines_next(struct json_lines *lines, struct row_value *value
 const char *json_fault_text(enum json_fault fault)
 {
     static const char *const texts[] = {
-        [JSON_NOT_OBJECT] = "it begins with no brace",
+        [JSON_NOT_OBJECT] = "not an object",
         [JSON_BAD_VALUE] = "a value is not a number, string, true, false or null",
-        [JSON_NO_KEY] = "a key in quotes is missing",
-        [JSON_NO_COLON] = "a colon is missing",
-        [JSON_NO_COMMA] = "a comma or a bracket is missing",
-        [JSON_UNCLOSED] = "a string, an object or an array has no end",
-        [JSON_BAD_ESCAPE] = "a string has a wrong escape",
-        [JSON_CONTROL] = "a string has a control character",
-        [JSON_TOO_DEEP] = "objects or arrays are nested too deep",
-        [JSON_NOT_ONE] = "something follows the object",
+        [JSON_NO_KEY] = "missing quoted key",
+        [JSON_NO_COLON] = "missing colon",
+        [JSON_NO_COMMA] = "missing comma or bracket",
+        [JSON_UNCLOSED] = "unterminated string, object or array",
+        [JSON_BAD_ESCAPE] = "invalid escape in a string",
+        [JSON_CONTROL] = "control character in a string",
+        [JSON_TOO_DEEP] = "objects or arrays nested too deep",
+        [JSON_NOT_ONE] = "trailing data after the object",
     };
     return texts[fault];
 }
@@ -986,7 +986,8 @@ static void json_suggest(const char *row, size_t bytes, const char *name,
 const struct row_scanner json_scanner = {
     .option = "jsonl",
     .names_columns = true,
-    .noun = "a JSON object",
+    .noun = "JSON",
+    .part = "JSON member",
     .wanted = "-f NAME or -f .PATH",
     .want = json_want,
     .forget = json_forget,

@@ -107,14 +107,14 @@ static const char *logfmt_read_quoted(const char *data, size_t *at, size_t end,
         const bool is_known = *at + 1 < end && memchr("\"\\ntru", data[*at + 1], 6);
         const size_t bytes = is_known ? json_escape_read(data + *at, end - *at, &code) : 0;
         if (bytes == 0)
-            return "a value has a wrong escape";
+            return "invalid escape in a value";
         *at += bytes;
         value->kind = ROW_ESCAPED;
     }
     if (*at == end)
-        return "a value in quotes has no end";
+        return "unterminated quoted value";
     value->bytes = (*at)++ - value->offset;
-    return *at == end || text_line_is_blank(data[*at]) ? NULL : "a value goes on after its quotes";
+    return *at == end || text_line_is_blank(data[*at]) ? NULL : "text after a quoted value";
 }
 
 /*
@@ -131,10 +131,9 @@ TEXT_INLINE const char *logfmt_read_pair(const char *data, size_t *at, size_t en
     pair->key_bytes = *at - pair->key;
     pair->value = (struct row_value){.kind = ROW_PLAIN, .offset = *at};
     if (*at < end && data[*at] == '"')
-        return data[pair->key] == '{' ? "a key has a quote (JSON: try --jsonl)"
-                                      : "a key has a quote";
+        return data[pair->key] == '{' ? "quote in a key (try --jsonl)" : "quote in a key";
     if (pair->key_bytes == 0)
-        return "a key is missing";
+        return "missing key";
     if (*at < end && data[*at] == '=') {
         if (++*at < end && data[*at] == '"') {
             ++*at;
@@ -143,7 +142,7 @@ TEXT_INLINE const char *logfmt_read_pair(const char *data, size_t *at, size_t en
             pair->value.offset = *at;
             *at = logfmt_find_end(data, *at, end, LOGFMT_VALUE);
             pair->value.bytes = *at - pair->value.offset;
-            fault = *at < end && data[*at] == '"' ? "a value has a quote inside" : NULL;
+            fault = *at < end && data[*at] == '"' ? "quote inside a value" : NULL;
         }
     }
     while (*at < end && text_line_is_blank(data[*at]))
@@ -215,7 +214,8 @@ const struct row_scanner logfmt_scanner = {
     .option = "logfmt",
     .names_columns = true,
     .skips_mark = true,
-    .noun = "a line of logfmt",
+    .noun = "logfmt line",
+    .part = "key",
     .wanted = "-f KEY",
     .want = logfmt_want,
     .forget = free,

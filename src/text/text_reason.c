@@ -22,16 +22,16 @@
 
 #define TEXT_REASON_SHOWN 40
 
-#define TEXT_ADVICE_JSON    "JSON: try --jsonl -f NAME"
-#define TEXT_ADVICE_ARRAY   "an array: jq -c '.[]' writes its objects as lines"
-#define TEXT_ADVICE_BINARY  "is it binary, or UTF-16?"
+#define TEXT_ADVICE_JSON    "try --jsonl -f NAME"
+#define TEXT_ADVICE_ARRAY   "try jq -c '.[]', which writes the objects of an array as lines"
+#define TEXT_ADVICE_BINARY  "try --binary, or iconv if it is UTF-16"
 #define TEXT_ADVICE_CSV     "try --csv"
-#define TEXT_ADVICE_MISSING "a missing value: try --missing skip"
-#define TEXT_ADVICE_JOIN    "only timestamps are joined: A+B:time"
-#define TEXT_ADVICE_PRETTY \
-    "JSON over several lines: jq -c . writes each object as one line for --jsonl"
+#define TEXT_ADVICE_MISSING "try --missing skip"
+#define TEXT_ADVICE_JOIN    "try A+B:time, as only timestamps are joined"
+#define TEXT_ADVICE_PRETTY  "try jq -c ., which writes each object as one line for --jsonl"
 #define TEXT_ADVICE_COMMENT "try --comment '#'"
-#define TEXT_ADVICE_MARK    "tail -c +4 removes it" /* of UTF-8, which Windows puts before a text */
+#define TEXT_ADVICE_MARK \
+    "try tail -c +4, which removes it" /* of UTF-8, which Windows puts before a text */
 
 /* A header may be a word of so many bytes that stands alone on its line. */
 #define TEXT_ADVICE_WORD_MAX 40
@@ -297,14 +297,12 @@ static const char *text_reason_advise_time(const struct text_reading *reading,
 {
     static const char *const advice[] = {
         [KIND_TIME_FAULT_NONE] = "",
-        [KIND_TIME_FAULT_ZONE] =
-            "a zone's name is not an offset: try COLUMN:localtime, which ignores it",
-        [KIND_TIME_FAULT_OFFSET] = "the next word may be an offset or a value: try 1+2:time, which "
-                                   "reads two columns, or localtime",
+        [KIND_TIME_FAULT_ZONE] = "try COLUMN:localtime, which ignores the zone's name",
+        [KIND_TIME_FAULT_OFFSET] = "try 1+2:time, which reads two columns, or localtime; the next "
+                                   "word may be an offset or a value",
         [KIND_TIME_FAULT_WORD] =
-            "no time of day follows: try --time-format '%F', which reads only dates",
-        [KIND_TIME_FAULT_NUMBER] = "digits of another meaning: try --time-format, such as "
-                                   "'%Y%m%d%H' or '%s'",
+            "try --time-format '%F', which reads only dates; no time of day follows",
+        [KIND_TIME_FAULT_NUMBER] = "try --time-format, such as '%Y%m%d%H' or '%s'",
     };
     const bool is_cell = reading->scanner->names_columns ||
                          reading->rules->field == TEXT_WHOLE_LINE || text_has_cells(reading->rules);
@@ -446,7 +444,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     const bool may_be_text = reading->takes_texts && reading->is_value && rules->field != 0 &&
                              has_letter && text_is_text(text, bytes, true);
     const char separator = has_delimiter ? '\0' : text_reason_find_separator(rules, text, bytes);
-    const char *foreign = "unsupported notation: try man gpuhist-formats";
+    const char *foreign = "try man gpuhist-formats, UNSUPPORTED NUMBERS";
     const struct text_rules hex = {.notation = TEXT_HEX};
     struct text_field quoted = {.begin = 0}; /* the token, if quotes are how it begins */
     const bool is_indented = rules->is_quoted && bytes > 0 && *text == '"' &&
@@ -472,16 +470,15 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         text_reason_find_format(reading, token, of_format);
     if (text_reason_is_unit(reading) && !(rules->from_zero && *text == '-'))
         text_reason_find_decimals(reading, text, bytes, finer);
-    snprintf(of_year, sizeof of_year, "is it a day of %u? --year N takes another", reading->year);
+    snprintf(of_year, sizeof of_year, "try --year N, unless it is a day of %u", reading->year);
     const struct text_rule list[] = {
         {reading->ends_run && (token->is_empty || (bytes == 0 && rules->field != 0)),
          TEXT_ADVICE_MISSING},
         {reading->ends_run && text_reason_is_missing(text, bytes), "try --invalid ignore"},
         {quoted.is_wrong && after_quotes, text_reason_name_separator(after_quotes, true)},
-        {is_indented || (quoted.is_wrong && before != '"'),
-         "there are blanks or text around its quotes"},
+        {is_indented || (quoted.is_wrong && before != '"'), "spaces or text around its quotes"},
         {*of_format, of_format},
-        {is_time && text_reason_is_day(text, bytes), "without a date it has type text"},
+        {is_time && text_reason_is_day(text, bytes), "try COLUMN:text, as it has no date"},
         {is_time && reading->year > 0, of_year},
         {is_time && !reading->has_format, text_reason_advise_time(reading, token)},
         {rules->notation > TEXT_OPAQUE, finer},
@@ -503,7 +500,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {has_fields && text_reason_is_comment(rules, line, length), TEXT_ADVICE_COMMENT},
         {text_reason_is_header(reading, is_word ? text : line, is_word ? bytes : length, is_word),
          rules->field == 0 && has_delimiter ? "try --header, or -f NAME" : "try --header"},
-        {is_foreign && separator == ',', "try -d , or man gpuhist-formats"},
+        {is_foreign && separator == ',', "try -d , or man gpuhist-formats, UNSUPPORTED NUMBERS"},
         {separator && !is_hex, text_reason_name_separator(separator, memchr(line, '"', length))},
         {is_first && (has_letter || *kind), "try -f N"},
         {rules->field != 0 && *kind, kind},
@@ -551,7 +548,7 @@ static void text_advise_column(const struct text_reading *reading, size_t offset
     if (text_rewrite_column(reading->rules, row, length, name, meant))
         snprintf(out, TEXT_ADVICE_SIZE, " (%.160s)", meant);
     else if (*column)
-        snprintf(out, TEXT_ADVICE_SIZE, " (%sdid you mean %.*s?)",
+        snprintf(out, TEXT_ADVICE_SIZE, " (%sdid you mean '%.*s'?)",
                  reading->ends_run ? TEXT_ADVICE_MISSING ", or " : "", TEXT_ADVICE_SIZE - 64,
                  column);
     else if (*name && strchr(name + 1, '+'))
@@ -561,7 +558,7 @@ static void text_advise_column(const struct text_reading *reading, size_t offset
 }
 
 bool text_explain_kind(const struct text_rules *rules, const char *line, size_t bytes,
-                       const char *name, char out[TEXT_ADVICE_SIZE])
+                       const char *name, char out[TEXT_REASON_SIZE])
 {
     char meant[TEXT_ADVICE_SIZE];
     const size_t where = strcspn(name, ":");
@@ -572,14 +569,16 @@ bool text_explain_kind(const struct text_rules *rules, const char *line, size_t 
     if (where == 0 || !colon ||
         (!memmem(line, bytes, name, where) && strspn(name, "-0123456789") != where))
         return false;
-    if (text_rewrite_column(rules, line, bytes, name, meant)) {
-        snprintf(out, TEXT_ADVICE_SIZE, "unknown column type '%.24s': %.128s", colon + 1, meant);
-        return true;
-    }
-    snprintf(out, TEXT_ADVICE_SIZE,
-             "unknown column type '%.24s': expected %s, or with a width int/100 time/15m "
-             "time/hour-of-day ip/24",
-             colon + 1, kinds);
+    if (text_rewrite_column(rules, line, bytes, name, meant))
+        snprintf(out, TEXT_REASON_SIZE,
+                 "unknown column type '%.24s'; the header has no column '%.100s' either (%.128s)",
+                 colon + 1, name, meant);
+    else
+        snprintf(
+            out, TEXT_REASON_SIZE,
+            "unknown column type '%.24s': expected %s, with an optional width such as time/15m; "
+            "the header has no column '%.100s' either",
+            colon + 1, kinds, name);
     return true;
 }
 
@@ -605,7 +604,7 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
         const size_t length = strlen(name);
         if (end - begin > length && memcmp(line + begin, name, length) == 0 &&
             line[begin + length] == ':')
-            snprintf(quoted, sizeof quoted, "try '\"%.*s\"': in quotes it is a name",
+            snprintf(quoted, sizeof quoted, "try '\"%.*s\"', a name in quotes",
                      (int)(end - begin < 64 ? end - begin : 64), line + begin);
     }
     const bool is_json = text_reason_is_json(line, bytes);
@@ -615,20 +614,19 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
     else if (text_reason_is_pretty(line, bytes))
         strcpy(found, TEXT_ADVICE_PRETTY);
     else if (is_json)
-        snprintf(found, sizeof found, "JSON: try --jsonl -f %s%.64s", *name == '.' ? "" : ".",
-                 name);
+        snprintf(found, sizeof found, "try --jsonl -f %s%.64s", *name == '.' ? "" : ".", name);
     else if (search.word)
-        snprintf(found, sizeof found, "did you mean %.*s?", (int)search.word_length, search.word);
+        snprintf(found, sizeof found, "did you mean '%.*s'?", (int)search.word_length, search.word);
     const struct text_rule list[] = {
         {is_meant || is_json, found},
         {*quoted, quoted},
         {!search.word && text_reason_is_comment(rules, line, bytes), TEXT_ADVICE_COMMENT},
         {!search.word && name[strspn(name, "0123456789-")] == '\0',
-         "give one field, by its number or name"},
+         "try one field, by its number or name"},
         {memchr(line, '\0', bytes), TEXT_ADVICE_BINARY},
         /* It begins as no name does, and the name could be in it by chance alone. */
         {(text_reason_is_digit(*line) || *line == '[') && !text_reason_is_digit(*name),
-         "no header? give the field's number"},
+         "try the field's number, if there is no header"},
         {has_delimiter && !rules->is_quoted && memchr(line, '"', bytes),
          text_reason_name_csv(rules)},
         {*name && strchr(name + 1, '+') &&
@@ -728,7 +726,6 @@ static bool text_reason_has_wrong_fields(const struct text_reading *reading, siz
     const int64_t field = reading->rules->field;
     const size_t wanted = (size_t)(field < 0 ? -field : field);
     char advice[TEXT_ADVICE_SIZE] = "";
-    char number[24];
     struct text_field found;
     size_t fields = 0;
     size_t bytes;
@@ -739,20 +736,18 @@ static bool text_reason_has_wrong_fields(const struct text_reading *reading, siz
     const bool is_missing = fields < wanted;
     if (!is_missing && (columns == 0 || fields == (size_t)columns))
         return false;
-    int length =
-        snprintf(out, TEXT_REASON_SIZE, "line has %zu field%s, ", fields, fields == 1 ? "" : "s");
-    out += length;
-    const size_t size = TEXT_REASON_SIZE - (size_t)length;
-    snprintf(number, sizeof number, "%lld", (long long)field);
     if (is_missing) {
         text_advise_missing(reading, offset, fields, advice);
-        snprintf(out, size, "%s %.100s wants %zu%s", reading->option,
-                 reading->field_name ? reading->field_name : number, wanted, advice);
+        snprintf(out, TEXT_REASON_SIZE, "missing field %lld%s%.100s%s: the line has %zu%s",
+                 (long long)field, reading->field_name ? " '" : "",
+                 reading->field_name ? reading->field_name : "", reading->field_name ? "'" : "",
+                 fields, advice);
         return true;
     }
     if (reading->field_name)
-        snprintf(advice, sizeof advice, " (try %s %s)", reading->option, number);
-    snprintf(out, size, "its header has %d%s", (int)columns, advice);
+        snprintf(advice, sizeof advice, " (try %s %lld)", reading->option, (long long)field);
+    snprintf(out, TEXT_REASON_SIZE, "wrong number of fields: the line has %zu, the header %d%s",
+             fields, (int)columns, advice);
     return true;
 }
 
@@ -809,16 +804,17 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         size_t length;
         const char *line = text_reason_find_line(reading, token->offset, &length);
         const char *rest = /* of the row */
-            has_mark ? ", but with a byte order mark (" TEXT_ADVICE_MARK ")"
+            has_mark ? ", because of a byte order mark (" TEXT_ADVICE_MARK ")"
             : text_reason_is_array(begin, token->bytes) ? " (" TEXT_ADVICE_ARRAY ")"
             : text_reason_is_pretty(line, length)       ? " (" TEXT_ADVICE_PRETTY ")"
                                                         : "";
-        snprintf(out, TEXT_REASON_SIZE, "not %s: %s%s", scanner->noun, token->fault, rest);
+        snprintf(out, TEXT_REASON_SIZE, "invalid %s: %s%s", scanner->noun, token->fault, rest);
         return;
     }
     if (scanner->names_columns && token->is_missing) {
         text_advise_column(reading, token->offset, advice);
-        snprintf(out, TEXT_REASON_SIZE, "row has no %.100s%s", reading->field_name, advice);
+        snprintf(out, TEXT_REASON_SIZE, "missing %s '%.100s'%s", scanner->part, reading->field_name,
+                 advice);
         return;
     }
     if (token->bytes == 0 && !scanner->names_columns &&

@@ -8,7 +8,7 @@
 #include "text/text.h"
 
 /* Room for any reason, or for advice, and a NUL. */
-#define TEXT_REASON_SIZE 384
+#define TEXT_REASON_SIZE 608
 #define TEXT_ADVICE_SIZE 256
 
 struct row_scanner;
@@ -73,7 +73,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
  * in the header.
  */
 bool text_explain_kind(const struct text_rules *rules, const char *line, size_t bytes,
-                       const char *name, char out[TEXT_ADVICE_SIZE]);
+                       const char *name, char out[TEXT_REASON_SIZE]);
 
 /* Writes advice about a name that the header line[0..bytes) lacks, or "". */
 void text_advise_name(const struct text_rules *rules, const char *line, size_t bytes,

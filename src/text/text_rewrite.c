@@ -120,8 +120,7 @@ bool text_rewrite_column(const struct text_rules *rules, const char *line, size_
                         : strspn(text + sign, "0123456789") + sign < length)
             return false;
     }
-    snprintf(out, TEXT_ADVICE_SIZE, "%s%.*s:%s/%.16s",
-             is_number ? "try " : "a width follows a type, as in ", (int)where, name,
+    snprintf(out, TEXT_ADVICE_SIZE, "try %.*s:%s/%.16s", (int)where, name,
              is_of_times ? "time" : "int", is_of_times ? width : slash + 1);
     return true;
 }

@@ -256,13 +256,15 @@ static bool expected_look_up(struct expected *expected, const struct trial *tria
         return true;
     expected->is_header_wrong = true;
     expected->status = STATUS_DATA;
-    fprintf(message, "%s: its header has %s field '%s'", file, found > 1 ? "more than one" : "no",
-            name);
+    if (found > 1)
+        fprintf(message, "%s: duplicate column '%s' in the header (try its number)", file, name);
+    else
+        fprintf(message, "%s: unknown column '%s'", file, name);
     if (found == 0 && header->bytes > 0)
-        fprintf(message, ": it is '%.*s%s'", header->bytes > 80 ? 80 : (int)header->bytes,
+        fprintf(message, ": the header is '%.*s%s'", header->bytes > 80 ? 80 : (int)header->bytes,
                 header->line, header->bytes > 80 ? "..." : "");
     else if (found == 0)
-        fprintf(message, ": it is empty");
+        fprintf(message, ": the header is empty");
     return false;
 }
 
@@ -779,7 +781,7 @@ static void expected_print_reductions(struct expected *expected, const struct tr
                                       const __int128 *values, size_t count)
 {
     const struct reductions *reductions = &trial->reductions;
-    const char *missing = "the input is empty: it has no ";
+    const char *before = "cannot compute ";
     __int128 *sorted = calloc(count + 1, sizeof *sorted);
 
     if (!sorted)
@@ -793,10 +795,12 @@ static void expected_print_reductions(struct expected *expected, const struct tr
         if (count == 0 && id != REDUCTION_COUNT && id != REDUCTION_SUM &&
             id != REDUCTION_DISTINCT) {
             expected->status = STATUS_DATA;
-            fprintf(expected->message.file, "%s%s", missing, reduction->name);
-            missing = ", ";
+            fprintf(expected->message.file, "%s%s", before, reduction->name);
+            before = ", ";
         }
     }
+    if (*before == ',')
+        fprintf(expected->message.file, ": empty input");
     for (unsigned i = 0; i < reductions->count && expected->status == STATUS_OK; i++) {
         const struct reduction *reduction = &reductions->list[i];
         enum reduction_id id = reduction->id;
@@ -900,19 +904,16 @@ static void expected_print_missing(FILE *out, const struct trial *trial,
                                    const struct expected_item *item)
 {
     const char *name = item->is_second ? trial->second_name : trial->field_name;
-    const char *option = !item->is_second ? "-f" : trial_has_groups(trial) ? "--by" : "--weight";
 
-    fprintf(out, "line has %d field%s, ", (int)item->fields, item->fields == 1 ? "" : "s");
     if (item->columns > 0 && item->fields != item->columns && item->fields >= item->wanted) {
-        fprintf(out, "its header has %d", (int)item->columns);
+        fprintf(out, "wrong number of fields: the line has %d, the header %d", (int)item->fields,
+                (int)item->columns);
         return;
     }
-    fprintf(out, "%s ", option);
+    fprintf(out, "missing field %d", (int)item->wanted);
     if (name)
-        fprintf(out, "%s", name);
-    else
-        fprintf(out, "%d", (int)item->wanted);
-    fprintf(out, " wants %d", abs((int)item->wanted));
+        fprintf(out, " '%s'", name);
+    fprintf(out, ": the line has %d", (int)item->fields);
 }
 
 /* Writes a token as messages show it; what is not printable is masked only `as_printed`. */
