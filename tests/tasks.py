@@ -157,7 +157,7 @@ ANSWERS = {
         lambda files: counts(row.status for log in files.logs for row in log),
     "the 10 IP addresses with the most requests":
         lambda files: top((row.client for row in files.log), ipaddress.ip_address),
-    "the most requested paths, by name": lambda files: top(row.path.partition("?")[0] for row in files.log),
+    "the 10 most requested paths": lambda files: top(row.path.partition("?")[0] for row in files.log),
     "requests per minute": lambda files: counts(floored(row, 60) for row in files.log),
     "99th percentile of the response time per status":
         lambda files: lines((status, quantile(ms, 99)) for status, ms in
