@@ -379,7 +379,8 @@ END
 @test "it links no CUDA library" {
     command -v ldd >/dev/null || skip "no ldd"
     skip_under_emulator "ldd reads programs of this machine"
-    run -0 ldd "$GPUHIST"
+    run ldd "$GPUHIST"
+    [ "$status" -eq 0 ] || [[ $output == *"not a dynamic executable"* ]]
     [[ $output != *cuda* ]]
 }
 
