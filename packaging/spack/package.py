@@ -9,8 +9,9 @@ from spack.package import *
 
 
 class Gpuhist(AutotoolsPackage, CudaPackage):
-    """Prints histograms, exact reductions, counts and distinct values of streams of integers, as
-    text, fields of lines or binary, plain or compressed, on all CPU cores and on GPUs."""
+    """Counts values in large files, exactly and fast: frequency tables, histograms, percentiles and
+    grouped statistics of web logs, CSV, JSON Lines, logfmt, NumPy arrays and raw binary numbers,
+    compressed or not, on all CPU cores and on GPUs."""
 
     # Replace both by the place where releases are published.
     homepage = "https://gpuhist.example.org"
