@@ -18,7 +18,7 @@ constexpr unsigned BLOCK_THREADS = 1024;
 constexpr unsigned WARP_THREADS = 32;
 constexpr unsigned WARPS = BLOCK_THREADS / WARP_THREADS;
 constexpr unsigned ALL_LANES = 0xffffffff;
-constexpr int INTERVALS_MAX = 8; /* of one launch: a thread has registers for so many */
+constexpr int INTERVALS_MAX = 8; /* of one launch: a thread has registers for no more */
 
 /* The intervals of a launch. A kernel counts the first N, and drops the counts from `used` on. */
 template <typename T>

@@ -59,7 +59,7 @@ struct cuda_layout {
     size_t d_scratch;
     size_t device_bytes; /* in all */
     size_t parsed;       /* text: what parsing found */
-    size_t weighed;      /* weights: likewise */
+    size_t weighed;      /* weights: what parsing found */
     size_t result;
     size_t host_bytes;   /* in all */
     size_t values_bytes; /* of elements that the feeder may parse, in host memory of their own */
@@ -85,7 +85,7 @@ struct cuda_slot {
     bool registered; /* `host` with CUDA */
     bool busy;
     void *values;             /* layout.values_bytes, not registered; NULL: none */
-    size_t values_bytes;      /* so many of them are elements of the chunk */
+    size_t values_bytes;      /* of the elements of the chunk among them */
     bool is_parsed;           /* by the host: the elements are in `values`, or it counts them */
     enum status parse_status; /* STATUS_DATA: a token after these elements has ended the run */
     struct failure parse_failure;
@@ -97,7 +97,7 @@ struct cuda_consumer {
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
     unsigned next_slot;    /* to be filled */
     struct cpu_rows *rows; /* of chunks that the host parses; NULL: none yet */
-    void *local;           /* of those that it counts, likewise */
+    void *local;           /* of chunks that the host counts; NULL: none yet */
 };
 
 /* The functions of each operation. One that has none is a row of cuda_features.c, refused. */

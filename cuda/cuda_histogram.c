@@ -171,7 +171,7 @@ static cudaError_t cuda_histogram_move_counters(const struct cuda_shared *shared
 }
 
 /*
- * Returns false if a counter of 32 bits could wrap when so many elements are counted. The lock is
+ * Returns false if a counter of 32 bits could wrap when `elements` more are counted. The lock is
  * held.
  */
 static bool cuda_histogram_reserve(const struct cuda_shared *shared, size_t elements)

@@ -25,7 +25,7 @@ static inline enum status cuda_fail(cudaError_t error, const char *what, struct 
     return status_fail(failure, STATUS_ENGINE, "CUDA: %s: %s", what, cudaGetErrorString(error));
 }
 
-/* Fails likewise if copying a result has failed. */
+/* Fails with STATUS_ENGINE if copying a result has failed. */
 static inline enum status cuda_check_copy(cudaError_t error, struct failure *failure)
 {
     return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "cannot copy the result", failure);
@@ -69,7 +69,7 @@ struct cuda_chunk {
 struct cuda_bytes {
     size_t aggregate; /* on the device, of a session */
     size_t scratch;   /* on the device, of a chunk, in addition to the chunk */
-    size_t result;    /* likewise on the host */
+    size_t result;    /* on the host, for copies from the device */
 };
 
 struct cuda_operation {

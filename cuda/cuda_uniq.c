@@ -16,7 +16,7 @@
 /* The table takes at most this part of the memory that is free at first. */
 #define CUDA_UNIQ_MEMORY_SHARE 4
 
-/* All values of types of up to 16 bits fit into a table with so many slots. */
+/* Binary logarithm of the slots of a table that holds all values of a type of up to 16 bits. */
 #define CUDA_UNIQ_NARROW_BITS 17
 
 /* The entries of a chunk that are copied to the host at a time. */

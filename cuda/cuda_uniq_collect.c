@@ -21,13 +21,13 @@
 #define CUDA_UNIQ_THREADS_MAX 16
 
 /*
- * The host moves at most so many entries for each one of the device. Most of them may be
+ * Maximum number of entries that the host moves for each one of the device. Most of them may be
  * repetitions: up to 2.5 keys are pending for each distinct one.
  */
 #define CUDA_UNIQ_MOVED_MAX 4
 
 /*
- * An array has at most so many counters for each entry of the device. A counter takes 8 bytes of a
+ * Maximum number of counters of an array for each entry of the device. A counter takes 8 bytes of a
  * copy, and an entry, which the host has to look up, as much time as many of them.
  */
 #define CUDA_UNIQ_COUNTERS_MAX 16

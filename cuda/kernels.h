@@ -169,8 +169,8 @@ struct cuda_uniq_control {
 struct cuda_uniq_table {
     struct table_entry *d_slots; /* [1 << bits] */
     struct cuda_uniq_control *d_control;
-    unsigned bits;     /* above TABLE_PARTITION_BITS, at most 62 */
-    uint64_t used_max; /* no block claims slots once so many are used; blocks that have begun do */
+    unsigned bits;       /* above TABLE_PARTITION_BITS, at most 62 */
+    uint64_t used_max;   /* slots in use after which no block begins to claim more */
     uint64_t probes_max; /* the maximum number of slots that are searched for a word */
     uint64_t seeds[3];   /* of the hash, as table_seeds returns them */
 };

@@ -134,7 +134,7 @@ static inline struct text_span_rules text_span_rules_of(const struct text_rules 
 }
 
 /*
- * Whether a number of so many digits is below 2^64, of which `number` holds the low 64 bits. At
+ * Returns whether a number of `digits` digits is below 2^64; `number` holds its low 64 bits. At
  * most 20 digits are; whether 20 are is seen from the first one and from the product, wrapped or
  * not (Langdale and Lemire, "Parsing Gigabytes of JSON per Second", 2019, and its implementation
  * simdjson).

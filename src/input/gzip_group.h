@@ -29,8 +29,8 @@
 struct gzip_group;
 
 /*
- * Makes a worker group without a file, for so many threads. The relay, which is told of work, must
- * outlive it. Returns NULL if there is no memory. The caller destroys it.
+ * Returns a new worker group without a file, for `threads` threads, or NULL if there is no memory.
+ * The relay, which is told of work, must outlive it. The caller destroys it.
  */
 struct gzip_group *gzip_group_create(unsigned threads, struct relay *relay);
 

@@ -47,8 +47,8 @@ struct parse_errors {
 
     pthread_mutex_t lock; /* guards what follows */
     uint64_t invalid;
-    uint64_t groups;  /* of these */
-    uint64_t weights; /* likewise */
+    uint64_t groups;  /* of the invalid values */
+    uint64_t weights; /* of the invalid values */
     size_t first_count;
     struct parse_errors_invalid first[PARSE_ERRORS_REPORTED]; /* of the stream, in its order */
 };
@@ -321,8 +321,8 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
     errors->groups += parse_errors_is_group(errors->plan, token);
     errors->weights +=
         errors->plan->has_weights && token->column == plan_weight_column(errors->plan);
-    /* Only one of the first so far is described, at most so many of a chunk: to describe each would
-     * take the square of the chunk's length, if it has nothing else. */
+    /* Only one of the first PARSE_ERRORS_REPORTED so far is described: to describe each would take
+     * the square of the chunk's length, if it has nothing else. */
     const uint64_t position = parse_errors_position(chunk, token);
     size_t i = errors->first_count;
     while (i > 0 && errors->first[i - 1].position > position)

@@ -469,8 +469,8 @@ static uint64_t parts_left(const struct parts_part *part)
     return part->joined > 0 ? 0 : (uint64_t)(part->reader.limit - part->reader.next);
 }
 
-/* Likewise of the next part of a file, which is not known before it is taken: of the file, or of
- * one as long as the last. */
+/* Returns the same of the next part of a file, which is not known before it is taken: what is left
+ * of the file, or as much as the last part had. */
 static uint64_t parts_left_of_file(const struct parts_file *file)
 {
     const uint64_t left = (uint64_t)file->input->size - file->next_begin;

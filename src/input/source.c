@@ -58,8 +58,8 @@
 #define SOURCE_FINISH_BYTES ((size_t)4096)
 
 /*
- * So many compressed files are opened ahead for each thread that pulls, so that the longest can be
- * begun first.
+ * Number of compressed files that are opened ahead for each thread that pulls, so that the longest
+ * can be begun first.
  */
 #define SOURCE_FILES_AHEAD 2
 
@@ -108,7 +108,7 @@ struct source {
 
     pthread_mutex_t ticket_lock; /* guards the next four, of ranges of CSV; taken alone, or last */
     pthread_cond_t turned;       /* signalled when they change */
-    uint64_t ticket;             /* ranges that were scanned: so many, in their order */
+    uint64_t ticket;             /* number of ranges that were scanned, in their order */
     enum text_scan_state turn_state; /* at the begin of the next range */
     uint64_t turn_sequence;          /* of the next chunk */
 

@@ -123,7 +123,7 @@ struct decoder_index;
 struct decoder_part {
     uint64_t begin;
     uint64_t end;
-    unsigned shift; /* bzip2: the part begins so many bits after `begin`, so each of its bytes has
+    unsigned shift; /* bzip2: bits after `begin` where the part begins, so each of its bytes has
                        bits of two of the data: data[i] << shift | data[i + 1] >> (8 - shift) */
     bool is_last;
     char *wrap;        /* [wrap_bytes]; the caller frees it. NULL: the part is whole frames */

@@ -1,6 +1,6 @@
 /*
  * bzip2, by libbz2. The index: blocks begin at any bit, with a magic and their checksum of 32 bits;
- * the end of a stream likewise, where the checksum combines those of its blocks (Seward,
+ * so does the end of a stream, with a checksum that combines those of its blocks (Seward,
  * "bzip2 and libbzip2"; the format as in https://en.wikipedia.org/wiki/Bzip2).
  */
 #include "config.h"
@@ -23,8 +23,8 @@
 #define DECODER_BZIP2_TAIL_BYTES 11
 
 /*
- * A part has blocks that hold so many bytes, in 100 kB: four of the largest, which take 0.1 s. Its
- * last row ends in the first block after it, which may be decoded twice.
+ * Size of the blocks of a part, in 100 kB: four of the largest blocks, which take 0.1 s. The
+ * last row of a part ends in the first block after it, which may be decoded twice.
  */
 #define DECODER_BZIP2_PART_HUNDREDS 36
 

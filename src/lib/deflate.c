@@ -360,7 +360,8 @@ static bool deflate_is_dynamic(struct deflate *deflate, const struct deflate_inp
            deflate_tell(input, &bits) <= 8 * (uint64_t)input->bytes;
 }
 
-/* Likewise a stored one with its length at a byte, before another block that is not fixed. */
+/* Returns whether a stored block with its length at a byte comes before another that is not fixed.
+ */
 static bool deflate_is_stored_before(struct deflate *deflate, const struct deflate_input *input,
                                      uint64_t at)
 {

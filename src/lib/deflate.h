@@ -23,7 +23,7 @@
 /* Symbols from this on are marks: the rest is the offset in the window. */
 #define DEFLATE_MARK 256u
 
-/* So many bytes behind a deflate_input can be read; they are 0. */
+/* Number of bytes after a deflate_input that can be read; they are 0. */
 #define DEFLATE_PADDING 64
 
 /* The members that may end in a piece. */
@@ -47,7 +47,7 @@ typedef uint64_t deflate_place;
 /* What is known of the bytes before a place. */
 struct deflate_window {
     unsigned char bytes[DEFLATE_WINDOW];
-    size_t valid; /* the last so many, of the same member */
+    size_t valid; /* number of the last ones that are of the same member */
 };
 
 /* The end of a member. */

@@ -18,8 +18,8 @@ void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, si
                   void *context);
 
 /*
- * Returns how many threads a piece of work is worth: at most `wanted`, 0: as many as there are
- * processors, so many that each has `min_items` > 0 of its items or more, and at least 1.
+ * Returns how many threads a piece of work is worth: at most `wanted` (0: the number of CPUs), each
+ * with at least `min_items` > 0 of its items, and at least 1.
  * Thread-safe.
  */
 unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t min_items);

@@ -120,9 +120,9 @@ static inline bool real_round_exact(double value, unsigned decimals, int64_t *ro
 }
 
 /*
- * Likewise, in most cases with double arithmetic: the product with the power of ten, which is
- * exact, is wrong by half of its last place at most, so that it is rounded as the exact value is
- * unless it lies as near to a half.
+ * Like real_round_exact, in most cases with double arithmetic: the product with the power of ten,
+ * which is exact, is wrong by half of its last place at most, so that it is rounded as the exact
+ * value is unless it lies as near to a half.
  */
 static inline __attribute__((always_inline)) bool real_round(double value, unsigned decimals,
                                                              int64_t *rounded)

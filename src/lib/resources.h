@@ -42,7 +42,7 @@ const struct resources *resources_at_start(void);
 /* Returns whether RLIMIT_AS is set: all that is mapped counts, in use or not. */
 bool resources_limit_mapped(void);
 
-/* Returns whether so many more bytes can be used now. Few always can: it does not look. */
+/* Returns whether `bytes` more can be used now. A small number is not checked: always true. */
 bool resources_have_memory(uint64_t bytes);
 
 #endif

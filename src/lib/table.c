@@ -11,7 +11,7 @@
 /* The minimum of rows of a block. */
 #define TABLE_BLOCK_ROWS_MIN 4
 
-/* One of so many partitions is in a sample. Keys are spread by a hash. */
+/* Partitions for each one that is in a sample. Keys are spread by a hash. */
 #define TABLE_SAMPLED 16
 
 enum status table_create(struct table **table, const struct table_layout *layout, uint64_t bytes,

@@ -111,7 +111,7 @@ enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, 
  * Adds weights[i], above 0 unless the layout has zeros, to the first word after the key of the row
  * of key i, for n <= TABLE_ACCUMULATE_MAX keys, which follow each other in `keys` and may be
  * repeated; 1 if keys come without weights. If they come with values, these are added to the other
- * words. Frequent keys are added up in rows of the writer's own. Fails likewise.
+ * words. Frequent keys are added up in rows of the writer's own. Errors as above.
  */
 enum status table_writer_accumulate(struct table_writer *writer, const uint64_t *keys,
                                     const uint64_t *values, const uint64_t *weights, size_t n,
@@ -119,7 +119,7 @@ enum status table_writer_accumulate(struct table_writer *writer, const uint64_t 
 
 /*
  * Adds n rows of the layout, whose keys may be repeated; fastest if those of one partition follow
- * each other, and each thread has partitions of its own. Fails likewise.
+ * each other, and each thread has partitions of its own. Errors as above.
  */
 enum status table_writer_add_rows(struct table_writer *writer, const void *rows, size_t n,
                                   struct failure *failure);
@@ -132,7 +132,7 @@ uint64_t table_new_set(struct table *table);
 
 /*
  * Adds rows of a set. They are packed as they are, without a hash table, until keys or other rows
- * come to their partition. Set 0: rows of no set, whose keys may be repeated. Fails likewise.
+ * come to their partition. Set 0: rows of no set, whose keys may be repeated. Errors as above.
  */
 enum status table_writer_add_distinct(struct table_writer *writer, uint64_t set, const void *rows,
                                       size_t n, struct failure *failure);
@@ -149,7 +149,7 @@ typedef enum status table_take(void *context, const struct table_entry *entries,
 enum status table_writer_drain(struct table_writer *writer, size_t partition, table_take *take,
                                void *context, struct failure *failure);
 
-/* Moves all that the writer holds to the table. Fails likewise. */
+/* Moves all that the writer holds to the table. Errors as above. */
 enum status table_writer_flush(struct table_writer *writer, struct failure *failure);
 
 /* The number of rows in memory, which may have the same keys. No writer may be at work. */

@@ -15,7 +15,7 @@
 #define TABLE_BLOCK_BYTES     ((size_t)4096)
 #define TABLE_BLOCK_BYTES_MAX ((size_t)2 << 20)
 
-/* The words of a block of so many bytes. Pure. */
+/* Returns the number of words in a block of `block_bytes`. Pure. */
 static inline size_t table_block_words(size_t block_bytes)
 {
     return (block_bytes - 16) / sizeof(uint64_t);

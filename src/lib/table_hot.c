@@ -6,7 +6,7 @@
 /* Keys of a sample. */
 #define TABLE_HOT_SAMPLE ((uint64_t)32 << 10)
 
-/* The share of keys, one in so many, that must be found so that the table gains time. */
+/* Maximum number of keys seen for each one found; with more, the table gains no time. */
 #define TABLE_HOT_SHARE 5
 
 /* The keys after which the share is looked at. */

@@ -96,7 +96,7 @@ struct table_writer {
     struct table_packer packer;
     struct table_slots local;       /* rows of keys that came lately */
     uint64_t local_look_ups;        /* since the local table was empty */
-    uint64_t direct;                /* so many keys do not go to the local table next */
+    uint64_t direct;                /* number of next keys that do not go to the local table */
     bool has_rows;                  /* `rows` has had blocks */
     struct table_filling rows;      /* of the local table */
     struct table_filling input;     /* keys with their values and weights */
@@ -114,7 +114,7 @@ static inline uint64_t table_row_bytes(const struct table *table)
 enum status table_partition_pack(struct table *table, struct table_partition *partition,
                                  struct table_packer *packer, struct failure *failure);
 
-/* Likewise, if it should be packed now. */
+/* Like table_partition_pack, but only if the partition should be packed now. */
 enum status table_partition_pack_due(struct table *table, struct table_partition *partition,
                                      struct table_packer *packer, struct failure *failure);
 

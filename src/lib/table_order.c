@@ -27,7 +27,7 @@
 /* Upper bits by which entries are sorted first, beyond those of their number. */
 #define TABLE_ORDER_BITS_MORE 8
 
-/* Partitions are taken by threads in so many groups. */
+/* Number of groups of partitions, which threads take one at a time. */
 #define TABLE_SORT_GROUPS           64
 #define TABLE_SORT_GROUP_PARTITIONS (TABLE_PARTITIONS / TABLE_SORT_GROUPS)
 
@@ -76,9 +76,9 @@ static bool table_order_insert(struct table_entry *entries, size_t n)
 }
 
 /*
- * Sorts by so many upper bits that few random keys are equal in these, and inserts the rest: three
- * passes over each bucket of 8M random keys of 64 bits instead of seven. If these do not do, sorts
- * by all bits.
+ * Sorts entries by their keys: by enough upper bits that few random keys are equal in these, and
+ * then by insertion. For 8M random keys of 64 bits that is three passes over each bucket instead of
+ * seven. If too many are equal, sorts by all bits.
  */
 void table_order_entries(struct table_entry *entries, size_t n, struct table_entry *spare)
 {

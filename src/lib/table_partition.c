@@ -6,8 +6,8 @@
 /* Keys and rows of fewer bytes do not pay for clearing and reading a hash table. */
 #define TABLE_DUE_BYTES ((uint64_t)32 << 10)
 
-/* Where keys are new, or fewer than so many times the packed ones: as many as have a hash table
- * that fits the L2 cache, */
+/* Where keys are new, or fewer than TABLE_DUE_TIMES times the packed ones: as many as have a hash
+ * table that fits the L2 cache, */
 #define TABLE_DUE_BYTES_MAX ((uint64_t)128 << 10)
 #define TABLE_DUE_TIMES     8
 

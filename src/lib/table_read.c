@@ -11,7 +11,7 @@
 /* Bytes of a block of the cache, about. */
 #define TABLE_CACHE_BLOCK_BYTES ((size_t)16 << 10)
 
-/* So many rows are worth a thread that extracts some of them: it takes 0.1 ms. */
+/* Minimum number of rows for each thread that extracts them: starting it takes 0.1 ms. */
 #define TABLE_EXTRACT_ROWS ((uint64_t)32 << 10)
 
 /* The packing of all partitions, on several threads. */

@@ -177,7 +177,7 @@ TABLE_INLINE uint64_t *table_slots_add(const struct table_layout layout,
     return row;
 }
 
-/* The bytes of so many slots. */
+/* Returns the size in bytes of 1 << bits slots. */
 static inline size_t table_slots_bytes(const struct table_layout *layout, unsigned bits)
 {
     const size_t slots = (size_t)1 << bits;
@@ -185,8 +185,8 @@ static inline size_t table_slots_bytes(const struct table_layout *layout, unsign
 }
 
 /*
- * Empties the slots, and makes them so many that `rows` rows use at most three quarters of them.
- * Fails with STATUS_DATA if there is no memory.
+ * Empties the slots, and changes their number so that `rows` rows use at most three quarters of
+ * them. Fails with STATUS_DATA if there is no memory.
  */
 enum status table_slots_clear(struct table_slots *slots, const struct table_layout *layout,
                               uint64_t rows, struct failure *failure);

@@ -16,10 +16,13 @@
 #include "lib/table_internal.h"
 
 /*
- * The local table of a writer begins with so many bytes, or slots for TABLE_ACCUMULATE_MAX rows,
- * and grows once, if those of all writers are a small part of what the table may take. 153,000
- * pairs of a million rows: 2 MiB 0.083 s, 4 MiB 0.079, 8 MiB 0.073, 16 MiB 0.076. A local table
- * that begins smaller costs more than it saves.
+ * Initial and maximum size of a writer's local table; at first it has at least slots for
+ * TABLE_ACCUMULATE_MAX rows. It grows once, if the local tables of all writers stay below
+ * 1 / TABLE_LOCAL_SHARE of what the table may take. A smaller initial size costs more than it
+ * saves. Seconds for 153,000 pairs of a million rows:
+ *
+ *   MiB      2      4      8     16
+ *   s    0.083  0.079  0.073  0.076
  */
 #define TABLE_LOCAL_BYTES     ((size_t)2 << 20)
 #define TABLE_LOCAL_BYTES_MAX ((size_t)8 << 20)
@@ -28,9 +31,9 @@
 #define TABLE_LOCAL_BITS_MORE 2
 
 /*
- * A local table that is full grows if there were 5/4 as many look-ups as it has rows, and one that
- * cannot grow is filled again if there were twice as many. Else the next keys, so many times its
- * rows, do not go there.
+ * A full local table grows if it had at least 5/4 look-ups per row. If it cannot grow, it is
+ * emptied and filled again if it had at least 2; otherwise the next TABLE_LOCAL_PAUSE keys per row
+ * bypass it.
  */
 #define TABLE_LOCAL_GROWS(look_ups, rows) (4 * (look_ups) >= 5 * (rows))
 #define TABLE_LOCAL_PAYS(look_ups, rows)  ((look_ups) >= 2 * (rows))
@@ -160,8 +163,8 @@ static __attribute__((noinline)) uint64_t *table_writer_begin_block(struct table
 }
 
 /*
- * Where the next key or row of a partition goes, of so many words; `end` is that of the filling.
- * NULL on a failure.
+ * Returns where the next key or row of a partition goes, which has `words` words, or NULL on a
+ * failure. `end` is that of the filling.
  */
 TABLE_INLINE uint64_t *table_writer_next(struct table_writer *writer, struct table_filling *filling,
                                          size_t index, size_t words, uintptr_t end,

@@ -95,7 +95,7 @@ static void writer_put(struct writer *writer, const char *data, size_t bytes)
     }
 }
 
-/* Writes out what is buffered; or, in memory, makes the buffer larger, for so many bytes more. */
+/* Writes out what is buffered; or, in memory, makes room in the buffer for `bytes` more. */
 static void writer_empty(struct writer *writer, size_t bytes)
 {
     size_t capacity = 2 * writer->capacity;

@@ -72,8 +72,8 @@ void writer_restart(struct writer *writer);
 enum status writer_close(struct writer *writer, struct failure *failure);
 
 /*
- * Likewise closes writers[0..count), at most WRITER_TOGETHER: no file is replaced before the data
- * of all is on the disk.
+ * Like writer_close, but for writers[0..count), at most WRITER_TOGETHER: no file is replaced before
+ * the data of all is on the disk.
  */
 #define WRITER_TOGETHER 2
 enum status writer_close_all(struct writer *const *writers, size_t count, struct failure *failure);

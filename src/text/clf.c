@@ -65,7 +65,7 @@ static const struct {
     [CLF_PROTOCOL] = {"protocol", "text"},
 };
 
-/* The greatest number of a field has so many digits. */
+/* Maximum number of digits in the number of a field. */
 #define CLF_DIGITS_MAX 9
 
 /* --- the wanted columns ----------------------------------------------------------------------- */
@@ -243,9 +243,9 @@ static void clf_divide_request(const char *data, struct row_value parts[CLF_PART
     const char *const begin = data + request->offset;
     const char *const end = begin + request->bytes;
     const char *blank = memchr(begin, ' ', request->bytes);
-    const char *method = blank ? blank : begin;   /* the ends of each */
-    const char *target = blank ? blank + 1 : end; /* its beginning */
-    const char *protocol = end;                   /* likewise */
+    const char *method = blank ? blank : begin;   /* the end of the method */
+    const char *target = blank ? blank + 1 : end; /* the begin of the target */
+    const char *protocol = end;                   /* the begin of the protocol */
     const char *last = memrchr(begin, ' ', request->bytes);
 
     if (last && (size_t)(end - last) > 5 && memcmp(last + 1, "HTTP/", 5) == 0)

@@ -156,7 +156,7 @@ static enum status dictionary_fail_memory(struct failure *failure)
     return status_fail(failure, STATUS_DATA, "not enough memory for distinct strings");
 }
 
-/* Gives the cache a block with space for an entry of so many bytes. */
+/* Gives the cache a block with space for an entry of `entry_bytes`. */
 static enum status dictionary_add_block(struct dictionary_cache *cache, size_t entry_bytes,
                                         struct failure *failure)
 {

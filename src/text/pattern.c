@@ -30,7 +30,7 @@
 #define PATTERN_BYTES_MAX  ((size_t)252)
 #define PATTERN_INDEX_BITS 11
 
-/* After so many bytes that were searched, the states of the expression are freed. */
+/* Number of bytes searched after which the states of the expression are freed. */
 #define PATTERN_RENEWAL_BYTES ((size_t)256 << 10)
 
 struct pattern_entry {

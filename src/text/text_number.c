@@ -73,7 +73,7 @@ struct text_number_parts {
     bool has_exponent;
 };
 
-/* Every exponent that is further from 0 counts as this one: no text has so many digits. */
+/* Maximum magnitude of an exponent; larger ones count as this: no text has as many digits. */
 #define TEXT_NUMBER_EXPONENT_MAX ((int64_t)1 << 60)
 
 static bool text_number_is_digit(char byte)

@@ -39,7 +39,8 @@ TEXT_INLINE struct text_number_limits text_number_limits(struct element element)
  */
 extern const unsigned char text_number_orders[17][16];
 
-/* The most digits of a fast conversion, which reads so many bytes before the number's end. */
+/* Maximum number of digits of a fast conversion, which reads as many bytes before the number's end.
+ */
 #define TEXT_NUMBER_DIGITS ((size_t)16)
 
 /*

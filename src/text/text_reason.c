@@ -33,7 +33,7 @@
 #define TEXT_ADVICE_MARK \
     "try tail -c +4, which removes it" /* of UTF-8, which Windows puts before a text */
 
-/* A header may be a word of so many bytes that stands alone on its line. */
+/* Maximum length of a word, alone on its line, that may be a header. */
 #define TEXT_ADVICE_WORD_MAX 40
 
 /* The bytes of a token that patterns are compared with. */
@@ -513,7 +513,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     text_reason_write(list, out);
 }
 
-/* Writes advice about the line around an offset, which has only so many fields, or "". */
+/* Writes advice about the line around an offset, which has only `fields` fields, or "". */
 static void text_advise_missing(const struct text_reading *reading, size_t offset, size_t fields,
                                 char out[TEXT_ADVICE_SIZE])
 {

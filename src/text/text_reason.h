@@ -37,7 +37,7 @@ enum text_misfit {
     TEXT_MISFIT_NONE,    /* it is no number */
     TEXT_MISFIT_RANGE,   /* out of range for the type and every other one */
     TEXT_MISFIT_I64,     /* out of range for the type, but not for i64 */
-    TEXT_MISFIT_U64,     /* likewise, for u64 */
+    TEXT_MISFIT_U64,     /* out of range for the type, but not for u64 */
     TEXT_MISFIT_BUCKET,  /* in range, but its bucket begins below the type */
     TEXT_MISFIT_DECIMAL, /* it has more decimals */
     TEXT_MISFIT_FORM,    /* it is written otherwise: 1e6, 1,234 or "36" */

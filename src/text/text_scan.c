@@ -12,7 +12,7 @@
 
 /* Bytes that are scanned at a time for the first row, and the least for the last one. */
 #define TEXT_SCAN_BYTES ((size_t)4096)
-#define TEXT_SCAN_SHARE 16 /* for the last row, of a text that is longer: one in so many bytes */
+#define TEXT_SCAN_SHARE 16 /* bytes of a longer text for each one scanned for the last row */
 
 /* The state after a byte of CSV. */
 static inline enum text_scan_state text_scan_step(const struct text_rules *rules,
