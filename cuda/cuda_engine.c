@@ -29,11 +29,21 @@
 #include <string.h>
 
 /*
- * GB/s from the page cache into an H200 (16 cores, PCIe 5 x16), 256 bins, from the first chunk to
- * the last. Chunk size with 8 feeders of 2 slots: 1 MiB 32, 2 MiB 41, 4 MiB 48, 8 MiB 48; on
- * another host 4 MiB 45, 8 MiB 42, 16 MiB 29. If all slots fit the last-level cache, the GPU reads
- * them from there. Feeders at 4 MiB: 4 32, 6 44, 8 48, 10 48, 12 47. Slots at 4 MiB: 2 48, 3 48, 4
- * 49. Waits that spin instead of block gain 3%, and keep eight cores busy.
+ * Number of feeders, slots of each, and size of a chunk. GB/s from the page cache into an H200 (16
+ * cores, PCIe 5 x16), 256 bins, from the first chunk to the last, with one of the three changed:
+ *
+ *   MiB of a chunk       1    2    4    8   16
+ *   GB/s                32   41   48   48
+ *   on another host               45   42   29
+ *
+ *   feeders              4    6    8   10   12
+ *   GB/s                32   44   48   48   47
+ *
+ *   slots                2    3    4
+ *   GB/s                48   48   49
+ *
+ * If all slots fit the last-level cache, the GPU reads them from there. Waits that spin instead of
+ * block gain 3%, and keep eight cores busy.
  */
 #define CUDA_ENGINE_FEEDERS     8
 #define CUDA_ENGINE_SLOTS       2

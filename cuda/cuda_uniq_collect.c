@@ -34,8 +34,11 @@
 
 /*
  * The staging memory: its maximum, its share of the slots' memory, and of what the host's table may
- * take. With 2 MiB, of which each of 16 threads had 128 KiB, they mostly waited: 1Gi
- * different values took 3.4 s, with 8 MiB 2.9 s, with 32 MiB 2.5 s, with 128 MiB 2.4 s.
+ * take. With 2 MiB, of which each of 16 threads had 128 KiB, they mostly waited. Seconds for 1Gi
+ * distinct values:
+ *
+ *   MiB    2    8   32  128
+ *   s    3.4  2.9  2.5  2.4
  */
 #define CUDA_UNIQ_STAGING_BYTES_MAX  ((size_t)128 << 20)
 #define CUDA_UNIQ_STAGING_SHARE      16

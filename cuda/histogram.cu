@@ -27,11 +27,17 @@ __global__ void __launch_bounds__(GREATEST_THREADS)
 } // namespace
 
 /*
- * H200, 256Mi int32, uniform and the slowest of six distributions (bench/RESULTS.md): 256 bins,
- * shared 0.244 and 0.245 ms; 16,384 bins, windows 0.246 and 0.250, one table in shared memory for
- * each of two blocks 0.249 and 0.253; 65,536 bins, windows 0.282 and 0.336, cached 3.316 and 7.095;
- * 5M bins, cached 2.651 and 7.766. A device copy of the same bytes takes 0.259 ms, and the
- * bus 19.4.
+ * Returns the fastest kernel for a task. ms on an H200 for 256Mi int32, of uniform values and of
+ * the slowest of six distributions (bench/RESULTS.md); a device copy of the same bytes takes 0.259
+ * ms, and the bus 19.4 ms:
+ *
+ *   bins    kernel                             uniform  slowest
+ *   256     shared                               0.244    0.245
+ *   16,384  windows                              0.246    0.250
+ *   16,384  a shared table for two blocks each   0.249    0.253
+ *   65,536  windows                              0.282    0.336
+ *   65,536  cached                               3.316    7.095
+ *   5M      cached                               2.651    7.766
  */
 const struct histogram_kernel *histogram_kernel_choose(const struct histogram_task *task)
 {

@@ -45,9 +45,9 @@ size_t cuda_text_control_bytes(size_t text_bytes);
  * Parses the column of a chunk of text, `text_bytes` (2^30 at most) at d_text, by its rules:
  * numbers, or times of the known forms. Stores its values, at most
  * TEXT_SPAN_VALUES_MAX(text_bytes), at d_values in order, as elements of the type in native byte
- * order. Of addresses, those of IPv4 are elements of 8 bytes; if there is any other token, it
- * counts as invalid, and there are no values. d_control, of cuda_text_control_bytes, then begins
- * with a struct cuda_text_parsed. All three are 256-byte aligned.
+ * order. IPv4 addresses are elements of 8 bytes; any other token of a column of addresses
+ * counts as invalid, and then there are no values. d_control, of cuda_text_control_bytes, then
+ * begins with a struct cuda_text_parsed. All three are 256-byte aligned.
  *
  * The text is read once, in tiles. Decoupled look-back (look_back.cuh) finds the position of
  * each tile's values.
@@ -79,7 +79,7 @@ struct cuda_weights {
     const void *d_first; /* the first one, at any address */
     size_t record_bytes;
     size_t count; /* of records, fewer than 2^31; of text, an upper bound */
-    /* Of text: what parsing the values, and the weights, has found; else NULL. */
+    /* What parsing the values and the weights of text has found; else NULL. */
     const struct cuda_text_parsed *d_values;
     const struct cuda_text_parsed *d_weights;
 };

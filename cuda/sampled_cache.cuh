@@ -21,7 +21,13 @@
 #include <type_traits>
 
 constexpr unsigned SAMPLED_THREADS = 1024; /* of a block */
-/* Log-skewed, 5M and 256Mi bins: 1 9.9 and 19.8 ms, 2 7.7 and 16.2; uniform: no difference. */
+/*
+ * Samples of a thread. ms for log-skewed values; for uniform ones there is no difference:
+ *
+ *   bins      1 sample  2 samples
+ *   5M             9.9        7.7
+ *   256Mi         19.8       16.2
+ */
 constexpr unsigned SAMPLED_THREAD_SAMPLES = 2;
 /* Sums take twice the memory of counts, and a kernel's shared memory is 48 KiB. */
 template <typename Counter>

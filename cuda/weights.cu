@@ -2,10 +2,10 @@
  * Weights kernels: widen the weights of a chunk to a dense array of 64-bit words, check them, and
  * add them up.
  *
- * Of text, values and weights are parsed each by itself, as if each were the only column. A line
- * that is not blank has one value or invalid token of either, so if neither has invalid ones, the
- * number of a line is that of its value and of its weight. Otherwise no element counts, and the
- * host, which is told, does the work.
+ * Values and weights of text are parsed separately, as if each were the only column. A line that is
+ * not blank has one value or invalid token of each, so if none is invalid, the number of a line is
+ * that of its value and of its weight. Otherwise no element counts, and the host, which is told,
+ * does the work.
  */
 #include "cuda/elements.cuh"
 #include "cuda/launch.cuh"

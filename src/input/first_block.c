@@ -124,8 +124,8 @@ void first_block_advise_binary(const char *name, const void *data, size_t bytes,
         snprintf(advice, FIRST_BLOCK_ADVICE_SIZE, "every second element is 0%s (try -t %s)",
                  is_zero ? "" : " or -1", odd->is_sign ? "i64" : "i64be");
     /*
-     * Of large integers of 64 bits, about half of the lower halves are negative, and no upper one
-     * is. Integers that use all 64 bits cannot be told from pairs of 32.
+     * Large integers of 64 bits have lower halves of which about half are negative, and no negative
+     * upper one. Integers that use all 64 bits cannot be told from pairs of 32.
      */
     else if (pairs >= FIRST_BLOCK_SIGNS_MIN && odd->negatives == 0 &&
              even->negatives >= pairs / 4 && even->negatives <= pairs - pairs / 4)

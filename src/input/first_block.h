@@ -1,6 +1,6 @@
 /*
- * What the first block of an input, or its name, says against the way it is read by default: as
- * i32le, or as every word of a text; or against a delimiter. It is a guess, for a note to the user.
+ * Guesses from the first block of an input, or its name, whether the default format (i32le, every
+ * word, or the delimiter) is wrong. The guess only produces a note to the user.
  *
  * Pure and thread-safe.
  */

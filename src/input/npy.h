@@ -39,9 +39,9 @@ enum npy_result {
 #define NPY_REASON_SIZE 192
 
 /*
- * Reads the header at the beginning of data[0..bytes). Of an array sets *npy; of one that is not
- * supported writes why, as "its array is of type '<f8', not of integers". Reads any literal of
- * Python that describes such an array, as numpy.load does.
+ * Reads the header at the beginning of data[0..bytes). Sets *npy if it is that of an array; if
+ * that is not supported, writes why, as "its array is of type '<f8', not of integers". Reads any
+ * literal of Python that describes such an array, as numpy.load does.
  */
 enum npy_result npy_read(const void *data, size_t bytes, struct npy *npy,
                          char reason[NPY_REASON_SIZE]);

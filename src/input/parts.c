@@ -53,7 +53,7 @@ struct parts_link {
     enum text_scan_state ends[TEXT_SCAN_STATES];
 };
 
-/* Of text: what is known of a part that was taken. */
+/* What is known of a part of text that was taken. */
 struct parts_overlap {
     struct parts_link link;
     char *skipped; /* the end of a row that began before the part, for the worker of that row. NULL:
@@ -335,9 +335,9 @@ static enum status parts_join_next(struct parts *parts, struct parts_part *part,
 }
 
 /*
- * Of CSV, before the stream skips the end of a row in data[0..bytes): guesses whether the part
- * begins between quotes, if that is not known, from the quotes in its first bytes; and notes which
- * states before it lead to the same end of a row.
+ * Guesses whether a part of CSV begins between quotes, if that is not known, from the quotes in its
+ * first bytes; and notes which states before it lead to the same end of a row. To be called before
+ * the stream skips the end of a row in data[0..bytes).
  */
 static void parts_note_begin(struct parts_part *part, const char *data, size_t bytes)
 {
@@ -589,7 +589,7 @@ static bool parts_add_overlap(struct parts_file *file)
 }
 
 /*
- * Of CSV, hands the state from part to part, as far as they are read. Returns false if a row was
+ * Hands the state in CSV from part to part, as far as they are read. Returns false if a row was
  * taken to begin where none does.
  */
 static bool parts_follow_links(struct parts_file *file)

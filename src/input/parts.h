@@ -14,9 +14,9 @@
  * begins with a part belongs to the part before. The bytes that were skipped are kept for the
  * worker that needs them; if they are not known yet, it decodes the beginning of the part itself.
  *
- * Of CSV, it is known whether a part begins between quotes once the part before it is decoded,
- * which is not waited for: it is guessed, from the first quotes, and found out afterwards. If the
- * guess is wrong, all input has to be read again in order (parts_needs_order).
+ * In CSV, only the end of the previous part tells whether a part begins inside quotes. Workers do
+ * not wait for it: they guess from the first quotes and check later. After a wrong guess, all input
+ * has to be read again in order (parts_needs_order).
  *
  * The chunks come in any order, but their positions are in the order of the stream. If a part ends
  * within a binary element, all input has to be read again in order (parts_needs_order).

@@ -1,7 +1,7 @@
 /*
- * A reader returns the bytes of an input, or of a part of a regular file, in order: decoded, with
- * newlines where rows end, without header lines and the comments before them, or the header of an
- * array and the columns that are not wanted. It looks up names of fields in the last header line.
+ * A reader returns the bytes of one input, or of a part of a regular file, in order. It
+ * decompresses, ends rows with newlines, drops headers, the comments before them and unused columns
+ * of an array, and finds the names of columns in the last header line.
  *
  * Not thread-safe; distinct readers may share an input.
  */
@@ -69,7 +69,7 @@ struct reader_ahead {
     size_t capacity;
 };
 
-/* The longest frame that is held back. Of a longer one, the rest is returned as it is decoded. */
+/* Maximum size of a frame that is held back. What is beyond it is returned as it is decoded. */
 #define READER_HELD_BYTES ((size_t)16 << 20)
 
 /* The longest header line with names. */
@@ -158,7 +158,7 @@ void reader_end_rows(enum text_row_end row_end, char *data, size_t bytes);
 
 /*
  * Reads ahead until the beginning of the text is known: how its first line ends, and the header,
- * which it removes, and a byte order mark; reader_read does the same. Of the piece, it uses `wait`
+ * which it removes, and a byte order mark; reader_read does the same. It uses `wait` of the piece,
  * and sets `has_waited`. Returns INPUT_DATA when that is done, INPUT_END if a part ends before the
  * header does, and else what reader_read does.
  */

@@ -1,7 +1,6 @@
 /*
- * Records: what chunks are cut at. Of binary input whole elements, or records of which one element
- * is a value; of text whole lines, or tokens
- * where these can be told apart without their line (text_is_of_tokens).
+ * Defines where chunks may be cut: after binary elements or records, after lines, or after tokens
+ * if they can be parsed without their line (text_is_of_tokens).
  *
  * All functions are pure and thread-safe on distinct data.
  */

@@ -6,8 +6,8 @@
  * Chunks hold whole records: the beginning of one that does not fit in a buffer opens the next
  * chunk. A binary element may extend from one file to the next. Comments in chunks are blank.
  *
- * Ranges end at newlines. Of CSV, one may be between quotes; then a row belongs to the range in
- * which it begins: its thread reads on beyond the range, and the threads of the ranges after it
+ * Ranges end at newlines. In CSV, that newline may be inside quotes. The row then belongs to the
+ * range in which it begins: its thread reads on beyond the end, and the threads of later ranges
  * skip these bytes. Each thread scans its range for quotes once, for a row that begins with it, and
  * hands the state at its end to the thread of the next range, which scans again if it begins
  * between quotes. So threads wait for scans alone, not for counting.

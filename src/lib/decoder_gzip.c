@@ -288,8 +288,8 @@ static enum decoder_match decoder_zlib_decode(const unsigned char *head, size_t 
 
 /*
  * The two magic bytes of zlib are also those of many integers, such as 40056 and 105592. So what
- * follows has to decode. Of random bytes after them, one in 600 does so far (zlib) or in 10,000
- * (ISA-L, which does not accept all codes); of integers below 1000, one in 20,000.
+ * follows has to decode. Random bytes do so in one case of 600 (zlib) or 10,000 (ISA-L, which does
+ * not accept all codes), and integers below 1000 in one of 20,000.
  */
 enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes)
 {

@@ -46,7 +46,7 @@
 /*
  * Tables of codes. An entry of the first 2^bits has, from the lowest bit: 8 bits for the length of
  * the code with its extra bits, 5 for that of the code, 3 flags, 15 for the value, and the flag of
- * a literal. Of a longer code, the entry has the place and the bits of a further table.
+ * a literal. The entry of a longer code has the place and the bits of a further table.
  */
 #define DEFLATE_ENTRY_LITERAL 0x80000000u
 #define DEFLATE_ENTRY_TABLE   0x2000u

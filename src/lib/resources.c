@@ -22,7 +22,7 @@
 /* Less memory is used without looking whether it is there. */
 #define RESOURCES_FEW_BYTES ((uint64_t)4 << 20)
 
-/* Of a file that is read, or of its path. */
+/* Maximum size of a file that is read, and of its path. */
 #define RESOURCES_TEXT_SIZE 16384
 
 /* Where a hierarchy of groups is mounted, and the names of its files, NULL if it has none. */

@@ -754,7 +754,7 @@ TEXT_INLINE void json_clear(const struct json_lines *lines, struct row_value *va
         values[i].kind = JSON_MISSING;
 }
 
-/* Whether two texts are equal. Of both, 7 bytes more are readable. */
+/* Returns whether two texts are equal. Behind each, 7 bytes more are readable. */
 TEXT_INLINE bool json_is_equal(const char *text, const char *other, size_t bytes)
 {
     size_t at = 0;

@@ -184,9 +184,9 @@ TEXT_INLINE const char *text_block_at(const char *data, size_t bytes, size_t at,
 }
 
 /*
- * The bytes that a backslash before them escapes. *carry, 0 at first, is 1 if the first byte of the
- * next block is one. Of a run of backslashes every second one is escaped: adding the starts of runs
- * at odd bits to the backslashes carries through each run to its end (simdjson).
+ * Returns the bytes that a backslash before them escapes. *carry, 0 at first, is 1 if the first
+ * byte of the next block is one. Every second backslash of a run is escaped: adding the starts of
+ * runs at odd bits to the backslashes carries through each run to its end (simdjson).
  */
 TEXT_INLINE uint64_t text_block_escaped(uint64_t backslashes, uint64_t *carry)
 {

@@ -33,15 +33,15 @@ struct text_scan_ends {
 struct text_scan_ends text_scan(const struct text_rules *rules, const char *data, size_t bytes,
                                 enum text_scan_state *state);
 
-/* The same, but the end of the first row alone, and without the state behind. */
+/* Like text_scan, but returns only the end of the first row, and no state. */
 size_t text_scan_first(const struct text_rules *rules, const char *data, size_t bytes,
                        enum text_scan_state state);
 
 /*
- * The same, but the end of the last row alone. Of CSV with quotes and without comments it mostly
- * looks at the last bytes alone: behind a quote between two other bytes of which the first is no
- * delimiter and no newline, as at the end of "words", a field is open without quotes, whether that
- * quote ends a part or is an ordinary byte, so nothing before it matters.
+ * Like text_scan, but returns only the end of the last row. For CSV with quotes and without
+ * comments it mostly looks at the last bytes only: behind a quote between two other bytes of which
+ * the first is no delimiter and no newline, as at the end of "words", a field is open without
+ * quotes, whether that quote ends a part or is an ordinary byte, so nothing before it matters.
  */
 size_t text_scan_last(const struct text_rules *rules, const char *data, size_t bytes,
                       enum text_scan_state *state);
