@@ -171,7 +171,7 @@ static bool accumulator_check_squares(const struct accumulators *rows,
     return wide_compare(&scaled, &min) >= 0 && wide_compare(&squares, &max) <= 0;
 }
 
-/* Whether it is the key of a value. */
+/* Returns true if the word is the key of a value. */
 static bool accumulator_check_key(const struct accumulators *rows,
                                   const struct accumulator_use *use, const uint64_t *row)
 {
@@ -181,7 +181,7 @@ static bool accumulator_check_key(const struct accumulators *rows,
     return value >= element_min(element) && value < element_limit(element);
 }
 
-/* Likewise, of one that is not below the minimum. */
+/* Returns true if the word is the key of a value that is not below the minimum. */
 static bool accumulator_check_max(const struct accumulators *rows,
                                   const struct accumulator_use *use, const uint64_t *row)
 {

@@ -84,7 +84,7 @@ struct accumulators {
 };
 
 /*
- * Makes the rows of a plan, which must outlive them: with so many words of keys, the accumulators
+ * Makes the rows of a plan, which must outlive them: with key_words words of keys, the accumulators
  * of these needs (enum reductions_need), and the hits of each predicate. NULL: no memory. The
  * caller frees it.
  */

@@ -15,7 +15,7 @@
 /* Rows that are read at a time. */
 #define GROUPS_BATCH 64
 
-/* A thread ranks so many rows or more. */
+/* Minimum number of rows that a thread ranks. */
 #define GROUPS_RANK_ROWS_MIN ((uint64_t)1 << 16)
 
 bool groups_have_value_keys(const struct plan *plan)

@@ -65,7 +65,7 @@ static inline const uint64_t *groups_row(const struct groups *groups, uint64_t i
     return table_row(groups->ranked, i, buffer);
 }
 
-/* The row of group i, likewise; the first one if they are counted. */
+/* Like groups_row, but returns the row of group i, the first one if values are counted. */
 static inline const uint64_t *groups_first_row(const struct groups *groups, uint64_t i,
                                                uint64_t *buffer)
 {

@@ -72,7 +72,7 @@ enum status growing_histogram_widen(struct growing_histogram *histogram,
 /*
  * Adds counts[i], NULL: 1, for each of keys[0..n), one by one, and adds windows for them: for
  * values outside the window of a thread or a device, and for states. Overwrites both. Fails
- * likewise.
+ * with STATUS_DATA.
  */
 enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t *keys,
                                   uint64_t *counts, size_t n, struct failure *failure);

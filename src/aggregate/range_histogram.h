@@ -1,6 +1,6 @@
 /*
  * The bins of --range auto: those of a histogram from the least value to the greatest, fewer if
- * there are fewer integers; and the automatic bins of times, at most so many, of a round width.
+ * there are fewer integers; and the automatic bins of times, at most that many, of a round width.
  * They are made of rows of single values (rows.h), once all are counted.
  * Not thread-safe.
  */
@@ -17,9 +17,9 @@ struct range_histogram {
 };
 
 /*
- * Makes the plan of `bins` bins, or with has_round_range at most so many, of rows that have values
- * `low` to `last`, for the values of `plan`. Fails with STATUS_USAGE if there cannot be so many.
- * The caller destroys its binning.
+ * Makes the plan of `bins` bins, or with has_round_range of at most `bins`, of rows that have
+ * values `low` to `last`, for the values of `plan`. Fails with STATUS_USAGE if there cannot be that
+ * many. The caller destroys its binning.
  */
 enum status range_histogram_make_plan(struct plan *made, const struct plan *plan, uint64_t bins,
                                       __int128 low, __int128 last, struct failure *failure);
@@ -31,7 +31,7 @@ enum status range_histogram_make_plan(struct plan *made, const struct plan *plan
 bool range_histogram_find_ends(struct rows values, __int128 *low, __int128 *last);
 
 /*
- * Creates so many bins of rows, of which none has been read. Fails with STATUS_DATA if there is no
+ * Creates `bins` bins of rows, of which none has been read. Fails with STATUS_DATA if there is no
  * memory. The caller destroys it, also after a failure. The plan must outlive it.
  */
 enum status range_histogram_create(struct range_histogram *range, const struct plan *plan,

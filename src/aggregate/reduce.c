@@ -146,7 +146,7 @@ static __int128 reduce_find_quantile(const struct plan *plan, const struct reduc
 }
 
 /*
- * Writes a number of so many 1 / denominator of the element's unit: in full if it is one of these.
+ * Writes number / denominator in units of the element: in full if it is a multiple of the unit.
  * Values that are times are rounded to a unit.
  */
 static size_t reduce_write_quotient(char *out, const struct element *element, __int128 number,

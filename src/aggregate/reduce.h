@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether a reduction of so many values has one: of none only count, sum and distinct have. Pure.
+/* Returns true if a reduction of `count` values exists: of none, count, sum and distinct do. Pure.
  */
 bool reduce_has(uint64_t count, enum reduction_id id);
 
@@ -46,7 +46,7 @@ struct rows;
 void reduce_find(const struct plan *plan, struct rows rows, uint64_t elements,
                  struct reduce_found *found);
 
-/* Adds rows, likewise, to a row of accumulators. */
+/* Adds rows, as reduce_find has them, to a row of accumulators. */
 void reduce_add_rows(const struct accumulators *accumulators, uint64_t *row, struct rows rows);
 
 /* What orders values of a reduction as their texts do: by the whole part, then by the real one. */

@@ -83,7 +83,7 @@ struct rows {
  */
 size_t rows_read(struct rows *rows, struct rows_row *out, size_t capacity);
 
-/* Likewise reads only the counts, at most ROWS_BATCH. */
+/* Like rows_read, but reads only the counts, at most ROWS_BATCH. */
 size_t rows_read_counts(struct rows *rows, uint64_t *counts, size_t capacity);
 
 /*

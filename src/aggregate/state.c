@@ -65,7 +65,7 @@ struct state_reader {
     char *names[1];            /* the list that the source reads */
     struct source *source;     /* NULL: the next bytes are in memory, */
     const unsigned char *data; /* there, not owned, */
-    size_t bytes;              /* so many */
+    size_t bytes;              /* of them */
     ZSTD_DCtx *context;
     unsigned long long states; /* how many were begun */
     bool has_ended;            /* the frame of the state is decoded */

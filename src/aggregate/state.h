@@ -78,8 +78,8 @@ enum status state_reader_open(struct state_reader **state, const char *name,
                               struct failure *failure);
 
 /*
- * Likewise opens a reader of states in memory; `name` is for messages. state_reader_feed gives it
- * the next state: data[0..bytes), which must live until that is read to its end.
+ * Like state_reader_open, but for states in memory; `name` is for messages. state_reader_feed gives
+ * it the next state: data[0..bytes), which must live until that is read to its end.
  */
 enum status state_reader_open_memory(struct state_reader **state, const char *name,
                                      struct failure *failure);

@@ -11,7 +11,7 @@
 /* Windows take memory. */
 #define UNIQ_WINDOWS_MAX 16
 
-/* A window of so many bins is always worth its memory. */
+/* Number of bins up to which a window is always worth its memory. */
 #define UNIQ_WINDOW_BINS_MIN ((uint64_t)64 << 10)
 
 /* The maximum of bins of a window: 4 bytes each, in the parts that are used. */

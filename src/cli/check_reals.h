@@ -9,8 +9,8 @@
 /*
  * Fails with STATUS_USAGE if a column of floats of a plan of binary input has a kind that does not
  * round them: reads the first block of the source, and the message names the decimals that keep six
- * digits of the least value but 0. Likewise if a column of integers is rounded, or floats are to be
- * sorted.
+ * digits of the least value but 0. Fails also if a column of integers is rounded, or floats are to
+ * be sorted.
  */
 enum status check_reals(const struct plan *plan, struct source *source,
                         const struct record_format *format, struct failure *failure);

@@ -17,8 +17,8 @@
 #define LISTS_CAPACITY_MIN ((size_t)1024)
 
 /*
- * A list of so many keys (32 MiB) removes duplicates before it doubles its capacity, so that
- * duplicates alone take no more memory. Sorting at each doubling would double the time.
+ * Keys (32 MiB) from which on a list removes duplicates before it doubles its capacity, so that
+ * duplicates take no more memory. Sorting at each doubling would double the time.
  */
 #define LISTS_CAPACITY_LARGE ((size_t)4 << 20)
 

@@ -65,7 +65,7 @@ struct options_column {
     bool is_name;
     const char *name;        /* NULL: none */
     size_t plus;             /* where typed[0..where_bytes) joins two fields; 0: it does not */
-    int32_t half_field[2];   /* the two, likewise, */
+    int32_t half_field[2];   /* the two, as `field`, */
     const char *half[2];     /* and their names */
     struct element element;  /* its `bytes` are 0 for a field of text */
     uint64_t offset;         /* of the element in its record */

@@ -31,7 +31,7 @@
 
 _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed as the other");
 
-/* The chunks of every engine hold so much. */
+/* Every engine's default chunk holds at least this many bytes. */
 #define RUN_RECORD_BYTES ((size_t)64 << 10)
 
 /* Limits each wait, so that large times do not overflow struct timespec. */
@@ -46,7 +46,7 @@ _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each
 struct run {
     const struct options *options;
     struct options adapted; /* to an array of NumPy, or to memory, which then are the options */
-    struct options typed;   /* with the kinds that were found; likewise */
+    struct options typed;   /* with the kinds that were found, which then are the options */
     struct options_found found;
     struct npy array;
     uint64_t array_column;

@@ -36,10 +36,16 @@ extern const struct cpu_counter cpu_counter_streamed;
 extern const struct cpu_counter cpu_counter_weighted;
 
 /*
- * Private tables have at most so many entries: 2 MiB a thread, its share of a common L3.
- * Seconds for 64Mi uniform int32 on two cores (1 MiB of L2 each, 32 MiB of L3), private and
- * partitioned: 16,000 bins 0.048 0.078, 128,000 0.056 0.077, 512,000 0.052 0.082,
- * 1,000,000 0.071 0.118. The limit is lower: more threads share the L3 elsewhere.
+ * Maximum number of entries in a private table: 2 MiB per thread, its part of a shared L3.
+ * Seconds for 64Mi uniform int32 on two cores (1 MiB of L2 each, 32 MiB of L3):
+ *
+ *   bins        private  partitioned
+ *      16,000     0.048        0.078
+ *     128,000     0.056        0.077
+ *     512,000     0.052        0.082
+ *   1,000,000     0.071        0.118
+ *
+ * The limit is lower than these figures suggest: elsewhere more threads share an L3.
  */
 #define CPU_COUNTER_PRIVATE_MAX ((size_t)512 << 10)
 

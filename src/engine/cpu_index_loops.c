@@ -125,7 +125,8 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin32(const struct cpu_index_terms *terms,
     return is_inside ? bin : outside;
 }
 
-/* Likewise of 64 bits; a rounded quotient is right unless bits of *doubt are set. */
+/* Returns the bin of a key of 64 bits; a rounded quotient is right unless bits of *doubt are set.
+ */
 CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
                                           enum cpu_index_way way, bool is_simple, bool has_words,
                                           uint64_t key, uint32_t *doubt)
@@ -173,7 +174,7 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
     return is_inside ? bin : outside;
 }
 
-/* Key number i, of so many bits. */
+/* Returns key number i, of `bits` bits. */
 CPU_INDEX_INLINE uint64_t cpu_index_key(unsigned bits, const char *keys, size_t i)
 {
     uint32_t narrow;

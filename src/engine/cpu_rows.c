@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Keys of a block, in all columns: 32 KiB, which stay in or near L1. Blocks have at least so many
- * rows.
+ * Keys of a block, in all columns: 32 KiB, which stay in or near L1. And the minimum number of rows
+ * in a block.
  */
 #define CPU_ROWS_KEYS ((size_t)4096)
 #define CPU_ROWS_MIN  ((size_t)256)
@@ -44,7 +44,7 @@ void cpu_rows_destroy(struct cpu_rows *rows)
     free(rows);
 }
 
-/* Makes the blocks hold so many rows. What they hold is lost. */
+/* Makes the blocks hold `capacity` rows. Their contents are lost. */
 static bool cpu_rows_reserve(struct cpu_rows *rows, size_t capacity)
 {
     const size_t values = rows->plan->value_count;
@@ -267,7 +267,7 @@ static inline __attribute__((always_inline)) bool cpu_rows_round(enum real_forma
     return are_valid;
 }
 
-/* Likewise of a column of floats of any format. */
+/* Like the function above, but rounds a column of floats of any format. */
 static bool cpu_rows_round_column(const struct plan *plan, const struct column *column,
                                   const char *records, size_t count, uint64_t *keys)
 {

@@ -28,7 +28,7 @@
 /* A thread: its stack, tables of the allocator, the keys of a block. */
 #define MEMORY_PLAN_THREAD MEMORY_PLAN_MIB
 
-/* Likewise, that adds to a table: the front, and the hash table for packing a partition. */
+/* A thread that adds to a table: its front, and the hash table for packing a partition. */
 #define MEMORY_PLAN_WRITER (3 * MEMORY_PLAN_MIB)
 
 /* The blocks of a writer: of its front and of its input, one for each partition. */
@@ -82,7 +82,7 @@ enum status memory_plan_make(const struct memory_needs *needs, uint64_t availabl
         table = available / 2;
     if (needs->table_per_thread == 0)
         table = 0;
-    for (;; count--) { /* until so many threads fit, with the smallest buffers */
+    for (;; count--) { /* until `count` threads fit, with the smallest buffers */
         const uint64_t blocks = (count + 1) * needs->table_per_thread;
         counts = table > blocks ? table : blocks;
         total = needs->shared + counts + counts / MEMORY_PLAN_BESIDE +

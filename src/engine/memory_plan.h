@@ -31,8 +31,8 @@ struct memory_needs {
 
 /*
  * Stores what a plan takes with as many threads as are wanted and useful for input of that size
- * (engine_useful_workers), and chunks of so many bytes, 0: of the usual size. is_decoded: some
- * input is compressed, and decoders take up to `decoding_bytes`, 0: the default.
+ * (engine_useful_workers), and chunks of `chunk_bytes` bytes, 0: of the usual size. is_decoded:
+ * some input is compressed, and decoders take up to `decoding_bytes`, 0: the default.
  */
 void memory_plan_needs(struct memory_needs *needs, const struct plan *plan, unsigned threads,
                        size_t chunk_bytes, uint64_t input_bytes, bool is_decoded,

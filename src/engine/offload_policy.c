@@ -42,7 +42,7 @@
 /*
  * Input of unknown size is a pipe or compressed. CPU workers join one at a time as they are needed;
  * only if all have joined and the pipe still goes unread does counting limit the speed. At the
- * beginning that may happen by chance, so a device pays after so many bytes at the earliest.
+ * beginning that may happen by chance, so a device pays after this many bytes at the earliest.
  */
 #define OFFLOAD_POLICY_UNKNOWN_BYTES ((uint64_t)256 << 20)
 
@@ -54,7 +54,7 @@
 
 /*
  * Threads of the driver create the context of a device and compete with the workers for cores. So
- * one of so many workers pauses meanwhile. 5M bins on 16 cores: with 16 workers the context took
+ * one in this many workers pauses meanwhile. 5M bins on 16 cores: with 16 workers the context took
  * 0.30 s and the run 0.68 s, with 14 workers 0.23 s and 0.52 s.
  */
 #define OFFLOAD_POLICY_CONTEXT_CORES 8

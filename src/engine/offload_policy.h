@@ -24,7 +24,7 @@ struct offload_policy_view {
     unsigned feeders; /* of devices that have joined */
 };
 
-/* Returns whether even slow CPU workers finish so much input before a device could be ready. */
+/* Returns true if even slow CPU workers would finish input_bytes before a device is ready. */
 bool offload_policy_is_small(uint64_t input_bytes, unsigned workers);
 
 /* Returns whether a device adds more than the CPU workers do whose cores its feeders take. */
@@ -36,7 +36,7 @@ bool offload_policy_pays(const struct offload_policy_view *view);
 /* Returns whether enough input is left for a device that is ready now. */
 bool offload_policy_joins(const struct offload_policy_view *view);
 
-/* Returns how many of the devices pay for so many bytes, or ENGINE_INPUT_UNKNOWN; at least 1. */
+/* Returns how many devices pay for input_bytes, or ENGINE_INPUT_UNKNOWN; at least 1. */
 unsigned offload_policy_devices(unsigned devices, uint64_t input_bytes);
 
 /* Returns how many of the CPU workers keep running while a device is prepared; at least 1. */

@@ -101,7 +101,7 @@ static void store_groups_save_word(struct state_writer *state, uint64_t word,
         state_write_number(state, sign_bias == 0 ? number : number << 1 ^ (0 - (number >> 63)));
 }
 
-/* Reads a word, likewise. */
+/* Reads a word as it is written. */
 static enum status store_groups_load_word(struct state_reader *state, uint64_t *word,
                                           const uint64_t *before, uint64_t sign_bias,
                                           struct failure *failure)

@@ -79,7 +79,7 @@ struct worker_pool_counts worker_pool_counts(const struct worker_pool *pool);
 enum status worker_pool_collect(const struct worker_pool *pool, enum status status,
                                 struct failure *failure);
 
-/* Merges into the aggregate what the session and its workers, stopped likewise, hold. */
+/* Merges into the aggregate what the session and its stopped workers hold. */
 enum status worker_pool_merge(struct worker_pool *pool, struct failure *failure);
 
 /* Waits for its threads, and frees the session and the workers. Reports also why it was not open.

@@ -22,7 +22,7 @@
 enum axis_digits {
     AXIS_PRINTED, /* as in other formats */
     AXIS_SHORT,   /* without zeros at the end of a fraction */
-    AXIS_GROUPED, /* likewise, and from 1000 on in groups of three digits */
+    AXIS_GROUPED, /* as AXIS_SHORT, and from 1000 on in groups of three digits */
 };
 
 /* The fraction bits of axis_log2. */

@@ -98,7 +98,7 @@ uint64_t plot_scale_join(struct plot_scale *scale, __int128 *first, __int128 *la
     return step;
 }
 
-/* A round width is near if it is at most so many times the one before. */
+/* Maximum ratio of a round width to the one before it, if it is near. */
 #define PLOT_NEAR 10
 
 uint64_t plot_scale_next_step(const struct plot_scale *scale, uint64_t step)

@@ -118,8 +118,8 @@ size_t plot_describe_join(char out[PLOT_JOIN_SIZE], const struct plot *plot);
 bool plot_is_even(const struct plot *plot);
 
 /*
- * Writes the name of a line, as axis_write does: the value, or LOW..HIGH; without so many zeros at
- * the end of each fraction, at most those of plot_zeros.
+ * Writes the name of a line, as axis_write does: the value, or LOW..HIGH; without
+ * `zeros` zeros at the end of each fraction, at most those of plot_zeros.
  */
 void plot_name(char out[PLOT_NAME_SIZE], const struct plot_line *line,
                const struct element *element, enum axis_digits digits, unsigned zeros);

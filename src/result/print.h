@@ -55,7 +55,7 @@ struct print_options {
     bool log_count;    /* a picture's counts are logarithmic */
     enum print_plot plot;
     bool zeros;         /* print empty bins, too */
-    uint64_t top;       /* only so many rows or groups, the greatest; 0: all */
+    uint64_t top;       /* maximum number of rows or groups, the largest; 0: all */
     uint64_t min_count; /* only rows or groups with that count or more; 0: all */
     bool other;         /* add what `top` and `min_count` leave out */
     const char *sort;   /* rows: "bin" or "count" (descending, equal counts by bin); NULL: by bin,

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Single values are names if they are less than one in so many positions. */
+/* Single values are names if at most one position in this many has a value. */
 #define PRINT_HEAT_APART 4
 
 /*
- * The scale is logarithmic if the greatest count is at least so many times the smallest, or so many
- * times most counts, which would have the lowest colours alone.
+ * The scale is logarithmic if the largest count is at least FACTOR times the smallest, or BODY
+ * times most counts, which would all have the lowest colours.
  */
 #define PRINT_HEAT_FACTOR 100
 #define PRINT_HEAT_BODY   8

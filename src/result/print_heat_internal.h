@@ -50,7 +50,7 @@ struct print_heat_axis {
 
 /* Which cells of an axis have labels. */
 struct print_heat_labels {
-    size_t each; /* every so many cells, from `first` on; of times, where `ticks` begin */
+    size_t each; /* cells from one label to the next, from `first` on; of times, see `ticks` */
     size_t first;
     struct kind_time_bucket ticks;
     struct axis_times times; /* of these labels */

@@ -18,7 +18,7 @@
 /* There is no such value. */
 #define PRINT_ORDER_NONE (SIZE_MAX - 1)
 
-/* A thread looks at so many groups or more, in so many parts, for some groups are large. */
+/* Minimum number of groups per thread, and parts per thread, because some groups are large. */
 #define PRINT_ORDER_GROUPS_MIN   ((uint64_t)256)
 #define PRINT_ORDER_THREAD_PARTS ((size_t)8)
 

@@ -1,6 +1,6 @@
 /*
  * The groups of reduce and count that are printed, and their order: with --sort by a value, the
- * greatest first, of which --top takes some; with --min-count those of so many rows.
+ * largest first; with --top the first ones; with --min-count those with that many rows or more.
  *
  * All functions are thread-safe on distinct arguments.
  */

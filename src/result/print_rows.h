@@ -237,7 +237,7 @@ size_t print_scale_label(char out[AXIS_LABEL_SIZE], const struct print_options *
                          const struct plan *plan, __int128 number, bool is_in_picture);
 
 /*
- * Writes a text of the user, up to so many columns of a terminal, with what is not printable as
+ * Writes a text of the user, at most `columns` columns of a terminal, with what is not printable as
  * '?'. Returns the columns written.
  */
 size_t print_columns(struct writer *writer, const char *text, size_t columns);

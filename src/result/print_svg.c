@@ -21,7 +21,8 @@
 /* More rows in bin order share bars; of more rows in another order only the first are drawn. */
 #define PRINT_SVG_BARS_MAX 1000
 
-/* At most so many single values are named, and only if their bars would be narrower than this. */
+/* Maximum number of single values with names, and the width in pixels below which bars have them.
+ */
 #define PRINT_SVG_NAMES_MAX 50
 #define PRINT_SVG_NAMED_BAR 80
 
@@ -57,7 +58,7 @@ struct print_svg {
     enum axis_digits digits; /* of the values */
     size_t longest;          /* the characters of the longest name of a bar */
     bool is_tilted;          /* names: they are too long to lie side by side, */
-    unsigned tilted;         /* and take so much width and height; else 0 */
+    unsigned tilted;         /* and this is their width and height; else 0 */
     bool has_numbers;        /* the counts fit above the bars */
     unsigned left;           /* where the bars begin */
     struct element counted;  /* of the numbers on the axis of counts: counts or percentages */
@@ -296,7 +297,7 @@ static void print_svg_edge(const struct print_svg *svg, size_t i, char out[AXIS_
     axis_write(out, &plan->element, plan->binning.base > 0 ? edge - (edge < 0) : edge, svg->digits);
 }
 
-/* Labels every so many edges that they do not touch, among them that of the origin of the bins. */
+/* Writes labels so far apart that they do not touch, among them that of the origin of the bins. */
 static void print_svg_edges(const struct print_svg *svg)
 {
     const __int128 from = binning_floor(svg->plot.first, svg->plot.per_group);
@@ -455,7 +456,7 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
         print_svg_values(&svg);
     else if (svg.count > 0 && svg.scale == PRINT_SVG_EDGES)
         print_svg_edges(&svg);
-    /* A name below each bar, or below every so many if they would touch. */
+    /* A name below each bar, or below every `each` bars if the names would touch. */
     const size_t lines = (PRINT_SVG_RIGHT - svg.left) / SVG_LINE;
     const size_t each = svg.is_tilted ? svg.count / (lines + 1) + 1 : 1;
     for (size_t i = 0; svg.scale == PRINT_SVG_NAMES && i < svg.count; i += each) {

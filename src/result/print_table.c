@@ -192,7 +192,7 @@ static void print_table_spaces(struct writer *writer, size_t count)
         writer_write(writer, " ", 1);
 }
 
-/* Writes a cell of so many columns: a longer string without its middle. */
+/* Writes a cell, `columns` columns wide: a longer string without its middle. */
 static void print_table_write(struct writer *writer, const struct print_table_layout *layout,
                               const char *cell, size_t columns, bool is_left, bool is_last)
 {

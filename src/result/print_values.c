@@ -152,7 +152,7 @@ static bool print_names_are_equal(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Whether two names are equal, each with "by_" so many times in front. */
+/* Whether two names are equal, with "by_" a_count and b_count times in front. */
 static bool print_prefixed_are_equal(const char *a, unsigned a_count, const char *b,
                                      unsigned b_count)
 {

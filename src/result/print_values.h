@@ -17,7 +17,7 @@ struct writer;
 /* U+FFFD, in json for a byte that is not UTF-8. */
 #define PRINT_REPLACEMENT "\xef\xbf\xbd"
 
-/* What names of groups have in front of them in json and jsonl: "by_" so many times. */
+/* How many times "by_" stands in front of the names of groups in json and jsonl. */
 struct print_prefixes {
     unsigned counts[TEXT_COLUMNS_MAX]; /* [group_count] of the plan */
 };

@@ -38,14 +38,17 @@ static void result_rows_end(struct result_rows *self)
     range_histogram_destroy(&self->range);
 }
 
-/* So many different values at most are few, if they are one in so many of such a range. */
+/*
+ * Values are shown instead of bins if at most FEW distinct ones occur, within RANGE, and at most
+ * one in APART of the range.
+ */
 #define RESULT_FEW   GROWING_HISTOGRAM_RESULT_BINS
 #define RESULT_APART 4
 #define RESULT_RANGE 500
 _Static_assert(RESULT_RANGE <= GROWING_HISTOGRAM_BINS / 2,
                "in any order they are counted in bins of width 1");
 
-/* A bin with so many percent of the values hides them. */
+/* Percentage of values in one bin that triggers the note. */
 #define RESULT_MOST 90
 
 /* Whether the rows are single values that lie apart, `few` at most. */

@@ -30,7 +30,7 @@ static unsigned rows_list_digit(uint64_t count, unsigned digit)
     return (unsigned)(~count >> 8 * digit) & 255;
 }
 
-/* Allocates memory for so many items, at least one. */
+/* Allocates memory for `items` items, at least one. */
 static enum status rows_list_allocate(struct rows_list *list, size_t items, struct failure *failure)
 {
     const size_t mebibytes = (size_t)((unsigned __int128)items * sizeof *list->items >> 20);

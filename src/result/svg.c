@@ -51,7 +51,7 @@ void svg_write_escaped(struct writer *writer, const char *text)
     svg_write_part(writer, text, text + strlen(text));
 }
 
-/* Skips characters until what follows has at most so many columns. */
+/* Returns the end of the text, at most `columns` columns wide. */
 static const char *svg_skip(const char *text, size_t columns)
 {
     for (size_t width = printable_width(text); width > columns;) {

@@ -28,7 +28,7 @@ struct writer;
 /* Writes text of the input as XML. Replaces what is no printable character by '?'. */
 void svg_write_escaped(struct writer *writer, const char *text);
 
-/* The same of a text that is longer than so many columns of a terminal without its middle. */
+/* Like svg_write_escaped, but leaves out the middle of a text wider than `columns` columns. */
 void svg_write_cut(struct writer *writer, const char *text, size_t columns);
 
 /* Writes a number, if it is not 0, between two texts; "; " precedes all notes but the first. */

@@ -23,7 +23,7 @@ struct terminal {
 /*
  * Describes standard output, or an output that is not a terminal. The width is that of the
  * terminal, else COLUMNS, else for a pipe, which may lead to a pager, that of the terminal of
- * standard error or input, else 80; the height likewise, with LINES and 24. Colour requires a
+ * standard error or input, else 80; so has the height, with LINES and 24. Colour requires a
  * terminal, a TERM other than "dumb", and no NO_COLOR (https://no-color.org).
  */
 struct terminal terminal_describe(bool is_standard_output);

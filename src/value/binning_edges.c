@@ -17,7 +17,7 @@
 #define BINNING_BUCKETS_LOG2_MAX 18
 
 /*
- * The buckets suffice if at most one in so many edges shares its bucket with another edge. A search
+ * The buckets suffice if at most one edge in this many shares its bucket with another. A search
  * in a shared bucket takes 5 to 10 ns, because its branches are mispredicted; a larger table is
  * slower to load from. If edges are denser near a centre, values probably are, too. The share must
  * therefore be smaller for buckets that grow.

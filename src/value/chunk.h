@@ -25,10 +25,10 @@ struct chunk_buffer {
     char *data;
     size_t capacity; /* in bytes; at least one element or record */
     /*
-     * Makes the capacity at least so many bytes, for a row that is longer, and keeps the contents.
-     * The next chunk has the usual capacity again. Fails if there is no memory: with STATUS_DATA
-     * (the caller then names the row), or with STATUS_ENGINE if a device has none. NULL: the buffer
-     * cannot grow.
+     * Makes the capacity at least `capacity` bytes, for a row that is longer, and keeps the
+     * contents. The next chunk has the usual capacity again. Fails if there is no memory: with
+     * STATUS_DATA (the caller then names the row), or with STATUS_ENGINE if a device has none.
+     * NULL: the buffer cannot grow.
      */
     enum status (*grow)(struct chunk_buffer *buffer, size_t capacity, struct failure *failure);
     /*

@@ -47,7 +47,7 @@ uint64_t context_table_bytes(const struct plan *plan);
 /* Adds the sum of the weights of some rows, below 2^96, to the rows of the context. Thread-safe. */
 void context_add_weight(const struct plan *plan, unsigned __int128 weight);
 
-/* Likewise adds weights[0..n), n <= 2^32; NULL: 1 for each. */
+/* Like context_add_weight, but adds weights[0..n), n <= 2^32; NULL: 1 for each. */
 void context_add_rows(const struct plan *plan, const uint64_t *weights, size_t n);
 
 /* Adds to the guesses of the context, and clears those that it adds. Thread-safe. */

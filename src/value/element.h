@@ -134,7 +134,7 @@ static inline struct kind_ip element_address_key(__int128 value)
 /* Writes a value as its kind does, without a NUL. Returns its length. */
 size_t element_write(char *out, const struct element *element, __int128 value);
 
-/* Likewise as json has it: times and addresses are strings. */
+/* Like element_write, but as json has it: times and addresses are strings. */
 size_t element_write_json(char *out, const struct element *element, __int128 value);
 
 /* As element_write, with a NUL. */
@@ -146,7 +146,8 @@ void element_format(char out[ELEMENT_TEXT_SIZE], const struct element *element, 
  */
 bool element_read(const struct element *element, const char *text, size_t bytes, __int128 *value);
 
-/* Likewise reads LO:HI. Times have colons as well: the first that makes two bounds divides them. */
+/* Like element_read, but reads LO:HI. Times have colons as well: the first that makes two bounds
+ * divides them. */
 bool element_read_range(const struct element *element, const char *text, __int128 *low,
                         __int128 *high);
 

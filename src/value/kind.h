@@ -118,8 +118,8 @@ struct kind {
     bool (*read)(const struct element *element, const char *text, size_t bytes, __int128 *value);
 
     /*
-     * Reads the WIDTH of COLUMN:KIND/WIDTH of values with so many decimals. Returns false if it is
-     * none. NULL: the kind has no widths.
+     * Reads the WIDTH of COLUMN:KIND/WIDTH of values with `decimals` decimals. Returns false if it
+     * is none. NULL: the kind has no widths.
      */
     bool (*parse_width)(const struct kind *kind, const char *text, size_t bytes, unsigned decimals,
                         struct kind_width *width);

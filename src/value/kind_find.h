@@ -48,8 +48,8 @@ struct kind_find_number {
     unsigned whole;    /* digits before the point, */
     unsigned decimals; /* and behind it */
     /* What it is without zeros at its ends and an exponent: at most 2^60, either way. */
-    int64_t digits; /* before the point; 0 and less: so many zeros follow it */
-    int64_t places; /* behind the point; 0 and less: so many zeros precede it */
+    int64_t digits; /* before the point; 0 and less: -digits zeros follow it */
+    int64_t places; /* after the point; 0 and less: -places zeros precede it */
 };
 
 /* A kind that was found. */

@@ -53,7 +53,8 @@ enum kind_time_fault {
     KIND_TIME_FAULT_ZONE,   /* a name of a zone, which local times ignore */
     KIND_TIME_FAULT_OFFSET, /* the next word may be an offset or a value */
     KIND_TIME_FAULT_WORD,   /* the word after a date is no time, and may be no other field */
-    KIND_TIME_FAULT_NUMBER, /* of so many digits, or that may be a date written with digits alone */
+    KIND_TIME_FAULT_NUMBER, /* the number of its digits is wrong, or it may be a date written in
+                               digits only */
 };
 
 struct kind_time_rules {

@@ -34,9 +34,9 @@
 #define KIND_TIME_ZONE_HEADER_BYTES 44
 
 /*
- * Log2 of the seconds of a step, some 388 days, in which a few periods begin. From the first second
- * that times have to the last there are so many steps. A look-up in 20,000 periods by halves took
- * 40 ns more.
+ * Log2 of the seconds of a step, some 388 days, in which a few periods begin. STEPS is
+ * their number from the first second that times have to the last. A look-up in 20,000 periods by
+ * halves took 40 ns more.
  */
 #define KIND_TIME_ZONE_STEP_LOG2 25
 #define KIND_TIME_ZONE_STEPS \
@@ -208,8 +208,8 @@ static int64_t kind_time_zone_integer(const unsigned char *data, size_t bytes)
 }
 
 /*
- * Reads a header, and how many bytes follow it, with times of so many bytes each. Returns false if
- * it is none, or the data are not that long.
+ * Reads a header, and how many bytes follow it, with times of time_bytes bytes each. Returns false
+ * if it is none, or the data are not that long.
  */
 static bool kind_time_zone_read_header(const unsigned char *data, size_t bytes, size_t time_bytes,
                                        struct kind_time_zone_counts *counts, size_t *block)

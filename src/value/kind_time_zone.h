@@ -28,7 +28,8 @@ struct kind_time_zone;
 enum status kind_time_zone_read(const char *name, struct kind_time_zone **zone,
                                 struct failure *failure);
 
-/* Makes a zone of the contents of a file, which messages call `name`; fails likewise. */
+/* Makes a zone of the contents of a file, which messages call `name`. Fails like
+ * kind_time_zone_read. */
 enum status kind_time_zone_parse(const char *name, const unsigned char *data, size_t bytes,
                                  struct kind_time_zone **zone, struct failure *failure);
 

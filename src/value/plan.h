@@ -99,7 +99,7 @@ static inline size_t column_words(const struct column *column)
 }
 
 /*
- * Floors a key of so wide buckets, 1 or more, to the least of its bucket. Returns false if that is
+ * Floors a key to the least of its bucket, `width` wide, 1 or more. Returns false if that is
  * below -2^63, which the key then is. Pure.
  */
 HOST_DEVICE_INLINE bool column_floor(uint64_t *key, uint64_t width, bool is_signed)
@@ -150,21 +150,21 @@ struct plan {
     bool needs_values;               /* histogram: a run without values is an error */
     bool is_merged;                  /* histogram: of states, whose bins are given */
     uint64_t bin_width;              /* uniq: the width of every bin, 1 for values */
-    uint64_t range_bins;             /* uniq: of its values, the result is a histogram with so many
-                                        bins from the least to the greatest; 0: it is not; */
-    bool has_round_range;            /* these bins are of a round width of times, and at most so
-                                        many (binning_init_times) */
-    bool any_order;                  /* uniq, reduce: the result may be in any order */
-    uint64_t buffer_bytes;           /* memory for counts by value or group, and texts, that the
-                                        user gives; 0: what the plan gives (memory_plan.h) */
+    uint64_t range_bins;   /* uniq: of its values, the result is a histogram with this many
+                              bins from the least to the greatest; 0: it is not */
+    bool has_round_range;  /* these bins are of a round width of times, and at most
+                              range_bins (binning_init_times) */
+    bool any_order;        /* uniq, reduce: the result may be in any order */
+    uint64_t buffer_bytes; /* memory for counts by value or group, and texts, that the
+                              user gives; 0: what the plan gives (memory_plan.h) */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
     struct reductions reductions;    /* reduce, and groups of it */
     bool interpolates;               /* reduce: quantiles lie between values */
     struct predicate *predicates;    /* count, and groups of it: [predicate_count], owned */
     size_t predicate_count;
     struct stalin_sort_rules stalin_sort; /* stalin-sort */
-    size_t window_periods; /* of time: results are of the last so many periods (pipeline.c); 0:
-                              of all so far */
+    size_t window_periods; /* of time: the number of the last periods that results are of
+                              (pipeline.c); 0: all so far */
 };
 
 /* Returns the bytes of binary input for each value. Pure. */

@@ -95,8 +95,8 @@ enum status predicate_init_any_of(struct predicate *predicate, const char *text,
                                   struct failure *failure);
 
 /*
- * Likewise of a list that is not at hand, for results that are loaded from states: its set is
- * empty.
+ * Like predicate_init_any_of, but for a list that is unknown, of results that are loaded from
+ * states: its set is empty.
  */
 void predicate_init_unread(struct predicate *predicate, const char *text,
                            const struct element *element, uint64_t values, uint64_t digest);

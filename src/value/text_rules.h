@@ -56,7 +56,7 @@ enum row_scanner_id {
 struct text_rules {
     int32_t field; /* the number of the field, from 1; 0: every token or part. If it has a name: 1
                       in the plan, and its number in the file in the rules of a chunk */
-    int32_t more[TEXT_COLUMNS_MAX - 1]; /* likewise, the fields of the plan's further columns */
+    int32_t more[TEXT_COLUMNS_MAX - 1]; /* as `field`, of the plan's further columns */
     int32_t columns; /* of a field counted from the left: a line with another number of fields is an
                         invalid token; 0: lines are not counted. Their parts are not quoted */
     int delimiter;   /* a byte, or TEXT_NO_DELIMITER. In a chunk: of its file */

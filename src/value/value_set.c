@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 /*
- * A bitmap of at most so many bits is always used: 64 KiB, which stay in L2, and all 16-bit values.
+ * Number of bits up to which a bitmap is always used: 64 KiB, which stay in L2, and all 16-bit
+ * values.
  */
 #define VALUE_SET_BITMAP_SMALL ((uint64_t)1 << 19)
 
