@@ -126,7 +126,7 @@ ACCUMULATOR_DEFINE_MERGE(hits, a + b)
     }
 ACCUMULATORS(ACCUMULATOR_DEFINE_ADD)
 
-/* Whether there can be this sum of the values between the minimum and the maximum. */
+/* Returns whether there can be this sum of the values between the minimum and the maximum. */
 static bool accumulator_check_sum(const struct accumulators *rows,
                                   const struct accumulator_use *use, const uint64_t *row)
 {
@@ -147,8 +147,8 @@ static bool accumulator_check_sum(const struct accumulators *rows,
 }
 
 /*
- * Whether there can be this sum of squares: at least that of equal values, at most that of extreme
- * ones. Nothing needs it without the sum.
+ * Returns whether there can be this sum of squares: at least that of equal values, at most that of
+ * extreme ones. Nothing needs it without the sum.
  */
 static bool accumulator_check_squares(const struct accumulators *rows,
                                       const struct accumulator_use *use, const uint64_t *row)

@@ -115,8 +115,8 @@ void accumulators_select(const struct accumulators *accumulators, uint64_t *row,
                          const uint64_t *words);
 
 /*
- * Whether there are values that have the words of a row of unknown origin, whose keys are not
- * looked at. Pure.
+ * Returns whether there are values that have the words of a row of unknown origin, whose keys are
+ * not looked at. Pure.
  */
 bool accumulators_check(const struct accumulators *accumulators, const uint64_t *row);
 

@@ -1,4 +1,4 @@
-/* The aggregate of several value columns: those of the runs of each column alone. */
+/* The aggregate of several value columns: those of a run of each column. */
 #ifndef GPUHIST_COLUMNS_H
 #define GPUHIST_COLUMNS_H
 
@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* The run of one column alone. */
+/* The run of only one column. */
 struct columns_run {
     const struct plan *plan;
     const struct store *store;

@@ -24,7 +24,7 @@ bool groups_have_value_keys(const struct plan *plan)
            plan->reductions.needs & REDUCTIONS_NEED_TABLE || element_is_name(&plan->element);
 }
 
-/* Whether the last word of the keys is the number of a bin that the plan gives. */
+/* Returns whether the last word of the keys is the number of a bin that the plan gives. */
 static bool groups_have_bins(const struct plan *plan)
 {
     return plan->operation == OPERATION_HISTOGRAM && !plan->is_automatic;

@@ -45,7 +45,7 @@ enum status groups_finalize(void *groups, const struct plan *plan, uint64_t elem
                             struct failure *failure);
 void groups_destroy(void *groups);
 
-/* Whether the groups of a plan are counted, and in bins one wide. Pure. */
+/* Returns whether the groups of a plan are counted, and in bins one wide. Pure. */
 bool groups_have_value_keys(const struct plan *plan);
 bool groups_are_unit(const struct plan *plan);
 
@@ -99,7 +99,7 @@ static inline __int128 groups_value(const struct groups *groups, const uint64_t 
 }
 
 /*
- * Whether a counted row has a bin or value that the plan can have. Pure.
+ * Returns whether a counted row has a bin or value that the plan can have. Pure.
  */
 bool groups_has_bin(const struct groups *groups, const uint64_t *row);
 

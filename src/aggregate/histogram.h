@@ -100,7 +100,7 @@ uint64_t histogram_sum_bins(const struct histogram *histogram);
 void histogram_copy_counts(const struct histogram *histogram, size_t first, size_t n,
                            uint64_t *counts);
 
-/* Whether the region of an entry is in use. If not, all its counters are 0. */
+/* Returns whether the region of an entry is in use. If not, all its counters are 0. */
 bool histogram_is_used(const struct histogram *histogram, size_t entry);
 
 /* The first entry of [first, end) that is not empty, or `end`. */

@@ -118,7 +118,7 @@ static __int128 reduce_find_mode(const struct element *element, const uint64_t *
                                     : element_value(element, keys[0]);
 }
 
-/* Whether a reduction is a quantile of the percentage of its row. */
+/* Returns whether a reduction is a quantile of the percentage of its row. */
 static bool reduce_is_quantile(enum reduction_id id)
 {
     return id == REDUCTION_MEDIAN || id == REDUCTION_Q1 || id == REDUCTION_Q3 ||

@@ -48,8 +48,8 @@ struct stalin_sort {
 };
 
 /*
- * Whether the text of values is written as it was read. Decimal integers are written anew, which is
- * quicker, and times, values of rows that name their columns and what is floored.
+ * Returns whether the text of values is written as it was read. Decimal integers are written anew,
+ * which is quicker, and times, values of rows that name their columns and what is floored.
  */
 static bool stalin_sort_keeps_text(const struct plan *plan)
 {
@@ -114,14 +114,15 @@ static uint64_t stalin_sort_rank(const struct plan *plan, uint64_t key)
     return plan->stalin_sort.descending ? ~ascending : ascending;
 }
 
-/* Whether an element of a rank survives after one of rank `last`; has_last: there is one. */
+/* Returns whether an element of a rank survives after one of rank `last`; has_last: there is one.
+ */
 static bool stalin_sort_survives(const struct plan *plan, bool has_last, uint64_t last,
                                  uint64_t rank)
 {
     return !has_last || (plan->stalin_sort.strict ? rank > last : rank >= last);
 }
 
-/* Whether an element survives after the elements released so far. */
+/* Returns whether an element survives after the elements released so far. */
 static bool stalin_sort_passes(const struct stalin_sort *self, const char *element)
 {
     const uint64_t rank = stalin_sort_rank(self->plan, element_key(&self->plan->element, element));
@@ -260,7 +261,7 @@ static enum status stalin_sort_release(struct stalin_sort *self, const struct st
     return status == STATUS_OK && self->purged ? writer_flush(self->purged, failure) : status;
 }
 
-/* Whether it is the turn of that chunk and no thread has it. The caller holds the lock. */
+/* Returns whether it is the turn of that chunk and no thread has it. The caller holds the lock. */
 static bool stalin_sort_is_turn(const struct stalin_sort *self, uint64_t sequence)
 {
     return sequence == self->next && !self->busy;

@@ -66,7 +66,7 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
 /*
  * Gives each value one counter, in the newest window or in the table, which must be finalized then.
  * There is a window, and no worker may be at work; works on table_threads threads. Fails as
- * table_finalize does. Used by finalize alone.
+ * table_finalize does. Only finalize uses it.
  */
 enum status uniq_join_windows(struct uniq *uniq, struct failure *failure);
 

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the argument names a file; and whether that is standard input. */
+/* Returns whether the argument names a file; and whether that is standard input. */
 bool lists_is_file(const char *argument);
 bool lists_is_stdin(const char *argument);
 

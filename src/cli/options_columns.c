@@ -150,15 +150,15 @@ static bool options_parse_quoted(char *text, struct options_column *column)
                     (*rest == ':' && options_parse_kind(rest + 1, strlen(rest + 1), column)));
 }
 
-/* Whether columns are names, also those that are numbers. */
+/* Returns whether columns are names, also those that are numbers. */
 static bool options_takes_names(const struct options *options)
 {
     return options->names_only || row_scanners[options->row_scanner]->names_columns;
 }
 
 /*
- * Whether where[0..length) is the number of a field, and not a name. Sets `field`, or returns false
- * in *is_valid if it is out of range.
+ * Returns whether where[0..length) is the number of a field, and not a name. Sets `field`, or
+ * returns false in *is_valid if it is out of range.
  */
 static bool options_parse_field(const struct options *options, const char *where, size_t length,
                                 int32_t *field, bool *is_valid)

@@ -253,7 +253,7 @@ static enum status options_make_condition(const struct options_condition *typed,
     return status;
 }
 
-/* Whether the result counts rows, whatever their values are. */
+/* Returns whether the result counts rows, whatever their values are. */
 static bool options_counts_rows(const struct options *options)
 {
     const enum operation_id operation = options->command->operation;
@@ -397,7 +397,8 @@ static enum status options_make_columns(const struct options *options, size_t va
     return STATUS_OK;
 }
 
-/* Whether states are loaded, or saved to a file or for a window. They are in ascending order. */
+/* Returns whether states are loaded, or saved to a file or for a window. They are in ascending
+ * order. */
 static bool options_saves(const struct options *options)
 {
     return options->print.save || options->window_ns > 0 || options->is_saved;
@@ -517,7 +518,7 @@ static enum status options_make_predicates(const struct options *options, bool w
     return STATUS_OK;
 }
 
-/* As options_make, with the value column of that index alone; SIZE_MAX: all. */
+/* Like options_make, but with only the value column of that index; SIZE_MAX: all. */
 static enum status options_make_values_of(const struct options *options, bool is_text,
                                           bool with_files, size_t value, struct plan *plan,
                                           struct failure *failure)
@@ -666,7 +667,7 @@ enum status options_make(const struct options *options, bool is_text, bool with_
     return status;
 }
 
-/* Whether a column is a field, which says that the input is text. */
+/* Returns whether a column is a field, which says that the input is text. */
 static bool options_has_fields(const struct options *options)
 {
     if (options->field.count > 0 && options->field.list[0].field != 0)
@@ -723,7 +724,7 @@ static enum status options_check_input(const struct options *options, struct fai
                        "--%s requires text input, but --%s requires binary input", text, binary);
 }
 
-/* Whether a column has a name, which the header of each file says where to find. */
+/* Returns whether a column has a name, which the header of each file says where to find. */
 static bool options_has_names(const struct options *options)
 {
     const struct options_columns *const uses[] = {&options->field, &options->weight, &options->by,
@@ -783,7 +784,7 @@ static enum status options_check_columns(const struct options *options, struct f
     return STATUS_OK;
 }
 
-/* Makes the plan, as far as options alone say what it is, and fails if that fails. */
+/* Makes the plan, as far as it follows from options, and fails if that fails. */
 static enum status options_check_plan(const struct options *options, bool is_text,
                                       bool may_be_array, struct failure *failure)
 {

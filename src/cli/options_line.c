@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of an option that a message shows; a longer one is cut. */
+/* The size of an option that a message shows; a longer one is cut. */
 #define OPTIONS_SHOWN_SIZE 72
 
 /* Appends what was typed. Blanks, control characters and backslashes become \ and octal digits. */
@@ -189,7 +189,7 @@ char *options_write_line(const struct plan *plan)
         kind_rows[plan->element.kind].scale == KIND_NUMBERS && plan->value_count < 2;
     if (is_number)
         fprintf(line, " --type=%s", plan->element.name);
-    /* Of a number of values, whatever they are, decimals do not matter. */
+    /* For a number of values, decimals do not matter. */
     bool counts = plan->operation == OPERATION_COUNT ||
                   (plan->operation == OPERATION_REDUCE && plan->reductions.count == 1 &&
                    plan->reductions.list[0].id == REDUCTION_COUNT);
@@ -323,7 +323,7 @@ static size_t options_line_next(const char *line)
     return end ? (size_t)(end - line) : strlen(line);
 }
 
-/* Whether the line has the option that begins another line, with any value. */
+/* Returns whether the line has the option that begins another line, with any value. */
 static bool options_line_has(const char *line, const char *option)
 {
     const size_t length = strcspn(option, "= ");

@@ -16,13 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of an option or a reduction that a message shows; a longer one is cut. */
+/* The size of an option or a reduction that a message shows; a longer one is cut. */
 #define OPTIONS_SHOWN_SIZE 128
 
-/* Of a condition that advice shows; there is none for a longer one. */
+/* The size of a condition that advice shows; there is none for a longer one. */
 #define OPTIONS_CONDITION_MAX 100
 
-/* Of the first line of a file, where a name is looked for. */
+/* The size of the first line of a file, where a name is looked for. */
 #define OPTIONS_LINE_MAX 4096
 
 /* Of numbers in advice: none is near 2^64. */
@@ -114,7 +114,7 @@ static const struct {
     {"eq", NULL, false, "try --any-of ", ""},
 };
 
-/* Whether a text is numbers, two at least, with commas between them. */
+/* Returns whether a text is numbers, two at least, with commas between them. */
 static bool options_is_list(const char *text, bool is_ascending)
 {
     __int128 last = 0;
@@ -279,7 +279,8 @@ static enum status options_take_line(void *context, const char *data, size_t byt
     return status_fail(failure, STATUS_DATA, "the line is complete");
 }
 
-/* Whether a word is a column of a file, whose first line names the columns: it stands there. */
+/* Returns whether a word is a column of a file, whose first line names the columns: it stands
+ * there. */
 static bool options_is_column(const struct options *options, const char *word, const char *file)
 {
     const bool has_names = options->csv || options->has_header ||
@@ -549,7 +550,8 @@ static bool options_advise_star(const char *typed, int where, const char *value,
     return true;
 }
 
-/* Whether no number can be meant: a letter is first, or digits before letters are no number. */
+/* Returns whether no number can be meant: a letter is first, or digits before letters are no
+ * number. */
 static bool options_is_word(const char *text)
 {
     const char *first = text; /* letter or digit */

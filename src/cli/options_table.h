@@ -198,10 +198,10 @@ enum status options_fail_unknown(const struct options *options, char letter, con
  */
 const char *options_find_habit(unsigned traits, const char *typed, size_t length);
 
-/* Whether a predicate's values are listed in a file. Pure. */
+/* Returns whether a predicate's values are listed in a file. Pure. */
 bool options_names_file(const struct options_predicate *predicate);
 
-/* Whether a word certainly is no file: then it may be a mistyped name. */
+/* Returns whether a word certainly is no file: then it may be a mistyped name. */
 bool options_is_no_file(const char *word);
 
 /* Fails with STATUS_USAGE for a --type, as typed, that does not exist. */

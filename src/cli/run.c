@@ -116,8 +116,8 @@ static void run_note_conditions(const struct run *run)
 }
 
 /*
- * Whether a header of CSV would have been read as a row in silence: all columns are texts, or not
- * read at all, and no option says whether there is a header.
+ * Returns whether a header of CSV would have been read as a row in silence: all columns are texts,
+ * or not read at all, and no option says whether there is a header.
  */
 static bool run_may_count_header(const struct run *run)
 {
@@ -205,7 +205,7 @@ static enum status run_find_labels(struct run *run, struct failure *failure)
 /*
  * Ends a run in which counting ended with status `counted`: prints the result, and then reports on
  * stderr values outside the bins and invalid tokens. If counting succeeded and printing fails,
- * reports invalid tokens alone.
+ * reports only invalid tokens.
  */
 static enum status run_print_final(struct run *run, enum status counted, struct failure *failure)
 {

@@ -29,7 +29,7 @@ extern const struct cpu_counter cpu_counter_private;
  * bins. */
 extern const struct cpu_counter cpu_counter_partitioned;
 
-/* The same, by way of lines of the cache that are written past the caches. */
+/* Like the counter above, but collects lines of the cache that are written past the caches. */
 extern const struct cpu_counter cpu_counter_streamed;
 
 /* Adds up weights, for any bins. The others take none. */

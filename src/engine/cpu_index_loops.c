@@ -98,7 +98,7 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin32(const struct cpu_index_terms *terms,
                                           : binning_digits10_32(magnitude);
         return binning->zero + ((digits ^ sign) - sign);
     }
-    const uint32_t half = (uint32_t)1 << 31; /* AVX2 compares signed words alone */
+    const uint32_t half = (uint32_t)1 << 31; /* AVX2 compares only signed words */
     const int32_t shifted = (int32_t)(key - ((uint32_t)terms->origin + half));
     const bool is_inside = shifted <= (int32_t)((uint32_t)terms->last - half);
     const bool is_above = shifted <= (int32_t)((uint32_t)terms->limit - half);
@@ -188,14 +188,14 @@ CPU_INDEX_INLINE uint64_t cpu_index_key(unsigned bits, const char *keys, size_t 
     return narrow;
 }
 
-/* The same as binning_index, not inlined, for the few keys that there is doubt of. */
+/* Like binning_index, but not inlined: for the few keys whose quotient is in doubt. */
 static __attribute__((noinline)) uint32_t cpu_index_define(const struct binning *binning,
                                                            uint64_t key)
 {
     return binning_index(binning, binning->form, key);
 }
 
-/* The same as binning_search, not inlined, for the few buckets that are crowded. */
+/* Like binning_search, but not inlined: for the few buckets that are crowded. */
 static __attribute__((noinline)) uint32_t cpu_index_search(const struct binning *binning,
                                                            uint32_t bucket, uint64_t x)
 {

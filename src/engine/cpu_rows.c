@@ -22,7 +22,7 @@
 struct cpu_rows {
     const struct plan *plan;
     const struct store *store;
-    text_parse_function *parse; /* of text that is one column alone */
+    text_parse_function *parse; /* of text of which only one column is read */
     bool has_reals;             /* a column is of floats, which may be invalid */
     bool has_rows;              /* text: lines are parsed as rows */
     size_t stored;              /* columns of the plan that are stored: all but the conditions */
@@ -346,8 +346,8 @@ struct cpu_rows_reals {
 };
 
 /*
- * Whether the float of a column of a record is valid; adds it to the invalid ones if not. `index`:
- * of the record in its block.
+ * Returns whether the float of a column of a record is valid; adds it to the invalid ones if not.
+ * `index`: of the record in its block.
  */
 static bool cpu_rows_check_real(const struct plan *plan, const struct column *column,
                                 const char *record, size_t index, struct cpu_rows_reals *reals)

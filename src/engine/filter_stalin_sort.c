@@ -87,7 +87,7 @@ struct filter_stalin_sort_order {
     bool (*are_sorted)(const void *group, uint64_t flip, bool strict);
 };
 
-/* Whether an element survives if the last survivor is `last`; both are flipped keys. */
+/* Returns whether an element survives if the last survivor is `last`; both are flipped keys. */
 FILTER_STALIN_SORT_INLINE bool filter_stalin_sort_passes(struct filter_stalin_sort_order order,
                                                          uint64_t key, uint64_t last)
 {

@@ -318,8 +318,8 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
 /* --- devices that join late ------------------------------------------------------------------- */
 
 /*
- * Whether a rule of offload_policy.h holds now. Not asked if the user has chosen devices. The
- * workers that it counts are those of pools that have not joined late. `earlier` is a look of
+ * Returns whether a rule of offload_policy.h holds now. Not asked if the user has chosen devices.
+ * The workers that it counts are those of pools that have not joined late. `earlier` is a look of
  * before, or NULL; the present one is stored there.
  */
 static bool pipeline_allows(struct pipeline *pipeline,

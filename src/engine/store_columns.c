@@ -1,5 +1,5 @@
 /*
- * Reduce and count of several value columns: the aggregates of the runs of each column alone. The
+ * Reduce and count of several value columns: the aggregates of a run of each column. The
  * engine hands over the elements of each column in chunks of their own.
  */
 #include "config.h"

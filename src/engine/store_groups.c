@@ -236,7 +236,7 @@ static enum status store_groups_save(struct state_writer *state, const struct pl
     return groups_check(groups, failure);
 }
 
-/* Whether a row can be one of the plan. */
+/* Returns whether a row can be one of the plan. */
 static bool store_groups_is_valid(const struct groups *groups, const uint64_t *row)
 {
     const struct plan *plan = groups->plan;

@@ -48,7 +48,7 @@ void worker_group_give_up_device(struct worker_group *group, unsigned device_bit
     pthread_mutex_unlock(&group->lock);
 }
 
-/* Whether a device is being prepared for which workers pause. The lock is held. */
+/* Returns whether a device is being prepared for which workers pause. The lock is held. */
 static bool worker_group_awaits_device(const struct worker_group *group)
 {
     return atomic_load_explicit(&group->awaited_devices, memory_order_relaxed) != 0 &&

@@ -49,7 +49,7 @@ static enum status worker_merge(struct worker *worker, struct failure *failure)
     return worker->pool->engine->consumer_merge(worker->consumer, failure);
 }
 
-/* Whether its core is needed by a pool that has joined late, or to prepare a device. */
+/* Returns whether its core is needed by a pool that has joined late, or to prepare a device. */
 static bool worker_is_surplus(const struct worker *worker)
 {
     const struct worker_pool *pool = worker->pool;

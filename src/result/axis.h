@@ -69,7 +69,7 @@ void axis_times_add(struct axis_times *times, const struct element *element, __i
 size_t axis_write_time(char out[AXIS_LABEL_SIZE], const struct axis_times *times,
                        const struct element *element, __int128 value, bool has_date);
 
-/* Whether the labels of times have a time of the day, and their dates differ. */
+/* Returns whether the labels of times have a time of the day, and their dates differ. */
 bool axis_has_new_date(const struct axis_times *times, const struct element *element,
                        __int128 value, __int128 before);
 
@@ -81,7 +81,7 @@ bool axis_has_new_date(const struct axis_times *times, const struct element *ele
 struct axis axis_make(__int128 low, __int128 high, const struct element *element,
                       enum axis_digits digits, unsigned length, unsigned each, unsigned wide);
 
-/* Whether the values of the axis are times. */
+/* Returns whether the values of the axis are times. */
 bool axis_has_times(const struct axis *axis);
 
 /* Returns the first tick that is not less than `value`. */

@@ -200,7 +200,7 @@ bool plot_next(struct plot *plot, struct plot_line *line)
     const __int128 group =
         plot->has_groups ? binning_floor(plot_scale_position(&plot->scale, row->low), per_group)
                          : plot->group;
-    if (!plot->has_groups || (group <= plot->group && !plot->is_joined)) { /* the row alone */
+    if (!plot->has_groups || (group <= plot->group && !plot->is_joined)) { /* only the row */
         *line = (struct plot_line){
             .is_single = plot->rows.is_unit,
             .low = row->low,

@@ -114,7 +114,8 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
  */
 size_t plot_describe_join(char out[PLOT_JOIN_SIZE], const struct plot *plot);
 
-/* Whether the widths of bins differ by at most one, as those of equal parts of a range do. */
+/* Returns whether the widths of bins differ by at most one, as those of equal parts of a range do.
+ */
 bool plot_is_even(const struct plot *plot);
 
 /*

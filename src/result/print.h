@@ -20,7 +20,7 @@ struct print_format;
 struct print_order;
 struct writer;
 
-/* Whether bars, or of groups a heat map, are drawn in the terminal. */
+/* When bars, or of groups a heat map, are drawn in the terminal. */
 enum print_plot {
     PRINT_PLOT_DEFAULT, /* at a terminal: bars beside the counts of values, too */
     PRINT_PLOT_ALWAYS,
@@ -42,7 +42,7 @@ struct print_options {
     const char *value_name; /* what the input calls the values; NULL: unknown */
     bool header_out;        /* tsv: names above the lines */
     bool has_reports;       /* there are several: each says its time */
-    const char *object;     /* what begins its objects (print_object_begin); NULL: a brace alone */
+    const char *object;     /* what begins its objects (print_object_begin); NULL: only a brace */
     const char *column;     /* of several: whose values are printed; NULL: there is only one */
     bool is_next_column;    /* it is not the first */
     const char *group;  /* of a group's rows: what begins each line; NULL: there are no groups */
@@ -80,7 +80,7 @@ static inline const char *print_object_begin(const struct print_options *options
     return options->object ? options->object : "{";
 }
 
-/* The formats of all results, after tsv, and those of bins alone, after raw; `LAST` is the last. */
+/* The formats of all results, after tsv, and those of bins only, after raw; `LAST` is the last. */
 #define PRINT_FORMATS_OF_LINES(X)      X(csv) X(json) X(jsonl) X(markdown) X(html)
 #define PRINT_FORMATS_OF_BINS(X, LAST) X(npy) X(gnuplot) LAST(svg)
 
@@ -121,7 +121,7 @@ enum status print_check_input(const struct print_options *options, const char *i
 enum status print_connect(struct print_output *output, const struct plan *plan, void *aggregate,
                           const struct print_options *options, struct failure *failure);
 
-/* Whether the result is not printed because the state goes to standard output instead. */
+/* Returns whether the result is not printed because the state goes to standard output instead. */
 bool print_is_dropped(const struct print_options *options);
 
 /*

@@ -113,7 +113,7 @@ bool print_heat_date(const struct print_heat_axis *axis, const struct axis_times
 /* Returns the length of the longest label of a cell. */
 size_t print_heat_longest(const struct print_heat_axis *axis);
 
-/* Whether a cell is a single value, so that its label belongs in its middle. */
+/* Returns whether a cell is a single value, so that its label belongs in its middle. */
 bool print_heat_is_single(const struct print_heat_axis *axis);
 
 /* Chooses labels, round ones, at least `cells` cells apart. */
@@ -132,7 +132,7 @@ struct print_heat_colour {
 };
 struct print_heat_colour print_heat_colour(unsigned level);
 
-/* Whether light text is easier to read on a colour than dark text. */
+/* Returns whether light text is easier to read on a colour than dark text. */
 bool print_heat_is_dark(unsigned level);
 
 /*

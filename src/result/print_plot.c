@@ -50,7 +50,7 @@ struct print_plot_style {
     unsigned zeros;          /* at the end of the fractions of all labels, which are left out */
 };
 
-/* Whether a line names the columns. */
+/* Returns whether a line names the columns. */
 static bool print_plot_has_names(const struct print_options *options)
 {
     return options->label || options->log_count;

@@ -283,7 +283,7 @@ static unsigned print_extras(const struct print_options *options)
     return 0U PRINT_EXTRAS(PRINT_EXTRA_GIVEN);
 }
 
-/* Those of pictures alone. */
+/* The options of pictures only. */
 #define PRINT_EXTRA_PICTURE \
     ((unsigned)(PRINT_EXTRA_TITLE | PRINT_EXTRA_LABEL | PRINT_EXTRA_LOG_COUNT))
 
@@ -302,7 +302,8 @@ static enum status print_check_picture(const struct print_options *options,
 /* Heat maps support no other option that selects rows of a group, or adds to them. */
 #define PRINT_HEAT_REFUSED (~(PRINT_EXTRA_ZEROS | PRINT_EXTRA_PERCENT | PRINT_EXTRA_PICTURE))
 
-/* Whether a plan's result is rows, not named values; and whether these are single values. */
+/* Returns whether a plan's result is rows, not named values; and whether these are single values.
+ */
 static bool print_has_rows(const struct plan *plan)
 {
     return plan->operation != OPERATION_REDUCE && plan->operation != OPERATION_COUNT;
@@ -313,7 +314,7 @@ static bool print_has_values(const struct plan *plan)
     return plan->operation == OPERATION_UNIQ && plan->bin_width == 1 && plan->range_bins == 0;
 }
 
-/* Whether a plan's values can be drawn, and its groups, if there are any, with them. */
+/* Returns whether a plan's values can be drawn, and its groups, if there are any, with them. */
 static bool print_can_draw(const struct plan *plan)
 {
     return plan->group_count <= 1 && !element_is_name(&plan->element) &&

@@ -251,7 +251,7 @@ const struct print_format *print_rows_format(const struct print_options *options
  */
 uint64_t print_range_bins(const struct print_options *options, const struct plan *plan);
 
-/* Whether a result in this format begins with the names of columns. */
+/* Returns whether a result in this format begins with the names of columns. */
 bool print_has_header(const struct print_options *options, const struct print_format *format);
 
 /* Writes a word of the format's lines, and begins or ends a result. */
@@ -269,7 +269,7 @@ void print_delimited(struct writer *writer, const struct print_table *table);
 /* The `column` of results of histogram and uniq. Pure. */
 struct print_column print_rows_column(const struct print_result *result, size_t i);
 
-/* The same, but tsv for the values and groups of a plan that a picture cannot show. */
+/* Like print_rows_format, but returns tsv for values and groups that a picture cannot show. */
 const struct print_format *print_plan_format(const struct print_options *options,
                                              const struct plan *plan);
 

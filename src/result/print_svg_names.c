@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of more rows those with the highest counts have bars. */
+/* Maximum number of rows with bars: those with the highest counts. */
 #define PRINT_SVG_NAMES_ROWS 50
 
 /* A row, and its bar. */

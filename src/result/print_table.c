@@ -1,7 +1,7 @@
 /*
  * The table that a terminal gets: the lines of tsv as aligned columns below their names, numbers
  * right, strings left. Beside single counts of values stand bars and percentages, for which long
- * strings are cut in their middle. A number alone stands as it is.
+ * strings are cut in their middle. A result of one number is only the number.
  */
 #include "config.h"
 
@@ -48,7 +48,7 @@ struct print_table_layout {
     struct bar_scale scale; /* no columns: there are no bars */
 };
 
-/* Whether a cell is a number, or empty. */
+/* Returns whether a cell is a number, or empty. */
 static bool print_table_is_number(const char *cell)
 {
     cell += *cell == '-' || *cell == '+';

@@ -3,7 +3,7 @@
  *
  * tsv and csv have a line for each bin: "value, count" for bins of width 1, else "low, high, count"
  * with an exclusive high, and then the optional columns. The line of --other comes last. csv (RFC
- * 4180, but lines end with a newline alone) begins with a header. Quantiles replace the bins.
+ * 4180, but lines end with only a newline) begins with a header. Quantiles replace the bins.
  *
  * jsonl is an object (RFC 8259) for each of these lines, on a line of its own.
  *

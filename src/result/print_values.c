@@ -72,7 +72,7 @@ bool print_column_is(const struct print_column *column, const char *name)
     return *name == '\0';
 }
 
-/* Whether value i is that of a predicate which has been given before, and has its name. */
+/* Returns whether value i is that of a predicate which has been given before, and has its name. */
 static bool print_values_is_repeated(const struct plan *plan, size_t i)
 {
     const struct print_column value = print_values_value(plan, i);
@@ -110,7 +110,7 @@ struct print_column print_sums_column(const struct plan *plan)
     return (struct print_column){.words = {is_taken ? "sum_" : "", name}, .is_given = true};
 }
 
-/* Whether a name is that of another member of the objects of a format. */
+/* Returns whether a name is that of another member of the objects of a format. */
 static bool print_values_has_member(const struct plan *plan, const struct print_format *format,
                                     const char *column, const char *name)
 {
@@ -133,7 +133,7 @@ static bool print_values_has_member(const struct plan *plan, const struct print_
     return false;
 }
 
-/* Whether names are the same in json, where bytes that are not UTF-8 are U+FFFD. */
+/* Returns whether names are the same in json, where bytes that are not UTF-8 are U+FFFD. */
 static bool print_names_are_equal(const char *a, const char *b)
 {
     uint32_t code;
@@ -152,7 +152,7 @@ static bool print_names_are_equal(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Whether two names are equal, with "by_" a_count and b_count times in front. */
+/* Returns whether two names are equal, with "by_" a_count and b_count times in front. */
 static bool print_prefixed_are_equal(const char *a, unsigned a_count, const char *b,
                                      unsigned b_count)
 {
@@ -447,7 +447,7 @@ static void print_values_write_part(const void *context, size_t part, struct wri
     print_values_groups(writer, &values);
 }
 
-/* Whether the strings of any part fit in the memory of a thread. */
+/* Returns whether the strings of any part fit in the memory of a thread. */
 static bool print_values_texts_fit(const struct plan *plan)
 {
     const uint64_t columns = plan->group_count + 1;

@@ -68,7 +68,7 @@ void print_write_group(struct writer *writer, const struct groups *groups, const
 void print_write_text(struct writer *writer, const char *text, size_t bytes,
                       const struct print_format *format);
 
-/* Whether a text is valid UTF-8 (Unicode 15, table 3-7). Pure. */
+/* Returns whether a text is valid UTF-8 (Unicode 15, table 3-7). Pure. */
 bool print_text_is_utf8(const char *text, size_t bytes);
 
 /* Returns the format of named values. */

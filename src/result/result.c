@@ -51,7 +51,7 @@ _Static_assert(RESULT_RANGE <= GROWING_HISTOGRAM_BINS / 2,
 /* Percentage of values in one bin that triggers the note. */
 #define RESULT_MOST 90
 
-/* Whether the rows are single values that lie apart, `few` at most. */
+/* Returns whether the rows are single values that lie apart, `few` at most. */
 static bool result_is_sparse(struct rows rows, uint64_t few)
 {
     struct rows_row batch[RESULT_FEW + 1];

@@ -97,7 +97,7 @@ static enum status rows_list_sort(struct rows_list *list, const struct rows *row
     return STATUS_OK;
 }
 
-/* Whether a comes before b: it has a greater count, or the same and a lower bin. */
+/* Returns whether a comes before b: it has a greater count, or the same and a lower bin. */
 static bool rows_list_precedes(const struct rows_row *a, const struct rows_row *b)
 {
     return a->count != b->count ? a->count > b->count : a->low < b->low;

@@ -51,9 +51,9 @@ bool terminal_can_redraw(void)
     return isatty(STDOUT_FILENO) && name && *name && strcmp(name, "dumb") != 0;
 }
 
-/* Whether the name of the user's locale ends in UTF-8, before a modifier (de_DE.UTF-8@euro). The
- * locale itself is not asked: a static program finds none, and a machine may not have that of every
- * user who logs in. */
+/* Returns whether the name of the user's locale ends in UTF-8, before a modifier
+ * (de_DE.UTF-8@euro). The locale itself is not asked: a static program finds none, and a machine
+ * may not have that of every user who logs in. */
 static bool terminal_is_utf8(void)
 {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};

@@ -35,7 +35,7 @@ struct terminal terminal_describe(bool is_standard_output);
 uint64_t terminal_lines_beside(bool is_standard_output, uint64_t others, uint64_t min,
                                uint64_t max);
 
-/* Whether standard output is a terminal on which earlier output can be replaced. */
+/* Returns whether standard output is a terminal on which earlier output can be replaced. */
 bool terminal_can_redraw(void);
 
 #endif

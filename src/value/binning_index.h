@@ -100,7 +100,8 @@ HOST_DEVICE_INLINE uint32_t binning_digits10(uint64_t number)
     return (uint32_t)binning_digits10_of(binning_digits2(number), number);
 }
 
-/* The same for 32 bits. It has no table, because vector code would have to gather from it. */
+/* Like the function above, but for 32 bits. It has no table, because vector code would have to
+ * gather from it. */
 HOST_DEVICE_INLINE uint32_t binning_digits10_32(uint32_t number)
 {
     return (uint32_t)(number >= 1u) + (number >= 10u) + (number >= 100u) + (number >= 1000u) +

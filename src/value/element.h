@@ -59,25 +59,25 @@ struct element {
     ((struct element){               \
         .type = ELEMENT_##id, .bytes = sizeof(ctype), .is_signed = (ctype)-1 < 1, .name = #label})
 
-/* Whether values are times. Pure. */
+/* Returns whether values are times. Pure. */
 static inline bool element_is_time(const struct element *element)
 {
     return kind_rows[element->kind].scale == KIND_INSTANTS;
 }
 
-/* Whether values are read from times: they are these, or numbers of a cycle. Pure. */
+/* Returns whether values are read from times: they are these, or numbers of a cycle. Pure. */
 static inline bool element_is_of_time(const struct element *element)
 {
     return kind_rows[element->kind].notation == TEXT_TIME;
 }
 
-/* Whether keys are wide: of two words. Pure. */
+/* Returns whether keys are wide: of two words. Pure. */
 static inline bool element_is_wide(const struct element *element)
 {
     return kind_rows[element->kind].words > 1;
 }
 
-/* Whether keys are the numbers of texts in the plan's dictionary, or their ranks. Pure. */
+/* Returns whether keys are the numbers of texts in the plan's dictionary, or their ranks. Pure. */
 static inline bool element_is_text(const struct element *element)
 {
     return kind_rows[element->kind].has_dictionary;
@@ -101,7 +101,7 @@ static inline size_t element_stored_bytes(const struct element *element)
 /* Returns the name of the type in binary input. Pure. */
 const char *element_stored_name(const struct element *element);
 
-/* Whether values have an order alone, and no arithmetic: addresses and texts. Pure. */
+/* Returns whether values have only an order, and no arithmetic: IP addresses and strings. Pure. */
 static inline bool element_is_name(const struct element *element)
 {
     return kind_rows[element->kind].scale == KIND_NAMES;

@@ -124,7 +124,8 @@ static size_t kind_write_time(char *out, const struct element *element, __int128
     return kind_time_write(out, &rules, (int64_t)(value < limit ? value : limit - 1));
 }
 
-/* Whether the fraction of a time has more digits than `decimals`, zeros at its end aside. */
+/* Returns whether the fraction of a time has more digits than `decimals`, zeros at its end aside.
+ */
 static bool kind_is_finer(const char *time, size_t bytes, unsigned decimals)
 {
     size_t i = 0;

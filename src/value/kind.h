@@ -71,7 +71,7 @@ enum kind_id {
 enum kind_scale {
     KIND_NUMBERS,  /* sums */
     KIND_INSTANTS, /* differences, which are numbers */
-    KIND_NAMES,    /* an order alone */
+    KIND_NAMES,    /* only an order */
 };
 
 /* What values are floored to. Zeros: they are not. */
@@ -83,7 +83,7 @@ struct kind_width {
 };
 
 struct kind {
-    const char *name;            /* in COLUMN:KIND; "": it is .N alone */
+    const char *name;            /* in COLUMN:KIND; "": it is only .N */
     const char *noun;            /* in messages: of a value */
     const char *nouns;           /* and of several */
     const char *value;           /* "expected" of a bound, */
@@ -126,7 +126,7 @@ struct kind {
 
     /*
      * Returns the value behind one that is floored to the width of its column, or behind any if it
-     * has none: where the next bucket begins. NULL: values have an order alone.
+     * has none: where the next bucket begins. NULL: values have only an order.
      */
     __int128 (*next)(const struct column *column, __int128 value);
 

@@ -131,7 +131,7 @@ static bool kind_find_add_time(struct kind_find *found, const struct kind_text *
     int64_t value;
     size_t used = kind_time_read(&rules, data, text->bytes, text->bytes + text->more, &value, NULL);
 
-    if (used == 0) { /* the name of a zone is read as localtime alone */
+    if (used == 0) { /* the name of a zone is read only as localtime */
         rules.is_local = true;
         used = kind_time_read(&rules, data, text->bytes, text->bytes + text->more, &value, NULL);
     }

@@ -20,7 +20,7 @@ struct kind_ip_address {
     uint64_t low;
 };
 
-/* Whether an address of IPv6 is one of IPv4. */
+/* Returns whether an address of IPv6 is one of IPv4. */
 static inline bool kind_ip_is_mapped(uint64_t high, uint64_t low)
 {
     return high == 0 && low >= KIND_IP_MAPPED && low <= KIND_IP_MAPPED_LAST;

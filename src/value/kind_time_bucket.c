@@ -190,7 +190,7 @@ static __int128 kind_time_bucket_size(const struct kind_time_bucket *bucket)
     return bucket->months > 0 ? bucket->months * month : bucket->width;
 }
 
-/* Whether a bucket consists of whole units. */
+/* Returns whether a bucket consists of whole units. */
 static bool kind_time_bucket_is_multiple(const struct kind_time_bucket *bucket,
                                          const struct kind_time_bucket *unit)
 {

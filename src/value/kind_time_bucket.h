@@ -88,7 +88,7 @@ HOST_DEVICE_INLINE int64_t kind_time_cycle_find(enum kind_time_cycle cycle, int6
     return cycle == KIND_TIME_DAY_OF_MONTH ? date.day : date.month;
 }
 
-/* Whether there is one: a zero-initialised bucket is none. */
+/* Returns whether there is one: a zero-initialised bucket is none. */
 static inline bool kind_time_bucket_exists(const struct kind_time_bucket *bucket)
 {
     return bucket->width > 0 || bucket->months > 0;

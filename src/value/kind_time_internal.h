@@ -99,7 +99,7 @@ HOST_DEVICE_INLINE bool kind_time_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Whether a time may end at this byte, which is white space. */
+/* Returns whether a time may end at this byte, which is white space. */
 HOST_DEVICE_INLINE bool kind_time_is_white(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');

@@ -139,19 +139,20 @@ HOST_DEVICE_INLINE bool kind_time_is_letter(char c)
     return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Whether the byte is one of those that no digit may follow where they end a time. */
+/* Returns whether the byte is one of those that no digit may follow where they end a time. */
 HOST_DEVICE_INLINE bool kind_time_is_inner_mark(char c)
 {
     return c == ',' || c == ':';
 }
 
-/* Whether the byte is one that ends a time, whatever follows. */
+/* Returns whether the byte is one that ends a time, whatever follows. */
 HOST_DEVICE_INLINE bool kind_time_is_outer_mark(char c)
 {
     return c == ';' || c == '|' || c == ']' || c == ')' || c == '"';
 }
 
-/* Whether a word ends here: at white space, or at a mark. After an offset, `:` is an outer one. */
+/* Returns whether a word ends here: at white space, or at a mark. After an offset, `:` is an outer
+ * one. */
 HOST_DEVICE_INLINE bool kind_time_ends_word(const char *at, const char *end, bool has_offset)
 {
     if (at == end || kind_time_is_white(*at) || kind_time_is_outer_mark(*at))
@@ -160,7 +161,8 @@ HOST_DEVICE_INLINE bool kind_time_ends_word(const char *at, const char *end, boo
            ((has_offset && *at == ':') || at + 1 == end || !kind_time_is_digit(at[1]));
 }
 
-/* Whether a time of a format may end here: where its field or the line does, or a later field. */
+/* Returns whether a time of a format may end here: where its field or the line does, or a later
+ * field. */
 HOST_DEVICE_INLINE bool kind_time_ends(const char *at, const struct kind_time_span *span)
 {
     return at >= span->field_end && (at == span->end || kind_time_is_white(*at));
@@ -350,7 +352,7 @@ HOST_DEVICE_COLD const char *kind_time_read_half(const char *at, const struct ki
     return stop;
 }
 
-/* Whether at[0..end) is a number: digits with at most one point, and a sign or none. */
+/* Returns whether at[0..end) is a number: digits with at most one point, and a sign or none. */
 HOST_DEVICE_INLINE bool kind_time_is_number(const char *at, const char *end)
 {
     at += at < end && (*at == '+' || *at == '-');
@@ -472,8 +474,8 @@ HOST_DEVICE_COLD const char *kind_time_read_tail(const char *at, const struct ki
 }
 
 /*
- * Whether the word after a date, which begins with a digit and is no time, is a field of its own: a
- * number that is not written as a time, an address or a date.
+ * Returns whether the word after a date, which begins with a digit and is no time, is a field of
+ * its own: a number that is not written as a time, an address or a date.
  */
 HOST_DEVICE_COLD bool kind_time_is_other_field(const char *word, const char *end)
 {
@@ -539,7 +541,7 @@ HOST_DEVICE_COLD const char *kind_time_read_after_date(const char *at,
     return kind_time_finish(at, span, opener, false);
 }
 
-/* Whether digits are a date and a time of the day: YYYYMMDDHH and so on. */
+/* Returns whether digits are a date and a time of the day: YYYYMMDDHH and so on. */
 HOST_DEVICE_INLINE bool kind_time_is_packed(const char *digits, unsigned count, bool has_century)
 {
     const unsigned year = has_century ? kind_time_pair(digits) * 100 + kind_time_pair(digits + 2)
@@ -553,7 +555,7 @@ HOST_DEVICE_INLINE bool kind_time_is_packed(const char *digits, unsigned count, 
            (left < 10 || kind_time_pair(month + 8) < 60);
 }
 
-/* Whether a time that begins with these bytes is 0, as no other does. */
+/* Returns whether a time that begins with these bytes is 0, as no other does. */
 HOST_DEVICE_INLINE bool kind_time_is_zero(unsigned first, unsigned second)
 {
     return first == '0' && second - '0' > 9u;
@@ -669,8 +671,9 @@ HOST_DEVICE_INLINE enum kind_time_result kind_time_convert(const struct kind_tim
 }
 
 /*
- * Whether the word after a time of the day may be a part of it: a sign, a parenthesis, Z, AM, or a
- * name of a zone, of which the third letter is one of these. So most words are not looked up.
+ * Returns whether the word after a time of the day may be a part of it: a sign, a parenthesis, Z,
+ * AM, or a name of a zone, of which the third letter is one of these. So most words are not looked
+ * up.
  */
 HOST_DEVICE_INLINE bool kind_time_may_go_on(const char *at, const char *end)
 {

@@ -367,7 +367,7 @@ enum status kind_time_zone_parse(const char *name, const unsigned char *data, si
     return STATUS_OK;
 }
 
-/* Whether a name stays in the directory of zones. */
+/* Returns whether a name stays in the directory of zones. */
 static bool kind_time_zone_is_name(const char *name)
 {
     static const char others[] = "_+-/.";

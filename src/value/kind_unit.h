@@ -3,7 +3,7 @@
  *
  * A duration is one or more numbers with units, the largest unit first and each once: d, h, m or
  * min, s or sec, ms, us or (in UTF-8) its two spellings with the letter mu, and ns, as in 1h2m or
- * 1.5s; the last number alone has a fraction. It is also H:MM:SS with a fraction of the seconds, or
+ * 1.5s; only the last number has a fraction. It is also H:MM:SS with a fraction of the seconds, or
  * a number alone, which is in the unit of its column. A size is a number with one of K (or k), M,
  * G, T, P and E, or Ki to Ei, and B after these; or a number alone. A sign may come before, and
  * blanks between numbers and units.

@@ -130,17 +130,17 @@ struct plan {
      * described by element, record_offset and text.
      */
     struct column columns[TEXT_COLUMNS_MAX];
-    size_t value_count;           /* 1 or more */
-    struct plan *singles;         /* several values: [value_count], the plan of each alone; owned */
-    bool has_weights;             /* how many times a value counts, 0 to 2^63 - 1; with decimals in
-                                     multiples of their unit, as are counts and their sums */
-    size_t group_count;           /* a result for each combination of their keys */
-    size_t condition_count;       /* only rows that meet all conditions of an alternative count; the
-                                     alternatives are tested in order, up to one that is met */
-    size_t half_count;            /* columns behind these are only fields that others join */
-    struct predicate *conditions; /* [condition_count], owned */
-    bool is_text;                 /* text input; otherwise binary */
-    bool skips_missing;           /* text: rows with missing values are left out (text_rows.h) */
+    size_t value_count;     /* 1 or more */
+    struct plan *singles;   /* several values: [value_count], the plan of each of them; owned */
+    bool has_weights;       /* how many times a value counts, 0 to 2^63 - 1; with decimals in
+                               multiples of their unit, as are counts and their sums */
+    size_t group_count;     /* a result for each combination of their keys */
+    size_t condition_count; /* only rows that meet all conditions of an alternative count; the
+                               alternatives are tested in order, up to one that is met */
+    size_t half_count;      /* columns behind these are only fields that others join */
+    struct predicate *conditions;    /* [condition_count], owned */
+    bool is_text;                    /* text input; otherwise binary */
+    bool skips_missing;              /* text: rows with missing values are left out (text_rows.h) */
     enum row_scanner_id row_scanner; /* text: how rows are found, */
     const void *wanted;              /* and which columns, if they name theirs; not owned */
     struct text_rules text;          /* text: fields and delimiter */

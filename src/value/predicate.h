@@ -30,7 +30,7 @@
 enum predicate_relation {
 #define PREDICATE_ENUM(id, ...) PREDICATE_##id,
     PREDICATE_RELATIONS(PREDICATE_ENUM)
-        PREDICATE_BEGINS, /* conditions of texts alone, as those after it */
+        PREDICATE_BEGINS, /* conditions of strings only, as those after it */
     PREDICATE_CONTAINS,
     PREDICATE_MATCHES, /* an extended regular expression (text/pattern.h) */
     PREDICATE_DIFFERS, /* it does not match */
@@ -58,7 +58,7 @@ struct predicate_text {
 struct predicate {
     enum predicate_form form;
     bool negated;                   /* the predicate holds where the form does not */
-    bool is_of_missing;             /* it holds for missing values alone, of texts also for "" */
+    bool is_of_missing;             /* it holds only for missing values, of texts also for "" */
     uint64_t low;                   /* interval: the smallest value, as a key (element.h) */
     uint64_t last;                  /* interval: the largest value minus low */
     struct predicate_range *ranges; /* of addresses: [range_count], ascending and apart; owned */
@@ -144,7 +144,7 @@ enum status predicate_init_texts(struct predicate *predicate, enum predicate_rel
                                  const struct predicate_text *texts, size_t count,
                                  struct failure *failure);
 
-/* Returns whether the relation is of texts alone. Pure. */
+/* Returns whether the relation is of strings only. Pure. */
 static inline bool predicate_is_of_texts(enum predicate_relation relation)
 {
     return relation >= PREDICATE_BEGINS;

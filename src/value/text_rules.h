@@ -28,11 +28,11 @@ enum text_notation {
     TEXT_FIXED,    /* decimal numbers with a point; values are multiples of 10^-decimals */
     TEXT_HEX,      /* hexadecimal integers */
     TEXT_OPAQUE,   /* no token is a value: the parser returns the position of each */
-    /* The rest is for columns of rows (text_rows.h) alone. */
+    /* The rest is only for columns of rows (text_rows.h). */
     TEXT_NOTHING, /* of any row: no token is read */
     TEXT_TIME,    /* kind_time.h */
     TEXT_IP,      /* kind_ip.h */
-    TEXT_OTHER,   /* as the kind reads it (kind.h), on the CPU alone */
+    TEXT_OTHER,   /* as the kind reads it (kind.h), only on the CPU */
     TEXT_BYTES,   /* the bytes of the field, at most TEXT_BYTES_MAX */
 };
 
