@@ -16,9 +16,14 @@ SHARE = int(os.environ.get("SHARE", "1"))
 CASES = 30000 // SHARE
 ENDS = (b"\n", b"\0")  # of rows
 
-PATHS = [["a"], ["b"], ["b", "c"], ["b", "c", "a"], ["b.c"], [""], ["a key of many bytes"], ["\u00e9"]]
+EACH = slice(None)  # of an array
+PATHS = [["a"], ["b"], ["b", "c"], ["b", "c", "a"], ["b.c"], [""], ["a key of many bytes"], ["\u00e9"],
+         ["a", 0], ["a", -1], ["b", 1, "c"], ["b", "c", 2, -2], ["c", -3, 0, "b.c"]]
+# With an end each. The first three are no members of that name, because their keys are in quotes.
+EACHES = [["c", EACH], ["b.c", EACH, "b"], ["", 0, EACH], ["a", EACH], ["b", "c", EACH, "a"], ["b", EACH, -1], ["c", 0, "b", EACH]]
 KINDS = ["missing", None, "string", "string", "number", True, False, dict, list]
-KEYS = ["a", "b", "c", "b.c", "", "a key of many bytes", "a key of many bites", "\u00e9", "status"]
+KEYS = ["a", "b", "c", "b.c", "", "a key of many bytes", "a key of many bites", "\u00e9", "status", "a", "b", "c",
+        "a[0]", "a[-1]", "b[1]", "a[]", "b[]"]
 TEXTS = ["", "x", "GET /index.html", 'say "no"', "back\\slash", "{[,:]}", "tab\t\n", "\u20ac\U0001f600",
          "\x7f\x00", "/" * 70, "\\" * 63]
 DAMAGE = [bytes([byte]) for byte in b'"\\{}[]:,01-.eEtfn u\t\n\r\x00\x01\x1f\x7f\x80\xc3\xff'] + [
@@ -101,20 +106,37 @@ def parse(data):
     return value if isinstance(value, dict) else None
 
 
-def find(value, path):
-    for key in path:
-        if not isinstance(value, dict) or key not in value:
-            return "missing", None
-        value = value[key]
-    return "found", value
+MISSING = object()
 
 
-def is_same(printed, row, path):
+def follow(value, path):
+    """The values that a path leads to: of each element of an array one."""
+    for at, key in enumerate(path):
+        if key is EACH and isinstance(value, list):
+            return [found for item in value for found in follow(item, path[at + 1:])]
+        if isinstance(key, str):
+            value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
+        else:
+            is_in = isinstance(value, list) and isinstance(key, int) and -len(value) <= key < len(value)
+            value = value[key] if is_in else MISSING
+    return [value]
+
+
+def find(row, path):
+    """The same; a member with just the path's name goes before elements."""
+    text = spell(path)
+    if "[" in text and '"' not in text:
+        member = follow(row, text[1:].split("."))
+        if member[0] is not MISSING:
+            return member
+    return follow(row, path)
+
+
+def is_same(printed, value):
     kind, _, data = printed.partition(":")
     kind, data = KINDS[int(kind)], bytes.fromhex(data).decode("utf-8", "surrogateescape")
-    found, value = find(row, path)
-    if found == "missing" or kind == "missing":
-        return found == kind
+    if value is MISSING or kind == "missing":
+        return (value is MISSING) == (kind == "missing")
     if kind == "string":
         return data == value
     if kind == "number":
@@ -124,8 +146,14 @@ def is_same(printed, row, path):
     return is_kind and json.loads(data) == value
 
 
-def quoted(path):
-    return "".join("." + json.dumps(key, ensure_ascii=len(key) % 2 == 0) for key in path)
+def spell(path):
+    """The path as it is typed."""
+    if path in (["a"], ["b.c"]):
+        return path[0]
+    has_quotes = path in EACHES[:3] or any(isinstance(key, str) and not key.isalpha() for key in path) or EACH not in path and \
+        all(isinstance(key, str) for key in path)
+    return "".join("[]" if key is EACH else f"[{key}]" if isinstance(key, int) else
+                   "." + (json.dumps(key, ensure_ascii=len(key) % 2 == 0) if has_quotes else key) for key in path)
 
 
 def draw_rows(rng, end):
@@ -144,24 +172,24 @@ def draw_rows(rng, end):
     return rows
 
 
-def compare(json_values, isa, end, rows):
+def compare(json_values, isa, end, rows, paths):
     text = end.join(data for data, _ in rows)
-    paths = [path[0] if path in (["a"], ["b.c"]) else quoted(path) for path in PATHS]
-    done = subprocess.run([json_values, "newline" if end == b"\n" else "nul", *paths], input=text,
+    done = subprocess.run([json_values, "newline" if end == b"\n" else "nul", *map(spell, paths)], input=text,
                           stdout=subprocess.PIPE, check=True, timeout=300,
                           env={**os.environ, "GPUHIST_ISA": isa})
     lines = iter(done.stdout.decode().splitlines())
     offset = 0
     for data, row in rows:
         if data.strip(b" \t\r\n"):
-            begin, *printed = next(lines).split(" ")
-            if int(begin) != offset or (printed[0] == "!") != (row is None) or \
-                    (row is not None and len(printed) != len(PATHS)) or \
-                    not all(is_same(*both) for both in zip(printed, [row] * 99, PATHS)
-                            if row is not None):
-                sys.exit(f"{isa}: {data} at {offset}: {begin} {printed}")
-            if row is None and not offset <= int(printed[1]) <= offset + len(data):
-                sys.exit(f"{isa}: {data} at {offset}: a fault at {printed[1]}")
+            values = [find(row, path) for path in paths] if row is not None else [[None]]
+            for number in range(max(map(len, values)) if all(values) else 0):
+                begin, *printed = next(lines, "none").split(" ")
+                if int(begin) != offset or (printed[0] == "!") != (row is None) or \
+                        (row is not None and (len(printed) != len(paths) or not all(
+                            is_same(text, of[number if len(of) > 1 else 0]) for text, of in zip(printed, values)))):
+                    sys.exit(f"{isa}: {data} at {offset}: {begin} {printed}")
+                if row is None and not offset <= int(printed[1]) <= offset + len(data):
+                    sys.exit(f"{isa}: {data} at {offset}: a fault at {printed[1]}")
         offset += len(data) + 1
     if next(lines, None) is not None:
         sys.exit(f"{isa}: more rows than there are")
@@ -172,8 +200,11 @@ def main():
     sys.set_int_max_str_digits(0)
     for seed, end in enumerate(ENDS):
         rows = draw_rows(random.Random(seed), end)
-        for isa in isas or ["plain"]:
-            compare(json_values, isa, end, rows)
+        for number, isa in enumerate(isas or ["plain"]):
+            compare(json_values, isa, end, rows, PATHS)
+            for third in range(3):
+                each = EACHES[(6 * number + 3 * seed + third) % len(EACHES)]
+                compare(json_values, isa, end, rows[third::3], [PATHS[8], each, PATHS[0]])
 
 
 main()

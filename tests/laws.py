@@ -480,9 +480,11 @@ class Json(Text):
 
     def __init__(self, rng):
         super().__init__(rng, "json")
-        self.paths = [rng.choice((("ms%d",), ("v %d",), ("http", "ms%d"), ("a.b", "c%d"), ("x", "y", "z%d")))
+        self.paths = [rng.choice((("ms%d",), ("v %d",), ("http", "ms%d"), ("a.b", "c%d"), ("x", "y", "z%d"),
+                                  ("l%d", 0), ("l%d", -1), ("l%d", 2, "v"), ("l%d", -2, "b.c")))
                       for _ in self.kinds]
-        self.paths = [(*path[:-1], path[-1] % i) for i, path in enumerate(self.paths)]
+        self.paths = [tuple(part % i if isinstance(part, str) and "%" in part else part for part in path)
+                      for i, path in enumerate(self.paths)]
         self.options = ["--jsonl"]
 
     def make_header(self):
@@ -518,7 +520,8 @@ class Json(Text):
 
     def name(self, index):
         path = self.paths[index]
-        text = path[0] if len(path) == 1 else "." + ".".join(f'"{name}"' if "." in name else name for name in path)
+        text = path[0] if len(path) == 1 else "".join(
+            f"[{name}]" if isinstance(name, int) else f'."{name}"' if "." in name else f".{name}" for name in path)
         self.by_name[text] = index
         self.names[index] = text
         return text
@@ -535,7 +538,8 @@ class Json(Text):
             row.object = json.loads(text, parse_int=Raw, parse_float=Raw)
         value = row.object
         for name in self.paths[use.index]:
-            if not isinstance(value, dict) or name not in value:
+            if not (-len(value) <= name < len(value) if isinstance(name, int) and isinstance(value, list) else
+                    isinstance(value, dict) and name in value):
                 return None
             value = value[name]
         if not isinstance(value, str):
@@ -554,12 +558,25 @@ class Json(Text):
         """Makes a row none."""
         row.is_short = True
 
+    def put_element(self, tree, path, cell):
+        """Puts a cell into an array of its own, or b"" in none."""
+        rng, (key, at, *rest) = self.rng, path
+        junk = lambda count: [rng.choice((b"17", b'"]"', b"[1,[]]", b"null", b'{"v":["}"]}')) for _ in range(count)]
+        before, after = (at, rng.randrange(3)) if at >= 0 else (rng.randrange(3), -1 - at)
+        if cell != b"":
+            tree[key] = [*junk(before), {rest[0]: cell} if rest else cell, *junk(after)]
+        elif rng.randrange(3):
+            tree[key] = rng.choice((junk(rng.randrange(at + 1 if at >= 0 else -at)), b"17", {"v": b"5"}))
+
     def write_row(self, row):
         rng = self.rng
         tree = {}
         for index in rng.sample(range(len(row.cells)), len(row.cells)):
             path = self.paths[index]
             node = tree
+            if len(path) > 1 and isinstance(path[1], int):
+                self.put_element(tree, path, row.cells[index])
+                continue
             for name in path[:-1]:
                 node = node.setdefault(name, {})
             if row.cells[index] != b"":
@@ -567,6 +584,9 @@ class Json(Text):
         blank = lambda: rng.choice((b"", b"", b" "))
 
         def text(node, depth):
+            if isinstance(node, list):
+                items = (blank() + (item if isinstance(item, bytes) else text(item, depth + 1)) + blank() for item in node)
+                return b"[" + b",".join(items) + b"]"
             members = [(self.quote(name.encode()), value if isinstance(value, bytes) else text(value, depth + 1))
                        for name, value in node.items()]
             if members and rng.randrange(8) == 0:  # the last one counts
@@ -601,7 +621,7 @@ class Logfmt(Json):
 
     def __init__(self, rng):
         super().__init__(rng)
-        self.paths = [(".".join(path).replace(" ", "_"),) for path in self.paths]
+        self.paths = [(".".join(map(str, path)).replace(" ", "_"),) for path in self.paths]
         self.options = ["--logfmt"]
 
     def draw(self, index):

@@ -746,6 +746,7 @@ static bool options_has_names(const struct options *options)
 static enum status options_check_columns(const struct options *options, struct failure *failure)
 {
     const enum operation_id operation = options->command->operation;
+    const struct row_scanner *scanner = row_scanners[options->row_scanner];
     const struct options_columns *fields = &options->field;
     const struct {
         const char *option;
@@ -781,6 +782,20 @@ static enum status options_check_columns(const struct options *options, struct f
     }
     if (fields->count > 1 && operation != OPERATION_REDUCE && operation != OPERATION_COUNT)
         return options_fail_columns(options, failure);
+    for (size_t i = 0; scanner->is_each && i < sizeof uses / sizeof *uses; i++) {
+        for (size_t k = 0; k < uses[i].columns->count; k++) {
+            const struct options_column *column = &uses[i].columns->list[k];
+            const int32_t *half = column->half_field;
+            const bool is_joined = column->plus > 0;
+            if (((i > 0 || fields->count > 1) &&
+                 scanner->is_each(options->wanted, column->field)) ||
+                (is_joined && (scanner->is_each(options->wanted, half[0]) ||
+                               scanner->is_each(options->wanted, half[1]))))
+                return status_fail(failure, STATUS_USAGE,
+                                   "%s '%s': [] can only be in -f with one column", uses[i].option,
+                                   column->where);
+        }
+    }
     return STATUS_OK;
 }
 

@@ -13,6 +13,9 @@
  * bytes between the values. A row whose bytes between the values are those of a shape is right if
  * its numbers and literals are, and its keys need not be looked up: half the time of the second
  * stage's way through the grammar (bench/RESULTS.md).
+ *
+ * A third stage, only where a path leads into an array, reads the bytes of that array, which are
+ * known to be right then, one after the other. The shape of a row with such an array is not kept.
  */
 #include "config.h"
 
@@ -144,6 +147,9 @@ bool json_is_number(const char *text, size_t bytes)
 #define JSON_NO_COLUMN (-1)
 #define JSON_NODES_MAX 0x4000
 
+/* The digits of an element's number, at most. */
+#define JSON_INDEX_DIGITS 18
+
 /* Nodes with these numbers are always there. */
 enum { JSON_NODE_NONE, JSON_NODE_ROW };
 
@@ -160,9 +166,31 @@ struct json_node {
     uint16_t sibling; /* the next child of its parent; 0: none */
 };
 
+/* A step of a path from an array on. */
+struct json_hop {
+    char *key; /* of a member, owned; NULL: it is an element */
+    size_t key_bytes;
+    int64_t index; /* of the element; negative: from the end, */
+    bool is_each;  /* unless each is meant */
+};
+
+/* A path that leads into an array. Its value is that of the member with just that name, or else of
+ * the element. */
+struct json_element {
+    char *path;            /* owned */
+    unsigned column;       /* whose value it is */
+    int member;            /* the column of the member; JSON_NO_COLUMN */
+    unsigned array;        /* the column of the array */
+    struct json_hop *hops; /* [count], owned; the first is an element */
+    size_t count;
+    size_t each; /* which of them is each element; SIZE_MAX: none */
+};
+
 struct json_columns {
     struct json_node *nodes; /* [count], owned */
     size_t count;
+    struct json_element *elements; /* [element_count], owned */
+    size_t element_count;
     unsigned columns;
 };
 
@@ -181,11 +209,24 @@ struct json_columns *json_columns_create(void)
     return columns;
 }
 
+static void json_element_destroy(struct json_element *element)
+{
+    for (size_t i = 0; i < element->count; i++)
+        free(element->hops[i].key);
+    free(element->hops);
+    free(element->path);
+}
+
 void json_columns_destroy(struct json_columns *columns)
 {
+    if (!columns)
+        return;
     for (size_t i = 0; i < columns->count; i++)
         free((char *)columns->nodes[i].key);
+    for (size_t i = 0; i < columns->element_count; i++)
+        json_element_destroy(&columns->elements[i]);
     free(columns->nodes);
+    free(columns->elements);
     free(columns);
 }
 
@@ -219,6 +260,22 @@ TEXT_INLINE unsigned json_columns_find(const struct json_columns *columns, unsig
     return child;
 }
 
+/* Whether string[0..bytes), which may have escapes, is a key. */
+static bool json_is_key(const char *string, size_t bytes, const char *key, size_t key_bytes)
+{
+    bool is_equal = true;
+    size_t matched = 0; /* bytes of the key */
+
+    for (size_t at = 0; is_equal && at < bytes;) {
+        char utf8[4] = {string[at]};
+        size_t written = 1;
+        at += string[at] == '\\' ? json_escape_decode(string + at, bytes - at, utf8, &written) : 1;
+        is_equal = key_bytes - matched >= written && memcmp(key + matched, utf8, written) == 0;
+        matched += written;
+    }
+    return is_equal && matched == key_bytes;
+}
+
 /* The same for a key with escapes. */
 static unsigned json_columns_find_escaped(const struct json_columns *columns, unsigned node,
                                           const char *key, size_t bytes)
@@ -226,20 +283,9 @@ static unsigned json_columns_find_escaped(const struct json_columns *columns, un
     const struct json_node *nodes = columns->nodes;
     unsigned child = nodes[node].child;
 
-    for (; child != JSON_NODE_NONE; child = nodes[child].sibling) {
-        bool is_equal = true;
-        size_t matched = 0; /* bytes of the child's key */
-        for (size_t at = 0; is_equal && at < bytes;) {
-            char utf8[4] = {key[at]};
-            size_t written = 1;
-            at += key[at] == '\\' ? json_escape_decode(key + at, bytes - at, utf8, &written) : 1;
-            is_equal = nodes[child].key_bytes - matched >= written &&
-                       memcmp(nodes[child].key + matched, utf8, written) == 0;
-            matched += written;
-        }
-        if (is_equal && matched == nodes[child].key_bytes)
-            break;
-    }
+    while (child != JSON_NODE_NONE &&
+           !json_is_key(key, bytes, nodes[child].key, nodes[child].key_bytes))
+        child = nodes[child].sibling;
     return child;
 }
 
@@ -278,76 +324,230 @@ static unsigned json_columns_add_child(struct json_columns *columns, unsigned pa
     return child;
 }
 
-/*
- * Returns a copy of the key that path[*at] is the dot before, of *key_bytes bytes, and sets *at
- * after it; NULL with *is_wrong if there is no key, and else if there is no memory. The caller
- * frees it.
- */
-static char *json_path_read_key(const char *path, size_t bytes, size_t *at, size_t *key_bytes,
-                                bool *is_wrong)
+/* Makes a key of a path into a hop. `in_quotes`: as a string of JSON. Returns false if there is no
+ * memory. */
+static bool json_path_copy_key(struct json_hop *hop, const char *text, size_t bytes, bool in_quotes)
 {
-    const bool is_quoted = *at + 1 < bytes && path[*at + 1] == '"';
-    const size_t begin = *at + 1 + is_quoted;
-    size_t end = begin;
-    uint32_t code;
-
-    while (end < bytes && path[end] != (is_quoted ? '"' : '.')) {
-        const size_t escape =
-            is_quoted && path[end] == '\\' ? json_escape_read(path + end, bytes - end, &code) : 1;
-        *is_wrong |= escape == 0;
-        end += escape + (escape == 0);
-    }
-    *at = end + is_quoted;
-    *is_wrong |= is_quoted ? end >= bytes || (*at < bytes && path[*at] != '.') : end == begin;
-    if (*is_wrong)
-        return NULL;
-    char *key = malloc(end - begin + 1);
-    if (key && is_quoted)
-        *key_bytes = json_string_decode(path + begin, end - begin, key);
-    else if (key)
-        memcpy(key, path + begin, *key_bytes = end - begin);
-    return key;
+    *hop = (struct json_hop){.key = malloc(bytes + 1), .key_bytes = bytes};
+    if (hop->key && in_quotes)
+        hop->key_bytes = json_string_decode(text, bytes, hop->key);
+    else if (hop->key)
+        memcpy(hop->key, text, bytes);
+    return hop->key;
 }
 
-enum status json_columns_add(struct json_columns *columns, const char *path, size_t bytes,
-                             unsigned *column, struct failure *failure)
+/*
+ * Reads the element, `[7]`, `[-7]` or `[]`, that text[0..bytes) begins with. Returns its length, 0
+ * if it is none.
+ */
+static size_t json_path_read_element(const char *text, size_t bytes, struct json_hop *hop)
 {
-    const bool is_name = bytes == 0 || path[0] != '.';
-    unsigned node = JSON_NODE_ROW;
-    size_t at = 0;
-    size_t key_bytes;
-    char *key;
+    const bool is_negative = bytes > 1 && text[1] == '-';
+    const size_t first = (size_t)1 + is_negative;
+    size_t end = first;
 
-    do {
-        bool is_wrong = false;
-        if (is_name) {
-            key = malloc(bytes + 1);
-            if (key)
-                memcpy(key, path, bytes);
-            key_bytes = at = bytes;
-        } else {
-            key = json_path_read_key(path, bytes, &at, &key_bytes, &is_wrong);
+    *hop = (struct json_hop){.is_each = end == 1};
+    if (bytes == 0 || text[0] != '[')
+        return 0;
+    for (; end < bytes && end - first < JSON_INDEX_DIGITS && text[end] >= '0' && text[end] <= '9';
+         end++) {
+        hop->index = hop->index * 10 + (text[end] - '0');
+        hop->is_each = false;
+    }
+    if (is_negative)
+        hop->index = -hop->index;
+    return end < bytes && text[end] == ']' && (end > first || hop->is_each) ? end + 1 : 0;
+}
+
+/* The length of the key that text[0..bytes) is up to the elements at its end. */
+static size_t json_path_key_bytes(const char *text, size_t bytes)
+{
+    struct json_hop hop;
+
+    for (size_t begin = 1; begin < bytes; begin++) {
+        size_t at = begin;
+        for (size_t length = 1; at < bytes && length > 0; at += length)
+            length = json_path_read_element(text + at, bytes - at, &hop);
+        if (at == bytes)
+            return begin;
+    }
+    return bytes;
+}
+
+/*
+ * Reads a path that begins with a dot. `has_elements`: what a key ends with may be elements, else
+ * all of it is the key. Stores the hops, which the caller destroys also after a failure, and how
+ * many come before the first element. Fails with STATUS_USAGE if it is no path.
+ */
+static enum status json_path_read(const char *path, size_t bytes, bool has_elements,
+                                  struct json_element *read, size_t *keys, struct failure *failure)
+{
+    size_t at = 0;
+    bool is_wrong = false;
+
+    *read = (struct json_element){.member = JSON_NO_COLUMN, .each = SIZE_MAX};
+    *keys = SIZE_MAX;
+    read->hops = calloc(bytes + 1, sizeof *read->hops); /* each takes two bytes at least */
+    if (!read->hops)
+        return status_fail(failure, STATUS_DATA, "memory exhausted");
+    while (at < bytes && !is_wrong) {
+        const bool is_quoted = at + 1 < bytes && path[at + 1] == '"';
+        const size_t begin = at + 1 + is_quoted;
+        size_t end = begin;
+        uint32_t code;
+        while (end < bytes && path[end] != (is_quoted ? '"' : '.')) {
+            const size_t escape = is_quoted && path[end] == '\\'
+                                      ? json_escape_read(path + end, bytes - end, &code)
+                                      : 1;
+            is_wrong |= escape == 0;
+            end += escape + (escape == 0);
         }
+        is_wrong |= path[at] != '.' || (is_quoted ? end >= bytes : end == begin);
         if (is_wrong)
-            return status_fail(failure, STATUS_USAGE, "invalid path '%.*s'",
-                               (int)(bytes < 1000 ? bytes : 1000), path);
-        if (!key)
+            break;
+        const size_t key_bytes = has_elements && !is_quoted
+                                     ? json_path_key_bytes(path + begin, end - begin)
+                                     : end - begin;
+        if (!json_path_copy_key(&read->hops[read->count++], path + begin, key_bytes, is_quoted))
             return status_fail(failure, STATUS_DATA, "memory exhausted");
-        node = json_columns_add_child(columns, node, key, key_bytes);
+        at = begin + key_bytes + is_quoted;
+        for (size_t length = 1; has_elements && length > 0 && at < bytes; at += length) {
+            struct json_hop *hop = &read->hops[read->count];
+            length = json_path_read_element(path + at, bytes - at, hop);
+            if (length == 0)
+                break;
+            is_wrong |= hop->is_each && read->each != SIZE_MAX;
+            *keys = *keys == SIZE_MAX ? read->count : *keys;
+            read->each = hop->is_each ? read->count : read->each;
+            read->count++;
+        }
+    }
+    if (!is_wrong)
+        return STATUS_OK;
+    return status_fail(failure, STATUS_USAGE, "invalid path '%.*s'%s",
+                       (int)(bytes < 1000 ? bytes : 1000), path,
+                       read->each != SIZE_MAX ? ": [] can be in it once" : "");
+}
+
+/* Gives the next number of a column. Fails with STATUS_USAGE if there are too many. */
+static enum status json_columns_number(struct json_columns *columns, unsigned *column,
+                                       struct failure *failure)
+{
+    if (columns->columns == ROW_COLUMNS_MAX)
+        return status_fail(failure, STATUS_USAGE,
+                           "so many columns cannot be read at once (elements of arrays count as 3 "
+                           "of %d)",
+                           ROW_COLUMNS_MAX);
+    *column = columns->columns++;
+    return STATUS_OK;
+}
+
+/* Adds the column of the member that the hops, of which each is a key, lead to. */
+static enum status json_columns_add_member(struct json_columns *columns, struct json_hop *hops,
+                                           size_t count, unsigned *column, struct failure *failure)
+{
+    unsigned node = JSON_NODE_ROW;
+
+    for (size_t i = 0; i < count; i++) {
+        node = json_columns_add_child(columns, node, hops[i].key, hops[i].key_bytes);
+        hops[i].key = NULL;
         if (node == JSON_NODE_NONE)
             return status_fail(failure, STATUS_DATA, "memory exhausted");
-    } while (at < bytes);
-
+    }
     struct json_node *nodes = columns->nodes;
     if (nodes[node].column == JSON_NO_COLUMN) {
-        if (columns->columns == ROW_COLUMNS_MAX)
-            return status_fail(failure, STATUS_USAGE, "more than %d columns", ROW_COLUMNS_MAX);
-        nodes[node].column = (int)columns->columns++;
+        if (json_columns_number(columns, column, failure) != STATUS_OK)
+            return failure->status;
+        nodes[node].column = (int)*column;
         for (unsigned above = nodes[node].parent; above; above = nodes[above].parent)
             nodes[above].below |= (uint64_t)1 << nodes[node].column;
     }
     *column = (unsigned)nodes[node].column;
     return STATUS_OK;
+}
+
+/*
+ * Adds the column of an element, whose path has `keys` keys before the first one; takes the path
+ * over, unless it fails.
+ */
+static enum status json_columns_add_element(struct json_columns *columns, const char *path,
+                                            size_t bytes, struct json_element *element, size_t keys,
+                                            unsigned *column, struct failure *failure)
+{
+    struct json_element member;
+    size_t none;
+    struct failure ignored;
+    unsigned number = 0;
+
+    for (size_t i = 0; i < columns->element_count && element->each != SIZE_MAX; i++) {
+        if (columns->elements[i].each != SIZE_MAX)
+            return status_fail(failure, STATUS_USAGE, "only the column of -f can have []");
+    }
+    if (json_columns_number(columns, &element->column, failure) != STATUS_OK)
+        return failure->status;
+    enum status status = json_path_read(path, bytes, false, &member, &none, &ignored);
+    if (status == STATUS_OK) {
+        status = json_columns_add_member(columns, member.hops, member.count, &number, failure);
+        element->member = (int)number;
+    } else if (status == STATUS_USAGE) { /* a key in quotes before elements */
+        status = STATUS_OK;
+    }
+    json_element_destroy(&member);
+    if (status == STATUS_OK)
+        status = json_columns_add_member(columns, element->hops, keys, &element->array, failure);
+    if (status != STATUS_OK)
+        return status;
+    element->path = strndup(path, bytes);
+    struct json_element *elements =
+        realloc(columns->elements, (columns->element_count + 1) * sizeof *elements);
+    columns->elements = elements ? elements : columns->elements;
+    if (!elements || !element->path)
+        return status_fail(failure, STATUS_DATA, "memory exhausted");
+    element->count -= keys;
+    element->each -= element->each == SIZE_MAX ? 0 : keys;
+    memmove(element->hops, element->hops + keys, element->count * sizeof *element->hops);
+    elements[columns->element_count++] = *element;
+    *column = element->column;
+    *element = (struct json_element){.count = 0};
+    return STATUS_OK;
+}
+
+enum status json_columns_add(struct json_columns *columns, const char *path, size_t bytes,
+                             unsigned *column, struct failure *failure)
+{
+    struct json_element read = {.count = 0};
+    struct json_hop name;
+    size_t keys = SIZE_MAX;
+    enum status status;
+
+    if (bytes == 0 || path[0] != '.') {
+        if (!json_path_copy_key(&name, path, bytes, false))
+            return status_fail(failure, STATUS_DATA, "memory exhausted");
+        return json_columns_add_member(columns, &name, 1, column, failure);
+    }
+    for (size_t i = 0; i < columns->element_count; i++) {
+        const struct json_element *element = &columns->elements[i];
+        if (strlen(element->path) == bytes && memcmp(element->path, path, bytes) == 0) {
+            *column = element->column;
+            return STATUS_OK;
+        }
+    }
+    status = json_path_read(path, bytes, true, &read, &keys, failure);
+    if (status == STATUS_OK)
+        status = keys == SIZE_MAX
+                     ? json_columns_add_member(columns, read.hops, read.count, column, failure)
+                     : json_columns_add_element(columns, path, bytes, &read, keys, column, failure);
+    json_element_destroy(&read);
+    return status;
+}
+
+bool json_columns_is_each(const struct json_columns *columns, unsigned column)
+{
+    for (size_t i = 0; i < columns->element_count; i++) {
+        if (columns->elements[i].column == column)
+            return columns->elements[i].each != SIZE_MAX;
+    }
+    return false;
 }
 
 /* --- the first stage: the index --------------------------------------------------------------- */
@@ -458,6 +658,7 @@ void json_lines_begin(struct json_lines *lines, const struct json_columns *colum
     lines->bytes = bytes;
     lines->end_byte = end_byte;
     lines->row_next = 0;
+    lines->element = 0;
     for (unsigned i = 0; i < JSON_SHAPES; i++)
         lines->shapes[i].count = 0;
     lines->shape = lines->shape_oldest = lines->misses = 0;
@@ -846,7 +1047,8 @@ static void json_shape_keep(struct json_lines *lines, size_t first, size_t end)
     lines->shape_oldest = (lines->shape_oldest + 1) % JSON_SHAPES;
 }
 
-enum row_event json_lines_next(struct json_lines *lines, struct row_value *values)
+/* Scans the next row, without the values of elements of arrays. */
+static enum row_event json_lines_scan_next(struct json_lines *lines, struct row_value *values)
 {
     struct json_cursor cursor = {lines->index + lines->used, lines->index + lines->count,
                                  lines->window};
@@ -891,6 +1093,204 @@ enum row_event json_lines_next(struct json_lines *lines, struct row_value *value
     return event;
 }
 
+/* --- the third stage: elements of arrays ------------------------------------------------------ */
+
+/*
+ * The following functions read a row that is right, in which the offset `at` is. They return
+ * JSON_NOWHERE if there is no such value.
+ */
+#define JSON_NOWHERE SIZE_MAX
+
+/* The offset after the string that begins at data[at]. */
+static size_t json_string_end(const char *data, size_t at, size_t end)
+{
+    for (size_t i = at + 1;; i++) {
+        const char *quote = memchr(data + i, '"', end - i);
+        i = (size_t)(quote - data);
+        size_t first = i;
+        while (data[first - 1] == '\\')
+            first--;
+        if ((i - first) % 2 == 0)
+            return i + 1;
+    }
+}
+
+/* The offset after the value that begins at data[at]. */
+static size_t json_value_end(const char *data, size_t at, size_t end)
+{
+    size_t depth = 0;
+
+    do {
+        switch (data[at]) {
+        case '"':
+            at = json_string_end(data, at, end);
+            break;
+        case '{':
+        case '[':
+            depth++;
+            at++;
+            break;
+        case '}':
+        case ']':
+            depth--;
+            at++;
+            break;
+        default: /* a number or literal, or within brackets what divides values */
+            for (at++; depth == 0 && !memchr(",]} \t\r\n", data[at], 7); at++)
+                ;
+        }
+    } while (depth > 0);
+    return at;
+}
+
+/* The first value in the array or object at data[at], or the bracket that ends it. */
+static size_t json_first_in(const char *data, size_t at, size_t end)
+{
+    return json_skip_blanks(data, at + 1, end);
+}
+
+/* The value or member behind the one that ends before data[at], or the bracket that ends all. */
+static size_t json_next_in(const char *data, size_t at, size_t end)
+{
+    at = json_skip_blanks(data, at, end);
+    return data[at] == ',' ? json_skip_blanks(data, at + 1, end) : at;
+}
+
+/* The value of the last member with the key of the object at data[at]. */
+static size_t json_find_member(const char *data, size_t at, size_t end, const struct json_hop *hop)
+{
+    size_t found = JSON_NOWHERE;
+
+    if (data[at] != '{')
+        return JSON_NOWHERE;
+    for (at = json_first_in(data, at, end); data[at] != '}';) {
+        const size_t key = at + 1;
+        at = json_string_end(data, at, end);
+        const bool is_found = json_is_key(data + key, at - 1 - key, hop->key, hop->key_bytes);
+        at = json_skip_blanks(data, json_skip_blanks(data, at, end) + 1, end);
+        found = is_found ? at : found;
+        at = json_next_in(data, json_value_end(data, at, end), end);
+    }
+    return found;
+}
+
+/* The element of that index of the array at data[at]. */
+static size_t json_find_element(const char *data, size_t at, size_t end, int64_t index)
+{
+    size_t ahead; /* of `at`, by as many elements as it is before the end */
+
+    if (data[at] != '[')
+        return JSON_NOWHERE;
+    at = ahead = json_first_in(data, at, end);
+    const bool is_from_end = index < 0;
+    for (; index < 0 && data[ahead] != ']'; index++)
+        ahead = json_next_in(data, json_value_end(data, ahead, end), end);
+    if (index < 0)
+        return JSON_NOWHERE;
+    for (; is_from_end && data[ahead] != ']'; index++)
+        ahead = json_next_in(data, json_value_end(data, ahead, end), end);
+    for (; index > 0 && data[at] != ']'; index--)
+        at = json_next_in(data, json_value_end(data, at, end), end);
+    return data[at] == ']' ? JSON_NOWHERE : at;
+}
+
+/* The value that hops lead to from data[at]. */
+static size_t json_follow(const char *data, size_t at, size_t end, const struct json_hop *hops,
+                          size_t count)
+{
+    for (size_t i = 0; i < count && at != JSON_NOWHERE; i++)
+        at = hops[i].key ? json_find_member(data, at, end, &hops[i])
+                         : json_find_element(data, at, end, hops[i].index);
+    return at;
+}
+
+/* The value at data[at]. */
+static struct row_value json_read_value(const char *data, size_t at, size_t end)
+{
+    if (at == JSON_NOWHERE)
+        return (struct row_value){.kind = JSON_MISSING};
+    const size_t bytes = json_value_end(data, at, end) - at;
+    const char first = data[at];
+    if (first == '"')
+        return (struct row_value){memchr(data + at, '\\', bytes) ? JSON_ESCAPED : JSON_STRING,
+                                  at + 1, bytes - 2};
+    const enum json_kind kind = first == '{'   ? JSON_OBJECT
+                                : first == '[' ? JSON_ARRAY
+                                : first == 't' ? JSON_TRUE
+                                : first == 'f' ? JSON_FALSE
+                                : first == 'n' ? JSON_NULL
+                                               : JSON_NUMBER;
+    return (struct row_value){kind, at, bytes};
+}
+
+/* Stores the value of an element's column, the next one if it is each of an array. Returns false if
+ * that has no element. */
+static bool json_lines_store_element(struct json_lines *lines, const struct json_element *element,
+                                     struct row_value *values)
+{
+    const char *data = lines->data;
+    const size_t end = lines->row_end;
+    const struct row_value *array = &values[element->array];
+    struct row_value *value = &values[element->column];
+    const struct json_hop *hops = element->hops;
+    const size_t each = element->each;
+    size_t at = lines->element; /* of each, where it is not the first */
+
+    if (element->member != JSON_NO_COLUMN && values[element->member].kind != JSON_MISSING) {
+        *value = values[element->member];
+        return true;
+    }
+    value->kind = JSON_MISSING;
+    if (array->kind != JSON_ARRAY)
+        return true;
+    if (each == SIZE_MAX) {
+        at = json_follow(data, array->offset, end, hops, element->count);
+        *value = json_read_value(data, at, end);
+        return true;
+    }
+    if (at == 0) {
+        at = json_follow(data, array->offset, end, hops, each);
+        if (at == JSON_NOWHERE || data[at] != '[')
+            return true;
+        at = json_first_in(data, at, end);
+        if (data[at] == ']')
+            return false;
+    }
+    *value = json_read_value(data,
+                             json_follow(data, at, end, hops + each + 1, element->count - each - 1),
+                             end);
+    at = json_next_in(data, json_value_end(data, at, end), end);
+    lines->element = data[at] == ']' ? 0 : at;
+    return true;
+}
+
+enum row_event json_lines_next(struct json_lines *lines, struct row_value *values)
+{
+    const struct json_columns *columns = lines->columns;
+    const size_t bytes = columns->columns * sizeof *values;
+    bool has_values;
+
+    do {
+        has_values = true;
+        if (lines->element > 0) {
+            memcpy(values, lines->values, bytes);
+        } else {
+            const enum row_event event = json_lines_scan_next(lines, values);
+            if (event != ROW_FOUND)
+                return event;
+        }
+        const bool is_next = lines->element > 0; /* of the same row */
+        for (size_t i = 0; i < columns->element_count; i++) {
+            const struct json_element *element = &columns->elements[i];
+            if (element->each != SIZE_MAX || !is_next)
+                has_values &= json_lines_store_element(lines, element, values);
+        }
+        if (lines->element > 0)
+            memcpy(lines->values, values, bytes);
+    } while (!has_values);
+    return ROW_FOUND;
+}
+
 const char *json_fault_text(enum json_fault fault)
 {
     static const char *const texts[] = {
@@ -924,6 +1324,11 @@ static void json_forget(void *columns)
         json_columns_destroy(columns);
 }
 
+static bool json_is_each(const void *columns, int32_t field)
+{
+    return json_columns_is_each(columns, (unsigned)field - 1);
+}
+
 static void json_begin(void *scan, const void *columns, const char *data, size_t bytes)
 {
     json_lines_begin(scan, columns, '\n', data, bytes);
@@ -949,9 +1354,15 @@ static void json_suggest(const char *row, size_t bytes, const char *name,
     char found[ROW_NAME_SIZE] = "";        /* the path of a key */
     size_t ends[JSON_SUGGEST_DEPTH] = {0}; /* of the paths of the objects that it is in */
     size_t depth = 0;
-    size_t arrays = 0; /* no path leads into them */
+    size_t arrays = 0; /* whose members are not suggested */
 
     column[0] = '\0';
+    const size_t before = strcspn(name, "[");
+    if (name[before] != '\0') { /* no other element is what is meant */
+        if (*name != '.' && strlen(name) + 1 < ROW_NAME_SIZE && memmem(row, bytes, name, before))
+            snprintf(column, ROW_NAME_SIZE, ".%s", name);
+        return;
+    }
     for (size_t i = 0; i < bytes && depth < JSON_SUGGEST_DEPTH; i++) {
         arrays += row[i] == '[';
         arrays -= row[i] == ']' && arrays > 0;
@@ -991,6 +1402,7 @@ const struct row_scanner json_scanner = {
     .wanted = "-f NAME or -f .PATH",
     .want = json_want,
     .forget = json_forget,
+    .is_each = json_is_each,
     .scan_bytes = sizeof(struct json_lines),
     .begin = json_begin,
     .next = json_next,

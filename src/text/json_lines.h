@@ -39,11 +39,22 @@ void json_columns_destroy(struct json_columns *columns);
 /*
  * Adds the column of path[0..bytes) and sets *column to its number, from 0 on, also if it is in the
  * set. A path that begins with a dot names keys of nested objects: `.http.ms`, or with quotes, as a
- * string in JSON, `."a.b".c`. Any other path is a key of the row's object: `a.b`. Fails with
- * STATUS_USAGE for a path that is neither, or more than ROW_COLUMNS_MAX; or with STATUS_DATA.
+ * string in JSON, `."a.b".c`. Any other path is a key of the row's object: `a.b`.
+ *
+ * A key may be followed by elements: `.a[0]`, `.a[-1].b`, the last one; of an array that has none,
+ * and of what is no array, the value is missing. `.a[]` is each element: a row has as many values,
+ * none if the array is empty, and json_lines_next returns it with each. If the row has a member of
+ * just that path, as if the brackets were part of its keys, the value is that of the member; keys
+ * in quotes are no such keys.
+ *
+ * Fails with STATUS_USAGE for a path that is neither, a second [], or more than ROW_COLUMNS_MAX, of
+ * which elements of arrays take three each; or with STATUS_DATA.
  */
 enum status json_columns_add(struct json_columns *columns, const char *path, size_t bytes,
                              unsigned *column, struct failure *failure);
+
+/* Returns whether a column, by its number, is each element of an array. Pure. */
+bool json_columns_is_each(const struct json_columns *columns, unsigned column);
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -143,6 +154,10 @@ struct json_lines {
     unsigned shape;        /* that of the last row that had one */
     unsigned shape_oldest; /* the one to replace */
     unsigned misses;       /* rows of other shapes, one after the other */
+
+    /* the third stage: the row that json_lines_next returned last, if it has further values */
+    size_t element; /* the next element of its array; 0: there is none */
+    struct row_value values[ROW_COLUMNS_MAX];
 };
 
 /*
@@ -153,7 +168,8 @@ void json_lines_begin(struct json_lines *lines, const struct json_columns *colum
                       const char *data, size_t bytes);
 
 /*
- * Scans the next row. ROW_FOUND: stores the value of each column in values[its number].
+ * Scans the next row, or with each element of an array its next value. ROW_FOUND: stores the value
+ * of each column in values[its number], and maybe others in those up to ROW_COLUMNS_MAX.
  * ROW_INVALID: sets lines->fault and its offset; the values are undefined, and the next call goes
  * on with the row after it.
  */

@@ -65,6 +65,9 @@ struct row_scanner {
     enum status (*want)(void **columns, const char *name, unsigned *number,
                         struct failure *failure);
     void (*forget)(void *columns); /* frees them; NULL is allowed */
+    /* Whether a field, by its number from 1 on, has any number of values in a row, each of which
+       `next` returns with those of the other columns. NULL: none has. */
+    bool (*is_each)(const void *columns, int32_t field);
     /* The kind of a column that has none, as it is typed; NULL, also of the member: its values say
        it. A constant string. */
     const char *(*kind)(const char *name);

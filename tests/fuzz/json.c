@@ -17,7 +17,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
 {
     static const struct reference_column columns[] = {
-        {"a", {"a"}}, {".b.c", {"b", "c"}}, {".b", {"b"}}, {"b.c", {"b.c"}}, {".\"\"", {""}}};
+        {"a", {"a"}},
+        {".b.c", {"b", "c"}},
+        {".b", {"b"}},
+        {"b.c", {"b.c"}},
+        {".\"\"", {""}},
+        {"a[1]", {"a[1]"}},
+        {".a[1]", {"a", "[1]"}},
+        {".b[-2].c", {"b", "[-2]", "c"}},
+        {".c[0][]", {"c", "[0]", "[]"}},
+    };
     const unsigned count = sizeof columns / sizeof *columns;
     size_t where;
 

@@ -177,6 +177,7 @@ static const struct family families[] = {
     {"columns", "reduce count -f ", "1,", "", INPUT_LINES, 32, 0, NULL},
     {"members of objects", "reduce count --jsonl -f ", ".a.k%zu,", "", INPUT_OBJECT, 32, 0, NULL},
     {"paths of objects", "reduce count --jsonl -f ", ".a%zu.b,", "", INPUT_OBJECT, 32, 0, NULL},
+    {"elements of arrays", "reduce count --jsonl -f ", ".b[%zu],", "", INPUT_OBJECT, 31, 0, NULL},
     {"bytes of a text", "uniq -f 1:text --by 1:text --format jsonl", "", "", INPUT_WIDE, 1 << 16, 1,
      NULL},
     {"bytes of a text in csv", "count --by 1:text --format csv", "", "", INPUT_WIDE, 1 << 13, 2,
@@ -254,7 +255,10 @@ static void write_input(FILE *file, enum input input, size_t n)
         fputs("\"z\":1}", file);
         for (size_t i = 1; i <= n; i++)
             fprintf(file, ",\"a%zu\":{\"b\":5}", i);
-        fputs("}\n", file);
+        fputs(",\"b\":[0", file);
+        for (size_t i = 1; i <= n; i++)
+            fputs(",5", file);
+        fputs("]}\n", file);
         break;
     case INPUT_FRAMES:
         write_frames(file, n);

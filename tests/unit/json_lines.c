@@ -22,6 +22,11 @@ static const struct reference_column columns[] = {
     {".\"\"", {""}},
     {".x.c", {"x", "c"}},
     {"a key of many bytes, some \xc3\xa9", {"a key of many bytes, some \xc3\xa9"}},
+    {"x[1]", {"x[1]"}},
+    {".x[1]", {"x", "[1]"}},
+    {".a[-2][0]", {"a", "[-2]", "[0]"}},
+    {".\"\"[0].a", {"", "[0]", "a"}},
+    {".b[].c", {"b", "[]", "c"}},
 };
 
 /* Compares a text in every instruction set. */
@@ -184,6 +189,8 @@ static const char *const rights[] = {
     "{\"a key of many bytes, some \xc3\xa9\":[],\"a key of many bytes, some \\u00e9\":{}}",
     "{\"a\":\"\\ud83d\\ude00\",\"x\":\"\\ud83d\\ude00\\ud83d\\ude00\"}",
     "{\"a\":[[],[[]],{},{\"a\":[]}],\"x\":{\"a\":{}}}",
+    "{\"b\":[{\"c\":1},{\"c\":[]},3,{\"c\":2,\"c\":4}],\"a\":[[7],1],\"x\":[0,\"\\\\\"]}",
+    "{\"b\":[],\"\":[{\"a\":\"]\"}],\"x[1]\":true,\"x\":[0,1]}",
     "{\"a\":12345678,\"x\":123456789,\"y\":0,\"z\":-0,\"w\":1E5}",
     "{\"a\":\"{[,:]}\",\"x\":\"\\\\\\\"\"}",
     "{\"a\":\"\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\"}",
@@ -282,12 +289,17 @@ static void test_random(void)
 static size_t append_object(char *text, uint64_t *shape, uint64_t *values, unsigned members,
                             unsigned depth)
 {
-    static const char *const keys[] = {"\"a\":", "\"b\":", "\"c\":",       "\"b.c\":",
-                                       "\"x\":", "\"\":",  "\"a key\" : ", "\"\\u0061\":"};
+    static const char *const keys[] = {"\"a\":",       "\"b\":",       "\"c\":",
+                                       "\"b.c\":",     "\"x\":",       "\"\":",
+                                       "\"a key\" : ", "\"\\u0061\":", "\"x[1]\":"};
     static const char *const scalars[] = {"1",    "0",           "-2.5e3",   "true",
                                           "null", "\t12345678 ", "123456789"};
     static const char *const strings[] = {
         "", "x", "{[,:]}", "\\\"", "\\ud83d\\ude00", "twelve bytes"};
+    static const char *const arrays[][2] = {{"[1,", "]"},
+                                            {"[ ", "\t]"},
+                                            {"[ {\"c\" : ", "} , \"],\\\"\" ]"},
+                                            {"[[", "],{\"a\":[{}]}]"}};
     size_t at = 0;
 
     text[at++] = '{';
@@ -302,7 +314,9 @@ static size_t append_object(char *text, uint64_t *shape, uint64_t *values, unsig
                              ? sprintf(text + at, "\"%s\"", strings[value % ARRAY_LENGTH(strings)])
                              : sprintf(text + at, "%s", scalars[value % ARRAY_LENGTH(scalars)]));
         else if (random >> 34 & 1)
-            at += (size_t)sprintf(text + at, "[1,%s]", scalars[value % ARRAY_LENGTH(scalars)]);
+            at += (size_t)sprintf(text + at, "%s%s%s", arrays[random >> 35 & 3][0],
+                                  scalars[value % ARRAY_LENGTH(scalars)],
+                                  arrays[random >> 35 & 3][1]);
         else
             at += append_object(text + at, shape, values, (unsigned)(random >> 35) & 3, depth + 1);
     }
@@ -419,8 +433,11 @@ static bool refuses_path(const char *path, const char *message)
 
 static void test_columns(void)
 {
-    static const char *const paths[] = {".",       "..a",      ".a.",      ".a..b",        ".\"a",
-                                        ".\"a\"b", ".\"a\\\"", ".\"\\x\"", ".\"\\ud800\"", ".a.\""};
+    static const char *const paths[] = {".",        "..a",       ".a.",
+                                        ".a..b",    ".\"a",      ".\"a\"b",
+                                        ".\"a\\\"", ".\"\\x\"",  ".\"\\ud800\"",
+                                        ".a.\"",    ".a[][]",    ".a[0].b[].c[]",
+                                        ".\"a\"[",  ".\"a\"[x]", ".\"a\"[--1]"};
     struct json_columns *wanted = json_columns_create();
     struct failure failure;
     unsigned column = 0;
@@ -436,12 +453,33 @@ static void test_columns(void)
         const int bytes = sprintf(path, ".a.k%u", i);
         is_right = !json_columns_add(wanted, path, (size_t)bytes, &column, &failure) && column == i;
     }
+    is_right &= !json_columns_is_each(wanted, 0);
     tap_ok(is_right, "as many columns as there may be");
     static const char again[] = ".\"a\".\"\\u006b7\"";
     tap_ok(!json_columns_add(wanted, again, sizeof again - 1, &column, &failure) && column == 7,
            "a column that is there");
-    tap_ok(json_columns_add(wanted, "more", 4, &column, &failure) == STATUS_USAGE,
+    tap_ok(json_columns_add(wanted, "more", 4, &column, &failure) == STATUS_USAGE &&
+               json_columns_add(wanted, ".a[0]", 6, &column, &failure) == STATUS_USAGE,
            "too many columns");
+    json_columns_destroy(wanted);
+
+    static const char *const elements[] = {".a[]", ".a",       ".a[0]",
+                                           ".a[]", ".\"a[]\"", ".b[00].c[-1]"};
+    unsigned numbers[ARRAY_LENGTH(elements)];
+    wanted = json_columns_create();
+    for (size_t i = 0; wanted && i < ARRAY_LENGTH(elements); i++)
+        is_right &=
+            !json_columns_add(wanted, elements[i], strlen(elements[i]), &numbers[i], &failure);
+    tap_ok(is_right && numbers[0] == numbers[3] && numbers[0] != numbers[1] &&
+               numbers[0] != numbers[4],
+           "elements, each in one column");
+    tap_ok(is_right && json_columns_is_each(wanted, numbers[0]) &&
+               !json_columns_is_each(wanted, numbers[1]) &&
+               !json_columns_is_each(wanted, numbers[2]) &&
+               !json_columns_is_each(wanted, numbers[4]),
+           "the column of each element");
+    tap_ok(json_columns_add(wanted, ".b[]", 4, &column, &failure) == STATUS_USAGE,
+           "one column of each element");
     json_columns_destroy(wanted);
 }
 

@@ -1,6 +1,8 @@
 /*
  * What json_lines.h is compared with: a parser of JSON by recursive descent, byte by byte, which
- * looks keys up by comparing them with each column. Each column is a list of keys.
+ * looks keys up by comparing them with each column. Each column is a list of keys, and of elements
+ * of arrays, which begin with a bracket: "[1]", "[-1]". A row is parsed once more for each element
+ * of an array, "[]".
  */
 #ifndef GPUHIST_JSON_REFERENCE_H
 #define GPUHIST_JSON_REFERENCE_H
@@ -12,7 +14,7 @@
 #include <string.h>
 
 #define REFERENCE_KEYS_MAX    4
-#define REFERENCE_COLUMNS_MAX 9
+#define REFERENCE_COLUMNS_MAX 16
 
 struct reference_column {
     const char *path;
@@ -27,6 +29,8 @@ struct reference_row {
     size_t end;
     unsigned depth;
     struct row_value values[REFERENCE_COLUMNS_MAX];
+    size_t each;          /* the element that "[]" is, */
+    size_t count_of_each; /* of so many; SIZE_MAX: there is no such array */
 };
 
 static void *reference_copy(const char *data, size_t bytes)
@@ -160,6 +164,54 @@ static bool reference_word(struct reference_row *row, const char *word)
     return true;
 }
 
+static bool reference_value(struct reference_row *row, unsigned columns, unsigned level);
+
+/* A value comes that takes the place of the column's, or of what is on the way to it. */
+static void reference_forget(struct reference_row *row, unsigned column, unsigned level)
+{
+    row->values[column].kind = JSON_MISSING;
+    for (unsigned i = level; i <= REFERENCE_KEYS_MAX && row->columns[column].keys[i]; i++)
+        if (strcmp(row->columns[column].keys[i], "[]") == 0)
+            row->count_of_each = SIZE_MAX;
+}
+
+/* Of those columns, the ones whose next step is an element of an array, by its number. */
+static unsigned reference_elements(struct reference_row *row, unsigned columns, unsigned level,
+                                   size_t number, size_t count)
+{
+    unsigned matching = 0;
+
+    for (unsigned i = 0; i < row->count; i++) {
+        const char *key = columns >> i & 1 ? row->columns[i].keys[level] : NULL;
+        if (!key || *key != '[')
+            continue;
+        const long index = strtol(key + 1, NULL, 10);
+        const size_t wanted = key[1] == ']' ? row->each
+                              : index < 0   ? count - (size_t)-index
+                                            : (size_t)index;
+        matching |= (unsigned)(wanted == number) << i;
+        row->count_of_each = key[1] == ']' ? count : row->count_of_each;
+    }
+    return matching;
+}
+
+/* How many elements the array has after its bracket; 0 also if it is wrong. */
+static size_t reference_count(const struct reference_row *row, unsigned level)
+{
+    struct reference_row rest = *row;
+    size_t count = 1;
+
+    reference_skip(&rest);
+    if (reference_byte(&rest) == ']')
+        return 0;
+    while (reference_value(&rest, 0, level + 1)) {
+        if (!reference_take(&rest, ','))
+            return count;
+        count++;
+    }
+    return 0;
+}
+
 /*
  * Parses a value, the white space before it and after it. `columns` are those whose first `level`
  * keys have led here.
@@ -172,7 +224,7 @@ static bool reference_value(struct reference_row *row, unsigned columns, unsigne
 
     for (unsigned i = 0; i < row->count; i++)
         if (columns >> i & 1)
-            row->values[i].kind = JSON_MISSING;
+            reference_forget(row, i, level);
     reference_skip(row);
     value.offset = row->at;
     const char first = reference_byte(row);
@@ -187,10 +239,17 @@ static bool reference_value(struct reference_row *row, unsigned columns, unsigne
         if (++row->depth > JSON_DEPTH_MAX)
             return false;
         reference_skip(row);
+        const bool has_elements = first == '[' && columns != 0;
+        const size_t elements = has_elements ? reference_count(row, level) : 0;
+        size_t number = 0;
+        if (has_elements)
+            reference_elements(row, columns, level, SIZE_MAX, elements); /* counts them */
         bool is_closed = reference_take(row, last);
         while (is_right && !is_closed) {
             unsigned matching = 0;
             reference_skip(row);
+            if (has_elements)
+                matching = reference_elements(row, columns, level, number++, elements);
             if (first == '{') {
                 size_t bytes = 0;
                 char *key = malloc(row->end - row->at + 1);
@@ -201,7 +260,8 @@ static bool reference_value(struct reference_row *row, unsigned columns, unsigne
                 is_right = is_right && reference_take(row, ':');
                 for (unsigned i = 0; is_right && i < row->count; i++) {
                     const char *wanted = columns >> i & 1 ? row->columns[i].keys[level] : NULL;
-                    if (wanted && strlen(wanted) == bytes && memcmp(wanted, key, bytes) == 0)
+                    if (wanted && *wanted != '[' && strlen(wanted) == bytes &&
+                        memcmp(wanted, key, bytes) == 0)
                         matching |= 1u << i;
                 }
                 free(key);
@@ -230,6 +290,30 @@ static bool reference_value(struct reference_row *row, unsigned columns, unsigne
     return is_right;
 }
 
+/* Scans the next row, and compares it with one that was parsed. Returns NULL, or what is wrong. */
+static const char *reference_check(const struct reference_row *row, bool is_right,
+                                   const unsigned *numbers, struct json_lines *lines,
+                                   struct row_value *values, size_t begin)
+{
+    const enum row_event event = json_lines_next(lines, values);
+
+    if (event != (is_right ? ROW_FOUND : ROW_INVALID))
+        return is_right ? "a row is not accepted" : "a row is accepted";
+    if (lines->row_begin != begin || lines->row_end != row->end)
+        return "the ends of a row";
+    if (event == ROW_INVALID && (lines->fault_offset < begin || lines->fault_offset > row->end))
+        return "the offset of a fault";
+    for (unsigned i = 0; is_right && i < row->count; i++) {
+        const struct row_value *found = &values[numbers[i]];
+        const struct row_value *expected = &row->values[i];
+        if (found->kind != expected->kind ||
+            (found->kind != JSON_MISSING &&
+             (found->offset != expected->offset || found->bytes != expected->bytes)))
+            return "a value";
+    }
+    return NULL;
+}
+
 /*
  * Scans a text whose memory ends with it, and compares each row. Returns NULL, or what is wrong,
  * at *where.
@@ -240,44 +324,44 @@ static const char *reference_compare(const struct reference_column *columns, uns
     struct json_columns *wanted = json_columns_create();
     struct json_lines *lines = malloc(sizeof *lines);
     struct row_value values[ROW_COLUMNS_MAX];
+    unsigned numbers[REFERENCE_COLUMNS_MAX];
     struct failure failure;
     char *data = reference_copy(text, bytes);
     const char *wrong = NULL;
-    const unsigned all = (1u << count) - 1;
-    unsigned column;
 
     for (unsigned i = 0; i < count; i++)
-        if (!wanted ||
-            json_columns_add(wanted, columns[i].path, strlen(columns[i].path), &column, &failure) ||
-            column != i)
+        if (!wanted || json_columns_add(wanted, columns[i].path, strlen(columns[i].path),
+                                        &numbers[i], &failure))
             wrong = "the columns";
     if (!lines)
         abort();
     json_lines_begin(lines, wanted, end_byte, data, bytes);
     for (size_t begin = 0, next; !wrong && begin < bytes; begin = next) {
-        struct reference_row row;
         const char *newline = memchr(data + begin, end_byte, bytes - begin);
         const size_t end = newline ? (size_t)(newline - data) : bytes;
         next = end + 1;
         *where = begin;
-        row = (struct reference_row){columns, count, data, begin, end, 0, {{0}}};
-        reference_skip(&row);
-        if (row.at == end)
-            continue;
-        const bool is_right =
-            reference_byte(&row) == '{' && reference_value(&row, all, 0) && row.at == end;
-        const enum row_event event = json_lines_next(lines, values);
-        if (event != (is_right ? ROW_FOUND : ROW_INVALID))
-            wrong = is_right ? "a row is not accepted" : "a row is accepted";
-        else if (lines->row_begin != begin || lines->row_end != end)
-            wrong = "the ends of a row";
-        else if (event == ROW_INVALID && (lines->fault_offset < begin || lines->fault_offset > end))
-            wrong = "the offset of a fault";
-        for (unsigned i = 0; !wrong && is_right && i < count; i++)
-            if (values[i].kind != row.values[i].kind ||
-                (values[i].kind != JSON_MISSING && (values[i].offset != row.values[i].offset ||
-                                                    values[i].bytes != row.values[i].bytes)))
-                wrong = "a value";
+        for (size_t each = 0, rows = 1; !wrong && each < rows; each++) {
+            struct reference_row row = {columns, count, data, begin, end, 0, {{0}}, each, SIZE_MAX};
+            reference_skip(&row);
+            if (row.at == end)
+                break;
+            const bool is_right = reference_byte(&row) == '{' &&
+                                  reference_value(&row, (1u << count) - 1, 0) && row.at == end;
+            rows = is_right && row.count_of_each != SIZE_MAX ? row.count_of_each : 1;
+            for (unsigned i = 0; i < count; i++) { /* members of just that name go before */
+                const char *name = strchr(columns[i].path, '[') ? columns[i].path + 1 : "";
+                unsigned member = 0;
+                while (member < count && strcmp(columns[member].path, name) != 0)
+                    member++;
+                if (member == count || row.values[member].kind == JSON_MISSING)
+                    continue;
+                row.values[i] = row.values[member];
+                rows = strstr(name, "[]") ? 1 : rows;
+            }
+            if (rows > 0)
+                wrong = reference_check(&row, is_right, numbers, lines, values, begin);
+        }
     }
     if (!wrong && json_lines_next(lines, values) != ROW_END)
         wrong = "no end";

@@ -3,9 +3,9 @@
  *
  *   json_values newline|nul PATH... <TEXT
  *
- * prints a line for each row: the offset where it begins, and for each path the kind of its value
- * (a number, enum json_kind) and its bytes, decoded if it has escapes, in hexadecimal; or, of a row
- * that is no object, `!`, the offset of the fault and what it is.
+ * prints a line for each row, or for each element: the offset where it begins, and for each path
+ * the kind of its value (a number, enum json_kind) and its bytes, decoded if it has escapes, in
+ * hexadecimal; or, of a row that is no object, `!`, the offset of the fault and what it is.
  */
 #include "config.h"
 
@@ -57,12 +57,12 @@ int main(int argc, char **argv)
     struct json_columns *columns = json_columns_create();
     enum row_event event;
     size_t bytes;
-    unsigned column;
+    unsigned numbers[ROW_COLUMNS_MAX];
 
-    if (argc < 2 || !columns)
+    if (argc < 2 || argc > 2 + ROW_COLUMNS_MAX || !columns)
         return 2;
     for (int i = 2; i < argc; i++) {
-        if (json_columns_add(columns, argv[i], strlen(argv[i]), &column, &failure)) {
+        if (json_columns_add(columns, argv[i], strlen(argv[i]), &numbers[i - 2], &failure)) {
             status_print("%s", failure.message);
             return 2;
         }
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
         if (event == ROW_INVALID)
             printf(" ! %zu %s", lines.fault_offset, json_fault_text(lines.fault));
         for (int i = 2; i < argc && event == ROW_FOUND; i++)
-            print_value(data, &values[i - 2]);
+            print_value(data, &values[numbers[i - 2]]);
         putchar('\n');
     }
     free(data);
