@@ -51,9 +51,9 @@ compare_json() {
     [ "$(gpuhist uniq --jsonl -f g --where '.a[0]>4' --missing skip -q in)" = $'x\t1\nz\t1' ]
     [ "$(gpuhist count --jsonl --where '.a[0]=' in)" = 1 ]
     run --separate-stderr gpuhist reduce sum --jsonl -f '.a[0]' in
-    assert_failed 1 "in:2: row has no .a[0] (a missing value: try --missing skip)"
+    assert_failed 1 "in:2: missing JSON member '.a[0]' (try --missing skip)"
     run --separate-stderr gpuhist reduce sum --jsonl -f 'a[1]' in
-    assert_failed 1 "in:1: row has no a[1] (a missing value: try --missing skip, or did you mean .a[1]?)"
+    assert_failed 1 "in:1: missing JSON member 'a[1]' (try --missing skip, or did you mean '.a[1]'?)"
     for words in "count --by .a[]" "uniq -f g --weight .a[]" "count --where .a[]=1" "uniq -f g --by .a[]:int" \
         "reduce sum -f .a[],.b" "reduce sum -f .b,.a[]" "uniq -f .a[]+.b:time"; do
         # shellcheck disable=SC2086

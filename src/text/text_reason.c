@@ -22,6 +22,9 @@
 
 #define TEXT_REASON_SHOWN 40
 
+/* Room for what a weight is not. */
+#define TEXT_REASON_WEIGHT_SIZE 96
+
 #define TEXT_ADVICE_JSON    "try --jsonl -f NAME"
 #define TEXT_ADVICE_ARRAY   "try jq -c '.[]', which writes the objects of an array as lines"
 #define TEXT_ADVICE_BINARY  "try --binary, or iconv if it is UTF-16"
@@ -762,7 +765,8 @@ static const char *text_reason_noun(const struct text_reading *reading)
 }
 
 /* Writes what an invalid weight is not, or "" of other columns. */
-static void text_reason_say_weight(const struct text_reading *reading, char out[TEXT_ADVICE_SIZE])
+static void text_reason_say_weight(const struct text_reading *reading,
+                                   char out[TEXT_REASON_WEIGHT_SIZE])
 {
     const struct text_rules *rules = reading->rules;
     const struct kind *kind = &kind_rows[reading->element->kind];
@@ -775,7 +779,7 @@ static void text_reason_say_weight(const struct text_reading *reading, char out[
         snprintf(places, sizeof places, " with %u decimal%s", decimals, decimals == 1 ? "" : "s");
     *out = '\0';
     if (rules->from_zero)
-        snprintf(out, TEXT_ADVICE_SIZE, ", no %s from 0 to %s%s", kind->noun,
+        snprintf(out, TEXT_REASON_WEIGHT_SIZE, ", no %s from 0 to %s%s", kind->noun,
                  decimals > 0 ? limit : "2^63 - 1", places);
 }
 
@@ -795,7 +799,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
     char shown[TEXT_REASON_SHOWN + 4];
     char advice[TEXT_ADVICE_SIZE];
     char decimals[24] = "";
-    char weight[TEXT_ADVICE_SIZE];
+    char weight[TEXT_REASON_WEIGHT_SIZE];
     __int128 value;
     const bool is_other = /* that has not been said */
         !reading->is_value && !rules->from_zero && (is_kind || !reading->is_group);
