@@ -25,10 +25,14 @@
 #define STATE_VERSION "5"
 
 /*
- * The maximum number of empty bins in a row within a run. 5M bins of 0.5M and of 1.8M random ids:
- * with 0 0.45 and 1.07 MB, 32 such states are merged in 0.30 and 0.89 s of one core; 4 0.51 and
- * 1.19 MB, 0.33 and 0.61 s; 8 0.57 and 1.17 MB, 0.36 and 0.37 s; 16 0.65 and 1.14 MB, 0.36 and 0.29
- * s.
+ * The maximum number of empty bins in a row within a run. The size of a state of 5M bins of 0.5M
+ * and of 1.8M random ids, and the time of one core to merge 32 of them:
+ *
+ *   empty bins        0     4     8    16
+ *   0.5M ids, MB   0.45  0.51  0.57  0.65
+ *             s    0.30  0.33  0.36  0.36
+ *   1.8M ids, MB   1.07  1.19  1.17  1.14
+ *             s    0.89  0.61  0.37  0.29
  */
 #define STATE_GAP_MAX 8
 

@@ -292,8 +292,11 @@ static bool cpu_rows_round_column(const struct plan *plan, const struct column *
 
 /*
  * Copies the elements of a column of records[0..count) to elements[0..count), which may begin where
- * the records do. Seconds for 256 MiB of records of 16 bytes in the page cache, one core: cat
- * 0.023, the sum of a u32 of each 0.032, the sum of all their u32 0.044.
+ * the records do. Seconds for 256 MiB of records of 16 bytes in the page cache, one core:
+ *
+ *   cat                        0.023
+ *   sum of a u32 of each       0.032
+ *   sum of all their u32       0.044
  */
 static void cpu_rows_gather(const struct plan *plan, const struct column *column,
                             const char *records, size_t count, void *elements)

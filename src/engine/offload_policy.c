@@ -8,7 +8,10 @@
 /*
  * The time from the decision until a GPU has repaid its cost: its context takes 0.20 to 0.33 s
  * on an H200, the memory of its feeders and the end of the process a tenth. Seconds for 8 GB of a
- * log, 16 cores, without and with an H100: 0.45 and 0.47, 0.50 and 0.55, 0.52 and 0.62.
+ * log on 16 cores, three pairs of runs:
+ *
+ *   without a GPU    0.45  0.50  0.52
+ *   with an H100     0.47  0.55  0.62
  */
 #define OFFLOAD_POLICY_READY_SECONDS 0.5
 
@@ -67,8 +70,13 @@
 
 /*
  * The minimum rate that a device adds, of its 50 GB/s, and the cores that its feeders take. Seconds
- * for 48 GB on 16 cores, without and with a device: reduce (77 GB/s on the CPU) 0.67 and 0.81;
- * count 0.63 and 0.78; stalin-sort 0.68 and 0.86; 256 bins (45 GB/s at first) 1.61 and 0.98.
+ * for 48 GB on 16 cores:
+ *
+ *                                       CPU  with a device
+ *   reduce (77 GB/s on the CPU)        0.67           0.81
+ *   count                              0.63           0.78
+ *   stalin-sort                        0.68           0.86
+ *   256 bins (45 GB/s at first)        1.61           0.98
  */
 #define OFFLOAD_POLICY_DEVICE_RATE    28e9
 #define OFFLOAD_POLICY_DEVICE_FEEDERS 8

@@ -22,8 +22,11 @@
 
 /*
  * Log2 of the smallest number of directory buckets per value: 4 to 8. Seconds for 64Mi random int32
- * on two cores with 1, 2, 4 and 8 to 16 buckets: a set of 1000: 0.25, 0.20, 0.12, 0.10; a set of a
- * million: 1.1, 1.0, 1.0, 0.95.
+ * on two cores:
+ *
+ *   buckets per value      1     2     4  8 to 16
+ *   set of 1000         0.25  0.20  0.12     0.10
+ *   set of a million     1.1   1.0   1.0     0.95
  */
 #define VALUE_SET_BUCKETS_LOG2 2
 
