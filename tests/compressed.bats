@@ -379,14 +379,14 @@ for name, content in ("x", b"1 2 3 4\n"), ("short", b"7\n"), ("empty", b""):
                                                                    "little"))'
     [ "$(gzip -dc <x.Z)" = "1 2 3 4" ]
     for name in x.zip empty.zip; do
-        assert_unread $name "zip archives are not supported: unpack it first, for example with unzip -p"
+        assert_unread $name "zip archives are not supported (try unzip -p"
     done
-    assert_unread x.7z "7z archives are not supported: unpack it first, for example with 7z x -so"
+    assert_unread x.7z "7z archives are not supported (try 7z x -so"
     for name in x fast empty one; do
-        assert_unread $name.lzma "lzma files, the predecessors of xz, are not supported: decompress it first"
+        assert_unread $name.lzma "lzma files, the predecessors of xz, are not supported (try "
     done
     for name in x short empty; do
-        assert_unread $name.Z "files of compress (.Z) are not supported: decompress it first, for example with"
+        assert_unread $name.Z "files of compress (.Z) are not supported (try gzip -dc"
     done
     # also as one of several, but not in the middle of a file
     assert_corrupt "x.zip: zip archives are not supported" text x.zip

@@ -708,7 +708,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
         [[ $output == *"was built without"* ]] || continue
         missing=$((missing + 1))
         assert_refused probe.$format "$format: this gpuhist was built without "
-        assert_refused probe.$format "decompress it first, for example with $format -dc"
+        assert_refused probe.$format "(try $format -dc)"
     done
     [ "$missing" -gt 0 ] || skip "this build has them all"
 }

@@ -29,43 +29,43 @@ assert_refused() {
 @test "a file of a well-known kind is an error that names it, unless it is said to be binary" {
     seq 10 21 >numbers
     printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\76\0' >program
-    assert_refused program "ELF programs and libraries are not supported (--binary counts it as it is)"
+    assert_refused program "ELF programs and libraries are not supported (try --binary, which counts the bytes as they are)"
     printf '\211PNG\r\n\032\n\0\0\0\rIHDR' >picture
-    assert_refused picture "PNG images are not supported (--binary counts it as it is)"
+    assert_refused picture "PNG images are not supported (try --binary, which counts the bytes as they are)"
     printf '\377\330\377\340\0\020JFIF\0\1' >photo
     assert_refused photo "JPEG images are not supported"
     printf 'GIF89a\1\0\1\0\200\0\0\0' >gif
     assert_refused gif "GIF images are not supported"
     printf '%%PDF-1.4\n%%\342\343\317\323\n' >document
-    assert_refused document "PDF documents are not supported: extract its text first"
+    assert_refused document "PDF documents are not supported (try pdftotext, or --binary"
     printf 'RIFF\044\0\0\0WAVEfmt \020\0\0\0' >sound
     assert_refused sound "RIFF files, such as WAV, are not supported"
     printf '\320\317\021\340\241\261\032\341\0\0\0\0\0\0\0\0' >x.xls
-    assert_refused x.xls "OLE2 files (.xls, .doc) are not supported: save it as CSV or text first"
+    assert_refused x.xls "OLE2 files (.xls, .doc) are not supported (try saving it as CSV or text, or --binary"
     printf 'PAR1\025\4\025\020\025\024\114\025' >x.parquet
-    assert_refused x.parquet "Parquet files are not supported: write a column as CSV first"
+    assert_refused x.parquet "Parquet files are not supported (try duckdb, which writes columns as CSV, or --binary"
     printf 'ARROW1\0\0\377\377\377\377' >x.arrow
-    assert_refused x.arrow "Arrow files are not supported: write a column as CSV first"
+    assert_refused x.arrow "Arrow files are not supported (try duckdb, which writes columns as CSV, or --binary"
     printf '\211HDF\r\n\032\n\0\0\0\0\0\10\10\0' >x.h5
     assert_refused x.h5 "HDF5 files are not supported"
     tar -cf archive.tar numbers
-    assert_refused archive.tar "tar archives are not supported: unpack it first, for example with tar -xO"
+    assert_refused archive.tar "tar archives are not supported (try tar -xO"
     tar --format=ustar -cf archive.tar numbers numbers
     assert_refused archive.tar "tar archives are not supported"
     int32 1 2 3 | gpuhist --bins 5 --save state -o /dev/null
     command -v zstd >/dev/null || skip "no zstd"
-    assert_refused state "saved states are not supported: print it, or add several, with gpuhist merge" \
+    assert_refused state "saved states are not supported (try gpuhist merge, or --binary" \
         "$(zstd -dc <state | wc -c)"
 }
 
 @test "files of compressors that are not read are errors that name a program" {
     local name
     printf 'LZIP\1\014\0\0\0\0' >x.lz
-    assert_refused x.lz "lzip files are not supported: decompress it first, for example with lzip -dc"
+    assert_refused x.lz "lzip files are not supported (try lzip -dc"
     printf '\211LZO\0\r\n\032\n\020\100\040\240' >x.lzo
-    assert_refused x.lzo "lzop files are not supported: decompress it first, for example with lzop -dc"
+    assert_refused x.lzo "lzop files are not supported (try lzop -dc"
     printf '\377\6\0\0sNaPpY\0\20\0\0' >x.sz
-    assert_refused x.sz "snappy files are not supported: decompress it first"
+    assert_refused x.sz "snappy files are not supported (try "
     [ -n "${PYTHON:-}" ] || skip "no python3"
     "$PYTHON" -c 'import random, zlib
 rng = random.Random(3)
@@ -73,10 +73,10 @@ text = b"".join(b"%d\n" % rng.randrange(10**6) for _ in range(9999))
 for level in 0, 1, 6, 9:
     for name, content in ("long", text), ("short", text[:20]), ("same", b"1\n" * 500), ("empty", b""):
         open(f"{name}{level}.zz", "wb").write(zlib.compress(content, level))'
-    assert_refused long6.zz "zlib streams are not supported: decompress it first, for example with pigz -dcz"
+    assert_refused long6.zz "zlib streams are not supported (try pigz -dcz"
     for name in *.zz; do
         run --separate-stderr gpuhist reduce count "$name"
-        assert_failed 1 "$name: zlib streams are not supported: "
+        assert_failed 1 "$name: zlib streams are not supported (try "
     done
 }
 
@@ -87,8 +87,8 @@ with zipfile.ZipFile("x.docx", "w") as archive:
     archive.writestr("[Content_Types].xml", "<Types/>")
 base = sqlite3.connect("base")
 base.execute("create table t (i)"); base.commit()'
-    assert_refused x.docx "zip archives are not supported: unpack it first, for example with unzip -p, or save an .xlsx as CSV"
-    assert_refused base "SQLite databases are not supported: select a column first, for example with sqlite3 -csv"
+    assert_refused x.docx "zip archives are not supported (try unzip -p, an .xlsx saved as CSV, or --binary"
+    assert_refused base "SQLite databases are not supported (try sqlite3 -csv"
     numpy 'np.save("x.npy", np.arange(10, dtype="<i4"))'
     run -0 gpuhist reduce sum x.npy # which is read
     [ "$output" = 45 ]
@@ -112,7 +112,7 @@ base.execute("create table t (i)"); base.commit()'
     seq 1000 >numbers
     tar -cf - numbers | gzip >x.tar.gz
     int32 7 8 9 | gzip >good.gz
-    assert_refused x.tar.gz "tar archives are not supported: unpack it first" "$(gzip -dc x.tar.gz | wc -c)"
+    assert_refused x.tar.gz "tar archives are not supported (try tar -xO" "$(gzip -dc x.tar.gz | wc -c)"
     for how in "good x.tar.gz" "good.gz x.tar.gz" "good.gz program"; do
         # shellcheck disable=SC2086
         run --separate-stderr gpuhist reduce count $how

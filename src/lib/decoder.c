@@ -99,14 +99,14 @@ enum status decoder_open(struct decoder **decoder, const struct decoder_format *
 {
     if (!format->needs)
         return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME ": %s are not supported%s%s (--binary counts it as it is)",
-                           name, format->kind, format->instead ? ": " : "",
-                           format->instead ? format->instead : "");
+                           STATUS_NAME ": %s are not supported (try %s%s--binary, which counts the "
+                                       "bytes as they are)",
+                           name, format->kind, format->instead ? format->instead : "",
+                           format->instead ? ", or " : "");
     if (!format->library)
         return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME ": %s: this gpuhist was built without %s: decompress it "
-                                       "first, for example with %s",
-                           name, format->name, format->needs, format->instead);
+                           STATUS_NAME ": %s: this gpuhist was built without %s (try %s)", name,
+                           format->name, format->needs, format->instead);
     struct decoder *new = malloc(sizeof *new);
     if (!new)
         return status_fail(failure, STATUS_DATA, STATUS_NAME ": no memory to decompress it", name);

@@ -53,7 +53,7 @@ static enum decoder_match decoder_tar_match(const unsigned char *head, size_t by
                : DECODER_NO;
 }
 
-/* A row of the table: "NAME: <kind> are not supported: <instead> (--binary counts it as it is)". */
+/* A row of the table: "NAME: <kind> are not supported (try <instead>, or --binary, ...)". */
 #define DECODER_ROW_BY(word, function, bytes, what, way)                                 \
     {                                                                                    \
         .name = word, .match = function, .magics = {DECODER_MAGIC(bytes)}, .kind = what, \
@@ -66,17 +66,13 @@ const struct decoder_format decoder_refused[] = {
     {.name = "zip",
      .magics = {DECODER_MAGIC("PK\3\4"), DECODER_MAGIC("PK\5\6"), DECODER_MAGIC("PK\7\10")},
      .kind = "zip archives",
-     .instead = "unpack it first, for example with unzip -p, or save an .xlsx as CSV"},
-    DECODER_ROW("7z", "7z\xbc\xaf\x27\x1c", "7z archives",
-                "unpack it first, for example with 7z x -so"),
-    DECODER_ROW("rar", "Rar!\x1a\7", "rar archives",
-                "unpack it first, for example with unrar p -inul"),
-    DECODER_ROW_BY("tar", decoder_tar_match, "", "tar archives",
-                   "unpack it first, for example with tar -xO"),
-    DECODER_ROW("ar", "!<arch>\n", "ar archives, such as .deb",
-                "unpack it first, for example with ar p"),
+     .instead = "unzip -p, an .xlsx saved as CSV"},
+    DECODER_ROW("7z", "7z\xbc\xaf\x27\x1c", "7z archives", "7z x -so"),
+    DECODER_ROW("rar", "Rar!\x1a\7", "rar archives", "unrar p -inul"),
+    DECODER_ROW_BY("tar", decoder_tar_match, "", "tar archives", "tar -xO"),
+    DECODER_ROW("ar", "!<arch>\n", "ar archives, such as .deb", "ar p"),
     DECODER_ROW_BY("lzma", decoder_lzma_match, "\x5d\0", "lzma files, the predecessors of xz,",
-                   "decompress it first, for example with xz -dc"),
+                   "xz -dc"),
     /*
      * The third byte holds the maximum code length, 9 to 16 bits, and a flag that compress has set
      * since version 4.0 (1985). One in two million random files begins so.
@@ -84,37 +80,28 @@ const struct decoder_format decoder_refused[] = {
     {.name = "compress",
      .magics = {DECODER_MAGIC_RANGE("\x1f\x9d\x89", "\x1f\x9d\x90")},
      .kind = "files of compress (.Z)",
-     .instead = "decompress it first, for example with gzip -dc"},
-    DECODER_ROW("lzip", "LZIP\1", "lzip files", "decompress it first, for example with lzip -dc"),
-    DECODER_ROW("lzop", "\x89LZO\0\r\n\x1a\n", "lzop files",
-                "decompress it first, for example with lzop -dc"),
-    DECODER_ROW("snappy", "\xff\6\0\0sNaPpY", "snappy files",
-                "decompress it first, for example with snzip -dc"),
+     .instead = "gzip -dc"},
+    DECODER_ROW("lzip", "LZIP\1", "lzip files", "lzip -dc"),
+    DECODER_ROW("lzop", "\x89LZO\0\r\n\x1a\n", "lzop files", "lzop -dc"),
+    DECODER_ROW("snappy", "\xff\6\0\0sNaPpY", "snappy files", "snzip -dc"),
 #if defined HAVE_ISAL || defined HAVE_ZLIB
-    DECODER_ROW_BY("zlib", decoder_zlib_match, "", "zlib streams",
-                   "decompress it first, for example with pigz -dcz"),
+    DECODER_ROW_BY("zlib", decoder_zlib_match, "", "zlib streams", "pigz -dcz"),
 #endif
     /* tables and arrays */
-    DECODER_ROW("Parquet", "PAR1\x15", "Parquet files",
-                "write a column as CSV first, for example with duckdb"),
-    DECODER_ROW("Arrow", "ARROW1\0\0", "Arrow files",
-                "write a column as CSV first, for example with duckdb"),
-    DECODER_ROW("Avro", "Obj\1", "Avro files",
-                "write it as JSON first, for example with avro-tools tojson"),
-    DECODER_ROW("SQLite", "SQLite format 3\0", "SQLite databases",
-                "select a column first, for example with sqlite3 -csv"),
-    DECODER_ROW("HDF5", "\x89HDF\r\n\x1a\n", "HDF5 files",
-                "write a data set first, for example with h5dump -b LE -o"),
+    DECODER_ROW("Parquet", "PAR1\x15", "Parquet files", "duckdb, which writes columns as CSV"),
+    DECODER_ROW("Arrow", "ARROW1\0\0", "Arrow files", "duckdb, which writes columns as CSV"),
+    DECODER_ROW("Avro", "Obj\1", "Avro files", "avro-tools tojson"),
+    DECODER_ROW("SQLite", "SQLite format 3\0", "SQLite databases", "sqlite3 -csv"),
+    DECODER_ROW("HDF5", "\x89HDF\r\n\x1a\n", "HDF5 files", "h5dump -b LE -o"),
     /* Read if the first file is one, and no option says otherwise; see reader.h. */
     {.name = "NumPy",
      .magics = {DECODER_MAGIC("\x93NUMPY")},
      .kind = "NumPy arrays after other input or with options for text or records",
      .is_array = true,
-     .instead = "read them separately, a column with -f N"},
+     .instead = "each array alone, a column with -f N"},
     DECODER_ROW("OLE2", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "OLE2 files (.xls, .doc)",
-                "save it as CSV or text first"),
-    DECODER_ROW("state", "gpuhist state ", "saved states",
-                "print it, or add several, with gpuhist merge"),
+                "saving it as CSV or text"),
+    DECODER_ROW("state", "gpuhist state ", "saved states", "gpuhist merge"),
     /* others */
     /* A class of file, a byte order and the version follow the magic. */
     {.name = "ELF",
@@ -125,8 +112,7 @@ const struct decoder_format decoder_refused[] = {
      .magics = {DECODER_MAGIC_RANGE("\xff\xd8\xff\xdb", "\xff\xd8\xff\xee")},
      .kind = "JPEG images"},
     {.name = "GIF", .magics = {DECODER_MAGIC_RANGE("GIF87a", "GIF89a")}, .kind = "GIF images"},
-    DECODER_ROW("PDF", "%PDF-", "PDF documents",
-                "extract its text first, for example with pdftotext"),
+    DECODER_ROW("PDF", "%PDF-", "PDF documents", "pdftotext"),
     /* "RIFF" may be text; a length and what the file is follow. */
     {.name = "RIFF",
      .magics = {DECODER_MAGIC_RANGE("RIFF\0\0\0\0WAVE", "RIFF\xff\xff\xff\xffWAVE"),
