@@ -185,14 +185,18 @@ static enum status run_find_labels(struct run *run, struct failure *failure)
 {
     struct plan *plan = &run->plan;
     bool is_any = false;
+    bool is_complete = true;
 
     for (size_t i = 0; !run->has_labels && plan->is_text && i < plan_condition_column(plan); i++) {
         struct column *column = &plan->columns[i];
         if (!column->name && column->half == 0 && column->field != TEXT_WHOLE_LINE)
-            column->label = run->labels[i] = source_copy_name(run->source, column->field);
+            is_complete &= source_copy_name(run->source, column->field, &run->labels[i]);
+        column->label = run->labels[i];
         is_any |= column->label != NULL;
     }
     run->has_labels = true;
+    if (!is_complete)
+        return status_fail(failure, STATUS_DATA, "not enough memory for the names of columns");
     if (!is_any || !plan->line)
         return STATUS_OK;
     free(plan->line);

@@ -379,8 +379,8 @@ static size_t reader_line_length(const char *line, size_t bytes)
     return bytes;
 }
 
-/* Keeps the last line of the header. Without memory there is none. */
-static void reader_keep_header(const struct reader *reader, const char *line, size_t bytes)
+/* Keeps the last line of the header. Returns false if there is no memory. */
+static bool reader_keep_header(const struct reader *reader, const char *line, size_t bytes)
 {
     struct reader_header *header;
     struct reader_header *none = NULL;
@@ -388,11 +388,12 @@ static void reader_keep_header(const struct reader *reader, const char *line, si
     bytes = reader_line_length(line, bytes);
     header = malloc(sizeof *header + bytes);
     if (!header)
-        return;
+        return false;
     header->bytes = bytes;
     memcpy(header->line, line, bytes);
     if (!atomic_compare_exchange_strong(reader->options->header, &none, header))
         free(header); /* the input is read again */
+    return true;
 }
 
 /*
@@ -602,8 +603,9 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
                 reader_find_names(reader, data, line, failure) != STATUS_OK)
                 return INPUT_ERROR;
             reader->keeps_header &= end > 0 || (is_all && !is_part); /* else the line goes on */
-            if (reader->keeps_header && !is_comment && reader->skip_lines == 1)
-                reader_keep_header(reader, data, line);
+            if (reader->keeps_header && !is_comment && reader->skip_lines == 1 &&
+                !reader_keep_header(reader, data, line))
+                return reader_fail(reader, strerror(errno), failure);
             plain->begin += line;
             reader->header_bytes += line;
             reader->header_lines += text_count_lines(data, line);

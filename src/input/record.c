@@ -124,14 +124,15 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
     return found;
 }
 
-char *record_copy_name(const struct text_rules *rules, const char *line, size_t bytes,
-                       int32_t number)
+bool record_copy_name(const struct text_rules *rules, const char *line, size_t bytes,
+                      int32_t number, char **name)
 {
     struct text_rules header = *rules;
     const size_t begin = record_begin_header(&header, line, bytes);
     struct text_field field;
     int32_t fields = 0;
 
+    *name = NULL;
     for (size_t offset = begin;
          number < 0 && text_line_next(&header, line, bytes, &offset, &field);)
         fields++;
@@ -144,17 +145,19 @@ char *record_copy_name(const struct text_rules *rules, const char *line, size_t 
         field.begin += is_quoted;
         field.end -= is_quoted && !field.is_open;
         text_line_trim(line, &field.begin, &field.end);
-        char *name = field.begin < field.end ? malloc(field.end - field.begin + 1) : NULL;
-        char *end = name;
-        for (; name && field.begin < field.end; field.begin++) {
+        if (field.begin >= field.end)
+            return true;
+        char *end = *name = malloc(field.end - field.begin + 1);
+        if (!end)
+            return false;
+        for (; field.begin < field.end; field.begin++) {
             *end++ = line[field.begin];
             field.begin += is_quoted && line[field.begin] == '"'; /* it is doubled */
         }
-        if (name)
-            *end = '\0';
-        return name;
+        *end = '\0';
+        return true;
     }
-    return NULL;
+    return true;
 }
 
 /* Sets the number of the field of a column, the first one is 0. */

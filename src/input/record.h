@@ -96,11 +96,12 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
                          const char *name);
 
 /*
- * Returns the name that a header line has for the field with this number, from the end if it is
- * negative. The caller frees it. NULL: it has none, or there is no memory. As record_begin_header.
+ * Stores the name that a header line has for the field with this number, from the end if it is
+ * negative, or NULL if it has none. The caller frees it. Returns false if there is no memory. Reads
+ * the line as record_begin_header does.
  */
-char *record_copy_name(const struct text_rules *rules, const char *line, size_t bytes,
-                       int32_t number);
+bool record_copy_name(const struct text_rules *rules, const char *line, size_t bytes,
+                      int32_t number, char **name);
 
 /*
  * Looks up the names of all fields in a header line, as record_find_name, and sets their numbers in

@@ -510,12 +510,13 @@ const char *source_tabbed_file(const struct source *source)
     return number < source->count ? input_name(source->names[number]) : NULL;
 }
 
-char *source_copy_name(const struct source *source, int32_t field)
+bool source_copy_name(const struct source *source, int32_t field, char **name)
 {
     const struct reader_header *header = atomic_load(&source->header);
 
-    return header ? record_copy_name(&source->format.text, header->line, header->bytes, field)
-                  : NULL;
+    *name = NULL;
+    return !header ||
+           record_copy_name(&source->format.text, header->line, header->bytes, field, name);
 }
 
 bool source_needs_order(const struct source *source)

@@ -180,10 +180,11 @@ struct source_progress source_progress(const struct source *source);
 const char *source_tabbed_file(const struct source *source);
 
 /*
- * Returns the name that the header of the first input has for the field with this number, as
- * record_copy_name does, if that header was read. The caller frees it. Thread-safe.
+ * Stores the name that the header of the first input has for the field with this number, as
+ * record_copy_name does; NULL also if no header was read. Returns false if there is no memory.
+ * Thread-safe.
  */
-char *source_copy_name(const struct source *source, int32_t field);
+bool source_copy_name(const struct source *source, int32_t field, char **name);
 
 /*
  * After the last pull of a run: checks that the workers have counted as many bytes, in chunks, as
