@@ -7,7 +7,7 @@
  * quotes of CSV, the feeder parses as a CPU worker does, and copies the elements instead.
  *
  * The device makes the weights of elements, and checks them (weights.cu). A chunk with one that is
- * no weight, or in text with a token that is no value or that the device cannot parse, does not
+ * no weight, or in text with a token that is not a value or that the device cannot parse, does not
  * count there: it is counted on the host as the CPU engine does, which reports what is wrong in the
  * order of the stream. So is a chunk of addresses that are not all of IPv4.
  */
@@ -171,7 +171,7 @@ static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
     return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "no context", failure);
 }
 
-/* Whether a chunk that the device cannot parse is counted on the host, not parsed alone. */
+/* Returns whether a chunk that the device cannot parse is counted on the host, not parsed alone. */
 static bool cuda_engine_has_host_chunks(const struct plan *plan)
 {
     return plan->has_weights || element_is_name(&plan->element);
@@ -474,7 +474,7 @@ static enum status cuda_engine_consumer_open(void *session, void **consumer,
 
 /*
  * The operation whose local state is a slot that collects elements in `values`, or NULL: then the
- * chunk is parsed for its invalid tokens alone.
+ * chunk is parsed only for its invalid tokens.
  */
 static enum status cuda_engine_collect_elements(void *slot, const struct chunk *elements,
                                                 struct failure *failure)

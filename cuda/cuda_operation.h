@@ -1,7 +1,7 @@
 /*
  * The functions of an operation on a GPU. They are not in struct store (store.h), since a
  * build without CUDA has none of them. Host code is in cuda_<operation>.c, kernels are in
- * <operation>.cu. cuda_engine.c has the table. An operation without a row runs on the CPU alone.
+ * <operation>.cu. cuda_engine.c has the table. An operation without a row runs only on the CPU.
  */
 #ifndef GPUHIST_CUDA_OPERATION_H
 #define GPUHIST_CUDA_OPERATION_H
@@ -31,7 +31,7 @@ static inline enum status cuda_check_copy(cudaError_t error, struct failure *fai
     return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "cannot copy the result", failure);
 }
 
-/* Whether memory was short. CUDA then forgets the error, or it would report it again. */
+/* Returns whether memory was short. CUDA then forgets the error, or it would report it again. */
 static inline bool cuda_is_out_of_memory(cudaError_t error)
 {
     if (error != cudaErrorMemoryAllocation)
@@ -40,7 +40,10 @@ static inline bool cuda_is_out_of_memory(cudaError_t error)
     return true;
 }
 
-/* Whether the device makes the elements of a chunk: by parsing text, or gathering of records. */
+/*
+ * Returns whether the device makes the elements of a chunk: by parsing text, or gathering of
+ * records.
+ */
 static inline bool cuda_makes_elements(const struct plan *plan)
 {
     return plan->is_text || plan->record_bytes > 0;

@@ -25,8 +25,8 @@ static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct pla
 }
 
 /*
- * Whether all elements are copied back, too: to write the purged, the host needs them in order, and
- * those of text and records are on the device alone.
+ * Returns whether all elements are copied back, too: to write the purged, the host needs them in
+ * order, and those of text and records are only on the device.
  */
 static bool cuda_stalin_sort_needs_elements(const struct plan *plan)
 {

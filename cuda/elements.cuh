@@ -89,7 +89,10 @@ __device__ __forceinline__ void for_each_element_of(const T *d_elements, uint32_
     }
 }
 
-/* The same for elements of type T and all blocks of the grid, with two loads at a time. */
+/*
+ * Like the function above, but for elements of type T and all blocks of the grid, with two loads at
+ * a time.
+ */
 template <typename T, typename Use>
 __device__ __forceinline__ void for_each_element(const struct cuda_elements &elements, bool swapped,
                                                  Use use)

@@ -41,7 +41,7 @@ extern const struct histogram_kernel histogram_kernel_shared;
 extern const struct histogram_kernel histogram_kernel_windows;
 /* Atomics on the global table, with a cache of frequent bins in shared memory: all tasks. */
 extern const struct histogram_kernel histogram_kernel_cached;
-/* The same with 64-bit sums: all tasks with weights, and no others. */
+/* Like histogram_kernel_cached, but with 64-bit sums: all tasks with weights, and no others. */
 extern const struct histogram_kernel histogram_kernel_weighted;
 
 /* Returns the kernel that cuda_histogram_launch uses for the task. */

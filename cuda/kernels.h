@@ -69,7 +69,7 @@ cudaError_t cuda_records_launch(const struct cuda_device *device, const struct p
 struct cuda_weighed {
     uint64_t halves[2]; /* the sums of the lower and of the upper 32 bits of all weights */
     uint32_t
-        invalid;    /* not 0: a weight is not from 0 to 2^63 - 1; of text, or a token is no value */
+        invalid; /* not 0: a weight is not from 0 to 2^63 - 1; of text, or a token is not a value */
     uint32_t count; /* of elements; 0 if some are invalid */
 };
 

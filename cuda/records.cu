@@ -1,6 +1,6 @@
 /*
  * Records kernel: copies one element of each record to a dense array, so that the other kernels see
- * elements alone.
+ * only elements.
  *
  * An element may be at any address. A thread loads its bytes one by one; neighbouring threads read
  * neighbouring records, so the bytes after the first one come from the L1 cache. PCIe, which brings

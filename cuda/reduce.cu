@@ -67,9 +67,9 @@ __device__ __forceinline__ void add_words(unsigned long long (&into)[N],
 }
 
 /*
- * The same while other threads do it. A thread whose addition makes a word wrap carries to the next
- * one, so nothing is lost, whatever the order. If the carry makes the next addend wrap to 0, there
- * is nothing to add to that word, and the carry goes on.
+ * Like add_words, but while other threads add to the same words. A thread whose addition makes a
+ * word wrap carries to the next one, so nothing is lost, whatever the order. If the carry makes the
+ * next addend wrap to 0, there is nothing to add to that word, and the carry goes on.
  */
 template <unsigned N>
 __device__ void add_words_atomically(unsigned long long (&d_into)[N],

@@ -8,7 +8,7 @@
  * sample of n misses a key that has the share f of a tile with the probability (1 - f)^n, so at
  * most 1 / (e n) of the elements meet in one counter.
  *
- * The cache is direct-mapped. Two frequent keys that collide do so in few blocks alone, because
+ * The cache is direct-mapped. Two frequent keys that collide do so in few blocks only, because
  * each block and tile has a hash function of its own, of a universal family (Dietzfelbinger,
  * Hagerup, Katajainen, Penttonen, "A Reliable Randomized Algorithm for the Closest-Pair Problem",
  * 1997).

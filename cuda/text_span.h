@@ -197,8 +197,8 @@ HOST_DEVICE_INLINE uint32_t text_span_parse_line(const struct text_span_view *vi
 }
 
 /*
- * Whether a unit begins at a position that holds `byte`, after one that holds `before`. An empty
- * line after the last newline begins one too, and is skipped later.
+ * Returns whether a unit begins at a position that holds `byte`, after one that holds `before`. An
+ * empty line after the last newline begins one too, and is skipped later.
  */
 HOST_DEVICE_INLINE bool text_span_begins(const struct text_span_rules *rules,
                                          enum text_span_unit unit, unsigned before, unsigned byte)

@@ -51,7 +51,9 @@ HOST_DEVICE_INLINE bool text_span_is_space(unsigned byte)
     return byte == ' ' || byte - '\t' <= '\r' - '\t';
 }
 
-/* Whether the line's content ends here: at a newline, or at a carriage return before one. */
+/*
+ * Returns whether the line's content ends here: at a newline, or at a carriage return before one.
+ */
 HOST_DEVICE_INLINE bool text_span_ends_line(const struct text_span_view *view, uint32_t position)
 {
     const unsigned byte = text_span_at(view, position);
@@ -241,7 +243,7 @@ HOST_DEVICE_INLINE struct text_span_number text_span_read_fixed(const struct tex
     return read;
 }
 
-/* Whether a number without its sign, digits[first..end), is written as it is printed. */
+/* Returns whether a number without its sign, digits[first..end), is written as it is printed. */
 HOST_DEVICE_INLINE bool text_span_is_plain(const struct text_span_view *view,
                                            const struct text_span_rules *rules,
                                            struct text_span_range digits)
@@ -295,7 +297,7 @@ HOST_DEVICE_INLINE const char *text_span_pointer(const struct text_span_view *vi
 }
 
 /*
- * The time in a field. Where its fields are no cells it may read on in the words that follow: the
+ * The time in a field. Where its fields are not cells it may read on in the words that follow: the
  * clock, AM, an offset.
  */
 HOST_DEVICE_INLINE struct text_span_number text_span_read_time(const struct text_span_view *view,

@@ -47,9 +47,9 @@ bool first_block_has_nuls(const void *block, size_t bytes)
 }
 
 /*
- * Whether the block is IEEE 754 numbers of `width` bytes, 4 or 8, of moderate size. Those of 4
- * bytes must differ in sign, or much in size with a frequent exponent: 32-bit integers, such as
- * seconds since 1970, may look like the others.
+ * Returns whether the block is IEEE 754 numbers of `width` bytes, 4 or 8, of moderate size. Those
+ * of 4 bytes must differ in sign, or much in size with a frequent exponent: 32-bit integers, such
+ * as seconds since 1970, may look like the others.
  */
 static bool first_block_is_float(const char *block, size_t bytes, size_t width)
 {
@@ -140,7 +140,7 @@ struct first_block_line {
     uint64_t digits; /* the first as a number, if it has no more than 18 digits */
 };
 
-/* Splits line[0..length). Returns false if it is no such line. */
+/* Splits line[0..length). Returns false if it is not such a line. */
 static bool first_block_split_line(const char *line, size_t length, struct first_block_line *taken)
 {
     size_t i = 0;

@@ -24,16 +24,16 @@ void first_block_advise_binary(const char *name, const void *block, size_t bytes
 void first_block_advise_text(const void *block, size_t bytes, char advice[FIRST_BLOCK_ADVICE_SIZE]);
 
 /*
- * Whether a block that is not text is decimal numbers with NULs between them, as of sort -z. Binary
- * integers hardly ever are: one of 32 bits in four million has three digits and a NUL. Of 16 bits
- * those from 48 to 57 have a digit and a NUL, and so has UTF-16; so one number at least must be
- * longer than a digit.
+ * Returns whether a block that is not text is decimal numbers with NULs between them, as of sort
+ * -z. Binary integers hardly ever are: one of 32 bits in four million has three digits and a NUL.
+ * Of 16 bits those from 48 to 57 have a digit and a NUL, and so has UTF-16; so one number at least
+ * must be longer than a digit.
  */
 bool first_block_has_nuls(const void *block, size_t bytes);
 
 /*
- * Whether text has a quoted field with the delimiter in it, which shifts a wanted field: "Lee,
- * Ann",17. The rules have a delimiter, which is no quote, and are not those of CSV.
+ * Returns whether text has a quoted field with the delimiter in it, which shifts a wanted field:
+ * "Lee, Ann",17. The rules have a delimiter, which is not a quote, and are not those of CSV.
  */
 bool first_block_splits_quotes(const struct text_rules *rules, const void *block, size_t bytes);
 

@@ -14,7 +14,7 @@
 /* How much of a type a reason shows. */
 #define NPY_SHOWN 64
 
-/* What is left of the literal. Its end is no part of it: looking there finds a NUL. */
+/* What is left of the literal. Its end is not part of it: looking there finds a NUL. */
 struct npy_text {
     const char *next;
     const char *end;
@@ -86,7 +86,8 @@ static bool npy_take_shape(struct npy_text *text, uint64_t lengths[2], size_t *c
     return true;
 }
 
-/* Takes a type that is no string: the list of a structured one, up to the bracket that closes it.
+/* Takes a type that is not a string: the list of a structured one, up to the bracket that closes
+ * it.
  */
 static bool npy_take_list(struct npy_text *text)
 {

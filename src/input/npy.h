@@ -29,7 +29,7 @@ struct npy {
 };
 
 enum npy_result {
-    NPY_NONE, /* it is no such file */
+    NPY_NONE, /* it is not such a file */
     NPY_MORE, /* too few bytes to tell */
     NPY_ARRAY,
     NPY_UNSUPPORTED, /* damaged, or no array of integers in one or two dimensions */

@@ -112,7 +112,7 @@ static bool parse_errors_is_group(const struct plan *plan, const struct text_tok
     return token->column >= plan_group_column(plan) && token->column < plan_condition_column(plan);
 }
 
-/* Whether the result could be of texts: each value is counted, or how many differ. */
+/* Returns whether the result could be of texts: each value is counted, or how many differ. */
 static bool parse_errors_takes_texts(const struct plan *plan)
 {
     bool has_distinct = false;
@@ -195,8 +195,8 @@ uint64_t parse_errors_find_line(const struct chunk *chunk, size_t offset)
 #define PARSE_ERRORS_FOUND_SHOWN 40
 
 /*
- * Whether an invalid token of a column whose kind was found would be read if that were typed. Fills
- * in the failure, which names both kinds that may be meant.
+ * Returns whether an invalid token of a column whose kind was found would be read if that were
+ * typed. Fills in the failure, which names both kinds that may be meant.
  */
 static bool parse_errors_is_of_other_kind(const struct parse_errors *errors,
                                           const struct chunk *chunk, const struct text_token *token,
@@ -299,7 +299,7 @@ enum status parse_errors_add_invalid(struct parse_errors *errors, const struct c
     size_t max = atomic_load_explicit(&errors->decimals, memory_order_relaxed);
     size_t decimals;
     unsigned kind =
-        token->fault /* a row, which is no number, whatever it looks like */
+        token->fault /* a row, which is not a number, whatever it looks like */
             ? TEXT_MISFIT_NONE
             : text_find_misfit(&rules, &errors->plan->columns[token->column].element,
                                (const char *)chunk->data + token->offset, token->bytes, &decimals);
@@ -431,7 +431,7 @@ enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
     unsigned long long more = errors->invalid - errors->first_count;
     const struct plan *plan = errors->plan;
     bool has_kinds =
-        row_scanners[plan->row_scanner]->names_columns; /* tokens that are no numbers */
+        row_scanners[plan->row_scanner]->names_columns; /* tokens that are not numbers */
     for (size_t i = 0; i < plan_column_count(plan); i++)
         has_kinds = has_kinds || plan->columns[i].notation > TEXT_OPAQUE;
     const char *kind = has_kinds                              ? "value"

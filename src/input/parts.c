@@ -456,7 +456,7 @@ static void parts_fill(struct parts *parts, struct parts_part *part, struct part
     }
     if (turn->status == STATUS_OK && turn->has_ended && parts->format->is_text)
         turn->status =
-            stream_end_file(stream, chunk, failure); /* it may be the end of a row alone */
+            stream_end_file(stream, chunk, failure); /* it may be only the end of a row */
     part->link.is_read = turn->has_ended || part->joined > 0;
     part->link.is_begun |= part->link.is_read;
 }
@@ -478,13 +478,13 @@ static uint64_t parts_left_of_file(const struct parts_file *file)
     return left < file->last_bytes ? left : file->last_bytes;
 }
 
-/* Whether somebody may go on with a part, */
+/* Returns whether somebody may go on with a part. */
 static bool parts_is_free(const struct parts *parts, const struct parts_part *part)
 {
     return !part->is_busy && part->stream.position < parts->stop;
 }
 
-/* or somebody does. The others are not needed. */
+/* Returns whether somebody may go on with a part, or does. Other parts are not needed. */
 static bool parts_is_left(const struct parts *parts, const struct parts_part *part)
 {
     return part->is_busy || part->stream.position < parts->stop;
@@ -514,7 +514,7 @@ static struct parts_part *parts_find_free(const struct parts *parts, bool is_own
     return found;
 }
 
-/* Whether a part of the file can be taken. */
+/* Returns whether a part of the file can be taken. */
 static bool parts_may_take(const struct parts *parts, const struct parts_file *file)
 {
     return !file->is_taken && (file->taken == 0 || file->has_rules) && file->position < parts->stop;

@@ -88,10 +88,10 @@ enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, st
 void parts_stop(struct parts *parts, uint64_t position);
 
 /*
- * Whether the files have to be read in order: a part ends within a binary element, within the
- * header or in a first block without newlines; a wrong guess where rows of CSV begin; or there is a
- * fault in a part of a divided file, or in binary values, where only reading in order finds its
- * position. All that was read must then be discarded.
+ * Returns whether the files have to be read in order: a part ends within a binary element, within
+ * the header or in a first block without newlines; a wrong guess where rows of CSV begin; or there
+ * is a fault in a part of a divided file, or in binary values, where only reading in order finds
+ * its position. All that was read must then be discarded.
  */
 bool parts_needs_order(struct parts *parts);
 

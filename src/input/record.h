@@ -34,19 +34,21 @@ struct record_format {
                                       and the next one; 0: it does not */
 };
 
-/* Whether a character is white space, in any locale. */
+/* Returns whether a character is white space, in any locale. */
 static inline bool record_is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Whether lines matter: chunks of text are not cut at every white space. */
+/* Returns whether lines matter: chunks of text are not cut at every white space. */
 static inline bool record_has_lines(const struct record_format *format)
 {
     return format->is_text && (!text_is_of_tokens(&format->text) || format->text.has_comments);
 }
 
-/* Whether carriage returns end the rows of a file that has no newline in its first block. */
+/*
+ * Returns whether carriage returns end the rows of a file that has no newline in its first block.
+ */
 static inline bool record_may_end_with_cr(const struct record_format *format)
 {
     return format->text.delimiter != '\r' && format->is_text &&
@@ -68,12 +70,12 @@ size_t record_cut(const struct record_format *format, const char *data, size_t k
 size_t record_find_end(const struct record_format *format, const char *data, size_t bytes,
                        enum text_scan_state state);
 
-/* Whether a comment is the line of a W3C or Zeek log that names its columns. */
+/* Returns whether a comment is the line of a W3C or Zeek log that names its columns. */
 bool record_has_columns(const char *line, size_t bytes);
 
 /*
- * Whether a line, without its end, names the columns as the header of the file does whose rules
- * these are, as far as names are looked up.
+ * Returns whether a line, without its end, names the columns as the header of the file does whose
+ * rules these are, as far as names are looked up.
  */
 bool record_has_same_columns(const struct record_format *format, const struct text_rules *rules,
                              const char *line, size_t bytes);

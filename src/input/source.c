@@ -236,7 +236,7 @@ static void source_close_current(struct source *source)
     source->is_reading = false;
 }
 
-/* Whether there is a current input, or one to come. The lock is held. */
+/* Returns whether there is a current input, or one to come. The lock is held. */
 static bool source_has_input(const struct source *source)
 {
     return source->is_reading || source->file || source->opened < source->count;

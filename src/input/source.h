@@ -10,7 +10,7 @@
  * range in which it begins: its thread reads on beyond the end, and the threads of later ranges
  * skip these bytes. Each thread scans its range for quotes once, for a row that begins with it, and
  * hands the state at its end to the thread of the next range, which scans again if it begins
- * between quotes. So threads wait for scans alone, not for counting.
+ * between quotes. So threads wait only for scans, not for counting.
  */
 #ifndef GPUHIST_SOURCE_H
 #define GPUHIST_SOURCE_H
@@ -150,8 +150,9 @@ enum status source_try_pull(struct source *source, struct chunk_buffer *buffer, 
 void source_stop(struct source *source, uint64_t position);
 
 /*
- * Whether a pull has failed because divided files have to be read in order (parts_needs_order).
- * All that was read must be discarded; after source_repeat the source reads in order. Thread-safe.
+ * Returns whether a pull has failed because divided files have to be read in order
+ * (parts_needs_order). All that was read must be discarded; after source_repeat the source reads in
+ * order. Thread-safe.
  */
 bool source_needs_order(const struct source *source);
 

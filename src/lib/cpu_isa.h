@@ -40,8 +40,8 @@
 #endif
 
 /*
- * Whether vectors of words of 64 bits can be converted to doubles, and leading zeros counted; or
- * where there are no vectors of these at all, words one by one.
+ * Returns whether vectors of words of 64 bits can be converted to doubles, and leading zeros
+ * counted; or where there are no vectors of these at all, words one by one.
  */
 #define CPU_ISA_HAS_WORDS(name)       CPU_ISA_HAS_WORDS_##name
 #define CPU_ISA_HAS_WORDS_avx512vbmi2 true
@@ -68,7 +68,7 @@ extern const char *const cpu_isa_names[CPU_ISA_COUNT];
  */
 enum cpu_isa cpu_isa_best(void);
 
-/* Whether Intel has made the processor. Thread-safe. */
+/* Returns whether Intel has made the processor. Thread-safe. */
 bool cpu_isa_is_intel(void);
 
 /* For tests that change GPUHIST_ISA: lets cpu_isa_best read it again. */

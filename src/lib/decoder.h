@@ -38,7 +38,7 @@ const struct decoder_format *decoder_detect(const void *head, size_t bytes, unsi
 /* Returns "zstd", "gzip", "xz", "bzip2" or "lz4"; for files that are not read "zip", "PNG", ... */
 const char *decoder_format_name(const struct decoder_format *format);
 
-/* Whether frames of the format are gzip members, which deflate.h decodes. */
+/* Returns whether frames of the format are gzip members, which deflate.h decodes. */
 bool decoder_is_deflate(const struct decoder_format *format);
 
 /*
@@ -81,7 +81,7 @@ struct decoder_io {
 enum status decoder_run(struct decoder *decoder, struct decoder_io *io, bool ends_with_frame,
                         struct failure *failure);
 
-/* Whether the decoder is at the end of a frame, or at the beginning of the input. */
+/* Returns whether the decoder is at the end of a frame, or at the beginning of the input. */
 bool decoder_is_between(const struct decoder *decoder);
 
 /* To be called at the end of the input. Fails with STATUS_DATA if a frame is incomplete. */

@@ -186,7 +186,7 @@ static const struct decoder_library decoder_gzip_library = {
     .close = free,
 };
 
-/* Whether the bytes decode as a stream of zlib, as far as they go or `out` is full. */
+/* Returns whether the bytes decode as a stream of zlib, as far as they go or `out` is full. */
 static enum decoder_match decoder_zlib_decode(const unsigned char *head, size_t bytes,
                                               unsigned char *out, size_t size)
 {
@@ -260,7 +260,7 @@ static const struct decoder_library decoder_gzip_library = {
     .close = decoder_gzip_close,
 };
 
-/* Whether the bytes decode as a stream of zlib, as far as they go or `out` is full. */
+/* Returns whether the bytes decode as a stream of zlib, as far as they go or `out` is full. */
 static enum decoder_match decoder_zlib_decode(const unsigned char *head, size_t bytes,
                                               unsigned char *out, size_t size)
 {

@@ -9,7 +9,7 @@
 /* The maximum of bytes at the beginning of a frame that a format inspects (zstd and lzma). */
 #define DECODER_HEAD_BYTES 18
 
-/* Whether the bytes seen so far are the beginning of a frame. */
+/* Returns whether the bytes seen so far are the beginning of a frame. */
 enum decoder_match {
     DECODER_NO,
     DECODER_MAYBE, /* too few to tell */
@@ -106,13 +106,15 @@ extern const struct decoder_format decoder_lz4;
 extern const struct decoder_format decoder_refused[];
 extern const size_t decoder_refused_count;
 
-/* Whether head[0..bytes) is the beginning of a frame, or of a file that is never decoded. */
+/*
+ * Returns whether head[0..bytes) is the beginning of a frame, or of a file that is never decoded.
+ */
 enum decoder_match decoder_match(const struct decoder_format *format, const unsigned char *head,
                                  size_t bytes);
 
 /*
- * Whether head[0..bytes) is the beginning of a zlib stream (decoder_gzip.c, whose libraries decode
- * these too). Needs ISA-L or zlib.
+ * Returns whether head[0..bytes) is the beginning of a zlib stream (decoder_gzip.c, whose libraries
+ * decode these too). Needs ISA-L or zlib.
  */
 enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes);
 

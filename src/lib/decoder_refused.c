@@ -40,7 +40,7 @@ static enum decoder_match decoder_lzma_match(const unsigned char *head, size_t b
 
 /*
  * The magic of tar is at offset 257. Nothing waits for it: a pipe that brings
- * fewer bytes at first is no archive, whose records have 512 or more.
+ * fewer bytes at first is not an archive, whose records have 512 or more.
  */
 static enum decoder_match decoder_tar_match(const unsigned char *head, size_t bytes)
 {

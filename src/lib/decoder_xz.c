@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The same default as for zstd. The xz tool has no limit; its option -9 uses 64 MiB. */
+/* Maximum size of a dictionary, by default; as for zstd. The xz tool has no limit; its option -9
+ * uses 64 MiB. */
 #define DECODER_XZ_DICTIONARY_BYTES ((uint64_t)128 << 20)
 
 /* Memory that the library may use besides the dictionary; 5.4.1 needs 0.1 MiB. */

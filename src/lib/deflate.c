@@ -339,7 +339,7 @@ static void deflate_make_fixed_codes(struct deflate *deflate)
 
 /* --- where blocks begin ---------------------------------------------------------------------- */
 
-/* Whether a stored block has its length at a byte of the input; and how long it is. */
+/* Returns whether a stored block has its length at a byte of the input; and how long it is. */
 static bool deflate_is_stored(const struct deflate_input *input, uint64_t at, size_t *length)
 {
     if (at + DEFLATE_STORED_BYTES > input->bytes)
@@ -349,7 +349,7 @@ static bool deflate_is_stored(const struct deflate_input *input, uint64_t at, si
     return ((word ^ word >> 16) & 0xffff) == 0xffff;
 }
 
-/* Whether a block of dynamic codes may begin at a bit of the input. */
+/* Returns whether a block of dynamic codes may begin at a bit of the input. */
 static bool deflate_is_dynamic(struct deflate *deflate, const struct deflate_input *input,
                                uint64_t bit)
 {
@@ -829,7 +829,7 @@ void deflate_decode(struct deflate *deflate, const struct deflate_input *input, 
 
 /* --- when the window is known ---------------------------------------------------------------- */
 
-/* Whether no mark is of the bytes before those of the window that are valid. */
+/* Returns whether no mark is of the bytes before those of the window that are valid. */
 static bool deflate_is_valid(const struct deflate_piece *piece, size_t valid)
 {
     const uint16_t *symbols = piece->marked + DEFLATE_WINDOW;

@@ -32,7 +32,8 @@ struct output_file_name {
     int descriptor; /* that it is another name of, or -1 */
     bool exists;
     struct stat info; /* if it exists */
-    bool is_replaced; /* a regular file, or none yet: its name, which is no link, and directory */
+    bool
+        is_replaced; /* a regular file, or none yet: its name, which is not a link, and directory */
     char target[PATH_MAX];
     char directory[PATH_MAX];
 };
@@ -142,8 +143,8 @@ enum status output_file_check(const char *name, struct failure *failure)
     }
     if (error == 0 && found.is_replaced && found.exists) {
         /*
-         * As far as can be known before: it is no mount point, not only to be appended to, and no
-         * file of somebody else in a directory where only owners remove files, such as /tmp.
+         * As far as can be known before: it is not a mount point, not only to be appended to, and
+         * no file of somebody else in a directory where only owners remove files, such as /tmp.
          */
         const uint64_t attributes = output_file_attributes(found.target);
         const uid_t user = geteuid();

@@ -49,12 +49,13 @@ int output_file_complete(struct output_file *const *files, size_t count, size_t 
 /* Closes the file. Removes it if it was not completed. */
 void output_file_close(struct output_file *file);
 
-/* Whether two outputs are the same file, pipe or terminal. /dev/null is never the same. */
+/* Returns whether two outputs are the same file, pipe or terminal. /dev/null is never the same. */
 bool output_file_is_same(const char *a, const char *b);
 
 /*
- * Whether both are the same regular file, and the output is appended to data that is still to be
- * read, or, if `replaces_early`, replaces it. `input` is a file name, or "-" for standard input.
+ * Returns whether both are the same regular file, and the output is appended to data that is still
+ * to be read, or, if `replaces_early`, replaces it. `input` is a file name, or "-" for standard
+ * input.
  */
 bool output_file_is_input(const char *output, const char *input, bool replaces_early);
 

@@ -35,8 +35,8 @@ static uint64_t ratio_find_root(unsigned __int128 value)
 }
 
 /*
- * Whether to round up `digits`, the integer part of a value or of its root. The value is `quotient`
- * plus `rest` over `denominator`.
+ * Returns whether to round up `digits`, the integer part of a value or of its root. The value is
+ * `quotient` plus `rest` over `denominator`.
  */
 static bool ratio_rounds_up(unsigned __int128 quotient, struct wide rest,
                             const struct wide *denominator, bool is_root, uint64_t digits)

@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) double real_load(enum real_format f
 
 /*
  * Rounds a number to a multiple of 10^-decimals (0 to 18), half to even, from its exact value, with
- * integers alone. Returns false if that does not fit 64 bits, and for infinities and NaN.
+ * integers only. Returns false if that does not fit 64 bits, and for infinities and NaN.
  */
 static inline bool real_round_exact(double value, unsigned decimals, int64_t *rounded)
 {

@@ -194,7 +194,7 @@ void table_extract(struct table *table, uint64_t first, uint64_t last,
 uint64_t table_distinct(const struct table *table);
 uint64_t table_total(const struct table *table);
 
-/* Whether all rows are in memory. May be called before, while no writer is at work. */
+/* Returns whether all rows are in memory. May be called before, while no writer is at work. */
 bool table_is_in_memory(const struct table *table);
 
 /* A position among the rows. */

@@ -40,7 +40,9 @@ struct table_hot {
  */
 size_t table_hot_count(struct table_hot *hot, const uint64_t **keys, size_t n, uint64_t *cold);
 
-/* Whether the table finds too few keys, and should be emptied. It then takes a new sample. */
+/*
+ * Returns whether the table finds too few keys, and should be emptied. It then takes a new sample.
+ */
 bool table_hot_is_stale(const struct table_hot *hot);
 
 /* Moves all counts to entries[0..TABLE_HOT_SLOTS). Returns how many there are. */

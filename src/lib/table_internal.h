@@ -132,7 +132,7 @@ enum status table_spill_some(struct table *table, struct table_packer *packer,
 /* Moves all rows to runs, and merges all runs into spill.runs[0]. No writer may be at work. */
 enum status table_spill_all(struct table *table, struct failure *failure);
 
-/* Whether rows in ascending order would take more memory than the table may. */
+/* Returns whether rows in ascending order would take more memory than the table may. */
 bool table_is_too_large(const struct table *table);
 
 /* Frees all runs. */

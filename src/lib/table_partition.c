@@ -151,7 +151,7 @@ TABLE_INLINE enum status table_partition_append(const struct table_layout layout
     const size_t capacity = table->block_rows; /* no store to rows can change it */
     uint64_t left = packer->slots.used;
 
-    /* A count that overflowed to 0, which is an error in the end, is no row. */
+    /* A count that overflowed to 0, which is an error in the end, is not a row. */
     partition->packed.used += left;
     for (; left > 0 && row < end; link = &(*link)->next) {
         struct table_block *block = *link;

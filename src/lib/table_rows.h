@@ -37,7 +37,7 @@ TABLE_INLINE bool table_keys_are_equal(const struct table_layout layout, const u
     return true;
 }
 
-/* Whether key a is less than key b. */
+/* Returns whether key a is less than key b. */
 TABLE_INLINE bool table_key_is_less(const struct table_layout layout, const uint64_t *a,
                                     const uint64_t *b)
 {
@@ -110,7 +110,7 @@ TABLE_INLINE uint64_t *table_slots_begin(const struct table_layout layout,
     return slots->rows + (hash << slots->skipped >> (64 - slots->bits)) * layout.words;
 }
 
-/* Whether the bit of a row is set, and setting it. */
+/* Returns whether the bit of a row is set. */
 TABLE_INLINE bool table_slots_is_marked(const struct table_layout layout,
                                         const struct table_slots *slots, const uint64_t *row)
 {
@@ -120,6 +120,7 @@ TABLE_INLINE bool table_slots_is_marked(const struct table_layout layout,
            (slots->rows[(layout.words << slots->bits) + slot / 64] >> slot % 64 & 1) != 0;
 }
 
+/* Sets the bit of a row. */
 TABLE_INLINE void table_slots_mark(const struct table_layout layout,
                                    const struct table_slots *slots, const uint64_t *row)
 {
@@ -128,7 +129,7 @@ TABLE_INLINE void table_slots_mark(const struct table_layout layout,
     slots->rows[(layout.words << slots->bits) + slot / 64] |= (uint64_t)1 << slot % 64;
 }
 
-/* Whether a row is free. */
+/* Returns whether a row is free. */
 TABLE_INLINE bool table_slots_is_free(const struct table_layout layout,
                                       const struct table_slots *slots, const uint64_t *row)
 {

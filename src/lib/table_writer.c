@@ -228,7 +228,7 @@ static void table_list_move(struct table_list *to, struct table_list *from)
 
 /*
  * Adds rows to their partitions, of which it locks one at a time; those whose count is 0 are
- * skipped in a layout without zeros. The packed rows of a set are of that set alone: others are to
+ * skipped in a layout without zeros. The packed rows of a set are only of that set: others are to
  * be packed again.
  */
 TABLE_INLINE enum status table_writer_scatter(const struct table_layout layout,

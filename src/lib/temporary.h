@@ -21,7 +21,7 @@
  */
 int temporary_create(char *name);
 
-/* The same for a file without a name, in the directory, of which nothing is left. Thread-safe. */
+/* Like temporary_create, but for a file without a name, of which nothing is left. Thread-safe. */
 int temporary_open_nameless(const char *directory);
 
 /* Writes the path of an open descriptor in /proc, through which temporary_link finds the file. */

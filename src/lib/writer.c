@@ -20,7 +20,7 @@
 
 struct writer {
     const char *name;        /* NULL: standard output, or memory */
-    struct output_file file; /* fd alone is used for standard output; of memory it is -1 */
+    struct output_file file; /* only its fd is used for standard output; -1: memory */
     int error;               /* errno of the first write that failed */
     uint64_t written;        /* bytes, by the file's end, */
     uint64_t skipped;        /* and those to come that it has already */

@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) void writer_print(struct writer *writer, c
 /* Reports the bytes written to a stage (stage.h), which must outlive the writer. */
 void writer_set_stage(struct writer *writer, struct stage *stage);
 
-/* Whether successive results are appended, not files that replace each other. */
+/* Returns whether successive results are appended, not files that replace each other. */
 bool writer_is_stream(const struct writer *writer);
 
 /*

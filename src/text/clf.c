@@ -194,7 +194,7 @@ TEXT_INLINE struct row_value clf_value(enum row_value_kind kind, size_t begin, s
 }
 
 /*
- * Reads the field at data[*at], which is no blank, and sets *at to the next one, or to `end`.
+ * Reads the field at data[*at], which is not a blank, and sets *at to the next one, or to `end`.
  * Returns what is wrong, or NULL.
  */
 static const char *clf_read_field(const char *data, size_t *at, size_t end, struct row_value *value)

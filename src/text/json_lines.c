@@ -260,7 +260,7 @@ TEXT_INLINE unsigned json_columns_find(const struct json_columns *columns, unsig
     return child;
 }
 
-/* Whether string[0..bytes), which may have escapes, is a key. */
+/* Returns whether string[0..bytes), which may have escapes, is a key. */
 static bool json_is_key(const char *string, size_t bytes, const char *key, size_t key_bytes)
 {
     bool is_equal = true;
@@ -276,7 +276,7 @@ static bool json_is_key(const char *string, size_t bytes, const char *key, size_
     return is_equal && matched == key_bytes;
 }
 
-/* The same for a key with escapes. */
+/* Like json_columns_find, but for a key with escapes. */
 static unsigned json_columns_find_escaped(const struct json_columns *columns, unsigned node,
                                           const char *key, size_t bytes)
 {
@@ -707,7 +707,8 @@ TEXT_INLINE size_t json_skip_blanks(const char *data, size_t begin, size_t end)
     return begin;
 }
 
-/* Whether the `bytes` at `text`, of which `readable` may be read, are an integer of 1 to 8 digits.
+/* Returns whether the `bytes` at `text`, of which `readable` may be read, are an integer of 1 to 8
+ * digits.
  */
 TEXT_INLINE bool json_is_short_integer(const char *text, size_t bytes, size_t readable)
 {
@@ -770,7 +771,10 @@ __attribute__((noinline)) static enum row_event json_lines_fail(struct json_line
     return ROW_INVALID;
 }
 
-/* The same for a string that begins at `quote` and that the first stage found to be wrong. */
+/*
+ * Like the function above, but for a string that begins at `quote` and that the first stage found
+ * to be wrong.
+ */
 static enum row_event json_lines_fail_string(struct json_lines *lines,
                                              const struct json_cursor *cursor, size_t quote)
 {
@@ -806,7 +810,7 @@ TEXT_INLINE bool json_take_string(struct json_lines *lines, struct json_cursor *
     return json_byte(lines, *end) == '"';
 }
 
-/* Whether the string data[begin..end) has escapes. */
+/* Returns whether the string data[begin..end) has escapes. */
 TEXT_INLINE bool json_has_escapes(const struct json_lines *lines, size_t begin, size_t end)
 {
     return lines->has_backslash && memchr(lines->data + begin, '\\', end - begin);

@@ -71,7 +71,7 @@ enum json_kind {
     JSON_ARRAY,
 };
 
-/* Why a row is no object. */
+/* Why a row is not an object. */
 enum json_fault {
     JSON_NOT_OBJECT, /* it begins with another byte than { */
     JSON_BAD_VALUE,  /* what is neither a number nor true, false or null; or nothing */
@@ -112,7 +112,7 @@ struct json_shape {
     char text[JSON_SHAPE_BYTES + 8]; /* of all pieces */
 };
 
-/* The scanner of a text. Its users read the members of the first group alone. */
+/* The scanner of a text. Its users read only the members of the first group. */
 struct json_lines {
     /* the row that json_lines_next returned last */
     size_t row_begin;
@@ -178,7 +178,7 @@ enum row_event json_lines_next(struct json_lines *lines, struct row_value *value
 /*
  * Reads the escape that begins with the backslash text[0]; `bytes` may be read. Sets *code to the
  * code point and returns how many bytes it takes: 2, or 6, or 12 for a surrogate pair. Returns 0 if
- * it is no escape.
+ * it is not an escape.
  */
 size_t json_escape_read(const char *text, size_t bytes, uint32_t *code);
 
@@ -191,7 +191,10 @@ const char *json_fault_text(enum json_fault fault);
  */
 size_t json_string_decode(const char *string, size_t bytes, char *text);
 
-/* Whether text[0..bytes) is a number of JSON, `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`. */
+/*
+ * Returns whether text[0..bytes) is a number of JSON,
+ * `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`.
+ */
 bool json_is_number(const char *text, size_t bytes);
 
 #endif

@@ -118,7 +118,7 @@ static const char *logfmt_read_quoted(const char *data, size_t *at, size_t end,
 }
 
 /*
- * Reads the pair at data[*at], which is no blank, and sets *at to the next one, or to `end`.
+ * Reads the pair at data[*at], which is not a blank, and sets *at to the next one, or to `end`.
  * Returns what is wrong, or NULL.
  */
 TEXT_INLINE const char *logfmt_read_pair(const char *data, size_t *at, size_t end,

@@ -79,8 +79,8 @@ static size_t pattern_skip_interval(const char **text)
 }
 
 /*
- * Whether the expression is small enough for the C library, which copies what is repeated, and
- * follows groups inside each other by recursion: both without a limit.
+ * Returns whether the expression is small enough for the C library, which copies what is repeated,
+ * and follows groups inside each other by recursion: both without a limit.
  */
 static bool pattern_is_small(const char *text)
 {

@@ -52,7 +52,7 @@ struct row_scanner {
     const char *option; /* that chooses it, without dashes; NULL: it is the default */
     bool names_columns; /* rows do, so that there is neither a header nor a number of a field; only
                            then there are the members below, but decode */
-    bool skips_mark;    /* a byte order mark is no part of the first row */
+    bool skips_mark;    /* a byte order mark is not part of the first row */
     const char *noun;   /* what a row is, in messages */
     const char *part;   /* and the value of one of its columns */
     const char *wanted; /* how columns are wanted, for messages */

@@ -104,8 +104,8 @@ bool text_read_token(const struct text_rules *rules, const struct element *eleme
                      const char *token, size_t bytes, uint64_t *key);
 
 /*
- * Whether the first block of an input is text: valid UTF-8 with no control characters except white
- * space. The end of the block may cut a character, unless the input `ended` there.
+ * Returns whether the first block of an input is text: valid UTF-8 with no control characters
+ * except white space. The end of the block may cut a character, unless the input `ended` there.
  */
 bool text_is_text(const void *block, size_t bytes, bool ended);
 
@@ -116,7 +116,7 @@ bool text_is_text(const void *block, size_t bytes, bool ended);
  */
 const char *text_find_encoding(const void *block, size_t bytes);
 
-/* Whether text begins with the byte order mark of UTF-8, which has three bytes. */
+/* Returns whether text begins with the byte order mark of UTF-8, which has three bytes. */
 bool text_has_mark(const char *text, size_t bytes);
 
 /* The number of newlines in data[0..bytes). */

@@ -32,7 +32,7 @@
 /* For a function of one instruction set: inlines all that it calls. */
 #define TEXT_FLATTEN __attribute__((flatten))
 
-/* TEXT_ISA_<name> is CPU_ISA_<ID>, for CPU_ISA_VARIANTS, which passes the name alone. */
+/* TEXT_ISA_<name> is CPU_ISA_<ID>, for CPU_ISA_VARIANTS, which passes only the name. */
 enum text_isa {
 #define TEXT_ISA_ENUM(id, name) TEXT_ISA_##name = CPU_ISA_##id,
     CPU_ISAS(TEXT_ISA_ENUM)

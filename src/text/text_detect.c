@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Whether an ASCII character may occur in text. */
+/* Returns whether an ASCII character may occur in text. */
 static bool text_detect_ascii(unsigned char byte)
 {
     return (byte >= ' ' && byte < 0x7f) || (byte >= '\t' && byte <= '\r');

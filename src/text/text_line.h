@@ -29,7 +29,7 @@ TEXT_INLINE size_t text_line_content_end(const char *data, size_t begin, size_t 
     return newline - (newline > begin && data[newline - 1] == '\r');
 }
 
-/* Whether data[begin..end) holds only blanks. */
+/* Returns whether data[begin..end) holds only blanks. */
 TEXT_INLINE bool text_line_is_blanks(const char *data, size_t begin, size_t end)
 {
     while (begin < end && text_line_is_blank(data[begin]))
@@ -145,7 +145,7 @@ TEXT_INLINE bool text_line_find_last_word(const char *data, uint64_t n, size_t *
     return *begin < *end;
 }
 
-/* The same for parts between delimiters, of which none has quotes in it that are ordinary. */
+/* Like text_line_find_last_word, but for delimited parts. Quotes may only enclose a part. */
 TEXT_INLINE bool text_line_find_last_part(const char *data, bool is_quoted, char delimiter,
                                           uint64_t n, size_t *begin, size_t *end)
 {
@@ -164,7 +164,10 @@ TEXT_INLINE bool text_line_find_last_part(const char *data, bool is_quoted, char
     }
 }
 
-/* The same for parts that may have ordinary quotes, in passes from the line's begin. */
+/*
+ * Like text_line_find_last_part, but parts may have ordinary quotes. Passes over the line from its
+ * begin.
+ */
 static inline bool text_line_find_last_slowly(const struct text_rules *rules, const char *data,
                                               uint64_t n, size_t *begin, size_t *end)
 {
@@ -185,7 +188,10 @@ static inline bool text_line_find_last_slowly(const struct text_rules *rules, co
     return true;
 }
 
-/* The same for a column's field, a word or a part; `has_ordinary`: the line has such quotes. */
+/*
+ * Calls the one of these that the column's field takes; `has_ordinary`: the line has ordinary
+ * quotes.
+ */
 TEXT_INLINE bool text_line_find_last(const char *data, const struct text_rules *rules,
                                      bool is_quoted, bool has_ordinary, size_t *begin, size_t *end)
 {

@@ -197,15 +197,15 @@ TEXT_INLINE bool text_number_join_hex(const char *end, size_t count, uint64_t *n
     return (text_number_no_hex_digits(low) | text_number_no_hex_digits(high)) == 0;
 }
 
-/* Whether digits[0..count) begin with 0x, and more follows. */
+/* Returns whether digits[0..count) begin with 0x, and more follows. */
 TEXT_INLINE bool text_number_has_prefix(const char *digits, size_t count)
 {
     return count > 2 && digits[0] == '0' && (digits[1] | 0x20) == 'x';
 }
 
 /*
- * Whether the number at data[begin..end), which the rules read, is written as it is printed, or may
- * be written otherwise (is_found).
+ * Returns whether the number at data[begin..end), which the rules read, is written as it is
+ * printed, or may be written otherwise (is_found).
  */
 TEXT_INLINE bool text_number_is_plain(const struct text_rules *rules, const char *data,
                                       size_t begin, size_t end, const struct text_number *number)

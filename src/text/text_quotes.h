@@ -45,7 +45,7 @@ TEXT_INLINE uint64_t text_quotes_prefix_xor(uint64_t bits)
     return bits;
 }
 
-/* Whether data[begin..at) ends with blanks that begin a part. */
+/* Returns whether data[begin..at) ends with blanks that begin a part. */
 static inline bool text_quotes_follow_blanks(const char *data, char delimiter, size_t at)
 {
     size_t i = at;

@@ -69,8 +69,8 @@ static const char *text_reason_find_line(const struct text_reading *reading, siz
 }
 
 /*
- * Whether a token without its sign, which is not empty, is written as a number of the notation, of
- * whatever size.
+ * Returns whether a token without its sign, which is not empty, is written as a number of the
+ * notation, of whatever size.
  */
 static bool text_reason_is_number(const struct text_rules *rules, const char *token, size_t bytes)
 {
@@ -94,7 +94,7 @@ static bool text_reason_is_number(const struct text_rules *rules, const char *to
     return bytes > 0;
 }
 
-/* Whether text[0..bytes), which is not empty, is a number without a sign. */
+/* Returns whether text[0..bytes), which is not empty, is a number without a sign. */
 static bool text_reason_is_decimal(const char *text, size_t bytes)
 {
     const struct text_rules fixed = {.notation = TEXT_FIXED, .decimals = TEXT_DECIMALS_MAX};
@@ -110,7 +110,7 @@ static bool text_reason_is_json(const char *text, size_t bytes)
     return i < bytes && text[i] == '{';
 }
 
-/* Whether the text is the beginning of an object that ends on another line. */
+/* Returns whether the text is the beginning of an object that ends on another line. */
 static bool text_reason_is_pretty(const char *text, size_t bytes)
 {
     while (bytes > 0 && memchr(" \t\r", text[bytes - 1], 3))
@@ -118,13 +118,13 @@ static bool text_reason_is_pretty(const char *text, size_t bytes)
     return text_reason_is_json(text, bytes) && text[bytes - 1] != '}';
 }
 
-/* Whether the line begins with the sign of comments, which none are. */
+/* Returns whether the line begins with the sign of comments, which none are. */
 static bool text_reason_is_comment(const struct text_rules *rules, const char *line, size_t bytes)
 {
     return bytes > 0 && *line == '#' && !rules->has_comments;
 }
 
-/* Whether the text begins with an array, of JSON objects if it goes on. */
+/* Returns whether the text begins with an array, of JSON objects if it goes on. */
 static bool text_reason_is_array(const char *text, size_t bytes)
 {
     size_t i = 0;
@@ -192,7 +192,7 @@ static bool text_reason_has_letter(const char *text, size_t bytes)
     return i < bytes;
 }
 
-/* Whether the text is what stands for a missing value. */
+/* Returns whether the text is what stands for a missing value. */
 static bool text_reason_is_missing(const char *text, size_t bytes)
 {
     static const char *const words[] = {"",    "-",    "NA",   "N/A",  "NaN",
@@ -206,8 +206,8 @@ static bool text_reason_is_missing(const char *text, size_t bytes)
 }
 
 /*
- * Whether the text, which has no sign, is a number in a notation that is not read: with groups of
- * digits, a decimal comma, an exponent, a suffix or a unit.
+ * Returns whether the text, which has no sign, is a number in a notation that is not read: with
+ * groups of digits, a decimal comma, an exponent, a suffix or a unit.
  */
 static bool text_reason_is_foreign(const char *text, size_t bytes)
 {
@@ -228,9 +228,9 @@ static bool text_reason_is_foreign(const char *text, size_t bytes)
 }
 
 /*
- * Whether text[0..bytes), a word or a line that the file begins with, looks like a header, with
- * letters and no numbers. It is of the first file: in files before another one, --header would skip
- * lines that were read as values.
+ * Returns whether text[0..bytes), a word or a line that the file begins with, looks like a header,
+ * with letters and no numbers. It is of the first file: in files before another one, --header would
+ * skip lines that were read as values.
  */
 static bool text_reason_is_header(const struct text_reading *reading, const char *text,
                                   size_t bytes, bool is_word)
@@ -294,7 +294,7 @@ static void text_reason_write(const struct text_rule *rule, char out[TEXT_ADVICE
     snprintf(out, TEXT_ADVICE_SIZE, *rule->advice ? " (%s)" : "%s", rule->advice);
 }
 
-/* What to do about a token that is no time, or "". */
+/* What to do about a token that is not a timestamp, or "". */
 static const char *text_reason_advise_time(const struct text_reading *reading,
                                            const struct text_token *token)
 {
@@ -321,7 +321,7 @@ static const char *text_reason_advise_time(const struct text_reading *reading,
     return advice[kind_time_find_fault(&time, text, token->bytes, bytes)];
 }
 
-/* Whether a text is the name of a day of the week or of a month. */
+/* Returns whether a text is the name of a day of the week or of a month. */
 static bool text_reason_is_day(const char *text, size_t bytes)
 {
     static const char names[] =
@@ -337,7 +337,7 @@ static bool text_reason_is_day(const char *text, size_t bytes)
     return bytes >= 3 && strstr(names, begin);
 }
 
-/* Whether values are numbers with units, which their kind reads. */
+/* Returns whether values are numbers with units, which their kind reads. */
 static bool text_reason_is_unit(const struct text_reading *reading)
 {
     return reading->rules->notation == TEXT_OTHER &&
@@ -346,7 +346,7 @@ static bool text_reason_is_unit(const struct text_reading *reading)
 
 /*
  * Writes the option or the kind that reads a number, with a point or an exponent, that values do
- * not have; "" if the token is no such number, or has such decimals.
+ * not have; "" if the token is not such a number, or has such decimals.
  */
 static void text_reason_find_number(const struct text_reading *reading, const char *text,
                                     size_t bytes, char out[TEXT_ADVICE_SIZE])
@@ -645,9 +645,9 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
 }
 
 /*
- * Whether token[0..bytes) is digits, in groups of three or not, with a fraction and an exponent or
- * without. Stores how many decimals it has, without zeros at its end, and whether that is all: it
- * has neither groups nor an exponent.
+ * Returns whether token[0..bytes) is digits, in groups of three or not, with a fraction and an
+ * exponent or without. Stores how many decimals it has, without zeros at its end, and whether that
+ * is all: it has neither groups nor an exponent.
  */
 static bool text_reason_is_any_number(const char *token, size_t bytes, size_t *decimals,
                                       bool *is_plain)

@@ -34,7 +34,7 @@ struct text_reading {
 
 /* How an invalid token is a number all the same, which would change a sum. */
 enum text_misfit {
-    TEXT_MISFIT_NONE,    /* it is no number */
+    TEXT_MISFIT_NONE,    /* it is not a number */
     TEXT_MISFIT_RANGE,   /* out of range for the type and every other one */
     TEXT_MISFIT_I64,     /* out of range for the type, but not for i64 */
     TEXT_MISFIT_U64,     /* out of range for the type, but not for u64 */

@@ -169,7 +169,9 @@ static size_t text_rewrite_read(const struct text_reading *reading,
     return is_cell && used != length ? 0 : used;
 }
 
-/* Whether a format reads the values of the column in the rows behind the one of the token. */
+/*
+ * Returns whether a format reads the values of the column in the rows behind the one of the token.
+ */
 static bool text_rewrite_reads_rows(const struct text_reading *reading, size_t offset,
                                     const struct kind_time_format *format)
 {

@@ -50,7 +50,7 @@ struct text_rows_column {
     const struct column *of;
     bool is_number;                           /* else it is of another kind, */
     bool is_text;                             /* maybe text */
-    bool is_padded;                           /* blanks around its tokens are no part of them */
+    bool is_padded;                           /* blanks around its tokens are not part of them */
     bool has_cells;                           /* its fields are cells (text_rules.h) */
     bool has_tabs;                            /* vertical tabs are newlines (TEXT_ENDS_NUL_EXACT) */
     size_t key_bytes;                         /* of the keys that are stored */
@@ -209,7 +209,7 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
     }
 }
 
-/* Whether a row has the value of a column. */
+/* Returns whether a row has the value of a column. */
 enum text_rows_presence {
     TEXT_ROWS_PRESENT,
     TEXT_ROWS_TOO_SHORT, /* the line has too few fields: that is invalid */
@@ -375,7 +375,7 @@ TEXT_INLINE enum text_rows_presence text_rows_find(bool is_quoted, const struct 
                                                                               : TEXT_ROWS_PRESENT;
 }
 
-/* Whether the column's condition is of missing values alone. */
+/* Returns whether only missing values satisfy the column's condition. */
 TEXT_INLINE bool text_rows_tests_missing(const struct text_rows_column *column)
 {
     return column->condition && column->condition->is_of_missing;
@@ -464,7 +464,7 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
     return false;
 }
 
-/* Whether the key of a column meets its condition. */
+/* Returns whether the key of a column meets its condition. */
 TEXT_INLINE bool text_rows_meets(const struct text_rows_column *column, const uint64_t key[2])
 {
     if (column->is_text || text_rows_tests_missing(column))

@@ -23,9 +23,9 @@
 #include "value/plan.h"
 
 /*
- * Whether a plan parses rows, and not tokens as text_choose_parser (text.h) does: it has several
- * columns, rows that name them, a column of another kind than numbers, floored, or of the whole
- * line; or a column has a name, so that the header says how many fields a line has. Pure.
+ * Returns whether a plan parses rows, and not tokens as text_choose_parser (text.h) does: it has
+ * several columns, rows that name them, a column of another kind than numbers, floored, or of the
+ * whole line; or a column has a name, so that the header says how many fields a line has. Pure.
  */
 bool text_rows_are_needed(const struct plan *plan);
 
