@@ -336,4 +336,5 @@ def main():
     {"means": means, "zones": zones, "rules": rules, "damaged": damaged}[part](program, random.Random(seed))
 
 
-main()
+if __name__ == "__main__":
+    main()
