@@ -103,7 +103,7 @@ def value_to_report(token, command):
     if "--decimals" in command:
         if re.search(rb"[eE]", token):
             return fixed_value_of(token, decimals)
-        parsed = re.fullmatch(rb"([+-]?)([0-9]*)\.?([0-9]*)", token)
+        parsed = re.fullmatch(rb"([+-]?)([0-9]*(?=\.|$))\.?([0-9]*)", token)
         if not parsed or parsed[2] + parsed[3] == b"" or parsed[3][decimals:].strip(b"0") != b"":
             return None
         digits = parsed[2] + parsed[3][:decimals].ljust(decimals, b"0")
@@ -131,7 +131,7 @@ def advice_of(token, command):
 
 def fixed_value_of(token, decimals):
     """As value_of, in units of the last decimal, by the decimal module, which also knows NaN and 1_0."""
-    if not re.fullmatch(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?", token):
+    if not re.fullmatch(rb"[+-]?([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?", token):
         return None
     try:
         value = decimal.Decimal(token.decode()).scaleb(decimals)
