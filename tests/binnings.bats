@@ -3,17 +3,17 @@
 
 load helpers
 
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "bins of i8 as Python counts" { compare_type binnings i8; }
 @test "bins of u8 as Python counts" { compare_type binnings u8; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "bins of i16 as Python counts" { compare_type binnings i16; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "bins of u16be as Python counts" { compare_type binnings u16be; }
 @test "bins of i32 as Python counts, with every instruction set" { compare_isas binnings i32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "bins of u32 as Python counts" { compare_type binnings u32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "bins of i64 as Python counts" { compare_type binnings i64; }
 @test "bins of u64be as Python counts" { compare_type binnings u64be; }
 

@@ -302,7 +302,7 @@ survivors() {
     done
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "memory stays bounded with what decodes to a thousand times as much" {
     skip_under_asan
     head -c 1G /dev/zero | zstd -q -c >bomb

@@ -3,26 +3,26 @@
 
 load helpers
 
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i8 as Python counts" { compare_type count i8; }
 @test "u8 as Python counts, with every instruction set" { compare_isas count u8; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i16 as Python counts" { compare_type count i16; }
 @test "i16be as Python counts, with every instruction set" { compare_isas count i16be; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u16 as Python counts" { compare_type count u16; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u16be as Python counts" { compare_type count u16be; }
 @test "i32 as Python counts, with every instruction set" { compare_isas count i32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i32be as Python counts" { compare_type count i32be; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u32 as Python counts" { compare_type count u32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u32be as Python counts" { compare_type count u32be; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i64 as Python counts" { compare_type count i64; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i64be as Python counts" { compare_type count i64be; }
 @test "u64 as Python counts, with every instruction set" { compare_isas count u64; }
 @test "u64be as Python counts" { compare_type count u64be; }

@@ -683,7 +683,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     assert_refused legacy.lz4 "lz4: a frame of the legacy format, which is not supported"
 }
 
-# bats test_tags=slow,gzip
+# bats test_tags=slow,gzip,plain
 @test "bombs of each format decode in little memory" {
     skip_under_asan
     local tool

@@ -3,21 +3,21 @@
 
 load helpers
 
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i8 on every engine" { compare_type matrix i8; }
 @test "u8 on every engine" { compare_type matrix u8; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i16 on every engine" { compare_type matrix i16; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u16be on every engine" { compare_type matrix u16be; }
 @test "i32 on every engine" { compare_type matrix i32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i32be on every engine" { compare_type matrix i32be; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u32 on every engine" { compare_type matrix u32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i64 on every engine" { compare_type matrix i64; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i64be on every engine" { compare_type matrix i64be; }
 @test "u64 on every engine" { compare_type matrix u64; }
 

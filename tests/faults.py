@@ -628,7 +628,7 @@ def numbers(case, places, most, seen):
     """
     Which calls of a function fail, from 1: all, or the first `most`; of a long case the first, 4th,
     16th, ... If SHARE is above 1, of those that come from one place only the first two (of a long
-    case the first), and then one in SHARE. `seen` counts how often each place was seen.
+    case, or from 16 on, the first), and then one in SHARE. `seen` counts how often each place was seen.
     """
     count = min(len(places), most or len(places))
     for n in (4**i for i in itertools.count()) if case.is_long else itertools.count(1):
@@ -636,7 +636,7 @@ def numbers(case, places, most, seen):
             return
         place = places[n - 1]
         seen[place] += 1
-        if seen[place] <= (1 if case.is_long else 2) or seen[place] % SHARE == 0:
+        if seen[place] <= (1 if case.is_long or SHARE >= 16 else 2) or seen[place] % SHARE == 0:
             yield n
 
 

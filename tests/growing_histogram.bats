@@ -3,19 +3,19 @@
 
 load helpers
 
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i8 in open bins" { compare_type growing_histogram i8; }
 @test "u8 in open bins" { compare_type growing_histogram u8; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i16 in open bins" { compare_type growing_histogram i16; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u16be in open bins" { compare_type growing_histogram u16be; }
 @test "i32 in open bins" { compare_type growing_histogram i32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u32 in open bins" { compare_type growing_histogram u32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i64 in open bins" { compare_type growing_histogram i64; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i64be in open bins" { compare_type growing_histogram i64be; }
 @test "u64 in open bins" { compare_type growing_histogram u64; }
 
@@ -181,7 +181,7 @@ r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
     done
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "bins that need more memory than there is go to files" {
     skip_under_asan
     random_file "$BATS_TEST_TMPDIR/in" '<i8' 0 9223372036854775807 6000000

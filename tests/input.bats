@@ -206,7 +206,7 @@ start_behind_fifo() {
     [ "$output" = $'0\t42\n1\t43\n2\t43\n3\t43\n4\t43\n5\t43\n6\t43' ]
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "memory stays flat over a long stream" {
     skip_under_asan
     run -0 --separate-stderr bash -c 'head -c 1G /dev/zero |

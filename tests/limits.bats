@@ -20,7 +20,7 @@ check_groups() {
     SHARE=4 check_groups 64,128 64
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "groups of 64 and 256 MiB, 4 to 128 threads" {
     SHARE=4 check_groups 64,256 4,128
 }

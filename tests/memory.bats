@@ -26,7 +26,7 @@ assert_all_flat() {
     [ "$(wc -c <out)" -eq 4 ] # the one survivor
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "a long pipe" {
     assert_all_flat "head -c $BYTES /dev/zero"
 }
@@ -37,7 +37,7 @@ assert_all_flat() {
     assert_all_flat true sparse
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "bombs: zstd, in one frame, in many, with the longest window, from a file and a pipe" {
     command -v zstd >/dev/null || skip "no zstd"
     head -c "$BYTES" /dev/zero | zstd -q -o one
@@ -60,7 +60,7 @@ assert_all_flat() {
     assert_failed 1 "zstd: a frame needs a window of 536870912 bytes"
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "a bomb: gzip, from a file and a pipe" {
     reads_gzip || skip "no gzip"
     head -c "$BYTES" /dev/zero | gzip -1 >bomb
@@ -69,7 +69,7 @@ assert_all_flat() {
     assert_flat "$INTS" count --eq 0 --binary < <(cat bomb)
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "bombs of text: zstd and gzip" {
     command -v zstd >/dev/null || skip "no zstd"
     local rows=$((BYTES / 8))
@@ -80,7 +80,7 @@ assert_all_flat() {
     assert_flat $'1234567\t'"$rows" -w 1 < <(cat text.gz)
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "more elements than 32 bits count, in chunks of odd sizes" {
     local n=$(((1 << 32) + 12345))
     truncate -s "$n" sparse

@@ -18,26 +18,26 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     done
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i8 is reduced as Python's integers are" { compare_type reduce i8; }
 @test "u8 is reduced as Python's integers are" { compare_type reduce u8; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i16 is reduced as Python's integers are" { compare_type reduce i16; }
 @test "i16be is reduced as Python's integers are" { compare_type reduce i16be; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u16 is reduced as Python's integers are" { compare_type reduce u16; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u16be is reduced as Python's integers are" { compare_type reduce u16be; }
 @test "i32 is reduced as Python's integers are" { compare_type reduce i32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i32be is reduced as Python's integers are" { compare_type reduce i32be; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u32 is reduced as Python's integers are" { compare_type reduce u32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u32be is reduced as Python's integers are" { compare_type reduce u32be; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i64 is reduced as Python's integers are" { compare_type reduce i64; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i64be is reduced as Python's integers are" { compare_type reduce i64be; }
 @test "u64 is reduced as Python's integers are" { compare_type reduce u64; }
 @test "u64be is reduced as Python's integers are" { compare_type reduce u64be; }

@@ -16,7 +16,7 @@ check_signals() { # TEST: one of signals.py, on every engine
 # bats test_tags=slow
 @test "they leave the old -o file or the new one, whole, and no other" { check_signals end_of_file; }
 # Without /proc, which a GPU and the sanitizers need; these also delay signals.
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "any signal that ends it removes files with temporary names" {
     skip_under_asan
     ENGINES=cpu check_signals end_of_named

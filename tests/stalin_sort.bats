@@ -84,20 +84,20 @@ values() {
     done
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i8 by the definition, with every instruction set" { compare_isas stalin_sort i8; }
 @test "u8 by the definition, with every instruction set" { compare_isas stalin_sort u8; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i16 by the definition, with every instruction set" { compare_isas stalin_sort i16; }
 @test "i16be by the definition, on every engine" { compare_type stalin_sort i16be; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u16 by the definition, with every instruction set" { compare_isas stalin_sort u16; }
 @test "i32 by the definition, with every instruction set" { compare_isas stalin_sort i32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i32be by the definition, on every engine" { compare_type stalin_sort i32be; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u32 by the definition, with every instruction set" { compare_isas stalin_sort u32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i64 by the definition, with every instruction set" { compare_isas stalin_sort i64; }
 @test "u64 by the definition, with every instruction set" { compare_isas stalin_sort u64; }
 @test "u64be by the definition, on every engine" { compare_type stalin_sort u64be; }

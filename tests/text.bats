@@ -361,7 +361,7 @@ END
         assert_report 1 "'340282366920938463463374607431768211457' is out of range for u64" -t u64
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "very long numbers through a pipe: one invalid integer, or no memory" {
     skip_under_asan
     run --separate-stderr bash -c 'ulimit -v 600000
@@ -376,7 +376,7 @@ END
     [ "$output" = 42 ]
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "a line of 300 MiB: a field, the last one, one behind a delimiter" {
     skip_under_asan
     local line='{ echo "1 2 3"; printf "4 5 "; yes "8888888 xxx" | head -c $size | tr "\n" " "; echo 6; echo "7 8 9"; }'

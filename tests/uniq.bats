@@ -8,17 +8,17 @@ setup() {
     cd "$BATS_TEST_TMPDIR/work"
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i8 and all of its distributions" { compare_type uniq i8; }
 @test "u8" { compare_type uniq u8; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i16, i16be" { compare_type uniq i16; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u16, u16be" { compare_type uniq u16; }
 @test "i32, i32be" { compare_type uniq i32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "u32, u32be" { compare_type uniq u32; }
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "i64, i64be" { compare_type uniq i64; }
 @test "u64, u64be" { compare_type uniq u64; }
 
@@ -156,7 +156,7 @@ counts_of_lines() {
     assert_failed 2 "--temporary-directory cannot be used with stalin-sort"
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,plain
 @test "-S: the memory is bounded" {
     skip_under_asan
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
