@@ -238,7 +238,7 @@ make_log() {
     gpuhist reduce max -f 1 --by 1 --threads 5 in | awk '$1 != $2 || $1 != NR - 20001' | cmp /dev/null -
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,later
 @test "--by: groups that take more memory than --buffer-size allows go to sorted runs" {
     seq -200000 199999 >in
     seq 199999 -1 -100000 >>in
