@@ -66,9 +66,9 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     echo 1.5e-3 >in
     refused 1 "in:1: invalid integer '1.5e-3' (try --decimals 4)" reduce sum in
     refused 1 "in:1: invalid number '1.5e-3' (try COLUMN:.4)" reduce sum -f 1:.2 in
-    refused 2 "the values of '1' are numbers with exponents: try '1:round.4' (try" reduce sum -f 1 in
-    refused 2 "the values of '1' are numbers with exponents: try '1:round.4' or '1:text' (try" uniq -f 1 in
-    refused 2 "--where '1>0': the values are numbers with exponents: try '1:round.4>0' (try" count --all --where '1>0' in
+    refused 2 "the values of '1' are numbers with exponents (try '1:round.4')" reduce sum -f 1 in
+    refused 2 "the values of '1' are numbers with exponents (try '1:round.4' or '1:text')" uniq -f 1 in
+    refused 2 "--where '1>0': the values are numbers with exponents (try '1:round.4>0')" count --all --where '1>0' in
     refused 2 "invalid --decimals 'round.19': expected a number from 0 to 18, or round.6 to round numbers" uniq --decimals round.19 in
     refused 2 "invalid --decimals 'round': expected" uniq --decimals round in
     refused 2 "and, or and xor require integers" reduce xor -f 1:round.2 in
@@ -76,7 +76,7 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     refused 1 "in:1: '1e19' is out of range for i64 with --decimals 0 (try -t u64)" reduce sum --decimals round.0 in
     refused 1 "in:1: '1e19' is out of range for i64 (try -t u64)" reduce sum -f 1:int in
     echo 0.0050278913817449365 >in
-    refused 2 "the values of '1' are numbers of more digits than are read exactly: try '1:round.8' or" uniq -f 1 in
+    refused 2 "the values of '1' are numbers of more digits than are read exactly (try '1:round.8' or" uniq -f 1 in
     # a key of found integers is not written in two ways
     { seq -f %.0f 20000 && echo 12e4; } >in
     refused 1 "in:20001: '12e4' is not written as the first values of '1', whose type was found (try '1:int' or '1:text')" uniq -f 1 in
