@@ -71,6 +71,10 @@ END
     usage "with --clf, field 4 is named time" uniq --clf -f 4
     usage "with --clf, field 9 is named agent; the ninth word, which -f 9 reads without --clf, is named status" uniq --clf -f 9
     usage "(did you mean 'referer'?)" uniq --clf -f referrer
+    usage "unknown column 'time/1h' (try time:time/1h)" uniq --clf -f time/1h
+    usage "unknown column 'bytes/1000' (try bytes:int/1000)" uniq --clf -f status --by bytes/1000
+    usage "unknown column 'ip/24' (try ip:ip/24)" count --clf --where ip/24=10.0.0.0
+    usage "unknown column 'path/3': --clf has ip ident" uniq --clf -f path/3
     usage "unknown column '-1': --clf has ip ident" uniq --clf -f -1
     usage "unknown column '0': --clf has ip ident" uniq --clf -f ip --by 0
     usage "--jsonl cannot be combined with --clf" uniq --clf --jsonl -f ip

@@ -48,20 +48,15 @@ enum clf_part {
 
 static const struct {
     const char *name;
-    const char *kind; /* of a column without one; NULL: that of its values */
+    const char *kind;     /* of a column without one; NULL: that of its values */
+    const char *bucketed; /* of one with the width of buckets; NULL: it takes none */
 } clf_parts[CLF_PARTS] = {
-    [CLF_IP] = {"ip", NULL},
-    [CLF_IDENT] = {"ident", "text"},
-    [CLF_USER] = {"user", "text"},
-    [CLF_TIME] = {"time", "time"},
-    [CLF_REQUEST] = {"request", "text"},
-    [CLF_STATUS] = {"status", "int"},
-    [CLF_BYTES] = {"bytes", "int"},
-    [CLF_REFERER] = {"referer", "text"},
-    [CLF_AGENT] = {"agent", "text"},
-    [CLF_METHOD] = {"method", "text"},
-    [CLF_PATH] = {"path", "text"},
-    [CLF_QUERY] = {"query", "text"},
+    [CLF_IP] = {"ip", NULL, "ip"},         [CLF_IDENT] = {"ident", "text"},
+    [CLF_USER] = {"user", "text"},         [CLF_TIME] = {"time", "time", "time"},
+    [CLF_REQUEST] = {"request", "text"},   [CLF_STATUS] = {"status", "int", "int"},
+    [CLF_BYTES] = {"bytes", "int", "int"}, [CLF_REFERER] = {"referer", "text"},
+    [CLF_AGENT] = {"agent", "text"},       [CLF_METHOD] = {"method", "text"},
+    [CLF_PATH] = {"path", "text"},         [CLF_QUERY] = {"query", "text"},
     [CLF_PROTOCOL] = {"protocol", "text"},
 };
 
@@ -102,8 +97,14 @@ static enum status clf_fail_name(const char *name, struct failure *failure)
                            *name == '9'
                                ? "; the ninth word, which -f 9 reads without --clf, is named status"
                                : "");
-    for (size_t i = 0; i < CLF_PARTS; i++)
-        nearest_try(&search, clf_parts[i].name, strlen(clf_parts[i].name));
+    for (size_t i = 0; i < CLF_PARTS; i++) {
+        const size_t length = strlen(clf_parts[i].name);
+        if (clf_parts[i].bucketed && strncmp(name, clf_parts[i].name, length) == 0 &&
+            name[length] == '/')
+            return status_fail(failure, STATUS_USAGE, "unknown column '%s' (try %s:%s%s)", name,
+                               clf_parts[i].name, clf_parts[i].bucketed, name + length);
+        nearest_try(&search, clf_parts[i].name, length);
+    }
     return status_fail(failure, STATUS_USAGE,
                        "unknown column '%s': --clf has ip ident user time request method path "
                        "query protocol status bytes referer agent, and numbers from 10%s%s%s",
