@@ -348,7 +348,8 @@ static size_t print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMAR
                               : (uint64_t)(svg->plot.last - svg->plot.first + 1);
     char number[AXIS_LABEL_SIZE];
     char width[AXIS_LABEL_SIZE];
-    char *c = out + svg_format_total(out, table->rows.plan, table->total);
+    const uint64_t outside = table->rows.below + table->rows.above; /* of the bins */
+    char *c = out + svg_format_total(out, table->rows.plan, table->total - outside);
 
     if (survey->rows == 0)
         return (size_t)(c - out);
