@@ -273,8 +273,8 @@ widths of columns (-f N:int/100)|uniq -d , -f 1:int/100
 --csv with quotes|uniq --csv -f 2
 other IP addresses|uniq -d , -f 1:ip --invalid ignore
 durations and sizes (-f N:ms, N:bytes)|uniq -d , -f 1:ms
-floats (-t f32)|uniq --record 3 -f f16@1:round.1 --invalid ignore
 durations and sizes (-f N:ms, N:bytes)|uniq -d , -f 1 --weight 1:ms
+floats (-t f32)|uniq --record 3 -f f16@1:round.1 --invalid ignore
 rounded numbers (-f N:round.6)|uniq -d , -f 1 --weight 1:round.6
 rounded numbers (-f N:round.6)|uniq -d , -f 1:round.6
 --time-format|uniq -d , -f 1:time --time-format %s

@@ -61,29 +61,29 @@ check_screen() {
 @test "ticks of a zone are where its days begin" { check_screen zone_ticks; }
 
 @test "a column that is chosen by its number has its name of the header, in states as well" {
-    local name field first title
-    title() { sed -n 's:^<title>\(.*\)</title>$:\1:p'; }
+    local name field first
+    title_of() { sed -n 's:^<title>\(.*\)</title>$:\1:p'; }
     for name in ms 'response ms' 'a "b"' 'été'; do
         { printf 'at,"%s",path\n' "${name//\"/\"\"}" && seq -f '%g,7,/x' 20000; } >in.csv
         { printf 'a,b,c\r\n,%s,"d\ne"\r\n1,2,3\r\n' "\"${name//\"/\"\"}\""; } >two.csv
         for field in 2 -2; do
-            [ "$(gpuhist uniq -f "$field" --header --csv --format svg in.csv | title)" = "Count by $name" ]
+            [ "$(gpuhist uniq -f "$field" --header --csv --format svg in.csv | title_of)" = "Count by $name" ]
             [ "$(gpuhist uniq -f "$field" --header --csv --format svg --chunk-size 4096 in.csv two.csv --invalid ignore |
-                title)" = "Count by $name" ]
-            [ "$(gpuhist uniq -f "$field" --header --csv --format svg <(cat in.csv) | title)" = "Count by $name" ]
-            [ "$(gzip -c in.csv | gpuhist uniq -f "$field" --header --csv --format svg | title)" = "Count by $name" ]
+                title_of)" = "Count by $name" ]
+            [ "$(gpuhist uniq -f "$field" --header --csv --format svg <(cat in.csv) | title_of)" = "Count by $name" ]
+            [ "$(gzip -c in.csv | gpuhist uniq -f "$field" --header --csv --format svg | title_of)" = "Count by $name" ]
         done
-        [ "$(gpuhist -f 2 --by 1 --header=2 --csv --format svg two.csv | title)" = "Count by $name and field 1" ]
+        [ "$(gpuhist -f 2 --by 1 --header=2 --csv --format svg two.csv | title_of)" = "Count by $name and field 1" ]
         gpuhist uniq --csv -f 2 --header --save a.state in.csv >/dev/null
         gpuhist uniq --csv -f 1 --save b.state <(seq 5) >/dev/null
-        [ "$(gpuhist merge a.state b.state --format svg | title)" = "Count by $name" ]
+        [ "$(gpuhist merge a.state b.state --format svg | title_of)" = "Count by $name" ]
         gpuhist merge a.state b.state --save c.state >/dev/null
-        [ "$(gpuhist merge c.state --format svg | title)" = "Count by $name" ]
+        [ "$(gpuhist merge c.state --format svg | title_of)" = "Count by $name" ]
     done
-    printf '# t\tn of x\n1 2\n' >tabs
-    [ "$(gpuhist uniq -f 2 --header --format svg tabs | title)" = "Count by n of x" ]
+    printf '# t\tn of x\n1 2\n' >tabs.txt
+    [ "$(gpuhist uniq -f 2 --header --format svg tabs.txt | title_of)" = "Count by n of x" ]
     { head -c 2000000 /dev/zero | tr '\0' x && printf ' long\n1 2\n'; } >long
-    [ "$(gpuhist uniq -f 2 --header --format svg long | title)" = "Count by field 2" ]
-    first=$(gpuhist uniq -f 2 --format svg tabs --header=1 --top 1 --label other | title)
+    [ "$(gpuhist uniq -f 2 --header --format svg long | title_of)" = "Count by field 2" ]
+    first=$(gpuhist uniq -f 2 --format svg tabs.txt --header=1 --top 1 --label other | title_of)
     [ "$first" = "Count by other" ]
 }
