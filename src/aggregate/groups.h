@@ -3,9 +3,9 @@
  * *group*, what the operation computes. It is a table (table.h) whose keys begin with the keys of
  * the groups (element.h), XORed with what makes their unsigned order that of the values.
  *
- * Of reductions and predicates a row is a group, with its accumulators (accumulator.h). Of
- * histogram, uniq, and reductions that need a table, groups are *counted*: a row is a bin or value
- * of a group, and its count or weight; those of a group follow each other.
+ * For reductions and predicates, a row is a group, with its accumulators (accumulator.h). The
+ * groups of histogram, uniq, and reductions that need a table are *counted*: a row is a bin or
+ * value of a group, and its count or weight; the rows of a group follow each other.
  */
 #ifndef GPUHIST_GROUPS_H
 #define GPUHIST_GROUPS_H
@@ -87,7 +87,7 @@ static inline void groups_prefetch_text(const struct groups *groups, uint64_t ra
     dictionary_prefetch(groups->plan->context->dictionary, groups->order.ids[rank]);
 }
 
-/* The value of a column, the first is 0, of the group of a row. Of a text it is the rank. */
+/* The value of a column, the first is 0, of the group of a row; the rank of a text. */
 static inline __int128 groups_value(const struct groups *groups, const uint64_t *row, size_t column)
 {
     const struct column *of = &groups->plan->columns[plan_group_column(groups->plan) + column];

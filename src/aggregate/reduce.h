@@ -56,7 +56,7 @@ struct reduce_order {
         real; /* all of a value that is no integer of its unit; with 17 digits, as printed */
 };
 
-/* Stores the order of the value of reduction `i`, which the row has; likewise. */
+/* Like reduce_find, but stores the order of the value of reduction `i`, which the row has. */
 void reduce_find_order(struct reduce_order *order, const struct accumulators *accumulators,
                        const uint64_t *row, const struct reduce_found *found, unsigned i);
 

@@ -66,8 +66,8 @@ struct store {
     struct store_memory (*memory)(const struct plan *plan);
     struct store_size (*size)(const void *aggregate);
     /*
-     * Of a filter, which writes its result in stream order while it runs. connect: gives the
-     * aggregate the writers of its result and, or NULL, of what it purges; before any worker
+     * For a filter only, which writes its result in stream order while it runs. connect: gives
+     * the aggregate the writers of its result and, or NULL, of what it purges; before any worker
      * starts. stop: makes it write no more, and wakes all threads that wait for earlier chunks.
      * Thread-safe.
      */

@@ -26,7 +26,7 @@
 /* Counts that are moved to the table together. */
 #define UNIQ_WINDOW_BATCH 1024
 
-/* So many bins are worth a thread that moves some of them: it takes 0.1 ms. */
+/* Minimum number of bins that a thread moves: it takes 0.1 ms to start. */
 #define UNIQ_MOVE_BINS ((uint64_t)256 << 10)
 
 /* Outliers on each side of a sample: few, or some, as parts of it. */

@@ -274,10 +274,10 @@ enum status options_check_merged(const struct options *options, const struct pla
                                  struct failure *failure);
 
 /*
- * Makes of the options those for an array of NumPy, in the file `name`: of binary integers, or with
- * two dimensions of records. `adapted` shares what `options` own, and is not destroyed. Of a
- * column-major array, the options are for the elements of one *column, from 0. Fails with
- * STATUS_DATA if the options do not go with the array.
+ * Adapts the options to a NumPy array in the file `name`: binary integers, or records if it has two
+ * dimensions. `adapted` shares what `options` own, and is not destroyed. For a column-major array,
+ * the options read the elements of one *column, from 0. Fails with STATUS_DATA if the options
+ * cannot be used with the array.
  */
 enum status options_adapt_array(const struct options *options, const struct npy *array,
                                 const char *name, struct options *adapted, uint64_t *column,

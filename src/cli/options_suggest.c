@@ -25,7 +25,7 @@
 /* The size of the first line of a file, where a name is looked for. */
 #define OPTIONS_LINE_MAX 4096
 
-/* Of numbers in advice: none is near 2^64. */
+/* Maximum number of digits of a number in advice: none is near 2^64. */
 #define OPTIONS_DIGITS_MAX 18
 
 /* For the first word of the command line, which is no command. */

@@ -62,13 +62,13 @@ extern const char *const options_groups[OPTIONS_GROUPS];
 enum options_kind {
     OPTIONS_FLAG,       /* no value: stores `value` */
     OPTIONS_NUMBER,     /* from `minimum` to `maximum`, in `unit`; `value` if it is left out */
-    OPTIONS_DECIMALS,   /* unsigned, likewise; behind "round." also is_rounded */
+    OPTIONS_DECIMALS,   /* as OPTIONS_NUMBER, unsigned; after "round." also is_rounded */
     OPTIONS_CHOICE,     /* one of `words`: stores `value` for the first, value + 1, ... */
-    OPTIONS_FORMAT,     /* likewise, the format of that name: const struct print_format * */
+    OPTIONS_FORMAT,     /* the format of one of `words`: const struct print_format * */
     OPTIONS_TEXT,       /* const char *, read later */
-    OPTIONS_FILE,       /* likewise, not empty */
-    OPTIONS_DIRECTORY,  /* likewise, nor a number */
-    OPTIONS_LIST,       /* likewise, integers, also in several lists, or @FILE */
+    OPTIONS_FILE,       /* as OPTIONS_TEXT, not empty */
+    OPTIONS_DIRECTORY,  /* as OPTIONS_FILE, and not a number */
+    OPTIONS_LIST,       /* as OPTIONS_TEXT, integers, also in several lists, or @FILE */
     OPTIONS_COLUMNS,    /* struct options_columns, at most `maximum` */
     OPTIONS_CONDITIONS, /* appended to those before */
     OPTIONS_OR,         /* the next condition begins another alternative */
@@ -162,8 +162,9 @@ enum status options_fail_range(const char *typed, const struct element *bounds,
 enum status options_check_first_word(const char *word, struct failure *failure);
 
 /*
- * Likewise for the first operand of reduce, which is no list of reductions: fails if it is no file,
- * but has the name of a reduction, or nearly, or of a column of `file`, the next operand or NULL.
+ * Fails with STATUS_USAGE if the first operand of reduce, which is not a list of reductions, is not
+ * a file either, but has the name of a reduction, or nearly, or of a column of `file`, the next
+ * operand or NULL.
  */
 enum status options_check_reductions(const struct options *options, const char *list,
                                      const char *file, struct failure *failure);

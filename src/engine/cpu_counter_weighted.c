@@ -14,7 +14,7 @@
  * touched. */
 #define CPU_COUNTER_SLOTS_MAX ((size_t)512 << 10)
 
-/* So many slots stay in the L2 cache. */
+/* Number of slots that stay in the L2 cache. */
 #define CPU_COUNTER_SLOTS_IN_CACHE ((size_t)128 << 10)
 
 struct cpu_counter_weighted {

@@ -321,8 +321,8 @@ static void cpu_rows_gather(const struct plan *plan, const struct column *column
 }
 
 /*
- * Likewise stores their keys (element.h), floored to the width of the column, elsewhere. Returns
- * whether all values are valid.
+ * Like cpu_rows_gather, but stores the keys (element.h) of the elements, floored to the width of
+ * the column. Returns whether all values are valid.
  */
 static bool cpu_rows_gather_keys(const struct plan *plan, const struct column *column,
                                  const char *records, size_t n, uint64_t *keys)

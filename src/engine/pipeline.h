@@ -54,10 +54,9 @@ struct pipeline_report {
     size_t worker_pool_count;
     uint64_t bytes;
     uint64_t elements;
-    double seconds; /* of the run, including opening and closing the engines */
-    /* Of these, after the last worker has found that no input is left, */
-    double after_seconds;
-    double leave_seconds; /* until all workers had counted what they had, */
+    double seconds;       /* of the run, including opening and closing the engines */
+    double after_seconds; /* of these, after the last worker has found that no input is left */
+    double leave_seconds; /* of after_seconds: until all workers had counted what they had, */
     double merge_seconds; /* merging what the engines' sessions held, */
     double finalize_seconds;
     /*

@@ -27,7 +27,7 @@ struct worker {
     bool has_accumulated;          /* chunks that are not yet merged */
     atomic_bool pulls;             /* has begun to pull; relaxed */
     atomic_uint_least64_t bytes;   /* pulled so far; other threads read it; relaxed */
-    atomic_uint_least64_t counted; /* of these, bytes in chunks; likewise */
+    atomic_uint_least64_t counted; /* of these, bytes in chunks; relaxed */
     double opened_at;              /* when it was ready to pull, pulled no more, and was done */
     double ended_at;
     double finished_at;

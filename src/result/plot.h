@@ -47,8 +47,9 @@ struct plot_survey {
 
 /*
  * An axis of positions: those of the plan's bins are their numbers, counted from where numbers are
- * round: by powers the bin of 0 or 1, of one width that of 0, which may be negative. Of times it
- * is the number of a bucket. Else a position is a value, or the multiple of a width of values.
+ * round: by powers the bin of 0 or 1, of one width that of 0, which may be negative. The position
+ * of a time is the number of its bucket. Else a position is a value, or the multiple of a width of
+ * values.
  */
 struct plot_scale {
     const struct element *element; /* of the values */
@@ -109,8 +110,8 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
 #define PLOT_JOIN_SIZE 64
 
 /*
- * Writes how many bins or values a line stands for, or of times how long it is, such as "5 bins",
- * "2 values" or "10m". Of lines that stand for one row: nothing. Returns the length. Pure.
+ * Writes how many bins or values a line stands for, or how long it is on an axis of times, such as
+ * "5 bins", "2 values" or "10m"; nothing if a line stands for one row. Returns the length. Pure.
  */
 size_t plot_describe_join(char out[PLOT_JOIN_SIZE], const struct plot *plot);
 

@@ -25,8 +25,8 @@
 #define PRINT_HEAT_PLOT_SHOWN 9
 
 /*
- * Of a palette of 256 colours (16 + 36 r + 6 g + b) some that are close to every fourth colour of
- * the scale: each brighter in OKLab than the one before, from violet to yellow.
+ * Colours of the palette of 256 (16 + 36 r + 6 g + b) that are close to every fourth colour of the
+ * scale: each brighter in OKLab than the one before, from violet to yellow.
  */
 static const uint8_t print_heat_plot_palette[] = {54, 55, 25, 31, 37, 72, 78, 150, 222};
 

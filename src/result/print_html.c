@@ -101,7 +101,7 @@ static void print_html_command(struct writer *writer, const struct print_options
     }
 }
 
-/* Begins the table. Of several columns the first one says what the table's columns are. */
+/* Begins the table. If there are several, the first column says what the table's columns are. */
 static void print_html_begin(struct writer *writer, const struct print_result *result)
 {
     const struct print_options *options = result->options;

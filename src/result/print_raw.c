@@ -1,8 +1,8 @@
 /*
- * Format raw: the count of each bin as an unsigned 64-bit little-endian integer. Of rows that are
- * sparse, each has a record: its lower limit and its count, 64 bits each. Format npy: the same
- * after the header of a file of NumPy, version 1.0 (numpy.lib.format). Automatic bins, which only
- * the values determine, are records there.
+ * Format raw: the count of each bin as an unsigned 64-bit little-endian integer; if rows are
+ * sparse, a record for each: its lower limit and its count, 64 bits each. Format npy: like raw, but
+ * after the header of a NumPy file, version 1.0 (numpy.lib.format). Automatic bins, which only the
+ * values determine, are records there.
  */
 #include "config.h"
 

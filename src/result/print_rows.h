@@ -129,9 +129,9 @@ struct print_format {
     bool refuses_times; /* as values */
     unsigned refused;   /* the options that it does not support: bits of enum print_extra */
     /*
-     * Of formats of lines, which can print named values (print_values.h) and groups as well. The
-     * words are NULL of others. has_names: in each line fields stand beside their names, as in
-     * json. is_document: the lines are in one object; else quantiles replace the bins.
+     * For formats of lines only, which can print named values (print_values.h) and groups as
+     * well; other formats have no words (NULL). has_names: in each line fields stand beside their
+     * names, as in json. is_document: the lines are in one object; else quantiles replace the bins.
      * lists_values: a single result is a line for each named value. `quoted`: texts with one of
      * these characters are in quotes; with has_names all are. escape: what stands for the first
      * character of text[0..bytes), whose length it stores in *used. Returns the length of the

@@ -1,7 +1,7 @@
 /*
  * Prints named values, the results of reduce and count: in tsv a line for each, or for a single one
- * the value alone; in csv a header and a line; in json and jsonl an object. Of groups in tsv and
- * csv a line each, in json an array of objects, in jsonl an object a line. Not thread-safe.
+ * the value only; in csv a header and a line; in json and jsonl an object. Groups are a line each
+ * in tsv and csv, an array of objects in json, an object a line in jsonl. Not thread-safe.
  */
 #ifndef GPUHIST_PRINT_VALUES_H
 #define GPUHIST_PRINT_VALUES_H

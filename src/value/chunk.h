@@ -62,7 +62,7 @@ struct chunk_origin {
  * a line. A chunk of text never spans two files. From it an engine may make a chunk of elements,
  * parsed or gathered, for the operation.
  *
- * Of a plan with several columns (plan.h) the engine makes chunks of elements from the rows that
+ * For a plan with several columns (plan.h), the engine makes chunks of elements from the rows that
  * meet its conditions: one for each value column, with the weight and the groups of each element.
  */
 struct chunk {

@@ -43,8 +43,8 @@ struct kind_text {
 };
 
 /*
- * A row of the table. The first one is what an element of zeros has. Of several rows of one name,
- * the first that reads the typed width is meant; without a width, the first.
+ * A row of the table. The first one is what an element of zeros has. Several rows may have one
+ * name: it means the first that reads the typed width; without a width, the first.
  */
 enum kind_id {
     KIND_INT,

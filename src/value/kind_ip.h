@@ -36,7 +36,7 @@ struct kind_ip {
     uint64_t low;
 };
 
-/* The bits that prefixes have. Of all of an address: 32 and 128. */
+/* The number of bits of prefixes: 32 and 128 for whole addresses. */
 struct kind_ip_prefix {
     unsigned v4; /* 0 to 32 */
     unsigned v6; /* 0 to 128 */

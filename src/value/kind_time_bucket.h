@@ -95,9 +95,9 @@ static inline bool kind_time_bucket_exists(const struct kind_time_bucket *bucket
 }
 
 /*
- * Returns the number of the bucket of a value; the next bucket has the next number. And where the
- * bucket of a number begins; of months within the years 1 to 10000. Of the clocks of a zone an hour
- * that comes twice has the numbers of the first.
+ * Return the number of the bucket of a value, and where the bucket of a number begins. The next
+ * bucket has the next number. Buckets of months are within the years 1 to 10000. On the clocks of a
+ * zone, an hour that comes twice has the numbers of the first.
  */
 __int128 kind_time_bucket_number(const struct kind_time_bucket *bucket, __int128 value);
 __int128 kind_time_bucket_begin(const struct kind_time_bucket *bucket, __int128 number);

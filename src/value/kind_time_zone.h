@@ -5,8 +5,8 @@
  * versions 1 to 4, RFC 9636), and its rule for the time after the last listed change is written out
  * up to the year 9999. libc is not used: it takes UTC for an unknown zone, and locks.
  *
- * Instants are seconds since 1970 in UTC; local times are what the clocks show, likewise counted as
- * if they were in UTC.
+ * Instants are seconds since 1970 in UTC; local times are what the clocks show, counted as if
+ * they were in UTC.
  *
  * A zone is constant once it is read: all functions of one are pure and thread-safe.
  */

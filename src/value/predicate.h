@@ -69,7 +69,8 @@ struct predicate {
     size_t text_count;
     struct value_set set;
     uint64_t set_values; /* of PREDICATE_ANY_OF: the number of values */
-    uint64_t set_digest; /* likewise, the digest of their keys in ascending order (digest.h) */
+    uint64_t set_digest; /* of PREDICATE_ANY_OF: the digest of their keys in ascending order
+                            (digest.h) */
     const char *name;    /* the option's name: "ge" */
     const char *text;    /* its argument: "500"; NULL: none. Not owned */
     bool is_alternative; /* of conditions: another alternative of them begins with it */
