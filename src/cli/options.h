@@ -264,7 +264,7 @@ enum status options_read_line(struct options *options, char *line, const struct 
 
 /*
  * Returns whether two lines are equal. If not, writes how `b` first differs from `a`, for a name
- * behind it, such as "--type=i16, not --type=i32 as in". Thread-safe.
+ * after it, such as "--type=i16, not --type=i32 as in". Thread-safe.
  */
 #define OPTIONS_DIFFERENCE_SIZE 192
 bool options_compare_lines(const char *a, const char *b, char difference[OPTIONS_DIFFERENCE_SIZE]);

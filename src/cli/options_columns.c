@@ -105,7 +105,7 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
 
 /*
  * Returns the length of a column up to one of the characters `stops` that is not in quotes. Names
- * in quotes begin with one, also behind the + that joins two.
+ * in quotes begin with one, also after the + that joins two.
  */
 static size_t options_column_length(const char *text, const char *stops)
 {
@@ -121,7 +121,7 @@ static size_t options_column_length(const char *text, const char *stops)
     return length;
 }
 
-/* Takes a name out of its quotes, in place. Returns what is behind them, or NULL if none end it. */
+/* Takes a name out of its quotes, in place. Returns what is after them, or NULL if none end it. */
 static char *options_unquote(char *text)
 {
     const char *from = text + 1;

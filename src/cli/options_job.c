@@ -268,7 +268,7 @@ static bool options_counts_rows(const struct options *options)
 }
 
 /*
- * Adds the two fields that a column of the plan joins, behind all columns. NULL: the value, where
+ * Adds the two fields that a column of the plan joins, after all columns. NULL: the value, where
  * no option names it.
  */
 static enum status options_add_halves(const struct options_column *from, struct plan *plan,

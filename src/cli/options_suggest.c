@@ -156,7 +156,7 @@ enum status options_fail_range(const char *typed, const struct element *bounds,
     __int128 high;
 
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        const char *sign = *typed ? strstr(typed + 1, signs[i]) : NULL; /* behind the one of LO */
+        const char *sign = *typed ? strstr(typed + 1, signs[i]) : NULL; /* after the one of LO */
         if (!sign)
             continue;
         const char *rest = sign + strlen(signs[i]);

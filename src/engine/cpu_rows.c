@@ -444,7 +444,7 @@ static size_t cpu_rows_select(struct cpu_rows *rows, const char *records, size_t
 }
 
 /*
- * Gathers the columns of records[0..n) behind `held` rows: of all of them, or of those that kept[]
+ * Gathers the columns of records[0..n) after `held` rows: of all of them, or of those that kept[]
  * says. Returns whether all floats are valid.
  */
 static bool cpu_rows_gather_columns(struct cpu_rows *rows, const char *records, size_t n,

@@ -71,7 +71,7 @@ struct gzip_group {
 
     struct gzip_group_slot *current; /* that is read, or NULL */
     size_t taken;                    /* bytes of it */
-    uint32_t crc;                    /* of the member that goes on behind it, so far */
+    uint32_t crc;                    /* of the member that goes on after it, so far */
     uint64_t length;
 };
 

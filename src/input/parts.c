@@ -44,7 +44,7 @@
 
 /*
  * What is known of a part of CSV: the states before it that agree with where its first row was
- * taken to begin, as bits; and the state behind it for each state before it.
+ * taken to begin, as bits; and the state after it for each state before it.
  */
 struct parts_link {
     bool is_begun; /* `agrees` is known */

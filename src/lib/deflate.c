@@ -649,7 +649,7 @@ struct deflate_run {
     struct deflate_bits bits;
     size_t size;          /* of a symbol: 2 in piece->marked, 1 in piece->plain */
     unsigned char *out;   /* the next symbol */
-    unsigned char *begin; /* the first one behind the window */
+    unsigned char *begin; /* the first one after the window */
     unsigned char *limit;
     unsigned char *oldest; /* that a match may refer to */
 };

@@ -103,7 +103,7 @@ deflate_place deflate_skip_header(const struct deflate_input *input, uint64_t of
 void deflate_decode(struct deflate *deflate, const struct deflate_input *input, uint64_t stop,
                     const struct deflate_window *window, struct deflate_piece *piece);
 
-/* Makes the window before a piece that behind it. Returns false if a match refers beyond it. */
+/* Turns the window before a piece into the one after it. Returns false if a match goes beyond. */
 bool deflate_advance(const struct deflate_piece *piece, struct deflate_window *window);
 
 /*

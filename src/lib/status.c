@@ -61,7 +61,7 @@ static void status_wrap(char *out, const char *line, size_t columns)
     char *end = out;
     char *blank = NULL; /* the last one of this line of the terminal */
     size_t used = 0;
-    size_t after = 0; /* the columns behind the blank */
+    size_t after = 0; /* the columns after the blank */
 
     while (*line) {
         const size_t width = printable_columns(line);

@@ -38,7 +38,7 @@ struct print_options {
     unsigned threads; /* the maximum number of threads that print; 0: all that help */
 
     const struct print_format *format; /* NULL: not given */
-    char *const *words;     /* the command line behind the program's name, up to NULL; or NULL */
+    char *const *words;     /* the command line after the program's name, up to NULL; or NULL */
     const char *value_name; /* what the input calls the values; NULL: unknown */
     bool header_out;        /* tsv: names above the lines */
     bool has_reports;       /* there are several: each says its time */

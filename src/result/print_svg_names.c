@@ -1,6 +1,6 @@
 /*
  * Format svg of strings and addresses: horizontal bars, each with its name on the left, and its
- * count and percentage behind it. Long names are cut in their middle; tooltips have them in full.
+ * count and percentage after it. Long names are cut in their middle; tooltips have them in full.
  */
 #include "config.h"
 
@@ -61,7 +61,7 @@ static void print_svg_names_format(const struct print_svg_names *svg, const stru
 }
 
 /*
- * Writes what stands behind a bar, a count and its percentage, which is not 0 unless the count is.
+ * Writes what stands after a bar, a count and its percentage, which is not 0 unless the count is.
  * Returns the length.
  */
 static size_t print_svg_names_number(const struct print_svg_names *svg, uint64_t count,

@@ -60,7 +60,7 @@ static bool print_table_is_number(const char *cell)
 
 /*
  * Rounds a percentage of four decimals that nobody asked for, but not to 0 unless the count is, and
- * puts a sign behind any. The cell follows that of the count.
+ * puts a sign after any. The cell follows that of the count.
  */
 static const char *print_table_share(const struct print_table_layout *layout, const char *cell,
                                      char out[PRINT_TABLE_CELL_SIZE])
@@ -283,7 +283,7 @@ static enum status print_table_result(struct writer *writer, const struct plan *
         memcpy(layout.text, text, layout.bytes);
         for (const char *c = text; names_end && c < names_end; c++)
             names += *c == '\t';
-        /* Behind the count are the percentage and the running totals. */
+        /* After the count are the percentage and the running totals. */
         layout.bar =
             own.percent && is_counted ? names - 2 - (options->cumulative ? 2 : 0) : SIZE_MAX;
         layout.columns = names;

@@ -59,7 +59,7 @@ void print_find_prefixes(struct print_prefixes *prefixes, const struct plan *pla
 
 /*
  * Writes the values of the columns of the group of a row (groups.h), in objects as members, each
- * with a separator behind it.
+ * with a separator after it.
  */
 void print_write_group(struct writer *writer, const struct groups *groups, const uint64_t *row,
                        const struct print_prefixes *prefixes, const struct print_format *format);

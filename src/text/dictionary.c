@@ -485,7 +485,7 @@ static void dictionary_sort(struct dictionary_item *items, size_t count, uint64_
         const struct dictionary_item pivot = items[(*random >> 33) % count];
         size_t low = 0;
         size_t high = count - 1;
-        for (;; low++, high--) { /* none before low is after the pivot, none behind high before */
+        for (;; low++, high--) { /* none before low is after the pivot, none after high before */
             while (dictionary_is_before(&items[low], &pivot))
                 low++;
             while (dictionary_is_before(&pivot, &items[high]))

@@ -959,7 +959,7 @@ TEXT_INLINE void json_clear(const struct json_lines *lines, struct row_value *va
         values[i].kind = JSON_MISSING;
 }
 
-/* Returns whether two texts are equal. Behind each, 7 bytes more are readable. */
+/* Returns whether two texts are equal. After each, 7 bytes more are readable. */
 TEXT_INLINE bool json_is_equal(const char *text, const char *other, size_t bytes)
 {
     size_t at = 0;
@@ -1153,7 +1153,7 @@ static size_t json_first_in(const char *data, size_t at, size_t end)
     return json_skip_blanks(data, at + 1, end);
 }
 
-/* The value or member behind the one that ends before data[at], or the bracket that ends all. */
+/* The value or member after the one that ends before data[at], or the bracket that ends all. */
 static size_t json_next_in(const char *data, size_t at, size_t end)
 {
     at = json_skip_blanks(data, at, end);

@@ -104,7 +104,7 @@ struct json_shape {
     struct json_piece {
         uint16_t bytes;
         uint16_t entries; /* but the first */
-        uint16_t node;    /* of the value behind it */
+        uint16_t node;    /* of the value after it */
         bool is_string;   /* that value; else a number or literal */
     } pieces[JSON_SHAPE_VALUES + 1];
     unsigned count;                  /* pieces; 0: there is no shape */

@@ -193,7 +193,7 @@ TEXT_INLINE enum text_event text_fields_nth(enum cpu_isa isa, bool is_quoted, bo
 /* --- every part ------------------------------------------------------------------------------- */
 
 /*
- * The start of the first line that holds more than blanks, from the line at `begin` on; one behind
+ * The start of the first line that holds more than blanks, from the line at `begin` on; one after
  * the text if there is none.
  */
 TEXT_INLINE size_t text_fields_skip_blank_lines(const char *data, size_t bytes, size_t begin)

@@ -1,7 +1,7 @@
 /*
  * Parses every token of a text, eight at a time: one in each 64-bit lane of a register.
  *
- * A block of 64 bytes is loaded at the first byte behind the words parsed before. Masks say where
+ * A block of 64 bytes is loaded at the first byte after the words parsed before. Masks say where
  * words begin and end in it. Their offsets are compressed out of the masks and spread over the
  * lanes, the digits of each word are permuted to the end of its lane, and neighbours are joined, as
  * in text_number.h. Mula, "SIMD-ized parsing of series of integers" (2018) also turns the mask of
@@ -74,11 +74,11 @@ TEXT_LANES_INLINE struct text_lanes_constants text_lanes_make_constants(uint64_t
 struct text_lanes_words {
     __m512i bytes;     /* the block, without points */
     uint64_t begins;   /* the first digit of each word */
-    uint64_t ends;     /* the byte behind each word */
+    uint64_t ends;     /* the byte after each word */
     uint64_t negative; /* one bit for each word */
     size_t taken;      /* bytes of the text, up to the end of the last word */
     uint64_t stops;    /* with points, of the block as it was: the point of each word or its end */
-    uint64_t tails;    /* and the byte behind each word */
+    uint64_t tails;    /* and the byte after each word */
 };
 
 /*
@@ -147,8 +147,8 @@ TEXT_LANES_INLINE bool text_lanes_find(const struct text_lanes_constants *consta
 /* Where the digits of eight words are, in each byte of a lane; missing digits are 0. */
 struct text_lanes_places {
     __m512i begins;
-    __m512i ends;  /* the byte behind the last decimal, and */
-    __m512i given; /* with points: behind the last digit that is there */
+    __m512i ends;  /* the byte after the last decimal, and */
+    __m512i given; /* with points: after the last digit that is there */
 };
 
 /* The value of eight digits of each word, those before its last `behind`. */
@@ -284,7 +284,7 @@ TEXT_LANES_INLINE bool text_lanes_take(const struct text_lanes_constants *consta
 }
 
 /*
- * Stores values behind those of the call and advances text->offset behind their tokens, until there
+ * Stores values after those of the call and advances text->offset after their tokens, until there
  * is not a whole block of text or no room for its values, or a block is not for this parser.
  * `rules` are those of TEXT_FIXED, or NULL for integers.
  */

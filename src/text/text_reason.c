@@ -171,7 +171,7 @@ static const char *text_reason_name_csv(const struct text_rules *rules)
     return *advice ? advice : "try --csv and the -d that was given";
 }
 
-/* The separator behind the quoted field that the text begins with; '\0': none of the usual. */
+/* The separator after the quoted field that the text begins with; '\0': none of the usual. */
 static char text_reason_after_quotes(const char *text, size_t bytes)
 {
     size_t i = 1;
@@ -441,7 +441,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     const bool is_names = is_integer && is_word && has_letter && !has_mark;
     const bool is_hex = rules->notation == TEXT_HEX;
     const bool is_foreign = !is_hex && !has_mark && text_reason_is_foreign(number, digits);
-    /* The byte behind a file's first word is in the same chunk; the rest of its line may not be. */
+    /* The byte after a file's first word is in the same chunk; the rest of its line may not be. */
     const bool is_first = is_word && reading->begins_file && token->offset == 0 &&
                           bytes < reading->bytes && (text[bytes] == ' ' || text[bytes] == '\t');
     const bool may_be_text = reading->takes_texts && reading->is_value && rules->field != 0 &&
@@ -594,7 +594,7 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
     struct text_field field = {.begin = 0};
     char found[TEXT_ADVICE_SIZE];
     char meant[TEXT_ADVICE_SIZE];
-    char quoted[TEXT_ADVICE_SIZE] = ""; /* a name that has a colon behind this one */
+    char quoted[TEXT_ADVICE_SIZE] = ""; /* a name that has a colon after this one */
 
     header.delimiter = !has_delimiter && memchr(line, '\t', bytes) ? '\t' : rules->delimiter;
     for (size_t next = 0; text_line_next(&header, line, bytes, &next, &field);) {

@@ -125,7 +125,7 @@ bool text_rewrite_column(const struct text_rules *rules, const char *line, size_
     return true;
 }
 
-/* Dates, and what stands behind them. In each pair of the first rows day and month are exchanged.
+/* Dates, and what stands after them. In each pair of the first rows day and month are exchanged.
  */
 static const char *const text_rewrite_dates[] = {
     "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y",  "%d-%m-%Y",  "%m.%d.%Y",    "%d.%m.%Y",
@@ -170,7 +170,7 @@ static size_t text_rewrite_read(const struct text_reading *reading,
 }
 
 /*
- * Returns whether a format reads the values of the column in the rows behind the one of the token.
+ * Returns whether a format reads the values of the column in the rows after the one of the token.
  */
 static bool text_rewrite_reads_rows(const struct text_reading *reading, size_t offset,
                                     const struct kind_time_format *format)

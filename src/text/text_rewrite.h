@@ -18,7 +18,7 @@ bool text_rewrite_column(const struct text_rules *rules, const char *line, size_
 
 /*
  * Writes a --time-format in quotes that reads a token that is not a timestamp: '%m/%d/%Y %T'; and
- * another behind it, if one with day and month exchanged reads it as well. Fields of lines are
+ * another after it, if one with day and month exchanged reads it as well. Fields of lines are
  * tried in the rows that follow, too. Returns false if there is none.
  */
 bool text_rewrite_time(const struct text_reading *reading, const struct text_token *token,

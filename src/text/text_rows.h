@@ -61,7 +61,7 @@ struct text_rows {
     size_t count; /* rows that the last call stored */
     size_t
         missing; /* rows that were left out, maybe of some value columns alone; calls add to it */
-    size_t last_missing;                         /* `offset` behind the last of them */
+    size_t last_missing;                         /* `offset` after the last of them */
     struct kind_guesses guesses;                 /* calls add to it */
     struct text_token invalid[TEXT_COLUMNS_MAX]; /* after TEXT_INVALID: those of one row */
     size_t invalid_count;

@@ -39,7 +39,7 @@ size_t text_scan_first(const struct text_rules *rules, const char *data, size_t 
 
 /*
  * Like text_scan, but returns only the end of the last row. For CSV with quotes and without
- * comments it mostly looks at the last bytes only: behind a quote between two other bytes of which
+ * comments it mostly looks at the last bytes only: after a quote between two other bytes of which
  * the first is neither a delimiter nor a newline, as at the end of "words", a field is open without
  * quotes, whether that quote ends a part or is an ordinary byte, so nothing before it matters.
  */

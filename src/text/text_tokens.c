@@ -18,7 +18,7 @@
 /* Where words begin and end in a block. */
 struct text_words {
     uint64_t begins; /* the first byte of each */
-    uint64_t ends;   /* the byte behind each */
+    uint64_t ends;   /* the byte after each */
     bool inside;     /* the block ends inside a word */
 };
 

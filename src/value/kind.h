@@ -125,7 +125,7 @@ struct kind {
                         struct kind_width *width);
 
     /*
-     * Returns the value behind one that is floored to the width of its column, or behind any if it
+     * Returns the value after one that is floored to the width of its column, or after any if it
      * has none: where the next bucket begins. NULL: values have only an order.
      */
     __int128 (*next)(const struct column *column, __int128 value);

@@ -26,13 +26,13 @@ struct kind_find {
     size_t amounts;          /* numbers of either form that are not 0: */
     int64_t digits_most;     /* before the point (struct kind_find_number), the most of all, */
     int64_t digits_least;    /* the fewest, */
-    int64_t places;          /* and behind it, the most of all */
+    int64_t places;          /* and after it, the most of all */
     bool has_leading_zero;   /* an integer has */
     bool has_variants;       /* a number is written as none is printed: +7, 007, .5, 5. or -0 */
     bool has_offset;         /* a time has one, or Z */
-    bool reads_on;           /* a time has words behind its field */
+    bool reads_on;           /* a time has words after its field */
     unsigned whole_digits;   /* before the point, the most of all, */
-    unsigned decimals;       /* and behind it, */
+    unsigned decimals;       /* and after it, */
     unsigned decimals_least; /* and the fewest of numbers */
     unsigned fraction;       /* digits of seconds, the most of all */
 };
@@ -46,7 +46,7 @@ struct kind_find_number {
     bool has_leading_zero; /* and another digit before the point */
     bool is_zero;
     unsigned whole;    /* digits before the point, */
-    unsigned decimals; /* and behind it */
+    unsigned decimals; /* and after it */
     /* What it is without zeros at its ends and an exponent: at most 2^60, either way. */
     int64_t digits; /* before the point; 0 and less: -digits zeros follow it */
     int64_t places; /* after the point; 0 and less: -places zeros precede it */

@@ -49,7 +49,7 @@ struct kind_ip_prefix {
 bool kind_ip_read(const char *text, size_t bytes, struct kind_ip *key);
 
 /*
- * Reads the address that a word begins with, behind [ ( or " and without. It ends with its word, or
+ * Reads the address that a word begins with, after [ ( or " and without. It ends with its word, or
  * before one of , ; | ] ) " - a comma that no digit follows, and no other address. Returns false if
  * there is none.
  */

@@ -275,7 +275,7 @@ static bool kind_time_zone_add_rule(struct kind_time_zone *zone,
 }
 
 /*
- * Reads the block of times behind a header, and the rule that follows it, if it has one; "": it
+ * Reads the block of times after a header, and the rule that follows it, if it has one; "": it
  * does not. Returns false if they are damaged.
  */
 static bool kind_time_zone_read_block(struct kind_time_zone *zone, const unsigned char *data,

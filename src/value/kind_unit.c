@@ -12,7 +12,7 @@
 /* A number without its sign. */
 struct kind_unit_number {
     unsigned __int128 whole;
-    const char *fraction; /* [places]: the digits behind the point */
+    const char *fraction; /* [places]: the digits after the point */
     size_t places;
     bool has_point;
 };
@@ -123,7 +123,7 @@ static uint64_t kind_unit_take_duration(struct kind_unit_text *text)
     return 0;
 }
 
-/* Takes the rest of H:MM:SS behind its hours, in 10^-18 seconds. */
+/* Takes the rest of H:MM:SS after its hours, in 10^-18 seconds. */
 static bool kind_unit_take_clock(struct kind_unit_text *text, unsigned __int128 hours,
                                  unsigned __int128 *total)
 {

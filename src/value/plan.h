@@ -137,7 +137,7 @@ struct plan {
     size_t group_count;     /* a result for each combination of their keys */
     size_t condition_count; /* only rows that meet all conditions of an alternative count; the
                                alternatives are tested in order, up to one that is met */
-    size_t half_count;      /* columns behind these are only fields that others join */
+    size_t half_count;      /* columns after these are only fields that others join */
     struct predicate *conditions;    /* [condition_count], owned */
     bool is_text;                    /* text input; otherwise binary */
     bool skips_missing;              /* text: rows with missing values are left out (text_rows.h) */

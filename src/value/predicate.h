@@ -64,7 +64,7 @@ struct predicate {
     struct predicate_range *ranges; /* of addresses: [range_count], ascending and apart; owned */
     size_t range_count;
     enum predicate_relation relation; /* of texts: EQ, LT, LE, BEGINS, CONTAINS or MATCHES */
-    struct predicate_text *texts;     /* [text_count], ascending, with their bytes and a NUL behind
+    struct predicate_text *texts;     /* [text_count], ascending, with their bytes and a NUL after
                                          the last; owned */
     size_t text_count;
     struct value_set set;
