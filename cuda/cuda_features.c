@@ -56,9 +56,9 @@ static bool cuda_features_is_rounded(const struct plan *plan)
            (plan->text.is_rounded || (plan->has_weights && kind_rows[weight].is_rounded));
 }
 
-static bool cuda_features_has_texts(const struct plan *plan)
+static bool cuda_features_has_strings(const struct plan *plan)
 {
-    return element_is_text(&plan->element);
+    return element_is_string(&plan->element);
 }
 
 static bool cuda_features_is_csv(const struct plan *plan)
@@ -125,7 +125,7 @@ const struct engine_feature cuda_features[] = {
     {"--window", ENGINE_REFUSES, cuda_features_has_window},
     {"several columns of values", ENGINE_REFUSES, cuda_features_has_columns},
     {"--jsonl, --logfmt, --clf", ENGINE_REFUSES, cuda_features_has_keys},
-    {"strings (-f N:text)", ENGINE_REFUSES, cuda_features_has_texts},
+    {"strings (-f N:text)", ENGINE_REFUSES, cuda_features_has_strings},
     {"two columns joined (-f A+B:time)", ENGINE_REFUSES, cuda_features_has_joins},
     {NULL, ENGINE_RUNS, NULL},
 };

@@ -89,7 +89,7 @@ void *groups_create(const struct plan *plan, struct failure *failure)
         const struct column *column = &plan->columns[plan_group_column(plan) + i];
         groups->words[i] = groups->value;
         groups->sign_biases[groups->value] = element_sign_bias(&column->element);
-        groups->is_text[groups->value] = element_is_text(&column->element);
+        groups->is_text[groups->value] = element_is_string(&column->element);
         groups->value += column_words(column);
     }
     if (groups_have_value_keys(plan)) {
@@ -109,7 +109,7 @@ void *groups_create(const struct plan *plan, struct failure *failure)
     groups->sign_biases[groups->value] =
         groups_have_bins(plan) ? 0 : element_sign_bias(&plan->element);
     groups->is_text[groups->value] =
-        groups_have_value_keys(plan) && element_is_text(&plan->element);
+        groups_have_value_keys(plan) && element_is_string(&plan->element);
     groups->divisor = uniq_divisor_of(plan->bin_width > 0 ? plan->bin_width : 1);
     if (groups_create_table(groups, &groups->table, failure) != STATUS_OK) {
         groups_destroy(groups);
@@ -229,7 +229,7 @@ static enum status groups_find_starts(struct groups *groups, struct failure *fai
 struct groups_ranking {
     const struct groups *groups;
     struct table *ranked;
-    uint64_t set;         /* in `ranked`: ranks are as distinct as the numbers of texts */
+    uint64_t set;         /* in `ranked`: ranks are as distinct as the numbers of strings */
     size_t parts;         /* of the finalized table */
     pthread_mutex_t lock; /* guards *failure, the first one */
     struct failure *failure;
@@ -270,7 +270,7 @@ static void groups_rank_part(void *context, size_t part)
     }
 }
 
-/* Makes the table of ranks from the finalized one, in which texts have their numbers. */
+/* Makes the table of ranks from the finalized one, in which strings have their numbers. */
 static enum status groups_rank(struct groups *groups, struct failure *failure)
 {
     const unsigned threads = parallel_threads(table_threads(groups->table),
@@ -304,13 +304,13 @@ enum status groups_finalize(void *aggregate, const struct plan *plan, uint64_t e
 {
     struct groups *groups = aggregate;
 
-    const bool has_texts = plan_has_texts(plan); /* which are sorted by their ranks */
+    const bool has_strings = plan_has_strings(plan); /* which are sorted by their ranks */
 
-    if (table_finalize(groups->table, has_texts ? TABLE_ANY_ORDER : TABLE_ASCENDING, failure) !=
+    if (table_finalize(groups->table, has_strings ? TABLE_ANY_ORDER : TABLE_ASCENDING, failure) !=
             STATUS_OK ||
         store_check_elements(elements, table_total(groups->table), failure) != STATUS_OK)
         return failure->status;
-    if (has_texts && groups_rank(groups, failure) != STATUS_OK)
+    if (has_strings && groups_rank(groups, failure) != STATUS_OK)
         return failure->status;
     groups->count = table_distinct(groups->ranked);
     return groups_have_value_keys(plan) ? groups_find_starts(groups, failure) : STATUS_OK;
@@ -397,7 +397,7 @@ void groups_rows_begin(struct rows *rows, const struct groups *groups, uint64_t 
     *rows = (struct rows){
         .plan = plan,
         .aggregate = groups,
-        .groups = element_is_text(&plan->element) ? groups : NULL,
+        .groups = element_is_string(&plan->element) ? groups : NULL,
         .zeros = zeros,
         .is_unit = groups_are_unit(plan),
         .is_sparse = true,

@@ -25,8 +25,8 @@ struct groups {
         *accumulators; /* of a group: `layout`, or if they are counted without keys */
     struct table *table;
     struct table
-        *ranked; /* of texts: the finalized table, with their ranks as keys; else `table` */
-    struct dictionary_order order;          /* of texts: of the finalized aggregate */
+        *ranked; /* of strings: the finalized table, with their ranks as keys; else `table` */
+    struct dictionary_order order;          /* of strings: of the finalized aggregate */
     uint64_t sign_biases[TEXT_COLUMNS_MAX]; /* of each word of the keys */
     bool is_text[TEXT_COLUMNS_MAX]; /* of each word: it is the number of a text, or its rank */
     size_t words[TEXT_COLUMNS_MAX]; /* where the keys of each column of groups begin */

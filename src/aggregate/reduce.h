@@ -49,7 +49,8 @@ void reduce_find(const struct plan *plan, struct rows rows, uint64_t elements,
 /* Adds rows, as reduce_find has them, to a row of accumulators. */
 void reduce_add_rows(const struct accumulators *accumulators, uint64_t *row, struct rows rows);
 
-/* What orders values of a reduction as their texts do: by the whole part, then by the real one. */
+/* What orders values of a reduction as their strings do: by the whole part, then by the real one.
+ */
 struct reduce_order {
     __int128 whole;
     long double

@@ -44,7 +44,7 @@ struct rows_fill {
 struct rows {
     const struct plan *plan;
     const void *aggregate;
-    const struct groups *groups; /* values are texts, by their ranks in it; else NULL */
+    const struct groups *groups; /* values are strings, by their ranks in it; else NULL */
     /*
      * The next three may be changed only before the first read. `zeros`: include empty bins, all if
      * the plan gives the bins, else those between the first and the last that is not empty. `all`:

@@ -140,11 +140,11 @@ static enum status find_kinds_compare(const struct options_condition *condition,
     const bool is_of_numbers = found->numbers == found->values;
     struct lists_items items = {.list = NULL};
     int64_t most = 0;             /* decimals */
-    bool has_texts = false;       /* an item is no number, */
+    bool has_strings = false;     /* an item is no number, */
     bool loses_something = false; /* or as one would lose how it is written, such as 01234 */
 
     const char *wrong = kind_find_choose(found, KIND_FIND_COMPARISON, kind);
-    if (predicate_is_of_texts(condition->relation)) {
+    if (predicate_is_of_strings(condition->relation)) {
         strcpy(kind, "text");
         return STATUS_OK;
     }
@@ -163,7 +163,7 @@ static enum status find_kinds_compare(const struct options_condition *condition,
     const enum status status = lists_read_items(condition->value, "where", &items, failure);
     for (size_t i = 0; status == STATUS_OK && i < items.count; i++) {
         struct kind_find_number number;
-        has_texts |= !kind_find_read_number(items.list[i].data, items.list[i].bytes, &number);
+        has_strings |= !kind_find_read_number(items.list[i].data, items.list[i].bytes, &number);
         loses_something |= number.has_plus || number.has_leading_zero || number.has_exponent;
         const int64_t decimals = number.has_exponent ? number.places : (int64_t)number.decimals;
         most = decimals > most ? decimals : most;
@@ -171,7 +171,7 @@ static enum status find_kinds_compare(const struct options_condition *condition,
     lists_destroy_items(&items);
     if (status != STATUS_OK)
         return status;
-    if (has_texts)
+    if (has_strings)
         return STATUS_OK;
     if (loses_something && is_list)
         strcpy(kind, "text");

@@ -175,7 +175,7 @@ enum status merge_run(const struct options *options, struct failure *failure)
         status =
             memory_plan_make(&needs, resources_at_start()->memory, plan, &merge.threads, failure);
     }
-    if (status == STATUS_OK && plan_has_texts(plan) &&
+    if (status == STATUS_OK && plan_has_strings(plan) &&
         !(merge.context.dictionary =
               dictionary_create(merge.context.dictionary_bytes, keyed_hash_create())))
         status = status_fail(failure, STATUS_DATA, "not enough memory for strings");

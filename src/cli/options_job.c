@@ -204,13 +204,13 @@ static enum status options_make_condition(const struct options_condition *typed,
                                           struct failure *failure)
 {
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
-    const bool is_text = element_is_text(element);
+    const bool is_text = element_is_string(element);
     const size_t bytes = strlen(typed->value);
     struct predicate_text whole = {typed->value, bytes};
     struct lists_items items = {.list = NULL};
     __int128 value;
 
-    if (!is_text && predicate_is_of_texts(typed->relation))
+    if (!is_text && predicate_is_of_strings(typed->relation))
         return status_fail(failure, STATUS_USAGE,
                            "invalid --where '%s': ^=, *=, ~ and !~ are for strings (COLUMN:text)",
                            typed->typed);
@@ -246,9 +246,9 @@ static enum status options_make_condition(const struct options_condition *typed,
     const struct lists_items single = {.list = &whole, .count = 1};
     const struct lists_items *of = is_list ? &items : &single;
     if (status == STATUS_OK)
-        status =
-            is_text ? predicate_init_texts(condition, typed->relation, of->list, of->count, failure)
-                    : options_make_list(typed, element, kind, of, condition, failure);
+        status = is_text ? predicate_init_strings(condition, typed->relation, of->list, of->count,
+                                                  failure)
+                         : options_make_list(typed, element, kind, of, condition, failure);
     lists_destroy_items(&items);
     return status;
 }
@@ -618,7 +618,7 @@ void options_make_format(const struct options *options, const struct plan *plan,
         format->half[i] = scanner->names_columns ? 0 : plan->columns[i].half;
         format->has_names |= format->names[i] != NULL;
         format->drops_mark |= scanner->names_columns ? scanner->skips_mark
-                                                     : element_is_text(&plan->columns[i].element);
+                                                     : element_is_string(&plan->columns[i].element);
     }
     if (format->header_lines == 0 && format->has_names)
         format->header_lines = 1;

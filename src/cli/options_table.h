@@ -110,7 +110,7 @@ extern const size_t options_row_count;
 /* Returns the kind of values that no column gives one: as --decimals and --base say. Pure. */
 const struct kind *options_default_kind(const struct options *options);
 
-/* Return whether the values of a column are times, or texts. Pure. */
+/* Return whether the values of a column are times, or strings. Pure. */
 bool options_is_time(const struct options_column *column);
 bool options_is_text(const struct options_column *column);
 

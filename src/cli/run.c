@@ -116,8 +116,8 @@ static void run_note_conditions(const struct run *run)
 }
 
 /*
- * Returns whether a header of CSV would have been read as a row in silence: all columns are texts,
- * or not read at all, and no option says whether there is a header.
+ * Returns whether a header of CSV would have been read as a row in silence: all columns are
+ * strings, or not read at all, and no option says whether there is a header.
  */
 static bool run_may_count_header(const struct run *run)
 {
@@ -128,7 +128,7 @@ static bool run_may_count_header(const struct run *run)
     for (size_t i = 0; takes_any && i < plan_column_count(plan); i++) {
         const struct column *column = &plan->columns[i];
         takes_any = !column->name &&
-                    (element_is_text(&column->element) || column->notation == TEXT_NOTHING);
+                    (element_is_string(&column->element) || column->notation == TEXT_NOTHING);
     }
     return takes_any && parse_errors_values(run->context.errors) > 0;
 }
@@ -442,7 +442,7 @@ static enum status run_make_aggregate(struct run *run, struct failure *failure)
     if (plan->is_text &&
         parse_errors_create(&context->errors, plan, run->options->invalid, failure) != STATUS_OK)
         return failure->status;
-    if (plan_has_texts(plan) &&
+    if (plan_has_strings(plan) &&
         !(context->dictionary = dictionary_create(context->dictionary_bytes, keyed_hash_create())))
         return status_fail(failure, STATUS_DATA, "not enough memory for strings");
     run->aggregate = store_of(plan)->create(plan, failure);
@@ -570,7 +570,7 @@ static enum status run_operation(struct run *run, struct failure *failure)
     return status;
 }
 
-/* What ends rows. With -z texts keep newlines, where these do not separate fields. */
+/* What ends rows. With -z strings keep newlines, where these do not separate fields. */
 static enum text_row_end run_row_end(const struct options *options)
 {
     const struct options_columns *const columns[] = {&options->field, &options->by,

@@ -27,7 +27,7 @@ struct cpu_rows {
     bool has_rows;              /* text: lines are parsed as rows */
     size_t stored;              /* columns of the plan that are stored: all but the conditions */
     size_t capacity;            /* of a block, in rows */
-    struct dictionary_cache *texts; /* text: as in text_rows.h, as the next one */
+    struct dictionary_cache *strings; /* text: as in text_rows.h, as the next one */
     struct text_rows_scratch *scratch_text;
     uint64_t *memory;                 /* of all that follows */
     uint64_t *keys[TEXT_COLUMNS_MAX]; /* [stored] of them, in memory */
@@ -38,7 +38,7 @@ struct cpu_rows {
 
 void cpu_rows_destroy(struct cpu_rows *rows)
 {
-    free(rows->texts);
+    free(rows->strings);
     text_rows_scratch_destroy(rows->scratch_text);
     free(rows->memory);
     free(rows);
@@ -95,7 +95,7 @@ struct cpu_rows *cpu_rows_create(const struct plan *plan, const struct store *st
     struct dictionary *dictionary = context_of(plan)->dictionary;
     bool has_memory = true;
     if (dictionary)
-        has_memory = (rows->texts = dictionary_cache_create(dictionary)) != NULL;
+        has_memory = (rows->strings = dictionary_cache_create(dictionary)) != NULL;
     if (rows->has_rows)
         has_memory = has_memory && (rows->scratch_text = text_rows_scratch_create(plan)) != NULL;
     const size_t some = CPU_ROWS_KEYS / rows->stored;
@@ -179,7 +179,7 @@ static enum status cpu_rows_accumulate_text(struct cpu_rows *rows, void *local,
         .row_end = text->origin.row_end,
         .data = text->data,
         .bytes = text->bytes,
-        .texts = rows->texts,
+        .strings = rows->strings,
         .scratch = rows->scratch_text,
     };
     struct chunk made = *text;

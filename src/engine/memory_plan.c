@@ -19,7 +19,7 @@
 /* The part of what is available that stays free: the kernel's pages for threads and pipes. */
 #define MEMORY_PLAN_RESERVE 8
 
-/* Beside the table, as parts of it: windows of uniq, the order of texts. */
+/* Beside the table, as parts of it: windows of uniq, the order of strings. */
 #define MEMORY_PLAN_BESIDE 4
 
 /* The chunk of a CPU thread, if the user gives no size (cpu_engine.c). */
@@ -145,7 +145,7 @@ void memory_plan_needs(struct memory_needs *needs, const struct plan *plan, unsi
                 (MEMORY_PLAN_DECODER + (decoding_bytes > 0 ? decoding_bytes : MEMORY_PLAN_WINDOW));
     if (memory.has_table) {
         needs->thread += values * MEMORY_PLAN_WRITER;
-        needs->table_per_thread = values * MEMORY_PLAN_BLOCKS * (plan_has_texts(plan) ? 2 : 1);
+        needs->table_per_thread = values * MEMORY_PLAN_BLOCKS * (plan_has_strings(plan) ? 2 : 1);
     }
     if (memory.has_counters) {
         const bool is_private =

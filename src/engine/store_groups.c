@@ -119,12 +119,13 @@ static enum status store_groups_load_word(struct state_reader *state, uint64_t *
 }
 
 /*
- * Writes the texts of the rows in ascending order: their bytes, eight to a number. Makes the array
- * of their numbers by their ranks, which the caller frees; the dictionary may have more texts, of
- * periods before (--window).
+ * Writes the strings of the rows in ascending order: their bytes, eight to a number. Makes the
+ * array of their numbers by their ranks, which the caller frees; the dictionary may have more
+ * strings, of periods before (--window).
  */
-static enum status store_groups_save_texts(struct state_writer *state, const struct groups *groups,
-                                           uint32_t **numbers, struct failure *failure)
+static enum status store_groups_save_strings(struct state_writer *state,
+                                             const struct groups *groups, uint32_t **numbers,
+                                             struct failure *failure)
 {
     const uint32_t count = dictionary_count(groups->plan->context->dictionary);
     uint32_t *number = calloc((size_t)count + 1, sizeof *number);
@@ -160,10 +161,10 @@ static enum status store_groups_save_texts(struct state_writer *state, const str
     return STATUS_OK;
 }
 
-/* Reads the texts, and makes the array of their numbers, which the caller frees. */
-static enum status store_groups_load_texts(struct state_reader *state,
-                                           struct dictionary *dictionary, uint32_t **ids,
-                                           uint64_t *count, struct failure *failure)
+/* Reads the strings, and makes the array of their numbers, which the caller frees. */
+static enum status store_groups_load_strings(struct state_reader *state,
+                                             struct dictionary *dictionary, uint32_t **ids,
+                                             uint64_t *count, struct failure *failure)
 {
     char *text = malloc(TEXT_BYTES_MAX + 8);
     struct dictionary_cache *cache = dictionary_cache_create(dictionary);
@@ -205,11 +206,11 @@ static enum status store_groups_save(struct state_writer *state, const struct pl
     const struct groups *groups = aggregate;
     const struct accumulators *layout = groups->layout;
     uint64_t keys[2][STORE_GROUPS_WORDS]; /* of the row, and of the one before */
-    uint32_t *numbers = NULL;             /* of texts */
+    uint32_t *numbers = NULL;             /* of strings */
 
     state_write_number(state, table_total(groups->table));
-    if (plan_has_texts(plan) &&
-        store_groups_save_texts(state, groups, &numbers, failure) != STATUS_OK)
+    if (plan_has_strings(plan) &&
+        store_groups_save_strings(state, groups, &numbers, failure) != STATUS_OK)
         return failure->status;
     for (uint64_t i = 0; i < table_distinct(groups->table); i++) {
         const uint64_t *row = groups_row(groups, i, groups->buffer);
@@ -260,15 +261,16 @@ static enum status store_groups_load(struct state_reader *state, const struct pl
     const struct accumulators *layout = groups->layout;
     uint64_t *row = calloc(2 * layout->words, sizeof *row);
     uint32_t *ids = NULL;
-    uint64_t texts = 0;
+    uint64_t strings = 0;
     struct table_writer *writer = NULL;
     enum status status = row ? table_writer_open(groups->table, &writer, failure)
                              : status_fail(failure, STATUS_DATA, "not enough memory for a group");
 
-    if (status == STATUS_OK && plan_has_texts(plan))
-        status = store_groups_load_texts(state, plan->context->dictionary, &ids, &texts, failure);
+    if (status == STATUS_OK && plan_has_strings(plan))
+        status =
+            store_groups_load_strings(state, plan->context->dictionary, &ids, &strings, failure);
     for (bool is_first = true; status == STATUS_OK; is_first = false) {
-        uint64_t *added = row + layout->words; /* the same with the numbers of texts */
+        uint64_t *added = row + layout->words; /* the same with the numbers of strings */
         unsigned __int128 count;
         uint64_t same;
         status = state_read_number_128(state, &count, failure);
@@ -291,7 +293,7 @@ static enum status store_groups_load(struct state_reader *state, const struct pl
             const uint64_t before = row[k];
             status = store_groups_load_word(state, &row[k], !is_first && k == same ? &before : NULL,
                                             groups->sign_biases[k], failure);
-            if (status == STATUS_OK && groups->is_text[k] && row[k] >= texts)
+            if (status == STATUS_OK && groups->is_text[k] && row[k] >= strings)
                 status = state_fail_damaged(state, "it has a text that does not exist", failure);
         }
         for (size_t k = layout->first; k < layout->words && status == STATUS_OK; k++)

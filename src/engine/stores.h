@@ -4,11 +4,12 @@
 
 #include "aggregate/store.h"
 
-extern const struct store store_array;   /* histogram: a counter for each bin (histogram.h) */
-extern const struct store store_window;  /* its automatic bins (growing_histogram.h) */
-extern const struct store store_table;   /* uniq: values and their counts (uniq.h) */
-extern const struct store store_scalar;  /* reduce and count: a row of accumulators (scalar.h) */
-extern const struct store store_groups;  /* with --by, and of texts: a table of groups (groups.h) */
+extern const struct store store_array;  /* histogram: a counter for each bin (histogram.h) */
+extern const struct store store_window; /* its automatic bins (growing_histogram.h) */
+extern const struct store store_table;  /* uniq: values and their counts (uniq.h) */
+extern const struct store store_scalar; /* reduce and count: a row of accumulators (scalar.h) */
+extern const struct store
+    store_groups; /* with --by, and of strings: a table of groups (groups.h) */
 extern const struct store store_columns; /* several value columns: a store of each (columns.h) */
 
 extern const struct store filter_stalin_sort; /* writes its result while it runs */

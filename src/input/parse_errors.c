@@ -21,7 +21,7 @@
 /* The size of a clause on tokens that are numbers. */
 #define PARSE_ERRORS_NUMBERS_SIZE 384
 
-/* Room for two texts of which a message shows the beginning. */
+/* Room for two strings of which a message shows the beginning. */
 #define PARSE_ERRORS_JOINED_SIZE 256
 
 /* Kinds of invalid tokens: enum text_misfit, and numbers that do not fit of no value column. */
@@ -112,8 +112,8 @@ static bool parse_errors_is_group(const struct plan *plan, const struct text_tok
     return token->column >= plan_group_column(plan) && token->column < plan_condition_column(plan);
 }
 
-/* Returns whether the result could be of texts: each value is counted, or how many differ. */
-static bool parse_errors_takes_texts(const struct plan *plan)
+/* Returns whether the result could be of strings: each value is counted, or how many differ. */
+static bool parse_errors_takes_strings(const struct plan *plan)
 {
     bool has_distinct = false;
 
@@ -154,7 +154,7 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .rules = &rules,
         .is_value = column < plan->value_count,
         .is_group = parse_errors_is_group(plan, token),
-        .takes_texts = parse_errors_takes_texts(plan),
+        .takes_strings = parse_errors_takes_strings(plan),
         .scanner = row_scanners[plan->row_scanner],
         .has_format = format,
         .year = format && format->lacks_year ? kind_time_format_year(format) : 0,

@@ -56,11 +56,12 @@ enum status source_open(struct source **source, char *const *names, size_t count
 
 /*
  * Reads the first block of the first file that is not empty (reader_look), and stores in *is_text
- * whether it is text (text_is_text); true if all files are empty. If the default way of reading may
- * be wrong for this block (first_block.h), writes a note that says so; else an empty note. After
- * source_set_format with text that has a delimiter, it looks at the first file only, which is text,
- * and the note is about that delimiter. Fails with STATUS_DATA if no byte of a file can be read or
- * decoded, or if the block is text in an encoding that is not supported (text_find_encoding).
+ * whether it is text (text_is_text); true if all files are empty. If the default way of reading
+ * may be wrong for this block (first_block.h), writes a note that says so; else an empty note.
+ * After source_set_format with text that has a delimiter, it looks at the first file only, which is
+ * text, and the note is about that delimiter. Fails with STATUS_DATA if no byte of a file can be
+ * read or decoded, or if the block is text in an encoding that is not supported
+ * (text_find_encoding).
  */
 enum status source_look(struct source *source, bool *is_text, char note[SOURCE_NOTE_SIZE],
                         struct failure *failure);

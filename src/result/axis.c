@@ -104,13 +104,13 @@ size_t axis_write_time(char out[AXIS_LABEL_SIZE], const struct axis_times *times
 bool axis_has_new_date(const struct axis_times *times, const struct element *element,
                        __int128 value, __int128 before)
 {
-    char texts[2][AXIS_LABEL_SIZE];
+    char strings[2][AXIS_LABEL_SIZE];
 
     if (!times->has_hour)
         return false;
-    *axis_format_time(texts[0], element, value) = '\0';
-    *axis_format_time(texts[1], element, before) = '\0';
-    return strcmp(texts[0], texts[1]) != 0;
+    *axis_format_time(strings[0], element, value) = '\0';
+    *axis_format_time(strings[1], element, before) = '\0';
+    return strcmp(strings[0], strings[1]) != 0;
 }
 
 void axis_label(char out[AXIS_LABEL_SIZE], const struct axis *axis, __int128 tick)

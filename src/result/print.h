@@ -46,7 +46,7 @@ struct print_options {
     const char *column;     /* of several: whose values are printed; NULL: there is only one */
     bool is_next_column;    /* it is not the first */
     const char *group;  /* of a group's rows: what begins each line; NULL: there are no groups */
-    size_t group_bytes; /* of these; texts may have NUL */
+    size_t group_bytes; /* of these; strings may have NUL */
     bool is_next_group;
 
     /* histogram */

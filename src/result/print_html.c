@@ -31,7 +31,7 @@ static const char print_html_head[] =
     "thead{border-color:#6c7684}tbody tr:nth-child(even){background:#1f2630}}\n"
     "</style>\n<title>";
 
-/* Sorts the rows: numbers by value, texts by their characters; equal ones keep their order. */
+/* Sorts the rows: numbers by value, strings by their characters; equal ones keep their order. */
 static const char print_html_script[] =
     "<script>\n"
     "const table = document.querySelector('table');\n"

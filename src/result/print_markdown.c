@@ -1,7 +1,7 @@
 /*
  * Format markdown: the lines of csv as a table (GitHub Flavored Markdown, "Tables (extension)").
  * Columns of numbers are aligned to the right. What ends a cell or a line, or begins a tag, is
- * escaped in texts; the end of a line is a tag, because a cell has only one line.
+ * escaped in strings; the end of a line is a tag, because a cell has only one line.
  */
 #include "config.h"
 

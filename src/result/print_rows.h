@@ -98,8 +98,8 @@ struct print_word_text {
 /* A column of a result: its name is that of the words, one after the other. */
 struct print_column {
     const char *words[3]; /* then NULL */
-    bool is_given;        /* by the input: tabs and newlines are escaped as those of texts */
-    bool is_text;         /* its values are no numbers, but texts, times or addresses */
+    bool is_given;        /* by the input: tabs and newlines are escaped as those of strings */
+    bool is_text;         /* its values are no numbers, but strings, times or addresses */
 };
 
 /* What `begin` and `end` of a format know of a result. */
@@ -132,14 +132,14 @@ struct print_format {
      * For formats of lines only, which can print named values (print_values.h) and groups as
      * well; other formats have no words (NULL). has_names: in each line fields stand beside their
      * names, as in json. is_document: the lines are in one object; else quantiles replace the bins.
-     * lists_values: a single result is a line for each named value. `quoted`: texts with one of
+     * lists_values: a single result is a line for each named value. `quoted`: strings with one of
      * these characters are in quotes; with has_names all are. escape: what stands for the first
      * character of text[0..bytes), whose length it stores in *used. Returns the length of the
      * escape in `out`; 0: it stands as it is.
      */
     const struct print_word_text *words; /* [PRINT_WORDS] */
     enum print_header header;
-    const char *rules[2]; /* a line below the header: of columns of numbers, of texts; or NULL */
+    const char *rules[2]; /* a line below the header: of columns of numbers, of strings; or NULL */
     bool has_names;
     bool is_document;
     bool lists_values;

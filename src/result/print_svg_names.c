@@ -26,7 +26,7 @@
 /* The columns of the longest name on the left. */
 #define PRINT_SVG_NAMES_COLUMNS 44
 
-/* Bytes of a name; longer texts end there. And room for a count and its percentage. */
+/* Bytes of a name; longer strings end there. And room for a count and its percentage. */
 #define PRINT_SVG_NAMES_SIZE   4096
 #define PRINT_SVG_NAMES_NUMBER (AXIS_LABEL_SIZE + 16)
 
@@ -49,7 +49,7 @@ static void print_svg_names_format(const struct print_svg_names *svg, const stru
     const struct element *element = &svg->table->rows.plan->element;
     size_t bytes;
 
-    if (!element_is_text(element)) {
+    if (!element_is_string(element)) {
         out[element_write(out, element, row->low)] = '\0';
         return;
     }

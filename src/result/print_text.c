@@ -90,11 +90,11 @@ static void print_write_counts(struct writer *writer, const struct print_table *
     writer_write(writer, line, (size_t)(end - line));
 }
 
-/* Writes lines of any length: of texts, or with groups of texts. */
+/* Writes lines of any length: of strings, or with groups of strings. */
 static void print_long_lines(struct writer *writer, const struct print_table *table)
 {
     const struct print_format *format = table->format;
-    const bool is_text = element_is_text(&table->rows.plan->element);
+    const bool is_text = element_is_string(&table->rows.plan->element);
     struct rows rows = table->rows;
     struct rows_row batch[PRINT_LINE_BATCH];
     size_t n;
@@ -168,7 +168,7 @@ void print_lines(struct writer *writer, const struct print_table *table)
 
     if (table->format->is_document && rows_read(&rows, &first, 1) > 0)
         all.first_low = first.low; /* in other formats the first line is like all others */
-    if (element_is_text(&table->rows.plan->element) || other_bytes > PRINT_OTHER_MAX)
+    if (element_is_string(&table->rows.plan->element) || other_bytes > PRINT_OTHER_MAX)
         print_long_lines(writer, &all);
     else
         print_rows_in_parts(writer, &all, print_lines_of);

@@ -23,7 +23,7 @@
 #define PRINT_VALUES_PARTS_MIN 4
 
 /* The most bytes of strings in a part that one of several threads keeps until it is written. */
-#define PRINT_VALUES_TEXT_MAX ((uint64_t)1 << 20)
+#define PRINT_VALUES_STRINGS_MAX ((uint64_t)1 << 20)
 
 /* The values of a finalized aggregate: of each reduction or predicate of the plan. */
 struct print_values {
@@ -306,7 +306,7 @@ void print_write_group(struct writer *writer, const struct groups *groups, const
         const struct element *element = &plan->columns[plan_group_column(plan) + i].element;
         if (format->has_names)
             print_write_group_member(writer, plan, prefixes, i);
-        if (element_is_text(element)) {
+        if (element_is_string(element)) {
             const char *text = groups_text(groups, row[groups->words[i]], &bytes);
             print_write_text(writer, text, bytes, format);
         } else {
@@ -356,7 +356,7 @@ static void print_values_write(struct writer *writer, const struct print_values 
     char text[REDUCE_SIZE];
     size_t bytes;
 
-    if (is_text && element_is_text(&plan->element)) {
+    if (is_text && element_is_string(&plan->element)) {
         const char *mode = groups_text(values->aggregate, found->found[i].keys[0], &bytes);
         print_write_text(writer, mode, bytes, values->format);
         return;
@@ -448,12 +448,12 @@ static void print_values_write_part(const void *context, size_t part, struct wri
 }
 
 /* Returns whether the strings of any part fit in the memory of a thread. */
-static bool print_values_texts_fit(const struct plan *plan)
+static bool print_values_strings_fit(const struct plan *plan)
 {
     const uint64_t columns = plan->group_count + 1;
-    const uint64_t most = PRINT_VALUES_TEXT_MAX / PRINT_VALUES_PART / columns;
+    const uint64_t most = PRINT_VALUES_STRINGS_MAX / PRINT_VALUES_PART / columns;
 
-    return !plan_has_texts(plan) || dictionary_longest(context_of(plan)->dictionary) <= most;
+    return !plan_has_strings(plan) || dictionary_longest(context_of(plan)->dictionary) <= most;
 }
 
 /* Writes all groups; several threads do if there are many. */
@@ -467,7 +467,7 @@ static void print_values_in_parts(struct writer *writer, const struct print_valu
     const unsigned threads = parallel_threads(values->options->threads, parts.count, 1);
 
     if (parts.count < PRINT_VALUES_PARTS_MIN || threads == 1 ||
-        !print_values_texts_fit(values->plan) || !writer_parts_write(writer, &parts, threads))
+        !print_values_strings_fit(values->plan) || !writer_parts_write(writer, &parts, threads))
         print_values_groups(writer, values);
 }
 

@@ -399,13 +399,13 @@ static void result_note_bins(const struct plan *plan, const void *aggregate,
 }
 
 /* JSON has no way to write bytes that are not UTF-8. */
-static void result_note_texts(const struct plan *plan, const struct groups *groups,
-                              const struct print_options *options)
+static void result_note_strings(const struct plan *plan, const struct groups *groups,
+                                const struct print_options *options)
 {
-    const uint32_t texts = dictionary_count(plan->context->dictionary);
+    const uint32_t strings = dictionary_count(plan->context->dictionary);
     unsigned others = 0;
 
-    for (uint32_t rank = 0; rank < texts; rank++) {
+    for (uint32_t rank = 0; rank < strings; rank++) {
         size_t bytes;
         const char *text = groups_text(groups, rank, &bytes);
         others += !print_text_is_utf8(text, bytes);
@@ -453,9 +453,9 @@ void result_note(const struct plan *plan, const void *aggregate,
 
     if (print_is_dropped(options))
         return;
-    if (plan_has_texts(plan) && options->format && options->format->has_names)
-        result_note_texts(plan, plan->value_count > 1 ? columns->runs[0].aggregate : aggregate,
-                          options);
+    if (plan_has_strings(plan) && options->format && options->format->has_names)
+        result_note_strings(plan, plan->value_count > 1 ? columns->runs[0].aggregate : aggregate,
+                            options);
     if (!of_states && plan->is_automatic && plan->group_count == 0 &&
         print_rows_format(options)->names_values)
         result_note_bins(plan, aggregate, options);

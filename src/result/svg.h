@@ -31,7 +31,7 @@ void svg_write_escaped(struct writer *writer, const char *text);
 /* Like svg_write_escaped, but leaves out the middle of a text wider than `columns` columns. */
 void svg_write_cut(struct writer *writer, const char *text, size_t columns);
 
-/* Writes a number, if it is not 0, between two texts; "; " precedes all notes but the first. */
+/* Writes a number, if it is not 0, between two strings; "; " precedes all notes but the first. */
 void svg_write_note(struct writer *writer, bool *has_notes, const char *before, uint64_t number,
                     const char *after);
 

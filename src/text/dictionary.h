@@ -1,6 +1,6 @@
 /*
  * A dictionary of byte strings that all worker threads share: numbers each different string, so
- * that keys of 64 bits stand for texts. The numbers depend on which thread comes first;
+ * that keys of 64 bits stand for strings. The numbers depend on which thread comes first;
  * dictionary_order ranks them by their bytes.
  */
 #ifndef GPUHIST_DICTIONARY_H

@@ -959,7 +959,7 @@ TEXT_INLINE void json_clear(const struct json_lines *lines, struct row_value *va
         values[i].kind = JSON_MISSING;
 }
 
-/* Returns whether two texts are equal. After each, 7 bytes more are readable. */
+/* Returns whether two strings are equal. After each, 7 bytes more are readable. */
 TEXT_INLINE bool json_is_equal(const char *text, const char *other, size_t bytes)
 {
     size_t at = 0;
@@ -1297,7 +1297,7 @@ enum row_event json_lines_next(struct json_lines *lines, struct row_value *value
 
 const char *json_fault_text(enum json_fault fault)
 {
-    static const char *const texts[] = {
+    static const char *const strings[] = {
         [JSON_NOT_OBJECT] = "not an object",
         [JSON_BAD_VALUE] = "a value is not a number, string, true, false or null",
         [JSON_NO_KEY] = "missing quoted key",
@@ -1309,7 +1309,7 @@ const char *json_fault_text(enum json_fault fault)
         [JSON_TOO_DEEP] = "objects or arrays nested too deep",
         [JSON_NOT_ONE] = "trailing data after the object",
     };
-    return texts[fault];
+    return strings[fault];
 }
 
 /* --- the row of the table --------------------------------------------------------------------- */

@@ -365,7 +365,7 @@ static void text_reason_find_number(const struct text_reading *reading, const ch
     const int64_t decimals = !number.has_exponent                  ? number.decimals
                              : number.places < 0 || number.is_zero ? 0
                                                                    : number.places;
-    const bool may_be_text = (reading->takes_texts || !reading->is_value) && !rules->from_zero;
+    const bool may_be_text = (reading->takes_strings || !reading->is_value) && !rules->from_zero;
     if (decimals > TEXT_DECIMALS_MAX)
         snprintf(out, TEXT_ADVICE_SIZE, "try %sround.%u", option, kind_find_round(number.digits));
     else if (rules->notation == TEXT_INTEGERS && decimals == 0 && rules->field != 0)
@@ -444,7 +444,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     /* The byte after a file's first word is in the same chunk; the rest of its line may not be. */
     const bool is_first = is_word && reading->begins_file && token->offset == 0 &&
                           bytes < reading->bytes && (text[bytes] == ' ' || text[bytes] == '\t');
-    const bool may_be_text = reading->takes_texts && reading->is_value && rules->field != 0 &&
+    const bool may_be_text = reading->takes_strings && reading->is_value && rules->field != 0 &&
                              has_letter && text_is_text(text, bytes, true);
     const char separator = has_delimiter ? '\0' : text_reason_find_separator(rules, text, bytes);
     const char *foreign = "try man gpuhist-formats, UNSUPPORTED NUMBERS";
@@ -510,7 +510,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {reading->begins_file && token->offset == 0 && has_mark, TEXT_ADVICE_MARK},
         {is_foreign, foreign},
         {may_be_text, "try COLUMN:text"},
-        {is_alone && reading->takes_texts && text_is_text(text, bytes, true), "try -f 1:text"},
+        {is_alone && reading->takes_strings && text_is_text(text, bytes, true), "try -f 1:text"},
         {true, ""},
     };
     text_reason_write(list, out);
@@ -825,7 +825,7 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
         text_reason_has_wrong_fields(reading, token->offset, out))
         return;
     text_advise_token(reading, token, advice);
-    if (element_is_text(reading->element) && token->bytes > TEXT_BYTES_MAX) {
+    if (element_is_string(reading->element) && token->bytes > TEXT_BYTES_MAX) {
         snprintf(out, TEXT_REASON_SIZE, "text of more than %zu bytes", TEXT_BYTES_MAX);
         return;
     }

@@ -19,7 +19,7 @@ struct text_reading {
     const struct row_scanner *scanner;
     bool is_value;          /* the column is one of the values */
     bool is_group;          /* or one of the groups */
-    bool takes_texts;       /* values of kind text would do as well */
+    bool takes_strings;     /* values of kind text would do as well */
     bool has_format;        /* times are of a --time-format, */
     unsigned year;          /* which has no year: that of dates; else 0 */
     const char *option;     /* that names rules->field: -f */

@@ -92,7 +92,7 @@ struct text_rows_scratch *text_rows_scratch_create(const struct plan *plan)
         const struct predicate *condition = &plan->conditions[i];
         if (condition->relation != PREDICATE_MATCHES)
             continue;
-        scratch->patterns[i] = pattern_create(condition->texts->data);
+        scratch->patterns[i] = pattern_create(condition->strings->data);
         if (!scratch->patterns[i]) {
             text_rows_scratch_destroy(scratch);
             return NULL;
@@ -174,7 +174,7 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
             .width = of->width.units,
             .of = of,
             .is_number = of->notation < TEXT_OPAQUE,
-            .is_text = element_is_text(&of->element),
+            .is_text = element_is_string(&of->element),
             .key_bytes = plan_key_bytes(plan, index),
             .condition = index >= conditions ? &plan->conditions[index - conditions] : NULL,
         };
@@ -308,8 +308,8 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
         key[0] = predicate_holds_text(column->condition, text.data, text.bytes);
         return true;
     }
-    if (rows->texts)
-        rows->status = dictionary_find(rows->texts, text.data, text.bytes, &id, &rows->failure);
+    if (rows->strings)
+        rows->status = dictionary_find(rows->strings, text.data, text.bytes, &id, &rows->failure);
     key[0] = id;
     return true;
 }

@@ -30,8 +30,8 @@
 bool text_rows_are_needed(const struct plan *plan);
 
 /*
- * Creates what one thread needs to parse texts of the plan: memory, and the patterns of conditions.
- * Returns NULL if there is no memory. The caller destroys it, before the plan.
+ * Creates what one thread needs to parse strings of the plan: memory, and the patterns of
+ * conditions. Returns NULL if there is no memory. The caller destroys it, before the plan.
  */
 struct text_rows_scratch *text_rows_scratch_create(const struct plan *plan);
 
@@ -52,10 +52,10 @@ struct text_rows {
     void *keys[TEXT_COLUMNS_MAX];
     uint64_t *nulls; /* [capacity], a bit for each column without a value; NULL: one value column */
     size_t capacity;
-    struct dictionary_cache *texts;    /* numbers texts; NULL: the number of each is 0 */
+    struct dictionary_cache *strings;  /* numbers strings; NULL: the number of each is 0 */
     enum text_row_end row_end;         /* of the file */
     struct text_rows_scratch *scratch; /* of this thread */
-    enum status status; /* not STATUS_OK: `texts` or a pattern has failed; the call ended early */
+    enum status status; /* not STATUS_OK: `strings` or a pattern has failed; the call ended early */
     struct failure failure;
     uint64_t met; /* conditions that rows met (context.h); calls add to it */
     size_t count; /* rows that the last call stored */
@@ -71,7 +71,7 @@ struct text_rows {
  * Parses data[offset..bytes), whole lines, as text_parse_function (text.h) says; with TEXT_END,
  * `offset` is `bytes`. After TEXT_INVALID, the invalid tokens are of the row that is the last one
  * stored, if it counts for other columns, or comes after those stored. Thread-safe on distinct
- * texts. After a failure of `texts` or a pattern, status and failure say so, and rows are lost.
+ * strings. After a failure of `strings` or a pattern, status and failure say so, and rows are lost.
  */
 enum text_event text_rows_parse(struct text_rows *rows);
 

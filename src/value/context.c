@@ -16,7 +16,7 @@ uint64_t context_table_bytes(const struct plan *plan)
 {
     const uint64_t bytes = context_of(plan)->table_bytes;
 
-    return plan_has_texts(plan) ? bytes - bytes / 2 : bytes;
+    return plan_has_strings(plan) ? bytes - bytes / 2 : bytes;
 }
 
 void context_add_weight(const struct plan *plan, unsigned __int128 weight)

@@ -31,10 +31,10 @@ struct context {
     enum invalid_policy invalid;         /* binary floats that are no numbers, or out of range: */
     atomic_uint_least64_t invalid_reals; /* how many there were, unless they end the run, */
     atomic_uint_least64_t invalid_first; /* and where the first of them begins in the stream */
-    struct dictionary *dictionary;       /* of columns of texts; owned by the run; NULL: none */
+    struct dictionary *dictionary;       /* of columns of strings; owned by the run; NULL: none */
     /* Memory (memory_plan.h); 0: the least, and for counter_bytes what is fastest. */
     uint64_t dictionary_bytes; /* of the dictionary */
-    uint64_t table_bytes;      /* of each value column, for counts by value or group, and texts */
+    uint64_t table_bytes;      /* of each value column, for counts by value or group, and strings */
     uint64_t counter_bytes;    /* of each thread and value column, for counts in bins */
 };
 

@@ -77,8 +77,9 @@ static inline bool element_is_wide(const struct element *element)
     return kind_rows[element->kind].words > 1;
 }
 
-/* Returns whether keys are the numbers of texts in the plan's dictionary, or their ranks. Pure. */
-static inline bool element_is_text(const struct element *element)
+/* Returns whether keys are the numbers of strings in the plan's dictionary, or their ranks. Pure.
+ */
+static inline bool element_is_string(const struct element *element)
 {
     return kind_rows[element->kind].has_dictionary;
 }

@@ -100,14 +100,14 @@ struct kind {
     bool has_exponents;          /* text, where the kind is typed: an integer may have one */
     enum text_notation notation; /* how text is read */
     enum kind_scale scale;
-    bool is_local; /* read from times, as they were written somewhere */
-    bool
-        has_dictionary; /* keys are the numbers of texts in the plan's dictionary, or their ranks */
+    bool is_local;       /* read from times, as they were written somewhere */
+    bool has_dictionary; /* keys are the numbers of strings in the plan's dictionary, or their ranks
+                          */
 
     /*
      * Reads a value of text and floors it to the width of its column: stores its key, of `words`
      * words. Returns false if it is invalid. NULL: the parser does it, of numbers as the notation
-     * says, of texts by the dictionary.
+     * says, of strings by the dictionary.
      */
     bool (*parse)(const struct column *column, const struct kind_text *text, uint64_t key[2]);
 
@@ -132,7 +132,7 @@ struct kind {
 
     /*
      * Writes a slash and a width as parse_width reads it, and a NUL; nothing if numbers or instants
-     * are not floored. Texts of the same width give one. NULL: the kind has no widths.
+     * are not floored. Strings of the same width give one. NULL: the kind has no widths.
      */
     void (*format_width)(char out[KIND_WIDTH_SIZE], const struct element *element,
                          const struct kind_width *width);

@@ -60,13 +60,13 @@ bool plan_has_reals(const struct plan *plan)
     return has_reals;
 }
 
-bool plan_has_texts(const struct plan *plan)
+bool plan_has_strings(const struct plan *plan)
 {
-    bool has_texts = false;
+    bool has_strings = false;
 
     for (size_t i = 0; i < plan_condition_column(plan); i++)
-        has_texts = has_texts || element_is_text(&plan->columns[i].element);
-    return has_texts;
+        has_strings = has_strings || element_is_string(&plan->columns[i].element);
+    return has_strings;
 }
 
 const char *plan_group_name(const struct plan *plan, size_t group)

@@ -155,7 +155,7 @@ struct plan {
     bool has_round_range;  /* these bins are of a round width of times, and at most
                               range_bins (binning_init_times) */
     bool any_order;        /* uniq, reduce: the result may be in any order */
-    uint64_t buffer_bytes; /* memory for counts by value or group, and texts, that the
+    uint64_t buffer_bytes; /* memory for counts by value or group, and strings, that the
                               user gives; 0: what the plan gives (memory_plan.h) */
     const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
     struct reductions reductions;    /* reduce, and groups of it */
@@ -234,8 +234,8 @@ const char *plan_group_name(const struct plan *plan, size_t group);
 /* Returns what results call counts: "count", or with weights their name, else "weight". Pure. */
 const char *plan_count_name(const struct plan *plan);
 
-/* Returns whether values or groups are texts, so that a dictionary is needed. Pure. */
-bool plan_has_texts(const struct plan *plan);
+/* Returns whether values or groups are strings, so that a dictionary is needed. Pure. */
+bool plan_has_strings(const struct plan *plan);
 
 /* Returns the option that names a column, for messages. Pure. */
 const char *plan_column_option(const struct plan *plan, size_t column);

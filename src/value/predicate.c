@@ -132,8 +132,8 @@ enum status predicate_init_ranges(struct predicate *predicate, const char *text,
     return STATUS_OK;
 }
 
-/* Orders texts as memcmp does, a text before those that it begins. */
-static int predicate_compare_texts(const void *a, const void *b)
+/* Orders strings as memcmp does, a text before those that it begins. */
+static int predicate_compare_strings(const void *a, const void *b)
 {
     const struct predicate_text *x = a;
     const struct predicate_text *y = b;
@@ -142,9 +142,9 @@ static int predicate_compare_texts(const void *a, const void *b)
     return order != 0 ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-enum status predicate_init_texts(struct predicate *predicate, enum predicate_relation relation,
-                                 const struct predicate_text *texts, size_t count,
-                                 struct failure *failure)
+enum status predicate_init_strings(struct predicate *predicate, enum predicate_relation relation,
+                                   const struct predicate_text *strings, size_t count,
+                                   struct failure *failure)
 {
     size_t bytes = 0;
 
@@ -159,24 +159,24 @@ enum status predicate_init_texts(struct predicate *predicate, enum predicate_rel
         .text_count = count,
     };
     for (size_t i = 0; i < count; i++)
-        bytes += texts[i].bytes;
-    predicate->texts = malloc(count * sizeof *texts + bytes + 1);
-    if (!predicate->texts)
+        bytes += strings[i].bytes;
+    predicate->strings = malloc(count * sizeof *strings + bytes + 1);
+    if (!predicate->strings)
         return status_fail(failure, STATUS_DATA, "not enough memory for a list of strings");
-    char *next = (char *)(predicate->texts + count); /* their bytes are after them */
+    char *next = (char *)(predicate->strings + count); /* their bytes are after them */
     for (size_t i = 0; i < count; i++) {
-        memcpy(next, texts[i].data, texts[i].bytes);
-        predicate->texts[i] = (struct predicate_text){next, texts[i].bytes};
-        next += texts[i].bytes;
+        memcpy(next, strings[i].data, strings[i].bytes);
+        predicate->strings[i] = (struct predicate_text){next, strings[i].bytes};
+        next += strings[i].bytes;
     }
     *next = '\0';
-    qsort(predicate->texts, count, sizeof *texts, predicate_compare_texts);
+    qsort(predicate->strings, count, sizeof *strings, predicate_compare_strings);
     return STATUS_OK;
 }
 
 bool predicate_holds_text(const struct predicate *predicate, const char *data, size_t bytes)
 {
-    const struct predicate_text *text = predicate->texts;
+    const struct predicate_text *text = predicate->strings;
     const struct predicate_text found = {data, bytes};
     bool holds = false;
 
@@ -191,10 +191,10 @@ bool predicate_holds_text(const struct predicate *predicate, const char *data, s
         holds = predicate->text_count == 1
                     ? text->bytes == bytes && memcmp(data, text->data, bytes) == 0
                     : bsearch(&found, text, predicate->text_count, sizeof found,
-                              predicate_compare_texts) != NULL;
+                              predicate_compare_strings) != NULL;
         break;
     default: /* LT or LE */
-        holds = predicate_compare_texts(&found, text) < (predicate->relation == PREDICATE_LE);
+        holds = predicate_compare_strings(&found, text) < (predicate->relation == PREDICATE_LE);
         break;
     }
     return holds != predicate->negated;
@@ -202,7 +202,7 @@ bool predicate_holds_text(const struct predicate *predicate, const char *data, s
 
 void predicate_destroy(struct predicate *predicate)
 {
-    free(predicate->texts);
+    free(predicate->strings);
     free(predicate->ranges);
     value_set_destroy(&predicate->set);
 }

@@ -58,14 +58,14 @@ struct predicate_text {
 struct predicate {
     enum predicate_form form;
     bool negated;                   /* the predicate holds where the form does not */
-    bool is_of_missing;             /* it holds only for missing values, of texts also for "" */
+    bool is_of_missing;             /* it holds only for missing values, of strings also for "" */
     uint64_t low;                   /* interval: the smallest value, as a key (element.h) */
     uint64_t last;                  /* interval: the largest value minus low */
     struct predicate_range *ranges; /* of addresses: [range_count], ascending and apart; owned */
     size_t range_count;
-    enum predicate_relation relation; /* of texts: EQ, LT, LE, BEGINS, CONTAINS or MATCHES */
-    struct predicate_text *texts;     /* [text_count], ascending, with their bytes and a NUL after
-                                         the last; owned */
+    enum predicate_relation relation; /* of strings: EQ, LT, LE, BEGINS, CONTAINS or MATCHES */
+    struct predicate_text *strings;   /* [text_count], ascending, with their bytes and a NUL after
+                                       the last; owned */
     size_t text_count;
     struct value_set set;
     uint64_t set_values; /* of PREDICATE_ANY_OF: the number of values */
@@ -138,15 +138,15 @@ enum status predicate_init_ranges(struct predicate *predicate, const char *text,
 
 /*
  * Creates the condition of a text, whose order is that of memcmp: of EQ and NE that it is one of
- * `count` texts; of other relations there is one. The texts are copied. Fails with STATUS_DATA if
- * there is no memory.
+ * `count` strings; of other relations there is one. The strings are copied. Fails with STATUS_DATA
+ * if there is no memory.
  */
-enum status predicate_init_texts(struct predicate *predicate, enum predicate_relation relation,
-                                 const struct predicate_text *texts, size_t count,
-                                 struct failure *failure);
+enum status predicate_init_strings(struct predicate *predicate, enum predicate_relation relation,
+                                   const struct predicate_text *strings, size_t count,
+                                   struct failure *failure);
 
 /* Returns whether the relation is of strings only. Pure. */
-static inline bool predicate_is_of_texts(enum predicate_relation relation)
+static inline bool predicate_is_of_strings(enum predicate_relation relation)
 {
     return relation >= PREDICATE_BEGINS;
 }

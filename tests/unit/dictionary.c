@@ -51,7 +51,7 @@ struct finder {
     bool is_right;
 };
 
-static void *find_texts(void *argument)
+static void *find_strings(void *argument)
 {
     struct finder *finder = argument;
     struct dictionary_cache *cache = must(dictionary_cache_create(finder->dictionary));
@@ -112,7 +112,7 @@ static void test_threads(uint64_t texts, uint64_t finds)
         finders[i] = (struct finder){dictionary, i, texts, finds, NULL, false};
         finders[i].ids = must(malloc(texts * sizeof(uint32_t)));
         memset(finders[i].ids, 255, texts * sizeof(uint32_t));
-        if (pthread_create(&threads[i], NULL, find_texts, &finders[i]))
+        if (pthread_create(&threads[i], NULL, find_strings, &finders[i]))
             abort();
     }
     for (size_t i = 0; i < THREADS; i++) {

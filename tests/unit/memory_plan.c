@@ -179,11 +179,11 @@ int main(void)
         test_plenty(names[k], &plans[k]);
 
     struct memory_needs of_numbers;
-    struct memory_needs of_texts;
+    struct memory_needs of_strings;
     memory_plan_needs(&of_numbers, &plans[3], 4, 0, ENGINE_INPUT_UNKNOWN, false, 0);
-    memory_plan_needs(&of_texts, &plans[4], 4, 0, ENGINE_INPUT_UNKNOWN, false, 0);
+    memory_plan_needs(&of_strings, &plans[4], 4, 0, ENGINE_INPUT_UNKNOWN, false, 0);
     tap_ok(of_numbers.table_per_thread > 0 &&
-               of_texts.table_per_thread == 2 * of_numbers.table_per_thread,
+               of_strings.table_per_thread == 2 * of_numbers.table_per_thread,
            "texts need as much again beside the table");
 
     struct context context;
