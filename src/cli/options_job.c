@@ -704,14 +704,20 @@ static const char *options_find_text(const struct options *options)
     return NULL;
 }
 
+/* Returns the name of an option that requires binary input; NULL: none is given. */
+static const char *options_find_binary(const struct options *options)
+{
+    return options->binary             ? "binary"
+           : options->record_bytes > 0 ? "record"
+           : options->has_order        ? "type with le or be"
+                                       : NULL;
+}
+
 /* Fails if one option requires text input, and another binary input. */
 static enum status options_check_input(const struct options *options, struct failure *failure)
 {
     const char *text = options_find_text(options);
-    const char *binary = options->binary             ? "binary"
-                         : options->record_bytes > 0 ? "record"
-                         : options->has_order        ? "type with le or be"
-                                                     : NULL;
+    const char *binary = options_find_binary(options);
 
     if (!text && options_has_fields(options))
         text = options->field.count > 0 && options->field.list[0].field != 0 ? "field"
@@ -859,7 +865,7 @@ enum status options_check(const struct options *options, enum options_input *inp
     const bool has_fields = options_has_fields(options);
     const bool has_text = options_find_text(options) != NULL;
     const bool is_text = has_fields || has_text;
-    const bool is_binary = options->binary || options->has_order || options->record_bytes > 0;
+    const bool is_binary = options_find_binary(options) != NULL;
     const bool has_range = options->range_text != NULL;
     const bool has_powers = options->has_log2 || options->log10;
     const bool has_edges = options->edges != NULL;

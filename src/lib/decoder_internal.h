@@ -9,7 +9,7 @@
 /* The maximum of bytes at the beginning of a frame that a format inspects (zstd and lzma). */
 #define DECODER_HEAD_BYTES 18
 
-/* Returns whether the bytes seen so far are the beginning of a frame. */
+/* What the bytes seen so far are: the beginning of a frame, or not. */
 enum decoder_match {
     DECODER_NO,
     DECODER_MAYBE, /* too few to tell */

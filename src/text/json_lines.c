@@ -476,7 +476,6 @@ static enum status json_columns_add_element(struct json_columns *columns, const 
 {
     struct json_element member;
     size_t none;
-    struct failure ignored;
     unsigned number = 0;
 
     for (size_t i = 0; i < columns->element_count && element->each != SIZE_MAX; i++) {
@@ -485,7 +484,7 @@ static enum status json_columns_add_element(struct json_columns *columns, const 
     }
     if (json_columns_number(columns, &element->column, failure) != STATUS_OK)
         return failure->status;
-    enum status status = json_path_read(path, bytes, false, &member, &none, &ignored);
+    enum status status = json_path_read(path, bytes, false, &member, &none, failure);
     if (status == STATUS_OK) {
         status = json_columns_add_member(columns, member.hops, member.count, &number, failure);
         element->member = (int)number;

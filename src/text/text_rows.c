@@ -209,7 +209,7 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
     }
 }
 
-/* Returns whether a row has the value of a column. */
+/* What a row has of a column. */
 enum text_rows_presence {
     TEXT_ROWS_PRESENT,
     TEXT_ROWS_TOO_SHORT, /* the line has too few fields: that is invalid */
