@@ -5,7 +5,7 @@ usage: weight.py GPUHIST SEED
 
 Draws rows of a value, a group and a weight as programs write it, and a job of uniq or histogram. The model
 reads weights with laws.py, adds them up as integers, and writes sums with the decimals of their column. Parts
-of the rows that are saved and merged are the whole. The engine is the one that gpuhist chooses.
+of the rows that are saved and merged are the whole.
 """
 import collections
 import csv
