@@ -13,9 +13,8 @@
  * What quotes hold is decoded: \" \\ \b \f \n \r \t \v and \xHH, which servers write for bytes of
  * requests; any other backslash is itself.
  *
- * A window of the text is indexed at a time: where its newlines, quotes, backslashes and tabs are.
- * Rows as servers write them are read by the index and by the masks of blanks before and after the
- * request; all others byte by byte.
+ * Rows as servers write them are read by masks of their blocks: where newlines, quotes,
+ * backslashes, tabs and blanks are. All others are read byte by byte.
  */
 #include "config.h"
 
@@ -148,21 +147,13 @@ static const char *clf_kind(const char *name)
 
 /* --- fields ----------------------------------------------------------------------------------- */
 
-/* The bytes that are indexed at a time: they and the index stay in the L1 cache. */
-#define CLF_WINDOW ((size_t)8192)
-
 struct clf_scan {
     const struct clf_columns *columns;
     const char *data;
     size_t bytes;
-    size_t next;                                                    /* where the next row begins */
+    size_t whole; /* rows that begin before it end with a newline */
+    size_t next;  /* where the next row begins */
     enum row_event (*read)(struct clf_scan *scan, struct row *row); /* for the instruction set */
-
-    /* the index of a window: newlines, quotes, backslashes and tabs */
-    size_t window;                           /* where it begins */
-    unsigned count;                          /* entries */
-    unsigned used;                           /* those before the next row */
-    uint16_t index[CLF_WINDOW + TEXT_BLOCK]; /* offsets from `window` on, ascending */
 };
 
 /* The first byte that ends a field without a quote before it, or `end`. */
@@ -278,7 +269,7 @@ static void clf_divide_request(const char *data, struct row_value parts[CLF_PART
 
 #if defined(__x86_64__)
 /*
- * By the low four bits of a byte: the byte with these bits that is indexed, else one that has other
+ * By the low four bits of a byte: the byte with these bits that is a mark, else one that has other
  * bits. A byte over 127 looks up 0.
  */
 #define CLF_MARKS 1, 0, '"', 0, 0, 0, 0, 0, 0, '\t', '\n', 0, '\\', 0, 0, 0
@@ -300,7 +291,7 @@ CPU_ISA_TARGET_AVX512 static inline uint64_t clf_find_marks_avx512(const char *b
 }
 #endif
 
-/* The bytes of a block that are indexed. */
+/* The bytes of a block that are newlines, quotes, backslashes or tabs: its marks. */
 TEXT_INLINE uint64_t clf_find_marks(enum cpu_isa isa, const char *block)
 {
 #if defined(__x86_64__)
@@ -313,101 +304,41 @@ TEXT_INLINE uint64_t clf_find_marks(enum cpu_isa isa, const char *block)
            text_block_equal(isa, block, '\\') | text_block_equal(isa, block, '\t');
 }
 
-/*
- * Writes the offsets of marks of the block at `at`, four at a time without branches: most blocks
- * have no more. Returns where the next ones go. (Volatile: stores that are made one vector take
- * longer.)
- */
-TEXT_INLINE uint16_t *clf_write_marks(uint64_t marks, unsigned at, uint16_t *index)
-{
-    uint16_t *const next = index + __builtin_popcountll(marks);
-
-    do {
-        volatile uint16_t *entry = index;
-#pragma GCC unroll 4
-        for (unsigned i = 0; i < 4; i++, marks &= marks - 1)
-            entry[i] = (uint16_t)(at + text_block_first(marks | (uint64_t)1 << 63));
-        index += 4;
-    } while (__builtin_expect(marks != 0, false));
-    return next;
-}
-
-/* Indexes the window at `begin`. */
-TEXT_INLINE void clf_index(enum cpu_isa isa, struct clf_scan *scan, size_t begin)
-{
-    const size_t left = scan->bytes - begin;
-    const unsigned bytes = (unsigned)(left < CLF_WINDOW ? left : CLF_WINDOW);
-    const char *data = scan->data + begin;
-    uint16_t *index = scan->index;
-    char copy[TEXT_BLOCK];
-    unsigned at = 0;
-
-    for (; at + TEXT_BLOCK <= bytes; at += TEXT_BLOCK)
-        index = clf_write_marks(clf_find_marks(isa, data + at), at, index);
-    if (at < bytes) {
-        const uint64_t present = ((uint64_t)1 << (bytes - at)) - 1;
-        const char *block = text_block_at(data, bytes, at, copy);
-        index = clf_write_marks(clf_find_marks(isa, block) & present, at, index);
-    }
-    scan->window = begin;
-    scan->used = 0;
-    scan->count = (unsigned)(index - scan->index);
-}
-
-/* The quotes of a row, but those that are escaped. */
-struct clf_quotes {
-    const uint16_t *index; /* their offsets from `window` on */
-    size_t window;
-    unsigned count; /* 0: it is unknown, as the row has backslashes or tabs, or is long */
+/* A block of the text whose marks and blanks are known. */
+struct clf_block {
+    size_t at;
+    uint64_t marks;
+    uint64_t stops; /* marks and blanks */
 };
 
-TEXT_INLINE size_t clf_quote(const struct clf_quotes *quotes, unsigned i)
+TEXT_INLINE void clf_read_block(enum cpu_isa isa, const struct clf_scan *scan, size_t at,
+                                struct clf_block *block)
 {
-    return quotes->window + quotes->index[i];
+    char copy[TEXT_BLOCK];
+    const char *bytes = text_block_at(scan->data, scan->bytes, at, copy);
+
+    block->at = at;
+    block->marks = clf_find_marks(isa, bytes);
+    block->stops = block->marks | text_block_equal(isa, bytes, ' ');
 }
 
-/* Finds the end of the line at data[row->begin], its newline or the end of the text, and quotes. */
-TEXT_INLINE void clf_find_line(enum cpu_isa isa, struct clf_scan *scan, struct row *row,
-                               struct clf_quotes *quotes)
+/*
+ * The first mark from data[from] on, with is_word also the first blank, if it comes before. `block`
+ * is one that begins at `from` or before it, and then the one that has the mark.
+ */
+TEXT_INLINE size_t clf_find_mark(enum cpu_isa isa, const struct clf_scan *scan, size_t from,
+                                 bool is_word, struct clf_block *block)
 {
-    const char *data = scan->data;
-    const char *newline;
-
     for (;;) {
-        const char *window = data + scan->window;
-        const uint16_t *const begin = scan->index + scan->used;
-        const uint16_t *const end = scan->index + scan->count;
-        const uint16_t *entry = begin;
-        while (entry < end && window[*entry] == '"')
-            entry++;
-        quotes->index = begin;
-        quotes->window = scan->window;
-        quotes->count = (unsigned)(entry - begin);
-        for (; entry < end && window[*entry] != '\n'; entry++)
-            quotes->count = 0;
-        scan->used = (unsigned)(entry + 1 - scan->index);
-        if (__builtin_expect(entry < end, true)) {
-            row->end = scan->window + *entry;
-            return;
-        }
-        if (scan->window == row->begin && scan->count > 0)
-            break;
-        clf_index(isa, scan, row->begin);
-        if (scan->count == 0)
-            break;
+        const size_t past = from - block->at;
+        const uint64_t found =
+            past < TEXT_BLOCK ? (is_word ? block->stops : block->marks) >> past : 0;
+        if (found)
+            return from + text_block_first(found);
+        if (past < TEXT_BLOCK)
+            from = block->at + TEXT_BLOCK;
+        clf_read_block(isa, scan, from, block);
     }
-    newline = memchr(data + row->begin, '\n', scan->bytes - row->begin);
-    row->end = newline ? (size_t)(newline - data) : scan->bytes;
-    scan->used = scan->count;
-    quotes->count = 0;
-}
-
-/* Takes the next blank of those in a block, 64 if there is none. */
-TEXT_INLINE unsigned clf_take_blank(uint64_t *blanks)
-{
-    const unsigned at = *blanks ? text_block_first(*blanks) : (unsigned)TEXT_BLOCK;
-    *blanks &= *blanks - 1;
-    return at;
 }
 
 /* Stores a field: one of the parts, or of the values if its number is wanted. */
@@ -426,85 +357,93 @@ TEXT_INLINE void clf_store(const struct clf_scan *scan, unsigned field, struct r
 
 /*
  * Reads the fields of a row if they are as servers write them: one blank between fields, a time of
- * 26 bytes, quotes only around fields, no backslash. Returns how many fields there are; 0: the row
- * may be another one.
+ * 26 bytes, quotes only around fields, no backslash. Sets the row's end and where the next one
+ * begins. Returns how many fields there are; 0: the row may be another one.
  */
-TEXT_INLINE unsigned clf_read_common(enum cpu_isa isa, const struct clf_scan *scan, struct row *row,
-                                     const struct clf_quotes *quotes,
+TEXT_INLINE unsigned clf_read_common(enum cpu_isa isa, struct clf_scan *scan, struct row *row,
                                      struct row_value parts[CLF_PARTS])
 {
     const size_t begin = row->begin;
     const char *data = scan->data;
     const char *line = data + begin;
-    unsigned ends[3];
+    struct clf_block block;
+    unsigned ends[5];
 
-    if (quotes->count < 2 || scan->bytes - begin < TEXT_BLOCK)
+    if (scan->whole < begin + TEXT_BLOCK)
         return 0;
-    uint64_t blanks = text_block_equal(isa, line, ' ');
-    for (unsigned i = 0; i < 3; i++)
-        ends[i] = clf_take_blank(&blanks);
+    clf_read_block(isa, scan, begin, &block);
+    uint64_t stops = block.stops;
+    if (__builtin_popcountll(stops) < 6)
+        return 0;
+#pragma GCC unroll 5
+    for (unsigned i = 0; i < 5; i++, stops &= stops - 1)
+        ends[i] = text_block_first(stops);
     const unsigned time = ends[2] + 2; /* in brackets: DD/Mon/YYYY:HH:MM:SS +HHMM */
-    const size_t request = clf_quote(quotes, 0) + 1;
-    size_t at = clf_quote(quotes, 1) + 1;
-    if (ends[0] == 0 || ends[1] < ends[0] + 2 || ends[2] < ends[1] + 2 || time + 29 > TEXT_BLOCK ||
-        begin + time + 29 != request || clf_take_blank(&blanks) != time + 20 ||
-        clf_take_blank(&blanks) != time + 27 || line[time - 1] != '[' || line[time + 19] == ']' ||
+    if (text_block_first(block.marks | (uint64_t)1 << 63) != time + 28 || line[time + 28] != '"' ||
+        ends[0] == 0 || ends[1] < ends[0] + 2 || ends[2] < ends[1] + 2 || ends[3] != time + 20 ||
+        ends[4] != time + 27 || line[time - 1] != '[' || line[time + 19] == ']' ||
         line[time + 26] != ']' || line[0] == '[' || line[ends[0] + 1] == '[' ||
         line[ends[1] + 1] == '[')
+        return 0;
+    const size_t request = begin + time + 29;
+    size_t at = clf_find_mark(isa, scan, request, false, &block);
+    if (data[at] != '"')
         return 0;
     parts[CLF_IP] = clf_value(ROW_PLAIN, begin, begin + ends[0]);
     parts[CLF_IDENT] = clf_value(ROW_PLAIN, begin + ends[0] + 1, begin + ends[1]);
     parts[CLF_USER] = clf_value(ROW_PLAIN, begin + ends[1] + 1, begin + ends[2]);
     parts[CLF_TIME] = clf_value(ROW_PLAIN, begin + time, begin + time + 26);
-    parts[CLF_REQUEST] = clf_value(ROW_PLAIN, request, at - 1);
+    parts[CLF_REQUEST] = clf_value(ROW_PLAIN, request, at);
 
-    size_t block = at; /* whose blanks are known */
-    char copy[TEXT_BLOCK];
-    const char *tail = text_block_at(data, scan->bytes, block, copy);
-    blanks = text_block_equal(isa, tail, ' ');
-    const unsigned before = clf_take_blank(&blanks);
-    const unsigned status_end = clf_take_blank(&blanks);
-    const unsigned bytes_end = clf_take_blank(&blanks);
-    unsigned quote = 2;
-    size_t next_quote = quotes->count > 2 ? clf_quote(quotes, 2) : SIZE_MAX;
-    at = block + bytes_end < row->end ? block + bytes_end : row->end;
-    if (before != 0 || status_end < 2 || tail[1] == '[' || bytes_end == TEXT_BLOCK ||
-        block + status_end + 1 >= at || tail[status_end + 1] == '[' || next_quote < at)
+    const size_t tail = ++at;
+    clf_read_block(isa, scan, tail, &block);
+    stops = block.stops;
+    if (__builtin_popcountll(stops) < 3)
         return 0;
-    parts[CLF_STATUS] = clf_value(ROW_PLAIN, block + 1, block + status_end);
-    parts[CLF_BYTES] = clf_value(ROW_PLAIN, block + status_end + 1, at);
+#pragma GCC unroll 3
+    for (unsigned i = 0; i < 3; i++, stops &= stops - 1)
+        ends[i] = text_block_first(stops);
+    at = tail + ends[2];
+    if (ends[0] != 0 || ends[1] < 2 || ends[2] < ends[1] + 2 || data[tail] != ' ' ||
+        data[tail + ends[1]] != ' ' || data[tail + 1] == '[' || data[tail + ends[1] + 1] == '[' ||
+        data[at - 1] == '\r')
+        return 0;
+    parts[CLF_STATUS] = clf_value(ROW_PLAIN, tail + 1, tail + ends[1]);
+    parts[CLF_BYTES] = clf_value(ROW_PLAIN, tail + ends[1] + 1, at);
 
     unsigned field = CLF_REFERER;
-    for (; at < row->end; field++) {
+    for (; data[at] == ' '; field++) {
         const size_t from = at + 1;
-        if (data[at] != ' ')
-            return 0;
-        if (from == next_quote) {
-            if (quote + 1 >= quotes->count)
+        if (__builtin_expect(data[from] == '"', true)) {
+            at = clf_find_mark(isa, scan, from + 1, false, &block) + 1;
+            if (data[at - 1] != '"')
                 return 0;
-            at = clf_quote(quotes, quote + 1) + 1;
             clf_store(scan, field, clf_value(ROW_PLAIN, from + 1, at - 1), parts, row);
-            quote += 2;
-            next_quote = quote < quotes->count ? clf_quote(quotes, quote) : SIZE_MAX;
-            continue;
-        }
-        uint64_t after = from - block < TEXT_BLOCK ? blanks >> (from - block) : 0;
-        if (__builtin_expect(after == 0, false)) {
-            block = from;
-            after = blanks =
-                text_block_equal(isa, text_block_at(data, scan->bytes, block, copy), ' ');
-        }
-        at = after ? from + text_block_first(after) : SIZE_MAX;
-        if (at >= row->end) {
-            if (after == 0 && row->end - from > TEXT_BLOCK)
+        } else {
+            at = clf_find_mark(isa, scan, from, true, &block);
+            if (at == from || data[from] == '[' || data[at - 1] == '\r')
                 return 0;
-            at = row->end;
+            clf_store(scan, field, clf_value(ROW_PLAIN, from, at), parts, row);
         }
-        if (at == from || next_quote < at || data[from] == '[')
-            return 0;
-        clf_store(scan, field, clf_value(ROW_PLAIN, from, at), parts, row);
     }
+    row->end = at;
+    at += data[at] == '\r';
+    if (data[at] != '\n')
+        return 0;
+    scan->next = at + 1;
     return field;
+}
+
+/* Finds the end of the row at data[row->begin], which is any, and its content. */
+static void clf_find_line(struct clf_scan *scan, struct row *row)
+{
+    const char *data = scan->data;
+    const char *newline = memchr(data + row->begin, '\n', scan->bytes - row->begin);
+
+    row->end = newline ? (size_t)(newline - data) : scan->bytes;
+    scan->next = row->end + 1;
+    row->end = text_line_content_end(data, row->begin, row->end);
+    text_line_trim(data, &row->begin, &row->end);
 }
 
 /* Reads the fields of the row data[row->begin..row->end), which is any. Sets row->fault. */
@@ -525,7 +464,7 @@ __attribute__((noinline)) static unsigned clf_read_fields(const struct clf_scan 
                          : clf_read_field(data, &at, row->end, &value);
         clf_store(scan, field, value, parts, row);
     }
-    if (!row->fault && field <= CLF_BYTES)
+    if (!row->fault && field <= CLF_BYTES && row->begin < row->end)
         row->fault = "fewer than seven fields";
     return field;
 }
@@ -554,26 +493,22 @@ TEXT_INLINE enum row_event clf_read_next(enum cpu_isa isa, struct clf_scan *scan
 {
     const struct clf_columns *columns = scan->columns;
     struct row_value parts[CLF_PARTS];
-    struct clf_quotes quotes;
     unsigned fields;
 
     do {
         if (scan->next >= scan->bytes)
             return ROW_END;
+        for (unsigned i = 0; columns->has_numbers && i < columns->count; i++)
+            row->values[i].kind = ROW_MISSING;
         row->begin = scan->next;
-        clf_find_line(isa, scan, row, &quotes);
-        scan->next = row->end + 1;
-        row->end = text_line_content_end(scan->data, row->begin, row->end);
-        text_line_trim(scan->data, &row->begin, &row->end);
+        fields = clf_read_common(isa, scan, row, parts);
+        if (__builtin_expect(fields == 0, false)) {
+            clf_find_line(scan, row);
+            fields = clf_read_fields(scan, row, parts);
+            if (row->fault)
+                return ROW_INVALID;
+        }
     } while (row->begin == row->end);
-    for (unsigned i = 0; columns->has_numbers && i < columns->count; i++)
-        row->values[i].kind = ROW_MISSING;
-    fields = clf_read_common(isa, scan, row, &quotes, parts);
-    if (__builtin_expect(fields == 0, false)) {
-        fields = clf_read_fields(scan, row, parts);
-        if (row->fault)
-            return ROW_INVALID;
-    }
     clf_store_parts(scan, fields, row, parts);
     return ROW_FOUND;
 }
@@ -593,12 +528,13 @@ static void clf_begin(void *scan, const void *columns, const char *data, size_t 
         CPU_ISA_VARIANTS(CLF_ENTRY, )};
 
     struct clf_scan *self = scan;
+    const char *newline = bytes > 0 ? memrchr(data, '\n', bytes) : NULL;
 
     self->columns = columns;
     self->data = data;
     self->bytes = bytes;
-    self->next = self->window = 0;
-    self->count = self->used = 0;
+    self->next = 0;
+    self->whole = newline ? (size_t)(newline - data) + 1 : 0;
     self->read = readers[cpu_isa_best()];
 }
 
