@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # The command line: help, version, info, operations, files with odd names, statistics.
 
+# bats file_tags=twice
+
 load helpers
 
 setup() {

@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # Engines agree: with numpy and so with each other, whatever type, threads, chunks and values.
 
+# bats file_tags=twice
+
 load helpers
 
 # bats test_tags=slow,later

@@ -295,7 +295,7 @@ def check_parts(arguments, edges, values, extra=()):
         wanted["raw"] = struct.pack(f"<{len(counts)}Q", *counts)
     with open("in", "wb") as file:
         file.write(struct.pack(f"<{len(values)}q", *values))
-    for threads in "1", "2", "3", "16", None:
+    for threads in ("2", "16") if SHARE > 1 else ("1", "2", "3", "16", None):
         for name, output in wanted.items():
             command = [GPUHIST, *arguments, *extra, "-t", "i64", "--binary", "--format", name,
                        *(["--threads", threads] if threads else []), "in"]
