@@ -135,11 +135,11 @@ bins_of_width() {
         awk '{ print $1 "\t" $NF }' near.tsv >near.records
         for threads in $counts; do
             for file in near far; do
-                gpuhist --text -w $width --threads $threads $file | cmp $file.tsv -
+                gpuhist --text -w $width --threads "$threads" $file | cmp $file.tsv -
             done
-            gpuhist --text -w $width --threads $threads --format raw near |
+            gpuhist --text -w $width --threads "$threads" --format raw near |
                 od -An -v -w16 -td8 | awk '{ print $1 "\t" $2 }' | cmp near.records -
-            gpuhist --text -w $width --threads $threads --zeros near |
+            gpuhist --text -w $width --threads "$threads" --zeros near |
                 awk '{ print $NF }' | cmp near.counts -
         done
     done
