@@ -8,6 +8,7 @@ typed, and must print what Python computes of the rows.
 """
 import collections
 import datetime
+import json
 import os
 import random
 import re
@@ -215,28 +216,58 @@ def check_times():
 
 
 def check_columns():
-    """Widths behind columns without a kind, and widths of times in words."""
+    """Widths without a unit or behind columns without a kind; the words of units are read."""
     minutes = [draw.randrange(1440) for _ in range(50)]
     numbers = [draw.randrange(1000) for _ in minutes]
     log = "".join(f"{n} {clock(m)} x\n" for n, m in zip(numbers, minutes)).encode()
-    for typed, meant, step in (("2:time/hour", "2:time/1h", 60), ("2:time/5min", "2:time/5m", 5), ("2/1h", "2:time/1h", 60),
-                               ("2:time/15minutes", "2:time/15m", 15), ("2/10m", "2:time/10m", 10),
-                               ("2:localtime/7200", "2:localtime/7200s", 120)):
-        advised(f"uniq -f {typed}", f"try {meant}", log)
+    for typed, meant, step in (("", "2:time/hour", 60), ("", "2:time/5min", 5), ("2/1h", "2:time/1h", 60),
+                               ("", "2:time/15minutes", 15), ("2/10m", "2:time/10m", 10), ("", "2:time/day", 1440),
+                               ("2/hour", "2:time/hour", 60), ("2:localtime/7200", "2:localtime/7200s", 120)):
+        if typed:
+            advised(f"uniq -f {typed}", f"try {meant}", log)
         wanted = counts(clock(m // step * step)[:20 - ("local" in typed)] for m in minutes)
         same(run(f"uniq -f {meant}", log), (0, wanted, ""), meant)
     advised("uniq -f 1/100", "try 1:int/100", log)
     same(run("uniq -f 1:int/100", log)[1], "".join(
         f"{value}\t{count}\n" for value, count in sorted(collections.Counter(n // 100 * 100 for n in numbers).items())))
-    advised("uniq -f 2:time/month", "try 2:time/1mo", log)
-    same(run("uniq -f 2:time/1mo", log), (0, "2026-11-01T00:00:00Z\t50\n", ""))
+    for month in "1mo", "month", "1months":
+        same(run(f"uniq -f 2:time/{month}", log), (0, "2026-11-01T00:00:00Z\t50\n", ""))
+    for none in "hou", "s s", "0day", "hourss", "99999999999999999weeks", "Hour", "5 min":
+        same(run(f"uniq -f '2:time/{none}'", log)[:2], (1, ""), none)
     advised("uniq -f 1/1m", "", log)
     same(":time/1m" in run("uniq -f 1/1m", log)[2], False)
     rows = b'{"at":"2026-11-21T10:11:12Z"}\n'
-    advised("uniq --jsonl -f .at:time/day", "(try .at:time/1d)", rows)
-    same(run("uniq --jsonl -f .at:time/1d", rows)[:2], (0, "2026-11-21T00:00:00Z\t1\n"))
+    advised("uniq --jsonl -f .at:time/90", "(try .at:time/90s)", rows)
+    same(run("uniq --jsonl -f .at:time/90s", rows)[:2], (0, "2026-11-21T10:10:30Z\t1\n"))
     advised("uniq --jsonl -f .at/1h", "(try .at:time/1h)", rows)
     advised("uniq --csv -f at/1h", "(try at:time/1h)", b"at,b\n5,6\n")
+
+
+def check_missing():
+    """Conditions that compare with what stands for a missing value."""
+    rows = [{"u": draw.choice(["ann", "bob", None, 0]), "n": draw.choice([5, 7, None, 0])} for _ in range(40)]
+    rows = [{"u": "ann", "n": 5}, {"u": None}, {"n": None}] + rows  # 0: absent
+    lines = "".join(json.dumps({key: value for key, value in row.items() if value != 0}) + "\n" for row in rows)
+    for key in "un":
+        missing = sum(row.get(key) in (None, 0) for row in rows)
+        for sign, count in (("=", missing), ("!=", len(rows) - missing)):
+            advised(f"count --jsonl --where '.{key}{sign}null'", f"(try '.{key}{sign}')", lines.encode())
+            same(run(f"count --jsonl --where '.{key}{sign}'", lines.encode()), (0, f"{count}\n", ""), key, sign)
+    status, out, err = run("count --jsonl --where .u=null --missing skip", lines.encode())
+    same((status, out, "missing values meet '.u='\n" in err), (0, "0\n", True), err)
+    sent = [draw.choice(["-", "12", "0"]) for _ in range(40)]
+    log = "".join(f'::1 - - [21/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 {n}\n' for n in ["3", "-"] + sent).encode()
+    for sign, count in (("=", sent.count("-") + 1), ("!=", len(sent) + 1 - sent.count("-"))):
+        advised(f"count --clf --where 'bytes{sign}-'", f"(try 'bytes{sign}')", log)
+        same(run(f"count --clf --where 'bytes{sign}'", log), (0, f"{count}\n", ""), sign)
+    lists = [draw.sample(["web", "mobile", "mobile2", "tv"], draw.randrange(4)) for _ in range(40)]
+    lines = "".join(json.dumps({"tags": tags}) + "\n" for tags in lists).encode()
+    advised("count --jsonl --where '.tags[]=mobile'", """(try '.tags*="mobile"', which""", lines)
+    same(run("""count --jsonl --where '.tags*="mobile"'""", lines)[:2], (0, f"{sum('mobile' in tags for tags in lists)}\n"))
+    table = "n\n30\n.\n40\n".encode()
+    for typed in "reduce sum --csv -f n", "reduce sum --csv -f n --where 'n>3'":
+        advised(typed, "(try --invalid ignore)", table)
+        same(run(f"{typed} --invalid ignore -q", table), (0, "70\n", ""))
 
 
 def check_files():
@@ -267,4 +298,5 @@ with tempfile.TemporaryDirectory() as folder:
     check_habits()
     check_times()
     check_columns()
+    check_missing()
     check_files()

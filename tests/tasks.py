@@ -9,7 +9,6 @@ import collections
 import csv
 import datetime
 import gzip
-import ipaddress
 import json
 import math
 import os
@@ -155,9 +154,12 @@ def check_map(files):
 ANSWERS = {
     "count each HTTP status in all logs, rotated or not":
         lambda files: counts(row.status for log in files.logs for row in log),
-    "the 10 IP addresses with the most requests":
-        lambda files: top((row.client for row in files.log), ipaddress.ip_address),
-    "the 10 most requested paths": lambda files: top(row.path.partition("?")[0] for row in files.log),
+    "the 10 most requested paths, without their queries":
+        lambda files: top(row.path.partition("?")[0] for row in files.log),
+    "bytes sent per status, without the rows that have `-`":
+        lambda files: lines((status, sum(sent)) for status, sent in
+                            groups((row for row in files.log if row.bytes is not None),
+                                   lambda row: row.status, lambda row: row.bytes)),
     "requests per minute": lambda files: counts(floored(row, 60) for row in files.log),
     "99th percentile of the response time per status":
         lambda files: lines((status, quantile(ms, 99)) for status, ms in

@@ -62,13 +62,13 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
 @test "what is none names the way on" {
     cd "$BATS_TEST_TMPDIR"
     echo 1.25ms >in
-    refused 1 "in:1: invalid duration '1.25ms' (try COLUMN:ms.2)" uniq -f 1:ms in
+    refused 1 "in:1: invalid duration '1.25ms' (try COLUMN:ms.2, or ms.6 for nanoseconds)" uniq -f 1:ms in
     [ "$(gpuhist uniq -f 1:ms.2 in)" = $'1.25\t1' ]
     refused 1 "in:1: invalid size '1.25ms'" uniq -f 1:bytes in
     refused 2 "'x' is not a duration such as 250ms" uniq -f 1:ms.2 --where '1:ms>x' in
     refused 2 "expected auto, or LO:HI, two durations such as 0 and 1.5s" --range 0:x -f 1:ms in
     refused 2 "invalid --width '1x': expected a duration such as" --width 1x -f 1:ms in
-    refused 1 "in:1: invalid weight '1.25ms', no duration from 0 to 2^63 - 1 (try COLUMN:ms.2)" uniq -f 1:ms.2 --weight 1:ms in
+    refused 1 "in:1: invalid weight '1.25ms', no duration from 0 to 2^63 - 1 (try COLUMN:ms.2, or ms.6 for nanoseconds)" uniq -f 1:ms.2 --weight 1:ms in
     refused 2 "and, or and xor require integers" reduce xor -f 1:ms in
     echo 9223372036854775808 >in
     refused 1 "'9223372036854775808' is out of range for ns" uniq -f 1:ns in

@@ -11,6 +11,7 @@
 #include "text/pattern.h"
 #include "text/row_scanner.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,15 +198,23 @@ static enum status options_make_list(const struct options_condition *typed,
     return status;
 }
 
-/* Makes the condition of a column of the plan. Reads a file of a list only `with_files`. */
-static enum status options_make_condition(const struct options_condition *typed,
-                                          const struct element *element, const struct kind *kind,
-                                          bool with_files, struct predicate *condition,
-                                          struct failure *failure)
+/*
+ * Makes condition `i` for its column of the plan, of that element. Reads a file of a list only
+ * `with_files`.
+ */
+static enum status options_make_condition(const struct options *options, size_t i,
+                                          const struct element *element, bool with_files,
+                                          struct predicate *condition, struct failure *failure)
 {
+    const struct options_condition *typed = &options->conditions[i];
+    const struct options_column *column = &options->where.list[i];
+    const struct kind *kind = column->is_open ? NULL : column->kind;
+    const char *none = row_scanners[options->row_scanner]->none;
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
     const bool is_text = element_is_string(element);
     const size_t bytes = strlen(typed->value);
+    enum predicate_relation relation;
+    const char *sign = typed->sign + options_find_operator(typed->sign, &relation); /* its end */
     struct predicate_text whole = {typed->value, bytes};
     struct lists_items items = {.list = NULL};
     __int128 value;
@@ -223,6 +232,10 @@ static enum status options_make_condition(const struct options_condition *typed,
         condition->negated = typed->relation == PREDICATE_NE;
         return STATUS_OK;
     }
+    if (is_list && !is_text && none && strcmp(typed->value, none) == 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "invalid --where '%s': '%s' is a missing value (try '%.*s')",
+                           typed->typed, none, (int)(sign - typed->typed), typed->typed);
     if (is_list && lists_is_file(typed->value) && !with_files)
         return STATUS_OK;
     if (is_list && lists_is_file(typed->value) && kind_rows[element->kind].scale == KIND_NUMBERS) {
@@ -250,6 +263,7 @@ static enum status options_make_condition(const struct options_condition *typed,
                                                   failure)
                          : options_make_list(typed, element, kind, of, condition, failure);
     lists_destroy_items(&items);
+    condition->text = typed->value;
     return status;
 }
 
@@ -362,10 +376,8 @@ static enum status options_make_columns(const struct options *options, size_t va
         }
     }
     for (size_t i = 0; i < plan->condition_count; i++) {
-        if (options_make_condition(&options->conditions[i],
+        if (options_make_condition(options, i,
                                    &plan->columns[plan_condition_column(plan) + i].element,
-                                   options->where.list[i].is_open ? NULL
-                                                                  : options->where.list[i].kind,
                                    with_files, &plan->conditions[i], failure) != STATUS_OK)
             return failure->status;
         plan->conditions[i].is_alternative = options->conditions[i].is_alternative;
@@ -745,6 +757,23 @@ static bool options_has_names(const struct options *options)
     return false;
 }
 
+/* Fails because a column of --where, of that condition, or of another option is each element. */
+static enum status options_fail_each(const char *option, const struct options_column *column,
+                                     const struct options_condition *condition,
+                                     struct failure *failure)
+{
+    const size_t length = strlen(column->where);
+    char advice[OPTIONS_ADVICE_SIZE] = "";
+
+    if (condition && condition->relation == PREDICATE_EQ && !strpbrk(condition->value, "\"',\\") &&
+        strspn(condition->value, "-0123456789") == 0 &&
+        strcmp(column->where + length - 2, "[]") == 0)
+        snprintf(advice, sizeof advice, " (try '%.*s*=\"%.100s\"', which searches its text)",
+                 (int)length - 2, column->where, condition->value);
+    return status_fail(failure, STATUS_USAGE, "%s '%s': [] can only be in -f with one column%s",
+                       option, column->where, advice);
+}
+
 /*
  * Fails unless the columns are of the input: of text fields, of records elements; and unless the
  * values are in a column if others are.
@@ -797,9 +826,8 @@ static enum status options_check_columns(const struct options *options, struct f
                  scanner->is_each(options->wanted, column->field)) ||
                 (is_joined && (scanner->is_each(options->wanted, half[0]) ||
                                scanner->is_each(options->wanted, half[1]))))
-                return status_fail(failure, STATUS_USAGE,
-                                   "%s '%s': [] can only be in -f with one column", uses[i].option,
-                                   column->where);
+                return options_fail_each(uses[i].option, column,
+                                         i == 3 ? &options->conditions[k] : NULL, failure);
         }
     }
     return STATUS_OK;

@@ -83,6 +83,7 @@ static void run_note_conditions(const struct run *run)
     bool is_any_met = plan->condition_count == 0; /* an alternative */
     bool is_met = true;                           /* all conditions of the alternative so far */
     bool is_first = true;                         /* alternative */
+    const char *none = row_scanners[plan->row_scanner]->none;
     const bool is_listed = options->command->traits & OPTIONS_PRINTS_BINS || plan->group_count > 0;
 
     for (size_t i = 0; i < plan->condition_count; i++) {
@@ -105,6 +106,9 @@ static void run_note_conditions(const struct run *run)
                          is_text && is_list && strstr(value, ", ")
                              ? ", a list; a text with a comma is in double quotes"
                              : "");
+        if (was_met && !is_met && is_list && none && strcmp(value, none) == 0)
+            status_print("note: missing values meet '%s%.*s'", options->where.list[i].where, sign,
+                         condition->sign);
         if (is_text && is_list && *value != '@' && (*value == '~' || strchr(value, '*')))
             status_print(
                 "note: %.*s compares whole strings, and '%s' is not a pattern: *= is contains, "

@@ -160,6 +160,9 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .year = format && format->lacks_year ? kind_time_format_year(format) : 0,
         .option = plan_column_option(plan, column),
         .field_name = plan->columns[token->half > 0 ? token->half : column].name,
+        .condition = column < plan_condition_column(plan)
+                         ? NULL
+                         : &plan->conditions[column - plan_condition_column(plan)],
         .element = &plan->columns[column].element,
         .data = chunk->data,
         .bytes = chunk->bytes,

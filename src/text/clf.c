@@ -586,6 +586,7 @@ const struct row_scanner clf_scanner = {
     .noun = "log line",
     .part = "field",
     .wanted = "-f NAME, such as -f status",
+    .none = "-",
     .want = clf_want,
     .forget = free,
     .kind = clf_kind,

@@ -1403,6 +1403,7 @@ const struct row_scanner json_scanner = {
     .noun = "JSON",
     .part = "JSON member",
     .wanted = "-f NAME or -f .PATH",
+    .none = "null",
     .want = json_want,
     .forget = json_forget,
     .is_each = json_is_each,

@@ -56,6 +56,7 @@ struct row_scanner {
     const char *noun;   /* what a row is, in messages */
     const char *part;   /* and the value of one of its columns */
     const char *wanted; /* how columns are wanted, for messages */
+    const char *none;   /* what rows have where a value is missing; NULL: nothing says so */
 
     /*
      * Adds a column to the wanted ones, at first NULL, and sets *number to its number, from 0 on,

@@ -195,7 +195,7 @@ static bool text_reason_has_letter(const char *text, size_t bytes)
 /* Returns whether the text is what stands for a missing value. */
 static bool text_reason_is_missing(const char *text, size_t bytes)
 {
-    static const char *const words[] = {"",    "-",    "NA",   "N/A",  "NaN",
+    static const char *const words[] = {"",    "-",    ".",    "NA",   "N/A", "NaN",
                                         "nan", "null", "NULL", "None", "\\N"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -379,14 +379,35 @@ static void text_reason_find_decimals(const struct text_reading *reading, const 
                                       size_t bytes, char out[TEXT_ADVICE_SIZE])
 {
     const struct kind *kind = &kind_rows[reading->element->kind];
+    const unsigned finest = KIND_UNIT_DECIMALS_MAX - kind->unit; /* nanoseconds */
     struct element finer = *reading->element;
     __int128 value;
 
     while (finer.decimals < kind->decimals_max && !*out) {
         finer.decimals++;
         if (kind->read(&finer, text, bytes, &value))
-            snprintf(out, TEXT_ADVICE_SIZE, "try COLUMN:%s.%u", kind->name, finer.decimals);
+            snprintf(out, TEXT_ADVICE_SIZE,
+                     finer.decimals < finest ? "try COLUMN:%s.%u, or %s.%u for nanoseconds"
+                                             : "try COLUMN:%s.%u",
+                     kind->name, finer.decimals, kind->name, finest);
     }
+}
+
+/*
+ * Writes the condition that missing values meet, if that of the column compares with what rows have
+ * in their place; or "".
+ */
+static void text_reason_find_condition(const struct text_reading *reading,
+                                       char out[TEXT_ADVICE_SIZE])
+{
+    const struct predicate *condition = reading->condition;
+    const char *none = reading->scanner->none;
+
+    *out = '\0';
+    if (condition && condition->relation == PREDICATE_EQ && none && condition->text &&
+        strcmp(condition->text, none) == 0)
+        snprintf(out, TEXT_ADVICE_SIZE, "try '%.160s%s='", reading->field_name,
+                 condition->negated ? "!" : "");
 }
 
 /* Writes the format that reads a time, or leaves "". */
@@ -458,6 +479,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     char finer[TEXT_ADVICE_SIZE] = "";
     char kind[TEXT_ADVICE_SIZE];
     char of_format[TEXT_ADVICE_SIZE] = "";
+    char of_missing[TEXT_ADVICE_SIZE];
     size_t next = 0;
     size_t length;
     const char *line = text_reason_find_line(reading, token->offset, &length);
@@ -467,6 +489,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
 
     if (rules->is_quoted && bytes > 0 && *text == '"')
         text_line_next(rules, text, bytes, &next, &quoted);
+    text_reason_find_condition(reading, of_missing);
     text_reason_find_number(reading, text, bytes, fixed);
     text_reason_choose_kind(reading, text, bytes, kind);
     if (is_time || (!*kind && (rules->field != 0 || !has_fields)))
@@ -475,6 +498,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         text_reason_find_decimals(reading, text, bytes, finer);
     snprintf(of_year, sizeof of_year, "try --year N, unless it is a day of %u", reading->year);
     const struct text_rule list[] = {
+        {*of_missing && token->is_empty, of_missing},
         {reading->ends_run && (token->is_empty || (bytes == 0 && rules->field != 0)),
          TEXT_ADVICE_MISSING},
         {reading->ends_run && text_reason_is_missing(text, bytes), "try --invalid ignore"},
@@ -548,8 +572,9 @@ static void text_advise_column(const struct text_reading *reading, size_t offset
     if (reading->scanner->suggest)
         reading->scanner->suggest(row, length, name, column);
     out[0] = '\0';
-    if (text_rewrite_column(reading->rules, row, length, name, meant))
-        snprintf(out, TEXT_ADVICE_SIZE, " (%.160s)", meant);
+    text_reason_find_condition(reading, meant);
+    if (*meant || text_rewrite_column(reading->rules, row, length, name, meant))
+        snprintf(out, TEXT_ADVICE_SIZE, " (%.200s)", meant);
     else if (*column)
         snprintf(out, TEXT_ADVICE_SIZE, " (%sdid you mean '%.*s'?)",
                  reading->ends_run ? TEXT_ADVICE_MISSING ", or " : "", TEXT_ADVICE_SIZE - 64,

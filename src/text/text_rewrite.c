@@ -19,39 +19,6 @@
 
 #define TEXT_REWRITE_FORMAT_SIZE 48
 
-/* Reads a width of times, such as 15min, month or 5, which is of seconds. Writes it as it is read.
- */
-static bool text_rewrite_width(const char *typed, bool is_bare, char out[TEXT_ADVICE_SIZE])
-{
-    static const struct {
-        const char *words;
-        const char *unit;
-    } units[] = {
-        {" s sec secs second seconds ", "s"},
-        {" m min mins minute minutes ", "m"},
-        {" h hr hrs hour hours ", "h"},
-        {" d day days ", "d"},
-        {" w week weeks ", "w"},
-        {" mo month months ", "mo"},
-        {" y yr year years ", "y"},
-    };
-    const size_t digits = strspn(typed, "0123456789");
-    char word[16];
-
-    if (digits > 9 || (digits > 0 && *typed == '0') || strlen(typed + digits) + 3 > sizeof word)
-        return false;
-    snprintf(word, sizeof word, " %s ",
-             digits > 0 && !typed[digits] && !is_bare ? "s" : typed + digits);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (!strcasestr(units[i].words, word))
-            continue;
-        snprintf(out, TEXT_ADVICE_SIZE, "%.*s%s", digits > 0 ? (int)digits : 1,
-                 digits > 0 ? typed : "1", units[i].unit);
-        return true;
-    }
-    return false;
-}
-
 /*
  * Finds the field of a line by its number from 1, or the whole line. Returns false if it has none.
  */
@@ -85,7 +52,7 @@ bool text_rewrite_column(const struct text_rules *rules, const char *line, size_
     const bool is_count = slash && slash[1] >= '1' && slash[1] <= '9' &&
                           slash[1 + strspn(slash + 1, "0123456789")] == '\0';
     const struct kind_time_rules time = {.is_cell = text_has_cells(rules)};
-    char width[TEXT_ADVICE_SIZE];
+    struct kind_time_bucket bucket;
     struct text_field field;
     int64_t value;
 
@@ -94,19 +61,19 @@ bool text_rewrite_column(const struct text_rules *rules, const char *line, size_
     if (where == 0 || where > TEXT_ADVICE_SIZE / 4 ||
         (!is_number && !memmem(line, bytes, key, (size_t)(name + where - key))))
         return false;
-    if (colon) { /* a kind of times that has no such width */
+    if (colon) { /* a kind of times with a width that has no unit */
         const size_t kind = (size_t)(slash - colon - 1);
-        for (size_t i = 0; i < KINDS; i++) {
+        for (size_t i = 0; is_count && i < KINDS; i++) {
             if (kind_rows[i].scale == KIND_INSTANTS && strlen(kind_rows[i].name) == kind &&
-                memcmp(kind_rows[i].name, colon + 1, kind) == 0 &&
-                text_rewrite_width(slash + 1, false, width)) {
-                snprintf(out, TEXT_ADVICE_SIZE, "try %.*s/%.16s", (int)(slash - name), name, width);
+                memcmp(kind_rows[i].name, colon + 1, kind) == 0) {
+                snprintf(out, TEXT_ADVICE_SIZE, "try %.100ss", name);
                 return true;
             }
         }
         return false;
     }
-    const bool is_of_times = !is_count && text_rewrite_width(slash + 1, true, width);
+    const bool is_of_times =
+        slash && kind_time_bucket_parse(slash + 1, strlen(slash + 1), 0, &bucket);
     if (!is_of_times && !is_count)
         return false;
     if (is_number) { /* the line is a row */
@@ -121,7 +88,7 @@ bool text_rewrite_column(const struct text_rules *rules, const char *line, size_
             return false;
     }
     snprintf(out, TEXT_ADVICE_SIZE, "try %.*s:%s/%.16s", (int)where, name,
-             is_of_times ? "time" : "int", is_of_times ? width : slash + 1);
+             is_of_times ? "time" : "int", slash + 1);
     return true;
 }
 

@@ -8,8 +8,8 @@
 #include "text/text_reason.h"
 
 /*
- * Writes which column is meant by a name that is none, in words: 4:time/1mo by 4:time/month,
- * 4:time/5s by 4:time/5, 4:time/1m by 4/1m and 2:int/100 by 2/100. Returns false if it is none of
+ * Writes which column is meant by a name that is none, in words: 4:time/5s by 4:time/5, 4:time/1m
+ * by 4/1m and 2:int/100 by 2/100. Returns false if it is none of
  * these, or if the line[0..bytes) has neither the name nor, in the field of that number, such a
  * value.
  */

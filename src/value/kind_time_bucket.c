@@ -11,18 +11,22 @@
 /* Ten thousand years. */
 #define KIND_TIME_MONTHS_MAX 120000
 
+/* Bytes of the longest word of a unit. */
+#define KIND_TIME_WORD_MAX 7
+
 static const struct {
     const char *name;
-    int64_t seconds; /* 0: it is of months */
+    const char *words; /* for it, each with a blank on both sides */
+    int64_t seconds;   /* 0: it is of months */
     unsigned months;
 } kind_time_units[] = {
-    {"s", 1, 0},
-    {"m", 60, 0},
-    {"h", 3600, 0},
-    {"d", KIND_TIME_DAY, 0},
-    {"w", 7 * KIND_TIME_DAY, 0},
-    {"mo", 0, 1},
-    {"y", 0, 12},
+    {"s", " s sec secs second seconds ", 1, 0},
+    {"m", " m min mins minute minutes ", 60, 0},
+    {"h", " h hr hrs hour hours ", 3600, 0},
+    {"d", " d day days ", KIND_TIME_DAY, 0},
+    {"w", " w week weeks ", 7 * KIND_TIME_DAY, 0},
+    {"mo", " mo month months ", 0, 1},
+    {"y", " y yr year years ", 0, 12},
 };
 #define KIND_TIME_UNITS (sizeof kind_time_units / sizeof *kind_time_units)
 
@@ -30,6 +34,7 @@ bool kind_time_bucket_parse(const char *text, size_t bytes, unsigned digits,
                             struct kind_time_bucket *bucket)
 {
     const int64_t scale = (int64_t)decimal_power(digits);
+    char word[KIND_TIME_WORD_MAX + 3];
     int64_t count = 0;
     size_t used = 0;
 
@@ -41,10 +46,12 @@ bool kind_time_bucket_parse(const char *text, size_t bytes, unsigned digits,
     if (used == 0)
         count = 1;
     *bucket = (struct kind_time_bucket){.digits = digits};
+    if (bytes == used || bytes - used > KIND_TIME_WORD_MAX || count < 1 ||
+        memchr(text + used, ' ', bytes - used))
+        return false;
+    snprintf(word, sizeof word, " %.*s ", (int)(bytes - used), text + used);
     for (size_t i = 0; i < KIND_TIME_UNITS; i++) {
-        size_t length = strlen(kind_time_units[i].name);
-        if (bytes - used != length || memcmp(text + used, kind_time_units[i].name, length) != 0 ||
-            count < 1)
+        if (!strstr(kind_time_units[i].words, word))
             continue;
         if (kind_time_units[i].months > 0) {
             if (count > KIND_TIME_MONTHS_MAX / kind_time_units[i].months)

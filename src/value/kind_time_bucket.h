@@ -54,7 +54,8 @@ struct kind_time_bucket {
 
 /*
  * Reads all of text[0..bytes): a count, 1 if there is none, and a unit, which is s, m, h, d, w, mo
- * or y. Values will be in units of 10^-digits seconds. Returns false if it is none, 0 or too wide.
+ * or y or a word for it, such as sec, min, hour or months. Values will be in units of 10^-digits
+ * seconds. Returns false if it is none, 0 or too wide.
  */
 bool kind_time_bucket_parse(const char *text, size_t bytes, unsigned digits,
                             struct kind_time_bucket *bucket);
