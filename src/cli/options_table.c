@@ -183,8 +183,7 @@ const struct options_row options_rows[] = {
            .instead = "-f 4:time/1m, -f 10:int/100", .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log2", "[K]",
            "use powers of 2, each divided into 2^K bins",
-           NUMBER(log2, 0, BINNING_PARTS_MAX, "a number from 0 to 12"), GIVEN(has_log2),
-           .is_common = true)
+           NUMBER(log2, 0, BINNING_PARTS_MAX, "a number from 0 to 12"), GIVEN(has_log2))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log10", NULL,
            "use powers of 10", FLAG(log10, true))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "edges", "LIST",
@@ -223,8 +222,7 @@ const struct options_row options_rows[] = {
            "add a column of cumulative counts", FLAG(print.cumulative, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "percentiles", "LIST",
            "print percentiles, such as 50,99,99.9", TARGET(QUANTILES, print.quantiles),
-           .alias = "quantiles", .instead = "reduce p50,p99,p99.9",
-           .is_common = true)
+           .alias = "quantiles", .instead = "reduce p50,p99,p99.9")
     OPTION(OUTPUT, OPTIONS_REDUCES, 0, "interpolate", NULL,
            "interpolate percentiles between values, as NumPy does",
            FLAG(interpolate, true))
@@ -279,7 +277,8 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "logfmt", NULL,
            "read KEY=VALUE pairs; columns are keys", FLAG(rows_given[ROW_LOGFMT], true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "clf", NULL,
-           "read web logs; columns are status, path, agent ...", FLAG(rows_given[ROW_CLF], true))
+           "read web logs; columns are status, path, agent ...", FLAG(rows_given[ROW_CLF], true),
+           .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "base", "N",
            "read integers in base 10 (default) or 16",
            CHOICE(base, OPTIONS_BASE_10, "10 16"))
@@ -317,7 +316,7 @@ const struct options_row options_rows[] = {
            CHOICE(invalid, INVALID_ABORT, "abort fail warn ignore"), .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "missing", "HOW",
            "reject missing values (error), or skip their rows",
-           CHOICE(missing, OPTIONS_MISSING_ERROR, "error skip"))
+           CHOICE(missing, OPTIONS_MISSING_ERROR, "error skip"), .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "decompress", "HOW",
            "decompress input (auto), or read it as it is (none)",
            CHOICE(no_decompression, false, "auto none"))
