@@ -24,8 +24,7 @@ struct groups {
     struct accumulators
         *accumulators; /* of a group: `layout`, or if they are counted without keys */
     struct table *table;
-    struct table
-        *ranked; /* of strings: the finalized table, with their ranks as keys; else `table` */
+    struct table *ranked; /* whose rows are read: `table`, or a copy with ranks of strings */
     struct dictionary_order order;          /* of strings: of the finalized aggregate */
     uint64_t sign_biases[TEXT_COLUMNS_MAX]; /* of each word of the keys */
     bool is_text[TEXT_COLUMNS_MAX]; /* of each word: it is the number of a text, or its rank */

@@ -62,6 +62,9 @@ struct table_entry {
     uint64_t count; /* above 0 */
 };
 
+/* The most words of a key with ranks. */
+#define TABLE_RANKED_WORDS_MAX 130
+
 /*
  * Creates an empty table of a layout, which is copied; NULL: of plain counts. It may take `bytes`
  * of memory, or somewhat more if that is very little. Beyond that it creates files in `directory`,
@@ -174,6 +177,20 @@ enum table_order {
  * read, or if rows of a key did not fit when they were merged.
  */
 enum status table_finalize(struct table *table, enum table_order order, struct failure *failure);
+
+/* Numbers in keys, and what is read in their place. */
+struct table_ranks {
+    const uint32_t *ranks;                  /* of each number; all are distinct */
+    bool is_ranked[TABLE_RANKED_WORDS_MAX]; /* which words of the keys are numbers */
+};
+
+/*
+ * Puts the rows of a table that was finalized in any order into ascending order, in which rows have
+ * ranks in place of numbers until they are finalized again. Returns false if they, and their copy
+ * in order, are too large for the memory that the table may take, or for the machine: then nothing
+ * has changed.
+ */
+bool table_order_ranked(struct table *table, const struct table_ranks *ranks);
 
 /* How many threads work at once on all of a table: as many as it has had writers at once. */
 unsigned table_threads(const struct table *table);

@@ -160,7 +160,10 @@ static inline size_t table_order_spare_words(const struct table_layout *layout)
 /* Frees table->sorted and table->cache. */
 void table_unsort(struct table *table);
 
-/* Stores all rows in ascending order in table->sorted. Fails with STATUS_DATA. */
-enum status table_sort(struct table *table, unsigned threads, struct failure *failure);
+/*
+ * Stores all rows in ascending order in table->sorted, with ranks for numbers unless `ranks` is
+ * NULL. Returns false if there is no memory; then the order is undefined.
+ */
+bool table_sort(struct table *table, const struct table_ranks *ranks);
 
 #endif

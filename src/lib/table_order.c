@@ -119,6 +119,7 @@ void table_order_rows(const struct table_layout *layout, uint64_t *rows, size_t 
 
 struct table_sort {
     const struct table *table;
+    const struct table_ranks *ranks;           /* NULL: rows stay as they are */
     uint64_t *sorted;                          /* the rows of all buckets */
     size_t buckets;                            /* a power of 2 */
     uint64_t *splitters;                       /* the greatest key of each bucket but the last */
@@ -143,10 +144,20 @@ TABLE_INLINE size_t table_sort_bucket(const struct table_layout layout, const ui
     return bucket;
 }
 
+/* Replaces the numbers in a key by their ranks. */
+static void table_sort_rank(const struct table_sort *sort, uint64_t *key)
+{
+    for (size_t w = 0; w < sort->table->layout.key_words; w++) {
+        if (sort->ranks->is_ranked[w])
+            key[w] = sort->ranks->ranks[key[w]];
+    }
+}
+
 /* Counts the rows of a group for each bucket, or copies them there. */
 TABLE_INLINE void table_sort_scan(const struct table_layout layout, struct table_sort *sort,
-                                  size_t group)
+                                  size_t group, bool has_ranks)
 {
+    uint64_t ranked[TABLE_RANKED_WORDS_MAX];
     const uint64_t *splitters = sort->splitters; /* no store to rows can change these */
     const size_t buckets = sort->buckets;
     const bool copies = sort->copies;
@@ -162,11 +173,18 @@ TABLE_INLINE void table_sort_scan(const struct table_layout layout, struct table
              block = block->next) {
             for (size_t i = 0; i < block->used; i++) {
                 const uint64_t *row = block->words + i * layout.words;
+                const uint64_t *key = row;
+                if (!copies && has_ranks) {
+                    key = memcpy(ranked, row, layout.key_words * sizeof *row);
+                    table_sort_rank(sort, ranked);
+                }
                 if (!copies)
-                    *bucket = (uint16_t)table_sort_bucket(layout, splitters, buckets, row);
+                    *bucket = (uint16_t)table_sort_bucket(layout, splitters, buckets, key);
                 const size_t at = counts[*bucket++]++;
                 if (copies)
                     memcpy(sorted + at * layout.words, row, layout.words * sizeof *row);
+                if (copies && has_ranks)
+                    table_sort_rank(sort, sorted + at * layout.words);
             }
         }
     }
@@ -176,10 +194,12 @@ static void table_sort_group(void *context, size_t group)
 {
     struct table_sort *sort = context;
 
-    if (sort->table->has_counts || sort->table->has_sums) /* rows of the same words */
-        table_sort_scan(table_counts, sort, group);
+    if (sort->ranks)
+        table_sort_scan(sort->table->layout, sort, group, true);
+    else if (sort->table->has_counts || sort->table->has_sums) /* rows of the same words */
+        table_sort_scan(table_counts, sort, group, false);
     else
-        table_sort_scan(sort->table->layout, sort, group);
+        table_sort_scan(sort->table->layout, sort, group, false);
 }
 
 static void table_sort_one(void *context, size_t bucket)
@@ -227,6 +247,8 @@ static bool table_sort_split(struct table_sort *sort)
                 memcpy(sample + n++ * words, rows + i * words, words * sizeof *rows);
         }
     }
+    for (size_t i = 0; sort->ranks && i < n; i++)
+        table_sort_rank(sort, sample + i * words);
     table_order_rows(&table->layout, sample, n, sample + wanted * words);
     for (size_t i = 0; i + 1 < sort->buckets; i++)
         memcpy((char *)sort->splitters + i * key_bytes,
@@ -235,10 +257,11 @@ static bool table_sort_split(struct table_sort *sort)
     return true;
 }
 
-enum status table_sort(struct table *table, unsigned threads, struct failure *failure)
+bool table_sort(struct table *table, const struct table_ranks *ranks)
 {
     const uint64_t bytes = table->distinct * table_row_bytes(table);
-    struct table_sort sort = {.table = table, .buckets = 1};
+    unsigned threads = table_threads(table);
+    struct table_sort sort = {.table = table, .ranks = ranks, .buckets = 1};
     size_t start = 0;
 
     while (sort.buckets < TABLE_SORT_BUCKETS_MAX && sort.buckets * TABLE_SORT_BUCKET_BYTES < bytes)
@@ -268,9 +291,5 @@ enum status table_sort(struct table *table, unsigned threads, struct failure *fa
     free(sort.splitters);
     free(sort.counts);
     table->sorted = sort.sorted;
-    if (sort.sorted && !atomic_load(&sort.has_failed))
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA,
-                       "not enough memory to sort %llu values (try a smaller -S)",
-                       (unsigned long long)table->distinct);
+    return sort.sorted && !atomic_load(&sort.has_failed);
 }

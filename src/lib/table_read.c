@@ -99,7 +99,22 @@ enum status table_finalize(struct table *table, enum table_order order, struct f
         table->distinct = table->spill.runs[0].rows;
         return STATUS_OK;
     }
-    return order == TABLE_ASCENDING ? table_sort(table, threads, failure) : STATUS_OK;
+    if (order == TABLE_ASCENDING && !table_sort(table, NULL))
+        return status_fail(failure, STATUS_DATA,
+                           "not enough memory to sort %llu values (try a smaller -S)",
+                           (unsigned long long)table->distinct);
+    return STATUS_OK;
+}
+
+bool table_order_ranked(struct table *table, const struct table_ranks *ranks)
+{
+    if (table->spill.count > 0 || table_is_too_large(table) ||
+        table->layout.key_words > TABLE_RANKED_WORDS_MAX)
+        return false;
+    if (table_sort(table, ranks))
+        return true;
+    table_unsort(table);
+    return false;
 }
 
 /* The extraction of some keys, on several threads. */

@@ -848,8 +848,12 @@ static int wide_compare(const void *a, const void *b)
     return 0;
 }
 
-/* Adds with threads, `times` times, and compares with what qsort makes of the rows. */
-static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t times)
+/*
+ * Adds with threads, `times` times, and compares with what qsort makes of the rows, in which the
+ * last words of the keys are ranks if `is_ranked`.
+ */
+static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t times,
+                      bool is_ranked)
 {
     const struct table_layout layout = {.key_words = WIDE_KEY_WORDS,
                                         .words = WIDE_WORDS,
@@ -864,8 +868,15 @@ static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t t
     struct failure failure;
     struct table *table;
     uint64_t total = 0;
+    uint32_t *numbers = must(malloc((count + 1) * sizeof *numbers));
+    const struct table_ranks ranks = {.ranks = numbers, .is_ranked = {[WIDE_KEY_WORDS - 1] = true}};
     bool right = table_create(&table, &layout, bytes, NULL, &failure) == STATUS_OK;
 
+    for (uint64_t i = 0; i < count; i++) { /* a random permutation */
+        const uint64_t k = key_of(i) % (i + 1);
+        numbers[i] = numbers[k];
+        numbers[k] = (uint32_t)i;
+    }
     for (uint64_t t = 0; t < times; t++) {
         for (size_t i = 0; i < threads; i++) {
             adders[i] = (struct wide_adder){table, i, threads, count, {0}, true};
@@ -876,10 +887,14 @@ static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t t
             pthread_join(ids[i], NULL);
             right = right && !adders[i].failed;
         }
-        right = right && table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_OK;
+        right = right && table_finalize(table, is_ranked ? TABLE_ANY_ORDER : TABLE_ASCENDING,
+                                        &failure) == STATUS_OK;
+        right = right && (!is_ranked || table_order_ranked(table, &ranks) == (bytes > 1));
     }
+    is_ranked &= bytes > 1;
     for (uint64_t i = 0; i < count; i++) {
         wide_key(i, expected[i]);
+        expected[i][WIDE_KEY_WORDS - 1] = is_ranked ? numbers[i] : i;
         expected[i][WIDE_MIN] = UINT64_MAX;
         for (uint64_t time = 0; time <= i % 3; time++) {
             const uint64_t value = wide_value(i, time);
@@ -903,9 +918,11 @@ static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t t
     for (uint64_t i = 0; i < count && right; i += 1 + count / 12) /* of runs each is a search */
         right = memcmp(table_row(table, i, row), expected[i], sizeof row) == 0;
     tap_ok(right && table_check(table, &failure) == STATUS_OK,
-           "%llu keys of three words, %zu threads, %llu times, in %s", (unsigned long long)count,
-           threads, (unsigned long long)times, bytes > 1 ? "memory" : "runs");
+           "%llu keys of three words, %zu threads, %llu times, in %s%s", (unsigned long long)count,
+           threads, (unsigned long long)times, bytes > 1 ? "memory" : "runs",
+           is_ranked ? ", ranks" : "");
     table_destroy(table);
+    free(numbers);
     free(expected);
     free(read);
 }
@@ -1215,10 +1232,12 @@ int main(void)
         test_zeros(3, MANY + 1, 1);
     test_growth();
     test_locked();
-    test_wide(0, MUCH, 1, 1);
-    test_wide(1000, MUCH, 1, 1);
-    test_wide(100000, MUCH, 3, 2);
-    test_wide(200000, 1, 2, 2);
+    for (unsigned is_ranked = 0; is_ranked < 2; is_ranked++) {
+        test_wide(0, MUCH, 1, 1, is_ranked);
+        test_wide(1000, MUCH, 1, 1, is_ranked);
+        test_wide(100000, MUCH, 3, 2, is_ranked);
+        test_wide(200000, 1, 2, 2, is_ranked);
+    }
     if (!is_quick)
         test_long_rows();
     test_wide_overflow();
