@@ -1,5 +1,5 @@
 /*
- * A dictionary of byte strings that all worker threads share: numbers each different string, so
+ * A dictionary of byte strings that all worker threads share. It numbers each distinct string, so
  * that keys of 64 bits stand for strings. The numbers depend on which thread comes first;
  * dictionary_order ranks them by their bytes.
  */
@@ -15,13 +15,13 @@
 
 struct dictionary;
 
-/* What one thread needs to find strings: those found lately, and memory for new ones. */
+/* The part of one thread: a cache of the strings found lately, and memory for new strings. */
 struct dictionary_cache;
 
 /*
- * Creates an empty dictionary that takes at most `limit_bytes` of memory, its caches apart. The
+ * Creates an empty dictionary that takes at most `limit_bytes` of memory, without its caches. The
  * seeds of `hash` keep an input from making its strings collide. Returns NULL if there is no
- * memory. The caller destroys it, after its caches.
+ * memory. The caller destroys the dictionary after its caches.
  */
 struct dictionary *dictionary_create(uint64_t limit_bytes, struct keyed_hash hash);
 
@@ -35,33 +35,32 @@ void dictionary_destroy(struct dictionary *dictionary);
 struct dictionary_cache *dictionary_cache_create(struct dictionary *dictionary);
 
 /*
- * Sets *id to the number of string[0..bytes), which is added if it is new: the numbers are 0, 1 and
- * so on. Returns STATUS_DATA with a message if the limit is passed, there is no memory, there are
- * 2^32 - 1 strings, or the string has 2^32 bytes and more; the dictionary can then only be
+ * Sets *id to the number of string[0..bytes), and adds the string if it is new. The numbers are 0,
+ * 1 and so on. Returns STATUS_DATA with a message if the limit is passed, there is no memory, there
+ * are 2^32 - 1 strings, or the string has 2^32 bytes or more; the dictionary can then only be
  * destroyed. Thread-safe on distinct caches.
  */
 enum status dictionary_find(struct dictionary_cache *cache, const char *string, size_t bytes,
                             uint32_t *id, struct failure *failure);
 
-/* How many strings there are, the memory that they take, and the bytes of the longest. Thread-safe.
- */
+/* Return the number of strings, their memory in bytes, and the longest one's bytes. Thread-safe. */
 uint32_t dictionary_count(const struct dictionary *dictionary);
 uint64_t dictionary_memory(const struct dictionary *dictionary);
 uint64_t dictionary_longest(const struct dictionary *dictionary);
 
 /*
- * The string with that number, and its length in *bytes, until the dictionary is destroyed.
+ * Returns the string with that number, valid until the dictionary is destroyed; *bytes: its length.
  * Thread-safe, for numbers that the calling thread has found itself or has synchronized with.
  */
 const char *dictionary_text(const struct dictionary *dictionary, uint32_t id, size_t *bytes);
 
-/* Fetches the string to the cache, where it will be wanted. */
+/* Fetches the string into the CPU's cache, for a later dictionary_text. */
 void dictionary_prefetch(const struct dictionary *dictionary, uint32_t id);
 
 /* All strings in ascending order of their bytes, as memcmp compares; a prefix comes first. */
 struct dictionary_order {
-    uint32_t *ids;   /* [count], owned: by rank */
-    uint32_t *ranks; /* [count], owned: by number */
+    uint32_t *ids;   /* [count], owned: the number of the string with each rank */
+    uint32_t *ranks; /* [count], owned: the rank of the string with each number */
 };
 
 /*

@@ -10,7 +10,7 @@
 
 #include "text/text_block.h"
 
-/* Masks of the bytes of a block, strings not looked at. */
+/* Masks of the bytes of a block, whether or not they are inside strings. */
 struct json_masks {
     uint64_t quotes;
     uint64_t backslashes;
@@ -35,9 +35,9 @@ static inline struct json_masks json_block_masks_plain(const char *block, char e
 
 #if defined(__x86_64__)
 /*
- * By the low four bits of a byte: the operator with these bits, of { } : and comma; [ and ] become
- * { and } by setting the bit 32, which the others have. A byte over 127 looks up 0. Control
- * characters that become colons and commas so are left out. (simdjson)
+ * For the low four bits of a byte: the operator with these bits, of { } : and comma. Setting bit 32
+ * makes [ and ] to { and }, and does not change the others. A byte over 127 looks up 0. Control
+ * characters that become colons and commas in this way are left out. (simdjson)
  */
 #define JSON_BLOCK_OPERATORS 0, 0, '}', ',', '{', ':', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 
@@ -102,7 +102,7 @@ TEXT_INLINE struct json_masks json_block_masks(enum cpu_isa isa, const char *blo
 }
 
 /*
- * For each byte the numbers of the bits that are set, in ascending order, and zeros after them. Bit
+ * A table that has, for each byte, the numbers of its set bits in ascending order, then zeros. Bit
  * 0 adds nothing.
  */
 #define JSON_BLOCK_BIT(byte, bit, rank) \
@@ -130,9 +130,9 @@ static const uint8_t json_block_bits[256][8] = {JSON_BLOCK_64(0), JSON_BLOCK_64(
                                                 JSON_BLOCK_64(128), JSON_BLOCK_64(192)};
 
 /*
- * Writes base + i for each set bit i to index, and up to seven entries after them. A byte of the
- * mask at a time, without branches: one after the other, until the mask is 0, the first stage takes
- * more than twice as long, because the branch at the end is mispredicted.
+ * Writes base + i for each set bit i to index, and up to seven entries after them. It takes the
+ * mask byte by byte, without branches. Bit by bit, until the mask is 0, the first stage takes more
+ * than twice as long, because the branch at the end is mispredicted.
  */
 TEXT_INLINE void json_block_write_bits(uint64_t bits, unsigned base, uint16_t *index)
 {

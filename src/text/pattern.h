@@ -1,6 +1,6 @@
 /*
- * Extended regular expressions of conditions, as regcomp(3) has them, for one thread: it keeps what
- * short strings that came lately were found to be, since each string gives the same answer again.
+ * Extended regular expressions of conditions (regcomp(3)), for one thread. A pattern caches its
+ * answers for short recent strings.
  *
  * Strings are bytes: the program sets no locale, so that each byte is a character. A point does not
  * match a NUL byte. The C library does not bound the time for a string, which grows with the square
@@ -19,7 +19,7 @@ struct pattern;
 
 /*
  * Fails with STATUS_USAGE unless the text is an extended regular expression that is not too large;
- * the message has the limits, or what regerror(3) says. `typed` is the argument of --where.
+ * the message has the limits, or the words of regerror(3). `typed` is the argument of --where.
  * Thread-safe.
  */
 enum status pattern_check(const char *text, const char *typed, struct failure *failure);

@@ -31,9 +31,9 @@
  *
  * The value of TEXT_FIXED is the number times 10^decimals, which must be an integer, or is rounded
  * to one (is_rounded), half to even. An integer may also be a number with an exponent, if the rules
- * say so (has_exponents).
+ * allow it (has_exponents).
  *
- * Everything else is invalid, and so is a part that is empty or missing.
+ * Everything else is invalid, including a part that is empty or missing.
  *
  * All functions are pure and thread-safe.
  */
@@ -50,7 +50,7 @@
 /* Why a call of the parser returned. */
 enum text_event {
     TEXT_END,     /* the whole text is parsed */
-    TEXT_FULL,    /* there is no capacity for more values */
+    TEXT_FULL,    /* `capacity` values are stored */
     TEXT_INVALID, /* a token is not an integer of the type */
 };
 
@@ -58,16 +58,14 @@ enum text_event {
 struct text_token {
     size_t offset;
     size_t bytes;
-    size_t column;     /* of the plan; 0 if there is only one */
-    const char *fault; /* of the row as a whole (row_scanner.h), a constant string; else NULL */
-    bool is_missing;   /* the row has no such field, */
-    bool is_empty;     /* or one that is missing all the same (text_rows.h) */
-    /* What a column joins: the text is followed by a blank and this one; or the column of the one
-     * of the two that is missing. */
-    bool is_joined;
+    size_t column;     /* the column's index in the plan; 0 if there is only one */
+    const char *fault; /* the whole row is invalid: a constant string (row_scanner.h); else NULL */
+    bool is_missing;   /* the row has no such field */
+    bool is_empty;     /* the row has the field, but no value in it (text_rows.h) */
+    bool is_joined;    /* the value is two fields with a blank between: this token and the second */
     size_t second_offset;
     size_t second_bytes;
-    size_t half;
+    size_t half; /* if one of two joined fields is missing, its column in the plan; else 0 */
 };
 
 /* A text that is parsed in calls, and where the values of a call go. */
@@ -75,25 +73,25 @@ struct text_cursor {
     const struct text_rules *rules;
     const char *data; /* [bytes] */
     size_t bytes;
-    size_t offset; /* 0, or what the last call left */
+    size_t offset; /* of the next byte to parse: 0, or as the last call left it */
     void *values;  /* [capacity], elements of the type in this machine's byte order */
     size_t capacity;
-    size_t count;              /* values that the last call stored */
-    struct text_token invalid; /* after TEXT_INVALID */
+    size_t count;              /* number of values that the last call stored */
+    struct text_token invalid; /* after TEXT_INVALID: the invalid token */
 };
 
 /*
  * Parses data[offset..bytes), which consists of whole lines or, if text_is_of_tokens, of whole
- * tokens; its end also ends a line. Stores at most `capacity` values, and how many they are in
+ * tokens; its end also ends a line. Stores at most `capacity` values, and their number in
  * `count`. Advances `offset`.
  *
  * After TEXT_INVALID, `invalid` is the invalid token; it comes after the stored values. The caller
- * may continue after it. The text is parsed when a call returns TEXT_END, not when `offset` is
- * `bytes`: an empty part may follow there, and then `offset` becomes `bytes` + 1.
+ * may continue after it. The whole text is parsed once a call returns TEXT_END, not once `offset`
+ * is `bytes`: an empty part may follow there, and then `offset` becomes `bytes` + 1.
  */
 typedef enum text_event text_parse_function(struct text_cursor *text);
 
-/* The parser for these rules and this type, in the best instruction set of this machine. */
+/* Returns the parser for the rules and the type, in this machine's best instruction set. */
 text_parse_function *text_choose_parser(const struct text_rules *rules, enum element_type type);
 
 /*
@@ -110,9 +108,9 @@ bool text_read_token(const struct text_rules *rules, const struct element *eleme
 bool text_is_text(const void *block, size_t bytes, bool ended);
 
 /*
- * The name of the encoding if the first block of an input is UTF-16 or UTF-32 text with a byte
- * order mark, else NULL. A mark may also be a binary integer, such as -257 in 16 bits: so all that
- * follows must be characters of text, at least half of them ASCII.
+ * Returns the name of the encoding if the first block of an input is UTF-16 or UTF-32 text with a
+ * byte order mark, else NULL. A mark may also be a binary integer, such as -257 in 16 bits.
+ * Therefore only characters of text, at least half of them ASCII, may follow it.
  */
 const char *text_find_encoding(const void *block, size_t bytes);
 

@@ -22,7 +22,7 @@
 #include <immintrin.h>
 #elif defined(__ARM_NEON) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #include <arm_neon.h>
-#define TEXT_BLOCK_HAS_NEON /* plain code has it: every aarch64 processor does */
+#define TEXT_BLOCK_HAS_NEON /* for plain code, too: every aarch64 processor has it */
 #endif
 
 #define TEXT_BLOCK ((size_t)64)
@@ -49,7 +49,7 @@ TEXT_INLINE uint64_t text_block_whites(uint64_t word)
 }
 
 #if defined(TEXT_BLOCK_HAS_NEON)
-/* Four vectors of bytes that are 0 or 255, as bits: adds neighbours three times, 8 bits a byte. */
+/* Returns four vectors of bytes that are 0 or 255 as bits: adds neighbours three times. */
 static inline uint64_t text_block_bits_neon(const uint8x16_t bytes[4])
 {
     const uint8x16_t bits = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
@@ -142,7 +142,7 @@ CPU_ISA_TARGET_AVX512 static inline uint64_t text_block_white_avx512(const char 
 }
 #endif
 
-/* The mask of the bytes of a block that equal `byte`. */
+/* Returns the mask of the bytes of a block that equal `byte`. */
 TEXT_INLINE uint64_t text_block_equal(enum cpu_isa isa, const char *block, char byte)
 {
 #if defined(__x86_64__)
@@ -155,7 +155,7 @@ TEXT_INLINE uint64_t text_block_equal(enum cpu_isa isa, const char *block, char 
     return text_block_equal_plain(block, byte);
 }
 
-/* The mask of the bytes of a block that are white space. */
+/* Returns the mask of the bytes of a block that are white space. */
 TEXT_INLINE uint64_t text_block_white(enum cpu_isa isa, const char *block)
 {
 #if defined(__x86_64__)
@@ -169,9 +169,9 @@ TEXT_INLINE uint64_t text_block_white(enum cpu_isa isa, const char *block)
 }
 
 /*
- * The block of data[0..bytes) at offset `at`, as if newlines followed the data. Returns a pointer
- * into the data, or for a block that is not whole a copy in `room`, which holds TEXT_BLOCK bytes.
- * `at` may be after the data.
+ * Returns the block of data[0..bytes) at offset `at`, as if newlines followed the data: a pointer
+ * into the data, or to a copy of an incomplete block in `room`, which has TEXT_BLOCK bytes. `at`
+ * may be after the data.
  */
 TEXT_INLINE const char *text_block_at(const char *data, size_t bytes, size_t at, char *room)
 {
@@ -184,9 +184,9 @@ TEXT_INLINE const char *text_block_at(const char *data, size_t bytes, size_t at,
 }
 
 /*
- * Returns the bytes that a backslash before them escapes. *carry, 0 at first, is 1 if the first
- * byte of the next block is one. Every second backslash of a run is escaped: adding the starts of
- * runs at odd bits to the backslashes carries through each run to its end (simdjson).
+ * Returns the mask of the bytes that a backslash escapes. *carry, 0 at first, is 1 if one escapes
+ * the first byte of the next block. Every second backslash of a run is escaped: adding the starts
+ * of runs at odd bits to the backslashes carries through each run to its end (simdjson).
  */
 TEXT_INLINE uint64_t text_block_escaped(uint64_t backslashes, uint64_t *carry)
 {
@@ -205,7 +205,7 @@ TEXT_INLINE uint64_t text_block_escaped(uint64_t backslashes, uint64_t *carry)
     return (even ^ ends_even << 1) & follows;
 }
 
-/* The index of the lowest set bit of a mask, which is not 0. */
+/* Returns the index of the lowest set bit of a mask other than 0. */
 TEXT_INLINE unsigned text_block_first(uint64_t mask)
 {
     return (unsigned)__builtin_ctzll(mask);

@@ -5,20 +5,21 @@
 #include "lib/cpu_isa.h"
 #include "text/text.h"
 
-/* The parser of tokens, one at a time, in that instruction set. */
+/* Returns the parser of tokens, one at a time, in that instruction set. */
 text_parse_function *text_tokens_choose(enum cpu_isa isa, enum element_type type);
 
 /*
- * The parser of tokens of a notation, eight at a time; NULL if the best instruction set has none.
+ * Returns the parser of tokens of a notation, eight at a time; NULL if the best instruction set has
+ * none.
  */
 text_parse_function *text_lanes_choose(enum text_notation notation, enum element_type type);
 
-/* The parser of fields, for rules that are not text_is_of_tokens. */
+/* Returns the parser of fields, for rules that are not text_is_of_tokens. */
 text_parse_function *text_fields_choose(enum element_type type);
 
 /*
  * Defines a text_parse_function with these attributes. It calls `parse` with the given constants
- * and then its own argument: so an always-inline loop is compiled for an instruction set and a
+ * and then its own argument, so that an always-inline loop is compiled for an instruction set and a
  * type.
  */
 #define TEXT_PARSE_DEFINE(function, attributes, parse, ...)              \

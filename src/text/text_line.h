@@ -23,7 +23,7 @@ TEXT_INLINE void text_line_trim(const char *data, size_t *begin, size_t *end)
         --*end;
 }
 
-/* The end of a line's content: without the carriage return before the newline, if there is one. */
+/* Returns the end of a line's content, without a carriage return right before the newline. */
 TEXT_INLINE size_t text_line_content_end(const char *data, size_t begin, size_t newline)
 {
     return newline - (newline > begin && data[newline - 1] == '\r');
@@ -38,8 +38,9 @@ TEXT_INLINE bool text_line_is_blanks(const char *data, size_t begin, size_t end)
 }
 
 /*
- * Finds where lines and fields end in the block of data[0..bytes) at `at`. `carry`: from the block
- * before to the next. A row between whose quotes the data end also ends there, and is wrong.
+ * Finds where lines and fields end in the block of data[0..bytes) at `at`. `carry` is the state
+ * from the block before, and for the next. If the data end inside quotes, the row also ends there,
+ * and has wrong quotes.
  */
 TEXT_INLINE struct text_ends text_line_find_ends(enum cpu_isa isa, bool is_quoted, const char *data,
                                                  size_t bytes, int delimiter, size_t at,
@@ -71,13 +72,13 @@ TEXT_INLINE struct text_ends text_line_find_ends(enum cpu_isa isa, bool is_quote
 struct text_field {
     size_t begin;
     size_t end;
-    bool is_wrong; /* its quotes are (text_quotes.h) */
-    bool is_open;  /* the quote that it begins with is never closed */
+    bool is_wrong; /* its quotes are wrong (text_quotes.h) */
+    bool is_open;  /* it begins with a quote that is never closed */
 };
 
 /*
- * Finds, byte by byte, the next field of a line's content line[0..bytes) from *offset on, at first
- * 0, and advances that. Returns false if there is none.
+ * Finds, byte by byte, the next field of a line's content line[0..bytes) at or after *offset, 0 at
+ * first, and advances *offset. Returns false if there is none.
  */
 static inline bool text_line_next(const struct text_rules *rules, const char *line, size_t bytes,
                                   size_t *offset, struct text_field *field)
@@ -111,8 +112,7 @@ static inline bool text_line_next(const struct text_rules *rules, const char *li
     return true;
 }
 
-/* The begin of the first field with wrong or open quotes; there must be one, of data[begin..end).
- */
+/* Returns the start of the first field of data[begin..end) with wrong or open quotes. It exists. */
 static inline size_t text_line_find_wrong(const struct text_rules *rules, const char *data,
                                           size_t begin, size_t end)
 {
@@ -165,8 +165,8 @@ TEXT_INLINE bool text_line_find_last_part(const char *data, bool is_quoted, char
 }
 
 /*
- * Like text_line_find_last_part, but parts may have ordinary quotes. Passes over the line from its
- * begin.
+ * Like text_line_find_last_part, but parts may have ordinary quotes. It reads the line from its
+ * start.
  */
 static inline bool text_line_find_last_slowly(const struct text_rules *rules, const char *data,
                                               uint64_t n, size_t *begin, size_t *end)
@@ -189,7 +189,7 @@ static inline bool text_line_find_last_slowly(const struct text_rules *rules, co
 }
 
 /*
- * Calls the one of these that the column's field takes; `has_ordinary`: the line has ordinary
+ * Calls the function above that suits the column's field. `has_ordinary`: the line has ordinary
  * quotes.
  */
 TEXT_INLINE bool text_line_find_last(const char *data, const struct text_rules *rules,
@@ -204,7 +204,7 @@ TEXT_INLINE bool text_line_find_last(const char *data, const struct text_rules *
     return text_line_find_last_part(data, is_quoted, (char)rules->delimiter, n, begin, end);
 }
 
-/* The index of the set bit that has `rank` set bits below it. */
+/* Returns the index of the set bit that has `rank` set bits below it. */
 TEXT_INLINE unsigned text_line_select(uint64_t mask, uint64_t rank)
 {
     while (rank-- > 0)

@@ -22,8 +22,8 @@ struct text_number {
 
 /* The limits of a type's values. */
 struct text_number_limits {
-    uint64_t magnitude[2]; /* the largest, [0] of values from 0 up, [1] of negative ones */
-    size_t bytes;          /* of an element */
+    uint64_t magnitude[2]; /* the largest magnitude of [0] values from 0 up, [1] negative values */
+    size_t bytes;          /* size of an element */
 };
 
 TEXT_INLINE struct text_number_limits text_number_limits(struct element element)
@@ -34,12 +34,12 @@ TEXT_INLINE struct text_number_limits text_number_limits(struct element element)
 }
 
 /*
- * For each place of a point in a vector, and without one, the bytes in order without the point; the
- * first byte is then 0.
+ * For each place of a point in a vector, and for none: a shuffle that removes the point and moves
+ * the bytes before it by one place. The first byte is then 0.
  */
 extern const unsigned char text_number_orders[17][16];
 
-/* Maximum number of digits of a fast conversion, which reads as many bytes before the number's end.
+/* Maximum number of digits of a fast conversion, which always reads this many bytes up to the end.
  */
 #define TEXT_NUMBER_DIGITS ((size_t)16)
 
@@ -50,18 +50,18 @@ extern const unsigned char text_number_orders[17][16];
 bool text_number_read_any(const struct text_rules *rules, const char *token, size_t bytes,
                           struct text_number *number);
 
-/* What is wrong with a number. */
+/* The fault of a number. */
 enum text_number_fault {
     TEXT_NUMBER_VALID,
-    TEXT_NUMBER_NONE,    /* it is not a number */
-    TEXT_NUMBER_INEXACT, /* it has more decimals, and is not to be rounded */
+    TEXT_NUMBER_NONE,    /* the token is not a number */
+    TEXT_NUMBER_INEXACT, /* it has more decimal places than the rules, which do not round */
     TEXT_NUMBER_LARGE,   /* it is 2^64 units or more */
 };
 
 /*
- * Converts digits[0..bytes), without a sign, of any length, with or without a point and an
- * exponent, to a multiple of 10^-decimals of the rules (TEXT_FIXED; else to an integer): rounded to
- * it, half to even, if the rules say so.
+ * Converts the unsigned number digits[0..bytes), of any length, with or without a point and an
+ * exponent, to a multiple of 10^-decimals of the rules (TEXT_FIXED; else to an integer). It rounds
+ * half to even if the rules say so.
  */
 enum text_number_fault text_number_read_decimal(const struct text_rules *rules, const char *digits,
                                                 size_t bytes, uint64_t *number);
@@ -94,8 +94,8 @@ CPU_ISA_TARGET_AVX2 static inline __m128i text_number_load_avx2(const char *end,
 }
 
 /*
- * As text_number_join_plain, of digits' values: joins neighbours in vectors of 16 bytes, 8 16-bit
- * words, 4 and 2 32-bit words (Mula).
+ * Like text_number_join_plain, but takes the digits' values: joins neighbours in vectors of 16
+ * bytes, 8 16-bit words, 4 and 2 32-bit words (Mula).
  */
 CPU_ISA_TARGET_AVX2 static inline bool text_number_join_avx2(__m128i digits, uint64_t *number)
 {
@@ -112,8 +112,8 @@ CPU_ISA_TARGET_AVX2 static inline bool text_number_join_avx2(__m128i digits, uin
 
 /*
  * Converts the `count` (1 to 16) characters before `end`, digits and at most one point, to a
- * multiple of 10^-decimals: moves what stands before the point over it. Returns false if that is
- * not what they are; also if there are more digits after the point, or 2^64 is reached.
+ * multiple of 10^-decimals: moves the digits before the point over it. Returns false if there are
+ * other characters, more digits after the point, or if the result is 2^64 or more.
  */
 CPU_ISA_TARGET_AVX2 static inline bool text_number_join_fixed_avx2(const char *end, size_t count,
                                                                    unsigned decimals,
@@ -132,7 +132,7 @@ CPU_ISA_TARGET_AVX2 static inline bool text_number_join_fixed_avx2(const char *e
 }
 #endif
 
-/* text_number_join_plain in an instruction set. */
+/* Like text_number_join_plain, in an instruction set. */
 TEXT_INLINE bool text_number_join(enum cpu_isa isa, const char *end, size_t count, uint64_t *number)
 {
 #if defined(__x86_64__)
@@ -176,7 +176,7 @@ TEXT_INLINE uint64_t text_number_no_hex_digits(uint64_t bytes)
     return bytes_no_digits(bytes) & no_letters;
 }
 
-/* The number of eight hexadecimal digits, each XOR '0', joined as in bytes_join_eight. */
+/* Returns the number of eight hexadecimal digits, each XOR '0', joined as in bytes_join_eight. */
 TEXT_INLINE uint64_t text_number_join_eight_hex(uint64_t bytes)
 {
     uint64_t digits = (bytes & BYTES_OF(0xf)) + (bytes >> 6 & BYTES_OF(1)) * 9;
@@ -185,7 +185,7 @@ TEXT_INLINE uint64_t text_number_join_eight_hex(uint64_t bytes)
     return (fours << 16 | fours >> 32) & UINT32_MAX;
 }
 
-/* As text_number_join_plain, of hexadecimal digits. */
+/* Like text_number_join_plain, but for hexadecimal digits. */
 TEXT_INLINE bool text_number_join_hex(const char *end, size_t count, uint64_t *number)
 {
     uint64_t low = bytes_load(end - 8) ^ BYTES_OF('0');
@@ -197,15 +197,15 @@ TEXT_INLINE bool text_number_join_hex(const char *end, size_t count, uint64_t *n
     return (text_number_no_hex_digits(low) | text_number_no_hex_digits(high)) == 0;
 }
 
-/* Returns whether digits[0..count) begin with 0x, and more follows. */
+/* Returns whether digits[0..count) begin with 0x and have more characters. */
 TEXT_INLINE bool text_number_has_prefix(const char *digits, size_t count)
 {
     return count > 2 && digits[0] == '0' && (digits[1] | 0x20) == 'x';
 }
 
 /*
- * Returns whether the number at data[begin..end), which the rules read, is written as it is
- * printed, or may be written otherwise (is_found).
+ * Returns whether the number at data[begin..end), which is valid by the rules, is written as it is
+ * printed, or may be written otherwise (rules->is_found is not set).
  */
 TEXT_INLINE bool text_number_is_plain(const struct text_rules *rules, const char *data,
                                       size_t begin, size_t end, const struct text_number *number)
@@ -257,7 +257,7 @@ TEXT_INLINE bool text_number_read(enum cpu_isa isa, const struct text_rules *rul
         if (text_number_join_fixed(isa, data, end, count, rules->decimals, &number->magnitude))
             return true;
     }
-    struct text_number any; /* so that *number can stay in registers */
+    struct text_number any; /* its own variable, so that *number can stay in registers */
     bool valid = text_number_read_any(rules, data + begin, end - begin, &any);
     *number = any;
     return valid;

@@ -2,7 +2,7 @@
  * Quoted parts of CSV (RFC 4180), in blocks of 64 bytes. A part that begins with a quote ends at
  * the next quote that is not doubled; delimiters and newlines between the two separate nothing. In
  * other parts quotes are ordinary bytes. A row has *wrong* quotes if something other than a
- * delimiter or its end follows a quoted part, or if blanks are before the quote that begins one.
+ * delimiter or the row's end follows a quoted part, or if blanks precede its first quote.
  *
  * The prefix XOR of the mask of quotes has a bit set for every byte between quotes: Langdale and
  * Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 28, 2019. Ordinary quotes are
@@ -18,8 +18,8 @@
 /* The state between two blocks. */
 struct text_quotes {
     uint64_t begins; /* 1: a part may begin at the first byte */
-    uint64_t closed; /* 1: the byte before the first is a quote that ends a part, or is doubled */
-    uint64_t inside; /* all bits: the first byte is between quotes; else 0 */
+    uint64_t closed; /* 1: the byte before the block is a quote that ends a part or is doubled */
+    uint64_t inside; /* all bits set: the first byte is between quotes; else 0 */
 };
 
 /* The state at the start of a part. */
@@ -28,15 +28,15 @@ struct text_quotes {
 /* Masks of the bytes of a block where lines and fields end. */
 struct text_ends {
     uint64_t newlines;
-    uint64_t returns;    /* carriage returns before newlines: they end a field, too */
+    uint64_t returns;    /* carriage returns before newlines, which also end a field */
     uint64_t separators; /* delimiters, or blanks between words */
-    uint64_t wrong;      /* bytes at which quotes turn out to be wrong */
+    uint64_t wrong;      /* bytes that show that the row's quotes are wrong */
     uint64_t ordinary;   /* quotes that are ordinary bytes */
 };
 
 /*
- * Bit i is the XOR of bits 0 to i. A carry-less multiplication instead, which not all of the
- * instruction sets have, takes 2% off a run over a file full of quotes.
+ * Returns a word whose bit i is the XOR of bits 0 to i. A carry-less multiplication, which some of
+ * the instruction sets lack, would take 2% off a run over a file full of quotes.
  */
 TEXT_INLINE uint64_t text_quotes_prefix_xor(uint64_t bits)
 {

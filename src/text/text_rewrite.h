@@ -1,6 +1,6 @@
 /*
- * What users mean by columns and times that are not read, for messages: what these functions write
- * was tried on the text at hand. Pure and thread-safe.
+ * Guesses for messages which columns and time formats users meant. The functions try each guess on
+ * the text at hand before they write it. Pure and thread-safe.
  */
 #ifndef GPUHIST_TEXT_REWRITE_H
 #define GPUHIST_TEXT_REWRITE_H
@@ -8,18 +8,17 @@
 #include "text/text_reason.h"
 
 /*
- * Writes which column is meant by a name that is none, in words: 4:time/5s by 4:time/5, 4:time/1m
- * by 4/1m and 2:int/100 by 2/100. Returns false if it is none of
- * these, or if the line[0..bytes) has neither the name nor, in the field of that number, such a
- * value.
+ * Writes, in words, the column that an invalid name probably means: 4:time/5s for 4:time/5,
+ * 4:time/1m for 4/1m and 2:int/100 for 2/100. Returns false for other names, and if line[0..bytes)
+ * has neither the name nor a value of that type in the field of that number.
  */
 bool text_rewrite_column(const struct text_rules *rules, const char *line, size_t bytes,
                          const char *name, char out[TEXT_ADVICE_SIZE]);
 
 /*
- * Writes a --time-format in quotes that reads a token that is not a timestamp: '%m/%d/%Y %T'; and
- * another after it, if one with day and month exchanged reads it as well. Fields of lines are
- * tried in the rows that follow, too. Returns false if there is none.
+ * Writes a quoted --time-format that reads a token which is not a timestamp: '%m/%d/%Y %T'. If the
+ * format with day and month exchanged reads it as well, writes both. Fields of lines are also
+ * tried in the rows that follow. Returns false if there is none.
  */
 bool text_rewrite_time(const struct text_reading *reading, const struct text_token *token,
                        char out[TEXT_ADVICE_SIZE]);
