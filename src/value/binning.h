@@ -18,10 +18,10 @@
 
 /* How the bin of a value is computed: the narrowest arithmetic that is exact. */
 enum binning_form {
-    BINNING_UNIT32,    /* bins one wide, 32-bit */
-    BINNING_UNIT64,    /* bins one wide, 64-bit */
-    BINNING_SCALED64,  /* N <= 2^28 */
-    BINNING_SCALED128, /* 128-bit remainder */
+    BINNING_UNIT32,    /* bins of width 1, 32-bit */
+    BINNING_UNIT64,    /* bins of width 1, 64-bit */
+    BINNING_SCALED64,  /* at most 2^28 bins, 64-bit products */
+    BINNING_SCALED128, /* more bins, a 128-bit remainder */
     BINNING_MULTIPLES,
     BINNING_LOG2,
     BINNING_LOG10,
@@ -29,16 +29,16 @@ enum binning_form {
     BINNING_EDGES,       /* look-up in buckets that grow with the distance from a centre */
 };
 
-/* N and the two outside bin numbers fit in 32 bits. */
+/* Maximum N, so that N and the two outside bin numbers fit in 32 bits. */
 #define BINNING_BINS_MAX (UINT32_MAX - 1)
 #define BINNING_OUTSIDE  2
 
-/* The maximum number of bins that are chosen if the user does not give a number. */
+/* Maximum number of automatic bins. */
 #define BINNING_ROUND_BINS 64
 
 struct binning {
     enum binning_form form;
-    bool is_signed;      /* `low` is an int64_t; multiples, powers: the elements are signed */
+    bool is_signed;      /* `low` is an int64_t; multiples, powers: elements are signed */
     uint32_t bins;       /* N */
     uint64_t low;        /* LO, as a key (element.h); multiples: the first k, an int64_t */
     uint64_t last;       /* HI - LO - 1 */
@@ -49,35 +49,35 @@ struct binning {
     uint32_t base;       /* powers: 2 or 10; else 0 */
     uint32_t zero;       /* powers: the bin of 0 */
     uint32_t fraction;   /* scaled, N <= 2^28: f */
-    uint32_t shift;      /* scaled, N <= 2^28: s; edges: of buckets, see binning_index.h */
+    uint32_t shift;      /* scaled, N <= 2^28: s; edges: the shift of buckets (binning_index.h) */
     uint64_t centre;     /* edges: the centre, from which buckets grow, minus LO */
     uint32_t side;       /* edges: the bucket of the centre */
     uint32_t buckets;    /* edges: the number of buckets */
     uint64_t *table;     /* edges: the look-up table, owned; see binning_index.h */
-    bool has_parts;      /* edges: they are those of binning_init_parts, */
-    uint32_t parts;      /* with 2^parts bins for each power of 2 */
+    bool has_parts;      /* edges: binning_init_parts has made them */
+    uint32_t parts;      /* if has_parts: there are 2^parts bins per power of 2 */
 };
 
 /*
- * Creates the binning of `bins` equal bins over low <= value < high, for elements of the given
- * type. Fails with STATUS_USAGE and a message about --bins or --range if there are no bins or too
- * many, if the range is empty or exceeds 64 bits, or if it has fewer integers than bins. The caller
- * destroys the binning.
+ * Creates the binning of `bins` equal-width bins over low <= value < high, for elements of the
+ * given type. Fails with STATUS_USAGE and a message about --bins or --range if there are no bins or
+ * too many, if the range is empty or exceeds 64 bits, or if it has fewer integers than bins. The
+ * caller destroys the binning.
  */
 enum status binning_init(struct binning *binning, const struct element *element, __int128 low,
                          __int128 high, uint64_t bins, struct failure *failure);
 
 /*
- * Creates the binning of bins of that width over low <= value < high. The last bin ends at `high`
- * and may be narrower. Otherwise as binning_init; messages are about --width.
+ * Like binning_init, but creates bins of that width. The last bin ends at `high` and may be
+ * narrower. Messages are about --width.
  */
 enum status binning_init_width(struct binning *binning, const struct element *element, __int128 low,
                                __int128 high, __int128 width, struct failure *failure);
 
 /*
- * Creates the bins of times over low <= value < high: the narrowest round ones that consist of
- * whole units (kind_time_bucket_widen) and are at most `bins_max`. If `is_cut`, the first and the
- * last one end at `low` and `high`; else they are whole. Otherwise as binning_init_edges.
+ * Like binning_init_edges, but creates the bins of timestamps over low <= value < high: the
+ * narrowest round bins that consist of whole units (kind_time_bucket_widen), at most `bins_max`. If
+ * `is_cut`, the first bin begins at `low` and the last ends at `high`; else both are whole.
  */
 enum status binning_init_times(struct binning *binning, const struct element *element,
                                const struct kind_time_bucket *unit, __int128 low, __int128 high,
@@ -95,17 +95,17 @@ void binning_init_window(struct binning *binning, const struct element *element,
 void binning_init_powers(struct binning *binning, const struct element *element, uint32_t base);
 
 /*
- * Creates the bins between powers of 2 of values as they are printed, with decimals also 1/2, 1/4,
- * ..., each divided in 2^parts equal ones (at most BINNING_PARTS_MAX). An edge that is no multiple
- * of the unit is the next one that is, and equal edges are one. A bin that is wider than a unit is
- * about 2^-parts of its values, as in an HDR histogram. Negative values have the bins of the
- * positive ones, mirrored. Fails with STATUS_DATA if there is no memory.
+ * Creates the bins between powers of 2 of values as they are printed, with decimal places also 1/2,
+ * 1/4, ..., each divided into 2^parts equal bins (`parts` <= BINNING_PARTS_MAX). Edges are rounded
+ * up to multiples of the unit, and equal edges are merged. The width of a bin wider than a unit is
+ * about 2^-parts times its values, as in an HDR histogram. Negative values have the bins of
+ * positive values, mirrored. Fails with STATUS_DATA if there is no memory.
  */
 #define BINNING_PARTS_MAX 12
 enum status binning_init_parts(struct binning *binning, const struct element *element,
                                uint32_t parts, struct failure *failure);
 
-/* Returns whether the bins are by powers: the user has not given each. Pure. */
+/* Returns whether the bins are by powers, rather than listed by the user. Pure. */
 static inline bool binning_is_of_powers(const struct binning *binning)
 {
     return binning->base > 0 || binning->has_parts;
@@ -135,7 +135,7 @@ static inline __int128 binning_floor(__int128 value, __int128 width)
 /* Returns the greatest common divisor of two numbers that are not both 0. */
 __int128 binning_common_divisor(__int128 a, __int128 b);
 
-/* Returns the next greater one of 1, 2, 5, 10, 20, 50, ..., of which `number` is one. */
+/* Returns the number after `number` in the sequence 1, 2, 5, 10, 20, 50, ... */
 __int128 binning_next_round(__int128 number);
 
 /*
@@ -145,7 +145,7 @@ __int128 binning_next_round(__int128 number);
 uint64_t binning_round_width(__int128 low, __int128 high);
 
 /*
- * Returns the lower limit of bin `bin`, which need not be a value of the type; HI for bin == bins.
+ * Returns the lower edge of bin `bin`, which need not be a value of the type; HI for bin == bins.
  */
 __int128 binning_edge(const struct binning *binning, uint64_t bin);
 
@@ -156,7 +156,7 @@ __int128 binning_edge(const struct binning *binning, uint64_t bin);
 void binning_bounds(const struct binning *binning, const struct element *element, __int128 *low,
                     __int128 *high);
 
-/* Returns whether every bin has width 1, and so is named by its only value. */
+/* Returns whether every bin has width 1: its only value then names it. */
 static inline bool binning_is_unit(const struct binning *binning)
 {
     return binning->form == BINNING_UNIT32 || binning->form == BINNING_UNIT64;

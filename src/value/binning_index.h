@@ -11,8 +11,8 @@
  * remainder x * n - q * d < 2 * d decides which (Granlund and Montgomery, "Division by Invariant
  * Integers using Multiplication", PLDI 1994).
  *
- * For at most 2^28 bins, one product of two 32-bit factors is enough. x' =
- * floor(x / 2^s) and m = floor(2^(s+f) * n / d) keep at most 32 leading bits of x and n / d. The
+ * For at most 2^28 bins, one product of two 32-bit factors is enough. x' = floor(x / 2^s) and
+ * m = floor(2^(s+f) * n / d) keep at most 32 leading bits of x and n / d. The
  * estimate x' * m / 2^f is at most x * n / d. It is too small by less than N / 2^31 for the bits
  * cut from x and as much for those cut from m, together less than 1 / 4. If the fraction of the
  * estimate is below 1 / 2, its integer part q is the bin. Otherwise the bin is q or q + 1: x * n -
@@ -134,8 +134,8 @@ HOST_DEVICE_INLINE uint32_t binning_bucket(const struct binning *binning, enum b
 }
 
 /*
- * The table of edges has two parts. This is the first: for each bin its last value minus LO, then
- * UINT64_MAX twice for the outside bin numbers.
+ * Returns the first of the two parts of the table of edges: for each bin its last value minus LO,
+ * then UINT64_MAX twice for the outside bin numbers.
  */
 HOST_DEVICE_INLINE const uint64_t *binning_lasts(const struct binning *binning)
 {
@@ -143,8 +143,8 @@ HOST_DEVICE_INLINE const uint64_t *binning_lasts(const struct binning *binning)
 }
 
 /*
- * The second part: for each bucket the bin of its lowest value, plus BINNING_CROWDED if the bucket
- * contains more than one edge; then the last bin and the two outside bin numbers.
+ * Returns the second part: for each bucket the bin of its lowest value, plus BINNING_CROWDED if the
+ * bucket contains more than one edge; then the last bin and the two outside bin numbers.
  */
 HOST_DEVICE_INLINE const uint32_t *binning_firsts(const struct binning *binning)
 {

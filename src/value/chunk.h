@@ -11,10 +11,10 @@
 
 struct decoder_format;
 
-/* The longest row that a buffer grows for. */
+/* Maximum length of a row in bytes. */
 #define CHUNK_ROW_BYTES_MAX ((size_t)1 << 30)
 
-/* A mapping of memory_map, for a chunk. */
+/* Memory of a chunk, mapped by memory_map. */
 struct chunk_memory {
     char *data;
     size_t bytes;
@@ -36,31 +36,30 @@ struct chunk_buffer {
      * capacity. NULL: the memory cannot be exchanged.
      */
     void (*exchange)(struct chunk_buffer *buffer, struct chunk_memory *memory);
-    void *owner; /* for grow and exchange */
+    void *owner; /* private to `grow` and `exchange` */
 };
 
-/* The next capacity of a buffer that is too small for a row. */
+/* Returns the next capacity of a buffer that is too small for a row. */
 static inline size_t chunk_grown_bytes(size_t capacity)
 {
     return capacity < CHUNK_ROW_BYTES_MAX / 2 ? 2 * capacity : CHUNK_ROW_BYTES_MAX;
 }
 
-/* Where text comes from, for messages. */
+/* The place of a text in its file, for messages. */
 struct chunk_origin {
-    const char *name; /* of the file */
-    uint64_t line;    /* lines that end before the text, after `offset` */
-    uint64_t offset;  /* where reading of the file began; above `start`: the file is regular */
-    uint64_t start;   /* lines between `start` and `offset` are not counted yet */
+    const char *name; /* the file's name */
+    uint64_t line;    /* number of lines between `offset` and the text */
+    uint64_t offset;  /* where reading began, in bytes; above `start` only in a regular file */
+    uint64_t start;   /* reader_find_line counts the lines between `start` and `offset` */
     enum text_row_end row_end;
-    const struct decoder_format
-        *decoder; /* of a compressed file: offsets are those of its frames */
+    const struct decoder_format *decoder; /* compressed: its format; offsets are of frames */
 };
 
 /*
  * A piece of the input, in memory of the worker that pulled it. Binary: whole elements or records.
  * Text: whole lines, or whole tokens (text_is_of_tokens); the end of the chunk counts as the end of
- * a line. A chunk of text never spans two files. From it an engine may make a chunk of elements,
- * parsed or gathered, for the operation.
+ * a line. A chunk of text never spans two files. An engine may make chunks of elements, parsed or
+ * gathered, from it for the operation.
  *
  * For a plan with several columns (plan.h), the engine makes chunks of elements from the rows that
  * meet its conditions: one for each value column, with the weight and the groups of each element.
@@ -68,19 +67,19 @@ struct chunk_origin {
 struct chunk {
     const void *data;
     size_t bytes;
-    uint64_t left_out;          /* bytes read that are in no chunk: header lines */
-    uint64_t position;          /* of the first byte in the input stream */
+    uint64_t left_out;          /* bytes read before it that are in no chunk, such as headers */
+    uint64_t position;          /* offset of its first byte in the input stream */
     uint64_t sequence;          /* 0, 1, 2, ... in stream order */
     bool is_cut;                /* an error follows; nothing after this chunk counts */
-    struct text_rules rules;    /* text: of its file */
-    struct chunk_origin origin; /* text */
-    const struct chunk *text;   /* values parsed from text: the chunk of text; else NULL */
-    bool is_gathered;           /* elements gathered from records; else bytes as they were read */
-    size_t column;              /* elements: of this value column */
-    const uint64_t *weights;    /* elements: how many times each counts; NULL: once */
-    const uint16_t *indices; /* gathered elements: of their records among those from `position` on;
-                                NULL: they follow each other */
-    const uint64_t *const *groups; /* elements: [group_count], the keys of each one's groups */
+    struct text_rules rules;    /* text: the rules of its file */
+    struct chunk_origin origin; /* text: its place in the file */
+    const struct chunk *text;   /* values parsed from text: that chunk of text; else NULL */
+    bool is_gathered;           /* the data are elements gathered from records; else as read */
+    size_t column;              /* elements: the index of their value column */
+    const uint64_t *weights;    /* elements: the weight of each; NULL: 1 */
+    const uint16_t *indices;    /* gathered elements: the index of each one's record, counted from
+                                   `position`; NULL: the records are consecutive */
+    const uint64_t *const *groups; /* elements: [group_count] arrays with the group keys of each */
 };
 
 #endif

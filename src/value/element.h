@@ -39,16 +39,16 @@ enum element_type {
 
 struct element {
     enum element_type type;
-    unsigned bytes;    /* 1, 2, 4 or 8; of addresses 16, the key with its higher word first */
+    unsigned bytes;    /* 1, 2, 4 or 8; IP addresses: 16, the key with its higher word first */
     bool is_signed;    /* keys compare as int64_t */
     bool swapped;      /* the byte order is opposite to this machine's */
-    const char *name;  /* "i32" */
+    const char *name;  /* the type as users type it: "i32" */
     unsigned decimals; /* elements are multiples of 10^-decimals: 0 to 18 */
     enum kind_id kind;
-    struct kind_ip_prefix prefix;      /* addresses: what is written of them */
-    const struct kind_time_zone *zone; /* times: whose clocks they are of; NULL: UTC; not owned */
-    enum real_format real;             /* binary: what is stored, of which elements are rounded */
-    bool is_real_swapped;              /* in the byte order that is opposite to this machine's */
+    struct kind_ip_prefix prefix;      /* IP addresses: the lengths of the printed prefixes */
+    const struct kind_time_zone *zone; /* timestamps: their time zone; NULL: UTC; not owned */
+    enum real_format real;             /* binary floats: the input's format, rounded to elements */
+    bool is_real_swapped; /* binary floats have the opposite byte order of this machine */
 };
 
 /*
@@ -59,19 +59,19 @@ struct element {
     ((struct element){               \
         .type = ELEMENT_##id, .bytes = sizeof(ctype), .is_signed = (ctype)-1 < 1, .name = #label})
 
-/* Returns whether values are times. Pure. */
+/* Returns whether values are timestamps. Pure. */
 static inline bool element_is_time(const struct element *element)
 {
     return kind_rows[element->kind].scale == KIND_INSTANTS;
 }
 
-/* Returns whether values are read from times: they are these, or numbers of a cycle. Pure. */
+/* Returns whether values are timestamps, or numbers of a cycle (hour of the day). Pure. */
 static inline bool element_is_of_time(const struct element *element)
 {
     return kind_rows[element->kind].notation == TEXT_TIME;
 }
 
-/* Returns whether keys are wide: of two words. Pure. */
+/* Returns whether keys have two words. Pure. */
 static inline bool element_is_wide(const struct element *element)
 {
     return kind_rows[element->kind].words > 1;
@@ -84,7 +84,7 @@ static inline bool element_is_string(const struct element *element)
     return kind_rows[element->kind].has_dictionary;
 }
 
-/* Returns the bytes of a value in binary input. Pure. */
+/* Returns the size of a value in binary input, in bytes. Pure. */
 static inline size_t element_stored_bytes(const struct element *element)
 {
     switch (element->real) {
@@ -102,7 +102,7 @@ static inline size_t element_stored_bytes(const struct element *element)
 /* Returns the name of the type in binary input. Pure. */
 const char *element_stored_name(const struct element *element);
 
-/* Returns whether values have only an order, and no arithmetic: IP addresses and strings. Pure. */
+/* Returns whether values have an order but no arithmetic: IP addresses and strings. Pure. */
 static inline bool element_is_name(const struct element *element)
 {
     return kind_rows[element->kind].scale == KIND_NAMES;
@@ -115,8 +115,8 @@ static inline bool element_is_name(const struct element *element)
 bool element_parse(const char *text, struct element *element);
 
 /*
- * Addresses as numbers of 128 bits in the same order, and back. They are signed, as all values are:
- * the key less 2^127.
+ * Convert IP addresses to numbers of 128 bits in the same order, and back. The numbers are signed,
+ * as all values are: the key minus 2^127.
  */
 static inline __int128 element_address(struct kind_ip key)
 {
@@ -129,26 +129,26 @@ static inline struct kind_ip element_address_key(__int128 value)
     return (struct kind_ip){(uint64_t)(key >> 64), (uint64_t)key};
 }
 
-/* Room for a value and a NUL. */
+/* Size of a buffer for any written value, with a NUL. */
 #define ELEMENT_TEXT_SIZE 64
 
 /* Writes a value as its kind does, without a NUL. Returns its length. */
 size_t element_write(char *out, const struct element *element, __int128 value);
 
-/* Like element_write, but as json has it: times and addresses are strings. */
+/* Like element_write, but for JSON output: timestamps and IP addresses are quoted. */
 size_t element_write_json(char *out, const struct element *element, __int128 value);
 
-/* As element_write, with a NUL. */
+/* Like element_write, but with a NUL. */
 void element_format(char out[ELEMENT_TEXT_SIZE], const struct element *element, __int128 value);
 
 /*
- * Reads a bound, all of text[0..bytes), as the kind of the values reads it; numbers may have
- * suffixes (decimal.h). Returns false if it is none, or has more decimals than the values.
+ * Reads a bound, all of text[0..bytes), in the form of the column type; numbers may have suffixes
+ * (decimal.h). Returns false if it is invalid, or has more decimal places than the values.
  */
 bool element_read(const struct element *element, const char *text, size_t bytes, __int128 *value);
 
-/* Like element_read, but reads LO:HI. Times have colons as well: the first that makes two bounds
- * divides them. */
+/* Like element_read, but reads LO:HI. Timestamps have colons, too: the first colon that separates
+ * two valid bounds divides them. */
 bool element_read_range(const struct element *element, const char *text, __int128 *low,
                         __int128 *high);
 
@@ -165,7 +165,7 @@ static inline __int128 element_value(const struct element *element, uint64_t key
     return element->is_signed ? (__int128)(int64_t)key : (__int128)key;
 }
 
-/* Returns what keys are XORed with so that they compare as uint64_t. */
+/* Returns the word to XOR keys with so that they compare as uint64_t. */
 static inline uint64_t element_sign_bias(const struct element *element)
 {
     return element->is_signed ? (uint64_t)1 << 63 : 0;

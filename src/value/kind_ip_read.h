@@ -1,6 +1,6 @@
 /*
- * How addresses of IPv4 are read and their prefixes made (kind_ip.h), compiled for host and device.
- * Pure and thread-safe.
+ * Reads IPv4 addresses and makes their prefixes (kind_ip.h), compiled for host and device. Pure and
+ * thread-safe.
  */
 #ifndef GPUHIST_KIND_IP_READ_H
 #define GPUHIST_KIND_IP_READ_H
@@ -11,7 +11,7 @@
 #define KIND_IP_V4_BYTES_MIN 7
 #define KIND_IP_V4_BYTES_MAX 15
 
-/* The number of the lowest bit that is set; one is. */
+/* Returns the number of the lowest set bit; `bits` is not 0. */
 HOST_DEVICE_INLINE unsigned kind_ip_lowest_bit(unsigned bits)
 {
 #ifdef __CUDA_ARCH__
@@ -33,7 +33,7 @@ HOST_DEVICE_INLINE bool kind_ip_read_v4(const char *text, size_t bytes, uint64_t
 
     if (bytes < KIND_IP_V4_BYTES_MIN || bytes > KIND_IP_V4_BYTES_MAX)
         return false;
-    if (bytes >= 8) { /* what the second word shares with the first is shifted out */
+    if (bytes >= 8) { /* shifts out the bytes that both words have */
         low = bytes_load(text);
         high = bytes_load(text + bytes - 8) >> 8 * (15 - bytes) >> 8;
     } else {
@@ -65,13 +65,13 @@ HOST_DEVICE_INLINE bool kind_ip_read_v4(const char *text, size_t bytes, uint64_t
     return (misfits | ends) == 0;
 }
 
-/* A word of which the first `bits` of 64 are set; none if negative, all if more. */
+/* Returns a word whose first `bits` of 64 are set; none if negative, all if more. */
 HOST_DEVICE_INLINE uint64_t kind_ip_mask(int bits)
 {
     return bits <= 0 ? 0 : bits >= 64 ? UINT64_MAX : UINT64_MAX << (64 - bits);
 }
 
-/* The first address of IPv4 with the first bits of an address. */
+/* Returns the first IPv4 address with the same first bits as an address. */
 HOST_DEVICE_INLINE uint64_t kind_ip_first_v4(uint64_t address, unsigned bits)
 {
     return address & kind_ip_mask((int)bits + 32);

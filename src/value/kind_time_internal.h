@@ -1,6 +1,6 @@
 /*
- * What the files of times share: the parts of a time as they are read, and the calendar. What a GPU
- * reads as well is compiled for host and device. Pure and thread-safe.
+ * Shared by the files about timestamps: the parts of a timestamp as they are read, and the
+ * calendar. Functions that a GPU needs are compiled for host and device. Pure and thread-safe.
  */
 #ifndef GPUHIST_KIND_TIME_INTERNAL_H
 #define GPUHIST_KIND_TIME_INTERNAL_H
@@ -18,7 +18,7 @@
 #define KIND_TIME_FIRST_SECOND (-INT64_C(62135596800))
 #define KIND_TIME_LAST_SECOND  INT64_C(253402300799)
 
-/* A time as it is written. Nothing is checked but that it is written with digits. */
+/* A timestamp as it is written. The ranges of its parts are not checked. */
 struct kind_time_parts {
     unsigned year;
     unsigned month;
@@ -27,17 +27,17 @@ struct kind_time_parts {
     unsigned minute;
     unsigned second;
     int offset;                 /* seconds that the clock is ahead of UTC, or KIND_TIME_NO_OFFSET */
-    unsigned nanoseconds;       /* of the fraction */
-    bool has_offset;            /* one is written, or the name of a zone */
-    bool has_rest;              /* the fraction has more, of which a digit is not 0 */
-    bool is_zone_unknown;       /* its name is, and no offset is written */
-    bool is_epoch;              /* seconds since 1970 replace the date and the time of the day */
-    bool is_negative;           /* these are */
-    uint64_t epoch;             /* their magnitude; UINT64_MAX: that or more */
-    enum kind_time_fault fault; /* why it is refused, where that can be told */
+    unsigned nanoseconds;       /* the first nine digits of the fraction */
+    bool has_offset;            /* it has an offset, or the name of a zone */
+    bool has_rest;              /* the fraction has further digits that are not all 0 */
+    bool is_zone_unknown;       /* it has the name of an unknown zone, and no offset */
+    bool is_epoch;              /* seconds since 1970 replace the date and the time of day */
+    bool is_negative;           /* these seconds are negative */
+    uint64_t epoch;             /* the magnitude of these seconds; UINT64_MAX: that or more */
+    enum kind_time_fault fault; /* why it is rejected, if that can be told */
 };
 
-/* The offset where what is written is none that a clock can have. */
+/* The value of `offset` if the written one is impossible. */
 #define KIND_TIME_NO_OFFSET INT_MAX
 
 struct kind_time_date {
@@ -51,7 +51,7 @@ HOST_DEVICE_INLINE bool kind_time_is_leap(unsigned year)
     return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
-/* The days of a year before a month, from 1; before the 13th, of the year. */
+/* Returns the days of a year before a month, 1 to 13; month 13 gives all days of the year. */
 HOST_DEVICE_INLINE unsigned kind_time_days_before_month(unsigned year, unsigned month)
 {
     static const unsigned short days[2][13] = {
@@ -61,7 +61,7 @@ HOST_DEVICE_INLINE unsigned kind_time_days_before_month(unsigned year, unsigned 
     return days[kind_time_is_leap(year)][month - 1];
 }
 
-/* The days from 1970-01-01 to the beginning of a year, which is from 1 to 10000. */
+/* Returns the days from 1970-01-01 to the start of a year, 1 to 10000. */
 HOST_DEVICE_INLINE int64_t kind_time_days_before_year(unsigned year)
 {
     unsigned before = year - 1;
@@ -70,16 +70,16 @@ HOST_DEVICE_INLINE int64_t kind_time_days_before_year(unsigned year)
 }
 
 /*
- * The date of a day counted from 1970-01-01. Years begin in March, so that a leap day is the last
- * (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days).
+ * Returns the date of a day counted from 1970-01-01. Years begin in March, so that a leap day is
+ * the last (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days).
  */
 HOST_DEVICE_INLINE struct kind_time_date kind_time_find_date(int64_t days)
 {
     days += 719468;                                            /* from 0000-03-01 */
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097; /* of 400 years */
-    unsigned day = (unsigned)(days - era * 146097);            /* in the era */
+    int64_t era = (days >= 0 ? days : days - 146096) / 146097; /* an era has 400 years */
+    unsigned day = (unsigned)(days - era * 146097);            /* day of the era */
     unsigned year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    day -= 365 * year + year / 4 - year / 100; /* in the year */
+    day -= 365 * year + year / 4 - year / 100; /* day of the year */
     unsigned month = (5 * day + 2) / 153;      /* from March */
     struct kind_time_date date;
     date.year = (int64_t)year + era * 400 + (month >= 10);
@@ -88,7 +88,7 @@ HOST_DEVICE_INLINE struct kind_time_date kind_time_find_date(int64_t days)
     return date;
 }
 
-/* Divides towards minus infinity. */
+/* Returns the quotient, rounded towards minus infinity. */
 HOST_DEVICE_INLINE int64_t kind_time_divide(int64_t value, int64_t by)
 {
     return value / by - (value % by < 0);
@@ -106,8 +106,8 @@ HOST_DEVICE_INLINE bool kind_time_is_white(char c)
 }
 
 /*
- * Each of these reads at `at`, and returns the end of what it has read; `at` itself if it is not
- * there.
+ * Each of the following functions reads its item at `at`, and returns its end; `at` itself if the
+ * item is not there.
  */
 /* The digits of a fraction. */
 HOST_DEVICE_INLINE const char *kind_time_read_fraction(const char *at, const char *end,
@@ -170,7 +170,7 @@ HOST_DEVICE_INLINE const char *kind_time_read_epoch(const char *at, const char *
     return at;
 }
 
-/* The number of two digits. */
+/* Returns the number that two digits form. */
 HOST_DEVICE_INLINE unsigned kind_time_pair(const char *digits)
 {
     return (unsigned)(digits[0] - '0') * 10 + (unsigned)(digits[1] - '0');
@@ -204,11 +204,11 @@ HOST_DEVICE_INLINE const char *kind_time_read_offset(const char *at, const char 
     return stop;
 }
 
-/* Reads a time of the format that begins at `text`. Returns its end, NULL if there is none. */
+/* Reads a timestamp of the format at `text`. Returns its end, NULL if there is none. */
 const char *kind_time_format_match(const struct kind_time_format *format, const char *text,
                                    const char *end, struct kind_time_parts *parts);
 
-/* Stores the value of an instant in units of 10^-digits seconds. Returns false if out of range. */
+/* Stores an instant in units of 10^-digits seconds. Returns false if it is out of range. */
 HOST_DEVICE_INLINE bool kind_time_scale(unsigned digits, int64_t seconds, unsigned nanoseconds,
                                         int64_t *value)
 {

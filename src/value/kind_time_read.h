@@ -1,5 +1,5 @@
 /*
- * How times of the known forms are read (kind_time.h), compiled for host and device. Pure and
+ * Reads timestamps of the known forms (kind_time.h), compiled for host and device. Pure and
  * thread-safe.
  */
 #ifndef GPUHIST_KIND_TIME_READ_H
@@ -14,9 +14,9 @@
 enum kind_time_result { KIND_TIME_INVALID, KIND_TIME_OUT_OF_RANGE, KIND_TIME_VALID };
 
 /*
- * Compares eight bytes with a shape, in which 0 stands for any digit and * for any byte, and sets
- * bits of *misfits unless they fit. Returns a word in which the byte of each digit that a digit
- * follows is the number of both.
+ * Compares eight bytes with a shape, in which 0 means any digit and * any byte, and sets bits of
+ * *misfits unless they match. Returns a word: if a digit follows a digit, the byte of the first is
+ * the number of both.
  */
 HOST_DEVICE_INLINE uint64_t kind_time_match_eight(const char *text, const char *shape,
                                                   uint64_t *misfits)
@@ -26,12 +26,12 @@ HOST_DEVICE_INLINE uint64_t kind_time_match_eight(const char *text, const char *
     const uint64_t digits = bytes_zeros(wanted ^ BYTES_OF('0')) >> 7;
     uint64_t found = (bytes_load(text) ^ wanted) & ~any;
 
-    /* the highest bit of a byte is set by adding if it is above 9, or of no digit above 0 */
+    /* the sum sets the highest bit of a byte that is not a digit, or differs from the shape */
     *misfits |= ((found + BYTES_OF(0x7f) - digits * 9) | found) & BYTES_OF(0x80);
     return found * 10 + (found >> 8);
 }
 
-/* The number that kind_time_match_eight has found at a byte. */
+/* The two-digit number that kind_time_match_eight has found at a byte. */
 #define KIND_TIME_PAIR(word, byte) ((unsigned)((word) >> 8 * (byte)) & 0xff)
 
 /* Reads YYYY-MM-DDTHH:MM:SS, 19 bytes. */
@@ -51,10 +51,10 @@ HOST_DEVICE_INLINE bool kind_time_read_extended(const char *text, struct kind_ti
     return misfits == 0;
 }
 
-/* The number of a month of which these are the first letters; 0: there is none. */
+/* Returns the number of the month with these first three letters; 0: there is none. */
 HOST_DEVICE_INLINE unsigned kind_time_find_month(const char *name)
 {
-    /* At the number that the letters of its name make (below). */
+    /* indexed by a hash of the letters (below) */
     static const struct {
         char letters[4];
         unsigned char number;
@@ -93,7 +93,7 @@ HOST_DEVICE_INLINE bool kind_time_read_common_log(const char *text, struct kind_
     return true;
 }
 
-/* Where a time is read: its field, how far the line goes, and by what rules. */
+/* The place of a timestamp: its field, the end of its line, and the rules. */
 struct kind_time_span {
     const char *field_end;
     const char *end;
@@ -102,15 +102,15 @@ struct kind_time_span {
     bool is_local;
 };
 
-/* What a time of the day comes after, which says what the next word may be. */
+/* What precedes a time of day: it limits what the next word may be. */
 enum kind_time_lead {
     KIND_TIME_AFTER_BLANK,
     KIND_TIME_AFTER_T,
-    KIND_TIME_AFTER_COLON, /* of the common log format */
-    KIND_TIME_PACKED,      /* the digits of a number */
+    KIND_TIME_AFTER_COLON, /* as in the common log format */
+    KIND_TIME_PACKED,      /* nothing: date and time are one number */
 };
 
-/* Notes why a time is refused. Returns NULL. */
+/* Stores why a timestamp is rejected. Returns NULL. */
 HOST_DEVICE_INLINE const char *kind_time_refuse(struct kind_time_parts *parts,
                                                 enum kind_time_fault fault)
 {
@@ -139,20 +139,21 @@ HOST_DEVICE_INLINE bool kind_time_is_letter(char c)
     return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Returns whether the byte is one of those that no digit may follow where they end a time. */
+/* Returns whether the byte ends a timestamp unless a digit follows it. */
 HOST_DEVICE_INLINE bool kind_time_is_inner_mark(char c)
 {
     return c == ',' || c == ':';
 }
 
-/* Returns whether the byte is one that ends a time, whatever follows. */
+/* Returns whether the byte ends a timestamp, whatever follows it. */
 HOST_DEVICE_INLINE bool kind_time_is_outer_mark(char c)
 {
     return c == ';' || c == '|' || c == ']' || c == ')' || c == '"';
 }
 
-/* Returns whether a word ends here: at white space, or at a mark. After an offset, `:` is an outer
- * one. */
+/* Returns whether a word ends here: at white space or a mark. After an offset, `:` is an outer
+ * mark.
+ */
 HOST_DEVICE_INLINE bool kind_time_ends_word(const char *at, const char *end, bool has_offset)
 {
     if (at == end || kind_time_is_white(*at) || kind_time_is_outer_mark(*at))
@@ -161,14 +162,15 @@ HOST_DEVICE_INLINE bool kind_time_ends_word(const char *at, const char *end, boo
            ((has_offset && *at == ':') || at + 1 == end || !kind_time_is_digit(at[1]));
 }
 
-/* Returns whether a time of a format may end here: where its field or the line does, or a later
- * field. */
+/* Returns whether a timestamp of a format may end here: at the end of its field, of a later field
+ * or of the line. */
 HOST_DEVICE_INLINE bool kind_time_ends(const char *at, const struct kind_time_span *span)
 {
     return at >= span->field_end && (at == span->end || kind_time_is_white(*at));
 }
 
-/* Returns the end of a time that ends here, NULL if it may not. `opener`: 0, or what it is in. */
+/* Returns the end of a timestamp at `at`, NULL if it may not end there. In a cell, the mate of
+ * `opener`, a bracket or 0, may follow. */
 HOST_DEVICE_INLINE const char *kind_time_finish(const char *at, const struct kind_time_span *span,
                                                 char opener, bool has_offset)
 {
@@ -189,7 +191,7 @@ HOST_DEVICE_INLINE bool kind_time_is_date(unsigned year, unsigned month, unsigne
 
 /*
  * Reads YYYY-MM-DD, YYYY/MM/DD, DD-Mon-YYYY, DD/Mon/YYYY or YYYYMMDD that no digit follows. Returns
- * its end, NULL if it is none.
+ * its end, NULL if there is none.
  */
 HOST_DEVICE_COLD const char *kind_time_read_date(const char *at, const char *end,
                                                  struct kind_time_parts *parts)
@@ -227,8 +229,8 @@ HOST_DEVICE_COLD const char *kind_time_read_date(const char *at, const char *end
 }
 
 /*
- * Reads H:MM or H:MM:SS, of hours of one or two digits, or if it is basic also HHMM or HHMMSS; then
- * a fraction of the seconds. Returns its end, NULL if it is none.
+ * Reads H:MM or H:MM:SS, with one or two digits of hours, or if is_basic also HHMM or HHMMSS; then
+ * an optional fraction of the seconds. Returns its end, NULL if there is none.
  */
 HOST_DEVICE_COLD const char *kind_time_read_clock(const char *at, const char *end, bool is_basic,
                                                   struct kind_time_parts *parts)
@@ -259,7 +261,7 @@ HOST_DEVICE_COLD const char *kind_time_read_clock(const char *at, const char *en
     return has_seconds ? kind_time_read_point(at, end, parts) : at;
 }
 
-/* Reads AM, PM, a.m. or p.m. of any case. Returns its end; `at` if it is none. */
+/* Reads AM, PM, a.m. or p.m. in any case. Returns its end; `at` if there is none. */
 HOST_DEVICE_INLINE const char *kind_time_match_half(const char *at, const char *end)
 {
     const ptrdiff_t left = end - at;
@@ -319,9 +321,9 @@ HOST_DEVICE_COLD enum kind_time_zone_word kind_time_read_zone(const char *at, co
 }
 
 /*
- * Reads the half of a day, attached or as the next word, and makes the hour one of 24; 24 if it is
- * none of 1 to 12. As the next word it ends with it, or before a mark; "PM: " is another field.
- * Returns its end, `at` if there is none, NULL if it cannot be told.
+ * Reads AM or PM, attached or as the next word, and converts the hour to 0 to 23, or to 24 if it is
+ * not 1 to 12. As the next word, it ends with the word or before a mark; "PM: " is another field.
+ * Returns its end, `at` if there is none, NULL if it is ambiguous.
  */
 HOST_DEVICE_COLD const char *kind_time_read_half(const char *at, const struct kind_time_span *span,
                                                  struct kind_time_parts *parts)
@@ -352,7 +354,7 @@ HOST_DEVICE_COLD const char *kind_time_read_half(const char *at, const struct ki
     return stop;
 }
 
-/* Returns whether at[0..end) is a number: digits with at most one point, and a sign or none. */
+/* Returns whether [at, end) is a number: digits with at most one point, and an optional sign. */
 HOST_DEVICE_INLINE bool kind_time_is_number(const char *at, const char *end)
 {
     at += at < end && (*at == '+' || *at == '-');
@@ -372,9 +374,9 @@ HOST_DEVICE_INLINE const char *kind_time_word_end(const char *at, const char *en
 }
 
 /*
- * Looks at the word after a time of the day that has no offset attached, which may be one or the
- * name of a zone. Returns the end of what belongs to the time; `at` if the word is another field;
- * NULL if that cannot be told, or the name is of no use.
+ * Reads the word after a time of day without an attached offset. The word may be an offset or the
+ * name of a zone. Returns the end of the part that belongs to the timestamp; `at` if the word is
+ * another field; NULL if that is ambiguous, or the zone is unknown.
  */
 HOST_DEVICE_COLD const char *kind_time_read_next(const char *at, const struct kind_time_span *span,
                                                  enum kind_time_lead lead,
@@ -404,7 +406,7 @@ HOST_DEVICE_COLD const char *kind_time_read_next(const char *at, const struct ki
     }
     stop = kind_time_read_offset(word, span->end, &offset);
     const size_t length = (size_t)(stop - word);
-    if (length == 0) { /* +5:30, which no rule has */
+    if (length == 0) { /* not an accepted offset: +5:30 */
         const bool is_short = span->end - word > 3 && kind_time_is_digit(word[1]) && word[2] == ':';
         return is_short && !span->is_local ? kind_time_refuse(parts, KIND_TIME_FAULT_OFFSET) : at;
     }
@@ -435,7 +437,7 @@ HOST_DEVICE_COLD const char *kind_time_read_next(const char *at, const struct ki
     return stop;
 }
 
-/* Reads what follows the clock of a time, up to its end. Returns that, NULL if it is invalid. */
+/* Reads the rest of a timestamp after H:MM:SS. Returns its end, NULL if it is invalid. */
 HOST_DEVICE_COLD const char *kind_time_read_tail(const char *at, const struct kind_time_span *span,
                                                  char opener, enum kind_time_lead lead,
                                                  struct kind_time_parts *parts)
@@ -474,8 +476,8 @@ HOST_DEVICE_COLD const char *kind_time_read_tail(const char *at, const struct ki
 }
 
 /*
- * Returns whether the word after a date, which begins with a digit and is no time, is a field of
- * its own: a number that is not written as a time, an address or a date.
+ * Returns whether the word after a date, which begins with a digit and is not a time, is a field of
+ * its own: a number that does not look like a time, an IP address or a date.
  */
 HOST_DEVICE_COLD bool kind_time_is_other_field(const char *word, const char *end)
 {
@@ -492,7 +494,7 @@ HOST_DEVICE_COLD bool kind_time_is_other_field(const char *word, const char *end
            kind_time_read_date(word, stop, &parts);
 }
 
-/* Reads what follows a date. Returns the end of the time, NULL if it is invalid. */
+/* Reads the rest of a timestamp after its date. Returns its end, NULL if it is invalid. */
 HOST_DEVICE_COLD const char *kind_time_read_after_date(const char *at,
                                                        const struct kind_time_span *span,
                                                        char opener, bool has_name, bool is_packed,
@@ -515,7 +517,7 @@ HOST_DEVICE_COLD const char *kind_time_read_after_date(const char *at,
     }
     const char *word = kind_time_skip_white(at, end);
     if (word == at) {
-        /* a mark that no digit follows, nor, after blanks, a time */
+        /* a mark that neither a digit follows, nor blanks and a time */
         if (at < end && !span->is_cell) {
             struct kind_time_parts other;
             word = kind_time_skip_white(at + 1, end);
@@ -541,7 +543,7 @@ HOST_DEVICE_COLD const char *kind_time_read_after_date(const char *at,
     return kind_time_finish(at, span, opener, false);
 }
 
-/* Returns whether digits are a date and a time of the day: YYYYMMDDHH and so on. */
+/* Returns whether digits are a date and a time of day: YYYYMMDDHH and so on. */
 HOST_DEVICE_INLINE bool kind_time_is_packed(const char *digits, unsigned count, bool has_century)
 {
     const unsigned year = has_century ? kind_time_pair(digits) * 100 + kind_time_pair(digits + 2)
@@ -555,15 +557,15 @@ HOST_DEVICE_INLINE bool kind_time_is_packed(const char *digits, unsigned count, 
            (left < 10 || kind_time_pair(month + 8) < 60);
 }
 
-/* Returns whether a time that begins with these bytes is 0, as no other does. */
+/* Returns whether a timestamp with these first two bytes is 0. */
 HOST_DEVICE_INLINE bool kind_time_is_zero(unsigned first, unsigned second)
 {
     return first == '0' && second - '0' > 9u;
 }
 
 /*
- * Reads a number: since 1970, or the digits of a date with a time. Returns the end of the time,
- * NULL if it is invalid.
+ * Reads a number: seconds since 1970, or the digits of a date and a time. Returns its end, NULL if
+ * it is invalid.
  */
 HOST_DEVICE_COLD const char *kind_time_read_number(const char *at,
                                                    const struct kind_time_span *span, char opener,
@@ -617,7 +619,7 @@ HOST_DEVICE_COLD const char *kind_time_read_number(const char *at,
     return kind_time_finish(stop, span, opener, false);
 }
 
-/* Reads any of the forms. Returns the end of the time, NULL if it is none. */
+/* Reads any of the forms. Returns the end of the timestamp, NULL if there is none. */
 HOST_DEVICE_COLD const char *kind_time_read_any(const char *text, const struct kind_time_span *span,
                                                 struct kind_time_parts *parts)
 {
@@ -632,7 +634,7 @@ HOST_DEVICE_COLD const char *kind_time_read_any(const char *text, const struct k
     return kind_time_read_number(begin, span, opener, parts);
 }
 
-/* The value of a time that is written with digits. */
+/* Stores the value of a timestamp. */
 HOST_DEVICE_INLINE enum kind_time_result kind_time_convert(const struct kind_time_rules *rules,
                                                            const struct kind_time_parts *parts,
                                                            int64_t *value)
@@ -651,7 +653,7 @@ HOST_DEVICE_INLINE enum kind_time_result kind_time_convert(const struct kind_tim
             return KIND_TIME_OUT_OF_RANGE;
         seconds = (int64_t)parts->epoch;
         if (parts->is_negative) {
-            nanoseconds += parts->has_rest; /* up to 10^9 */
+            nanoseconds += parts->has_rest; /* at most 10^9 */
             seconds = -seconds - (nanoseconds > 0);
             nanoseconds = nanoseconds > 0 ? 1000000000 - nanoseconds : 0;
         }
@@ -671,9 +673,8 @@ HOST_DEVICE_INLINE enum kind_time_result kind_time_convert(const struct kind_tim
 }
 
 /*
- * Returns whether the word after a time of the day may be a part of it: a sign, a parenthesis, Z,
- * AM, or a name of a zone, of which the third letter is one of these. So most words are not looked
- * up.
+ * Returns whether the word after a time of day may belong to it: a sign, a parenthesis, Z, AM, or a
+ * zone's name, whose third letter is one of these. This spares the look-up of most words.
  */
 HOST_DEVICE_INLINE bool kind_time_may_go_on(const char *at, const char *end)
 {
@@ -691,9 +692,9 @@ HOST_DEVICE_INLINE bool kind_time_may_go_on(const char *at, const char *end)
 }
 
 /*
- * Reads the time that begins at text[0], of the forms that are known, as kind_time_read does
- * without a format. Stores its parts and returns its end, NULL if it is none; parts->fault says
- * why. The most common forms are read here, and by kind_time_read_any as well.
+ * Like kind_time_read without a format, but stores the parts of the timestamp, and returns its end,
+ * NULL if there is none; parts->fault says why. It reads the most common forms itself, although
+ * kind_time_read_any reads them, too.
  */
 HOST_DEVICE_INLINE const char *kind_time_read_known(const struct kind_time_rules *rules,
                                                     const char *text, size_t field, size_t bytes,

@@ -3,7 +3,7 @@
  *
  * A zone is read once, from its file in the directory TZDIR, else /usr/share/zoneinfo (TZif
  * versions 1 to 4, RFC 9636), and its rule for the time after the last listed change is written out
- * up to the year 9999. libc is not used: it takes UTC for an unknown zone, and locks.
+ * up to the year 9999. It does not use libc, which takes UTC for an unknown zone, and locks.
  *
  * Instants are seconds since 1970 in UTC; local times are what the clocks show, counted as if
  * they were in UTC.
@@ -21,15 +21,14 @@
 struct kind_time_zone;
 
 /*
- * Reads the zone of that name, such as Europe/Berlin. Fails with STATUS_USAGE if it is the name of
- * none, with STATUS_DATA if its file cannot be read or is damaged, or there is no memory. The
- * caller destroys the zone.
+ * Reads the zone of that name, such as Europe/Berlin. Fails with STATUS_USAGE if the name is
+ * unknown, with STATUS_DATA if its file is unreadable or corrupt, or there is no memory. The caller
+ * destroys the zone.
  */
 enum status kind_time_zone_read(const char *name, struct kind_time_zone **zone,
                                 struct failure *failure);
 
-/* Makes a zone of the contents of a file, which messages call `name`. Fails like
- * kind_time_zone_read. */
+/* Like kind_time_zone_read, but parses the contents of a file, which messages call `name`. */
 enum status kind_time_zone_parse(const char *name, const unsigned char *data, size_t bytes,
                                  struct kind_time_zone **zone, struct failure *failure);
 
@@ -39,18 +38,18 @@ void kind_time_zone_destroy(struct kind_time_zone *zone);
 /* Returns the name that the zone was read by. It lives as long as the zone. */
 const char *kind_time_zone_name(const struct kind_time_zone *zone);
 
-/* Returns the seconds that the clocks are ahead of UTC at an instant: less than 26 hours. */
+/* Returns how far the clocks are ahead of UTC at an instant, in seconds: less than 26 hours. */
 int64_t kind_time_zone_offset(const struct kind_time_zone *zone, int64_t instant);
 
 /*
- * Returns the first instant at which the clocks show a local time, or a later one: of a time that
- * comes twice the first, of one that is skipped when the clocks are changed.
+ * Returns the first instant at which the clocks show a local time or a later one: the first of two
+ * if it occurs twice; the instant of the clock change if it is skipped.
  */
 int64_t kind_time_zone_first(const struct kind_time_zone *zone, int64_t local);
 
 /*
- * Returns the last instant, not later than `instant`, at which the clocks show a local time, or
- * skip it. The clocks show that or a later one at `instant`.
+ * Returns the last instant, not later than `instant`, at which the clocks show a local time or skip
+ * it. The clocks must show that or a later local time at `instant`.
  */
 int64_t kind_time_zone_last(const struct kind_time_zone *zone, int64_t local, int64_t instant);
 

@@ -1,7 +1,7 @@
 /*
- * Percentages of quantiles, and the nearest rank: of n values in ascending order, the quantile of p
- * percent is the one with the number ceil(p / 100 * n), for p = 0 the first (definition 1 of
- * Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996; numpy's method
+ * Percentages of percentiles, and the nearest rank: the p-th percentile of n values in ascending
+ * order is the value with rank ceil(p / 100 * n), or for p = 0 the first value (definition 1 of
+ * Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996; NumPy's method
  * "inverted_cdf").
  *
  * Functions are thread-safe on distinct arguments.
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The maximum number of decimals of a percentage for which 128-bit arithmetic is exact. */
+/* Maximum number of decimal places, for which 128-bit arithmetic is exact. */
 #define PERCENTAGE_DECIMALS_MAX 15
 
 /* A percentage from 0 to 100: digits / 10^decimals. */
@@ -28,7 +28,7 @@ struct percentage {
  */
 bool percentage_parse(struct percentage *percentage, const char *text, size_t length);
 
-/* Returns the rank of the quantile among n values, from 1 to n; 1 if n is 0. */
+/* Returns the rank of the percentile among n values, from 1 to n; 1 if n is 0. */
 uint64_t percentage_rank(const struct percentage *percentage, uint64_t n);
 
 /*
@@ -37,16 +37,16 @@ uint64_t percentage_rank(const struct percentage *percentage, uint64_t n);
  */
 uint64_t percentage_index(const struct percentage *percentage, uint64_t n, uint64_t *above);
 
-/* The sign of the difference of a percentage and a whole number of percent, at most 100. */
+/* Returns the sign of percentage - whole, where `whole` is at most 100 percent. */
 int percentage_compare(const struct percentage *percentage, unsigned whole);
 
-/* The size of a percentage: "100.", the decimals and a NUL. */
+/* Size of a buffer for a percentage: "100.", the decimal places and a NUL. */
 #define PERCENTAGE_SIZE (PERCENTAGE_DECIMALS_MAX + 5)
 
-/* Writes a percentage with as many decimals as were typed, without a NUL. Returns the length. */
+/* Writes a percentage with its typed decimal places, without a NUL. Returns the length. */
 size_t percentage_write(char out[PERCENTAGE_SIZE], const struct percentage *percentage);
 
-/* The size of "100.0000" and a NUL. */
+/* Size of a buffer for "100.0000" and a NUL. */
 #define PERCENTAGE_SHARE_SIZE 9
 
 /*

@@ -1,6 +1,6 @@
 /*
  * The plan: what to compute, and all that an engine may know. It is constant after its
- * construction, and all threads share it. What a run writes is in its context.
+ * construction, and all threads share it. The mutable state of a run is in its context.
  */
 #ifndef GPUHIST_PLAN_H
 #define GPUHIST_PLAN_H
@@ -15,7 +15,7 @@
 #include "value/reductions.h"
 #include "value/text_rules.h"
 
-/* What users name on the command line: X(ID, name). */
+/* The operations, by their names on the command line: X(ID, name). */
 #define OPERATIONS(X)         \
     X(HISTOGRAM, "histogram") \
     X(UNIQ, "uniq")           \
@@ -32,7 +32,7 @@ enum operation_id {
 
 extern const char *const plan_operation_names[OPERATION_IDS];
 
-/* What happens to values that are in no bin. */
+/* The treatment of out-of-range values. */
 enum outside_policy {
     OUTSIDE_REPORT, /* counted separately and reported on stderr */
     OUTSIDE_ABORT,  /* the first one ends the run with an error */
@@ -40,7 +40,7 @@ enum outside_policy {
     OUTSIDE_IGNORE, /* dropped */
 };
 
-/* What happens to tokens of text that are not integers of the type. */
+/* The treatment of invalid tokens of text. */
 enum invalid_policy {
     INVALID_ABORT,  /* the first one ends the run */
     INVALID_FAIL,   /* they are reported, and the exit status is 1 */
@@ -51,56 +51,55 @@ enum invalid_policy {
 struct context;
 struct kind_find;
 
-/* Which elements survive a stalin-sort: by default those not less than every one before. */
+/* The elements that stalin-sort keeps: by default those not smaller than any earlier one. */
 struct stalin_sort_rules {
-    bool strict;     /* survivors must be greater */
-    bool descending; /* survivors must not be greater (strict: must be less) */
-    bool purged;     /* the purged elements are also written */
+    bool strict;     /* kept elements must be larger than all earlier ones */
+    bool descending; /* kept elements must not be larger (strict: must be smaller) */
+    bool purged;     /* dropped elements are also written */
 };
 
 /*
- * A column, as --where, --by, --weight or -f names it: what the plan takes from each row, that is a
- * line of text, a record or an element.
+ * A column that -f, --where, --by or --weight selects: the part of each row that the plan uses. A
+ * row is a line of text, a record or an element.
  */
 struct column {
-    int32_t field;     /* text: as text_rules; 1 if it has a name */
-    const char *name;  /* text: of the field in the header; NULL: none; not owned */
-    const char *label; /* what pictures call a column without a name: that of a field chosen by its
-                          number, or of the values of a state; NULL: unknown; not owned */
-    struct element
-        element;   /* its keys; binary: also how they lie in the record; text: not swapped */
-    size_t offset; /* binary: of the element in the record */
+    int32_t field;          /* text: as in text_rules; 1 if it has a name */
+    const char *name;       /* text: the field's name in the header; NULL: none; not owned */
+    const char *label;      /* the name in plots of a column without `name`: from the header, for a
+                               field chosen by number, or from a state; NULL: unknown; not owned */
+    struct element element; /* its keys; binary: also as in the record; text: not swapped */
+    size_t offset;          /* binary: offset of the element in the record */
     enum text_notation notation; /* text */
     bool has_exponents;          /* text: as in struct text_rules */
-    bool is_found; /* text: the kind is that of the first values, and others that it would read as
-                      well are invalid: keys that are not printed as they are written, and times
-                      with an offset, words or digits that these had not */
-    struct kind_width width;                    /* to which values are floored */
-    const struct kind_time_format *time_format; /* times; NULL: that of any form; not owned */
-    size_t half; /* text: two fields are joined, with a blank between: those of the plan's columns
-                    `half` and half + 1. A field with the name of both goes before. 0: no */
-    struct kind_find *find; /* of unknown kind: it is found here; not owned */
-    const char *where; /* its number or name as typed, or TYPE@OFFSET; NULL: not named; not owned */
+    bool is_found; /* text: the kind was found from the first values. Values that it reads, but
+                      that differ from those in form, are invalid: keys that are not written as
+                      they are printed, timestamps with additional offsets, words or digits */
+    struct kind_width width;                    /* the width that values are floored to */
+    const struct kind_time_format *time_format; /* timestamps; NULL: any form; not owned */
+    size_t half; /* text: the value is two fields with a blank between, those of the plan's columns
+                    `half` and half + 1, unless a field has the name of both; 0: one field */
+    struct kind_find *find; /* the statistics that find an unknown kind; not owned */
+    const char *where;      /* number, name or TYPE@OFFSET as typed; NULL: not typed; not owned */
 };
 
-/* Returns whether times are floored to buckets, or numbers of a cycle. Pure. */
+/* Returns whether timestamps are floored to buckets, or are numbers of a cycle. Pure. */
 static inline bool column_has_bucket(const struct column *column)
 {
     return kind_time_bucket_is_set(&column->width.bucket);
 }
 
-/* Returns what times are multiples of: their bucket, or a unit of their decimals. Pure. */
+/* Returns the bucket whose multiples timestamps are: theirs, or a unit of their digits. Pure. */
 struct kind_time_bucket column_time_unit(const struct column *column);
 
-/* Returns how many words of 64 bits a column's keys have. Pure. */
+/* Returns the number of 64-bit words of a column's keys. Pure. */
 static inline size_t column_words(const struct column *column)
 {
     return kind_rows[column->element.kind].words;
 }
 
 /*
- * Floors a key to the least of its bucket, `width` wide, 1 or more. Returns false if that is
- * below -2^63, which the key then is. Pure.
+ * Floors a key to the start of its bucket of `width` values, 1 or more. If that is below -2^63,
+ * sets the key to -2^63 and returns false. Pure.
  */
 HOST_DEVICE_INLINE bool column_floor(uint64_t *key, uint64_t width, bool is_signed)
 {
@@ -118,65 +117,65 @@ HOST_DEVICE_INLINE bool column_floor(uint64_t *key, uint64_t width, bool is_sign
 }
 
 struct plan {
-    struct context *context; /* what its run writes (context.h); not owned; NULL: it has no run */
-    char
-        *line; /* of the options that define the plan, for states (cli/options.h); or NULL; owned */
+    struct context *context; /* its run's state (context.h); not owned; NULL: there is no run */
+    char *line; /* the options that define the plan, for states (cli/options.h); or NULL; owned */
     enum operation_id operation;
     struct element element;
-    size_t record_bytes;  /* binary: of a record of which one element is a value; 0: none */
-    size_t record_offset; /* binary: of the element in its record */
+    size_t record_bytes;  /* binary: size of a record that contains one value; 0: no records */
+    size_t record_offset; /* binary: offset of the element in its record */
     /*
-     * The columns: the values, then the weight, the groups, the conditions. The first one is also
-     * described by element, record_offset and text.
+     * The columns: the values, then the weight, the groups, the conditions. The members element,
+     * record_offset and text also describe the first column.
      */
     struct column columns[TEXT_COLUMNS_MAX];
     size_t value_count;     /* 1 or more */
-    struct plan *singles;   /* several values: [value_count], the plan of each of them; owned */
-    bool has_weights;       /* how many times a value counts, 0 to 2^63 - 1; with decimals in
-                               multiples of their unit, as are counts and their sums */
-    size_t group_count;     /* a result for each combination of their keys */
-    size_t condition_count; /* only rows that meet all conditions of an alternative count; the
-                               alternatives are tested in order, up to one that is met */
-    size_t half_count;      /* columns after these are only fields that others join */
+    struct plan *singles;   /* several value columns: [value_count], a plan for each; owned */
+    bool has_weights;       /* a value counts as often as its weight, 0 to 2^63 - 1. Weights with
+                               decimal places, and counts, are multiples of their unit */
+    size_t group_count;     /* number of group columns: each combination of keys has a result */
+    size_t condition_count; /* number of conditions: rows must meet all conditions of one
+                               alternative; they are tested in order, up to the first that is met */
+    size_t half_count;      /* number of columns after these, which are halves of joined fields */
     struct predicate *conditions;    /* [condition_count], owned */
     bool is_text;                    /* text input; otherwise binary */
     bool skips_missing;              /* text: rows with missing values are left out (text_rows.h) */
-    enum row_scanner_id row_scanner; /* text: how rows are found, */
-    const void *wanted;              /* and which columns, if they name theirs; not owned */
+    enum row_scanner_id row_scanner; /* text: the scanner that finds rows */
+    const void *wanted;              /* the wanted columns, if rows name theirs; not owned */
     struct text_rules text;          /* text: fields and delimiter */
     bool is_automatic;               /* histogram: the values determine its bins */
     struct binning binning;          /* histogram, unless is_automatic; owned */
     enum outside_policy outside;     /* histogram */
     bool needs_values;               /* histogram: a run without values is an error */
-    bool is_merged;                  /* histogram: of states, whose bins are given */
+    bool is_merged;                  /* histogram: merged from states, which have the bins */
     uint64_t bin_width;              /* uniq: the width of every bin, 1 for values */
-    uint64_t range_bins;   /* uniq: of its values, the result is a histogram with this many
-                              bins from the least to the greatest; 0: it is not */
-    bool has_round_range;  /* these bins are of a round width of times, and at most
+    uint64_t range_bins;   /* uniq for --range auto: the result is a histogram with this many bins
+                              from the minimum to the maximum; 0: it is not */
+    bool has_round_range;  /* those bins have a round width of timestamps, and are at most
                               range_bins (binning_init_times) */
     bool any_order;        /* uniq, reduce: the result may be in any order */
-    uint64_t buffer_bytes; /* memory for counts by value or group, and strings, that the
-                              user gives; 0: what the plan gives (memory_plan.h) */
-    const char *temporary_directory; /* uniq, reduce: for counts that need more; not owned */
+    uint64_t buffer_bytes; /* the user's memory limit for counts by value or group, and strings;
+                              0: memory_plan.h sets it */
+    const char *temporary_directory; /* uniq, reduce: the directory of spill files; not owned */
     struct reductions reductions;    /* reduce, and groups of it */
-    bool interpolates;               /* reduce: quantiles lie between values */
+    bool interpolates;               /* reduce: percentiles are interpolated between values */
     struct predicate *predicates;    /* count, and groups of it: [predicate_count], owned */
     size_t predicate_count;
     struct stalin_sort_rules stalin_sort; /* stalin-sort */
-    size_t window_periods; /* of time: the number of the last periods that results are of
-                              (pipeline.c); 0: all so far */
+    size_t window_periods; /* number of periods (--every) in a sliding window (pipeline.c); 0:
+                              results cover all input so far */
 };
 
-/* Returns the bytes of binary input for each value. Pure. */
+/* Returns the number of bytes of binary input per value. Pure. */
 static inline size_t plan_value_bytes(const struct plan *plan)
 {
     return plan->record_bytes > 0 ? plan->record_bytes : plan->element.bytes;
 }
 
-/* Returns whether a column is of binary floats. Pure. */
+/* Returns whether a column has binary floats. Pure. */
 bool plan_has_reals(const struct plan *plan);
 
-/* Return the index of the column of weights, and of the first group, condition, and past all. */
+/* Return the index of the weight column, of the first group, of the first condition, and the end.
+ */
 static inline size_t plan_weight_column(const struct plan *plan)
 {
     return plan->value_count;
@@ -197,41 +196,41 @@ static inline size_t plan_column_count(const struct plan *plan)
     return plan_condition_column(plan) + plan->condition_count;
 }
 
-/* Returns how many columns have a field: also those that others join. Pure. */
+/* Returns the number of columns with a field, including halves of joined fields. Pure. */
 static inline size_t plan_field_count(const struct plan *plan)
 {
     return plan_column_count(plan) + plan->half_count;
 }
 
-/* Returns the decimals of counts: those of the weights, of which they are sums; else 0. Pure. */
+/* Returns the number of decimal places of counts: that of the weights, or 0. Pure. */
 static inline unsigned plan_count_decimals(const struct plan *plan)
 {
     return plan->has_weights ? plan->columns[plan_weight_column(plan)].element.decimals : 0;
 }
 
-/* Returns whether values whose weights add up to 0 are part of the result. Pure. */
+/* Returns whether the result includes values whose weights add up to 0. Pure. */
 static inline bool plan_keeps_zeros(const struct plan *plan)
 {
     return plan->has_weights && plan->operation == OPERATION_UNIQ && plan->bin_width == 1;
 }
 
-/* Returns the bytes of each key of a column in blocks of rows (chunk.h). Pure. */
+/* Returns the size of a column's key in blocks of rows (chunk.h), in bytes. Pure. */
 static inline size_t plan_key_bytes(const struct plan *plan, size_t column)
 {
     const struct column *of = &plan->columns[column];
     return column < plan->value_count ? of->element.bytes : column_words(of) * sizeof(uint64_t);
 }
 
-/* Returns whether values are one column of several, or have conditions. Pure. */
+/* Returns whether there are other columns than one value column. Pure. */
 static inline bool plan_has_rows(const struct plan *plan)
 {
     return plan_column_count(plan) > 1;
 }
 
-/* Returns what results call the column of groups, the first is 0: its name, else "by". Pure. */
+/* Returns the name of group column `group`, from 0, in results: its own, else "by". Pure. */
 const char *plan_group_name(const struct plan *plan, size_t group);
 
-/* Returns what results call counts: "count", or with weights their name, else "weight". Pure. */
+/* Returns the name of counts in results: "count", the weights' name, or "weight". Pure. */
 const char *plan_count_name(const struct plan *plan);
 
 /* Returns whether values or groups are strings, so that a dictionary is needed. Pure. */
@@ -240,7 +239,7 @@ bool plan_has_strings(const struct plan *plan);
 /* Returns the option that names a column, for messages. Pure. */
 const char *plan_column_option(const struct plan *plan, size_t column);
 
-/* Returns the rules of a column, as if it were the only one, in a text of these rules. Pure. */
+/* Returns `rules` as they apply to one column, as if it were the only one. Pure. */
 struct text_rules plan_column_rules(const struct plan *plan, const struct text_rules *rules,
                                     size_t column);
 

@@ -30,10 +30,10 @@
 enum predicate_relation {
 #define PREDICATE_ENUM(id, ...) PREDICATE_##id,
     PREDICATE_RELATIONS(PREDICATE_ENUM)
-        PREDICATE_BEGINS, /* conditions of strings only, as those after it */
+        PREDICATE_BEGINS, /* this and the next relations are for strings in conditions only */
     PREDICATE_CONTAINS,
-    PREDICATE_MATCHES, /* an extended regular expression (text/pattern.h) */
-    PREDICATE_DIFFERS, /* it does not match */
+    PREDICATE_MATCHES, /* an extended regular expression matches (text/pattern.h) */
+    PREDICATE_DIFFERS, /* an extended regular expression does not match */
 #undef PREDICATE_ENUM
 };
 
@@ -43,13 +43,13 @@ enum predicate_form {
     PREDICATE_SET,
 };
 
-/* Addresses from `low` to `high`. */
+/* IP addresses from `low` to `high`, inclusive. */
 struct predicate_range {
     __int128 low;
     __int128 high;
 };
 
-/* Bytes that a text is compared with. */
+/* Bytes that a string is compared with. */
 struct predicate_text {
     const char *data; /* [bytes] */
     size_t bytes;
@@ -58,22 +58,21 @@ struct predicate_text {
 struct predicate {
     enum predicate_form form;
     bool negated;                   /* the predicate holds where the form does not */
-    bool is_of_missing;             /* it holds only for missing values, of strings also for "" */
+    bool is_of_missing;             /* it holds only for missing values and empty strings */
     uint64_t low;                   /* interval: the smallest value, as a key (element.h) */
     uint64_t last;                  /* interval: the largest value minus low */
-    struct predicate_range *ranges; /* of addresses: [range_count], ascending and apart; owned */
+    struct predicate_range *ranges; /* IP addresses: [range_count], ascending, disjoint; owned */
     size_t range_count;
-    enum predicate_relation relation; /* of strings: EQ, LT, LE, BEGINS, CONTAINS or MATCHES */
-    struct predicate_text *strings;   /* [text_count], ascending, with their bytes and a NUL after
-                                       the last; owned */
+    enum predicate_relation relation; /* strings: EQ, LT, LE, BEGINS, CONTAINS or MATCHES */
+    struct predicate_text *strings;   /* [text_count], ascending, in one block with their bytes and
+                                         a final NUL; owned */
     size_t text_count;
     struct value_set set;
-    uint64_t set_values; /* of PREDICATE_ANY_OF: the number of values */
-    uint64_t set_digest; /* of PREDICATE_ANY_OF: the digest of their keys in ascending order
-                            (digest.h) */
+    uint64_t set_values; /* PREDICATE_ANY_OF: the number of values */
+    uint64_t set_digest; /* PREDICATE_ANY_OF: the digest of the ascending keys (digest.h) */
     const char *name;    /* the option's name: "ge" */
     const char *text;    /* its argument: "500"; NULL: none. Not owned */
-    bool is_alternative; /* of conditions: another alternative of them begins with it */
+    bool is_alternative; /* conditions: it begins another alternative */
 };
 
 /*
@@ -96,8 +95,8 @@ enum status predicate_init_any_of(struct predicate *predicate, const char *text,
                                   struct failure *failure);
 
 /*
- * Like predicate_init_any_of, but for a list that is unknown, of results that are loaded from
- * states: its set is empty.
+ * Like predicate_init_any_of, but for an unknown list, of results loaded from states. Its set is
+ * empty.
  */
 void predicate_init_unread(struct predicate *predicate, const char *text,
                            const struct element *element, uint64_t values, uint64_t digest);
@@ -118,8 +117,8 @@ static inline bool predicate_contains(const struct predicate *predicate, uint64_
 }
 
 /*
- * The number of values that meet a predicate, of `values` of which `hits` are in its interval or
- * set. Pure.
+ * Returns the number of values that meet a predicate, among `values` values of which `hits` are in
+ * its interval or set. Pure.
  */
 static inline uint64_t predicate_count(const struct predicate *predicate, uint64_t values,
                                        uint64_t hits)
@@ -129,36 +128,35 @@ static inline uint64_t predicate_count(const struct predicate *predicate, uint64
 }
 
 /*
- * Creates the condition that an address (element_address) is in one of `count` ranges, of
- * low[i] <= value <= high[i], which are copied. Fails with STATUS_DATA if there is no memory.
+ * Creates the condition that an IP address (element_address) is in one of `count` ranges,
+ * low[i] <= value <= high[i]. The ranges are copied. Fails with STATUS_DATA if there is no memory.
  */
 enum status predicate_init_ranges(struct predicate *predicate, const char *text,
                                   const struct predicate_range *ranges, size_t count,
                                   struct failure *failure);
 
 /*
- * Creates the condition of a text, whose order is that of memcmp: of EQ and NE that it is one of
- * `count` strings; of other relations there is one. The strings are copied. Fails with STATUS_DATA
- * if there is no memory.
+ * Creates a condition of strings, in the order of memcmp. EQ and NE compare with `count` strings,
+ * other relations with one. The strings are copied. Fails with STATUS_DATA if there is no memory.
  */
 enum status predicate_init_strings(struct predicate *predicate, enum predicate_relation relation,
                                    const struct predicate_text *strings, size_t count,
                                    struct failure *failure);
 
-/* Returns whether the relation is of strings only. Pure. */
+/* Returns whether the relation is for strings only. Pure. */
 static inline bool predicate_is_of_strings(enum predicate_relation relation)
 {
     return relation >= PREDICATE_BEGINS;
 }
 
-/* Returns whether it holds for data[0..bytes), unless its relation is MATCHES. Pure. */
+/* Returns whether a predicate, not MATCHES, holds for data[0..bytes). Pure. */
 bool predicate_holds_text(const struct predicate *predicate, const char *data, size_t bytes);
 
-/* Returns whether a predicate of ranges holds for an address. Pure. */
+/* Returns whether a predicate of ranges holds for an IP address. Pure. */
 static inline bool predicate_holds_address(const struct predicate *predicate, __int128 address)
 {
-    size_t begin = 0;                    /* the ranges before it begin at or below the address, */
-    size_t end = predicate->range_count; /* and those from here on above */
+    size_t begin = 0;                    /* earlier ranges begin at or below the address */
+    size_t end = predicate->range_count; /* ranges from here on begin above it */
 
     while (begin < end) {
         const size_t middle = begin + (end - begin) / 2;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is computed besides the number of elements, as bits. */
+/* The accumulators besides the number of elements, as bits. */
 enum reductions_need {
     REDUCTIONS_NEED_SUM = 1 << 0,
     REDUCTIONS_NEED_SQUARES = 1 << 1, /* the sum of the squares */
@@ -22,8 +22,8 @@ enum reductions_need {
     REDUCTIONS_NEED_OR = 1 << 5,
     REDUCTIONS_NEED_XOR = 1 << 6,
     REDUCTIONS_NEED_TABLE = 1 << 7,  /* the distinct values and their counts */
-    REDUCTIONS_NEED_ORDER = 1 << 8,  /* these in ascending order */
-    REDUCTIONS_NEED_NAMING = 1 << 9, /* nothing; but it is not among the default ones */
+    REDUCTIONS_NEED_ORDER = 1 << 8,  /* the distinct values in ascending order */
+    REDUCTIONS_NEED_NAMING = 1 << 9, /* nothing, but the user must name the reduction */
 };
 
 /*
@@ -65,21 +65,21 @@ enum reduction_id {
 /* A requested reduction. */
 struct reduction {
     enum reduction_id id;
-    struct percentage percentage; /* quantile, median, quartiles */
+    struct percentage percentage; /* percentile, median, quartiles */
     char name[REDUCTION_NAME_SIZE];
 };
 
-/* The maximum number of them. */
+/* Maximum number of requested reductions. */
 #define REDUCTIONS_MAX 64
 
 /* The requested reductions in order: list[0..count), with distinct names. */
 struct reductions {
     unsigned count;
-    unsigned needs; /* bits of enum reductions_need */
+    unsigned needs; /* the needs of all, bits of enum reductions_need */
     struct reduction list[REDUCTIONS_MAX];
 };
 
-/* The size of the names of all, separated by commas and blanks, and a NUL. */
+/* Size of a buffer for the names of all, separated by commas and blanks, and a NUL. */
 #define REDUCTIONS_TEXT_SIZE (REDUCTIONS_MAX * (REDUCTION_NAME_SIZE + 1))
 
 enum reductions_parsed {
@@ -99,19 +99,19 @@ size_t reductions_split(const char **text, const char **part);
 enum reductions_parsed reductions_parse(const char *text, struct reductions *reductions);
 
 /*
- * Makes the reduction named text[0..length), where avg is mean, and pvar and pstdev are variance
- * and stddev. Returns false if there is none of that name.
+ * Stores the reduction named text[0..length); avg means mean, and pvar and pstdev mean variance and
+ * stddev. Returns false if the name is unknown.
  */
 bool reductions_find(const char *text, size_t length, struct reduction *found);
 
 /* Returns the name of a row, a constant string. */
 const char *reductions_name(enum reduction_id id);
 
-/* The needs of reductions of bits, which numbers with decimals do not have. */
+/* The needs of bitwise reductions, which numbers with decimal places do not have. */
 #define REDUCTIONS_NEED_BITS \
     ((unsigned)REDUCTIONS_NEED_AND | REDUCTIONS_NEED_OR | REDUCTIONS_NEED_XOR)
 
-/* Stores all default reductions that need none of `except`, in the order of the rows. */
+/* Stores the default reductions that do not need any of `except`, in the order of the rows. */
 void reductions_default(struct reductions *reductions, unsigned except);
 
 #endif

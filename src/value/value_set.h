@@ -25,12 +25,12 @@ enum value_set_form {
 
 struct value_set {
     enum value_set_form form;
-    unsigned shift;   /* sorted: the bucket of x is x >> shift */
+    unsigned shift;   /* sorted: x is in bucket x >> shift */
     uint64_t low;     /* the smallest value, as a key (element.h) */
     uint64_t last;    /* the largest value minus the smallest */
     uint64_t *words;  /* bitmap: bit x & 63 of words[x >> 6]; sorted: every x */
     uint32_t *starts; /* sorted: bucket b is words[starts[b]] to words[starts[b + 1] - 1] */
-    size_t bytes;     /* size of the memory at `words`, which holds both arrays */
+    size_t bytes;     /* size of the memory at `words`, which has both arrays */
 };
 
 /*
