@@ -15,7 +15,7 @@
 struct checkpoint {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a checkpoint has ended, or the last thread has left */
-    unsigned active;        /* threads at work; guarded by the lock */
+    unsigned active;        /* number of threads at work; guarded by the lock */
     atomic_bool wanted;     /* written with the lock held */
 };
 

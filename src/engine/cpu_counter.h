@@ -1,8 +1,8 @@
 /*
- * Counters: ways for a CPU thread to count bin numbers. The number of bins decides: few are counted
- * in a table of the thread's own, which is added to the shared histogram at the end; bin numbers of
- * many are collected in buffers of the thread's own, and each full buffer is counted into the
- * shared histogram. A third one adds up weights.
+ * Counters: ways for a CPU thread to count bin numbers. The number of bins selects one: with few
+ * bins, the thread counts in a private table, which is added to the shared histogram at the end;
+ * with many, it collects bin numbers in private buffers, and counts each full buffer into the
+ * shared histogram. A third counter adds up weights.
  */
 #ifndef GPUHIST_CPU_COUNTER_H
 #define GPUHIST_CPU_COUNTER_H
@@ -11,10 +11,10 @@
 #include "lib/cpu_isa.h"
 
 struct cpu_counter {
-    /* Fails with STATUS_DATA; the caller closes the state, also then. */
+    /* Fails with STATUS_DATA. The caller closes the state, also after a failure. */
     enum status (*open)(struct histogram *histogram, void **state, struct failure *failure);
-    /* Counts indexes[0..n), bin numbers, each below histogram->entries: each once or, if it takes
-       weights, weights[i] times. All weights of a run add up to less than 2^64. */
+    /* Counts the bin numbers indexes[0..n), each below histogram->entries. Each counts once, or for
+       cpu_counter_weighted weights[i] times. The weights of a run add up to less than 2^64. */
     void (*count)(void *state, const uint32_t *indexes, const uint64_t *weights, size_t n);
     /* Adds all counts that are not yet in the histogram. */
     void (*flush)(void *state);
@@ -22,17 +22,17 @@ struct cpu_counter {
     void (*close)(void *state);
 };
 
-/* The thread has a table of its own, for as many bins as stay in its L2. */
+/* Counts in a private table, for as many bins as stay in the thread's L2. */
 extern const struct cpu_counter cpu_counter_private;
 
-/* Collects bin numbers by region of the histogram, and counts region by region into it: for any
- * bins. */
+/* Collects bin numbers by region of the histogram, and counts them region by region: for any bins.
+ */
 extern const struct cpu_counter cpu_counter_partitioned;
 
-/* Like the counter above, but collects lines of the cache that are written past the caches. */
+/* Like the counter above, but collects whole cache lines, and writes them past the caches. */
 extern const struct cpu_counter cpu_counter_streamed;
 
-/* Adds up weights, for any bins. The others take none. */
+/* Adds up weights, for any bins. The other counters accept no weights. */
 extern const struct cpu_counter cpu_counter_weighted;
 
 /*
@@ -49,7 +49,7 @@ extern const struct cpu_counter cpu_counter_weighted;
  */
 #define CPU_COUNTER_PRIVATE_MAX ((size_t)512 << 10)
 
-/* On Intel's processors, more entries are streamed: 128 regions; 62 would lose a tenth. */
+/* Minimum number of entries that are streamed on Intel's CPUs: 128 regions; 62 are 10% slower. */
 #define CPU_COUNTER_STREAMED_MIN ((size_t)2 << 20)
 
 /* Returns the counter for that histogram. */

@@ -1,6 +1,6 @@
 /*
- * The CPU engine: one thread for each core, with a buffer that fits its L2 and counting state of
- * its own; all share the aggregate. It calls operations only through struct store.
+ * The CPU engine: one thread per core, each with a buffer that fits its L2 and a private counting
+ * state; all share the aggregate. It calls operations only through struct store.
  */
 #ifndef GPUHIST_CPU_ENGINE_H
 #define GPUHIST_CPU_ENGINE_H

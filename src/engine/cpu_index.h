@@ -2,7 +2,7 @@
  * Computes the bin numbers of a block of elements: the vector half of counting on the CPU. The
  * other half, incrementing counters, only handles 32-bit bin numbers, whatever the elements are.
  *
- * There are four ways: bins one wide are differences; equal bins are quotients; powers
+ * There are four ways: bins of width 1 are differences; equal-width bins are quotients; powers
  * are computed from the number of digits; edges are looked up in buckets (binning_index.h).
  */
 #ifndef GPUHIST_CPU_INDEX_H
@@ -16,7 +16,7 @@
 struct cpu_index {
     struct cpu_index_terms terms;
     cpu_index_loop *loop;
-    cpu_keys_function *make_keys; /* NULL: the elements are keys */
+    cpu_keys_function *make_keys; /* converts elements to keys; NULL: they are keys */
     size_t element_bytes;
 };
 

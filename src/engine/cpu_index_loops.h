@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(WAY, bits of keys): the loops. */
+/* The loops: X(WAY, bits of keys). */
 #define CPU_INDEX_LOOPS(X) \
     X(UNITS, 32)           \
     X(UNITS, 64)           \
@@ -23,29 +23,29 @@
     X(BUCKETS, 64)
 
 enum cpu_index_way {
-    CPU_INDEX_UNITS,    /* bins one wide: differences */
-    CPU_INDEX_QUOTIENT, /* simple: exact; else, of 64 bits, the definition is asked in doubt */
-    CPU_INDEX_POWERS,   /* simple: of 2; else of 10 */
-    CPU_INDEX_BUCKETS,  /* simple: of equal width; else growing */
+    CPU_INDEX_UNITS,    /* bins of width 1: differences */
+    CPU_INDEX_QUOTIENT, /* simple: exact; else doubtful cases of 64 bits use the definition */
+    CPU_INDEX_POWERS,   /* simple: powers of 2; else of 10 */
+    CPU_INDEX_BUCKETS,  /* simple: buckets of equal width; else of growing width */
 };
 
 /* The constants of a loop. `x` is key - origin, an unsigned word as wide as the key. */
 struct cpu_index_terms {
     const struct binning *binning; /* not owned */
-    bool is_simple;                /* the simpler of two kinds of the way */
+    bool is_simple;                /* the simple variant (enum cpu_index_way) */
     uint64_t origin;
-    uint64_t last;  /* the x of the highest value in the bins */
-    uint64_t limit; /* the x of the highest value above them; values below have a greater x */
-    uint32_t below; /* the bin number, or bucket, of values below and above */
+    uint64_t last;  /* the x of the largest value in the bins */
+    uint64_t limit; /* the x of the largest value above the bins; values below have a larger x */
+    uint32_t below; /* the bin number, or bucket, of values below the bins; `above`: above them */
     uint32_t above;
-    uint64_t added;    /* a, which is added to x so that it begins at the first bin */
+    uint64_t added;    /* a: x + a counts from the start of the first bin */
     double reciprocal; /* quotients: n / d */
     double offset;     /* quotients: a * n / d; exact ones: (a * n + 1/2) / d */
-    uint32_t doubt;    /* quotients of 64 bits: not 0: the definition is always asked */
+    uint32_t doubt;    /* quotients of 64 bits: if not 0, all use the definition */
     uint64_t signs;    /* powers: all ones if elements are signed, else 0 */
 };
 
-/* Keys of one inner loop; its length is constant, so compilers vectorize it. */
+/* Number of keys per inner loop: a constant, so that compilers vectorize it. */
 #define CPU_INDEX_GROUP ((size_t)32)
 
 /* Writes the bin numbers of keys[0..count), unaligned; count is a multiple of CPU_INDEX_GROUP. */
@@ -55,7 +55,7 @@ typedef void cpu_index_loop(const struct cpu_index_terms *terms, const void *key
 /* Returns the loop of CPU_INDEX_LOOPS for the best instruction set of this machine. */
 cpu_index_loop *cpu_index_loops_choose(enum cpu_index_way way, unsigned key_bytes);
 
-/* Returns how many of the bin numbers indexes[0..count) are `bins` or more. */
+/* Returns the number of indexes[0..count) that are `bins` or more. */
 size_t cpu_index_outside(const uint32_t *indexes, size_t count, uint32_t bins);
 
 #endif

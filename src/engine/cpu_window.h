@@ -1,6 +1,5 @@
 /*
- * Counting on a CPU thread in a window (growing_window.h), and picking out the values that lie
- * outside it.
+ * Counts values in a window (growing_window.h) on a CPU thread, and collects the values outside it.
  *
  * Thread-safe on distinct structs.
  */
@@ -11,21 +10,21 @@
 #include "engine/cpu_counter.h"
 #include "engine/cpu_index.h"
 
-/* The maximum of values of a block. */
+/* Maximum number of values in a block. */
 #define CPU_WINDOW_BLOCK ((size_t)4096)
 
 struct cpu_window {
     const struct element *element;
-    const struct growing_window *window; /* NULL: none yet */
-    struct cpu_index index;              /* of its binning */
+    const struct growing_window *window; /* the current window; not owned; NULL: none yet */
+    struct cpu_index index;              /* for the window's binning */
     const struct cpu_counter *counter;
     void *counter_state;
     bool has_weights;
-    bool keeps_zeros; /* elements of weight 0 lie outside */
+    bool keeps_zeros; /* elements of weight 0 count as outside; else they are dropped */
     uint32_t indexes[CPU_WINDOW_BLOCK];
-    uint64_t weights[CPU_WINDOW_BLOCK];         /* of the indexes */
-    uint64_t outside[CPU_WINDOW_BLOCK];         /* keys (element.h) */
-    uint64_t outside_weights[CPU_WINDOW_BLOCK]; /* of these */
+    uint64_t weights[CPU_WINDOW_BLOCK];         /* the weights of `indexes` */
+    uint64_t outside[CPU_WINDOW_BLOCK];         /* keys (element.h) of values outside */
+    uint64_t outside_weights[CPU_WINDOW_BLOCK]; /* the weights of `outside` */
 };
 
 /* Prepares counting of the elements of a plan, which must outlive it, without a window. */
@@ -39,15 +38,15 @@ enum status cpu_window_turn(struct cpu_window *self, const struct growing_window
                             struct failure *failure);
 
 /*
- * Counts those of a block of n <= CPU_WINDOW_BLOCK elements that lie in the window. Stores the keys
- * of the others in `outside` and returns their number. Without a window all lie outside. The plan
- * has weights: stores those of the others in `outside_weights`; elements of weight 0 lie outside if
- * the plan keeps them, else nowhere.
+ * Counts the elements of a block of n <= CPU_WINDOW_BLOCK elements that lie in the window. Stores
+ * the keys of the other elements in `outside`, if the plan has weights their weights in
+ * `outside_weights`, and returns their number. Without a window all elements are outside. Elements
+ * of weight 0 are outside if the plan keeps them, else dropped.
  */
 size_t cpu_window_count(struct cpu_window *self, const void *block, const uint64_t *weights,
                         size_t n);
 
-/* Adds all counts to the histograms of their windows. */
+/* Adds all counts to the window's histogram. */
 void cpu_window_flush(struct cpu_window *self);
 
 #endif

@@ -36,32 +36,32 @@
 
 #define ENGINE_INPUT_UNKNOWN UINT64_MAX
 
-/* The maximum number of devices of one engine that are used or listed. */
+/* Maximum number of devices of one engine that are used or listed. */
 #define ENGINE_DEVICES_MAX 16
 
-/* The size of a buffer for engine_write_name. */
+/* Size of a buffer for engine_write_name. */
 #define ENGINE_NAME_MAX 32
 
 struct engine_options {
-    unsigned threads;     /* number of workers; 0: chosen by the engine */
-    size_t chunk_bytes;   /* of one buffer; 0: chosen by the engine */
-    uint64_t input_bytes; /* or ENGINE_INPUT_UNKNOWN: a pipe or decoded files */
-    bool is_compressed;   /* files, some of which are compressed */
+    unsigned threads;     /* number of workers; 0: the engine chooses */
+    size_t chunk_bytes;   /* size of a buffer; 0: the engine chooses */
+    uint64_t input_bytes; /* size of the input; ENGINE_INPUT_UNKNOWN: a pipe or decoded files */
+    bool is_compressed;   /* the input is files, and some are compressed */
     unsigned device;      /* index among the engine's devices, from 0 */
 };
 
-/* How an engine runs what a plan asks for. */
+/* How an engine supports a feature of plans. */
 enum engine_support {
-    ENGINE_RUNS,    /* as fast as it can */
-    ENGINE_PARSES,  /* its threads parse the input on the CPU, no faster than the CPU's engine */
+    ENGINE_RUNS,    /* fully */
+    ENGINE_PARSES,  /* its threads parse the input on the CPU, no faster than the CPU engine */
     ENGINE_REFUSES, /* not at all */
 };
 
-/* Something that plans ask for: a row of the table of an engine that does not run everything. */
+/* A feature of plans: a row of the table of an engine that does not support everything. */
 struct engine_feature {
-    const char *name; /* as users call it, for messages and `info` */
+    const char *name; /* the users' word for it, for messages and `info` */
     enum engine_support support;
-    bool (*is_used)(const struct plan *plan); /* whether the plan asks for it; NULL if it runs */
+    bool (*is_used)(const struct plan *plan); /* true: the plan uses it. NULL if it runs */
 };
 
 struct engine {
@@ -77,7 +77,7 @@ struct engine {
      * it cannot run.
      */
     bool (*probe)(unsigned device, char *description, size_t size);
-    /* How it runs what plans ask for; a row without a name ends it. NULL: it runs everything. */
+    /* The features of plans; a row without a name ends the table. NULL: it runs everything. */
     const struct engine_feature *features;
     /*
      * Initializes a device for this process. Slow; may run on any thread while other engines work,
@@ -87,7 +87,7 @@ struct engine {
     enum status (*prepare)(unsigned device, struct failure *failure);
 
     /*
-     * Opens a session that merges into `aggregate`, and stores how many workers it wants; the
+     * Opens a session that merges into `aggregate`, and stores its number of workers; the
      * caller need not open consumers for which no input is left. The plan and the aggregate must
      * outlive it. The caller closes the session with close.
      */
@@ -95,14 +95,14 @@ struct engine {
                         void *aggregate, void **session, unsigned *workers,
                         struct failure *failure);
     /*
-     * Merges what the session holds into the aggregate; the session then holds nothing. All open
-     * consumers must be merged. NULL: a session never holds anything. Any thread may call merge and
+     * Merges the session's results into the aggregate; the session is then empty. All open
+     * consumers must be merged. NULL: a session is always empty. Any thread may call merge and
      * close.
      */
     enum status (*merge)(void *session, struct failure *failure);
     /*
-     * For a plan with a window of time: from now on the session merges into another aggregate. All
-     * open consumers are merged, and the session holds nothing. NULL: the table refuses such plans.
+     * For a plan with a sliding window: from now on the session merges into another aggregate. All
+     * open consumers are merged, and the session is empty. NULL: `features` rejects such plans.
      */
     void (*renew)(void *session, void *aggregate);
     /* Frees the session. All consumers must be closed. */
@@ -127,7 +127,7 @@ struct engine {
     enum status (*consumer_flush)(void *consumer, struct failure *failure);
     /*
      * Completes all deferred work and merges it into the aggregate or the session. The consumer is
-     * then empty and can accumulate more. With a window of time, it no longer uses the aggregate.
+     * then empty and can accumulate more. With a sliding window, it no longer uses the aggregate.
      */
     enum status (*consumer_merge)(void *consumer, struct failure *failure);
     /* Frees the consumer. May be called while merge runs on the session. NULL is allowed. */
@@ -142,15 +142,16 @@ const struct engine *engine_last(const struct engine *const *table);
 
 /*
  * Returns the name of the first feature in the engine's table that has this support and that the
- * plan asks for; NULL: there is none.
+ * plan uses; NULL if there is none.
  */
 const char *engine_find_feature(const struct engine *engine, const struct plan *plan,
                                 enum engine_support support);
 
-/* Writes "cuda", or of a device N other than 0 "cuda:N"; a longer name is cut. */
+/* Writes "cuda", or for a device N other than 0 "cuda:N"; cuts a longer name. */
 void engine_write_name(char name[ENGINE_NAME_MAX], const char *engine, unsigned device);
 
-/* Returns how many workers with buffers of chunk_bytes the input keeps busy: 1 to `wanted`. */
+/* Returns the number of workers with buffers of chunk_bytes that input keeps busy: 1 to `wanted`.
+ */
 unsigned engine_useful_workers(unsigned wanted, size_t chunk_bytes, uint64_t input_bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Eight bytes of text at a time, as a word whose lowest byte is the first one. All functions are
- * pure and thread-safe.
+ * Functions for eight bytes of text at a time, as a word whose lowest byte is the first one. All
+ * functions are pure and thread-safe.
  */
 #ifndef GPUHIST_BYTES_H
 #define GPUHIST_BYTES_H
@@ -41,8 +41,8 @@ HOST_DEVICE_INLINE uint64_t bytes_zeros(uint64_t word)
 }
 
 /*
- * The number of eight digits. Each byte of the word is a digit's value, the lowest byte that of the
- * first digit. Joins neighbours three times, each time with one multiplication (Lemire, "Quickly
+ * Returns the number of eight digits. Each byte of the word is a digit's value, the lowest byte the
+ * first digit's. Joins neighbours three times, each time with one multiplication (Lemire, "Quickly
  * parsing eight digits", 2018; Mula, "SIMD-ized parsing of series of integers").
  */
 HOST_DEVICE_INLINE uint64_t bytes_join_eight(uint64_t digits)
@@ -54,7 +54,7 @@ HOST_DEVICE_INLINE uint64_t bytes_join_eight(uint64_t digits)
            32;
 }
 
-/* Not 0 if some byte is above 9. */
+/* Returns a word other than 0 if some byte is above 9. */
 HOST_DEVICE_INLINE uint64_t bytes_no_digits(uint64_t digits)
 {
     return ((digits + BYTES_OF(0x80 - 10)) | digits) & BYTES_OF(0x80);

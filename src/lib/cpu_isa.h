@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 /*
- * CPU_ISAS: X(ID, name) for each, the best first; `plain` is what the build targets.
+ * CPU_ISAS: X(ID, name) for each, the best first; `plain` is the target of the build.
  * CPU_ISA_VARIANTS: X(name, attribute of its functions, ...) in the same order; it passes further
  * arguments on, so that it can be used within another list.
  */
@@ -40,8 +40,8 @@
 #endif
 
 /*
- * Returns whether vectors of words of 64 bits can be converted to doubles, and leading zeros
- * counted; or where there are no vectors of these at all, words one by one.
+ * True if the set can convert vectors of 64-bit words to doubles and count their leading zeros; or
+ * if it has no such vectors, but does both word by word.
  */
 #define CPU_ISA_HAS_WORDS(name)       CPU_ISA_HAS_WORDS_##name
 #define CPU_ISA_HAS_WORDS_avx512vbmi2 true
@@ -63,15 +63,15 @@ enum cpu_isa {
 extern const char *const cpu_isa_names[CPU_ISA_COUNT];
 
 /*
- * The best instruction set that this processor has and GPUHIST_ISA allows, which is read the first
- * time. Thread-safe.
+ * Returns the best instruction set that this CPU has and GPUHIST_ISA allows. Reads GPUHIST_ISA only
+ * the first time. Thread-safe.
  */
 enum cpu_isa cpu_isa_best(void);
 
-/* Returns whether Intel has made the processor. Thread-safe. */
+/* Returns whether this is an Intel CPU. Thread-safe. */
 bool cpu_isa_is_intel(void);
 
-/* For tests that change GPUHIST_ISA: lets cpu_isa_best read it again. */
+/* For tests that change GPUHIST_ISA: makes cpu_isa_best read it again. */
 void cpu_isa_forget(void);
 
 #endif

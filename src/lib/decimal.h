@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The size of any 128-bit integer, with its sign, a point and a NUL. */
+/* Size of a buffer for any 128-bit integer, with its sign, a point and a NUL. */
 #define DECIMAL_SIZE 42
 
 /* Returns 10^digits, at most 10^19. */
@@ -44,9 +44,9 @@ HOST_DEVICE_INLINE uint64_t decimal_power(uint64_t digits)
 
 /* The meaning of suffixes such as K, M, G, T, P and E. */
 enum decimal_unit {
-    DECIMAL_UNIT_SI,    /* as numfmt --from=auto: K is 1000, Ki is 1024 */
-    DECIMAL_UNIT_BYTES, /* as GNU sizes: K and KiB are 1024, KB is 1000 */
-    DECIMAL_UNIT_TIME,  /* nanoseconds: ms, s, m, h and d; without a suffix seconds */
+    DECIMAL_UNIT_SI,    /* like numfmt --from=auto: K is 1000, Ki is 1024 */
+    DECIMAL_UNIT_BYTES, /* like GNU sizes: K and KiB are 1024, KB is 1000 */
+    DECIMAL_UNIT_TIME,  /* ms, s, m, h and d, in nanoseconds; without a suffix seconds */
 };
 
 /*
@@ -57,28 +57,28 @@ enum decimal_unit {
 bool decimal_parse(const char *text, size_t length, enum decimal_unit unit, __int128 *value);
 
 /*
- * As decimal_parse with DECIMAL_UNIT_SI, in multiples of 10^-decimals, of which the number must be
- * one: 1.25 with 3 decimals is 1250. With decimals, .5 and 5. are numbers as well. In place of a
- * suffix there may be an exponent: 125e-2.
+ * Like decimal_parse with DECIMAL_UNIT_SI, but the value is in units of 10^-decimals, and must be a
+ * multiple of them: 1.25 with 3 decimals is 1250. If `decimals` is not 0, .5 and 5. are valid, too.
+ * An exponent may replace the suffix: 125e-2.
  */
 bool decimal_parse_fixed(const char *text, size_t length, unsigned decimals, __int128 *value);
 
-/* As decimal_parse, for a NUL-terminated number from 0 to 2^64 - 1. */
+/* Like decimal_parse, but for a NUL-terminated number from 0 to 2^64 - 1. */
 bool decimal_parse_unsigned(const char *text, enum decimal_unit unit, uint64_t *value);
 
 /* Writes the digits of `value`, at most 20 and no NUL, to `out`. Returns their number. */
 size_t decimal_write(char *out, uint64_t value);
 
-/* As decimal_write, for 128 bits: at most 39 digits. */
+/* Like decimal_write, but for 128 bits: at most 39 digits. */
 size_t decimal_write_128(char *out, unsigned __int128 value);
 
-/* As decimal_write_128, of a multiple of 10^-decimals (1 to 38): 1250 with 3 decimals is 1.250. */
+/* Like decimal_write_128, but in units of 10^-decimals (1 to 38): 1250 with 3 is 1.250. */
 size_t decimal_write_places(char *out, unsigned __int128 value, unsigned decimals);
 
-/* As decimal_write, for a signed multiple of 10^-decimals: less than DECIMAL_SIZE bytes. */
+/* Like decimal_write, but signed and in units of 10^-decimals: less than DECIMAL_SIZE bytes. */
 size_t decimal_write_fixed(char *out, __int128 value, unsigned decimals);
 
-/* As decimal_write_fixed, with a NUL. */
+/* Like decimal_write_fixed, but with a NUL. */
 void decimal_format_fixed(char out[DECIMAL_SIZE], __int128 value, unsigned decimals);
 
 #endif

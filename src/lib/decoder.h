@@ -1,7 +1,7 @@
 /*
- * Decoders turn compressed bytes into plain bytes, a piece at a time, in any supported format. The
- * unit that a compressed file consists of is called a frame here; gzip calls it a member, xz and
- * bzip2 call it a stream. Frames of one format that follow each other are one stream of bytes.
+ * Decoders turn compressed bytes into plain bytes, piece by piece, in any supported format. A
+ * compressed file consists of frames; gzip calls them members, xz and bzip2 call them streams.
+ * Consecutive frames of one format are one stream of bytes.
  *
  * Functions are thread-safe on distinct decoders.
  */
@@ -17,25 +17,25 @@
 struct decoder;
 struct decoder_format;
 
-/* The bytes at the beginning of a file that identify its format. A skippable frame is zstd's. */
+/* Number of bytes that identify a file's format. A skippable frame identifies zstd. */
 #define DECODER_MAGIC_BYTES 512
 
 /* Kinds of formats, as bits. */
 enum decoder_kind {
     DECODER_COMPRESSED = 1,
-    DECODER_REFUSED = 2, /* what gpuhist does not read: archives, images, databases and so on */
-    DECODER_ARRAY = 4,   /* of NumPy, where it is not read */
+    DECODER_REFUSED = 2, /* unsupported file types: archives, images, databases and so on */
+    DECODER_ARRAY = 4,   /* NumPy arrays, where they are not supported */
 };
 
 /*
- * Returns the format, of some kinds, of a file that begins with these bytes, or NULL if it has
- * none. Sets *undecided if the bytes are too few to tell. decoder_open rejects what is refused, and
+ * Returns the format, among those of `kinds`, of a file that begins with these bytes, or NULL. Sets
+ * *undecided if the bytes are too few to tell. decoder_open rejects unsupported file types, and
  * formats that this build cannot decode.
  */
 const struct decoder_format *decoder_detect(const void *head, size_t bytes, unsigned kinds,
                                             bool *undecided);
 
-/* Returns "zstd", "gzip", "xz", "bzip2" or "lz4"; for files that are not read "zip", "PNG", ... */
+/* Returns "zstd", "gzip", "xz", "bzip2" or "lz4"; for unsupported file types "zip", "PNG", ... */
 const char *decoder_format_name(const struct decoder_format *format);
 
 /* Returns whether frames of the format are gzip members, which deflate.h decodes. */
@@ -48,10 +48,10 @@ bool decoder_is_deflate(const struct decoder_format *format);
 bool decoder_describe(size_t i, char *text, size_t size);
 
 /*
- * Makes a decoder, which the caller closes. `name` is that of the file for messages, and must
- * outlive it. memory_limit is the largest window of zstd and dictionary of xz, in bytes (0: 128
- * MiB). Fails with STATUS_DATA if there is no memory, or if the format cannot be decoded; the
- * message then names the missing library, or another way.
+ * Makes a decoder, which the caller closes. `name`, the file's name for messages, must outlive it.
+ * memory_limit is the maximum size of zstd's window and xz's dictionary, in bytes (0: 128 MiB).
+ * Fails with STATUS_DATA if there is no memory, or if the format cannot be decoded; the message
+ * then names the missing library, or another way.
  */
 enum status decoder_open(struct decoder **decoder, const struct decoder_format *format,
                          const char *name, uint64_t memory_limit, struct failure *failure);
@@ -69,30 +69,30 @@ struct decoder_io {
 };
 
 /*
- * Decodes until all input is used or the output is full; with `ends_with_frame`, up to the end of a
- * frame at most. If the output is full, the next call may produce more output without more input.
+ * Decodes until all input is used or the output is full, or with `ends_with_frame` until the end of
+ * a frame. If the output is full, the next call may produce more output without more input.
  *
- * Fails with STATUS_DATA if the input is corrupt (checksums are verified), if something else than a
- * frame follows a frame, if a window exceeds the limit, and if a dictionary is needed. NULs may
- * follow the last gzip member, and in multiples of four an xz stream. On failure out_used counts
- * the bytes decoded before the fault, of which part may not be verified; then only decoder_close
- * may be called.
+ * Fails with STATUS_DATA if the input is corrupt (checksums are verified), if trailing data follow
+ * a frame, if a window exceeds the limit, and if a dictionary is needed. NULs may follow the last
+ * gzip member, and NULs in multiples of four an xz stream. On failure out_used counts the bytes
+ * decoded before the fault, some of which may not be verified; then only decoder_close may be
+ * called.
  */
 enum status decoder_run(struct decoder *decoder, struct decoder_io *io, bool ends_with_frame,
                         struct failure *failure);
 
-/* Returns whether the decoder is at the end of a frame, or at the beginning of the input. */
+/* Returns whether the decoder is at the end of a frame, or at the start of the input. */
 bool decoder_is_between(const struct decoder *decoder);
 
 /* To be called at the end of the input. Fails with STATUS_DATA if a frame is incomplete. */
 enum status decoder_finish(struct decoder *decoder, struct failure *failure);
 
-/* Random access to compressed data, so that functions below can read parts of them. */
+/* Random access to compressed data, for the functions below. */
 struct decoder_view {
-    uint64_t bytes; /* the length of the data */
+    uint64_t bytes; /* length of the data */
     /*
      * Returns data[offset..offset + bytes), which lies within the data and has at most
-     * DECODER_LOOK_BYTES. The result is valid until the next call. NULL: it cannot be read.
+     * DECODER_LOOK_BYTES. The result is valid until the next call. NULL: the data cannot be read.
      */
     const unsigned char *(*look)(void *context, uint64_t offset, size_t bytes);
     void *context;
@@ -106,16 +106,15 @@ struct decoder_view {
  * if the data end before the frame does, and UINT64_MAX if there is no frame or if its length can
  * only be found by decoding.
  *
- * For zstd and lz4 it goes from block header to block header. For gzip it reads the length that
- * members of BGZF (SAM/BAM format specification, 4.1) have in their headers; if that is wrong, the
- * pieces fail to decode.
+ * For zstd and lz4 it follows the block headers. For gzip it reads the length in the headers of
+ * BGZF members (SAM/BAM format specification, 4.1); if that is wrong, the pieces fail to decode.
  */
 uint64_t decoder_frame_bytes(const struct decoder_format *format, const struct decoder_view *view,
                              uint64_t offset);
 
 /*
- * The index of a compressed file: where parts begin that can be decoded independently. For xz and
- * bzip2, a part is a group of blocks of one stream; the stream's header and end have to be added.
+ * The index of a compressed file has the places of parts that can be decoded independently. For xz
+ * and bzip2, a part is a group of blocks of one stream, without the stream's header and end.
  */
 struct decoder_index;
 
@@ -123,10 +122,10 @@ struct decoder_index;
 struct decoder_part {
     uint64_t begin;
     uint64_t end;
-    unsigned shift; /* bzip2: bits after `begin` where the part begins, so each of its bytes has
-                       bits of two of the data: data[i] << shift | data[i + 1] >> (8 - shift) */
+    unsigned shift; /* bzip2: the part begins this many bits after `begin`: byte i of it is
+                       data[i] << shift | data[i + 1] >> (8 - shift) */
     bool is_last;
-    char *wrap;        /* [wrap_bytes]; the caller frees it. NULL: the part is whole frames */
+    char *wrap;        /* [wrap_bytes]; the caller frees it; NULL: the part is whole frames */
     size_t head_bytes; /* length of the head; the rest of `wrap` is the tail */
     size_t wrap_bytes;
 };
@@ -139,9 +138,9 @@ struct decoder_part {
  * the caller closes.
  *
  * bzip2 has no index, but each block begins with 48 bits that are pi in decimal, and a stream ends
- * with the square root of pi, at any bit (https://en.wikipedia.org/wiki/Bzip2). They are searched
- * for as parts are asked for. Where they are data by chance, a part fails to decode. The plain
- * bytes of a block have any number, so there is no index unless a part `ends_anywhere`.
+ * with the square root of pi, at any bit (https://en.wikipedia.org/wiki/Bzip2).
+ * decoder_index_next searches for them. If they are data by chance, a part fails to decode. The
+ * decoded length of a block is unknown, so there is no index unless a part `ends_anywhere`.
  */
 struct decoder_index *decoder_index_open(const struct decoder_format *format,
                                          const struct decoder_view *view, uint64_t begin,
@@ -151,9 +150,9 @@ struct decoder_index *decoder_index_open(const struct decoder_format *format,
 void decoder_index_close(struct decoder_index *index);
 
 /*
- * Stores the next part in *part. It has at least `bytes` bytes, or, for bzip2, holds 3.6 MB of
- * plain ones, unless it ends a stream. May be called until it has stored the last part. Returns
- * false if there is no memory; the index may then only be closed.
+ * Stores the next part in *part. It has at least `bytes` bytes, or for bzip2 3.6 MB of decoded
+ * bytes, unless it ends a stream. May be called until it has stored the last part. Returns false if
+ * there is no memory; the index may then only be closed.
  */
 bool decoder_index_next(struct decoder_index *index, uint64_t bytes, struct decoder_part *part);
 

@@ -6,28 +6,28 @@
 
 #include <limits.h>
 
-/* The maximum of bytes at the beginning of a frame that a format inspects (zstd and lzma). */
+/* Maximum number of bytes of a frame's head that a format inspects (zstd and lzma). */
 #define DECODER_HEAD_BYTES 18
 
-/* What the bytes seen so far are: the beginning of a frame, or not. */
+/* Whether the bytes seen so far begin a frame. */
 enum decoder_match {
     DECODER_NO,
-    DECODER_MAYBE, /* too few to tell */
+    DECODER_MAYBE, /* they are too few to tell */
     DECODER_YES,
 };
 
 struct decoder {
     const struct decoder_format *format;
-    const char *name;       /* of the file, for messages */
-    void *state;            /* the library's own */
+    const char *name;       /* the file's name, for messages; not owned */
+    void *state;            /* the library's state; owned */
     bool head_is_done;      /* the head of this frame is complete and checked */
-    bool is_pending;        /* the output was full: more may come without more input */
-    uint64_t padding_bytes; /* NULs since the last frame */
-    size_t head_bytes;      /* bytes in `head`; 0: between frames */
+    bool is_pending;        /* the output was full: more may follow without more input */
+    uint64_t padding_bytes; /* number of NULs since the last frame */
+    size_t head_bytes;      /* number of bytes in `head`; 0: between frames */
     unsigned char head[DECODER_HEAD_BYTES];
 };
 
-/* Where a format allows NULs between or after frames. */
+/* The NULs that a format allows between or after frames. */
 enum decoder_padding {
     DECODER_UNPADDED,
     DECODER_PADDED_AT_END,   /* after the last frame */
@@ -51,7 +51,7 @@ struct decoder_library {
     void (*close)(void *state);
 };
 
-/* The bytes that a frame begins with, each of which lies in a range. */
+/* The first bytes of a frame: each lies in the range of its bytes in `low` and `high`. */
 struct decoder_magic {
     const char *low; /* [bytes] */
     const char *high;
@@ -63,7 +63,7 @@ struct decoder_magic {
     }
 #define DECODER_MAGIC(text) DECODER_MAGIC_RANGE(text, text)
 
-/* What the index of each format begins with. */
+/* The first members of the index of every format. */
 struct decoder_index {
     const struct decoder_format *format;
 };
@@ -72,24 +72,24 @@ struct decoder_format {
     const char *name;
     const char *unit;    /* the format's own word for a frame */
     const char *needs;   /* libraries that decode it, for messages; NULL: never decoded */
-    const char *instead; /* how to decompress it otherwise; never decoded: or what to do, or NULL */
-    const char *kind;    /* never decoded: what such files are called, plural */
-    bool is_array;       /* never decoded: it is DECODER_ARRAY */
+    const char *instead; /* another command that decompresses it; never decoded: advice, or NULL */
+    const char *kind;    /* never decoded: the word for such files, plural */
+    bool is_array;       /* never decoded: the format is DECODER_ARRAY */
     bool is_deflate;     /* see decoder_is_deflate */
     enum decoder_padding padding;
     const struct decoder_library *library; /* NULL: this build has none */
 
-    struct decoder_magic magics[3]; /* the first bytes of frames; those that are used; "": any */
-    /* Whether head[0..bytes), which begins with a magic, begins a frame. NULL: it always does. */
+    struct decoder_magic magics[3]; /* the alternative first bytes of a frame; "": any bytes */
+    /* Tells whether head[0..bytes), which begins with a magic, begins a frame. NULL: always. */
     enum decoder_match (*match)(const unsigned char *head, size_t bytes);
     /*
      * Checks the head of a frame before the library sees all of it, and sets head_is_done if the
      * head is complete. NULL: every head that matches is accepted.
      */
     enum status (*check_head)(struct decoder *decoder, struct failure *failure);
-    /* As decoder_frame_bytes, or a length beyond the data. NULL: only decoding shows the end. */
+    /* Like decoder_frame_bytes, or a length beyond the data. NULL: only decoding finds the end. */
     uint64_t (*frame_bytes)(const struct decoder_view *view, uint64_t offset);
-    /* As the functions decoder_index_*. NULL: the format has no index. */
+    /* Like the functions decoder_index_*. NULL: the format has no index. */
     struct decoder_index *(*index_open)(const struct decoder_view *view, uint64_t begin,
                                         uint64_t block_bytes, bool ends_anywhere);
     bool (*index_next)(struct decoder_index *index, uint64_t bytes, struct decoder_part *part);
@@ -102,36 +102,36 @@ extern const struct decoder_format decoder_xz;
 extern const struct decoder_format decoder_bzip2;
 extern const struct decoder_format decoder_lz4;
 
-/* Those that are never decoded (decoder_refused.c). */
+/* The formats that are never decoded (decoder_refused.c). */
 extern const struct decoder_format decoder_refused[];
 extern const size_t decoder_refused_count;
 
 /*
- * Returns whether head[0..bytes) is the beginning of a frame, or of a file that is never decoded.
+ * Returns whether head[0..bytes) is the start of a frame, or of a file that is never decoded.
  */
 enum decoder_match decoder_match(const struct decoder_format *format, const unsigned char *head,
                                  size_t bytes);
 
 /*
- * Returns whether head[0..bytes) is the beginning of a zlib stream (decoder_gzip.c, whose libraries
- * decode these too). Needs ISA-L or zlib.
+ * Returns whether head[0..bytes) is the start of a zlib stream, which the libraries of
+ * decoder_gzip.c also decode. Needs ISA-L or zlib.
  */
 enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes);
 
 /* Calls view->look. Returns NULL if the data end before offset + bytes. */
 const unsigned char *decoder_look(const struct decoder_view *view, uint64_t offset, size_t bytes);
 
-/* The length of a skippable frame of zstd or lz4, as frame_bytes: a magic, and that of the rest. */
+/* Returns a skippable frame's length, like frame_bytes. Its head: a magic and the rest's length. */
 #define DECODER_SKIPPABLE_HEAD_BYTES 8
 uint64_t decoder_frame_skippable(const struct decoder_view *view, uint64_t offset);
 
 /*
- * How much of the input the next call of libzstd or liblz4 gets. A call that fails does not say
- * what it has written before. So each takes pending output, or reads up to the end of a block, or
- * what stands between blocks: what precedes a fault, and its message, then do not depend on the
- * sizes of buffers. `wanted` is what the last call has asked for, which may include the `between`
- * bytes that follow a block. At the beginning of a frame a call may get all there is, which is
- * quicker; if it fails, the frame is decoded again.
+ * Returns how many bytes of input the next call of libzstd or liblz4 gets. A call that fails does
+ * not tell what it has written before. Therefore each call takes pending output, or reads up to the
+ * end of a block, or the bytes between blocks: the output before a fault, and its message, then do
+ * not depend on the sizes of buffers. The last call has asked for `wanted` bytes, which may include
+ * the `between` bytes after a block. At the start of a frame a call may get all input, which is
+ * faster; if it fails, the frame is decoded again.
  */
 static inline size_t decoder_next_bytes(const struct decoder *decoder, const struct decoder_io *io,
                                         size_t wanted, size_t between)

@@ -1,7 +1,7 @@
 /*
- * 64-bit digests of lists of integers, so that a state (state.h) can tell lists apart without
- * holding them. Different lists have the same digest with a probability of 2^-64. A list with a
- * given digest is easy to construct.
+ * 64-bit digests of lists of integers, by which states (state.h) distinguish lists without storing
+ * them. Two distinct lists have the same digest with a probability of 2^-64. A list with a given
+ * digest is easy to construct.
  *
  * Each word is added, and the sum is mixed as in SplitMix64 (Steele, Lea and Flood, "Fast
  * Splittable Pseudorandom Number Generators", OOPSLA 2014). Mixing is a bijection, so lists that
@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 /*
- * The digest of a list that ends with `word`; `digest` is that of the list before it, 0 if empty.
+ * Returns the digest of a list that ends with `word`. `digest` is that of the list without it, 0
+ * for an empty list.
  */
 static inline uint64_t digest_add(uint64_t digest, uint64_t word)
 {

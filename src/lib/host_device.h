@@ -1,4 +1,4 @@
-/* How functions are marked that are compiled for host and device. */
+/* Attributes of functions that are compiled for host and device. */
 #ifndef GPUHIST_HOST_DEVICE_H
 #define GPUHIST_HOST_DEVICE_H
 

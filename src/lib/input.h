@@ -18,16 +18,16 @@ extern const char input_stdin_name[];
 
 /* Does not change after it is opened, except `users`. */
 struct input {
-    const char *name; /* as messages show it; not owned */
+    const char *name; /* the name in messages; not owned */
     int fd;
     bool is_regular;   /* a regular file: reading never waits, and pread works */
-    off_t start;       /* regular file: the file offset when it was opened */
-    off_t size;        /* regular file: its size then */
-    size_t number;     /* of the input in its source */
-    atomic_uint users; /* readers, and ranges that are being read */
+    off_t start;       /* regular file: its file offset when it was opened */
+    off_t size;        /* regular file: its size when it was opened */
+    size_t number;     /* the input's index in its source */
+    atomic_uint users; /* number of readers, and of ranges that are being read */
 };
 
-/* The name in messages of what an argument stands for: "-" is standard input. */
+/* Returns the name of an argument in messages; "-" is standard input. */
 const char *input_name(const char *argument);
 
 /* Fails with STATUS_DATA: "NAME: REASON". */
@@ -45,8 +45,8 @@ void input_hold(struct input *input);
 void input_release(struct input *input);
 
 /*
- * Reads `bytes` bytes at an offset of a regular file, or fewer if the file ends there or a fault
- * follows. Returns how many, or -1 with errno set if none can be read.
+ * Reads `bytes` bytes at an offset of a regular file, or fewer if the file ends or a fault follows.
+ * Returns their number, or -1 with errno set if none can be read.
  */
 ssize_t input_read_at(int fd, void *data, size_t bytes, off_t offset);
 

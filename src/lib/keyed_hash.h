@@ -1,6 +1,6 @@
 /*
- * A hash of 64-bit keys with secret seeds, so that no input can be chosen to collide: multiply,
- * shift and multiply.
+ * A hash of 64-bit keys with secret seeds, so that nobody can construct input that collides:
+ * multiply, shift and multiply.
  *
  * All functions are thread-safe.
  */

@@ -21,12 +21,12 @@ void *memory_map(size_t bytes);
 void memory_unmap(void *memory, size_t bytes);
 
 /*
- * Makes a mapping of memory_map longer or shorter, and keeps its contents. Returns where it lies
- * now; NULL with errno set if there is no memory: it is then unchanged.
+ * Makes a mapping of memory_map longer or shorter, and keeps its contents. Returns its new address.
+ * Returns NULL, sets errno and changes nothing if there is no memory.
  */
 void *memory_remap(void *memory, size_t bytes, size_t new_bytes);
 
-/* Touches each page of a mapping and sets its first byte to 0: later use takes no page faults. */
+/* Sets the first byte of each page of a mapping to 0: later use causes no page faults. */
 void memory_touch(void *memory, size_t bytes);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* pthread_create, for a thread whose stack does not depend on `ulimit -s`. Thread-safe. */
+/* Like pthread_create, but the size of the stack does not depend on `ulimit -s`. Thread-safe. */
 int parallel_start_thread(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
 /*
@@ -18,9 +18,8 @@ void parallel_run(unsigned threads, size_t parts, void (*work)(void *context, si
                   void *context);
 
 /*
- * Returns how many threads a piece of work is worth: at most `wanted` (0: the number of CPUs), each
- * with at least `min_items` > 0 of its items, and at least 1.
- * Thread-safe.
+ * Returns the useful number of threads for a piece of work: at most `wanted` (0: the number of
+ * CPUs), each with at least `min_items` > 0 of its items, and at least 1. Thread-safe.
  */
 unsigned parallel_threads(unsigned wanted, uint64_t items, uint64_t min_items);
 

@@ -30,9 +30,10 @@ enum real_format {
 /* The fields of a double. */
 #define REAL_FRACTION_BITS 52
 #define REAL_EXPONENT_MAX  0x7ff /* of infinities and NaN */
-#define REAL_BIAS          1075  /* of an exponent that multiplies an integer of 53 bits */
+#define REAL_BIAS          1075  /* of the exponent of an integer of 53 bits */
 
-/* Returns the number at `bytes`, of any alignment; `is_swapped`: in the other byte order. */
+/* Returns the number at `bytes`, of any alignment; `is_swapped`: its byte order is the other one.
+ */
 static inline __attribute__((always_inline)) double real_load(enum real_format format,
                                                               bool is_swapped, const char *bytes)
 {
@@ -59,8 +60,7 @@ static inline __attribute__((always_inline)) double real_load(enum real_format f
             word <<= 16;
             break;
         }
-        /* as a float whose exponent is too small by 112, or if all its bits are set too small yet
-         */
+        /* a float whose exponent is too small by 112, and again if all its bits are set */
         const uint32_t sign = (word & 0x8000) << 16;
         const bool is_special = (word & 0x7c00) == 0x7c00;
         word = (word & 0x7fff) << 13;
@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) double real_load(enum real_format f
 static inline bool real_round_exact(double value, unsigned decimals, int64_t *rounded)
 {
     uint64_t bits;
-    uint64_t power = 1; /* of 5 */
+    uint64_t power = 1; /* a power of 5 */
 
     memcpy(&bits, &value, sizeof bits);
     const bool is_negative = bits >> 63 != 0;
@@ -93,7 +93,7 @@ static inline bool real_round_exact(double value, unsigned decimals, int64_t *ro
         return false;
     for (unsigned i = 0; i < decimals; i++)
         power *= 5;
-    /* the value times 10^decimals is product x 2^shift; 53 bits times 42 */
+    /* the value times 10^decimals is product x 2^shift; its factors have 53 and 42 bits */
     const unsigned __int128 product =
         (unsigned __int128)(exponent > 0 ? fraction | (uint64_t)1 << REAL_FRACTION_BITS
                                          : fraction) *
@@ -120,9 +120,9 @@ static inline bool real_round_exact(double value, unsigned decimals, int64_t *ro
 }
 
 /*
- * Like real_round_exact, in most cases with double arithmetic: the product with the power of ten,
- * which is exact, is wrong by half of its last place at most, so that it is rounded as the exact
- * value is unless it lies as near to a half.
+ * Like real_round_exact, but mostly with double arithmetic. The power of ten is exact, so the error
+ * of the product is at most half of its last place. It is rounded like the exact value, unless it
+ * is as near to a half.
  */
 static inline __attribute__((always_inline)) bool real_round(double value, unsigned decimals,
                                                              int64_t *rounded)

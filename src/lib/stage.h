@@ -1,6 +1,6 @@
 /*
- * What a run does once its input is read: which stage it is in, and how much of that is done, for a
- * thread that shows it. Who works in a stage reports to a struct stage; NULL: nobody looks.
+ * The stage of a run after its input is read, and its progress, for a thread that shows them. The
+ * threads at work report to a struct stage; NULL: nobody shows it.
  *
  * Thread-safe.
  */
@@ -14,7 +14,7 @@
 struct stage {
     _Atomic(const char *) name; /* "merging"; NULL: none yet */
     _Atomic uint64_t done;
-    _Atomic uint64_t total; /* 0: unknown, and what is done are bytes */
+    _Atomic uint64_t total; /* amount of work; 0: unknown, and `done` counts bytes */
 };
 
 /* Begins a stage. The name must be constant. */
@@ -27,7 +27,7 @@ static inline void stage_begin(struct stage *stage, const char *name, uint64_t t
     atomic_store(&stage->name, name);
 }
 
-/* Adds to what is done. */
+/* Adds to the work done. */
 static inline void stage_add(struct stage *stage, uint64_t done)
 {
     if (stage)

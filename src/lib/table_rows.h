@@ -1,8 +1,8 @@
 /*
  * Rows of a table, as words: their keys, merging, and the hash tables in which threads add them up.
  *
- * A function that has a layout as its argument is always inlined: where that is `table_counts` or
- * `table_sums`, a constant, the compiler specialises it for rows of two words.
+ * Functions with a layout as an argument are always inlined: if it is the constant `table_counts`
+ * or `table_sums`, the compiler specialises them for rows of two words.
  */
 #ifndef GPUHIST_TABLE_ROWS_H
 #define GPUHIST_TABLE_ROWS_H
@@ -21,7 +21,7 @@ static const struct table_layout table_sums = {.key_words = 1,
                                                .has_zeros = true,
                                                .is_weighted = true};
 
-/* The words of what comes for a row: its key, and a value and a weight, if keys come with these. */
+/* Returns the number of words of a key with its value and weight, if the layout has them. */
 TABLE_INLINE size_t table_input_words(const struct table_layout layout)
 {
     return layout.key_words + (layout.accumulate != NULL) + layout.is_weighted;
@@ -70,7 +70,7 @@ TABLE_INLINE void table_row_copy(const struct table_layout layout, uint64_t *to,
     memmove(to, from, layout.words * sizeof *to);
 }
 
-/* Adds a row to another one of the same key. Returns false if something does not fit. */
+/* Adds a row to a row with the same key. Returns false on overflow. */
 TABLE_INLINE bool table_row_merge(const struct table_layout layout, uint64_t *into,
                                   const uint64_t *from)
 {
@@ -83,7 +83,7 @@ TABLE_INLINE bool table_row_merge(const struct table_layout layout, uint64_t *in
     return !overflows;
 }
 
-/* The first word after the key. */
+/* Returns the first word after the key. */
 TABLE_INLINE uint64_t table_row_count(const struct table_layout layout, const uint64_t *row)
 {
     return row[layout.key_words];
@@ -92,18 +92,18 @@ TABLE_INLINE uint64_t table_row_count(const struct table_layout layout, const ui
 /*
  * A hash table of rows with linear probing (Knuth, "The Art of Computer Programming", vol. 3, 6.4).
  * A search begins at the upper bits of the hash, so rows lie nearly in the order of their hashes,
- * and all those of one partition follow each other. Zero-initialised, it has no slots.
+ * and the rows of each partition are consecutive. Zero-initialised, it has no slots.
  */
 struct table_slots {
-    uint64_t *rows;         /* [1 << bits]; one whose first word after the key is 0 is free, in a
-                               layout with zeros unless its bit is set in the words after them */
-    unsigned bits;          /* above 0 */
-    unsigned capacity_bits; /* 1 << capacity_bits rows are mapped */
-    unsigned skipped;       /* upper bits of the hash that all rows have in common */
-    uint64_t used;          /* rows */
+    uint64_t *rows;         /* [1 << bits], owned. A row is free if its first word after the key is
+                               0; in a layout with zeros, if its bit after the rows is not set */
+    unsigned bits;          /* log2 of the number of slots, above 0 */
+    unsigned capacity_bits; /* log2 of the number of slots with memory */
+    unsigned skipped;       /* number of upper bits of the hash that all rows share */
+    uint64_t used;          /* number of rows in use */
 };
 
-/* The row at which the search for a hash begins. */
+/* Returns the row at which the search for a hash begins. */
 TABLE_INLINE uint64_t *table_slots_begin(const struct table_layout layout,
                                          const struct table_slots *slots, uint64_t hash)
 {
@@ -136,7 +136,7 @@ TABLE_INLINE bool table_slots_is_free(const struct table_layout layout,
     return table_row_count(layout, row) == 0 && !table_slots_is_marked(layout, slots, row);
 }
 
-/* The row of a key, or the free one for it: there must be one. */
+/* Returns the row of a key, or a free row for it, which must exist. */
 TABLE_INLINE uint64_t *table_slots_find(const struct table_layout layout,
                                         const struct table_slots *slots, uint64_t hash,
                                         const uint64_t *key)
@@ -152,8 +152,8 @@ TABLE_INLINE uint64_t *table_slots_find(const struct table_layout layout,
 }
 
 /*
- * Adds a weight to the count of the row of a key, which begins if it is new: then *used grows. Sets
- * *overflows if the count does not fit.
+ * Adds a weight to the count of the row of a key; a new row increments *used. Sets *overflows if
+ * the count overflows.
  */
 TABLE_INLINE uint64_t *table_slots_add(const struct table_layout layout,
                                        const struct table_slots *slots, uint64_t hash,

@@ -1,10 +1,10 @@
 /*
  * Files that have a temporary name until they get their own. A signal that ends the process removes
- * them first, whichever thread receives it; only SIGKILL leaves them. Ignored signals stay ignored,
- * and handlers that others have installed stay.
+ * them first, whichever thread receives it; only SIGKILL leaves them. Ignored signals and foreign
+ * signal handlers stay as they are.
  *
- * Not thread-safe. A name is not copied: it must not change until temporary_rename has renamed the
- * file, or temporary_remove.
+ * Not thread-safe. Names are not copied: they must not change before temporary_rename or
+ * temporary_remove.
  */
 #ifndef GPUHIST_TEMPORARY_H
 #define GPUHIST_TEMPORARY_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Files that can have a temporary name at once. */
+/* Maximum number of files with a temporary name at once. */
 #define TEMPORARY_NAMES 4
 
 /*
@@ -21,27 +21,26 @@
  */
 int temporary_create(char *name);
 
-/* Like temporary_create, but for a file without a name, of which nothing is left. Thread-safe. */
+/* Like temporary_create, but for a file without a name, which needs no removal. Thread-safe. */
 int temporary_open_nameless(const char *directory);
 
-/* Writes the path of an open descriptor in /proc, through which temporary_link finds the file. */
+/* Writes the path of an open descriptor in /proc, by which temporary_link finds the file. */
 #define TEMPORARY_DESCRIPTOR_SIZE 32
 void temporary_write_descriptor(char path[TEMPORARY_DESCRIPTOR_SIZE], int fd);
 
-/* Gives the file without a name that is open as `fd` this name. Returns false and sets errno. */
+/* Gives the nameless file open as `fd` a name. On failure returns false and sets errno. */
 bool temporary_link(int fd, const char *name);
 
 /*
- * Renames each file of names[0..count) to its target, but those that are NULL; no signal ends the
- * process between two of them. Returns how many have been renamed, and sets errno if the next one
- * could not be.
+ * Renames each file of names[0..count), except NULL, to its target; no signal ends the process
+ * between two of them. Returns the number of renamed files, and sets errno if the next one failed.
  */
 size_t temporary_rename(const char *const *names, const char *const *targets, size_t count);
 
 /* Removes the file's name. */
 void temporary_remove(const char *name);
 
-/* Removes all names, and ends the process by a signal, also in its handler. Thread-safe. */
+/* Removes all names, and ends the process by a signal. Usable in its handler. Thread-safe. */
 void temporary_end(int number);
 
 #endif

@@ -12,7 +12,7 @@
 #define WIDE_WORDS 6
 
 struct wide {
-    uint64_t words[WIDE_WORDS]; /* the lowest first */
+    uint64_t words[WIDE_WORDS]; /* the lowest word first */
 };
 
 /* Converts an integer. */
@@ -25,7 +25,7 @@ void wide_subtract(struct wide *a, const struct wide *b);
 /* Multiplies *a by a word. */
 void wide_scale(struct wide *a, uint64_t factor);
 
-/* The product of a and b. */
+/* Returns the product of a and b. */
 struct wide wide_multiply(const struct wide *a, const struct wide *b);
 
 /*
@@ -34,10 +34,10 @@ struct wide wide_multiply(const struct wide *a, const struct wide *b);
  */
 unsigned __int128 wide_divide(struct wide *a, const struct wide *b);
 
-/* The number of binary digits; 0 for 0. */
+/* Returns the number of binary digits; 0 for 0. */
 unsigned wide_bits(const struct wide *a);
 
-/* A number less than, equal to or greater than 0 if a is less than, equal to or greater than b. */
+/* Returns a number below, equal to or above 0 if a is below, equal to or above b. */
 int wide_compare(const struct wide *a, const struct wide *b);
 
 #endif

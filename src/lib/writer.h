@@ -22,14 +22,14 @@ struct writer;
  */
 enum status writer_open(struct writer **writer, const char *name, struct failure *failure);
 
-/* Returns space for `bytes`, at most 64 KiB; the caller fills a part of it, and commits that. */
+/* Returns space for `bytes` <= 64 KiB; the caller fills and commits a part of it. */
 char *writer_reserve(struct writer *writer, size_t bytes);
 void writer_commit(struct writer *writer, size_t bytes);
 
-/* Writes any number of bytes; large pieces without a copy. */
+/* Writes any number of bytes, and does not copy large pieces. */
 void writer_write(struct writer *writer, const void *data, size_t bytes);
 
-/* Writes a NUL-terminated text; the second as printf does. */
+/* Write a NUL-terminated text, and text formatted like printf. */
 void writer_write_text(struct writer *writer, const char *text);
 __attribute__((format(printf, 2, 3))) void writer_print(struct writer *writer, const char *format,
                                                         ...);
@@ -37,37 +37,37 @@ __attribute__((format(printf, 2, 3))) void writer_print(struct writer *writer, c
 /* Reports the bytes written to a stage (stage.h), which must outlive the writer. */
 void writer_set_stage(struct writer *writer, struct stage *stage);
 
-/* Returns whether successive results are appended, not files that replace each other. */
+/* Returns whether successive results are appended, rather than replace the file. */
 bool writer_is_stream(const struct writer *writer);
 
 /*
- * Makes a writer that keeps in memory what it is given; its buffer of `capacity` bytes, no less
- * than the most that is reserved, grows. Returns NULL if there is no memory.
+ * Makes a writer to memory. Its buffer of `capacity` bytes, at least the largest reservation,
+ * grows. Returns NULL if there is no memory.
  */
 struct writer *writer_create_memory(size_t capacity);
 
 /*
- * Returns what `memory` keeps, *bytes bytes, until it is written to. NULL: there was not enough
- * memory. writer_restart empties it.
+ * Returns the contents of `memory`, *bytes bytes, valid until the next write to it. NULL: there was
+ * not enough memory. writer_restart empties it.
  */
 const char *writer_memory(const struct writer *memory, size_t *bytes);
 
 /*
- * Writes what `memory` keeps, and empties it. An error of `memory` becomes one of `writer`. Returns
- * whether no write has failed so far; after one, later writes are discarded.
+ * Writes the contents of `memory`, and empties it. An error of `memory` becomes one of `writer`.
+ * Returns false if any write has failed so far; later writes are then discarded.
  */
 bool writer_write_memory(struct writer *writer, struct writer *memory);
 
-/* Writes out what is buffered. Fails with STATUS_DATA if this or any write before it failed. */
+/* Writes out the buffer. Fails with STATUS_DATA if this or any earlier write failed. */
 enum status writer_flush(struct writer *writer, struct failure *failure);
 
-/* Begins again: the caller repeats what was written so far, and the writer skips that. */
+/* Begins again: the caller repeats its output so far, and the writer skips that. */
 void writer_restart(struct writer *writer);
 
 /*
- * Writes out what is buffered, closes the file and frees the writer. Fails with STATUS_DATA if this
- * or any write before it failed, or less was written than before writer_restart; a named file is
- * then as it was before.
+ * Writes out the buffer, closes the file and frees the writer. Fails with STATUS_DATA if this or
+ * any earlier write failed, or less was written than before writer_restart; a named file is then
+ * unchanged.
  */
 enum status writer_close(struct writer *writer, struct failure *failure);
 

@@ -1,6 +1,6 @@
 /*
- * Writes a result that consists of independent parts, with several threads: each writes a part to
- * memory, and then all complete parts that are next in the order, unless another thread does.
+ * Writes a result of independent parts with several threads. Each thread writes a part to memory,
+ * and then writes out all complete parts that are next in order, unless another thread does so.
  */
 #ifndef GPUHIST_WRITER_PARTS_H
 #define GPUHIST_WRITER_PARTS_H
@@ -15,8 +15,8 @@ struct writer_parts {
 };
 
 /*
- * Writes all parts with up to `threads` threads, fewer if these or memory are short. Returns false,
- * and writes nothing, if there is no memory for any part. The first error of writing ends it.
+ * Writes all parts with up to `threads` threads, fewer if threads or memory are short. Returns
+ * false, and writes nothing, if there is no memory for any part. The first write error ends it.
  */
 bool writer_parts_write(struct writer *writer, const struct writer_parts *parts, unsigned threads);
 
