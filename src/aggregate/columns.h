@@ -1,4 +1,4 @@
-/* The aggregate of several value columns: those of a run of each column. */
+/* The aggregate of several value columns: the aggregates of one run per column. */
 #ifndef GPUHIST_COLUMNS_H
 #define GPUHIST_COLUMNS_H
 
@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* The run of only one column. */
+/* The run of one value column. */
 struct columns_run {
     const struct plan *plan;
     const struct store *store;

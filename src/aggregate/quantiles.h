@@ -1,6 +1,6 @@
 /*
- * Quantiles of a histogram by nearest rank (percentage.h). A quantile is one of the counted values,
- * and known up to its bin.
+ * Percentiles of a histogram by nearest rank (percentage.h). A percentile is one of the counted
+ * values, known up to its bin.
  *
  * Functions are thread-safe on distinct arguments.
  */
@@ -14,17 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The percentages asked for, in that order. */
+/* The requested percentages, in order. */
 struct quantiles {
     struct percentage *percents; /* [count], owned */
     size_t count;
 };
 
-/* A quantile v is known up to its bin: low <= v < high. */
+/* A percentile v is known up to its bin: low <= v < high. */
 struct quantiles_value {
     __int128 low;
     __int128 high;
-    uint64_t rank; /* 1 is the smallest value */
+    uint64_t rank; /* the rank of v; 1 is the smallest value */
 };
 
 /*
@@ -35,16 +35,16 @@ struct quantiles_value {
 enum status quantiles_parse(struct quantiles *quantiles, const char *text, struct failure *failure);
 
 /*
- * Prints a note on standard error if the percentages look like fractions of 1, as 0.5,0.99.
- * `prefix`: before a percentage where it was typed: "p" of reductions, "" of --quantiles.
+ * Prints a note on standard error if the percentages look like fractions of 1, such as 0.5,0.99.
+ * `prefix` precedes a typed percentage: "p" in reductions, "" in --quantiles.
  */
 void quantiles_note(const struct quantiles *quantiles, const char *prefix);
 
 /*
- * Finds all quantiles of the values counted, of which there must be some. Ranks count values
- * outside the bins, too; fails with STATUS_DATA if a requested rank falls on one of them. Leaves
- * `rows` unchanged, of which none may have been read, or be left out for its count. Stores
- * values[quantiles->count] in the order of the percentages.
+ * Stores all percentiles of the counted values, at least one, in values[0..quantiles->count), in
+ * the order of the percentages. Ranks include values outside the bins; fails with STATUS_DATA if a
+ * requested rank is that of one. Does not change `rows`; no row may have been read, and rows must
+ * not be left out for their counts.
  */
 enum status quantiles_find(const struct quantiles *quantiles, const struct rows *rows,
                            struct quantiles_value *values, struct failure *failure);

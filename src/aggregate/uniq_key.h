@@ -1,5 +1,5 @@
 /*
- * How uniq (uniq.h) computes keys from values: the only definition, compiled for host and device.
+ * Computes keys of uniq (uniq.h) from values: the only definition, compiled for host and device.
  * All functions are pure.
  */
 #ifndef GPUHIST_UNIQ_KEY_H
@@ -29,7 +29,7 @@ HOST_DEVICE_INLINE uint64_t uniq_divide(const struct uniq_divisor *divisor, uint
     return quotient + (x - quotient * divisor->width >= divisor->width);
 }
 
-/* Returns the number of the bin of a signed value: as ~floor(~value / width) if it is negative. */
+/* Returns the number of the bin of a signed value: ~floor(~value / width) if it is negative. */
 HOST_DEVICE_INLINE uint64_t uniq_divide_signed(const struct uniq_divisor *divisor, int64_t value)
 {
     const uint64_t sign = (uint64_t)(value >> 63);

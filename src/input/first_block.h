@@ -12,28 +12,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The size of a piece of advice, with a NUL. */
+/* Size of a buffer for a piece of advice and a NUL. */
 #define FIRST_BLOCK_ADVICE_SIZE 128
 
 /*
- * Write advice, such as "every second element is 0 (try -t i64)", or nothing: on input
- * that is read as binary, or as text.
+ * Write advice on input that is read as binary and as text, such as "every second element is 0 (try
+ * -t i64)", or nothing.
  */
 void first_block_advise_binary(const char *name, const void *block, size_t bytes,
                                char advice[FIRST_BLOCK_ADVICE_SIZE]);
 void first_block_advise_text(const void *block, size_t bytes, char advice[FIRST_BLOCK_ADVICE_SIZE]);
 
 /*
- * Returns whether a block that is not text is decimal numbers with NULs between them, as of sort
- * -z. Binary integers hardly ever are: one of 32 bits in four million has three digits and a NUL.
- * Of 16 bits those from 48 to 57 have a digit and a NUL, and so has UTF-16; so one number at least
- * must be longer than a digit.
+ * Returns whether a block that is not text is decimal numbers separated by NULs, such as output of
+ * sort -z. Binary integers rarely are: one 32-bit integer in four million is three digits and a
+ * NUL. In UTF-16, and in 16-bit integers from 48 to 57, a digit and a NUL alternate; therefore at
+ * least one number must be longer than a digit.
  */
 bool first_block_has_nuls(const void *block, size_t bytes);
 
 /*
- * Returns whether text has a quoted field with the delimiter in it, which shifts a wanted field:
- * "Lee, Ann",17. The rules have a delimiter, which is not a quote, and are not those of CSV.
+ * Returns whether a quoted field of the text contains the delimiter, which shifts a wanted field:
+ * "Lee, Ann",17. The rules have a delimiter other than a quote, and are not those of CSV.
  */
 bool first_block_splits_quotes(const struct text_rules *rules, const void *block, size_t bytes);
 

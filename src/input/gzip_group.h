@@ -1,16 +1,16 @@
 /*
- * A worker group decodes one gzip file with several threads: one reads it in order, and the others
- * decode ahead of it (lib/deflate.h). The file is divided every 256 KiB. A piece begins with the
- * first block that is found there, and ends where the next one begins. When the piece before it is
- * decoded, it is known whether it begins where that ends, and what precedes it. If it does not,
- * which a guess or large blocks may cause, the thread that reads decodes what is between. So
- * nothing is read that does not follow from the beginning of the file.
+ * A worker group decodes one gzip file with several threads: one thread reads it in order, and the
+ * others decode ahead of it (lib/deflate.h). The file is divided every 256 KiB. A piece begins with
+ * the first block found there, and ends where the next piece begins. Once the piece before it is
+ * decoded, the group knows its window, and whether it begins where that piece ends. If not, because
+ * of a wrong guess or large blocks, the reading thread decodes the bytes between. Thus all output
+ * follows from the start of the file.
  *
- * At most one and a half pieces for each thread are kept. A piece that would have more than 8 MiB
- * of plain bytes ends before.
+ * The group keeps at most one and a half pieces per thread. A piece ends before it has more than 8
+ * MiB of decoded bytes.
  *
- * A worker group gives up at whatever is unusual, as at a fault: then the file has to be decoded
- * from its beginning by decoder.h, which says what is wrong.
+ * A worker group gives up at unusual data and at faults: the file must then be decoded from its
+ * start by decoder.h, which reports the fault.
  *
  * All functions are thread-safe, except gzip_group_create and gzip_group_destroy; only one thread
  * at a time begins, reads or ends.
@@ -30,7 +30,7 @@ struct gzip_group;
 
 /*
  * Returns a new worker group without a file, for `threads` threads, or NULL if there is no memory.
- * The relay, which is told of work, must outlive it. The caller destroys it.
+ * It notifies the relay of work; the relay must outlive it. The caller destroys it.
  */
 struct gzip_group *gzip_group_create(unsigned threads, struct relay *relay);
 
@@ -38,23 +38,23 @@ struct gzip_group *gzip_group_create(unsigned threads, struct relay *relay);
 void gzip_group_destroy(struct gzip_group *group);
 
 /*
- * Begins a regular file, of which the caller's use must outlast gzip_group_end. *bytes_read counts
- * the bytes that were read. Returns false if the file is too short, if its members have known
- * lengths (decoder_frame_bytes), if its header is unusual, or if there is no memory.
+ * Begins a regular file, which the caller must use until gzip_group_end. *bytes_read counts the
+ * bytes read. Returns false if the file is too short, if its members have known lengths
+ * (decoder_frame_bytes), if its header is unusual, or if there is no memory.
  */
 bool gzip_group_begin(struct gzip_group *group, const struct input *input,
                       const struct decoder_format *format, atomic_uint_least64_t *bytes_read);
 
-/* Waits until no thread works for the file, and frees what is kept of it. */
+/* Waits until no thread works on the file, and frees its pieces. */
 void gzip_group_end(struct gzip_group *group);
 
-/* Does a piece of the work that there is. Returns false if there is none at present. */
+/* Does some of the work. Returns false if there is none at present. */
 bool gzip_group_work(struct gzip_group *group);
 
 enum gzip_group_event {
     GZIP_GROUP_DATA,
     GZIP_GROUP_ENDED,   /* all members are complete and their checksums are right */
-    GZIP_GROUP_GAVE_UP, /* what was read is right, as far as it is decoded */
+    GZIP_GROUP_GAVE_UP, /* the group gave up; all bytes returned so far are right */
 };
 
 /* Reads the next bytes of the file, at least 1 and at most `capacity`, in order. */

@@ -1,8 +1,7 @@
 /*
  * The outcome of parsing text: the number of values, and the invalid tokens. All workers share it.
  *
- * Workers may call the parse_errors_add_ functions, _find_line and _values at the same time. The
- * others are not thread-safe.
+ * The functions parse_errors_add_*, _find_line and _values are thread-safe; the others are not.
  */
 #ifndef GPUHIST_PARSE_ERRORS_H
 #define GPUHIST_PARSE_ERRORS_H
@@ -26,16 +25,16 @@ enum status parse_errors_create(struct parse_errors **errors, const struct plan 
 /* Frees an outcome. NULL is allowed. */
 void parse_errors_destroy(struct parse_errors *errors);
 
-/* Adds to the number of rows that were left out because a value is missing. Thread-safe. */
+/* Adds to the number of rows left out because a value is missing. */
 void parse_errors_add_missing(struct parse_errors *errors, uint64_t rows);
 
 /* Adds to the number of values. */
 void parse_errors_add_values(struct parse_errors *errors, uint64_t values);
 
 /*
- * Adds an invalid token of a chunk. With policy INVALID_ABORT it fails with STATUS_DATA instead,
- * and with any policy if its column is of a kind that was found, and would read it if that were
- * typed. The failure has the position of the token, and its message the file and line.
+ * Adds an invalid token of a chunk. Fails instead with STATUS_DATA with policy INVALID_ABORT, and
+ * with any policy if the kind of its column was found, and would accept the token if it were typed.
+ * The failure has the position of the token, and its message the file and line.
  */
 enum status parse_errors_add_invalid(struct parse_errors *errors, const struct chunk *chunk,
                                      const struct text_token *token, struct failure *failure);
@@ -48,10 +47,10 @@ uint64_t parse_errors_values(const struct parse_errors *errors);
 
 /*
  * After the result was printed: reports on stderr the first ten invalid tokens of the stream, and
- * the number of the others. With INVALID_IGNORE it reports only how many there were, and if `quiet`
- * only where there was no value. Both numbers come with how many of them were numbers that do not
- * fit, and the option that would read them. Fails with STATUS_DATA if there were any and the policy
- * is INVALID_FAIL.
+ * the number of the others. With INVALID_IGNORE it reports only their number, and if `quiet` only
+ * if there was no value. Both reports include the number of tokens that are numbers which do not
+ * fit, and the option that would read them. Fails with STATUS_DATA if there were invalid tokens and
+ * the policy is INVALID_FAIL.
  */
 enum status parse_errors_report(const struct parse_errors *errors, bool quiet,
                                 struct failure *failure);

@@ -15,23 +15,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What chunks consist of. */
+/* The format of chunks. */
 struct record_format {
-    size_t element_bytes;   /* of binary input: of an element or record */
-    bool has_records;       /* of binary input: these are records, as messages call them */
-    bool has_arrays;        /* of binary input: each file is an array of NumPy like this one, */
-    struct npy array;       /* with any number of rows, */
-    uint64_t array_column;  /* and if it is column-major only of this column, from 0 */
-    bool is_text;           /* a chunk of text is of one file */
-    struct text_rules text; /* of text */
-    bool drops_mark;        /* of text: a file without a header may begin with a byte order mark */
-    uint64_t header_lines;  /* of each file, skipped */
-    size_t columns;         /* of text: 1 or more */
-    bool has_names;         /* some field has, so that it has to be looked up in the header */
-    const char *names[TEXT_COLUMNS_MAX]; /* of their fields, in the last header line; NULL: the
-                                            field has none; not owned */
-    size_t half[TEXT_COLUMNS_MAX]; /* a name that the header lacks joins the field of that column
-                                      and the next one; 0: it does not */
+    size_t element_bytes;   /* binary: size of an element or record */
+    bool has_records;       /* binary: messages call elements records */
+    bool has_arrays;        /* binary: each file is a NumPy array like `array` */
+    struct npy array;       /* has_arrays: the array; the number of rows may differ */
+    uint64_t array_column;  /* has_arrays, column-major: the column to read, from 0 */
+    bool is_text;           /* text: each chunk belongs to one file */
+    struct text_rules text; /* text: the rules before a header is read */
+    bool drops_mark;        /* text: a file without a header may begin with a byte order mark */
+    uint64_t header_lines;  /* number of lines to skip at the start of each file */
+    size_t columns;         /* text: number of columns, 1 or more */
+    bool has_names;         /* text: the header must be searched for names of fields */
+    const char *names[TEXT_COLUMNS_MAX]; /* each column's name in the last header line; NULL: the
+                                            field has a number; not owned */
+    size_t half[TEXT_COLUMNS_MAX]; /* if the header lacks the column's name, it joins the fields of
+                                      column `half` and the next one; 0: it does not */
 };
 
 /* Returns whether a character is white space, in any locale. */
@@ -47,7 +47,7 @@ static inline bool record_has_lines(const struct record_format *format)
 }
 
 /*
- * Returns whether carriage returns end the rows of a file that has no newline in its first block.
+ * Returns whether carriage returns end rows in a file without a newline in its first block.
  */
 static inline bool record_may_end_with_cr(const struct record_format *format)
 {
@@ -56,60 +56,59 @@ static inline bool record_may_end_with_cr(const struct record_format *format)
 }
 
 /*
- * Returns how many of data[0..bytes) are whole records. Examines only data[known..bytes): the
- * caller knows that no record ends before. Of CSV, *state is that at `known`, and becomes that at
- * `bytes`; NULL: newlines between quotes are ends, too.
+ * Returns the length of the whole records in data[0..bytes). Examines only data[known..bytes): no
+ * record ends before. In CSV, *state is the state at `known`, and becomes that at `bytes`; NULL:
+ * newlines between quotes are ends, too.
  */
 size_t record_cut(const struct record_format *format, const char *data, size_t known, size_t bytes,
                   enum text_scan_state *state);
 
 /*
- * The length of the text data[0..bytes) up to the end of its first record; 0 if none ends there. Of
- * CSV it begins in a state.
+ * Returns the length of the first record in the text data[0..bytes); 0 if none ends there. In CSV,
+ * the text begins in `state`.
  */
 size_t record_find_end(const struct record_format *format, const char *data, size_t bytes,
                        enum text_scan_state state);
 
-/* Returns whether a comment is the line of a W3C or Zeek log that names its columns. */
+/* Returns whether a comment is the line of a W3C or Zeek log with the names of columns. */
 bool record_has_columns(const char *line, size_t bytes);
 
 /*
- * Returns whether a line, without its end, names the columns as the header of the file does whose
- * rules these are, as far as names are looked up.
+ * Returns whether a line, without its end, has the same columns as the header of the file with
+ * these rules, as far as names are looked up.
  */
 bool record_has_same_columns(const struct record_format *format, const struct text_rules *rules,
                              const char *line, size_t bytes);
 
 /*
- * Begins to read a header line with names of fields, which is without its end. Returns where the
- * first name begins: after a byte order mark, a '#' and the word of a W3C or a Zeek log, "Fields:"
- * or "fields". Sets how the lines of the file are separated: if the rules have no delimiter, and
- * there is a tab between two names, by tabs; else by blanks, and then each has as many fields as
- * the header (rules->columns). A first name of '#' alone, before a tab, may be one or may be none;
- * then fields are counted, too.
+ * Begins to read a header line, without its end, with names of fields. Returns the start of the
+ * first name: after a byte order mark, a '#' and the word of a W3C or a Zeek log, "Fields:" or
+ * "fields". If the rules have no delimiter, sets it: tabs, if a tab separates two names; else
+ * blanks, and then lines must have as many fields as the header (rules->columns). A first name '#'
+ * before a tab may be a name or not; then fields are counted, too.
  */
 size_t record_begin_header(struct text_rules *rules, const char *line, size_t bytes);
 
 /*
  * Returns the number of the field with this name in a header line; 0 if there is none, -1 if there
- * are several. As record_begin_header; a name may also be given with the '#' before it.
+ * are several. Reads the line like record_begin_header; the name may include the '#' before it.
  */
 int32_t record_find_name(const struct text_rules *rules, const char *line, size_t bytes,
                          const char *name);
 
 /*
- * Stores the name that a header line has for the field with this number, from the end if it is
- * negative, or NULL if it has none. The caller frees it. Returns false if there is no memory. Reads
- * the line as record_begin_header does.
+ * Stores the name of the field with this number, from the end if negative, in a header line, or
+ * NULL if there is none. The caller frees it. Returns false if there is no memory. Reads the line
+ * like record_begin_header.
  */
 bool record_copy_name(const struct text_rules *rules, const char *line, size_t bytes,
                       int32_t number, char **name);
 
 /*
- * Looks up the names of all fields in a header line, as record_find_name, and sets their numbers in
- * `rules`. One that joins two fields gets the number of the first, or where it is in the header
- * itself, the two get 0. Returns NULL, or the first name that is not there once, and stores what
- * record_find_name returns for it.
+ * Looks up the names of all fields in a header line (record_find_name), and sets their numbers in
+ * `rules`. A column that joins two fields gets the number of the first; if its own name is in the
+ * header, the two get 0. Returns NULL, or the first name that does not occur exactly once, and
+ * stores the result of record_find_name for it.
  */
 const char *record_find_names(const struct record_format *format, const char *line, size_t bytes,
                               struct text_rules *rules, int32_t *number);

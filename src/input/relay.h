@@ -1,12 +1,12 @@
 /*
- * The relay of a source: which threads pull from it, and the chunks that they hand each other.
+ * The relay of a source: it admits the threads that pull from the source, and passes chunks between
+ * them.
  *
- * An input that cannot be divided, such as one frame, is decoded by one thread that stays: a
- * decoder that moves between cores drags its window along. While there are threads without an input
- * of their own, that thread hands its chunks to them instead of counting them: it puts a chunk,
- * with the memory that holds it, in a queue, and takes other memory for the next one. How many
- * threads take part follows from how many chunks wait in the queue. If it is full, the thread
- * counts a chunk itself.
+ * One thread decodes an input that cannot be divided, such as one frame, to its end: a decoder that
+ * moves between cores drags its window along. While other threads have no input of their own, that
+ * thread hands its chunks to them instead of counting them: it puts a chunk with its memory in a
+ * queue, and takes other memory for the next one. The number of waiting chunks determines the
+ * number of threads. If the queue is full, the thread counts a chunk itself.
  *
  * All functions are thread-safe, except relay_init and relay_destroy.
  */
@@ -21,48 +21,48 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most chunks that wait in a queue, and the most buffers that are kept for it. */
+/* Maximum number of chunks in a queue, and of spare buffers. */
 #define RELAY_ITEMS 64
 
 /* A chunk that was handed over. */
 struct relay_item {
     struct chunk chunk;
-    struct chunk_memory memory; /* which holds it */
+    struct chunk_memory memory; /* the memory of the chunk; owned */
 };
 
 struct relay {
-    pthread_mutex_t lock;   /* guards all below */
+    pthread_mutex_t lock;   /* guards the members below */
     pthread_cond_t joining; /* `wanted` or `ended` has changed, or a thread has left */
-    unsigned joined;        /* threads that pull */
-    unsigned wanted;        /* how many may; UINT_MAX: all */
-    bool ended;             /* none may join any more */
+    unsigned joined;        /* number of threads that pull */
+    unsigned wanted;        /* maximum number of threads that pull; UINT_MAX: all */
+    bool ended;             /* no thread may join any more */
 
-    pthread_cond_t changed;   /* `events` has */
-    uint64_t events;          /* how often there was something new for threads that wait */
-    unsigned idle;            /* threads that wait for that */
-    struct relay_item *items; /* [RELAY_ITEMS], a ring; NULL before the first is handed over */
+    pthread_cond_t changed;   /* `events` has changed */
+    uint64_t events;          /* number of events for waiting threads so far */
+    unsigned idle;            /* number of waiting threads */
+    struct relay_item *items; /* [RELAY_ITEMS], a ring, owned; NULL before the first chunk */
     size_t first;
     size_t count;
-    struct chunk_memory spares[RELAY_ITEMS]; /* memory that holds no chunk */
+    struct chunk_memory spares[RELAY_ITEMS]; /* memory without a chunk; owned */
     size_t spare_count;
 };
 
 /* Initialises a relay that lets `wanted` threads join. The caller destroys it. */
 void relay_init(struct relay *relay, unsigned wanted);
 
-/* Frees what it holds. No thread may be using it. */
+/* Frees its memory. No thread may be using it. */
 void relay_destroy(struct relay *relay);
 
-/* Waits until another thread may join, and returns true; or false once none may any more. */
+/* Waits until this thread may join, and returns true; false once no thread may join any more. */
 bool relay_join(struct relay *relay);
 
 /* A thread that has joined stops pulling; another may join instead. */
 void relay_leave(struct relay *relay);
 
-/* Lets `more` threads join, UINT_MAX: all; or 0: none any more. */
+/* Lets `more` further threads join. UINT_MAX: all; 0: none any more. */
 void relay_let_join(struct relay *relay, unsigned more);
 
-/* How many threads pull, and how many may. */
+/* Number of threads that pull, and its maximum. */
 struct relay_threads {
     unsigned joined;
     unsigned wanted;
@@ -72,29 +72,28 @@ struct relay_threads relay_threads(struct relay *relay);
 /*
  * Puts a chunk, which is in the buffer, in the queue. The buffer then has other memory. `busy` is
  * the number of inputs that a thread decodes or may begin; for each thread beyond that number two
- * chunks wait.
- * Returns false and does nothing if the queue is that full, if there is no memory, or if that of
- * the buffer cannot be exchanged. Lets another thread join if those that take chunks cannot keep
- * up, or if there are none.
+ * chunks may wait. Returns false and does nothing if the queue is that full, if there is no memory,
+ * or if the buffer's memory cannot be exchanged. Lets another thread join if the threads that take
+ * chunks cannot keep up, or if there are none.
  */
 bool relay_hand(struct relay *relay, struct chunk_buffer *buffer, const struct chunk *chunk,
                 size_t busy);
 
 /*
- * Takes the oldest chunk before the position `stop` from the queue to the buffer, and drops those
- * from there on. *chunk is empty if there is none. If the memory of the buffer cannot be exchanged,
- * the chunk is copied; fails as the buffer's `grow` if it is too long.
+ * Moves the oldest chunk before the position `stop` from the queue to the buffer, and drops chunks
+ * after it. *chunk is empty if there is none. If the memory of the buffer cannot be exchanged, the
+ * chunk is copied; fails like the buffer's `grow` if the chunk is too long.
  */
 enum status relay_take(struct relay *relay, uint64_t stop, struct chunk_buffer *buffer,
                        struct chunk *chunk, struct failure *failure);
 
-/* Returns a number that changes whenever there is something new for threads that wait. */
+/* Returns a number that changes at each event for waiting threads. */
 uint64_t relay_events(struct relay *relay);
 
 /* Waits until relay_events returns another number than `events`. */
 void relay_wait(struct relay *relay, uint64_t events);
 
-/* There is something new, for one of the threads that wait or for all. */
+/* Signals an event to one waiting thread or to all. */
 void relay_notify(struct relay *relay, bool all);
 
 #endif
