@@ -1,6 +1,5 @@
 /*
- * Operation merge: adds states of equal definition from files, and prints the result as a run
- * would.
+ * Operation merge: merges state files of equal definition, and prints the result like a run.
  */
 #ifndef GPUHIST_MERGE_H
 #define GPUHIST_MERGE_H

@@ -1,6 +1,6 @@
 /*
- * Writes to standard error how a run proceeds: the lines of --stats and --verbose, and progress, of
- * reading and then of stages (stage.h). Not thread-safe, except for progress_format.
+ * Writes the progress of a run to standard error, first of reading and then of stages (stage.h),
+ * and the lines of --stats and --verbose. Not thread-safe, except progress_format.
  */
 #ifndef GPUHIST_PROGRESS_H
 #define GPUHIST_PROGRESS_H
@@ -18,7 +18,7 @@
 void progress_print_stats(const struct pipeline_report *report);
 
 /*
- * Prints the line that SIGUSR1 requests: how far the run is. Counts in elements unless
+ * Prints the line that SIGUSR1 requests: the progress so far. Counts elements unless
  * element_bytes is 0.
  */
 void progress_print_so_far(const struct pipeline *pipeline, const struct pipeline_live *live,
@@ -28,8 +28,8 @@ void progress_print_so_far(const struct pipeline *pipeline, const struct pipelin
 void progress_print_engines(const struct pipeline_report *report, bool has_result);
 
 struct progress {
-    bool is_of_lines; /* a line each second, and one at the end; else one is rewritten in place */
-    uint64_t size;    /* bytes of the input as it is (source_sizes), or SOURCE_SIZE_UNKNOWN */
+    bool is_of_lines; /* prints a line per second, and one at the end; else redraws one line */
+    uint64_t size;    /* size of the input (source_sizes.files), or SOURCE_SIZE_UNKNOWN */
     double due;       /* time of the next display, in seconds since the start; INFINITY: never */
     bool is_drawn;    /* a drawn line must be cleared before other output */
     uint64_t last_bytes;
@@ -37,7 +37,7 @@ struct progress {
     double rate; /* recent bytes per second */
 
     struct timespec start;
-    const struct stage *stage; /* that the thread shows; NULL: there is no thread */
+    const struct stage *stage; /* the stage that the thread shows; NULL: there is no thread */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t over; /* is_over is set */
@@ -45,9 +45,9 @@ struct progress {
 };
 
 /*
- * Begins the display, if it is wanted. On a terminal of which this process is in the foreground a
- * line is drawn, at once if the user has asked for it, else once the run takes longer than a
- * second. Elsewhere lines are printed, but only if asked for.
+ * Begins the display, if it is_wanted. If this process is in the foreground of a terminal, a line
+ * is drawn, at once if the user asked for it (is_asked), else once the run takes longer than a
+ * second. Otherwise lines are printed, but only if the user asked for them.
  */
 void progress_begin(struct progress *progress, bool is_wanted, bool is_asked, uint64_t size);
 
@@ -57,7 +57,7 @@ void progress_show(struct progress *progress, const struct pipeline_live *live);
 /* Clears a drawn line until progress_show draws it again. */
 void progress_clear(struct progress *progress);
 
-/* Shows a stage, as in "merging 40%", until progress_end_stage, which needs no stage. */
+/* Shows a stage, such as "merging 40%", until progress_end_stage, which is allowed without one. */
 void progress_begin_stage(struct progress *progress, const struct stage *stage);
 void progress_end_stage(struct progress *progress);
 

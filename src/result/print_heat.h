@@ -1,7 +1,7 @@
 /*
- * Heat maps: a histogram or uniq of the groups of one column, in format svg or --plot. The groups
- * are on the x axis and the bins on the y axis; a *cell* is a column of one and a row of the other,
- * and its colour is the sum of its counts or weights.
+ * Heat maps: a histogram or uniq grouped by one column, in format svg or with --plot. The groups
+ * are on the x axis and the bins on the y axis. A *cell* has one or more neighbouring groups and
+ * bins, and its colour shows the sum of their counts or weights.
  *
  * Not thread-safe.
  */
@@ -18,8 +18,8 @@ struct writer;
 uint64_t print_heat_plot_lines(const struct print_options *options);
 
 /*
- * Writes the heat map of a finalized aggregate, whose plan has one column of groups. `plan` is
- * that, or one with other bins for its values. `width` is that of bins that the plan does not give.
+ * Writes the heat map of a finalized aggregate, whose plan has one group column. `plan` is that
+ * plan, or one with other bins for its values. `width` is the bin width if the plan has no bins.
  * The writer records write errors. Fails with STATUS_DATA if there is no memory.
  */
 enum status print_heat(struct writer *writer, const struct groups *groups, const struct plan *plan,

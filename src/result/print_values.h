@@ -1,7 +1,7 @@
 /*
  * Prints named values, the results of reduce and count: in tsv a line for each, or for a single one
- * the value only; in csv a header and a line; in json and jsonl an object. Groups are a line each
- * in tsv and csv, an array of objects in json, an object a line in jsonl. Not thread-safe.
+ * only the value; in csv a header and a line; in json and jsonl an object. Groups are a line each
+ * in tsv and csv, an array of objects in json, one object per line in jsonl. Not thread-safe.
  */
 #ifndef GPUHIST_PRINT_VALUES_H
 #define GPUHIST_PRINT_VALUES_H
@@ -14,17 +14,17 @@
 struct groups;
 struct writer;
 
-/* U+FFFD, in json for a byte that is not UTF-8. */
+/* U+FFFD, which replaces a byte that is not UTF-8 in json. */
 #define PRINT_REPLACEMENT "\xef\xbf\xbd"
 
-/* How many times "by_" stands in front of the names of groups in json and jsonl. */
+/* Number of prefixes "by_" of the names of groups in json and jsonl. */
 struct print_prefixes {
     unsigned counts[TEXT_COLUMNS_MAX]; /* [group_count] of the plan */
 };
 
 /*
- * Returns the column of the counts, whose name is plan_count_name, with "sum_" in front if it is
- * that of another column of histogram and uniq. Pure.
+ * Returns the column of the counts, whose name is plan_count_name, with the prefix "sum_" if
+ * another column of histogram and uniq has that name. Pure.
  */
 struct print_column print_sums_column(const struct plan *plan);
 
@@ -44,27 +44,27 @@ bool print_values_has(const struct plan *plan, const struct reduce_values *found
 struct print_column print_group_column(const struct plan *plan, size_t group);
 
 /*
- * Writes the name of a column as a field, the way messages are written, with `?` for what is not
- * printable; with has_names as a string of json.
+ * Writes the name of a column as a field, like in messages with '?' for unprintable bytes; with
+ * has_names as a JSON string.
  */
 void print_write_name(struct writer *writer, const struct print_column *column,
                       const struct print_format *format);
 
 /*
- * Stores the fewest that make the names differ from those of the other members of the objects of
- * the format, and from the groups before. `column` is that of the options. Pure.
+ * Stores the minimum number of prefixes that make the names distinct from the other members of the
+ * format's objects, and from earlier groups. `column` is that of the options. Pure.
  */
 void print_find_prefixes(struct print_prefixes *prefixes, const struct plan *plan,
                          const struct print_format *format, const char *column);
 
 /*
- * Writes the values of the columns of the group of a row (groups.h), in objects as members, each
- * with a separator after it.
+ * Writes the values of the group columns of a row (groups.h), in objects as members, each with a
+ * separator after it.
  */
 void print_write_group(struct writer *writer, const struct groups *groups, const uint64_t *row,
                        const struct print_prefixes *prefixes, const struct print_format *format);
 
-/* Writes a text of any bytes as a field of a format of lines, escaped and in quotes as it needs. */
+/* Writes a text of any bytes as a field of a format of lines, escaped and quoted as necessary. */
 void print_write_text(struct writer *writer, const char *text, size_t bytes,
                       const struct print_format *format);
 

@@ -1,6 +1,6 @@
 /*
- * What the pictures of format svg share (SVG 1.1): the page, its style and text. All lengths are
- * integers, in tenths of a pixel. Colours follow the reader's choice of light or dark.
+ * Shared by all SVG images (SVG 1.1): the page, its style and text. All lengths are integers, in
+ * tenths of a pixel. Colours follow the reader's choice of light or dark.
  *
  * The writer records write errors. Not thread-safe.
  */
@@ -16,22 +16,23 @@ struct writer;
 
 #define SVG_PIXEL 10
 #define SVG_WIDTH 9600
-#define SVG_LEFT  700 /* where the diagram begins, if its labels are not longer */
+#define SVG_LEFT  700 /* minimum x coordinate of the diagram, left of which are labels */
 #define SVG_TOP   880
-#define SVG_FOOT  550 /* below the diagram: labels and the name of the axis */
+#define SVG_FOOT  550 /* height below the diagram, for labels and the axis name */
 
-/* A character of a label, as wide as in the widest usual fonts, and what is left free around it. */
+/* Width of a character of a label in the widest usual fonts, and the space around a label. */
 #define SVG_CHARACTER 80
 #define SVG_SPACE     160
 #define SVG_LINE      150 /* the height of a label */
 
-/* Writes text of the input as XML. Replaces what is no printable character by '?'. */
+/* Writes text of the input as XML. Replaces unprintable bytes by '?'. */
 void svg_write_escaped(struct writer *writer, const char *text);
 
 /* Like svg_write_escaped, but leaves out the middle of a text wider than `columns` columns. */
 void svg_write_cut(struct writer *writer, const char *text, size_t columns);
 
-/* Writes a number, if it is not 0, between two strings; "; " precedes all notes but the first. */
+/* Writes a number, if it is not 0, between two strings; "; " precedes all notes except the first.
+ */
 void svg_write_note(struct writer *writer, bool *has_notes, const char *before, uint64_t number,
                     const char *after);
 
@@ -44,7 +45,7 @@ void svg_write_text(struct writer *writer, const char *class, unsigned x, unsign
                     const char *text);
 
 /*
- * Writes a label below an axis at `y`, and its tick unless the label is tilted, within the picture.
+ * Writes a label below an axis at `y`, and its tick unless the label is tilted, within the image.
  */
 void svg_write_label(struct writer *writer, bool is_tilted, unsigned y, unsigned x,
                      const char *label);
@@ -52,18 +53,18 @@ void svg_write_label(struct writer *writer, bool is_tilted, unsigned y, unsigned
 /* Writes a second line below such a label that is not tilted: a date. */
 void svg_write_date(struct writer *writer, unsigned y, unsigned x, const char *date);
 
-/* The size of what a picture shows: a name of the input may be part of it. */
+/* Size of a buffer for the summary of an image, which may include a name of the input. */
 #define SVG_SUMMARY_SIZE 512
 
 /*
- * Writes how many values there are, or with weights what they add up to: "5003 values", "12,480
- * (sum of bytes)". Returns the length, 300 at most.
+ * Writes the number of values, or the sum of their weights: "5003 values", "12,480 (sum of bytes)".
+ * Returns the length, at most 300.
  */
 size_t svg_format_total(char out[SVG_SUMMARY_SIZE], const struct plan *plan, uint64_t total);
 
 /*
- * Begins a picture of that height: the style, the background and the title, a text of the user, of
- * which the upper line begins at `left`. Too long a title is made smaller.
+ * Begins an image of that height: the style, the background and the title, a text of the user,
+ * whose upper line begins at `left`. A long title is made smaller.
  */
 void svg_begin(struct writer *writer, unsigned height, unsigned left, const char *title);
 

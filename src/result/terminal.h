@@ -8,29 +8,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The longest line, however wide the terminal is, and the most lines. */
+/* Maximum number of columns, however wide the terminal is, and of lines. */
 #define TERMINAL_COLUMNS_MAX 1000
 #define TERMINAL_LINES_MAX   1000
 
 struct terminal {
-    unsigned columns; /* of a line, at least 1 */
-    unsigned lines;   /* at least 1 */
-    bool has_unicode; /* the user's locale is one of UTF-8 */
+    unsigned columns; /* number of columns of a line, at least 1 */
+    unsigned lines;   /* number of lines, at least 1 */
+    bool has_unicode; /* the user's locale uses UTF-8 */
     bool has_colour;
-    bool has_true_colour; /* of 24 bits; else of a palette of 256 */
+    bool has_true_colour; /* colours have 24 bits; else they are of a palette of 256 */
 };
 
 /*
  * Describes standard output, or an output that is not a terminal. The width is that of the
  * terminal, else COLUMNS, else for a pipe, which may lead to a pager, that of the terminal of
- * standard error or input, else 80; so has the height, with LINES and 24. Colour requires a
- * terminal, a TERM other than "dumb", and no NO_COLOR (https://no-color.org).
+ * standard error or input, else 80; the same rules hold for the height, with LINES and 24. Colour
+ * requires a terminal, a TERM other than "dumb", and no NO_COLOR (https://no-color.org).
  */
 struct terminal terminal_describe(bool is_standard_output);
 
 /*
- * Returns how many lines fit the output's height beside `others`: at least `min`, at most `max`.
- * Reads the environment, as the functions above and below.
+ * Returns the number of lines that fit the output's height beside `others` lines, between `min` and
+ * `max`. Reads the environment, like the functions above and below.
  */
 uint64_t terminal_lines_beside(bool is_standard_output, uint64_t others, uint64_t min,
                                uint64_t max);
