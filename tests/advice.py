@@ -8,6 +8,7 @@ typed, and must print what Python computes of the rows.
 """
 import collections
 import datetime
+import decimal
 import json
 import os
 import random
@@ -264,10 +265,38 @@ def check_missing():
     lines = "".join(json.dumps({"tags": tags}) + "\n" for tags in lists).encode()
     advised("count --jsonl --where '.tags[]=mobile'", """(try '.tags*="mobile"', which""", lines)
     same(run("""count --jsonl --where '.tags*="mobile"'""", lines)[:2], (0, f"{sum('mobile' in tags for tags in lists)}\n"))
-    table = "n\n30\n.\n40\n".encode()
-    for typed in "reduce sum --csv -f n", "reduce sum --csv -f n --where 'n>3'":
+    # words in place of numbers, also before the first number with decimals
+    cells = ["30", "."] + [draw.choice([".", "NA", "7", f"{draw.randrange(80)}.{draw.randrange(10)}"]) for _ in range(40)]
+    table = "\n".join(["n", *cells, ""]).encode()
+    numbers = [decimal.Decimal(cell) for cell in cells if cell not in (".", "NA")]
+    for typed, wanted in (("reduce sum --csv -f n:.1", sum(numbers)), ("reduce max --csv -f n:.1", max(numbers)),
+                          ("count --csv --where 'n>=30'", sum(number >= 30 for number in numbers)),
+                          ("count --csv --where 'n>=7.5' --by n:text", None)):
         advised(typed, "(try --invalid ignore)", table)
-        same(run(f"{typed} --invalid ignore -q", table), (0, "70\n", ""))
+        status, out, _ = run(f"{typed} --invalid ignore -q", table)
+        same((status, out), (0, f"{wanted}\n" if wanted is not None else out), typed)
+    same(run("count --csv --where n=.", table)[:2], (0, f"{cells.count('.')}\n"))
+
+
+def check_logs():
+    """Web logs with requests that are no three words: read by words, fields stand at other places."""
+    rows = [(draw.choice(["10.0.0.1", "::1"]), draw.choice(["GET /a HTTP/1.1", "GET /b?c=d HTTP/1.1", "-", r"\x16\x03", "GET /e f HTTP/1.0"]),
+             draw.choice([200, 404, 400]), draw.choice(["-", "12", "7"])) for _ in range(60)]
+    rows = [("::1", "GET /a HTTP/1.1", 200, "5"), ("::1", "-", 400, "0")] + rows
+    log = "".join(f'{ip} - - [21/Nov/2026:10:00:00 +0000] "{request}" {status} {sent} "-" "a b"\n'
+                  for ip, request, status, sent in rows).encode()
+    for typed in "uniq -f 9", "reduce max -f 9", "count -f 9 --ge 400", "uniq -f 1 --by 9:int", "count --where '9>=400'":
+        advised(typed, "(try --clf, where this field is named status)", log)
+    advised("uniq -f 7:int", "(try --clf, where this field is named path)", log)
+    statuses = [status for _, _, status, _ in rows]
+    same(run("uniq --clf -f status", log)[:2], (0, counts(statuses)))
+    same(run("count --clf --where 'status>=400'", log)[:2], (0, f"{sum(status >= 400 for status in statuses)}\n"))
+    advised("uniq -f 1+2+3:time", "(try N:time with the first word", b"2026-11-21 10:00 +0100\n")
+    same(run("uniq -f 1:time", b"2026-11-21 10:00 +0100\n")[:2], (0, "2026-11-21T09:00:00Z\t1\n"))
+    form = "--time-format '%b %d %T'"
+    advised(f"uniq -f 1:time {form} --year 2023", "(try --year N, unless it is a day of 2023)", b"Feb 29 10:00:00 x\n")
+    same(run(f"uniq -f 1:time {form} --year 2024", b"Feb 29 10:00:00 x\n")[1], "2024-02-29T10:00:00Z\t1\n")
+    same("--year" in run(f"uniq -f 1+2:time {form} --year 2024", b"Feb 29 10:00:00 x\n")[2], False)
 
 
 def check_files():
@@ -299,4 +328,5 @@ with tempfile.TemporaryDirectory() as folder:
     check_times()
     check_columns()
     check_missing()
+    check_logs()
     check_files()

@@ -23,8 +23,11 @@ COUNT = 400 // int(os.environ.get("SHARE", "1"))
 random.seed(SEED)
 
 
+PLACEHOLDERS = ("-", ".", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "\\N")
+
+
 def draw_column():
-    """Returns values, of which some may be empty."""
+    """Returns values, of which some may be empty, or say that there is none."""
     kind = random.choice(("int", "int", "zeros", "fixed", "mixed", "time", "local", "zone", "ip", "text", "text", "port",
                           "plus", "exponent", "long", "numbers and texts", "times and texts", "empty"))
     rng = random.randrange
@@ -47,7 +50,8 @@ def draw_column():
         "times and texts": lambda: random.choice(("2026-11-21T00:00:00Z", "never")),
         "empty": lambda: "",
     }[kind]
-    return [one() for _ in range(rng(1, 60))]
+    share = random.choice((0, 0, 0, 0.1, 0.5, 1))
+    return [random.choice(PLACEHOLDERS) if random.random() < share else one() for _ in range(rng(1, 60))]
 
 
 INTEGER, NUMBER = re.compile(r"-?\d+\Z"), re.compile(r"[-+]?(\d*)\.?(\d*)\Z")
@@ -65,7 +69,10 @@ def rounds(values):
 
 def model(values, use):
     """Returns the kinds that are possible: one, or two for an error. "" is that of no kind."""
-    values = [value for value in values if value]
+    all_values = [value for value in values if value]
+    values = [value for value in all_values if value not in PLACEHOLDERS]
+    if all_values and not values:
+        return ["" if use == "number" else "text"]
     numbers = [value for value in values if re.search(r"\d", value) and NUMBER.match(value)]
     times = [value for value in values if TIME.match(value)]
     addresses = [value for value in values if ADDRESS.match(value)]
@@ -136,7 +143,10 @@ def condition(values):
         value = random.choice(("5", "7.25", "-1", "05", "0.5", "7.125", "5e0", "725e-2"))
     if kind == "text" and sign in ("<", ">="):
         return sign, value, None
-    has_numbers = all(re.search(r"\d", value) and NUMBER.match(value) for value in values if value)
+    rest = [value for value in values if value and value not in PLACEHOLDERS]
+    has_numbers = all(re.search(r"\d", value) and NUMBER.match(value) for value in rest)
+    if value in PLACEHOLDERS and rest and has_numbers and sign in ("=", "!="):
+        return sign, value, ["text"]
     if has_numbers and EXPONENT.match(value):
         decimals = max(0, -Decimal(value).normalize().as_tuple().exponent)
         known = int(kind[1:]) if kind else 0

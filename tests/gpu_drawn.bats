@@ -62,7 +62,7 @@ assert_ran() {
     [ "$output" = $'7\t5\t1' ]
     [[ $stderr != *cuda* ]]
     assert_ran 2
-    run -1 ./cuda uniq -f 1 <<<x
+    run -1 ./cuda uniq -f 1:int <<<x
 }
 
 # bats test_tags=gpu

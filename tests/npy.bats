@@ -59,7 +59,34 @@ for i in range(3): print(a[:, i].sum(), a[:, i].min(), a[:, i].max(), sep="\t")'
     assert_failed 1 "f.npy: its NumPy array is in Fortran order, but the first input is read in C order"
 }
 
-@test "what is no array of integers in one or two dimensions is an error that names it" {
+@test "without columns, an array of any dimensions and order is read whole" {
+    numpy 'draw = np.random.default_rng()
+for name, shape in ("none", ()), ("one", (60,)), ("two", (3, 20)), ("three", (4, 3, 5)), ("zero", (0, 7)):
+    np.save(name, draw.integers(0, 9, shape, "<i2"))
+np.save("fortran", np.asfortranarray(np.load("two.npy")))
+np.save("float", draw.normal(size=(6, 1, 5, 2)).astype("<f4"))'
+    local name
+    for name in none one two three zero fortran; do
+        numpy "values, counts = np.unique(np.load('$name.npy'), return_counts=True)
+for value, count in zip(values, counts): print(value, count, sep='\t')" >expected
+        gpuhist uniq $name.npy | cmp - expected
+        gpuhist uniq <$name.npy | cmp - expected
+    done
+    gpuhist uniq one.npy two.npy three.npy fortran.npy none.npy >all
+    numpy "values, counts = np.unique(np.concatenate([np.load(n + '.npy').ravel() for n in
+    ('one', 'two', 'three', 'fortran', 'none')]), return_counts=True)
+for value, count in zip(values, counts): print(value, count, sep='\t')" | cmp - all
+    [ "$(gpuhist reduce count --decimals round.3 float.npy)" = 60 ]
+    [ "$(gpuhist count two.npy) $(gpuhist count three.npy) $(gpuhist count fortran.npy)" = "3 4 3" ]
+    for name in none three; do
+        run --separate-stderr gpuhist uniq -f 1 $name.npy
+        assert_failed 1 "dimensions: only those with 2 have columns; without -f, all elements are read"
+    done
+    run --separate-stderr gpuhist uniq -f 1 two.npy three.npy
+    assert_failed 1 "three.npy: its NumPy array has 3 dimensions, but that of the first input 2"
+}
+
+@test "what is no array of integers or floats is an error that names it" {
     local row
     numpy 'np.save("float.npy", np.zeros(3))
 np.save("bool.npy", np.zeros(3, "?"))
@@ -67,9 +94,7 @@ np.save("complex.npy", np.zeros(3, "c8"))
 np.save("time.npy", np.zeros(3, "M8[s]"))
 np.save("text.npy", np.array(["ab"]))
 np.save("pairs.npy", np.zeros(3, [("a", "<i4"), ("b", "<f8")]))
-np.save("object.npy", np.array([None]))
-np.save("scalar.npy", np.array(3))
-np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
+np.save("object.npy", np.array([None]))'
     run --separate-stderr gpuhist uniq float.npy
     assert_failed 2 "values of f64 are rounded (try --decimals round.0)"
     for row in "bool type '|b1'" "complex type '<c8'" "time type '<M8[s]'" \
@@ -79,10 +104,6 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
         run --separate-stderr gpuhist uniq -f 1 <"${row%% *}.npy"
         assert_failed 1 "standard input: its NumPy array is of ${row#* }, and only integers and floats are read"
     done
-    run --separate-stderr gpuhist uniq scalar.npy
-    assert_failed 1 "scalar.npy: its NumPy array has 0 dimensions, and only those with 1 or 2 are read"
-    run --separate-stderr gpuhist uniq cube.npy
-    assert_failed 1 "cube.npy: its NumPy array has 3 dimensions, and only those with 1 or 2 are read"
 }
 
 @test "an array that is shorter or longer than its header says" {
@@ -124,7 +145,7 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     assert_failed 1 "big.npy: its NumPy array is of type i32be, but that of the first input of i32le"
     run --separate-stderr gpuhist uniq a.npy unsigned.npy
     assert_failed 1 "unsigned.npy: its NumPy array is of type u32le, but that of the first input of i32le"
-    run --separate-stderr gpuhist uniq a.npy two.npy
+    run --separate-stderr gpuhist uniq -f 1 a.npy two.npy
     assert_failed 1 "two.npy: its NumPy array has 2 dimensions, but that of the first input 1"
     run --separate-stderr gpuhist uniq a.npy raw
     assert_failed 1 "raw: not a NumPy array, but the first input is"
@@ -158,8 +179,6 @@ np.save("cube.npy", np.zeros((2, 3, 4), "<i4"))'
     [ "$output" = $'1\t2\n4\t5\n7\t8\n10\t11' ]
     run --separate-stderr gpuhist uniq -t u32 a.npy
     assert_failed 1 "a.npy: its NumPy array is of type i32le, not of -t u32"
-    run --separate-stderr gpuhist uniq b.npy
-    assert_failed 1 "b.npy: its NumPy array has 2 dimensions: -f N, from 1 to 3, says which column to count"
     for column in 4 -4 0 x; do
         run --separate-stderr gpuhist uniq -f $column b.npy
         assert_failed 1 "b.npy: its NumPy array has columns 1 to 3 (or -1 to -3), but no -f '$column'"

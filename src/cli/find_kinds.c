@@ -140,6 +140,7 @@ static enum status find_kinds_compare(const struct options_condition *condition,
     const bool is_of_numbers = found->numbers == found->values;
     struct lists_items items = {.list = NULL};
     int64_t most = 0;             /* decimals */
+    size_t placeholders = 0;      /* items */
     bool has_strings = false;     /* an item is no number, */
     bool loses_something = false; /* or as one would lose how it is written, such as 01234 */
 
@@ -158,22 +159,25 @@ static enum status find_kinds_compare(const struct options_condition *condition,
             "--where '%s' compares strings: add a type, such as COLUMN:text, COLUMN:ms "
             "or COLUMN:bytes",
             condition->typed);
-    if (lists_is_file(condition->value) || !is_of_numbers)
+    if (lists_is_file(condition->value) || !is_of_numbers || strcmp(kind, "text") == 0)
         return STATUS_OK;
     const enum status status = lists_read_items(condition->value, "where", &items, failure);
     for (size_t i = 0; status == STATUS_OK && i < items.count; i++) {
         struct kind_find_number number;
+        placeholders += kind_find_is_placeholder(items.list[i].data, items.list[i].bytes);
         has_strings |= !kind_find_read_number(items.list[i].data, items.list[i].bytes, &number);
         loses_something |= number.has_plus || number.has_leading_zero || number.has_exponent;
         const int64_t decimals = number.has_exponent ? number.places : (int64_t)number.decimals;
         most = decimals > most ? decimals : most;
     }
+    const bool is_of_placeholders =
+        is_list && found->placeholders > 0 && placeholders > 0 && placeholders == items.count;
     lists_destroy_items(&items);
     if (status != STATUS_OK)
         return status;
-    if (has_strings)
+    if (has_strings && !is_of_placeholders)
         return STATUS_OK;
-    if (loses_something && is_list)
+    if (is_list && (loses_something || is_of_placeholders))
         strcpy(kind, "text");
     else if (most <= TEXT_DECIMALS_MAX && most > found->decimals)
         snprintf(kind, KIND_FIND_SIZE, ".%u", (unsigned)most);

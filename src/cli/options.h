@@ -274,14 +274,13 @@ enum status options_check_merged(const struct options *options, const struct pla
                                  struct failure *failure);
 
 /*
- * Adapts the options to a NumPy array in the file `name`: binary integers, or records if it has two
- * dimensions. `adapted` shares what `options` own, and is not destroyed. For a column-major array,
- * the options read the elements of one *column, from 0. Fails with STATUS_DATA if the options
- * cannot be used with the array.
+ * Adapts the options to a NumPy array in the file `name`: binary integers, or records if they name
+ * columns or count rows; else the array becomes one that is read whole. `adapted` shares what
+ * `options` own, and is not destroyed. For a column-major array, the options read the elements of
+ * one *column, from 0. Fails with STATUS_DATA if the options cannot be used with the array.
  */
-enum status options_adapt_array(const struct options *options, const struct npy *array,
-                                const char *name, struct options *adapted, uint64_t *column,
-                                struct failure *failure);
+enum status options_adapt_array(const struct options *options, struct npy *array, const char *name,
+                                struct options *adapted, uint64_t *column, struct failure *failure);
 
 /*
  * Creates the plan for text or binary input; its run has the context, NULL: it has no run. Only

@@ -970,9 +970,8 @@ enum status options_check(const struct options *options, enum options_input *inp
                               failure);
 }
 
-enum status options_adapt_array(const struct options *options, const struct npy *array,
-                                const char *name, struct options *adapted, uint64_t *column,
-                                struct failure *failure)
+enum status options_adapt_array(const struct options *options, struct npy *array, const char *name,
+                                struct options *adapted, uint64_t *column, struct failure *failure)
 {
     struct options_columns *const lists[] = {&adapted->field, &adapted->weight, &adapted->by,
                                              &adapted->where};
@@ -989,18 +988,22 @@ enum status options_adapt_array(const struct options *options, const struct npy 
     adapted->element = array->element;
     adapted->has_type = true;
     const bool has_columns = options_has_fields(options);
-    if (array->has_two && !has_columns && !options->counts_rows)
+    if (!has_columns && !options->counts_rows) {
+        npy_flatten(array);
+        return STATUS_OK;
+    }
+    if (has_columns && (array->dimensions == 0 || array->dimensions > 2))
         return status_fail(failure, STATUS_DATA,
-                           STATUS_NAME ": its NumPy array has 2 dimensions: -f N, from 1 to %llu, "
-                                       "says which column to count",
-                           name, (unsigned long long)columns);
+                           STATUS_NAME ": its NumPy array has %zu dimensions: only those with 2 "
+                                       "have columns; without -f, all elements are read",
+                           name, array->dimensions);
     const size_t others = adapted->weight.count + adapted->by.count + adapted->where.count;
     if (array->is_column_major && (adapted->field.count != !options->counts_rows || others > 0))
         return status_fail(failure, STATUS_DATA,
                            STATUS_NAME ": only one column of a NumPy array in Fortran order is "
                                        "read at once (try to save numpy.ascontiguousarray of it)",
                            name);
-    if (!has_columns && !(options->counts_rows && array->has_two))
+    if (!has_columns && array->dimensions < 2)
         return STATUS_OK;
     if (!array->is_column_major && columns > OPTIONS_RECORD_MAX / stored)
         return status_fail(failure, STATUS_DATA,

@@ -57,12 +57,13 @@ static bool npy_is(const struct npy_text *string, const char *word)
 }
 
 /*
- * Takes the tuple of the lengths, each with or without the L of Python 2, of which the first two
- * are stored, and their number.
+ * Takes the tuple of the lengths, each with or without the L of Python 2: stores the first one, the
+ * product of the others, at most UINT64_MAX, and their number.
  */
 static bool npy_take_shape(struct npy_text *text, uint64_t lengths[2], size_t *count)
 {
     *count = 0;
+    lengths[0] = lengths[1] = 1;
     if (!npy_take(text, '('))
         return false;
     while (!npy_take(text, ')')) {
@@ -77,8 +78,9 @@ static bool npy_take_shape(struct npy_text *text, uint64_t lengths[2], size_t *c
         if (text->next == begin || (first == '0' && text->next - begin > 1))
             return false;
         text->next += text->next < text->end && *text->next == 'L';
-        if (*count < 2)
-            lengths[*count] = length;
+        uint64_t *to = &lengths[*count > 0];
+        if (__builtin_mul_overflow(*to, length, to))
+            *to = UINT64_MAX;
         ++*count;
         if (!npy_take(text, ',') && (*count == 1 || npy_peek(text) != ')'))
             return false; /* (3) is a number */
@@ -190,15 +192,9 @@ static enum npy_result npy_read_literal(struct npy_text text, struct npy *npy,
         printable_mask(reason);
         return NPY_UNSUPPORTED;
     }
-    if (dimensions == 0 || dimensions > 2) {
-        snprintf(reason, NPY_REASON_SIZE,
-                 "its NumPy array has %zu dimensions, and only those with 1 or 2 are read",
-                 dimensions);
-        return NPY_UNSUPPORTED;
-    }
     npy->rows = lengths[0];
     npy->columns = lengths[1];
-    npy->has_two = dimensions == 2;
+    npy->dimensions = dimensions;
     if (__builtin_mul_overflow(npy->rows, npy->columns, &npy->data_bytes) ||
         __builtin_mul_overflow(npy->data_bytes, element_stored_bytes(&npy->element),
                                &npy->data_bytes) ||
@@ -240,4 +236,12 @@ enum npy_result npy_read(const void *data, size_t bytes, struct npy *npy,
     const char *text = (const char *)head + begin;
     *npy = (struct npy){.header_bytes = begin + length};
     return npy_read_literal((struct npy_text){text, text + length}, npy, reason);
+}
+
+void npy_flatten(struct npy *npy)
+{
+    npy->rows *= npy->columns;
+    npy->columns = npy->dimensions = 1;
+    npy->is_column_major = false;
+    npy->is_whole = true;
 }

@@ -21,18 +21,19 @@ struct npy {
     size_t header_bytes; /* in front of the data, magic included */
     struct element element;
     char type[16]; /* its name with the byte order, such as "u16be" or "u8" */
-    uint64_t rows;
-    uint64_t columns;     /* 1 if the array has one dimension */
+    size_t dimensions;
+    uint64_t rows;        /* the length of the first dimension; 1 if there is none */
+    uint64_t columns;     /* the elements of a row: the product of the other lengths */
     uint64_t data_bytes;  /* of all elements */
-    bool has_two;         /* dimensions, not one */
     bool is_column_major; /* several columns, each of several elements, which follow each other */
+    bool is_whole;        /* all elements are read, in the order of the file (npy_flatten) */
 };
 
 enum npy_result {
     NPY_NONE, /* it is not such a file */
     NPY_MORE, /* too few bytes to tell */
     NPY_ARRAY,
-    NPY_UNSUPPORTED, /* damaged, or no array of integers in one or two dimensions */
+    NPY_UNSUPPORTED, /* damaged, or no array of integers or floats */
 };
 
 /* The capacity for a reason, with a NUL. */
@@ -45,5 +46,8 @@ enum npy_result {
  */
 enum npy_result npy_read(const void *data, size_t bytes, struct npy *npy,
                          char reason[NPY_REASON_SIZE]);
+
+/* Makes an array of any dimensions the one-dimensional array of all its elements. */
+void npy_flatten(struct npy *npy);
 
 #endif

@@ -145,7 +145,6 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .position = parse_errors_position(chunk, token),
         .origin = parse_errors_locate(chunk, token->offset),
     };
-    const struct kind_time_format *format = plan->columns[column].time_format;
     if (token->half > 0)
         rules.field = text_rules_field(&chunk->rules, token->half);
     const bool begins_file =
@@ -156,8 +155,7 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .is_group = parse_errors_is_group(plan, token),
         .takes_strings = parse_errors_takes_strings(plan),
         .scanner = row_scanners[plan->row_scanner],
-        .has_format = format,
-        .year = format && format->lacks_year ? kind_time_format_year(format) : 0,
+        .format = plan->columns[column].time_format,
         .option = plan_column_option(plan, column),
         .field_name = plan->columns[token->half > 0 ? token->half : column].name,
         .condition = column < plan_condition_column(plan)

@@ -505,12 +505,16 @@ static enum input_event reader_begin_array(struct reader *reader, struct input_p
                     input->name, array.type, wanted->type);
         return INPUT_ERROR;
     }
-    if (is_array && array.has_two != wanted->has_two)
-        return reader_fail(reader,
-                           wanted->has_two
-                               ? "its NumPy array has 1 dimension, but that of the first input 2"
-                               : "its NumPy array has 2 dimensions, but that of the first input 1",
-                           failure);
+    if (is_array && wanted->is_whole)
+        npy_flatten(&array);
+    if (is_array && array.dimensions != wanted->dimensions) {
+        status_fail(failure, STATUS_DATA,
+                    STATUS_NAME
+                    ": its NumPy array has %zu dimension%s, but that of the first input %zu",
+                    input->name, array.dimensions, array.dimensions == 1 ? "" : "s",
+                    wanted->dimensions);
+        return INPUT_ERROR;
+    }
     if (is_array && array.columns != wanted->columns) {
         status_fail(failure, STATUS_DATA,
                     STATUS_NAME ": its NumPy array has rows of %llu, but that of the first input "

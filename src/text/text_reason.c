@@ -31,6 +31,7 @@
 #define TEXT_ADVICE_CSV     "try --csv"
 #define TEXT_ADVICE_MISSING "try --missing skip"
 #define TEXT_ADVICE_JOIN    "try A+B:time, as only timestamps are joined"
+#define TEXT_ADVICE_WORDS   "try N:time with the first word, which reads the words after it, too"
 #define TEXT_ADVICE_PRETTY  "try jq -c ., which writes each object as one line for --jsonl"
 #define TEXT_ADVICE_COMMENT "try --comment '#'"
 #define TEXT_ADVICE_MARK \
@@ -124,6 +125,31 @@ static bool text_reason_is_comment(const struct text_rules *rules, const char *l
     return bytes > 0 && *line == '#' && !rules->has_comments;
 }
 
+/*
+ * Writes the option that reads the fields of web logs, if the line is of one: it has a time in
+ * brackets and after it quotes; or "". `field`: the number of a word, which has a name there.
+ */
+static void text_reason_find_log(const char *line, size_t bytes, int64_t field,
+                                 char out[TEXT_ADVICE_SIZE])
+{
+    static const char *const names[] = {
+        [1] = "ip",   [2] = "ident",  [3] = "user",   [4] = "time",
+        [7] = "path", [9] = "status", [10] = "bytes", [11] = "referer",
+    };
+    const char *end = line + bytes;
+    const char *bracket = memmem(line, bytes, " [", 2);
+    const char *quote = bracket ? memmem(bracket, (size_t)(end - bracket), "] \"", 3) : NULL;
+    const bool has_name =
+        field > 0 && field < (int64_t)(sizeof names / sizeof *names) && names[field];
+
+    *out = '\0';
+    if (quote && text_reason_is_digit(bracket[2]))
+        snprintf(out, TEXT_ADVICE_SIZE,
+                 has_name ? "try --clf, where this field is named %s"
+                          : "try --clf, which reads quoted fields%s",
+                 has_name ? names[field] : "");
+}
+
 /* Returns whether the text begins with an array, of JSON objects if it goes on. */
 static bool text_reason_is_array(const char *text, size_t bytes)
 {
@@ -190,19 +216,6 @@ static bool text_reason_has_letter(const char *text, size_t bytes)
     while (i < bytes && !text_reason_is_letter(text[i]))
         i++;
     return i < bytes;
-}
-
-/* Returns whether the text is what stands for a missing value. */
-static bool text_reason_is_missing(const char *text, size_t bytes)
-{
-    static const char *const words[] = {"",    "-",    ".",    "NA",   "N/A", "NaN",
-                                        "nan", "null", "NULL", "None", "\\N"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strlen(words[i]) == bytes && memcmp(words[i], text, bytes) == 0)
-            return true;
-    }
-    return false;
 }
 
 /*
@@ -319,6 +332,23 @@ static const char *text_reason_advise_time(const struct text_reading *reading,
     const size_t bytes = is_cell ? token->bytes : (size_t)(line + length - text);
 
     return advice[kind_time_find_fault(&time, text, token->bytes, bytes)];
+}
+
+/* Returns whether a token would be a timestamp of the format, which has no year, in a leap year. */
+static bool text_reason_is_leap_day(const struct text_reading *reading,
+                                    const struct text_token *token)
+{
+    struct kind_time_format leap;
+    size_t length;
+    const char *text = reading->data + token->offset;
+    const char *line = text_reason_find_line(reading, token->offset, &length);
+
+    if (!reading->format || !reading->format->lacks_year)
+        return false;
+    leap = *reading->format;
+    leap.year = 2000;
+    return text_rewrite_read(reading, &leap, text, token->bytes, (size_t)(line + length - text)) >
+           0;
 }
 
 /* Returns whether a text is the name of a day of the week or of a month. */
@@ -480,6 +510,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     char kind[TEXT_ADVICE_SIZE];
     char of_format[TEXT_ADVICE_SIZE] = "";
     char of_missing[TEXT_ADVICE_SIZE];
+    char of_log[TEXT_ADVICE_SIZE] = "";
     size_t next = 0;
     size_t length;
     const char *line = text_reason_find_line(reading, token->offset, &length);
@@ -490,24 +521,29 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     if (rules->is_quoted && bytes > 0 && *text == '"')
         text_line_next(rules, text, bytes, &next, &quoted);
     text_reason_find_condition(reading, of_missing);
+    if (reading->ends_run && has_fields && rules->field != 0 && !has_delimiter && !rules->is_quoted)
+        text_reason_find_log(line, length, rules->field, of_log);
     text_reason_find_number(reading, text, bytes, fixed);
     text_reason_choose_kind(reading, text, bytes, kind);
     if (is_time || (!*kind && (rules->field != 0 || !has_fields)))
         text_reason_find_format(reading, token, of_format);
     if (text_reason_is_unit(reading) && !(rules->from_zero && *text == '-'))
         text_reason_find_decimals(reading, text, bytes, finer);
-    snprintf(of_year, sizeof of_year, "try --year N, unless it is a day of %u", reading->year);
+    snprintf(of_year, sizeof of_year, "try --year N, unless it is a day of %u",
+             reading->format ? kind_time_format_year(reading->format) : 0);
     const struct text_rule list[] = {
         {*of_missing && token->is_empty, of_missing},
         {reading->ends_run && (token->is_empty || (bytes == 0 && rules->field != 0)),
          TEXT_ADVICE_MISSING},
-        {reading->ends_run && text_reason_is_missing(text, bytes), "try --invalid ignore"},
+        {reading->ends_run && (bytes == 0 || kind_find_is_placeholder(text, bytes)),
+         "try --invalid ignore"},
         {quoted.is_wrong && after_quotes, text_reason_name_separator(after_quotes, true)},
         {is_indented || (quoted.is_wrong && before != '"'), "spaces or text around its quotes"},
         {*of_format, of_format},
+        {is_time && text_reason_is_leap_day(reading, token), of_year},
         {is_time && text_reason_is_day(text, bytes), "try COLUMN:text, as it has no date"},
-        {is_time && reading->year > 0, of_year},
-        {is_time && !reading->has_format, text_reason_advise_time(reading, token)},
+        {is_time && !reading->format, text_reason_advise_time(reading, token)},
+        {*of_log && !is_time, of_log},
         {rules->notation > TEXT_OPAQUE, finer},
         {*json, json},
         {*fixed, fixed},
@@ -659,7 +695,8 @@ void text_advise_name(const struct text_rules *rules, const char *line, size_t b
          text_reason_name_csv(rules)},
         {*name && strchr(name + 1, '+') &&
              !(search.word && memchr(search.word, '+', search.word_length)),
-         TEXT_ADVICE_JOIN},
+         has_delimiter || strspn(name, "0123456789+") < strlen(name) ? TEXT_ADVICE_JOIN
+                                                                     : TEXT_ADVICE_WORDS},
         {search.word, found},
         {has_delimiter && memchr(line, rules->delimiter, bytes), ""},
         {memchr(line, ',', bytes), rules->is_quoted ? "try -d ," : TEXT_ADVICE_CSV},

@@ -17,14 +17,13 @@ struct row_scanner;
 struct text_reading {
     const struct text_rules *rules;
     const struct row_scanner *scanner;
-    bool is_value;                     /* the column is one of the values */
-    bool is_group;                     /* or one of the groups */
-    bool takes_strings;                /* values of kind text would do as well */
-    bool has_format;                   /* times are of a --time-format, */
-    unsigned year;                     /* which has no year: that of dates; else 0 */
-    const char *option;                /* that names rules->field: -f */
-    const char *field_name;            /* of rules->field; NULL: it has none */
-    const struct predicate *condition; /* of the column; NULL: it has none */
+    bool is_value;                         /* the column is one of the values */
+    bool is_group;                         /* or one of the groups */
+    bool takes_strings;                    /* values of kind text would do as well */
+    const struct kind_time_format *format; /* of times; NULL: the usual ones */
+    const char *option;                    /* that names rules->field: -f */
+    const char *field_name;                /* of rules->field; NULL: it has none */
+    const struct predicate *condition;     /* of the column; NULL: it has none */
     const struct element *element;
     const char *data; /* [bytes] */
     size_t bytes;

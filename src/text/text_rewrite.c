@@ -121,10 +121,8 @@ static bool text_rewrite_make_format(size_t date, size_t clock, char out[TEXT_RE
     return true;
 }
 
-/* How much of a value, text[0..length) of a line text[0..bytes), a format reads: 0 or all of it. */
-static size_t text_rewrite_read(const struct text_reading *reading,
-                                const struct kind_time_format *format, const char *text,
-                                size_t length, size_t bytes)
+size_t text_rewrite_read(const struct text_reading *reading, const struct kind_time_format *format,
+                         const char *text, size_t length, size_t bytes)
 {
     const struct text_rules *rules = reading->rules;
     const bool is_cell =
@@ -177,7 +175,7 @@ bool text_rewrite_time(const struct text_reading *reading, const struct text_tok
     size_t date = 0;
     size_t clock = 0;
 
-    if (reading->has_format || token->bytes == 0)
+    if (reading->format || token->bytes == 0)
         return false;
     for (size_t i = 0; i < TEXT_REWRITE_DATES * TEXT_REWRITE_CLOCKS; i++) {
         const size_t of_date = i / TEXT_REWRITE_CLOCKS;

@@ -23,4 +23,11 @@ bool text_rewrite_column(const struct text_rules *rules, const char *line, size_
 bool text_rewrite_time(const struct text_reading *reading, const struct text_token *token,
                        char out[TEXT_ADVICE_SIZE]);
 
+/*
+ * Returns how much of a value, text[0..length) at the beginning of the rest of a line,
+ * text[0..bytes), a format reads: 0 or all of it, and where blanks separate fields maybe more.
+ */
+size_t text_rewrite_read(const struct text_reading *reading, const struct kind_time_format *format,
+                         const char *text, size_t length, size_t bytes);
+
 #endif

@@ -151,11 +151,27 @@ static bool kind_find_add_time(struct kind_find *found, const struct kind_text *
     return true;
 }
 
+bool kind_find_is_placeholder(const char *text, size_t bytes)
+{
+    static const char *const words[] = {"-",   ".",    "NA",   "N/A",  "NaN",
+                                        "nan", "null", "NULL", "None", "\\N"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strlen(words[i]) == bytes && memcmp(words[i], text, bytes) == 0)
+            return true;
+    }
+    return false;
+}
+
 void kind_find_add(struct kind_find *found, const struct kind_text *text)
 {
     char written[KIND_IP_SIZE];
     struct kind_ip address;
 
+    if (kind_find_is_placeholder(text->data, text->bytes)) {
+        found->placeholders++;
+        return;
+    }
     found->values++;
     if (kind_find_add_number(found, text->data, text->bytes) || kind_find_add_time(found, text))
         return;
@@ -193,8 +209,10 @@ const char *kind_find_choose(const struct kind_find *found, enum kind_find_use u
         found->fraction < KIND_TIME_DIGITS_MAX ? found->fraction : KIND_TIME_DIGITS_MAX;
 
     *kind = '\0';
-    if (values == 0)
+    if (values == 0) {
+        strcpy(kind, found->placeholders > 0 && use != KIND_FIND_NUMBERS ? "text" : "");
         return NULL;
+    }
     if (kind_find_is_rounded(found)) {
         kind_find_choose_rounded(found, kind);
         return found->exponents > 0 ? "are numbers with exponents"

@@ -17,6 +17,7 @@
 
 /* Statistics of the values of a column that tell its kind. All zeros: there was no value. */
 struct kind_find {
+    size_t placeholders;     /* number of words such as NA, which are not counted as values */
     size_t values;           /* number of values that are not missing */
     size_t integers;         /* number of values that are digits with or without a minus */
     size_t numbers;          /* number of values that are digits, maybe with a sign and a point */
@@ -70,6 +71,9 @@ unsigned kind_find_round(int64_t digits);
 /* Returns whether all values are numbers, and some must be rounded unless a kind is typed. Pure. */
 bool kind_find_is_rounded(const struct kind_find *found);
 
+/* Returns whether text[0..bytes) is a word or sign that programs write where a value is missing. */
+bool kind_find_is_placeholder(const char *text, size_t bytes);
+
 /* Adds a value. */
 void kind_find_add(struct kind_find *found, const struct kind_text *text);
 
@@ -82,7 +86,8 @@ enum kind_find_use {
 
 /*
  * Writes the kind of the values as it would be typed. For a mixture it is "", the default, which
- * gives the best error messages. Returns NULL, or if the values cannot be keys the reason, for a
+ * gives the best error messages. Placeholders count as strings if there is no number, time or
+ * address; else not at all. Returns NULL, or if the values cannot be keys the reason, for a
  * message that ends with kinds to type: `kind` then has those.
  */
 const char *kind_find_choose(const struct kind_find *found, enum kind_find_use use,
