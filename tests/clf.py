@@ -86,13 +86,14 @@ class Command:
     def __init__(self, rng):
         names = (*FIELDS, *PARTS, "10", "11")
         self.is_uniq = rng.randrange(2) == 0
-        self.value = rng.choice(names) if self.is_uniq else rng.choice(("status", "bytes"))
+        self.value = rng.choice(names) if self.is_uniq else rng.choice(("status", "bytes", "10:int"))
         self.group = rng.choice(names)
         self.words = ["uniq", "-f", self.value + ":text"] if self.is_uniq else ["reduce", "count,sum", "-f", self.value]
         self.words += ["--by", self.group + ":text", "--clf", "--invalid", "ignore"]
-        self.condition = rng.choice((None, None, ("status", b"200"), ("path", b"/a"), ("agent", b"-"), ("10", b"4")))
+        self.condition = rng.choice((None, None, ("status", b"200"), ("path", b"/a"), ("agent", b"-"), ("10:text", b"4"),
+                                     ("10:int", b"")))
         if self.condition:
-            self.words += ["--where", f"{self.condition[0]}{':text' if self.condition[0] == '10' else ''}={self.condition[1].decode()}"]
+            self.words += ["--where", f"{self.condition[0]}={self.condition[1].decode()}"]
 
     def count(self, lines):
         """The rows of the result, and how many tokens are invalid."""
@@ -104,8 +105,11 @@ class Command:
             if values is None:
                 invalid += 1
                 continue
-            if self.condition:
-                value = values.get(self.condition[0])
+            if self.condition and self.condition[1] == b"":  # missing values, of which a dash is one
+                if values.get("10", b"").strip(b" \t") not in (b"", b"-"):
+                    continue
+            elif self.condition:
+                value = values.get(self.condition[0].split(":")[0])
                 if self.condition[0] == "status" and value is not None and logfmt.read_integer(value) is None:
                     value = None
                 if value is None:
@@ -113,7 +117,7 @@ class Command:
                     continue
                 if value != self.condition[1] and not (self.condition[0] == "status" and int(value) == 200):
                     continue
-            value = values.get(self.value)
+            value = values.get(self.value.split(":")[0])
             if not self.is_uniq:
                 value = logfmt.read_integer(value)
             if value is None or self.group not in values:
@@ -159,7 +163,8 @@ def check(gpuhist, rng):
     counts, invalid = command.count(lines)
     ended = [line + rng.choice((b"\n", b"\n", b"\r\n")) for line in lines]
     data, cut = b"".join(ended), len(b"".join(ended[:rng.randrange(len(lines) + 1)]))
-    if lines and lines[-1].strip(b" \t") and rng.randrange(3) == 0:
+    # without any newline, lines would end with CR
+    if lines and lines[-1].strip(b" \t") and rng.randrange(3) == 0 and b"\n" in data.rstrip(b"\r\n"):
         data = data.rstrip(b"\r\n")
     words, status, output, messages = feed(rng, [gpuhist, *command.words], data, cut)
     told = sum(map(int, re.findall(r"skipped (\d+) invalid values?", messages))) + \

@@ -21,7 +21,7 @@ PATHS = [["a"], ["b"], ["b", "c"], ["b", "c", "a"], ["b.c"], [""], ["a key of ma
          ["a", 0], ["a", -1], ["b", 1, "c"], ["b", "c", 2, -2], ["c", -3, 0, "b.c"]]
 # With an end each. The first three are no members of that name, because their keys are in quotes.
 EACHES = [["c", EACH], ["b.c", EACH, "b"], ["", 0, EACH], ["a", EACH], ["b", "c", EACH, "a"], ["b", EACH, -1], ["c", 0, "b", EACH]]
-KINDS = ["missing", None, "string", "string", "number", True, False, dict, list]
+KINDS = ["missing", None, "dash", "string", "string", "number", True, False, dict, list]
 KEYS = ["a", "b", "c", "b.c", "", "a key of many bytes", "a key of many bites", "\u00e9", "status", "a", "b", "c",
         "a[0]", "a[-1]", "b[1]", "a[]", "b[]"]
 TEXTS = ["", "x", "GET /index.html", 'say "no"', "back\\slash", "{[,:]}", "tab\t\n", "\u20ac\U0001f600",

@@ -349,6 +349,8 @@ TEXT_INLINE void clf_store(const struct clf_scan *scan, unsigned field, struct r
         parts[field] = value;
         return;
     }
+    if (value.bytes == 1 && scan->data[value.offset] == '-')
+        value.kind = ROW_DASH;
     for (unsigned i = 0; scan->columns->has_numbers && i < scan->columns->count; i++) {
         if (scan->columns->list[i].field == field + 1)
             row->values[i] = value;

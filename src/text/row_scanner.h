@@ -23,6 +23,7 @@
 enum row_value_kind {
     ROW_MISSING,
     ROW_NULL,    /* no value: the bytes are a placeholder, such as null */
+    ROW_DASH,    /* no value, unless strings are wanted: the bytes are a dash */
     ROW_ESCAPED, /* a string with escapes, which the scanner decodes */
     ROW_PLAIN,
 };

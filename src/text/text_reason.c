@@ -126,16 +126,18 @@ static bool text_reason_is_comment(const struct text_rules *rules, const char *l
 }
 
 /*
- * Writes the option that reads the fields of web logs, if the line is of one: it has a time in
- * brackets and after it quotes; or "". `field`: the number of a word, which has a name there.
+ * Writes the option that reads the fields of web logs, if words are read of one of their lines,
+ * with a time in brackets and after it quotes; or "".
  */
-static void text_reason_find_log(const char *line, size_t bytes, int64_t field,
+static void text_reason_find_log(const struct text_reading *reading, const char *line, size_t bytes,
                                  char out[TEXT_ADVICE_SIZE])
 {
     static const char *const names[] = {
         [1] = "ip",   [2] = "ident",  [3] = "user",   [4] = "time",
         [7] = "path", [9] = "status", [10] = "bytes", [11] = "referer",
     };
+    const struct text_rules *rules = reading->rules;
+    const int64_t field = rules->field;
     const char *end = line + bytes;
     const char *bracket = memmem(line, bytes, " [", 2);
     const char *quote = bracket ? memmem(bracket, (size_t)(end - bracket), "] \"", 3) : NULL;
@@ -143,7 +145,9 @@ static void text_reason_find_log(const char *line, size_t bytes, int64_t field,
         field > 0 && field < (int64_t)(sizeof names / sizeof *names) && names[field];
 
     *out = '\0';
-    if (quote && text_reason_is_digit(bracket[2]))
+    if (reading->ends_run && !reading->scanner->names_columns && field != 0 &&
+        rules->delimiter == TEXT_NO_DELIMITER && !rules->is_quoted && quote &&
+        text_reason_is_digit(bracket[2]))
         snprintf(out, TEXT_ADVICE_SIZE,
                  has_name ? "try --clf, where this field is named %s"
                           : "try --clf, which reads quoted fields%s",
@@ -334,21 +338,25 @@ static const char *text_reason_advise_time(const struct text_reading *reading,
     return advice[kind_time_find_fault(&time, text, token->bytes, bytes)];
 }
 
-/* Returns whether a token would be a timestamp of the format, which has no year, in a leap year. */
-static bool text_reason_is_leap_day(const struct text_reading *reading,
-                                    const struct text_token *token)
+/* Writes the option of the year, if a token is a timestamp of the format only in leap years; or "".
+ */
+static void text_reason_find_year(const struct text_reading *reading,
+                                  const struct text_token *token, char out[TEXT_ADVICE_SIZE])
 {
     struct kind_time_format leap;
     size_t length;
     const char *text = reading->data + token->offset;
     const char *line = text_reason_find_line(reading, token->offset, &length);
+    const size_t bytes = (size_t)(line + length - text);
 
+    *out = '\0';
     if (!reading->format || !reading->format->lacks_year)
-        return false;
+        return;
     leap = *reading->format;
     leap.year = 2000;
-    return text_rewrite_read(reading, &leap, text, token->bytes, (size_t)(line + length - text)) >
-           0;
+    if (text_rewrite_read(reading, &leap, text, token->bytes, bytes) > 0)
+        snprintf(out, TEXT_ADVICE_SIZE, "try --year N, unless it is a day of %u",
+                 kind_time_format_year(reading->format));
 }
 
 /* Returns whether a text is the name of a day of the week or of a month. */
@@ -510,7 +518,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     char kind[TEXT_ADVICE_SIZE];
     char of_format[TEXT_ADVICE_SIZE] = "";
     char of_missing[TEXT_ADVICE_SIZE];
-    char of_log[TEXT_ADVICE_SIZE] = "";
+    char of_log[TEXT_ADVICE_SIZE];
     size_t next = 0;
     size_t length;
     const char *line = text_reason_find_line(reading, token->offset, &length);
@@ -521,16 +529,14 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     if (rules->is_quoted && bytes > 0 && *text == '"')
         text_line_next(rules, text, bytes, &next, &quoted);
     text_reason_find_condition(reading, of_missing);
-    if (reading->ends_run && has_fields && rules->field != 0 && !has_delimiter && !rules->is_quoted)
-        text_reason_find_log(line, length, rules->field, of_log);
+    text_reason_find_log(reading, line, length, of_log);
     text_reason_find_number(reading, text, bytes, fixed);
     text_reason_choose_kind(reading, text, bytes, kind);
     if (is_time || (!*kind && (rules->field != 0 || !has_fields)))
         text_reason_find_format(reading, token, of_format);
     if (text_reason_is_unit(reading) && !(rules->from_zero && *text == '-'))
         text_reason_find_decimals(reading, text, bytes, finer);
-    snprintf(of_year, sizeof of_year, "try --year N, unless it is a day of %u",
-             reading->format ? kind_time_format_year(reading->format) : 0);
+    text_reason_find_year(reading, token, of_year);
     const struct text_rule list[] = {
         {*of_missing && token->is_empty, of_missing},
         {reading->ends_run && (token->is_empty || (bytes == 0 && rules->field != 0)),
@@ -540,7 +546,7 @@ static void text_advise_token(const struct text_reading *reading, const struct t
         {quoted.is_wrong && after_quotes, text_reason_name_separator(after_quotes, true)},
         {is_indented || (quoted.is_wrong && before != '"'), "spaces or text around its quotes"},
         {*of_format, of_format},
-        {is_time && text_reason_is_leap_day(reading, token), of_year},
+        {*of_year, of_year},
         {is_time && text_reason_is_day(text, bytes), "try COLUMN:text, as it has no date"},
         {is_time && !reading->format, text_reason_advise_time(reading, token)},
         {*of_log && !is_time, of_log},

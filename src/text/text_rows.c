@@ -35,7 +35,7 @@ struct text_rows_field {
     size_t begin;    /* in the line that is parsed */
     size_t end;      /* SIZE_MAX: not found */
     bool is_escaped; /* it has escapes, which the scanner decodes */
-    bool is_null;    /* it is there, but says that the value is missing */
+    unsigned null;   /* 1: it says that a value is missing unless it is a string; 2: also then */
 };
 
 /* A column, and how its tokens are read. */
@@ -50,6 +50,7 @@ struct text_rows_column {
     const struct column *of;
     bool is_number;                           /* else it is of another kind, */
     bool is_text;                             /* maybe text */
+    bool takes_dash;                          /* a dash is a value: of strings, or kinds to find */
     bool is_padded;                           /* blanks around its tokens are not part of them */
     bool has_cells;                           /* its fields are cells (text_rules.h) */
     bool has_tabs;                            /* vertical tabs are newlines (TEXT_ENDS_NUL_EXACT) */
@@ -178,6 +179,7 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
             .key_bytes = plan_key_bytes(plan, index),
             .condition = index >= conditions ? &plan->conditions[index - conditions] : NULL,
         };
+        column->takes_dash = column->is_text || of->find;
         if (column->condition)
             column->pattern = rows->scratch->patterns[index - conditions];
         column->is_padded =
@@ -371,8 +373,9 @@ TEXT_INLINE enum text_rows_presence text_rows_find(bool is_quoted, const struct 
     if (__builtin_expect(!is_found, false))
         return row_scanners[rows->plan->row_scanner]->names_columns ? TEXT_ROWS_ABSENT
                                                                     : TEXT_ROWS_TOO_SHORT;
-    return field->is_null || (token->begin == token->end && !column->is_text) ? TEXT_ROWS_EMPTY
-                                                                              : TEXT_ROWS_PRESENT;
+    return field->null > column->takes_dash || (token->begin == token->end && !column->is_text)
+               ? TEXT_ROWS_EMPTY
+               : TEXT_ROWS_PRESENT;
 }
 
 /* Returns whether only missing values satisfy the column's condition. */
@@ -674,7 +677,7 @@ TEXT_INLINE enum text_event text_rows_scan(enum cpu_isa isa, struct text_rows_ca
             struct text_rows_field *field = &call->field[i];
             const struct row_value *value = &row.values[field->rules.field - 1];
             field->is_escaped = value->kind == ROW_ESCAPED;
-            field->is_null = value->kind == ROW_NULL;
+            field->null = value->kind == ROW_NULL ? 2 : value->kind == ROW_DASH;
             field->begin = value->offset;
             field->end = value->kind == ROW_MISSING ? SIZE_MAX : value->offset + value->bytes;
         }
