@@ -12,19 +12,19 @@
 
 struct accumulator {
     size_t words;
-    uint64_t initial; /* the first word without values: this, */
-    bool is_ordered;  /* XORed with the sign bias */
+    uint64_t initial; /* the first word without values */
+    bool is_ordered;  /* `initial` is XORed with the sign bias */
     /* Adds the value of keys[i], counts[i] times, to rows[i]; counts NULL: once each. */
     void (*add)(const struct accumulator_use *use, uint64_t *const *rows, const uint64_t *keys,
                 const uint64_t *counts, size_t n);
-    /* Adds words to others. */
+    /* Adds the words `from` to the words `into`. */
     void (*merge)(uint64_t sign_bias, uint64_t *into, const uint64_t *from);
-    /* Whether values of which there are some can have its words in a row. */
+    /* Returns whether some values can produce its words in a row. */
     bool (*check)(const struct accumulators *rows, const struct accumulator_use *use,
                   const uint64_t *row);
 };
 
-/* accumulator_value_NAME: the words of a value that comes `count` times. */
+/* accumulator_value_NAME: the words of a value that occurs `count` times. */
 
 ACCUMULATOR_INLINE void accumulator_value_sum(const struct accumulator_use *use, uint64_t key,
                                               uint64_t count, uint64_t *words)
@@ -70,7 +70,7 @@ ACCUMULATOR_INLINE void accumulator_value_hits(const struct accumulator_use *use
     *words = predicate_contains(use->predicate, key) ? count : 0;
 }
 
-/* accumulator_merge_NAME: adds words to others; of one word, a and b make this. */
+/* accumulator_merge_NAME: merges words; for accumulators of one word, from a and b. */
 
 static inline void accumulator_merge_sum(uint64_t sign_bias, uint64_t *into, const uint64_t *from)
 {
@@ -113,7 +113,7 @@ ACCUMULATOR_DEFINE_MERGE(hits, a + b)
                                        const uint64_t *keys, const uint64_t *counts,             \
                                        size_t values)                                            \
     {                                                                                            \
-        const struct accumulator_use own = *use; /* which no row can lie in */                   \
+        const struct accumulator_use own = *use; /* a copy: rows cannot alias it */              \
         uint64_t words[n];                                                                       \
         for (size_t i = 0; i < values && !counts; i++) {                                         \
             accumulator_value_##value(&own, keys[i], 1, words);                                  \
@@ -126,7 +126,7 @@ ACCUMULATOR_DEFINE_MERGE(hits, a + b)
     }
 ACCUMULATORS(ACCUMULATOR_DEFINE_ADD)
 
-/* Returns whether there can be this sum of the values between the minimum and the maximum. */
+/* Returns whether values between the minimum and the maximum can have this sum. */
 static bool accumulator_check_sum(const struct accumulators *rows,
                                   const struct accumulator_use *use, const uint64_t *row)
 {
@@ -147,8 +147,8 @@ static bool accumulator_check_sum(const struct accumulators *rows,
 }
 
 /*
- * Returns whether there can be this sum of squares: at least that of equal values, at most that of
- * extreme ones. Nothing needs it without the sum.
+ * Returns whether this sum of squares is possible: at least that of equal values, at most that of
+ * extreme ones. No reduction needs it without the sum.
  */
 static bool accumulator_check_squares(const struct accumulators *rows,
                                       const struct accumulator_use *use, const uint64_t *row)

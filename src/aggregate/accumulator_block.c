@@ -1,7 +1,7 @@
 /*
- * The loops of accumulators over blocks of elements, for each type and instruction set. What a loop
- * adds up is as narrow as it can be, so that vectors hold many of it; the loops over values that
- * have rows of their own (accumulator.c) take 2 to 17 times as long.
+ * The loops of accumulators over blocks of elements, for each type and instruction set. Their words
+ * are as narrow as possible, so that vectors have many; the loops over values with a row each
+ * (accumulator.c) take 2 to 17 times as long.
  */
 #include "config.h"
 
@@ -14,8 +14,8 @@
 _Static_assert(ACCUMULATOR_BLOCK <= UINT16_MAX, "16-bit counters take a block");
 
 /*
- * The sum of a block. It is kept in the narrowest words that hold it, so that vectors hold many:
- * the sum of 2^12 elements below 2^16 fits in 32 bits, and that of 32-bit halves in 64.
+ * Computes the sum of a block, in the narrowest words possible, so that vectors have many: the sum
+ * of 2^12 elements below 2^16 fits in 32 bits, and that of 32-bit halves in 64.
  */
 ACCUMULATOR_INLINE void accumulator_block_sum(struct element element, const char *elements,
                                               size_t count, uint64_t *words)
@@ -42,7 +42,7 @@ ACCUMULATOR_INLINE void accumulator_block_sum(struct element element, const char
     words[1] = (uint64_t)(total >> 64);
 }
 
-/* The sum of the squares of a block, in words as narrow as possible. */
+/* Computes the sum of the squares of a block, in words as narrow as possible. */
 ACCUMULATOR_INLINE void accumulator_block_squares(struct element element, const char *elements,
                                                   size_t count, uint64_t *words)
 {
@@ -81,8 +81,8 @@ ACCUMULATOR_INLINE void accumulator_block_squares(struct element element, const 
 }
 
 /*
- * The key of a fold of a block: the one of an accumulator. The loop exists for each type,
- * because vectors of keys would hold fewer elements.
+ * Folds a block to the key of an accumulator. There is a loop for each type, because vectors of
+ * keys would have fewer elements.
  */
 #define ACCUMULATOR_DEFINE_FOLD(id, name, ctype)                                                  \
     ACCUMULATOR_INLINE uint64_t accumulator_block_fold_##name(enum accumulator_id fold,           \
@@ -105,9 +105,9 @@ ELEMENT_TYPES(ACCUMULATOR_DEFINE_FOLD)
 #define ACCUMULATOR_WIDTHS(X) X(8, uint16_t) X(16, uint16_t) X(32, uint32_t) X(64, uint64_t)
 
 /*
- * The loops of a width: the elements of an interval, and those of a set of a constant form. Narrow
- * counters make vectors of many. GB/s in L1 with AVX-512, for counters of 8, 16 and 32 bits: 8-bit
- * elements 14 (in blocks of 255), 45, 23; 16-bit elements -, 85, 43.
+ * The loops of a width: they count the elements in an interval, and those in a set of a constant
+ * form. With narrow counters, vectors have more. GB/s in L1 with AVX-512, for counters of 8, 16 and
+ * 32 bits: 8-bit elements 14 (in blocks of 255), 45, 23; 16-bit elements -, 85, 43.
  */
 #define ACCUMULATOR_DEFINE_HITS(bits, hits_type)                                                   \
     ACCUMULATOR_INLINE uint64_t accumulator_block_interval##bits(const char *elements,             \
@@ -184,7 +184,7 @@ ACCUMULATOR_INLINE void accumulator_block(
     }
 }
 
-/* One for each type and instruction set, and the table of them. */
+/* The functions for each type and instruction set, and their table. */
 #define ACCUMULATOR_WRAP(isa, target, id, name, ctype)                                      \
     target static void accumulator_block_##name##_##isa(const struct accumulator_use *use,  \
                                                         const void *elements, size_t count, \

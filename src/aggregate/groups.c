@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that are read at a time. */
+/* Number of rows that are read at a time. */
 #define GROUPS_BATCH 64
 
 /* Minimum number of rows that a thread ranks. */
@@ -24,7 +24,7 @@ bool groups_have_value_keys(const struct plan *plan)
            plan->reductions.needs & REDUCTIONS_NEED_TABLE || element_is_name(&plan->element);
 }
 
-/* Returns whether the last word of the keys is the number of a bin that the plan gives. */
+/* Returns whether the last word of the keys is the number of a bin of the plan. */
 static bool groups_have_bins(const struct plan *plan)
 {
     return plan->operation == OPERATION_HISTOGRAM && !plan->is_automatic;
@@ -52,7 +52,7 @@ void groups_destroy(void *aggregate)
     free(groups);
 }
 
-/* Creates an empty table of the rows. */
+/* Creates an empty table for the rows. */
 static enum status groups_create_table(const struct groups *groups, struct table **table,
                                        struct failure *failure)
 {
@@ -170,9 +170,9 @@ void groups_make_keys(const struct groups *groups, const uint64_t *const *column
 }
 
 /*
- * Returns the first row after those of the group of row `begin`, of `rows` rows in all. It looks
- * farther and farther ahead, and then between the last two places (exponential search; J. Bentley
- * and A. Yao, "An Almost Optimal Algorithm for Unbounded Searching", 1976).
+ * Returns the first row after the group of row `begin`, among `rows` rows. It looks farther and
+ * farther ahead, and then between the last two places (exponential search; J. Bentley and A. Yao,
+ * "An Almost Optimal Algorithm for Unbounded Searching", 1976).
  */
 static uint64_t groups_find_end(const struct groups *groups, uint64_t begin, uint64_t rows)
 {
@@ -199,7 +199,7 @@ static uint64_t groups_find_end(const struct groups *groups, uint64_t begin, uin
     return end;
 }
 
-/* Finds where the rows of each group begin. */
+/* Finds the first row of each group. */
 static enum status groups_find_starts(struct groups *groups, struct failure *failure)
 {
     const uint64_t rows = table_distinct(groups->ranked);
@@ -229,9 +229,9 @@ static enum status groups_find_starts(struct groups *groups, struct failure *fai
 struct groups_ranking {
     const struct groups *groups;
     struct table *ranked;
-    uint64_t set;         /* in `ranked`: ranks are as distinct as the numbers of strings */
-    size_t parts;         /* of the finalized table */
-    pthread_mutex_t lock; /* guards *failure, the first one */
+    uint64_t set;         /* the set of `ranked`: ranks are distinct, like the numbers of strings */
+    size_t parts;         /* number of parts of the finalized table */
+    pthread_mutex_t lock; /* guards *failure, the first failure */
     struct failure *failure;
 };
 
@@ -312,7 +312,7 @@ enum status groups_finalize(void *aggregate, const struct plan *plan, uint64_t e
 {
     struct groups *groups = aggregate;
 
-    const bool has_strings = plan_has_strings(plan); /* which are sorted by their ranks */
+    const bool has_strings = plan_has_strings(plan); /* strings are sorted by their ranks */
 
     if (table_finalize(groups->table, has_strings ? TABLE_ANY_ORDER : TABLE_ASCENDING, failure) !=
             STATUS_OK ||
@@ -329,7 +329,7 @@ enum status groups_check(const struct groups *groups, struct failure *failure)
     return table_check(groups->ranked, failure);
 }
 
-/* The number of the bin or value of a counted row. */
+/* Returns the number of the bin or value of a counted row. */
 static __int128 groups_bin(const struct groups *groups, const uint64_t *row)
 {
     const size_t last = groups->value;
@@ -359,7 +359,7 @@ static struct rows_row groups_make_row(const struct rows *rows, __int128 bin, ui
     const struct plan *plan = rows->plan;
     const __int128 width = plan->bin_width;
 
-    if (element_is_wide(&plan->element)) /* the greatest has none after it */
+    if (element_is_wide(&plan->element)) /* the largest value has no successor */
         return (struct rows_row){bin, bin, count};
     if (!groups_have_bins(plan))
         return (struct rows_row){bin * width, (bin + 1) * width, count};
@@ -367,7 +367,7 @@ static struct rows_row groups_make_row(const struct rows *rows, __int128 bin, ui
                              binning_edge(&plan->binning, (uint64_t)bin + 1), count};
 }
 
-/* next[0] and next[1]: the next row of the table, and the end of the group's. */
+/* next[0] and next[1]: the next row of the table, and the end of the group's rows. */
 static size_t groups_rows_read(struct rows *rows, struct rows_row *out, size_t capacity)
 {
     const struct groups *groups = rows->aggregate;

@@ -1,4 +1,4 @@
-/* Implements growing_histogram.h: when windows begin, and the rows, which add them up. */
+/* Implements growing_histogram.h: adds windows, and sums them up as rows. */
 #include "config.h"
 
 #include "aggregate/growing_histogram.h"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts of 64 bits that are moved together. */
+/* Number of 64-bit counts that are moved together. */
 #define HISTOGRAM_MOVED ((size_t)1024)
 
 struct histogram_region {
@@ -59,15 +59,15 @@ void histogram_destroy(void *aggregate)
     free(histogram);
 }
 
-/* Notes that the 64-bit part of a region is in use. Mostly it is, and then no thread waits for the
- * line of another's cache. */
+/* Marks the 64-bit part of a region as used. It mostly is already: then no thread waits for a cache
+ * line of another core. */
 static void histogram_use_counts(struct histogram_region *region)
 {
     if (!atomic_load_explicit(&region->has_counts, memory_order_relaxed))
         atomic_store_explicit(&region->has_counts, true, memory_order_relaxed);
 }
 
-/* How many of the n counters from `first` on lie in its region. */
+/* Returns how many of the n counters from `first` lie in its region. */
 static size_t histogram_region_left(size_t first, size_t n)
 {
     size_t rest = HISTOGRAM_REGION_BINS - first % HISTOGRAM_REGION_BINS;
@@ -76,8 +76,7 @@ static size_t histogram_region_left(size_t first, size_t n)
 
 /*
  * Defines `name`, which adds counters to entries region by region: to the 32-bit part, or if their
- * sum may not fit, to the 64-bit one. Where the sum is 0, the memory of the counters is not
- * touched.
+ * sum may not fit, to the 64-bit part. If the sum is 0, it does not touch the counters' memory.
  */
 #define HISTOGRAM_DEFINE_ADD(name, counter)                                                        \
     void name(struct histogram *histogram, size_t first, const counter *counts, size_t n)          \
@@ -291,8 +290,8 @@ enum status histogram_finalize(void *aggregate, const struct plan *plan, uint64_
 
 /*
  * Starts reading. next[0] is the next bin. next[1] is the bin after the last one, plus 1; 0 means
- * that reading has not started. With bins by powers, which the user has not given one by one, empty
- * bins at the ends are no rows, unless all are wanted.
+ * that reading has not started. Empty bins by powers at both ends, which the user has not listed,
+ * are not rows, unless all are wanted.
  */
 static void histogram_start_rows(struct rows *rows)
 {

@@ -1,4 +1,4 @@
-/* Implements quantiles.h: one pass over the rows finds all quantiles. */
+/* Implements quantiles.h: one pass over the rows finds all percentiles. */
 #include "config.h"
 
 #include "aggregate/quantiles.h"
@@ -22,7 +22,7 @@ enum status quantiles_parse(struct quantiles *quantiles, const char *text, struc
     const char *word = text;
     for (size_t i = 0; i < count; i++) {
         word += strspn(word, " ");
-        word += *word == 'p'; /* as reduce names them */
+        word += *word == 'p'; /* as in reductions */
         size_t length = strcspn(word, ",");
         if (!percentage_parse(&percents[i], word, length))
             return status_fail(
@@ -71,7 +71,7 @@ enum status quantiles_find(const struct quantiles *quantiles, const struct rows 
     struct rows_row batch[ROWS_BATCH];
     struct rows rest = *rows;
     char text[PERCENTAGE_SIZE];
-    uint64_t seen = rows->below; /* values up to this row */
+    uint64_t seen = rows->below; /* number of values up to this row */
     uint64_t next = UINT64_MAX;  /* the lowest rank that is not found yet */
     size_t found = 0;
     size_t n;

@@ -69,7 +69,7 @@ enum status range_histogram_create(struct range_histogram *range, const struct p
 void range_histogram_destroy(struct range_histogram *range)
 {
     histogram_destroy(range->histogram);
-    free(range->plan.binning.table); /* that of the values has none */
+    free(range->plan.binning.table); /* the plan of the values has none */
 }
 
 void range_histogram_rows_begin(struct rows *rows, const struct range_histogram *range,

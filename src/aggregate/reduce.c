@@ -1,4 +1,4 @@
-/* Implements reduce.h: what the table gives, and the text of results. */
+/* Implements reduce.h: results from the table, and their written form. */
 #include "config.h"
 
 #include "aggregate/reduce.h"
@@ -26,7 +26,7 @@ static size_t reduce_write_key(char *out, const struct element *element, uint64_
     return element_write(out, element, element_value(element, key));
 }
 
-/* Rounds number / denominator, half to even. The denominator is below 2^64. */
+/* Returns number / denominator, rounded half to even. The denominator is below 2^64. */
 static __int128 reduce_round(__int128 number, uint64_t denominator)
 {
     __int128 time = number / (__int128)denominator;
@@ -41,7 +41,7 @@ static __int128 reduce_round(__int128 number, uint64_t denominator)
     return time;
 }
 
-/* The accumulators of reductions that are keys. */
+/* The accumulators of reductions whose results are keys. */
 static const enum accumulator_id reduce_keys[REDUCTION_IDS] = {
     [REDUCTION_MIN] = ACCUMULATOR_MIN, [REDUCTION_MAX] = ACCUMULATOR_MAX,
     [REDUCTION_AND] = ACCUMULATOR_AND, [REDUCTION_OR] = ACCUMULATOR_OR,
@@ -92,10 +92,10 @@ static size_t reduce_write_value(char *out, const struct accumulators *accumulat
 }
 
 /*
- * The quantile of a percentage between keys[0] and keys[1], the values before and after it among
- * `count`, as a multiple of 1 / *denominator: of n values in ascending order, it is where (n - 1) *
- * percentage / 100 lies between their indices (definition 7 of Hyndman and Fan, "Sample Quantiles
- * in Statistical Packages", 1996; numpy's default).
+ * Returns the interpolated percentile between keys[0] and keys[1], its neighbours among `count`
+ * values, as a multiple of 1 / *denominator. Its index among n values in ascending order is (n - 1)
+ * * percentage / 100 (definition 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages",
+ * 1996; NumPy's default).
  */
 static __int128 reduce_interpolate(const struct percentage *percentage,
                                    const struct element *element, const uint64_t keys[2],
@@ -111,14 +111,14 @@ static __int128 reduce_interpolate(const struct percentage *percentage,
     return low * (__int128)*denominator + (high - low) * (__int128)above;
 }
 
-/* Returns the mode; of wide elements, its two words are in the order of values. */
+/* Returns the mode; for wide elements, the value of its two words. */
 static __int128 reduce_find_mode(const struct element *element, const uint64_t *keys)
 {
     return element_is_wide(element) ? (__int128)((unsigned __int128)keys[1] << 64 | keys[0])
                                     : element_value(element, keys[0]);
 }
 
-/* Returns whether a reduction is a quantile of the percentage of its row. */
+/* Returns whether a reduction is the percentile of its percentage. */
 static bool reduce_is_quantile(enum reduction_id id)
 {
     return id == REDUCTION_MEDIAN || id == REDUCTION_Q1 || id == REDUCTION_Q3 ||
@@ -128,7 +128,7 @@ static bool reduce_is_quantile(enum reduction_id id)
 /* The quartiles of iqr. */
 static const struct percentage reduce_quarters[] = {{.digits = 25}, {.digits = 75}};
 
-/* Returns a quantile of `count` values, or iqr, as a multiple of 1 / *denominator. */
+/* Returns a percentile of `count` values, or iqr, as a multiple of 1 / *denominator. */
 static __int128 reduce_find_quantile(const struct plan *plan, const struct reduction *reduction,
                                      const uint64_t *keys, uint64_t count, uint64_t *denominator)
 {
@@ -147,7 +147,7 @@ static __int128 reduce_find_quantile(const struct plan *plan, const struct reduc
 
 /*
  * Writes number / denominator in units of the element: in full if it is a multiple of the unit.
- * Values that are times are rounded to a unit.
+ * Timestamps are rounded to a unit.
  */
 static size_t reduce_write_quotient(char *out, const struct element *element, __int128 number,
                                     uint64_t denominator, bool is_value)
@@ -253,10 +253,10 @@ void reduce_find_order(struct reduce_order *order, const struct accumulators *ac
     *order = (struct reduce_order){.real = strtold(text, NULL)};
 }
 
-/* A quantile that is searched for. */
+/* A percentile that is searched for. */
 struct reduce_rank {
     uint64_t rank; /* 1 is the smallest element */
-    uint64_t *key; /* where it goes */
+    uint64_t *key; /* receives the key of the element; not owned */
 };
 
 static int reduce_compare_ranks(const void *a, const void *b)
@@ -267,8 +267,8 @@ static int reduce_compare_ranks(const void *a, const void *b)
 }
 
 /*
- * Adds the rank of a quantile among `count` elements to ranks[0..n), or if quantiles lie between
- * elements those of both. Returns how many there are then.
+ * Adds the rank of a percentile among `count` elements to ranks[0..n), or if percentiles are
+ * interpolated the ranks of both neighbours. Returns the new number of ranks.
  */
 static unsigned reduce_add_ranks(const struct plan *plan, const struct percentage *percentage,
                                  uint64_t count, uint64_t keys[2], struct reduce_rank *ranks,
@@ -293,7 +293,7 @@ void reduce_find(const struct plan *plan, struct rows rows, uint64_t elements,
     unsigned count = 0;
     unsigned next = 0;
     uint64_t distinct = 0;
-    uint64_t seen = 0; /* elements */
+    uint64_t seen = 0; /* number of elements so far */
     struct rows_row mode = {.count = 0};
     struct rows_row batch[ROWS_BATCH];
     size_t n;

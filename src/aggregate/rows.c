@@ -33,7 +33,7 @@ size_t rows_read_counts(struct rows *rows, uint64_t *counts, size_t capacity)
     return n;
 }
 
-/* The number of the bin after that one: values have widths, too. */
+/* Returns the number of the bin after that one: values have widths, too. */
 static __int128 rows_next_bin(const struct plan *plan, __int128 bin)
 {
     const struct column *values = &plan->columns[0];

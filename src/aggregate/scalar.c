@@ -75,7 +75,7 @@ enum status scalar_finalize(void *aggregate, const struct plan *plan, uint64_t e
         return STATUS_OK;
     if (uniq_finalize(scalar->uniq, plan, elements, failure) != STATUS_OK)
         return failure->status;
-    uniq_rows_begin(&rows, plan, scalar->uniq, false); /* for quantiles, in ascending order */
+    uniq_rows_begin(&rows, plan, scalar->uniq, false); /* ascending, for percentiles */
     reduce_find(plan, rows, elements, scalar->found);
     return table_check(scalar->uniq->table, failure);
 }

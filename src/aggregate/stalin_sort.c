@@ -1,4 +1,4 @@
-/* Implements stalin_sort.h: releasing runs in stream order, and merging each with those before. */
+/* Implements stalin_sort.h: writes runs in stream order, and merges each with those before. */
 #include "config.h"
 
 #include "aggregate/stalin_sort.h"
@@ -14,8 +14,8 @@
 
 /*
  * A run is parked if it is less than this number of chunks ahead of its turn, and has at most
- * AHEAD_BYTES bytes: copying large runs costs more than waiting. Seconds for 64Mi sorted int32, of
- * which each chunk survives whole, on two cores:
+ * AHEAD_BYTES bytes: copying large runs costs more than waiting. Seconds for 64Mi sorted int32,
+ * which are all kept, on two cores:
  *
  *   threads               2      8
  *   all runs parked   0.092  0.147
@@ -27,23 +27,23 @@
 struct stalin_sort {
     const struct plan *plan;
     struct writer *kept;
-    struct writer *purged;             /* NULL: they are not wanted */
-    struct text_rows_scratch *scratch; /* for conditions, of the thread that has the turn */
+    struct writer *purged;             /* dropped elements; NULL: not wanted */
+    struct text_rows_scratch *scratch; /* for conditions, in the thread that has the turn */
 
-    /* Written only by the thread that has the turn: rank and key of the last survivor released. */
+    /* Written only by the thread that has the turn: rank and key of the last element written. */
     uint64_t last;
     atomic_uint_least64_t floor_key;
     atomic_bool has_floor;
     uint64_t kept_count;
     uint64_t purged_count;
 
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the members below */
     uint64_t next;        /* the sequence number of the chunk whose turn it is */
     bool busy;            /* a thread has the turn */
     bool stopped;
     /*
-     * By sequence number modulo STALIN_SORT_AHEAD. A condition is signalled when it is the chunk's
-     * turn or all has stopped; a single one would wake all threads each time.
+     * By sequence number modulo STALIN_SORT_AHEAD. A condition is signalled at the chunk's turn, or
+     * once `stopped`; a single condition would wake all threads each time.
      */
     pthread_cond_t turns[STALIN_SORT_AHEAD];
     struct stalin_sort_run parked[STALIN_SORT_AHEAD]; /* each owns the memory at `kept` */
@@ -51,8 +51,8 @@ struct stalin_sort {
 };
 
 /*
- * Returns whether the text of values is written as it was read. Decimal integers are written anew,
- * which is quicker, and times, values of rows that name their columns and what is floored.
+ * Returns whether the text of values is written as it was read. Decimal integers are formatted
+ * again, which is faster, and so are timestamps, floored values and rows that name their columns.
  */
 static bool stalin_sort_keeps_text(const struct plan *plan)
 {
@@ -110,22 +110,21 @@ bool stalin_sort_floor(const struct stalin_sort *self, uint64_t *key)
     return true;
 }
 
-/* Maps a key to a number that ascends in the plan's order, for each type and direction. */
+/* Returns the rank of a key: a number that ascends in the plan's order, for any type. */
 static uint64_t stalin_sort_rank(const struct plan *plan, uint64_t key)
 {
     const uint64_t ascending = plan->element.is_signed ? key ^ (uint64_t)1 << 63 : key;
     return plan->stalin_sort.descending ? ~ascending : ascending;
 }
 
-/* Returns whether an element of a rank survives after one of rank `last`; has_last: there is one.
- */
+/* Returns whether an element of a rank is kept after one of rank `last`; has_last: there is one. */
 static bool stalin_sort_survives(const struct plan *plan, bool has_last, uint64_t last,
                                  uint64_t rank)
 {
     return !has_last || (plan->stalin_sort.strict ? rank > last : rank >= last);
 }
 
-/* Returns whether an element survives after the elements released so far. */
+/* Returns whether an element is kept after the elements written so far. */
 static bool stalin_sort_passes(const struct stalin_sort *self, const char *element)
 {
     const uint64_t rank = stalin_sort_rank(self->plan, element_key(&self->plan->element, element));
@@ -133,7 +132,7 @@ static bool stalin_sort_passes(const struct stalin_sort *self, const char *eleme
     return stalin_sort_survives(self->plan, has_last, self->last, rank);
 }
 
-/* Writes elements as they were read; for text, as numbers, one a line. */
+/* Writes elements as they were read; for text, as numbers, one per line. */
 static void stalin_sort_write(const struct stalin_sort *self, struct writer *writer,
                               const char *elements, size_t count)
 {
@@ -153,8 +152,8 @@ static void stalin_sort_write(const struct stalin_sort *self, struct writer *wri
 }
 
 /*
- * Writes the tokens of a run of text that keeps it: sorts them once more, one by one. The chunk may
- * hold tokens that are not values, and its values may end before its text.
+ * Writes the tokens of a run whose text is kept: sorts them once more, one by one. The chunk may
+ * have tokens that are not values, and its values may end before its text.
  */
 static void stalin_sort_write_tokens(const struct stalin_sort *self,
                                      const struct stalin_sort_run *run)
@@ -203,9 +202,9 @@ static void stalin_sort_write_tokens(const struct stalin_sort *self,
 }
 
 /*
- * Writes the purged elements of a run whose first `beaten` survivors are purged, too. These are all
- * elements of the chunk before the first that survives, and from there on those that its worker has
- * purged.
+ * Writes the dropped elements of a run whose first `beaten` kept elements are dropped, too. These
+ * are all elements of the chunk before the first that stays, and after it those that its worker has
+ * dropped.
  */
 static void stalin_sort_write_purged(const struct stalin_sort *self,
                                      const struct stalin_sort_run *run, size_t beaten)
@@ -227,14 +226,15 @@ static void stalin_sort_write_purged(const struct stalin_sort *self,
                           count - run->kept_count - (whole - beaten));
 }
 
-/* Writes what is kept and purged of a run, and flushes the writers. The caller has the turn. */
+/* Writes the kept and dropped elements of a run, and flushes the writers. The caller has the turn.
+ */
 static enum status stalin_sort_release(struct stalin_sort *self, const struct stalin_sort_run *run,
                                        struct failure *failure)
 {
     const bool keeps_text = stalin_sort_keeps_text(self->plan);
     const size_t width = self->plan->element.bytes;
     const char *kept = run->kept;
-    size_t beaten = 0; /* the first survivors, which do not survive the elements before the run */
+    size_t beaten = 0; /* number of kept elements that earlier runs drop */
     size_t high = run->kept_count;
 
     while (beaten < high) {
@@ -271,14 +271,14 @@ static bool stalin_sort_is_turn(const struct stalin_sort *self, uint64_t sequenc
 }
 
 /*
- * Parks a copy of a run if it is small and not too far ahead of its turn; not if its text may have
- * to be written, or there is no memory. The caller holds the lock.
+ * Parks a copy of a run if it is small and not too far ahead of its turn, unless its text may be
+ * written, or there is no memory. The caller holds the lock.
  */
 static bool stalin_sort_park(struct stalin_sort *self, const struct stalin_sort_run *run)
 {
     const size_t slot = run->chunk.sequence % STALIN_SORT_AHEAD;
     const size_t kept_bytes = run->kept_count * self->plan->element.bytes;
-    /* the survivors; if purged elements are wanted, these and the chunk */
+    /* the kept elements; if dropped elements are wanted, these and the chunk */
     const size_t bytes = run->purged ? 2 * run->chunk.bytes : kept_bytes;
     const bool may_write = run->kept_count > 0 || run->purged;
     char *memory = NULL;
@@ -327,7 +327,7 @@ enum status stalin_sort_submit(struct stalin_sort *self, const struct stalin_sor
     }
     while (!stalin_sort_is_turn(self, run->chunk.sequence) && !self->stopped)
         pthread_cond_wait(&self->turns[run->chunk.sequence % STALIN_SORT_AHEAD], &self->lock);
-    while (!self->stopped) { /* releases the run, and the parked ones that follow */
+    while (!self->stopped) { /* writes the run, and the parked runs that follow */
         self->busy = true;
         pthread_mutex_unlock(&self->lock);
         status = stalin_sort_release(self, run, failure);

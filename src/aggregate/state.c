@@ -1,4 +1,4 @@
-/* Implements state.h: a zstd frame of two lines and numbers, written and read. */
+/* Implements state.h: writes and reads a zstd frame of two lines and numbers. */
 #include "config.h"
 
 #include "aggregate/state.h"
@@ -20,7 +20,7 @@
  */
 #define STATE_LEVEL 1
 
-/* The first line is this and the version. */
+/* The start of the first line, before the version. */
 #define STATE_LINE    "gpuhist state "
 #define STATE_VERSION "5"
 
@@ -36,7 +36,7 @@
  */
 #define STATE_GAP_MAX 8
 
-/* The longest lines: the first one, and that of the options, which may list edges. */
+/* Maximum lengths of the first line, and of the options, which may list edges. */
 #define STATE_LINE_MAX    64
 #define STATE_OPTIONS_MAX ((size_t)256 << 20)
 
@@ -48,10 +48,10 @@
 #define STATE_MAGIC_BYTES  4
 #define STATE_HAS_CHECKSUM 4
 
-/* Counts of one byte each that are read together. */
+/* Number of one-byte counts that are read together. */
 #define STATE_BLOCK 32
 
-/* The longest number, of 128 bits. */
+/* Maximum length of a number, of 128 bits. */
 #define STATE_NUMBER_BYTES 19
 
 struct state_writer {
@@ -59,19 +59,19 @@ struct state_writer {
     ZSTD_CCtx *context;
     size_t error;            /* the error code of zstd, or 0 */
     unsigned __int128 start; /* the bin after the last run */
-    struct state_run run;    /* the rows that are not written yet */
+    struct state_run run;    /* the counts that are not written yet */
     size_t used;
     unsigned char buffer[STATE_BUFFER_BYTES];
 };
 
 struct state_reader {
     const char *name;
-    char *names[1];            /* the list that the source reads */
-    struct source *source;     /* NULL: the next bytes are in memory, */
-    const unsigned char *data; /* there, not owned, */
-    size_t bytes;              /* of them */
+    char *names[1];            /* the file name of the source */
+    struct source *source;     /* owned; NULL: the states are in memory */
+    const unsigned char *data; /* states in memory: the next bytes; not owned */
+    size_t bytes;              /* states in memory: number of those bytes */
     ZSTD_DCtx *context;
-    unsigned long long states; /* how many were begun */
+    unsigned long long states; /* number of states begun so far */
     bool has_ended;            /* the frame of the state is decoded */
     unsigned __int128 start;   /* the bin after the last run */
     size_t in_used;
@@ -335,7 +335,7 @@ enum status state_read_options(struct state_reader *state, char **line, struct f
     size_t bytes;
 
     *line = NULL;
-    do { /* until the beginning of a frame, or all there is, is in the buffer */
+    do { /* until the start of a frame, or all remaining bytes, are in the buffer */
         bytes = state->in_bytes - state->in_used;
         if (bytes >= STATE_HEAD_BYTES)
             break;
@@ -432,7 +432,7 @@ enum status state_read_number_128(struct state_reader *state, unsigned __int128 
     return state_read_bits(state, 128, number, failure);
 }
 
-/* Subtracts a count from *left, the elements that are not yet counted. */
+/* Subtracts a count from *left, the number of elements not yet counted. */
 static enum status state_count_off(const struct state_reader *state, uint64_t count, uint64_t *left,
                                    struct failure *failure)
 {
@@ -451,7 +451,7 @@ enum status state_read_count(struct state_reader *state, uint64_t *count, uint64
 
 /*
  * Reads STATE_BLOCK counts if they lie in the buffer and have one byte each, and adds them to
- * *sum. These are simple loops for the compiler to vectorize. Returns whether it did.
+ * *sum, in simple loops that compilers vectorize. Returns whether it read them.
  */
 static bool state_read_block(struct state_reader *state, uint64_t *counts, uint64_t *sum)
 {
@@ -478,7 +478,7 @@ enum status state_read_run(struct state_reader *state, unsigned __int128 bins, u
                            struct state_run *run, struct failure *failure)
 {
     unsigned __int128 skipped = 0;
-    uint64_t sum = 0; /* of counts below 128 */
+    uint64_t sum = 0; /* the sum of counts below 128 */
     uint64_t n;
 
     if (state_read_number(state, &n, failure) != STATUS_OK)

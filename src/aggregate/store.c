@@ -1,4 +1,4 @@
-/* Implements store.h, but for the table, which engine/stores.c has. */
+/* Implements store.h, except the table, which is in engine/stores.c. */
 #include "config.h"
 
 #include "aggregate/store.h"
@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The alignment of a local state: vectors of AVX-512 may be loaded from it, and it shares no cache
- * line. */
+/* Alignment of a local state, for vectors of AVX-512, and so that it shares no cache line. */
 #define STORE_LOCAL_ALIGNMENT ((size_t)64)
 
 enum status store_open_local(const struct store *store, const struct plan *plan, void *aggregate,

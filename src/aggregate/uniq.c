@@ -66,14 +66,14 @@ void uniq_make_keys(const struct uniq *uniq, uint64_t *words, size_t n)
         words[i] = uniq_divide(divisor, words[i]);
 }
 
-/* The key of an entry of the ascending table; 0 if it cannot be read (table_check). */
+/* Returns the key of an entry of the ascending table; 0 if it cannot be read (table_check). */
 static uint64_t uniq_key_at(const struct uniq *uniq, uint64_t index)
 {
     uint64_t row[2];
     return table_row(uniq->table, index, row)[0];
 }
 
-/* Finds the entries below the window, and the bins of the first and of the last row. */
+/* Finds the number of entries below the window, and the bins of the first and last row. */
 static void uniq_find_ends(struct uniq *uniq)
 {
     const struct growing_window *window = uniq_window(uniq);

@@ -1,10 +1,10 @@
 /*
- * The rows of uniq: in ascending order the entries of the table below the window, the bins of the
- * window, which may be empty, and the entries above it; in any order those of the window come
- * first.
+ * The rows of uniq. In ascending order, they are the entries of the table below the window, the
+ * bins of the window, which may be empty, and the entries above it. In any order, the bins of the
+ * window come first.
  *
- * next[0..4) is a position in the table, which ends with the part that is read; next[4] is the next
- * bin of the window, and next[5] the end of its bins.
+ * next[0..4) is a position in the table, which ends with the part to read; next[4] is the next bin
+ * of the window, and next[5] the end of its bins.
  */
 #include "config.h"
 
@@ -21,7 +21,7 @@ static struct rows_row uniq_row(const struct rows *rows, __int128 bin, uint64_t 
     return (struct rows_row){.low = bin * width, .high = (bin + 1) * width, .count = count};
 }
 
-/* The number of the window's bins. */
+/* Returns the number of the window's bins. */
 static uint64_t uniq_window_bins(const struct uniq *uniq)
 {
     const struct growing_window *window = uniq_window(uniq);
@@ -59,7 +59,7 @@ static size_t uniq_rows_read(struct rows *rows, struct rows_row *out, size_t cap
     return n;
 }
 
-/* In ascending order: stores where the entry or bin with that number is, or those after it are. */
+/* Ascending order: stores the entry or bin of row `number`, and the next one of the other kind. */
 static void uniq_rows_seek(const struct uniq *uniq, uint64_t number, uint64_t *entry, uint64_t *bin)
 {
     const uint64_t bins = uniq_window_bins(uniq);

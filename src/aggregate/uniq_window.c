@@ -1,4 +1,4 @@
-/* When uniq counts in a window, where it lies, and how counts come together in the end. */
+/* Decides when uniq counts in a window and where it lies, and joins the counts at the end. */
 #include "config.h"
 
 #include "aggregate/uniq.h"
@@ -8,32 +8,32 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Windows take memory. */
+/* Maximum number of windows, which need memory. */
 #define UNIQ_WINDOWS_MAX 16
 
 /* Number of bins up to which a window is always worth its memory. */
 #define UNIQ_WINDOW_BINS_MIN ((uint64_t)64 << 10)
 
-/* The maximum of bins of a window: 4 bytes each, in the parts that are used. */
+/* Maximum number of bins of a window: 4 bytes each, in the used parts. */
 #define UNIQ_WINDOW_BINS_MAX ((uint64_t)64 << 20)
 
-/* The bins that a window may have for each value seen. Reading a bin at the end takes some 2 ns. */
+/* Maximum number of bins per value seen. Reading a bin at the end takes about 2 ns. */
 #define UNIQ_WINDOW_BINS_PER_VALUE 128
 
-/* The part of the memory for counts that all windows may take, with both parts of each counter. */
+/* All windows may use 1/SHARE of the memory for counts, with both parts of each counter. */
 #define UNIQ_WINDOW_SHARE 4
 
-/* Counts that are moved to the table together. */
+/* Number of counts that are moved to the table together. */
 #define UNIQ_WINDOW_BATCH 1024
 
 /* Minimum number of bins that a thread moves: it takes 0.1 ms to start. */
 #define UNIQ_MOVE_BINS ((uint64_t)256 << 10)
 
-/* Outliers on each side of a sample: few, or some, as parts of it. */
+/* 1/FEW, or else 1/SOME, of the sample on each side are outliers, which a window need not have. */
 #define UNIQ_WINDOW_FEW  64
 #define UNIQ_WINDOW_SOME 8
 
-/* The last key of a window. */
+/* Returns the last key of a window. */
 static uint64_t uniq_window_last(const struct uniq *uniq, const struct growing_window *window)
 {
     return uniq_window_first(uniq, window) + (window->bins - 1);
@@ -47,9 +47,9 @@ static int uniq_compare_keys(const void *a, const void *b)
 }
 
 /*
- * The window has the keys of the sample but for some outliers on each side, first few, then more,
- * in at most half of the bins that it may have, and a margin for what the sample has missed. If
- * values have left the newest window, as those of an ascending stream do, it has the bins of both,
+ * The window has the keys of the sample except outliers on each side, first few, then more, in at
+ * most half of the bins that it may have, and a margin for keys that the sample has missed. If
+ * values have left the newest window, as in an ascending stream, the new one has the bins of both,
  * and as many again on the side where they lie, unless these are too many.
  */
 void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, uint64_t *keys,
@@ -99,12 +99,12 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
         last += after; /* modulo 2^64: windows stay within the type */
         growing_windows_add(&uniq->windows, uniq->plan, uniq_bin(uniq, first), last - first + 1,
                             uniq->plan->bin_width,
-                            &no_memory); /* values are then counted in the table */
+                            &no_memory); /* if it fails, the table counts the values */
     }
     pthread_mutex_unlock(&uniq->windows.lock);
 }
 
-/* Adds entries whose keys lie in the newest window to it, those of a thread. */
+/* Adds a thread's entries, whose keys lie in the newest window, to it. */
 static void uniq_window_take(void *context, const struct table_entry *entries, size_t n)
 {
     const struct uniq *uniq = context;
@@ -120,18 +120,18 @@ static void uniq_window_take(void *context, const struct table_entry *entries, s
     }
 }
 
-/* The moving of the counts of a window, on several threads. */
+/* The state of several threads that move the counts of a window. */
 struct uniq_move {
     struct uniq *uniq;
     const struct growing_window *from;
-    const struct growing_window *to; /* gets what lies in it; NULL: all goes to the table */
-    _Atomic size_t taken;            /* bins; a thread takes those of a region at a time */
-    pthread_mutex_t lock;            /* guards what follows */
+    const struct growing_window *to; /* receives the counts in it; NULL: the table gets all */
+    _Atomic size_t taken;            /* number of bins taken; a thread takes a region at a time */
+    pthread_mutex_t lock;            /* guards the members below */
     struct failure *failure;
     enum status status;
 };
 
-/* Moves bins [begin, end) of a region, as arrays where they lie in the other window. */
+/* Moves bins [begin, end) of a region; bins in the other window are moved as arrays. */
 static enum status uniq_move_region(const struct uniq_move *move, struct table_writer *writer,
                                     size_t begin, size_t end, struct failure *failure)
 {
@@ -186,8 +186,8 @@ static void uniq_move_part(void *context, size_t part)
     pthread_mutex_unlock(&move->lock);
 }
 
-/* Moves all counts of a window: to another one, if it is not NULL and they lie there, or the table.
- */
+/* Moves all counts of a window to another window, if it is not NULL and they lie in it, else to the
+ * table. */
 static enum status uniq_move_window(struct uniq *uniq, const struct growing_window *from,
                                     const struct growing_window *to, struct failure *failure)
 {

@@ -12,7 +12,8 @@
 
 #define CHECK_REALS_BYTES ((size_t)64 << 10)
 
-/* Returns the decimals that keep six digits of the least value but 0 of records[0..count). */
+/* Returns the decimal places that keep six digits of the smallest value but 0 of records[0..count).
+ */
 static unsigned check_reals_decimals(const struct plan *plan, const struct column *column,
                                      const char *records, size_t count)
 {

@@ -17,21 +17,20 @@
 #define LISTS_CAPACITY_MIN ((size_t)1024)
 
 /*
- * Keys (32 MiB) from which on a list removes duplicates before it doubles its capacity, so that
- * duplicates take no more memory. Sorting at each doubling would double the time.
+ * Number of keys (32 MiB) from which a list removes duplicates before it doubles its capacity, so
+ * that duplicates take no more memory. Sorting at each doubling would double the time.
  */
 #define LISTS_CAPACITY_LARGE ((size_t)4 << 20)
 
-/* A longer word is no number: leading zeros aside, those have 30 characters at the most. */
+/* Maximum length of a number: 30 characters at most, and leading zeros. */
 #define LISTS_WORD_MAX 128
 
-/* A list of numbers or times that is being read: the word that has begun, and an array that grows.
- */
+/* A list of numbers or timestamps that is being read: the current word, and an array that grows. */
 struct lists_numbers {
     const char *option;
     const struct element *element;
     bool are_edges;   /* __int128; else keys, uint64_t */
-    const char *file; /* as messages say it; NULL: the command line */
+    const char *file; /* the file's name in messages; NULL: the command line */
     unsigned long long line;
     size_t length;
     char word[LISTS_WORD_MAX];
@@ -93,7 +92,7 @@ static enum status lists_end_word(struct lists_numbers *list, struct failure *fa
 
     if (list->length == 0)
         return STATUS_OK;
-    for (size_t i = 1; is_plain && list->file && i < list->length; i++) { /* it has no suffixes */
+    for (size_t i = 1; is_plain && list->file && i < list->length; i++) { /* without suffixes */
         const char c = list->word[i];
         const bool is_fixed = strchr(".eE+-", c) && (c == '.' || i + 1 < list->length);
         is_valid = is_valid && ((c >= '0' && c <= '9') || (is_fixed && element->decimals > 0));
@@ -167,7 +166,7 @@ enum status lists_read_numbers(const char *argument, const char *option,
     return status;
 }
 
-/* Writes the bytes of a file of a list to `text`, a FILE in memory, which keeps an error. */
+/* Writes the bytes of a list's file to `text`, a FILE in memory, which keeps errors. */
 static enum status lists_write_text(void *text, const char *data, size_t bytes,
                                     struct failure *failure)
 {
@@ -178,8 +177,8 @@ static enum status lists_write_text(void *text, const char *data, size_t bytes,
 }
 
 /*
- * Removes the quotes of the item that begins at `item`, of a list, in place. Returns where the item
- * ended, and stores the bytes that are left; NULL: quotes do not enclose it.
+ * Removes the quotes of the list item at `item` in place. Returns the end of the item, and stores
+ * its new length; NULL: quotes do not enclose it.
  */
 static char *lists_unquote(char *item, size_t *bytes)
 {
@@ -234,7 +233,7 @@ enum status lists_read_items(const char *argument, const char *option, struct li
     items->list = malloc(capacity * sizeof *items->list);
     if (!items->list)
         return status_fail(failure, STATUS_DATA, "not enough memory for the list of --%s", option);
-    while (next < end || (!is_file && next == end)) { /* after the last newline is no line */
+    while (next < end || (!is_file && next == end)) { /* no line follows the last newline */
         struct predicate_text *item = &items->list[items->count++];
         char *stop = is_file ? NULL : lists_unquote(next, &item->bytes);
         item->data = next;

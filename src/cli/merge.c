@@ -21,30 +21,30 @@
 
 #define MERGE_NONE SIZE_MAX
 
-/* What a thread reads of a state at a time (state.c). */
+/* Number of bytes of a state that a thread reads at a time (state.c). */
 #define MERGE_CHUNK_BYTES ((size_t)128 << 10)
 
 /*
- * The sum of the states. Once the first state has been begun, the threads take one file after the
- * other and add its states to the aggregate, which they share.
+ * The merge of the states. Once the first state has been begun, each thread takes one file after
+ * another and merges its states into the shared aggregate.
  */
 struct merge {
     const struct options *options;
-    struct state_reader *first; /* has begun the first state */
+    struct state_reader *first; /* the reader that has begun the first state; owned */
     struct options of_state;    /* the options of that state */
-    struct plan plan;           /* and their plan */
-    struct context context;     /* of the plan */
-    void *aggregate;            /* NULL: the first state has not been begun */
-    unsigned threads;           /* that take files, as many as there is memory for */
+    struct plan plan;           /* the plan of those options */
+    struct context context;     /* the context of the plan */
+    void *aggregate;            /* owned; NULL: the first state has not been begun */
+    unsigned threads;           /* number of threads, as many as there is memory for */
 
-    pthread_mutex_t lock;       /* guards what follows */
-    unsigned __int128 elements; /* elements in the aggregate */
+    pthread_mutex_t lock;       /* guards the members below */
+    unsigned __int128 elements; /* number of elements in the aggregate */
     unsigned long long states;
-    size_t failed;          /* the first file of which a state could not be added, or MERGE_NONE */
-    struct failure failure; /* why */
+    size_t failed;          /* index of the first file that failed, or MERGE_NONE */
+    struct failure failure; /* the failure of that file */
 };
 
-/* Begins the next state of the file, which must be as the first. *found: whether there is one. */
+/* Begins the next state of the file, which must have the line of the first. Sets *found if any. */
 static enum status merge_begin_next(const struct merge *merge, struct state_reader *reader,
                                     bool *found, struct failure *failure)
 {
@@ -61,7 +61,7 @@ static enum status merge_begin_next(const struct merge *merge, struct state_read
     return status;
 }
 
-/* Adds the states of a file. Files after one that has failed are not read. */
+/* Merges the states of a file. Files after one that has failed are not read. */
 static void merge_take_file(void *context, size_t file)
 {
     struct merge *merge = context;
@@ -99,7 +99,7 @@ static void merge_take_file(void *context, size_t file)
     pthread_mutex_unlock(&merge->lock);
 }
 
-/* Adds up all states, the first of which has been begun, and prints and saves the sum. */
+/* Merges all states, the first of which has been begun, and prints and saves the result. */
 static enum status merge_states(struct merge *merge, struct failure *failure)
 {
     const struct options *options = merge->options;
@@ -109,7 +109,7 @@ static enum status merge_states(struct merge *merge, struct failure *failure)
     char elements[DECIMAL_SIZE];
     struct stat info;
 
-    /* Pipes are read by one thread, each to its end: a writer may write to one after the other. */
+    /* One thread reads all pipes, each to its end: a writer may write to one after the other. */
     for (size_t i = 0; i < options->name_count; i++) {
         const char *name = options->names[i];
         if (strcmp(name, "-") == 0 || (stat(name, &info) == 0 && !S_ISREG(info.st_mode)))

@@ -1,5 +1,4 @@
-/* Parses the command line: one parser for each kind of option, and the words that are no options.
- */
+/* Parses the command line: one parser per kind of option, and the words that are not options. */
 #include "config.h"
 
 #include "cli/options.h"
@@ -15,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What getopt_long returns for the first row; a letter if the option was given by its letter. */
+/* The result of getopt_long for the first row; for a short option it is the letter. */
 #define OPTIONS_KEY_FIRST 256
 
 enum status options_fail_value(const char *name, const char *value, const char *expected,
@@ -25,7 +24,7 @@ enum status options_fail_value(const char *name, const char *value, const char *
                        expected);
 }
 
-/* Fails as options_fail_value does. Without an `expected` text the words are: "a, b or c". */
+/* Like options_fail_value; without an `expected` text it names the words: "a, b or c". */
 static enum status options_fail_row(const struct options_row *row, const char *value,
                                     struct failure *failure)
 {
@@ -47,7 +46,7 @@ static enum status options_fail_row(const struct options_row *row, const char *v
     return options_fail_value(row->name, value, expected, failure);
 }
 
-/* Adds a list of integers to the one that was given before, or NULL. Files are no part of lists. */
+/* Adds a list of integers to an earlier one, or NULL. Files cannot be added to lists. */
 static enum status options_add_list(struct options *options, const struct options_row *row,
                                     const char **list, const char *value, struct failure *failure)
 {
@@ -69,7 +68,7 @@ static enum status options_add_list(struct options *options, const struct option
     return STATUS_OK;
 }
 
-/* Reads a list of different numbers of GPUs, which those before are not in. */
+/* Reads a list of distinct GPU numbers, which earlier lists do not have. */
 static bool options_parse_gpus(const char *value, struct options *options)
 {
     bool is_new[OPTIONS_GPUS_MAX];
@@ -97,7 +96,7 @@ static enum status options_fail_or(struct failure *failure)
     return status_fail(failure, STATUS_USAGE, "--or must be between two --where");
 }
 
-/* Appends a predicate to those before. */
+/* Appends a predicate. */
 static enum status options_add_predicate(struct options *options, enum predicate_relation relation,
                                          const char *text, struct failure *failure)
 {
@@ -117,7 +116,7 @@ static enum status options_add_predicate(struct options *options, enum predicate
     return STATUS_OK;
 }
 
-/* Reads one of the words of a choice, and adds its index. Returns false if it is none of them. */
+/* Reads one of the words of a choice, and adds its index. Returns false for another word. */
 static bool options_parse_choice(const char *value, const struct options_row *row, uint64_t *number)
 {
     for (const char *word = row->words; *word; ++*number) {
@@ -129,7 +128,7 @@ static bool options_parse_choice(const char *value, const struct options_row *ro
     return false;
 }
 
-/* Reads the number of decimals, N or round.N. Returns false if they are none. */
+/* Reads the number of decimal places, N or round.N. Returns false if it is invalid. */
 static bool options_parse_decimals(const char *value, const struct options_row *row,
                                    struct options *options, uint64_t *number)
 {
@@ -165,7 +164,7 @@ static enum status options_set(struct options *options, const struct options_row
     case OPTIONS_FORMAT:
         is_valid = print_format_find(value, target);
         break;
-    case OPTIONS_DIRECTORY: /* in xz and zstd, -T4 is a number of threads */
+    case OPTIONS_DIRECTORY: /* xz and zstd have -T4 for a number of threads */
         is_valid = value[strspn(value, "0123456789")] != '\0' || !options_is_no_file(value);
         *(const char **)target = value;
         break;
@@ -265,8 +264,8 @@ static enum status options_parse_words(struct options *options, int argc, char *
     }
     opterr = 0;
     while ((key = getopt_long(argc, argv, letters, names, NULL)) != -1) {
-        bool has_value = optarg && optarg == argv[optind - 1] + 2; /* in the word of its letter */
-        const char *next = has_value ? argv[optind - 1] : argv[optind]; /* at the end NULL */
+        bool has_value = optarg && optarg == argv[optind - 1] + 2; /* a value after its letter */
+        const char *next = has_value ? argv[optind - 1] : argv[optind]; /* NULL at the end */
         if (next && *next == '-' && next[1] != '-' &&
             options_check_dashes(next, failure) != STATUS_OK)
             return failure->status;
@@ -282,7 +281,7 @@ static enum status options_parse_words(struct options *options, int argc, char *
         const bool is_apart = optarg && optarg == argv[optind - 1]; /* a value in its own word */
         const char *word = argv[optind - 1 - is_apart];
         const size_t typed = strcspn(word, "=");
-        /* What is short for an option may mean another: --json the format of the result. */
+        /* An abbreviation may mean another option: --json the format of the result. */
         const bool is_short = key >= OPTIONS_KEY_FIRST && typed != strlen("--") + strlen(row->name);
         if (is_wrong || (is_short && options_find_habit(options->command->traits, word, typed)))
             return options_fail_unknown(options, (char)optopt, word, failure);
@@ -294,7 +293,7 @@ static enum status options_parse_words(struct options *options, int argc, char *
             const bool takes = row->traits & options_commands[i].traits;
             if (!takes && i < OPERATION_IDS)
                 options->unmergeable[i] = row->name;
-            if (takes && !(row->traits & OPTIONS_READS_INPUT)) /* else all operations take it */
+            if (takes && !(row->traits & OPTIONS_READS_INPUT)) /* else all operations have it */
                 used += (size_t)snprintf(takers + used, sizeof takers - used, "%s %s",
                                          used == 0 ? ", only with" : ",", options_commands[i].name);
         }
@@ -312,7 +311,7 @@ static enum status options_parse_words(struct options *options, int argc, char *
     return STATUS_OK;
 }
 
-/* Reads what depends on other options: --range and --width on --decimals. */
+/* Reads the options that depend on others: --range and --width on --decimals. */
 static enum status options_finish(struct options *options, struct failure *failure)
 {
     options->is_range_auto = options->range_text && strcmp(options->range_text, "auto") == 0;
@@ -351,7 +350,7 @@ static enum status options_finish(struct options *options, struct failure *failu
     const bool has_kind =
         options->field.count > 0 && first->kind && first->kind->scale != KIND_NAMES;
     const struct kind *kind = has_kind ? first->kind : options_default_kind(options);
-    struct element bounds; /* values as bounds are written: as the column says, or --decimals */
+    struct element bounds; /* the element of bounds, by the column or --decimals */
     element_parse("i64", &bounds);
     bounds.decimals = has_kind ? first->decimals : options->decimals;
     bounds.kind = kind_id_of(kind);
@@ -413,8 +412,8 @@ static enum status options_finish(struct options *options, struct failure *failu
 }
 
 /*
- * The first operand of reduce may be a list of reductions. If so, it is consumed; else the default
- * ones are computed. `operand`, and the next one, `file`, are NULL if there is none.
+ * Consumes the first operand of reduce if it is a list of reductions; otherwise the default ones
+ * are computed. `operand`, and the next one, `file`, are NULL if there is none.
  */
 static enum status options_set_reductions(struct options *options, const char *operand,
                                           const char *file, struct failure *failure)

@@ -1,4 +1,4 @@
-/* Reads columns, WHERE[:KIND[/WIDTH]], and conditions, COLUMN OP VALUE. */
+/* Reads columns, COLUMN[:TYPE[/WIDTH]], and conditions, COLUMN OP VALUE. */
 #include "config.h"
 
 #include "cli/options_table.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The greatest number of a field, from either end. */
+/* Maximum field number, from either end. */
 #define OPTIONS_FIELD_MAX INT32_MAX
 
 /* The operators, the longest first. */
@@ -53,7 +53,7 @@ size_t options_find_operator(const char *text, enum predicate_relation *relation
     return 0;
 }
 
-/* Reads the type of numbers, text[0..length), as states name it: without an order of bytes. */
+/* Reads the type of numbers, text[0..length), in the form of states: without a byte order. */
 static bool options_parse_type(const char *text, size_t length, struct element *element)
 {
     char name[sizeof "i64"];
@@ -66,8 +66,9 @@ static bool options_parse_type(const char *text, size_t length, struct element *
 }
 
 /*
- * Reads KIND[/WIDTH] of text[0..length); in the line of a state the kind of numbers is their type,
- * TYPE[.N]. Returns false if that is no kind: it then belongs to a name.
+ * Reads TYPE[/WIDTH] in text[0..length); in the line of a state the type of numbers is their
+ * element type and decimal places. Returns false if it is not a column type: it then belongs to a
+ * name.
  */
 static bool options_parse_kind(const char *text, size_t length, struct options_column *column)
 {
@@ -104,8 +105,8 @@ static bool options_parse_kind(const char *text, size_t length, struct options_c
 }
 
 /*
- * Returns the length of a column up to one of the characters `stops` that is not in quotes. Names
- * in quotes begin with one, also after the + that joins two.
+ * Returns the length of a column up to one of the characters `stops` outside quotes. Quoted names
+ * begin with a quote, also after the + that joins two.
  */
 static size_t options_column_length(const char *text, const char *stops)
 {
@@ -121,7 +122,7 @@ static size_t options_column_length(const char *text, const char *stops)
     return length;
 }
 
-/* Takes a name out of its quotes, in place. Returns what is after them, or NULL if none end it. */
+/* Unquotes a name in place. Returns the text after it, or NULL if there is no closing quote. */
 static char *options_unquote(char *text)
 {
     const char *from = text + 1;
@@ -137,8 +138,8 @@ static char *options_unquote(char *text)
 }
 
 /*
- * Reads a name in quotes, as in CSV, which may be of any characters, and a kind. The text becomes
- * the name.
+ * Reads a name quoted as in CSV, which may have any characters, and a type. The text becomes the
+ * name.
  */
 static bool options_parse_quoted(char *text, struct options_column *column)
 {
@@ -150,15 +151,15 @@ static bool options_parse_quoted(char *text, struct options_column *column)
                     (*rest == ':' && options_parse_kind(rest + 1, strlen(rest + 1), column)));
 }
 
-/* Returns whether columns are names, also those that are numbers. */
+/* Returns whether all columns are names, even those that are numbers. */
 static bool options_takes_names(const struct options *options)
 {
     return options->names_only || row_scanners[options->row_scanner]->names_columns;
 }
 
 /*
- * Returns whether where[0..length) is the number of a field, and not a name. Sets `field`, or
- * returns false in *is_valid if it is out of range.
+ * Returns whether where[0..length) is the number of a field, and not a name. Stores the number, or
+ * sets *is_valid to false if it is out of range.
  */
 static bool options_parse_field(const struct options *options, const char *where, size_t length,
                                 int32_t *field, bool *is_valid)
@@ -176,8 +177,7 @@ static bool options_parse_field(const struct options *options, const char *where
     return is_number;
 }
 
-/* Returns where a column of two fields joins them: at the first + inside and not in quotes; or 0.
- */
+/* Returns the index of the + that joins two fields: the first inside and outside quotes; or 0. */
 static size_t options_find_plus(const char *where, size_t length)
 {
     bool is_inside = false;
@@ -190,7 +190,7 @@ static size_t options_find_plus(const char *where, size_t length)
     return 0;
 }
 
-/* Reads one column of a text that it keeps and may change. Returns false if it is none. */
+/* Reads one column of a text that it keeps and may change. Returns false if it is invalid. */
 static bool options_parse_column(const struct options *options, char *text,
                                  struct options_column *column)
 {
@@ -242,7 +242,7 @@ static char *options_copy(struct options *options, const char *text)
     return memcpy(copy->text, text, bytes);
 }
 
-/* Makes the name a wanted column, if rows name theirs, and stores its number. */
+/* If rows name their columns, makes the name a wanted column and stores its number. */
 static enum status options_want(struct options *options, const char *where, int32_t *field,
                                 struct failure *failure)
 {
@@ -264,7 +264,7 @@ enum status options_want_any(struct options *options, struct failure *failure)
     return options->wanted ? STATUS_OK : options_want(options, "a", &field, failure);
 }
 
-/* Reads the two fields that a column joins. Two numbers are no name. */
+/* Reads the two fields that a column joins. Two numbers are not a name. */
 static enum status options_join_column(struct options *options, struct options_column *column,
                                        struct failure *failure)
 {
@@ -303,7 +303,7 @@ static enum status options_join_column(struct options *options, struct options_c
     return STATUS_OK;
 }
 
-/* Gives a column the text that says where it is, which options keep, and its name. */
+/* Sets the place of a column as typed, a copy that options keep, and its name. */
 static enum status options_name_column(struct options *options, struct options_column *column,
                                        struct failure *failure)
 {
@@ -318,7 +318,7 @@ static enum status options_name_column(struct options *options, struct options_c
     return column->plus > 0 ? options_join_column(options, column, failure) : STATUS_OK;
 }
 
-/* Returns the length of the column that a condition begins with. */
+/* Returns the length of the column at the start of a condition. */
 static size_t options_where_length(const char *typed)
 {
     const size_t where = options_column_length(typed, "=!<>~");
@@ -363,8 +363,8 @@ static enum status options_parse_condition(struct options *options,
 }
 
 /*
- * Gives a column without a kind that of the rows' format, or the one that was found, or notes that
- * one may be. Stalin-sort writes while it reads: it does not wait for 64 KiB.
+ * Sets the kind of a column without one: that of the rows' format, or the one found in the input;
+ * or notes that one may be found. Stalin-sort writes while it reads: it does not wait for 64 KiB.
  */
 static void options_set_found(struct options *options, struct options_column *column,
                               const struct kind_found *found)
@@ -384,11 +384,11 @@ static void options_set_found(struct options *options, struct options_column *co
 
 enum status options_finish_columns(struct options *options, struct failure *failure)
 {
-    /* The options that are about the values of -f say what these are. */
+    /* The options about the values of -f determine their kind. */
     const bool is_told = options->has_type || options->base != OPTIONS_BASE_DEFAULT ||
                          options->has_decimals || options->time_format_text;
     const struct options_found *found = options->found;
-    const struct options_column *local = NULL; /* of times as they are written */
+    const struct options_column *local = NULL; /* a column of local times */
     bool has_time = false;
 
     for (size_t i = 0; i < options_row_count; i++) {
@@ -436,7 +436,7 @@ enum status options_finish_columns(struct options *options, struct failure *fail
     const struct kind *by_default = options_default_kind(options);
     for (size_t i = 1; i < options->field.count; i++) {
         struct options_column *column = &options->field.list[i];
-        if (!column->kind) { /* it may be open all the same */
+        if (!column->kind) { /* it may still be open */
             column->kind = by_default;
             column->decimals = options->decimals;
         }

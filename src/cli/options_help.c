@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The width of the names of options. Longer ones move their help to the right. */
+/* Width of the names of options. Longer names move their help to the right. */
 #define OPTIONS_NAMES_WIDTH 24
 
 const char *options_help_word(const struct options *options)

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The size of an option that a message shows; a longer one is cut. */
+/* Size of an option in a message; a longer one is cut. */
 #define OPTIONS_SHOWN_SIZE 72
 
-/* Appends what was typed. Blanks, control characters and backslashes become \ and octal digits. */
+/* Appends typed text. Blanks, control characters and backslashes become \ and octal digits. */
 static void options_append_typed(FILE *line, const char *typed)
 {
     for (const char *c = typed; *c; c++) {
@@ -26,7 +26,7 @@ static void options_append_typed(FILE *line, const char *typed)
     }
 }
 
-/* Appends the bins of a histogram. Different options that make the same bins give the same text. */
+/* Appends the bins of a histogram. All options that make the same bins give the same text. */
 static void options_append_binning(FILE *line, const struct plan *plan)
 {
     const struct binning *binning = &plan->binning;
@@ -65,7 +65,7 @@ static void options_append_binning(FILE *line, const struct plan *plan)
     }
 }
 
-/* Appends the name of a column in quotes, as in CSV, so that it is read as a name. */
+/* Appends the name of a column, quoted as in CSV, so that it is read as a name. */
 static void options_append_name(FILE *line, const char *name)
 {
     fprintf(line, "\"");
@@ -76,7 +76,7 @@ static void options_append_name(FILE *line, const char *name)
     fprintf(line, "\"");
 }
 
-/* Appends the kind of a column, which of numbers is their type, and the width of its buckets. */
+/* Appends the kind of a column, for numbers the element type, and the width of its buckets. */
 static void options_append_kind(FILE *line, const struct column *column)
 {
     const struct element *element = &column->element;
@@ -92,9 +92,9 @@ static void options_append_kind(FILE *line, const struct column *column)
 }
 
 /*
- * Appends the columns: the weights, by their name; a single value only if it is floored or of
- * another kind than numbers. What stands above results is as it was typed: names, and where several
- * columns without names are. Where the only one is is not part of the meaning.
+ * Appends the columns: the weights, by their name; a single value column only if it is floored or
+ * not of numbers. The header of results is kept as typed: names, and the places of several columns
+ * without names. The place of a single column is not part of the meaning.
  */
 static void options_append_columns(FILE *line, const struct plan *plan)
 {
@@ -128,10 +128,11 @@ static void options_append_columns(FILE *line, const struct plan *plan)
     }
 }
 
-/* How the name of a histogram's or uniq's values begins, which is not compared. It is last. */
+/* The start of the last option, the name of a histogram's or uniq's values, which is not compared.
+ */
 #define OPTIONS_LABEL " --label="
 
-/* Appends the name of the values that pictures show. */
+/* Appends the name of the values that plots show. */
 static void options_append_label(FILE *line, const struct plan *plan)
 {
     const struct column *column = &plan->columns[0];
@@ -143,14 +144,14 @@ static void options_append_label(FILE *line, const struct plan *plan)
     options_append_typed(line, label);
 }
 
-/* The length of a line without the name of the values. */
+/* Returns the length of a line without the name of the values. */
 static size_t options_line_length(const char *line)
 {
     const char *label = strstr(line, OPTIONS_LABEL);
     return label ? (size_t)(label - line) : strlen(line);
 }
 
-/* Appends the zone of the values and groups, if one of them is of its clocks. */
+/* Appends the time zone of the values and groups, if one of them uses it. */
 static void options_append_zone(FILE *line, const struct plan *plan)
 {
     for (size_t i = 0; i < plan_condition_column(plan); i++) {
@@ -189,7 +190,7 @@ char *options_write_line(const struct plan *plan)
         kind_rows[plan->element.kind].scale == KIND_NUMBERS && plan->value_count < 2;
     if (is_number)
         fprintf(line, " --type=%s", plan->element.name);
-    /* For a number of values, decimals do not matter. */
+    /* For a number of values, decimal places do not matter. */
     bool counts = plan->operation == OPERATION_COUNT ||
                   (plan->operation == OPERATION_REDUCE && plan->reductions.count == 1 &&
                    plan->reductions.list[0].id == REDUCTION_COUNT);
@@ -254,7 +255,7 @@ static char **options_split_line(const char *line)
     return words;
 }
 
-/* Makes the predicate of a list in a file from what its line has of it, which is cut off. */
+/* Makes the predicate of a list in a file from its digest in the line, which is cut off. */
 static bool options_read_digest(struct predicate *predicate, char *typed,
                                 const struct element *element)
 {
@@ -292,7 +293,7 @@ enum status options_read_line(struct options *options, char *line, const struct 
     options->buffer_bytes = merge->buffer_bytes;
     options->temporary_directory = merge->temporary_directory;
     const char *label = options->print.label;
-    options->print.label = NULL; /* it requires a picture, and there is none yet */
+    options->print.label = NULL; /* it requires a plot, which there is not yet */
     /* Columns of text may be of any type. */
     status = options_make(options, true, false, context, plan, failure);
     plan->line = line;
@@ -316,14 +317,15 @@ enum status options_read_line(struct options *options, char *line, const struct 
     return is_valid ? STATUS_OK : status_fail(failure, STATUS_USAGE, "invalid line of options");
 }
 
-/* The length of the option, or of the operation with its reductions, that `line` begins with. */
+/* Returns the length of the option, or of the operation with its reductions, at the start of
+ * `line`. */
 static size_t options_line_next(const char *line)
 {
     const char *end = strstr(line, " --");
     return end ? (size_t)(end - line) : strlen(line);
 }
 
-/* Returns whether the line has the option that begins another line, with any value. */
+/* Returns whether the line has the option at the start of `option`, with any value. */
 static bool options_line_has(const char *line, const char *option)
 {
     const size_t length = strcspn(option, "= ");
@@ -335,7 +337,7 @@ static bool options_line_has(const char *line, const char *option)
     return false;
 }
 
-/* Writes the option that `line` begins with; of a long value what comes after `same` bytes. */
+/* Writes the option at the start of `line`; of a long value, the part after `same` bytes. */
 static void options_show(char shown[OPTIONS_SHOWN_SIZE], const char *line, size_t same)
 {
     const size_t length = options_line_next(line);

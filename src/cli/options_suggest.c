@@ -16,25 +16,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The size of an option or a reduction that a message shows; a longer one is cut. */
+/* Size of an option or a reduction in a message; a longer one is cut. */
 #define OPTIONS_SHOWN_SIZE 128
 
-/* The size of a condition that advice shows; there is none for a longer one. */
+/* Maximum size of a condition in advice; there is no advice for a longer one. */
 #define OPTIONS_CONDITION_MAX 100
 
-/* The size of the first line of a file, where a name is looked for. */
+/* Maximum size of a file's first line, in which names are looked up. */
 #define OPTIONS_LINE_MAX 4096
 
 /* Maximum number of digits of a number in advice: none is near 2^64. */
 #define OPTIONS_DIGITS_MAX 18
 
-/* For the first word of the command line, which is no command. */
+/* The trait of a first word that is not a command. */
 #define OPTIONS_NO_COMMAND (1U << 31)
 
-/* What users of other programs type, and what they mean. */
+/* Words that users of other programs type, and their meaning. */
 static const struct {
     const char *typed; /* options with their dashes, reductions, or commands */
-    unsigned traits;   /* the commands that it is for; the first row for a command is taken */
+    unsigned traits;   /* the commands that it is for; the first matching row counts */
     const char *advice;
 } options_habits[] = {
 #define MEAN(option) "try " option
@@ -101,20 +101,20 @@ const char *options_find_habit(unsigned traits, const char *typed, size_t length
     return NULL;
 }
 
-/* What is typed as the value of an option, and what it means. */
+/* Mistaken values of options, and their meaning. */
 static const struct {
     const char *option;
-    const char *value; /* NULL: numbers, separated by commas, */
-    bool is_ascending; /* which are ascending, */
+    const char *value; /* the value; NULL: numbers, separated by commas */
+    bool is_ascending; /* such numbers must ascend */
     const char *before;
-    const char *after; /* and stand in the advice before this */
+    const char *after; /* the advice has such numbers before this text */
 } options_values[] = {
     {"bins", "auto", false, "omit --bins for automatic bins", ""},
     {"bins", NULL, true, "try --edges ", ""},
     {"eq", NULL, false, "try --any-of ", ""},
 };
 
-/* Returns whether a text is numbers, two at least, with commas between them. */
+/* Returns whether a text is two or more numbers, separated by commas. */
 static bool options_is_list(const char *text, bool is_ascending)
 {
     __int128 last = 0;
@@ -156,7 +156,7 @@ enum status options_fail_range(const char *typed, const struct element *bounds,
     __int128 high;
 
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        const char *sign = *typed ? strstr(typed + 1, signs[i]) : NULL; /* after the one of LO */
+        const char *sign = *typed ? strstr(typed + 1, signs[i]) : NULL; /* not the sign of LO */
         if (!sign)
             continue;
         const char *rest = sign + strlen(signs[i]);
@@ -189,7 +189,7 @@ bool options_is_no_file(const char *word)
     return access(word, F_OK) != 0 && errno == ENOENT;
 }
 
-/* The option of exactly this name, or NULL. */
+/* Returns the option with exactly this name, or NULL. */
 static const struct options_row *options_find_row(const char *name, size_t length)
 {
     for (size_t i = 0; i < options_row_count; i++) {
@@ -234,8 +234,8 @@ enum status options_check_first_word(const char *word, struct failure *failure)
 }
 
 /*
- * Writes the quantile that part[0..length) means, such as p99.9 for p999, and p50 for q50 and
- * percentile50. Returns false if it is none; 999 alone may be a file.
+ * Writes the percentile that part[0..length) means, such as p99.9 for p999, and p50 for q50 and
+ * percentile50. Returns false if it is none; a plain 999 may be a file.
  */
 static bool options_rewrite_quantile(const char *part, size_t length, char out[OPTIONS_SHOWN_SIZE])
 {
@@ -266,7 +266,7 @@ struct options_line {
     char text[OPTIONS_LINE_MAX];
 };
 
-/* Takes the first piece of a file, and ends the reading. */
+/* Stores the first piece of a file, and ends the reading. */
 static enum status options_take_line(void *context, const char *data, size_t bytes,
                                      struct failure *failure)
 {
@@ -279,8 +279,7 @@ static enum status options_take_line(void *context, const char *data, size_t byt
     return status_fail(failure, STATUS_DATA, "the line is complete");
 }
 
-/* Returns whether a word is a column of a file, whose first line names the columns: it stands
- * there. */
+/* Returns whether a word is a column of a file: its first line, with the names, contains it. */
 static bool options_is_column(const struct options *options, const char *word, const char *file)
 {
     const bool has_names = options->csv || options->has_header ||
@@ -309,7 +308,7 @@ enum status options_check_reductions(const struct options *options, const char *
 {
     const char *advice = NULL;
     const char *unknown = NULL;
-    int length = 0; /* of the unknown one */
+    int length = 0; /* length of the unknown reduction */
     bool has_known = false;
     struct reduction found;
     char what[OPTIONS_SHOWN_SIZE];
@@ -325,7 +324,7 @@ enum status options_check_reductions(const struct options *options, const char *
         }
     }
     struct nearest search = nearest_begin(unknown, (size_t)length);
-    for (size_t i = 0; i < REDUCTION_QUANTILE; i++) /* whose name is only a letter */
+    for (size_t i = 0; i < REDUCTION_QUANTILE; i++) /* its own name is only a letter */
         options_try(&search, reductions_name((enum reduction_id)i));
     if (unknown)
         advice = options_find_habit(options->command->traits, unknown, (size_t)length);
@@ -349,8 +348,8 @@ enum status options_check_reductions(const struct options *options, const char *
 }
 
 /*
- * Writes the list of values that the last --eq and the names that follow it mean. Returns false
- * if they mean none.
+ * Writes the list of values that the last --eq and the names after it mean. Returns false if they
+ * do not mean a list.
  */
 static bool options_join_values(const struct options *options, char *const *names,
                                 char out[OPTIONS_SHOWN_SIZE])
@@ -371,7 +370,7 @@ enum status options_check_files(const struct options *options, char *const *name
                                 struct failure *failure)
 {
     const struct options_command *command = options->command;
-    char advice[OPTIONS_ADVICE_SIZE] = ""; /* what the name of a file that does not exist means */
+    char advice[OPTIONS_ADVICE_SIZE] = ""; /* the meaning of a missing file's name */
     char values[OPTIONS_SHOWN_SIZE];
     char *const *first = names;
 
@@ -398,7 +397,7 @@ enum status options_check_files(const struct options *options, char *const *name
         } else if (names == first && options_is_column(options, name, names[1])) {
             snprintf(advice, sizeof advice, "try %s-f %s", options->is_named ? "" : "uniq ", name);
         } else if (*name && strlen(name) < 4 &&
-                   name[strspn(name, "0123456789")] == '\0' && /* no year */
+                   name[strspn(name, "0123456789")] == '\0' && /* not a year */
                    options->field.list_count == 0) {
             snprintf(advice, sizeof advice, "try -f %s", name);
         }
@@ -409,15 +408,15 @@ enum status options_check_files(const struct options *options, char *const *name
                        names[-1], advice);
 }
 
-/* The digits at the beginning of a text. */
+/* Returns the number of digits at the start of a text. */
 static size_t options_count_digits(const char *text)
 {
     return strspn(text, "0123456789");
 }
 
 /*
- * The length of a number that text begins with: a sign, digits, with _ or , between three of them,
- * and a fraction. 0: it begins with none.
+ * Returns the length of the number at the start of `text`: a sign, digits, with _ or , between
+ * groups of three, and a fraction. 0: there is none.
  */
 static size_t options_number_length(const char *text)
 {
@@ -435,8 +434,8 @@ static size_t options_number_length(const char *text)
 }
 
 /*
- * Reads 5xx, 500..599 or 500-599, which mean all integers from *low on and below *limit. Returns
- * false if the text is none.
+ * Reads 5xx, 500..599 or 500-599, which mean all integers from *low to below *limit. Returns false
+ * for another text.
  */
 static bool options_read_span(const char *text, unsigned long long *low, unsigned long long *limit)
 {
@@ -461,8 +460,8 @@ static bool options_read_span(const char *text, unsigned long long *low, unsigne
 }
 
 /*
- * Writes a number in hexadecimal digits (0x1F), or with groups of three (1,234 and 1_234) as it is
- * read. Returns false if the text is none, or not an integer.
+ * Writes a hexadecimal number (0x1F), or one with thousands separators (1,234 and 1_234), in the
+ * accepted notation. Returns false for another text, or if it is not an integer.
  */
 static bool options_rewrite_number(const char *text, char out[DECIMAL_SIZE])
 {
@@ -494,8 +493,8 @@ static bool options_rewrite_number(const char *text, char out[DECIMAL_SIZE])
 }
 
 /*
- * Writes the conditions that are typed as one, "a>1 and b>2", each for itself. Returns false if it
- * is one.
+ * Writes conditions that are typed as one, "a>1 and b>2", separately. Returns false if there is
+ * only one.
  */
 static bool options_divide_condition(const char *typed, char out[OPTIONS_ADVICE_SIZE])
 {
@@ -528,8 +527,8 @@ static bool options_divide_condition(const char *typed, char out[OPTIONS_ADVICE_
 }
 
 /*
- * Advises on a value of = with stars, the wildcards of others, which mean that a text begins with
- * something, or contains it. Returns false if it has no star.
+ * Advises on a value of = with stars, the wildcards of other programs, which mean that a string
+ * begins with a text or contains it. Returns false if there is no star.
  */
 static bool options_advise_star(const char *typed, int where, const char *value,
                                 char out[OPTIONS_ADVICE_SIZE])
@@ -550,11 +549,12 @@ static bool options_advise_star(const char *typed, int where, const char *value,
     return true;
 }
 
-/* Returns whether no number can be meant: a letter is first, or digits before letters are no
- * number. */
+/* Returns true if no number can be meant: a letter is first, or digits and letters are not a
+ * number.
+ */
 static bool options_is_word(const char *text)
 {
-    const char *first = text; /* letter or digit */
+    const char *first = text; /* the first letter or digit */
     const char *letters = text + options_number_length(text);
     size_t count = 0;
 
@@ -576,7 +576,7 @@ void options_advise_condition(const struct options_condition *condition, const c
 {
     const struct kind_time_rules time = {.digits = KIND_TIME_DIGITS_MAX, .is_cell = true};
     const char *typed = condition->typed + strspn(condition->typed, " ");
-    const char *sign = condition->sign; /* the operator and the value */
+    const char *sign = condition->sign; /* the operator, followed by the value */
     const int where = (int)(sign - typed);
     const enum predicate_relation relation = condition->relation;
     const bool is_whole = strlen(condition->value) == length;
@@ -597,7 +597,7 @@ void options_advise_condition(const struct options_condition *condition, const c
     *out = '\0';
     snprintf(item, sizeof item, "%.*s", (int)length, value);
     if (length > 0 && decimal_parse_fixed(value, length, TEXT_DECIMALS_MAX, &fixed)) {
-        unsigned decimals = 1; /* of the list */
+        unsigned decimals = 1; /* decimal places of the list */
         for (const char *next = condition->value; *next; next += *next == ',') {
             const size_t bytes = strcspn(next, ",");
             while (decimals <= TEXT_DECIMALS_MAX &&
@@ -675,7 +675,7 @@ enum status options_fail_type(const char *typed, struct failure *failure)
     const char *delimiter = strcmp(typed, "\t") == 0 ? "\\t" : typed;
     if (strcmp(delimiter, "\\t") == 0 || (strlen(typed) == 1 && ispunct((unsigned char)*typed)))
         return status_fail(failure, STATUS_USAGE, "invalid --type '%s' (try -d '%s')", delimiter,
-                           delimiter); /* as of sort(1) */
+                           delimiter); /* as for sort(1) */
     if (strncmp(rest, "int", 3) == 0) {
         const int digits = (int)strspn(rest + 3, "0123456789");
         const char *rest_of_word = rest + 3 + digits;
@@ -690,8 +690,8 @@ enum status options_fail_type(const char *typed, struct failure *failure)
 }
 
 /*
- * Writes the range that --min and --max mean, of which `typed` is one. Returns false if it is not,
- * or if they give no range.
+ * Writes the range that --min and --max mean. Returns false if `typed` is neither, or if they do
+ * not form a range.
  */
 static bool options_find_ends(const struct options *options, const char *typed,
                               char out[OPTIONS_SHOWN_SIZE])

@@ -14,7 +14,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Seconds between redraws, between lines, and until the first line that nobody asked for. */
+/* Seconds between redraws, between lines, and until the first line that was not requested. */
 #define PROGRESS_DRAWN_SECONDS 0.2
 #define PROGRESS_LINES_SECONDS 1.0
 #define PROGRESS_LATE_SECONDS  1.0
@@ -129,7 +129,7 @@ static void progress_format_bytes(char *text, size_t size, double bytes)
     snprintf(text, size, "%.*f %s", decimals, bytes, units[unit]);
 }
 
-/* Writes whole seconds as minutes and seconds, from one hour on with hours. */
+/* Writes whole seconds as minutes and seconds, from one hour with hours. */
 static void progress_format_time(char *text, size_t size, double seconds)
 {
     unsigned long long all = (unsigned long long)seconds;
@@ -163,7 +163,7 @@ void progress_format(char *text, size_t size, const struct pipeline_live *live, 
     snprintf(text + length, size - (size_t)length, ", %d%%, %s left", (int)(share * 100), left);
 }
 
-/* Prints a text, or draws it in place of the one before. */
+/* Prints a text, or replaces the drawn text by it. */
 static void progress_draw(struct progress *progress, const char *text)
 {
     char line[PROGRESS_TEXT_MAX + 32];
@@ -209,7 +209,7 @@ void progress_clear(struct progress *progress)
     progress->is_drawn = false;
 }
 
-/* Shows the stage until it is over: first when it is due, or soon. */
+/* Shows the stage until it is over, for the first time when it is due, or soon. */
 static void *progress_run_stage(void *context)
 {
     struct progress *progress = context;

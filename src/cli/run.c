@@ -1,4 +1,4 @@
-/* Carries out a run: creates the plan, opens the source, runs the pipeline, watches it, prints. */
+/* Performs a run: creates the plan, opens the source, runs the pipeline, watches it, prints. */
 #include "config.h"
 
 #include "cli/run.h"
@@ -37,7 +37,7 @@ _Static_assert(SOURCE_SIZE_UNKNOWN == ENGINE_INPUT_UNKNOWN, "the one is passed a
 /* Limits each wait, so that large times do not overflow struct timespec. */
 #define RUN_WAIT_SECONDS_MAX 3600.0
 
-/* When the end was asked for while a result was printed: how soon the last one is. */
+/* Delay of the last result if the end was requested while a result was printed. */
 #define RUN_ENDING_SECONDS 0.001
 
 _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each");
@@ -45,44 +45,44 @@ _Static_assert(OPTIONS_GPUS_MAX <= ENGINE_DEVICES_MAX, "there is a pool for each
 /* The state of a run. Owns everything except the options. */
 struct run {
     const struct options *options;
-    struct options adapted; /* to an array of NumPy, or to memory, which then are the options */
-    struct options typed;   /* with the kinds that were found, which then are the options */
+    struct options adapted; /* options adapted to a NumPy array, or to memory; then in use */
+    struct options typed;   /* options with the kinds that were found; then in use */
     struct options_found found;
     struct npy array;
     uint64_t array_column;
     bool has_arrays;
-    const char *engine; /* the only engine to use; NULL: all that pay */
+    const char *engine; /* the only engine to use; NULL: all that are worth it */
     size_t chunk_bytes; /* as in struct engine_options */
     struct plan plan;
-    struct context context; /* of the plan */
+    struct context context; /* the plan's context */
     struct source *source;
     void *aggregate;
     struct print_output output;
-    struct progress progress; /* of the last attempt */
-    struct stage stage;       /* after the input */
-    pthread_t thread;         /* that run_watch is on */
-    sigset_t handled;         /* the signals that end the process, with --every */
-    bool is_last;             /* the next result so far is */
+    struct progress progress; /* the progress of the last attempt */
+    struct stage stage;       /* the stage after the input */
+    pthread_t thread;         /* the thread of run_watch */
+    sigset_t handled;         /* --every: the signals that end the process */
+    bool is_last;             /* the next intermediate result is the last one */
     bool has_printed_last;
-    char *labels[TEXT_COLUMNS_MAX];     /* of the plan's columns; owned */
-    bool has_labels;                    /* they were looked up */
-    char quotes_note[SOURCE_NOTE_SIZE]; /* for the end: of quoted fields that a delimiter splits */
-    bool is_thread_left;                /* as in struct pipeline_report, of any attempt */
+    char *labels[TEXT_COLUMNS_MAX];     /* labels of the plan's columns; owned */
+    bool has_labels;                    /* the labels were looked up */
+    char quotes_note[SOURCE_NOTE_SIZE]; /* note at the end: a delimiter splits quoted fields */
+    bool is_thread_left;                /* as in struct pipeline_report, for any attempt */
 };
 
 /*
- * Says of each alternative which condition no row met: the first that none met of those that met
- * the conditions before it, and no alternative before. Which others no row meets is not known,
- * since they are not tested then.
+ * Notes for each alternative its first condition that no row met. Only rows that met the earlier
+ * conditions of the alternative, and no earlier alternative, were tested; so nothing is known of
+ * later conditions.
  */
 static void run_note_conditions(const struct run *run)
 {
     const struct options *options = run->options;
     const struct plan *plan = &run->plan;
     const uint64_t met = atomic_load(&run->context.rows.met);
-    bool is_any_met = plan->condition_count == 0; /* an alternative */
+    bool is_any_met = plan->condition_count == 0; /* some alternative is met */
     bool is_met = true;                           /* all conditions of the alternative so far */
-    bool is_first = true;                         /* alternative */
+    bool is_first = true;                         /* the alternative is the first */
     const char *none = row_scanners[plan->row_scanner]->none;
     const bool is_listed = options->command->traits & OPTIONS_PRINTS_BINS || plan->group_count > 0;
 
@@ -120,8 +120,8 @@ static void run_note_conditions(const struct run *run)
 }
 
 /*
- * Returns whether a header of CSV would have been read as a row in silence: all columns are
- * strings, or not read at all, and no option says whether there is a header.
+ * Returns whether a header of CSV would silently have been read as a row: all columns are strings,
+ * or not read at all, and no option says whether there is a header.
  */
 static bool run_may_count_header(const struct run *run)
 {
@@ -137,7 +137,7 @@ static bool run_may_count_header(const struct run *run)
     return takes_any && parse_errors_values(run->context.errors) > 0;
 }
 
-/* Says which times were read from what their writer may not have meant. */
+/* Notes timestamps whose writer may have meant something else. */
 static void run_note_guesses(const struct run *run)
 {
     const unsigned year = kind_time_format_year(&run->options->time_format);
@@ -182,8 +182,8 @@ static enum status run_report_reals(const struct run *run, struct failure *failu
 }
 
 /*
- * Takes the names of columns that were chosen by their number from the first header, for pictures
- * and for the state. No worker may run.
+ * Takes the names of columns chosen by number from the first header, for plots and for the state.
+ * No worker may run.
  */
 static enum status run_find_labels(struct run *run, struct failure *failure)
 {
@@ -255,7 +255,7 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
                          : run_report_reals(run, failure);
 }
 
-/* The signal that asked for the end; 0: none. */
+/* The signal that requested the end; 0: none. */
 static volatile sig_atomic_t run_ending;
 
 static void run_handle_signal(int number)
@@ -299,7 +299,7 @@ static void run_wake(void *context)
     pthread_kill(((struct run *)context)->thread, SIGUSR1);
 }
 
-/* Prints the result so far, or if a signal ends the run, the final one. */
+/* Prints an intermediate result, or if a signal ends the run, the final one. */
 static enum status run_print(void *context, struct failure *failure)
 {
     struct run *run = context;
@@ -314,7 +314,7 @@ static enum status run_print(void *context, struct failure *failure)
     return run_print_final(run, STATUS_OK, failure);
 }
 
-/* Prints the result so far. If the end is asked for, it is the last one: ends the process. */
+/* Prints an intermediate result. If the end is requested, it is the last one: ends the process. */
 static enum status run_print_so_far(struct run *run, struct pipeline *pipeline,
                                     struct failure *failure)
 {
@@ -329,13 +329,13 @@ static enum status run_print_so_far(struct run *run, struct pipeline *pipeline,
 }
 
 /*
- * Runs during a run on the thread that called pipeline_run: shows progress, answers SIGUSR1 with
- * statistics, and prints results so far (--every), also a last one on SIGINT and SIGTERM.
+ * Works during a run on the thread that called pipeline_run: shows progress, answers SIGUSR1 with
+ * statistics, and prints intermediate results (--every), also a last one on SIGINT and SIGTERM.
  *
  * SIGUSR1 is blocked in all threads, so that it interrupts no system call. Only this thread
  * receives it, with sigtimedwait. The last worker sends the same signal to wake it. With --every,
- * so are SIGINT and SIGTERM, unless they were ignored, but not while a result is printed: a reader
- * may keep that waiting. The second of these signals ends the process at once.
+ * SIGINT and SIGTERM are handled in the same way, unless they were ignored, except while a result
+ * is printed, which may wait for its reader. The second of these signals ends the process at once.
  */
 static enum status run_watch(void *context, struct pipeline *pipeline, struct failure *failure)
 {
@@ -374,7 +374,7 @@ static enum status run_watch(void *context, struct pipeline *pipeline, struct fa
             print_due = ((double)(uint64_t)(live.seconds / every) + 1) * every;
         }
     }
-    if (progress->is_of_lines) /* the last line says what was read in all */
+    if (progress->is_of_lines) /* the last line has the total */
         progress_show(progress, &live);
     progress_clear(progress);
     if (status == STATUS_OK)
@@ -468,8 +468,8 @@ static void run_destroy_aggregate(struct run *run)
 /*
  * Reads the whole source into the aggregate. Starts again on the CPU if a device failed, whose
  * chunks are lost, and the user named no engine; and in order if compressed files were decoded in
- * parallel and have to be read in order (source_needs_order). Each happens once at most: the CPU's
- * engine does not fail, and input that is read in order cuts no record. What an ordered operation
+ * parallel and must be read in order (source_needs_order). Each happens at most once: the CPU
+ * engine does not fail, and reading in order cuts no record. The output that an ordered operation
  * has already written is a prefix of its new output.
  */
 static enum status run_attempts(struct run *run, struct failure *failure)
@@ -536,14 +536,14 @@ static enum status run_operation(struct run *run, struct failure *failure)
 
     run_make_format(run, &format);
     /*
-     * Chunks may come in any order; but not for ordered operations, nor for binary input if a
-     * result so far is shown before it is known that no file ends within an element. The length of
-     * an array is that of all parts of its file.
+     * Chunks may have any order, except for ordered operations, and for binary input with
+     * intermediate results, which are shown before the run knows that no file ends within an
+     * element. The length of an array is that of all parts of its file.
      */
     source_set_format(run->source, &format,
                       !store->stop && (plan->is_text || options->every_ns == 0) && !run->has_arrays,
                       wanted);
-    /* Does -d split quoted fields? In a log -d ' ' is meant to split them, as cut does. */
+    /* Checks whether -d splits quoted fields. In a log, -d ' ' is meant to split them, like cut. */
     if (plan->is_text && rules->delimiter != TEXT_NO_DELIMITER && !rules->is_quoted &&
         rules->delimiter != ' ' && rules->delimiter != '"' && !options->quiet)
         status = source_look(run->source, &is_text, run->quotes_note, failure);
@@ -574,7 +574,7 @@ static enum status run_operation(struct run *run, struct failure *failure)
     return status;
 }
 
-/* What ends rows. With -z strings keep newlines, where these do not separate fields. */
+/* Returns how rows end. With -z, strings keep newlines unless these separate fields. */
 static enum text_row_end run_row_end(const struct options *options)
 {
     const struct options_columns *const columns[] = {&options->field, &options->by,
@@ -593,7 +593,7 @@ static enum text_row_end run_row_end(const struct options *options)
                                                                          : TEXT_ENDS_NUL;
 }
 
-/* Finds the kinds of columns that have none, and parses the options as if they had been typed. */
+/* Finds the kinds of columns without one, and parses the options as if they had been typed. */
 static enum status run_find_kinds(struct run *run, const struct source_options *reading,
                                   struct failure *failure)
 {
@@ -652,7 +652,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
             quantiles_note(&reduced, "p");
     }
     if (!options->quiet && !is_ordered &&
-        options->print.output) /* what is ordered has no formats */
+        options->print.output) /* ordered operations have no formats */
         print_note_suffix(&options->print, options->command->traits & OPTIONS_PRINTS_BINS);
 
     const struct source_options reading = {
@@ -719,7 +719,7 @@ enum status run_options(const struct options *options, bool *is_thread_left,
                       .progress = {.due = INFINITY}};
 
     *is_thread_left = false;
-    sigset_t statistics; /* which run_watch waits for; blocked before any thread is started */
+    sigset_t statistics; /* run_watch waits for it; blocked before any thread is started */
     sigemptyset(&statistics);
     sigaddset(&statistics, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &statistics, NULL);
