@@ -1,5 +1,5 @@
 /*
- * Implements memory_plan.h: the numbers of each kind of plan, measured as peaks of resident memory
+ * Implements memory_plan.h: the needs of each kind of plan, measured as peaks of resident memory
  * with 1 to 128 threads.
  */
 #include "config.h"
@@ -16,26 +16,26 @@
 /* The program itself: code, libraries, the buffers of the source and of output. */
 #define MEMORY_PLAN_PROGRAM (8 * MEMORY_PLAN_MIB)
 
-/* The part of what is available that stays free: the kernel's pages for threads and pipes. */
+/* 1/RESERVE of the available memory stays free, for the kernel's pages for threads and pipes. */
 #define MEMORY_PLAN_RESERVE 8
 
-/* Beside the table, as parts of it: windows of uniq, the order of strings. */
+/* 1/BESIDE of the table's memory is for windows of uniq and the order of strings. */
 #define MEMORY_PLAN_BESIDE 4
 
-/* The chunk of a CPU thread, if the user gives no size (cpu_engine.c). */
+/* Default size of a CPU thread's chunk (cpu_engine.c). */
 #define MEMORY_PLAN_CHUNK ((size_t)512 << 10)
 
-/* A thread: its stack, tables of the allocator, the keys of a block. */
+/* Memory of a thread: its stack, tables of the allocator, the keys of a block. */
 #define MEMORY_PLAN_THREAD MEMORY_PLAN_MIB
 
-/* A thread that adds to a table: its front, and the hash table for packing a partition. */
+/* Memory of a thread that adds to a table: its local table, and the one for packing. */
 #define MEMORY_PLAN_WRITER (3 * MEMORY_PLAN_MIB)
 
-/* The blocks of a writer: of its front and of its input, one for each partition. */
+/* Blocks of a writer: for its local table and its input, one per partition. */
 #define MEMORY_PLAN_BLOCKS (8 * MEMORY_PLAN_MIB)
 
 /*
- * Buffers of a thread that counts in bins (cpu_counter_*.c): of many bins, which are partitioned;
+ * Buffers of a thread that counts in bins (cpu_counter_*.c): for many bins, which are partitioned;
  * private tables; slots for weights. The minimum of the first costs a third of the speed.
  */
 #define MEMORY_PLAN_PARTITIONED     MEMORY_PLAN_MIB
@@ -43,18 +43,18 @@
 #define MEMORY_PLAN_PRIVATE         (2 * MEMORY_PLAN_MIB)
 #define MEMORY_PLAN_WEIGHTED        (6 * MEMORY_PLAN_MIB)
 
-/* A bin: a 64-bit and a 32-bit part, of which mostly one is in use (histogram.c). */
+/* A bin has a 64-bit and a 32-bit part, but mostly only one is in use (histogram.c). */
 #define MEMORY_PLAN_BIN        8
 #define MEMORY_PLAN_BIN_MAPPED 12
 
 /*
- * The chunks that wait for a thread if another decodes (relay.c), and the decoders of a thread: of
- * its part, and of one that was put down (parts.c).
+ * Number of chunks that wait for a thread if another decodes (relay.c), and of decoders of a
+ * thread: for its part, and for one that was put down (parts.c).
  */
 #define MEMORY_PLAN_WAITING  2
 #define MEMORY_PLAN_DECODERS 2
 
-/* A decoder beside its window, and the windows that it always may have (RFC 8878, 3.1.1.1.2). */
+/* A decoder without its window, and the window that is always allowed (RFC 8878, 3.1.1.1.2). */
 #define MEMORY_PLAN_DECODER     MEMORY_PLAN_MIB
 #define MEMORY_PLAN_WINDOW      (8 * MEMORY_PLAN_MIB)
 #define MEMORY_PLAN_WINDOW_MAX  (128 * MEMORY_PLAN_MIB)
@@ -63,7 +63,7 @@
 /* Frames that an ordered operation holds back (reader.h). */
 #define MEMORY_PLAN_HELD (17 * MEMORY_PLAN_MIB)
 
-/* What takes less is never refused: the program has most of its own memory already. */
+/* Smaller needs are never refused: the program already has most of its own memory. */
 #define MEMORY_PLAN_SMALL (4 * MEMORY_PLAN_MIB)
 
 enum status memory_plan_make(const struct memory_needs *needs, uint64_t available,
@@ -73,8 +73,8 @@ enum status memory_plan_make(const struct memory_needs *needs, uint64_t availabl
     const uint64_t taken = available / MEMORY_PLAN_RESERVE + MEMORY_PLAN_PROGRAM;
     const uint64_t free = available > taken ? available - taken : 0;
     uint64_t table = needs->table;
-    uint64_t buffers = needs->buffers; /* of each thread */
-    uint64_t counts;                   /* the table, which has a least size */
+    uint64_t buffers = needs->buffers; /* per thread */
+    uint64_t counts;                   /* the table, which has a minimum size */
     uint64_t total;
     unsigned count = needs->threads;
 
@@ -134,7 +134,7 @@ void memory_plan_needs(struct memory_needs *needs, const struct plan *plan, unsi
         .thread = chunk_bytes + MEMORY_PLAN_THREAD,
         .table = plan->buffer_bytes,
     };
-    if (store->stop) { /* beside the chunk, what survives and what is purged of it */
+    if (store->stop) { /* besides the chunk, its kept and dropped elements */
         needs->thread += 2 * chunk_bytes;
         needs->shared += MEMORY_PLAN_HELD;
     }

@@ -1,4 +1,4 @@
-/* Implements offload_policy.h: the rules, and the measured constants they rest on. */
+/* Implements offload_policy.h: the rules and their measured constants. */
 #include "config.h"
 
 #include "engine/offload_policy.h"
@@ -19,22 +19,22 @@
 #define OFFLOAD_POLICY_JOIN_SECONDS 0.015
 
 /*
- * The time to merge a counter of a device's result: to copy 8 bytes and add them, 5 ms for 5M bins.
- * And that of a row of a table, for a thread: 1Gi rows took 16 threads 1.2 s.
+ * The time to merge a counter of a device's result: copying 8 bytes and adding them, 5 ms for 5M
+ * bins. And that of a row of a table, per thread: 1Gi rows took 16 threads 1.2 s.
  */
 #define OFFLOAD_POLICY_COUNTER_SECONDS 1e-9
 #define OFFLOAD_POLICY_ROW_SECONDS     20e-9
 #define OFFLOAD_POLICY_ROW_THREADS     16
 
-/* Half of what the slowest CPU worker counts in that time: 0.6 GB/s with 5M bins from a file. */
+/* Half of the bytes that the slowest CPU worker counts in that time: 0.6 GB/s, 5M bins, a file. */
 #define OFFLOAD_POLICY_WORKER_BYTES ((uint64_t)64 << 20)
 
-/* Bytes a second of the fastest CPU worker (count, AVX-512), assumed until it is measured. */
+/* Bytes per second of the fastest CPU worker (count, AVX-512), assumed until it is measured. */
 #define OFFLOAD_POLICY_WORKER_RATE 6e9
 
 /*
- * Starting threads and touching memory for the first time distort the measured rate. Up to the
- * first time it is not used: 2 GB of 5M bins, which take 0.21 s, would begin a device. Up to the
+ * Starting threads and touching memory for the first time distort the measured rate. Before the
+ * first time it is not used: 2 GB of 5M bins, which take 0.21 s, would begin a device. Before the
  * second it may be half of the final rate. Startups ask after 10, 30 and 70 ms. GB/s of 16 threads
  * after 4, 9, 20 and 80 ms: stalin-sort 11 46 72 87, reduce 47 61 79 84, 256 bins 20 27 32 36, 5M
  * bins 0 2 10 12.
@@ -43,22 +43,22 @@
 #define OFFLOAD_POLICY_STEADY_SECONDS  0.06
 
 /*
- * Input of unknown size is a pipe or compressed. CPU workers join one at a time as they are needed;
- * only if all have joined and the pipe still goes unread does counting limit the speed. At the
- * beginning that may happen by chance, so a device pays after this many bytes at the earliest.
+ * Input of unknown size is a pipe or compressed. CPU workers join one by one as they are needed.
+ * Counting limits the speed only if all have joined and nobody reads the pipe. At the start that
+ * may happen by chance, so a device is worth it after this many bytes at the earliest.
  */
 #define OFFLOAD_POLICY_UNKNOWN_BYTES ((uint64_t)256 << 20)
 
 /*
- * The input from which on a second GPU pays. It costs another context and saves at most half of the
- * rest: 0.3 s of 0.6 s at 50 GB/s.
+ * Minimum input for a second GPU. It costs another context and saves at most half of the rest: 0.3
+ * s of 0.6 s at 50 GB/s.
  */
 #define OFFLOAD_POLICY_MANY_BYTES ((uint64_t)32 << 30)
 
 /*
- * Threads of the driver create the context of a device and compete with the workers for cores. So
- * one in this many workers pauses meanwhile. 5M bins on 16 cores: with 16 workers the context took
- * 0.30 s and the run 0.68 s, with 14 workers 0.23 s and 0.52 s.
+ * Threads of the driver create the context of a device and compete with the workers for cores.
+ * Therefore one in this many workers pauses meanwhile. 5M bins on 16 cores: with 16 workers the
+ * context took 0.30 s and the run 0.68 s, with 14 workers 0.23 s and 0.52 s.
  */
 #define OFFLOAD_POLICY_CONTEXT_CORES 8
 
@@ -69,7 +69,7 @@
 #define OFFLOAD_POLICY_WORKER_RATE_MIN 1e9
 
 /*
- * The minimum rate that a device adds, of its 50 GB/s, and the cores that its feeders take. Seconds
+ * The minimum rate that a device adds, of its 50 GB/s, and the cores that its feeders need. Seconds
  * for 48 GB on 16 cores:
  *
  *                                       CPU  with a device
@@ -88,8 +88,8 @@ bool offload_policy_is_small(uint64_t input_bytes, unsigned workers)
 }
 
 /*
- * The rate of the CPU workers in bytes a second, or an upper bound until it is known. It is at
- * least the latest one: tables that grow make the beginning slow for longer than threads do.
+ * Returns the rate of the CPU workers in bytes per second, or an upper bound until it is known. It
+ * is at least the latest rate: growing tables slow down the start for longer than threads do.
  */
 static double offload_policy_rate(const struct offload_policy_view *view)
 {
@@ -105,13 +105,13 @@ static double offload_policy_rate(const struct offload_policy_view *view)
     return latest > rate ? latest : rate;
 }
 
-/* The bytes of the rest of the input, whose size is known. */
+/* Returns the number of bytes left of the input, whose size is known. */
 static double offload_policy_bytes_left(const struct offload_policy_view *view)
 {
     return view->input_bytes > view->bytes ? (double)(view->input_bytes - view->bytes) : 0;
 }
 
-/* The seconds that the rest takes at that rate. */
+/* Returns the seconds that the rest takes at that rate. */
 static double offload_policy_seconds_left(const struct offload_policy_view *view)
 {
     const double left = offload_policy_bytes_left(view);
@@ -119,8 +119,8 @@ static double offload_policy_seconds_left(const struct offload_policy_view *view
 }
 
 /*
- * The seconds that merging what a device finds in the rest takes. If all values are different, it
- * has as many rows for each byte as there are by now; else fewer.
+ * Returns the seconds for merging a device's result of the rest. It has at most as many rows per
+ * byte as the input so far, which it has if all values are distinct.
  */
 static double offload_policy_merge_seconds(const struct offload_policy_view *view)
 {

@@ -15,7 +15,7 @@ static bool outside_is(const struct plan *plan, uint64_t key)
     return binning_index(&plan->binning, plan->binning.form, key) >= plan->binning.bins;
 }
 
-/* As outside_check, for a chunk of text. Parses the text again, one value at a time. */
+/* Like outside_check, for a chunk of text. Parses the text again, one value at a time. */
 static enum status outside_check_text(const struct plan *plan, const struct chunk *text,
                                       struct failure *failure)
 {
@@ -80,7 +80,7 @@ enum status outside_check(const struct plan *plan, const struct chunk *chunk,
     const char *first = (const char *)chunk->data + (chunk->is_gathered ? 0 : plan->record_offset);
     const size_t stride = chunk->is_gathered ? element->bytes : plan_value_bytes(plan);
     const struct column *weight = &plan->columns[plan_weight_column(plan)];
-    const bool has_weights = plan->has_weights && !chunk->is_gathered; /* in records */
+    const bool has_weights = plan->has_weights && !chunk->is_gathered; /* weights in records */
 
     if (plan->is_text)
         return outside_check_text(plan, chunk->text ? chunk->text : chunk, failure);

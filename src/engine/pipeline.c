@@ -1,4 +1,4 @@
-/* Implements pipeline.h: the pools of a run, windows of time, devices that join late, and the end.
+/* Implements pipeline.h: the pools of a run, sliding windows, devices that join late, and the end.
  */
 #include "config.h"
 
@@ -20,49 +20,50 @@
 #include <time.h>
 
 /*
- * The pause between two questions whether a device pays: at first the time until speed is known
- * (offload_policy.c), then twice as long each time, up to the second value.
+ * The pause between two checks whether a device is worth it: at first the time until the speed is
+ * known (offload_policy.c), then twice as long each time, up to the second value.
  */
 #define PIPELINE_ASK_NS_MIN 10000000
 #define PIPELINE_ASK_NS_MAX 1000000000
 
 /*
- * The startup of a pool that joins late: a thread that asks whether its device pays, prepares it
- * while other engines work, and opens the pool. The end of a run does not wait for a device that is
- * not ready: the thread continues in the device's library, uses only this struct, and frees it.
+ * The startup of a pool that joins late: a thread that checks whether its device is worth it,
+ * prepares it while other engines work, and opens the pool. The end of a run does not wait for a
+ * device that is not ready: the thread continues in the device's library, uses only this struct,
+ * and frees it.
  */
 struct pipeline_startup {
     struct pipeline *pipeline; /* not valid in PIPELINE_PREPARES after `ended`, nor is the pool */
     struct worker_pool *pool;
-    const struct engine *engine; /* of the pool, as the next */
+    const struct engine *engine; /* the pool's engine; the next member is its device */
     unsigned device;
     pthread_t thread;
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the members below */
     pthread_cond_t changed;
     enum { PIPELINE_ASKS, PIPELINE_PREPARES, PIPELINE_JOINS } state;
-    bool ended; /* the run has */
+    bool ended; /* the run has ended */
 };
 
-/* --- windows of time ------------------------------------------------------------------------- */
+/* --- sliding windows ------------------------------------------------------------------------- */
 
-/* The buffer for a state at first, which is usually enough. */
+/* Initial size of the buffer for a state, which is usually enough. */
 #define PIPELINE_WINDOW_STATE_BYTES ((size_t)128 << 10)
 
 /* A saved period. */
 struct pipeline_window_period {
-    void *data; /* [bytes], owned; NULL: it has no elements */
+    void *data; /* [bytes], owned; NULL: the period has no elements */
     size_t bytes;
 };
 
 /*
- * A window of time: the result of the last periods of a run, each from one checkpoint to the next.
- * It keeps what older periods counted as states in memory, compressed, and adds them to the
- * aggregate of the newest one: at a checkpoint there is only one aggregate.
+ * A sliding window: the result of the last periods of a run, each from one checkpoint to the next.
+ * It keeps the counts of older periods as compressed states in memory, and merges them into the
+ * aggregate of the newest period: at a checkpoint there is only one aggregate.
  */
 struct pipeline_window {
     const struct plan *plan;
     struct state_reader *reader;
-    size_t capacity;                         /* of periods before the newest */
+    size_t capacity;                         /* maximum number of periods before the newest */
     size_t moves;                            /* the next period goes to periods[moves % capacity] */
     struct pipeline_window_period periods[]; /* [capacity] */
 };
@@ -100,9 +101,9 @@ static void pipeline_window_destroy(struct pipeline_window *window)
 }
 
 /*
- * Moves the window on by a period, of which `aggregate`, which is finalized, holds `elements`
- * elements. Saves it, adds the older periods of the window to it, and finalizes it again: it is
- * then the result of the window.
+ * Moves the window by a period, whose finalized `aggregate` has `elements` elements. Saves it,
+ * merges the older periods of the window into it, and finalizes it again: it is then the result of
+ * the window.
  */
 static enum status pipeline_window_move(struct pipeline_window *window, void *aggregate,
                                         uint64_t elements, struct failure *failure)
@@ -113,7 +114,7 @@ static enum status pipeline_window_move(struct pipeline_window *window, void *ag
 
     if (window->capacity == 0)
         return STATUS_OK;
-    if (elements > 0 || plan->has_weights) { /* weights of 0 are no elements */
+    if (elements > 0 || plan->has_weights) { /* weights of 0 do not count as elements */
         struct writer *memory = writer_create_memory(PIPELINE_WINDOW_STATE_BYTES);
         if (memory)
             status = state_save(memory, "window", plan, aggregate, failure);
@@ -154,14 +155,14 @@ struct pipeline {
     struct worker_group group;
     struct checkpoint checkpoint;
     struct worker_pool pools[PIPELINE_WORKER_POOLS_MAX];
-    struct pipeline_startup *startups[PIPELINE_WORKER_POOLS_MAX]; /* of pools; NULL: none */
+    struct pipeline_startup *startups[PIPELINE_WORKER_POOLS_MAX]; /* each pool's; NULL: none */
     atomic_size_t pool_count; /* grows when further devices are prepared */
     pthread_mutex_t lock;     /* for adding a pool, and finalizing or replacing the aggregate */
-    struct pipeline_window *window; /* NULL: results are of all so far */
-    uint64_t earlier_elements;      /* of earlier periods of the window */
-    double ended_at;                /* when all workers had left, */
-    double merged_at;               /* and pipeline_finalize had merged, */
-    double finalized_at;            /* and finalized, for the last time */
+    struct pipeline_window *window; /* owned; NULL: results cover all input so far */
+    uint64_t earlier_elements;      /* number of elements of earlier periods of the window */
+    double ended_at;                /* the time when all workers had left */
+    double merged_at;               /* the end of the last merging in pipeline_finalize */
+    double finalized_at;            /* the end of the last finalizing in pipeline_finalize */
 };
 
 /* Adds a pool that is not open. Returns NULL if there are too many. */
@@ -206,7 +207,7 @@ struct pipeline_live pipeline_look(struct pipeline *pipeline)
     return live;
 }
 
-/* The bytes of input that are left, or ENGINE_INPUT_UNKNOWN. */
+/* Returns the number of bytes left of the input, or ENGINE_INPUT_UNKNOWN. */
 static uint64_t pipeline_bytes_left(struct pipeline *pipeline)
 {
     uint64_t size = pipeline->task->options.input_bytes;
@@ -217,7 +218,7 @@ static uint64_t pipeline_bytes_left(struct pipeline *pipeline)
     return size > bytes ? size - bytes : 0;
 }
 
-/* The number of elements that the workers have pulled and that are valid, or of values in text. */
+/* Returns the number of valid elements that the workers have pulled, or of values in text. */
 static uint64_t pipeline_elements(struct pipeline *pipeline)
 {
     const struct plan *plan = pipeline->task->plan;
@@ -245,8 +246,8 @@ void pipeline_write_engines(const struct pipeline *pipeline, char engines[PIPELI
 }
 
 /*
- * Merges all that was accumulated and finalizes the aggregate; with a window of time, moves it on.
- * No pool may be at work. An element of a weight counts that many times.
+ * Merges all results and finalizes the aggregate; moves a sliding window. No pool may be at work.
+ * An element counts as often as its weight.
  */
 static enum status pipeline_finalize(struct pipeline *pipeline, struct failure *failure)
 {
@@ -282,7 +283,7 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
     const struct store *store = pipeline->group.store;
     enum status workers = STATUS_OK;
     enum status status = STATUS_OK;
-    void *aggregate = NULL; /* of the next period of a window of time */
+    void *aggregate = NULL; /* sliding window: the next period's */
 
     checkpoint_begin(&pipeline->checkpoint);
     for (size_t i = 0; i < pipeline->pool_count; i++)
@@ -295,7 +296,7 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
             !(aggregate = store->create(task->plan, failure)))
             status = failure->status;
     }
-    if (aggregate) { /* the pools go on with it */
+    if (aggregate) { /* the pools continue with it */
         pthread_mutex_lock(&pipeline->lock);
         store->destroy(*task->aggregate);
         *task->aggregate = aggregate;
@@ -318,9 +319,9 @@ enum status pipeline_checkpoint(struct pipeline *pipeline,
 /* --- devices that join late ------------------------------------------------------------------- */
 
 /*
- * Returns whether a rule of offload_policy.h holds now. Not asked if the user has chosen devices.
- * The workers that it counts are those of pools that have not joined late. `earlier` is a look of
- * before, or NULL; the present one is stored there.
+ * Returns whether a rule of offload_policy.h holds now. Unused if the user has chosen devices. It
+ * counts only workers of pools that have not joined late. `earlier` is an earlier look, or NULL; it
+ * receives the present one.
  */
 static bool pipeline_allows(struct pipeline *pipeline,
                             bool (*rule)(const struct offload_policy_view *view),
@@ -399,8 +400,8 @@ static void pipeline_prepare_device(struct pipeline *pipeline, struct worker_poo
 }
 
 /*
- * Opens a pool on a device that is ready, and starts it, if that pays; or `reason` says why the
- * device cannot be used. Once the first device has joined, starts the startups of others.
+ * Opens and starts a pool on a device that is ready, if it is worth it. If `reason` is not NULL,
+ * the device cannot be used. Once the first device has joined, starts the startups of others.
  */
 static void pipeline_join_device(struct pipeline *pipeline, struct worker_pool *pool,
                                  const char *reason)
@@ -441,7 +442,7 @@ static void pipeline_join_device(struct pipeline *pipeline, struct worker_pool *
         worker_group_leave(&pipeline->group);
 }
 
-/* Waits until it pays, prepares the device, which takes long, and lets its pool join. */
+/* Waits until the device is worth it, prepares it, which takes long, and lets its pool join. */
 static void *pipeline_run_startup(void *argument)
 {
     struct pipeline_startup *self = argument;
@@ -453,7 +454,7 @@ static void *pipeline_run_startup(void *argument)
     long pause = PIPELINE_ASK_NS_MIN;
 
     pthread_mutex_lock(&self->lock);
-    /* Where decoding is the limit, a device is no help. */
+    /* If decoding limits the speed, a device does not help. */
     while (!self->ended &&
            ((task->device_count == 0 && source_progress(task->source).is_decoding) ||
             !pipeline_allows(pipeline, offload_policy_pays, &earlier))) {
@@ -470,7 +471,7 @@ static void *pipeline_run_startup(void *argument)
     const bool begins = !self->ended;
     if (begins) {
         worker_group_await_device(&pipeline->group,
-                                  self->pool->device_bit); /* workers make way for it */
+                                  self->pool->device_bit); /* workers leave cores to it */
         self->state = PIPELINE_PREPARES;
     }
     pthread_mutex_unlock(&self->lock);
@@ -494,8 +495,8 @@ static void *pipeline_run_startup(void *argument)
 /* --- a run ------------------------------------------------------------------------------------ */
 
 /*
- * Adds a pool for the engine asked for, on each of the devices, and opens it. If none is asked for,
- * does so with the engines that open quickly, adds pools that join late for the others, and
+ * Adds and opens a pool of the requested engine on each of its devices. If no engine is requested,
+ * does the same for the engines that open quickly, adds pools that join late for the others, and
  * succeeds if any has opened; the report says why another has not.
  */
 static enum status pipeline_open(struct pipeline *pipeline, struct failure *failure)
@@ -563,7 +564,7 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
 
     for (size_t i = 0; i < count; i++)
         workers += atomic_load(&pipeline->pools[i].is_open) ? pipeline->pools[i].count : 0;
-    group->at_work = workers + 1; /* and this thread */
+    group->at_work = workers + 1; /* the workers and this thread */
     for (size_t i = 0; i < count; i++) {
         struct failure own;
         struct worker_pool *pool = &pipeline->pools[i];

@@ -1,10 +1,9 @@
 /*
- * Operation histogram. On a CPU thread, elements become bin numbers (cpu_index.h), and these are
- * counted (cpu_counter.h). Values of a small range are *folded*: each gets a counter of the
- * thread's own, and the counters are added up by bin at the end. Any kind of bins then costs as
- * much as bins of width 1.
+ * Operation histogram. A CPU thread converts elements to bin numbers (cpu_index.h), and counts
+ * these (cpu_counter.h). Values of a small range are *folded*: each has a private counter, and at
+ * the end the counters are added up by bin. Any kind of bins then costs as much as bins of width 1.
  *
- * The numbers of its states are the values ignored, below and above, and the rows.
+ * The numbers of its states are the numbers of values ignored, below and above, and the rows.
  */
 #include "config.h"
 
@@ -20,25 +19,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bin numbers that are kept: 16 KiB, half of a common L1. */
+/* Number of bin numbers that are kept: 16 KiB, half of a common L1. */
 #define STORE_ARRAY_NUMBERS 4096
 
 /*
- * The maximum number of values that are folded: as many as private counters keep copies for
- * (cpu_counter_private.c). Beyond, a run of equal values would wait for its own stores, at 1.0
- * instead of 0.4 ns a value (Zen 4).
+ * Maximum number of values that are folded: as many as private counters have copies for
+ * (cpu_counter_private.c). With more, a run of equal values would wait for its own stores, at 1.0
+ * instead of 0.4 ns per value (Zen 4).
  */
 #define STORE_ARRAY_FOLDED_MAX 1022
 
 struct store_array_local {
     const struct plan *plan;
     struct histogram *histogram;
-    struct plan fine;       /* if values are folded: the plan with bins of width 1, */
-    struct histogram *fold; /* and the counts of those bins; NULL: they are not folded */
-    struct cpu_index index; /* of the binning of the plan, or of `fine` */
+    struct plan fine;       /* if values are folded: the plan with bins of width 1 */
+    struct histogram *fold; /* the counts of those bins; owned; NULL: values are not folded */
+    struct cpu_index index; /* for the binning of the plan, or of `fine` */
     const struct cpu_counter *counter;
     void *counter_state;
-    uint32_t numbers[STORE_ARRAY_NUMBERS]; /* of bins */
+    uint32_t numbers[STORE_ARRAY_NUMBERS]; /* bin numbers */
 };
 
 static enum status store_array_open(void *local, const struct plan *plan, void *aggregate,

@@ -1,6 +1,6 @@
 /*
- * Reduce and count of several value columns: the aggregates of a run of each column. The
- * engine hands over the elements of each column in chunks of their own.
+ * Reduce and count of several value columns: the aggregates of one run per column. The engine
+ * passes the elements of each column in separate chunks.
  */
 #include "config.h"
 
@@ -12,8 +12,8 @@
 
 struct store_columns_local {
     struct columns *aggregate;
-    void *locals[TEXT_COLUMNS_MAX];      /* of the operations of the columns */
-    uint64_t elements[TEXT_COLUMNS_MAX]; /* accumulated since the last merge */
+    void *locals[TEXT_COLUMNS_MAX];      /* the local state of each column; owned */
+    uint64_t elements[TEXT_COLUMNS_MAX]; /* number accumulated since the last merge */
 };
 
 static void store_columns_destroy(void *aggregate)
@@ -121,7 +121,7 @@ static uint64_t store_columns_elements(const void *aggregate)
     return all;
 }
 
-/* The numbers of states are that of all elements, and those of each column's own state. */
+/* The numbers of states are the number of all elements, and those of each column's state. */
 static enum status store_columns_save(struct state_writer *state, const struct plan *plan,
                                       const void *aggregate, struct failure *failure)
 {

@@ -1,10 +1,10 @@
 /*
  * Operations with --by. A CPU thread adds values to the rows of their groups.
  *
- * The numbers of its states are, for each row of the table in ascending order, its count, plus 1 if
- * values may have counts of 0 (plan_keeps_zeros), else 2^64 if it is 0, how many words of its key
- * are those of the row before, the others of its key, and the words after the count (groups.h). A 0
- * is the end.
+ * The numbers of its states are, for each row of the table in ascending order: its count, plus 1 if
+ * values may have counts of 0 (plan_keeps_zeros), else 2^64 for a count of 0; the number of words
+ * of its key that equal those of the row before; the other words of its key; and the words after
+ * the count (groups.h). A 0 is the end.
  */
 #include "config.h"
 
@@ -20,13 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most columns of groups. */
+/* Maximum number of group columns. */
 #define STORE_GROUPS_MAX 8
 
 /* A count of 0 in a state. */
 #define STORE_GROUPS_ZERO ((unsigned __int128)1 << 64)
 
-/* The most words of a key. */
+/* Maximum number of words of a key. */
 #define STORE_GROUPS_WORDS (2 * (STORE_GROUPS_MAX + 1))
 
 struct store_groups_local {
@@ -87,8 +87,8 @@ static void store_groups_close(void *local)
 }
 
 /*
- * Writes a word of a key: how far it is above the one before, in the order of keys, or if there is
- * none, its number without the sign_bias, from 0 up alternating with -1 down.
+ * Writes a word of a key: its distance above the word before, in the order of keys; or if there is
+ * none, its number without the sign_bias, in the order 0, -1, 1, -2, ...
  */
 static void store_groups_save_word(struct state_writer *state, uint64_t word,
                                    const uint64_t *before, uint64_t sign_bias)
@@ -101,7 +101,7 @@ static void store_groups_save_word(struct state_writer *state, uint64_t word,
         state_write_number(state, sign_bias == 0 ? number : number << 1 ^ (0 - (number >> 63)));
 }
 
-/* Reads a word as it is written. */
+/* Reads a word as store_groups_save_word writes it. */
 static enum status store_groups_load_word(struct state_reader *state, uint64_t *word,
                                           const uint64_t *before, uint64_t sign_bias,
                                           struct failure *failure)
@@ -119,9 +119,9 @@ static enum status store_groups_load_word(struct state_reader *state, uint64_t *
 }
 
 /*
- * Writes the strings of the rows in ascending order: their bytes, eight to a number. Makes the
- * array of their numbers by their ranks, which the caller frees; the dictionary may have more
- * strings, of periods before (--window).
+ * Writes the strings of the rows in ascending order: their bytes, eight per number. Makes the array
+ * of their new numbers by rank, which the caller frees; the dictionary may have more strings, from
+ * earlier periods (--window).
  */
 static enum status store_groups_save_strings(struct state_writer *state,
                                              const struct groups *groups, uint32_t **numbers,
@@ -161,7 +161,7 @@ static enum status store_groups_save_strings(struct state_writer *state,
     return STATUS_OK;
 }
 
-/* Reads the strings, and makes the array of their numbers, which the caller frees. */
+/* Reads the strings, and makes the array of their numbers here, which the caller frees. */
 static enum status store_groups_load_strings(struct state_reader *state,
                                              struct dictionary *dictionary, uint32_t **ids,
                                              uint64_t *count, struct failure *failure)
@@ -205,8 +205,8 @@ static enum status store_groups_save(struct state_writer *state, const struct pl
 {
     const struct groups *groups = aggregate;
     const struct accumulators *layout = groups->layout;
-    uint64_t keys[2][STORE_GROUPS_WORDS]; /* of the row, and of the one before */
-    uint32_t *numbers = NULL;             /* of strings */
+    uint64_t keys[2][STORE_GROUPS_WORDS]; /* the keys of this row and of the row before */
+    uint32_t *numbers = NULL;             /* the numbers of strings here */
 
     state_write_number(state, table_total(groups->table));
     if (plan_has_strings(plan) &&
@@ -237,7 +237,7 @@ static enum status store_groups_save(struct state_writer *state, const struct pl
     return groups_check(groups, failure);
 }
 
-/* Returns whether a row can be one of the plan. */
+/* Returns whether a row is valid for the plan. */
 static bool store_groups_is_valid(const struct groups *groups, const uint64_t *row)
 {
     const struct plan *plan = groups->plan;
@@ -334,7 +334,7 @@ static void store_groups_rows(struct rows *rows, const struct plan *plan, const 
     groups_rows_begin(rows, aggregate, group, zeros);
 }
 
-/* A row of the table, and one of accumulators. */
+/* Returns the words of a row of the table and a row of accumulators. */
 static size_t store_groups_values_words(const void *aggregate)
 {
     const struct groups *groups = aggregate;
@@ -351,7 +351,7 @@ static void store_groups_values(struct reduce_values *values, const void *aggreg
 
     values->accumulators = accumulators;
     values->row = accumulators->initial;
-    if (group < groups->count) /* else nothing was counted, and there are no columns of groups */
+    if (group < groups->count) /* else nothing was counted, without group columns */
         values->group = values->row = groups_first_row(groups, group, memory);
     if (!groups_have_value_keys(groups->plan))
         return;

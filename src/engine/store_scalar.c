@@ -1,7 +1,7 @@
 /*
  * Operations reduce and count without groups. A CPU thread runs one vector loop over each block for
- * each accumulator (accumulator.h). If some reductions need a table, the elements are added to it
- * as uniq does.
+ * each accumulator (accumulator.h). If some reductions need a table, the elements are added to it,
+ * like in uniq.
  *
  * The numbers of its states are the words of the row, and the rows of uniq with bins of width 1 if
  * there are elements and the reductions need a table.
@@ -23,7 +23,7 @@ struct store_scalar_local {
     const struct plan *plan;
     struct scalar *scalar;
     void *uniq;    /* a local state of store_table; NULL: no table is needed */
-    uint64_t *row; /* of the accumulators */
+    uint64_t *row; /* the words of the accumulators; owned */
     struct cpu_native swapped;
 };
 
@@ -136,7 +136,7 @@ static uint64_t store_scalar_elements(const void *aggregate)
     return ((const struct scalar *)aggregate)->row[0];
 }
 
-/* That of the table of distinct values, if there is one. */
+/* Returns the size of the table of distinct values, if there is one. */
 static struct store_size store_scalar_size(const void *aggregate)
 {
     const struct scalar *scalar = aggregate;

@@ -1,8 +1,8 @@
 /*
  * Operation uniq. A CPU thread counts values in the window (cpu_window.h), if there is one, and
- * hands the keys of the others to the table.
+ * adds the keys of the other values to the table.
  *
- * The numbers of its states are the rows, in which bin 0 is that of the type's smallest value.
+ * The numbers of its states are the rows, in which bin 0 has the type's smallest value.
  */
 #include "config.h"
 
@@ -13,7 +13,7 @@
 #include "engine/stores.h"
 #include "value/binning_index.h"
 
-/* Keys that show whether a window is worth it. */
+/* Number of keys in the sample that decides about a window. */
 #define STORE_TABLE_SAMPLE ((size_t)1024)
 
 struct store_table_local {
@@ -22,9 +22,9 @@ struct store_table_local {
     struct cpu_window window;
     struct table_writer *writer;
     uint64_t chunks;
-    uint64_t seen;    /* values */
-    uint64_t last;    /* values of the last chunk */
-    uint64_t outside; /* those of them that were in no window */
+    uint64_t seen;    /* number of values so far */
+    uint64_t last;    /* number of values of the last chunk */
+    uint64_t outside; /* number of those that were outside the window */
 };
 
 static enum status store_table_open(void *local, const struct plan *plan, void *aggregate,
@@ -39,10 +39,10 @@ static enum status store_table_open(void *local, const struct plan *plan, void *
 }
 
 /*
- * Turns to the newest window. After 0, 1, 3, 7, ... chunks asks for another one, for a sample of
- * this chunk, if more than an eighth of the values of the last one lay outside. (If it had to be
- * half, 5M values in chunks of 128 KiB took 1.34 s instead of 0.57: their first windows were small,
- * and the one that held half of them stayed.)
+ * Turns to the newest window. After 0, 1, 3, 7, ... chunks, asks for another window for a sample of
+ * this chunk, if more than an eighth of the last chunk's values were outside. (With a half instead,
+ * 5M values in chunks of 128 KiB took 1.34 s instead of 0.57: their first windows were small, and
+ * the one that had half of them stayed.)
  */
 static enum status store_table_choose_window(struct store_table_local *self,
                                              const struct chunk *chunk, size_t elements,
@@ -69,7 +69,7 @@ static enum status store_table_choose_window(struct store_table_local *self,
                                          : STATUS_OK;
 }
 
-/* Adds what lies outside the window to the table. */
+/* Adds the values outside the window to the table. */
 static enum status store_table_add(struct store_table_local *self, size_t n,
                                    struct failure *failure)
 {
@@ -102,7 +102,7 @@ static enum status store_table_accumulate(void *local, const struct chunk *chunk
         size_t outside =
             cpu_window_count(&self->window, (const char *)chunk->data + i * bytes, weights, n);
         self->outside += outside;
-        for (size_t k = 0; weights && k < outside; k++) /* no window would have these */
+        for (size_t k = 0; weights && k < outside; k++) /* windows do not count these */
             self->outside -= self->window.outside_weights[k] == 0;
         if (store_table_add(self, outside, failure) != STATUS_OK)
             return failure->status;
@@ -175,7 +175,7 @@ static enum status store_table_save(struct state_writer *state, const struct pla
     return store_table_save_rows(state, uniq, failure);
 }
 
-/* The key of the bin of that value. */
+/* Returns the key of the bin of a value. */
 static uint64_t store_table_key(const struct uniq *uniq, const struct plan *plan, __int128 value)
 {
     return (uint64_t)binning_floor(value, plan->bin_width) ^ uniq->sign_bias;
@@ -188,8 +188,8 @@ static uint64_t store_table_key(const struct uniq *uniq, const struct plan *plan
 #define STORE_TABLE_DENSE (STATE_RUN_BINS / 2)
 
 /*
- * Adds a long run to the newest window, if it lies there; else asks for another window. `seen` is
- * the number of rows so far. Returns whether the run is added.
+ * Adds a long run to the newest window if it lies in it; else asks for another window. `seen` is
+ * the number of rows so far. Returns whether the run was added.
  */
 static bool store_table_add_dense(struct uniq *uniq, const struct state_run *run, uint64_t lowest,
                                   uint64_t seen)

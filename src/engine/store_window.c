@@ -1,11 +1,11 @@
 /*
- * Histogram with automatic bins, a mode of histogram (growing_histogram.h). A CPU thread counts in
- * the newest window (cpu_window.h), and makes a wider one for what lies outside.
+ * Histogram with automatic bins (growing_histogram.h). A CPU thread counts in the newest window
+ * (cpu_window.h), and makes a wider one for values outside.
  *
- * The numbers of its states are the width of the bins of the rows, the power of ten that the
- * windows have reached, and the rows. Bin 0 is that of the type's smallest value. Loading counts
- * the first value of each bin. This gives the same result as the values themselves: their bins of
- * any multiple of the width are the same (aggregate/growing_histogram.c).
+ * The numbers of its states are the bin width of the rows, the power of ten that the windows have
+ * reached, and the rows. Bin 0 has the type's smallest value. Loading counts the first value of
+ * each bin. This gives the same result as the values themselves: their bins of any multiple of the
+ * width are the same (aggregate/growing_histogram.c).
  */
 #include "config.h"
 
@@ -87,7 +87,7 @@ static enum status store_window_load(struct state_reader *state, const struct pl
                                      void *aggregate, uint64_t elements, struct failure *failure)
 {
     const __int128 min = element_min(&plan->element);
-    uint64_t keys[STATE_RUN_BINS]; /* the first value of a bin that is not empty, of the type's */
+    uint64_t keys[STATE_RUN_BINS]; /* the first valid value of each nonempty bin */
     uint64_t counts[STATE_RUN_BINS];
     struct state_run run = {.n = 1};
     uint64_t width;

@@ -1,4 +1,4 @@
-/* Implements worker_group.h: who is at work, and pausing for a device. */
+/* Implements worker_group.h: counts workers, and lets them pause for a device. */
 #include "config.h"
 
 #include "engine/worker_group.h"

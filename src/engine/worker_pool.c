@@ -13,22 +13,22 @@
 #include <string.h>
 
 /*
- * Written by the worker's own thread, between checkpoint_enter and checkpoint_leave; so during a
- * checkpoint another thread can use it.
+ * The worker's own thread writes it, between checkpoint_enter and checkpoint_leave, so that another
+ * thread can use it during a checkpoint.
  */
 struct worker {
     const struct worker_pool *pool;
     unsigned index;
     pthread_t thread;
-    void *consumer; /* of the engine; NULL while it is not open */
+    void *consumer; /* the engine's consumer; owned; NULL while it is not open */
     enum status status;
-    struct failure failure; /* the one to report so far; valid with `status` */
+    struct failure failure; /* the failure to report so far; valid with `status` */
     enum status open_status;
-    bool has_accumulated;          /* chunks that are not yet merged */
-    atomic_bool pulls;             /* has begun to pull; relaxed */
-    atomic_uint_least64_t bytes;   /* pulled so far; other threads read it; relaxed */
-    atomic_uint_least64_t counted; /* of these, bytes in chunks; relaxed */
-    double opened_at;              /* when it was ready to pull, pulled no more, and was done */
+    bool has_accumulated;          /* it has accumulated chunks that are not yet merged */
+    atomic_bool pulls;             /* it has begun to pull; relaxed */
+    atomic_uint_least64_t bytes;   /* number of bytes pulled so far; relaxed */
+    atomic_uint_least64_t counted; /* number of these bytes in chunks; relaxed */
+    double opened_at;              /* times: ready to pull, end of pulling, and end */
     double ended_at;
     double finished_at;
     double pull_seconds;
@@ -37,9 +37,9 @@ struct worker {
 };
 
 /*
- * Completes and merges what the worker has accumulated. Skips the engine if there is nothing: then
- * a device that has failed meanwhile has lost nothing. Another thread may call it while the worker
- * is stopped at a checkpoint. Fails as the engine does.
+ * Completes and merges the worker's results. Skips the engine if there are none: a device that has
+ * failed meanwhile has then lost nothing. Another thread may call it while the worker is stopped at
+ * a checkpoint. Fails like the engine.
  */
 static enum status worker_merge(struct worker *worker, struct failure *failure)
 {
@@ -49,7 +49,7 @@ static enum status worker_merge(struct worker *worker, struct failure *failure)
     return worker->pool->engine->consumer_merge(worker->consumer, failure);
 }
 
-/* Returns whether its core is needed by a pool that has joined late, or to prepare a device. */
+/* Returns whether a pool that joined late, or the preparation of a device, needs its core. */
 static bool worker_is_surplus(const struct worker *worker)
 {
     const struct worker_pool *pool = worker->pool;
@@ -68,9 +68,9 @@ static bool worker_is_surplus(const struct worker *worker)
 }
 
 /*
- * Leaves the source to the others and waits while a device is prepared. Keeps what it has
- * accumulated meanwhile: merging it and freeing memory would delay the preparation. Returns true if
- * the worker should continue.
+ * Leaves the source to the others and waits while a device is prepared. Keeps its results
+ * meanwhile: merging them and freeing memory would delay the preparation. Returns true if the
+ * worker should continue.
  */
 static bool worker_pause(const struct worker *worker)
 {
@@ -86,10 +86,10 @@ static bool worker_pause(const struct worker *worker)
 }
 
 /*
- * Keeps a failure, if it comes before the one that is kept. After one of the data, which has a
- * position, stops the source there, and returns true if the worker has to go on: what precedes the
- * failure may be in inputs that it has put down, or handed over to it, and can fail, too. An
- * ordered operation has had it all.
+ * Keeps a failure if it precedes the one that is kept. After a failure of the data, which has a
+ * position, stops the source there, and returns true if the worker must continue: earlier data may
+ * be in inputs that it has put down, or in chunks handed to it, and can fail, too. An ordered
+ * operation has already processed all earlier data.
  */
 static bool worker_fail(struct worker *worker, const struct failure *failure)
 {
@@ -103,10 +103,10 @@ static bool worker_fail(struct worker *worker, const struct failure *failure)
 }
 
 /*
- * Waits for a free buffer and fills it from the source. The worker counts as idle for checkpoints
- * meanwhile; if one is due, it merges what it holds before, in parallel with others. With an
- * ordered operation, it flushes the engine before it waits for input, so that results are not held
- * back. Keeps a failure of the input, which the chunk precedes. Fails as the engine does.
+ * Waits for a free buffer and fills it from the source. Meanwhile the worker counts as idle for
+ * checkpoints; if one is due, it first merges its results, in parallel with others. With an ordered
+ * operation, it flushes the engine before it waits for input, so that results are not held back.
+ * Keeps a failure of the input, which follows the chunk. Fails like the engine.
  */
 static enum status worker_pull(struct worker *worker, struct chunk *chunk, struct failure *failure)
 {
@@ -152,7 +152,7 @@ static void worker_loop(struct worker *worker)
     const bool is_ordered = worker->pool->group->store->stop; /* others wait for its results */
     struct failure failure;
     struct chunk chunk = {.bytes = 0};
-    bool has_failed = false; /* to accumulate: then nothing is merged */
+    bool has_failed = false; /* accumulating has failed: nothing is merged */
     bool goes_on = true;
 
     worker->opened_at = clock_seconds();
@@ -190,8 +190,8 @@ static void worker_loop(struct worker *worker)
 }
 
 /*
- * The thread of a worker: opens the worker of the engine and runs the loop, sets the status, and
- * stops others if need be. Frees its memory after it has left, while results are merged (GPU: 3
+ * The thread of a worker: opens the engine's consumer and runs the loop, sets the status, and stops
+ * other workers if necessary. Frees its memory after it has left, while results are merged (GPU: 3
  * ms).
  */
 static void *worker_run(void *argument)
@@ -220,7 +220,7 @@ static void *worker_run(void *argument)
             source_leave(group->source);
         }
     }
-    /* Chunks are lost, unless it is a failure of the data, which follows what was accumulated. */
+    /* Chunks are lost, unless it is a failure of the data, which follows the accumulated chunks. */
     const bool is_of_data = worker->failure.position != STATUS_NOWHERE;
     if (worker->status == STATUS_ENGINE || (worker->status != STATUS_OK && !is_of_data))
         source_stop(group->source, 0);

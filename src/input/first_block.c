@@ -13,21 +13,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The minimum numbers that are evidence. */
+/* The minimum numbers of things that are evidence. */
 #define FIRST_BLOCK_PAIRS_MIN  4  /* pairs of elements with one that is 0 or -1 */
-#define FIRST_BLOCK_LINES_MIN  2  /* lines */
+#define FIRST_BLOCK_LINES_MIN  2  /* lines of counts or of a histogram */
 #define FIRST_BLOCK_NULS_MIN   2  /* numbers with NULs after them */
-#define FIRST_BLOCK_SIGNS_MIN  64 /* pairs of elements, by their signs alone */
+#define FIRST_BLOCK_SIGNS_MIN  64 /* pairs of elements, if only their signs are evidence */
 #define FIRST_BLOCK_FLOATS_MIN 32 /* floating-point numbers */
 
 bool first_block_has_nuls(const void *block, size_t bytes)
 {
     const char *text = block;
-    size_t longest = 0; /* number, in bytes */
-    size_t begin = 0;   /* of a number */
+    size_t longest = 0; /* length of the longest number */
+    size_t begin = 0;   /* the start of the current number */
     size_t digits = 0;
     size_t points = 0;
-    size_t numbers = 0; /* with a NUL after them */
+    size_t numbers = 0; /* count of numbers with a NUL after them */
 
     for (size_t i = 0; i < bytes; i++) {
         const char c = text[i];
@@ -47,15 +47,15 @@ bool first_block_has_nuls(const void *block, size_t bytes)
 }
 
 /*
- * Returns whether the block is IEEE 754 numbers of `width` bytes, 4 or 8, of moderate size. Those
- * of 4 bytes must differ in sign, or much in size with a frequent exponent: 32-bit integers, such
- * as seconds since 1970, may look like the others.
+ * Returns whether the block is IEEE 754 numbers of `width` bytes, 4 or 8, of moderate size. Numbers
+ * of 4 bytes must differ in sign, or much in size with a frequent exponent, because 32-bit
+ * integers, such as seconds since 1970, may look like other numbers.
  */
 static bool first_block_is_float(const char *block, size_t bytes, size_t width)
 {
     const unsigned bias = width == 8 ? 1023 : 127;
-    const unsigned far = 8 * (unsigned)width; /* from the bias, either way */
-    size_t exponents[2 * 8 * 8 + 1] = {0};    /* how many numbers have each, from bias - far on */
+    const unsigned far = 8 * (unsigned)width; /* maximum distance of exponents from the bias */
+    size_t exponents[2 * 8 * 8 + 1] = {0};    /* count of each exponent, from bias - far */
     unsigned min = UINT32_MAX;
     unsigned max = 0;
     size_t most_frequent = 0;
@@ -99,9 +99,9 @@ void first_block_advise_binary(const char *name, const void *data, size_t bytes,
     }
     const size_t pairs = bytes / 8;
     const bool has_pairs = pairs >= FIRST_BLOCK_PAIRS_MIN;
-    struct {          /* what every second element of 4 bytes is */
+    struct {          /* properties of every second element of 4 bytes */
         bool is_zero; /* all are 0 */
-        bool is_sign; /* all are 0 or -1, as the upper halves of small integers of 64 bits */
+        bool is_sign; /* all are 0 or -1, like the upper halves of small 64-bit integers */
         size_t negatives;
     } halves[2] = {{true, true, 0}, {true, true, 0}}, *even = &halves[0], *odd = &halves[1];
     for (size_t i = 0; i + 4 <= bytes; i += 4) {
@@ -124,20 +124,20 @@ void first_block_advise_binary(const char *name, const void *data, size_t bytes,
         snprintf(advice, FIRST_BLOCK_ADVICE_SIZE, "every second element is 0%s (try -t %s)",
                  is_zero ? "" : " or -1", odd->is_sign ? "i64" : "i64be");
     /*
-     * Large integers of 64 bits have lower halves of which about half are negative, and no negative
-     * upper one. Integers that use all 64 bits cannot be told from pairs of 32.
+     * About half of the lower halves of large 64-bit integers are negative, and none of the upper
+     * halves. Integers that use all 64 bits cannot be told from pairs of 32-bit integers.
      */
     else if (pairs >= FIRST_BLOCK_SIGNS_MIN && odd->negatives == 0 &&
              even->negatives >= pairs / 4 && even->negatives <= pairs - pairs / 4)
         strcpy(advice, "only every second element is ever negative (try -t i64)");
 }
 
-/* A line of two integers, and what is between them. */
+/* A line of two integers and their separator. */
 struct first_block_line {
-    size_t indent;   /* blanks before the first */
-    size_t end;      /* of the first */
-    bool is_tab;     /* between them is a tab */
-    uint64_t digits; /* the first as a number, if it has no more than 18 digits */
+    size_t indent;   /* number of blanks before the first integer */
+    size_t end;      /* the end of the first integer */
+    bool is_tab;     /* the separator is a tab */
+    uint64_t digits; /* the first integer, if it has at most 18 digits */
 };
 
 /* Splits line[0..length). Returns false if it is not such a line. */
@@ -166,7 +166,7 @@ void first_block_advise_text(const void *data, size_t bytes, char advice[FIRST_B
 {
     const char *block = data;
     struct first_block_line before = {.indent = 0};
-    bool is_counted = true; /* uniq -c: counts to the right of a column, a blank */
+    bool is_counted = true; /* uniq -c: right-aligned counts, a blank */
     bool is_table = true;   /* a histogram: ascending values, a tab */
     bool is_indented = false;
     const char *newline;
@@ -197,8 +197,8 @@ void first_block_advise_text(const void *data, size_t bytes, char advice[FIRST_B
 }
 
 /*
- * Where the quoted field that text[0..length) begins with ends, if it has a delimiter in it; else
- * 0. Two quotes stand for one.
+ * Returns the end of the quoted field at the start of text[0..length), if it contains a delimiter;
+ * else 0. Two quotes in it mean one.
  */
 static size_t first_block_end_quoted(const char *text, size_t length, char delimiter)
 {
@@ -223,7 +223,7 @@ bool first_block_splits_quotes(const struct text_rules *rules, const void *block
 {
     const char delimiter = (char)rules->delimiter;
     const char *text = block;
-    int32_t number = 1; /* of the field */
+    int32_t number = 1; /* the number of the field */
 
     for (size_t i = 0; i < bytes; i++) {
         bool begins_line = i == 0 || text[i - 1] == '\n';
@@ -232,8 +232,8 @@ bool first_block_splits_quotes(const struct text_rules *rules, const void *block
         size_t length = begins_field ? first_block_end_quoted(text + i, bytes - i, delimiter) : 0;
         if (length == 0)
             continue;
-        /* Another field is wanted if this one is split before it, counted from either end. */
-        int32_t rest = 1; /* this field and those after it */
+        /* The split shifts fields on the far side, counted from either end. */
+        int32_t rest = 1; /* number of fields from this one on */
         for (size_t end = i + length; end < bytes && text[end] != '\n'; end++)
             rest += text[end] == delimiter;
         for (size_t k = 0; k < TEXT_COLUMNS_MAX; k++) {

@@ -1,4 +1,4 @@
-/* Who decodes which piece of a gzip file, and how the pieces are linked. */
+/* Assigns the pieces of a gzip file to threads, and links the decoded pieces. */
 #include "config.h"
 
 #include "input/gzip_group.h"
@@ -11,29 +11,29 @@
 #include <string.h>
 
 /*
- * Where the file is divided, in compressed bytes, and how far beyond it the last block of a piece
- * may extend: those of gzip have 64 KiB at most.
+ * Distance of the places where the file is divided, in compressed bytes, and how far the last block
+ * of a piece may extend beyond them: blocks of gzip have at most 64 KiB.
  */
 #define GZIP_GROUP_PIECE_BYTES ((uint64_t)256 << 10)
 #define GZIP_GROUP_OVER_BYTES  ((uint64_t)256 << 10)
 #define GZIP_GROUP_INPUT_BYTES ((size_t)(GZIP_GROUP_PIECE_BYTES + GZIP_GROUP_OVER_BYTES))
 
-/* A shorter file is not worth it. */
+/* Minimum length of a file that is worth it. */
 #define GZIP_GROUP_FILE_BYTES (16 * GZIP_GROUP_PIECE_BYTES)
 
-/* The plain bytes of a piece: 16 for each compressed one. */
+/* Maximum number of decoded bytes of a piece: 16 per compressed byte. */
 #define GZIP_GROUP_PLAIN_BYTES ((size_t)8 << 20)
 
 #define GZIP_GROUP_MARKED_SIZE (sizeof(uint16_t) * (DEFLATE_WINDOW + GZIP_GROUP_PLAIN_BYTES))
 #define GZIP_GROUP_PLAIN_SIZE  (DEFLATE_WINDOW + GZIP_GROUP_PLAIN_BYTES)
 
 enum gzip_group_state {
-    GZIP_GROUP_DECODING, /* by a thread */
-    GZIP_GROUP_DECODED,  /* it is not known what precedes it */
-    GZIP_GROUP_LINKED,   /* it is, in `window` */
+    GZIP_GROUP_DECODING, /* a thread is decoding it */
+    GZIP_GROUP_DECODED,  /* it is decoded, but its window is unknown */
+    GZIP_GROUP_LINKED,   /* it is decoded, and `window` is known */
     GZIP_GROUP_RESOLVING,
     GZIP_GROUP_READY,
-    GZIP_GROUP_DROPPED, /* it does not begin where a block begins */
+    GZIP_GROUP_DROPPED, /* it does not begin at a block */
 };
 
 /* A piece and its memory. */
@@ -48,30 +48,30 @@ struct gzip_group_slot {
 struct gzip_group {
     struct relay *relay;
     size_t slot_count;
-    struct gzip_group_slot *slots; /* [slot_count + 1]: piece i in slot i % slot_count, and what is
-                                     decoded between pieces; const but for what they hold */
+    struct gzip_group_slot *slots; /* [slot_count + 1], owned: piece i is in slot i % slot_count;
+                                     the last slot has data decoded between pieces */
 
-    pthread_mutex_t lock;   /* guards all below; taken before the relay's */
+    pthread_mutex_t lock;   /* guards the members below; taken before the relay's lock */
     pthread_cond_t changed; /* signalled when a thread ends a piece of work */
     bool is_open;           /* there is a file */
-    unsigned busy;          /* threads at work */
+    unsigned busy;          /* number of threads at work */
     int fd;
     uint64_t start; /* the offset of the first member */
-    uint64_t size;  /* of the file */
+    uint64_t size;  /* size of the file */
     atomic_uint_least64_t *bytes_read;
-    uint64_t counted; /* so far, in *bytes_read */
+    uint64_t counted; /* number of bytes added to *bytes_read so far */
 
-    uint64_t first;               /* the number of the piece that is read, or that is read next */
-    uint64_t linked;              /* of the first one that is not linked */
-    uint64_t next;                /* of the first one that no thread has begun */
-    deflate_place place;          /* where what is linked ends, */
-    struct deflate_window window; /* and its last bytes */
-    bool has_ended;               /* the file ends there */
+    uint64_t first;               /* the number of the piece that is read now or next */
+    uint64_t linked;              /* the number of the first piece that is not linked */
+    uint64_t next;                /* the number of the first piece that no thread has begun */
+    deflate_place place;          /* the end of the linked pieces */
+    struct deflate_window window; /* the bytes before `place` */
+    bool has_ended;               /* the file ends at `place` */
     bool gave_up;
 
-    struct gzip_group_slot *current; /* that is read, or NULL */
-    size_t taken;                    /* bytes of it */
-    uint32_t crc;                    /* of the member that goes on after it, so far */
+    struct gzip_group_slot *current; /* the slot that is read, or NULL */
+    size_t taken;                    /* number of bytes read from it */
+    uint32_t crc;                    /* CRC so far of the member that continues after it */
     uint64_t length;
 };
 
@@ -104,7 +104,7 @@ void gzip_group_destroy(struct gzip_group *group)
     free(group);
 }
 
-/* Makes what a slot lacks of its memory. */
+/* Allocates the missing memory of a slot. */
 static bool gzip_group_equip(struct gzip_group_slot *slot)
 {
     struct deflate_piece *piece = &slot->piece;
@@ -150,7 +150,7 @@ static bool gzip_group_load(const struct gzip_group *group, struct gzip_group_sl
     return true;
 }
 
-/* The `look` of a struct decoder_view of the first input. */
+/* The `look` of a struct decoder_view, for the first input. */
 static const unsigned char *gzip_group_look(void *context, uint64_t offset, size_t bytes)
 {
     const struct deflate_input *input = context;
@@ -217,7 +217,7 @@ static struct gzip_group_slot *gzip_group_slot(const struct gzip_group *group, u
     return &group->slots[number % group->slot_count];
 }
 
-/* Where piece `number` is searched for. */
+/* Returns the offset from which piece `number` is searched for. */
 static uint64_t gzip_group_offset(const struct gzip_group *group, uint64_t number)
 {
     return group->start + number * GZIP_GROUP_PIECE_BYTES;
@@ -237,12 +237,12 @@ static void gzip_group_decode(const struct gzip_group *group, struct gzip_group_
         return;
     piece->begin = number == 0 ? deflate_skip_header(&input, offset)
                                : deflate_find(slot->deflate, &input, 8 * offset, stop);
-    slot->window.valid = 0; /* before the first piece there is nothing */
+    slot->window.valid = 0; /* nothing precedes the first piece */
     if (piece->begin != DEFLATE_NOWHERE)
         deflate_decode(slot->deflate, &input, stop, number == 0 ? &slot->window : NULL, piece);
 }
 
-/* Links the pieces that are decoded, as far as they follow each other. The lock is held. */
+/* Links the decoded pieces as far as they are consecutive. The lock is held. */
 static void gzip_group_link(struct gzip_group *group)
 {
     for (; group->linked < group->next && !group->has_ended && !group->gave_up; group->linked++) {
@@ -266,8 +266,8 @@ static void gzip_group_link(struct gzip_group *group)
     }
 }
 
-/* Does a piece of work, the first of what is to be resolved or decoded. The lock is held, but given
- * up meanwhile. Returns false if there is none. */
+/* Resolves or decodes the first piece that needs it. The lock is held, but released meanwhile.
+ * Returns false if there is no work. */
 static bool gzip_group_work_held(struct gzip_group *group)
 {
     struct gzip_group_slot *slot = NULL;
@@ -313,11 +313,11 @@ bool gzip_group_work(struct gzip_group *group)
     return has_worked;
 }
 
-/* --- reading in order; the lock is held, but given up meanwhile ------------------------------ */
+/* --- reading in order; the lock is held, but released meanwhile ------------------------------ */
 
 /*
- * Decodes from where what is linked ends up to the piece that is to be linked next, if there is
- * one, or as far as a piece may go. Nobody else links meanwhile.
+ * Decodes from the end of the linked pieces to the next piece to link, if there is one, or to the
+ * maximum size of a piece. Nobody else links meanwhile.
  */
 static void gzip_group_fill_gap(struct gzip_group *group, const struct gzip_group_slot *before)
 {
@@ -365,7 +365,8 @@ static void gzip_group_accept(struct gzip_group *group)
     group->counted = end - group->start;
 }
 
-/* Ends the reading of the current piece, and frees its slot and those after it that are dropped. */
+/* Ends the reading of the current piece, and frees its slot and those of dropped pieces after it.
+ */
 static void gzip_group_release(struct gzip_group *group)
 {
     const uint64_t first = group->first;
@@ -379,7 +380,7 @@ static void gzip_group_release(struct gzip_group *group)
         relay_notify(group->relay, false);
 }
 
-/* Makes the next piece the current one, if it is ready, or does or awaits what it needs. */
+/* Makes the next piece the current one if it is ready, or else does or awaits some work for it. */
 static void gzip_group_go_on(struct gzip_group *group)
 {
     struct gzip_group_slot *slot =

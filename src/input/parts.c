@@ -10,54 +10,55 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The minimum length of a part, in compressed bytes; a part of frames is a group of that length. */
+/* Minimum length of a part in compressed bytes; a part of frames is a group of that length. */
 #define PARTS_BYTES_MIN ((uint64_t)1 << 20)
 
 /*
- * A file whose blocks are smaller than this on average is not divided by its index. No part extends
- * over the end of a stream, so parts may be small, and each takes 0.1 ms besides decoding.
+ * Minimum average size of blocks of a file that is divided by its index. No part extends beyond the
+ * end of a stream, so parts may be small, and each takes 0.1 ms besides decoding.
  */
 #define PARTS_BLOCK_BYTES ((uint64_t)64 << 10)
 
 /*
- * Bytes that are read at a time to find the end of a row that began in the part before; and of CSV
- * at first, to find out whether the part begins between quotes.
+ * Number of bytes read at a time to find the end of a row that began in the part before; and in CSV
+ * at first, to guess whether the part begins between quotes.
  */
 #define PARTS_JOIN_BYTES  ((size_t)4096)
 #define PARTS_GUESS_BYTES ((size_t)16384)
 
-/* The longest end of a row that is kept for the worker of that row, who then need not decode it. */
+/* Maximum length of a row's end that is kept for that row's worker, which then need not decode it.
+ */
 #define PARTS_SKIPPED_BYTES PARTS_GUESS_BYTES
 
 /*
- * The positions that a file takes for each compressed byte, as a power of two. No format decodes a
+ * Number of stream positions per compressed byte of a file, as a power of two. No format decodes a
  * byte to more (bzip2: 1.2 million zeros from a byte), so parts and files do not overlap.
  */
 #define PARTS_EXPANSION_BITS 22
 #define PARTS_POSITION_MAX   ((uint64_t)1 << 62)
 
-/* After how long a thread may go on with another part. Each time the window moves to its cache. */
+/* Time after which a thread may switch to another part, whose window then moves to its cache. */
 #define PARTS_SLICE_SECONDS 0.04
 
 /* All states, as bits. */
 #define PARTS_ANY_STATE ((1u << TEXT_SCAN_STATES) - 1)
 
 /*
- * What is known of a part of CSV: the states before it that agree with where its first row was
- * taken to begin, as bits; and the state after it for each state before it.
+ * Knowledge of a part of CSV: the states before it that agree with the assumed start of its first
+ * row, as bits; and the state after it for each state before it.
  */
 struct parts_link {
     bool is_begun; /* `agrees` is known */
-    bool is_read;  /* and `ends` */
+    bool is_read;  /* `ends` is known */
     unsigned agrees;
     enum text_scan_state ends[TEXT_SCAN_STATES];
 };
 
-/* What is known of a part of text that was taken. */
+/* Knowledge of a part of text that was taken. */
 struct parts_overlap {
     struct parts_link link;
-    char *skipped; /* the end of a row that began before the part, for the worker of that row. NULL:
-                      not read yet, or too long, or taken */
+    char *skipped; /* the end of a row that began before the part, for the row's worker; owned;
+                      NULL: not read yet, too long, or taken */
     size_t skipped_bytes;
 };
 
@@ -68,67 +69,67 @@ struct parts_file {
     const char *name;
     const struct decoder_format *format;
     off_t begin;
-    uint64_t position; /* of the beginning of the file in the stream */
+    uint64_t position; /* the position of the file's start in the stream */
 
-    /* The parts' lock guards this and the next ten. Until the worker of the first part has read
-     * a header with names of fields, and knows what ends rows, no other part is taken. */
+    /* The parts' lock guards this and the next ten members. No other part is taken until the worker
+     * of the first part has read a header with names of fields, and knows the ends of rows. */
     bool has_rules;
     struct text_rules rules;
     enum text_row_end row_end;
-    size_t taken;                   /* parts that were taken */
-    uint64_t next_begin;            /* where the next part begins */
+    size_t taken;                   /* number of parts that were taken */
+    uint64_t next_begin;            /* the start of the next part */
     uint64_t last_bytes;            /* the length of the last part that was taken */
-    bool is_taken;                  /* all parts were */
-    struct parts_overlap *overlaps; /* of text: [taken] */
+    bool is_taken;                  /* all parts were taken */
+    struct parts_overlap *overlaps; /* text: [taken], owned */
     size_t overlaps_capacity;
-    size_t known; /* of CSV, the part at whose begin the state is known: */
+    size_t known; /* CSV: the part at whose start the state is known, which is `state` */
     enum text_scan_state state;
 
-    pthread_mutex_t lock;       /* guards what follows; taken alone */
-    struct decoder_part *found; /* [found_count]: the parts found so far, in order */
+    pthread_mutex_t lock;       /* guards the members below; taken without other locks */
+    struct decoder_part *found; /* [found_count], owned: the parts found so far, in order */
     size_t found_count;
     size_t found_capacity;
-    struct decoder_index *index; /* shows where parts begin; NULL: the frames themselves show it */
+    struct decoder_index *index; /* finds the starts of parts; owned; NULL: parts are frames */
     bool is_whole;               /* the rest cannot be divided */
-    unsigned char *looked;       /* [DECODER_LOOK_BYTES], for parts_look; NULL: never used */
+    unsigned char *looked;       /* [DECODER_LOOK_BYTES], for parts_look; owned; NULL: unused */
 };
 
 /* A part that was taken. The thread that has marked it busy reads it. */
 struct parts_part {
-    struct parts_part *next; /* this and the next four are guarded by the lock */
+    struct parts_part *next; /* the lock guards this and the next four members */
     bool is_busy;
-    bool is_owned;   /* `owner` goes on with it */
+    bool is_owned;   /* `owner` continues with it */
     pthread_t owner; /* the last thread that read it */
-    double slice;    /* since when */
+    double slice;    /* the time since which `owner` has read it */
     struct parts_file *file;
     size_t index;
     struct decoder_part found;
     bool is_open;
-    bool is_guessed; /* of CSV: whether the part begins between quotes is known, or was guessed */
-    size_t joined;   /* the parts after it that its last row extends to: those begun so far */
+    bool is_guessed; /* CSV: it is known, or was guessed, whether it begins between quotes */
+    size_t joined;   /* number of parts after it, begun so far, that its last row extends to */
     struct reader reader;
     struct stream stream; /* skips the end of a row that began before the part */
-    char *skipped;        /* [PARTS_SKIPPED_BYTES], what was skipped so far. NULL: not kept */
+    char *skipped;        /* [PARTS_SKIPPED_BYTES], bytes skipped so far; NULL: not kept */
     size_t skipped_bytes;
-    struct parts_link link; /* `ends`: the states so far */
-    uint64_t own;           /* bytes decoded of the part itself, once joined > 0 */
+    struct parts_link link; /* its `ends` are the states so far */
+    uint64_t own;           /* number of bytes decoded of the part itself, once joined > 0 */
 };
 
 struct parts {
     const struct record_format *format;
     const struct reader_options *options;
-    struct reader_options join_options; /* for what a part reads beyond its end */
+    struct reader_options join_options; /* for reading beyond the end of a part */
 
     struct relay *relay;
 
-    pthread_mutex_t lock;     /* guards what follows; taken before the relay's */
-    struct parts_file *files; /* in the order of the stream */
+    pthread_mutex_t lock;     /* guards the members below; taken before the relay's lock */
+    struct parts_file *files; /* the files in stream order; owned */
     struct parts_file **last;
     struct parts_part *taken;
     bool needs_order; /* see parts_needs_order */
-    uint64_t begin;   /* the position of the first file; positions from there on have gaps */
-    uint64_t stop;    /* nothing from this position on is needed */
-    uint64_t bytes;   /* of the parts that were read to their ends */
+    uint64_t begin;   /* the position of the first file; later positions have gaps */
+    uint64_t stop;    /* input at and after this position is not needed */
+    uint64_t bytes;   /* number of bytes of the parts read to their ends */
 };
 
 struct parts *parts_create(const struct record_format *format, const struct reader_options *options,
@@ -270,7 +271,7 @@ static enum parts_found parts_find(const struct parts *parts, struct parts_file 
             file->found_capacity = capacity;
         }
         struct decoder_part *part = &file->found[file->found_count];
-        if (file->found_count == 0 && !file->index) /* else memory was short after it was opened */
+        if (file->found_count == 0 && !file->index) /* else memory was short after opening it */
             file->index = decoder_index_open(file->format, &view, begin, PARTS_BLOCK_BYTES,
                                              parts->format->is_text);
         if (file->index) {
@@ -289,7 +290,7 @@ static enum parts_found parts_find(const struct parts *parts, struct parts_file 
             *part = (struct decoder_part){.begin = begin, .end = end, .is_last = end == view.bytes};
         }
         file->found_count++;
-        atomic_fetch_add(parts->options->bytes_read, /* what no reader reads */
+        atomic_fetch_add(parts->options->bytes_read, /* bytes that no reader reads */
                          part->begin - begin + (part->is_last ? view.bytes - part->end : 0));
     }
     if (result == PARTS_FOUND)
@@ -300,7 +301,7 @@ static enum parts_found parts_find(const struct parts *parts, struct parts_file 
 
 /* --- reading a part; without a lock, by the thread that has marked it busy ------------------- */
 
-/* Reads on in the part after the last one, as far as the last row extends. */
+/* Continues reading in the next part, as far as the last row extends. */
 static enum status parts_join_next(struct parts *parts, struct parts_part *part, bool *has_ended,
                                    struct failure *failure)
 {
@@ -335,8 +336,8 @@ static enum status parts_join_next(struct parts *parts, struct parts_part *part,
 }
 
 /*
- * Guesses whether a part of CSV begins between quotes, if that is not known, from the quotes in its
- * first bytes; and notes which states before it lead to the same end of a row. To be called before
+ * Guesses from the quotes in its first bytes whether a part of CSV begins between quotes, unless it
+ * is known; and notes which states before it lead to the same end of a row. Must be called before
  * the stream skips the end of a row in data[0..bytes).
  */
 static void parts_note_begin(struct parts_part *part, const char *data, size_t bytes)
@@ -361,8 +362,8 @@ static void parts_note_begin(struct parts_part *part, const char *data, size_t b
 }
 
 /*
- * Takes bytes that were read to the buffer: skips what belongs to the part before, and of the parts
- * after it takes no more than the end of the last row.
+ * Takes bytes that were read to the buffer: skips those that belong to the part before, and takes
+ * bytes of later parts only to the end of the last row.
  */
 static enum status parts_take(struct parts *parts, struct parts_part *part,
                               struct stream_chunk *chunk, size_t bytes, bool *has_ended,
@@ -401,13 +402,13 @@ static enum status parts_take(struct parts *parts, struct parts_part *part,
     return bytes > 0 ? stream_take(stream, chunk, bytes, failure) : STATUS_OK;
 }
 
-/* What a thread has read of a part during one call. */
+/* The result of reading a part during one call. */
 struct parts_turn {
     struct stream_chunk chunk;
     enum status status;
     bool is_corrupt; /* the compressed data have a fault, which is in the failure */
-    bool is_cut;     /* an element or the header goes over the end of the part, or of CSV a part did
-                        not begin as was guessed */
+    bool is_cut;     /* an element or the header extends beyond the end of the part; or in CSV, the
+                        guess about a part's start was wrong */
     bool has_ended;
 };
 
@@ -469,8 +470,8 @@ static uint64_t parts_left(const struct parts_part *part)
     return part->joined > 0 ? 0 : (uint64_t)(part->reader.limit - part->reader.next);
 }
 
-/* Returns the same of the next part of a file, which is not known before it is taken: what is left
- * of the file, or as much as the last part had. */
+/* Like parts_left, but estimates the next part of a file, which is unknown before it is taken: the
+ * rest of the file, or the length of the last part. */
 static uint64_t parts_left_of_file(const struct parts_file *file)
 {
     const uint64_t left = (uint64_t)file->input->size - file->next_begin;
@@ -478,19 +479,19 @@ static uint64_t parts_left_of_file(const struct parts_file *file)
     return left < file->last_bytes ? left : file->last_bytes;
 }
 
-/* Returns whether somebody may go on with a part. */
+/* Returns whether a thread may continue with a part. */
 static bool parts_is_free(const struct parts *parts, const struct parts_part *part)
 {
     return !part->is_busy && part->stream.position < parts->stop;
 }
 
-/* Returns whether somebody may go on with a part, or does. Other parts are not needed. */
+/* Returns whether a thread may continue with a part, or does. Other parts are not needed. */
 static bool parts_is_left(const struct parts *parts, const struct parts_part *part)
 {
     return part->is_busy || part->stream.position < parts->stop;
 }
 
-/* Returns the part that this thread goes on with, or NULL. */
+/* Returns the part that this thread continues with, or NULL. */
 static struct parts_part *parts_find_own(const struct parts *parts)
 {
     struct parts_part *part = parts->taken;
@@ -501,7 +502,7 @@ static struct parts_part *parts_find_own(const struct parts *parts)
     return part;
 }
 
-/* Returns the free part with most left, or NULL: one with an owner, or one without. */
+/* Returns the free part with most left, among those with or without an owner; or NULL. */
 static struct parts_part *parts_find_free(const struct parts *parts, bool is_owned)
 {
     struct parts_part *found = NULL;
@@ -520,7 +521,7 @@ static bool parts_may_take(const struct parts *parts, const struct parts_file *f
     return !file->is_taken && (file->taken == 0 || file->has_rules) && file->position < parts->stop;
 }
 
-/* Returns the file with most left among those of which a part can be taken, or NULL. */
+/* Returns the file with most left that has a part to take, or NULL. */
 static struct parts_file *parts_next_file(const struct parts *parts)
 {
     struct parts_file *found = NULL;
@@ -547,8 +548,8 @@ static struct parts_counts parts_count_held(const struct parts *parts)
 }
 
 /*
- * Removes a part that was read to its end, or whose rest is not needed; with the last one, also its
- * file.
+ * Removes a part that was read to its end, or whose rest is not needed; with the last part of a
+ * file, also the file.
  */
 static void parts_drop(struct parts *parts, struct parts_part *part)
 {
@@ -573,7 +574,7 @@ static void parts_drop(struct parts *parts, struct parts_part *part)
     parts_close_file(file);
 }
 
-/* Adds what is known of a further part of text: nothing. Returns whether there is memory. */
+/* Adds an empty overlap for a further part of text. Returns whether there is memory. */
 static bool parts_add_overlap(struct parts_file *file)
 {
     if (file->taken == file->overlaps_capacity) {
@@ -589,8 +590,8 @@ static bool parts_add_overlap(struct parts_file *file)
 }
 
 /*
- * Hands the state in CSV from part to part, as far as they are read. Returns false if a row was
- * taken to begin where none does.
+ * Passes the state in CSV from part to part, as far as they are read. Returns false if the assumed
+ * start of a row was wrong.
  */
 static bool parts_follow_links(struct parts_file *file)
 {
@@ -607,8 +608,8 @@ static bool parts_follow_links(struct parts_file *file)
 
 /*
  * Takes the next part of the next file, and marks it busy. *taken is NULL if no part is left or
- * needed. Fails with STATUS_DATA if there is no memory; then nothing more is read. Gives up the
- * lock while it looks for the part.
+ * needed. Fails with STATUS_DATA if there is no memory; then nothing more is read. Releases the
+ * lock while it searches for the part.
  */
 static enum status parts_take_next(struct parts *parts, struct parts_part **taken,
                                    struct failure *failure)
@@ -659,7 +660,7 @@ static enum status parts_take_next(struct parts *parts, struct parts_part **take
                 {
                     .name = file->name,
                     .start = (uint64_t)file->begin,
-                    /* what precedes may end in the first byte */
+                    /* the part before may end in the first byte */
                     .offset = part->index == 0 ? (uint64_t)file->begin
                                                : part->found.begin + (part->found.shift > 0),
                     .decoder = file->format,
@@ -728,7 +729,7 @@ static enum parts_event parts_read(struct parts *parts, struct parts_part *part,
     }
     /* Also where a magic within a block made two of it (bzip2). */
     const bool is_divided = part->index > 0 || !part->found.is_last || part->found.wrap;
-    if (turn.is_cut || (turn.is_corrupt && is_divided)) { /* the parts say where a fault is */
+    if (turn.is_cut || (turn.is_corrupt && is_divided)) { /* only order finds the fault's place */
         parts->needs_order = true;
         parts->stop = 0;
         turn.status =
@@ -764,9 +765,9 @@ bool parts_has_own(struct parts *parts)
 }
 
 /*
- * Finds the part that this thread goes on with: its own, unless that had its slice; then one that
- * nobody goes on with, or the next of a file, whichever has more left; at last one whose owner is
- * counting. *found is NULL if there is none. Fails as parts_take_next.
+ * Finds the part that this thread continues with: its own, unless that had its slice; else one
+ * without an owner, or the next of a file, whichever has more left; else one whose owner is
+ * counting. *found is NULL if there is none. Fails like parts_take_next.
  */
 static enum status parts_choose(struct parts *parts, struct parts_part **found,
                                 struct failure *failure)
@@ -824,7 +825,7 @@ enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, st
         if (event == PARTS_FAULT)
             break;
         if (chunk->bytes > 0 && (left == 0 || !relay_hand(parts->relay, buffer, chunk, left))) {
-            relay_notify(parts->relay, false); /* the part is free meanwhile */
+            relay_notify(parts->relay, false); /* the part is free now */
             break;
         }
     }
@@ -835,7 +836,7 @@ enum parts_event parts_pull(struct parts *parts, struct chunk_buffer *buffer, st
 void parts_stop(struct parts *parts, uint64_t position)
 {
     pthread_mutex_lock(&parts->lock);
-    if (position < parts->stop) { /* else it is a fault that a part had */
+    if (position < parts->stop) { /* else it is a fault of a part */
         parts->needs_order |= !parts->format->is_text && position > parts->begin;
         parts->stop = position;
     }

@@ -1,4 +1,4 @@
-/* Where text may be cut into chunks, and the names in a header line. */
+/* Finds where text may be cut into chunks, and names in a header line. */
 #include "config.h"
 
 #include "input/record.h"
@@ -38,7 +38,8 @@ size_t record_find_end(const struct record_format *format, const char *data, siz
     return end < bytes ? end + 1 : 0;
 }
 
-/* The length of the word of a W3C or a Zeek log after the '#' of line[0..bytes), and a blank. */
+/* Returns the length of the word of a W3C or Zeek log after the '#' of line[0..bytes), and a blank.
+ */
 static size_t record_columns_word(const char *line, size_t bytes)
 {
     static const char *const words[] = {"Fields:", "fields"};
@@ -63,7 +64,7 @@ size_t record_begin_header(struct text_rules *rules, const char *line, size_t by
     size_t begin = text_has_mark(line, bytes) ? 3 : 0;
     size_t end = bytes;
     struct text_field field;
-    bool is_name = false; /* the '#' is one, before a delimiter */
+    bool is_name = false; /* the '#' before a delimiter is a name */
 
     rules->columns = 0;
     if (begin < end && line[begin] == '#') {
@@ -97,7 +98,7 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
     struct text_field field;
     int32_t found = 0;
 
-    /* A first cell that is the name, with its '#', is not what a '#' stands before. */
+    /* If the first cell is the name with its '#', the '#' does not mark a header. */
     if (offset > first && header.delimiter != TEXT_NO_DELIMITER && header.delimiter != ' ') {
         size_t next = first;
         if (text_line_next(&header, line, bytes, &next, &field)) {
@@ -117,7 +118,7 @@ int32_t record_find_name(const struct text_rules *rules, const char *line, size_
         field.end -= is_quoted && !field.is_open;
         text_line_trim(line, &field.begin, &field.end);
         for (; field.begin < field.end && *wanted != '\0' && line[field.begin] == *wanted; wanted++)
-            field.begin += (size_t)1 + (is_quoted && *wanted == '"'); /* it is doubled */
+            field.begin += (size_t)1 + (is_quoted && *wanted == '"'); /* a quote is doubled */
         if (field.begin >= field.end && *wanted == '\0')
             found = found == 0 ? i : -1;
     }
@@ -152,7 +153,7 @@ bool record_copy_name(const struct text_rules *rules, const char *line, size_t b
             return false;
         for (; field.begin < field.end; field.begin++) {
             *end++ = line[field.begin];
-            field.begin += is_quoted && line[field.begin] == '"'; /* it is doubled */
+            field.begin += is_quoted && line[field.begin] == '"'; /* a quote is doubled */
         }
         *end = '\0';
         return true;
@@ -160,7 +161,7 @@ bool record_copy_name(const struct text_rules *rules, const char *line, size_t b
     return true;
 }
 
-/* Sets the number of the field of a column, the first one is 0. */
+/* Sets the field number of a column; the first column is 0. */
 static void record_set_field(struct text_rules *rules, size_t column, int32_t number)
 {
     *(column == 0 ? &rules->field : &rules->more[column - 1]) = number;
@@ -169,7 +170,7 @@ static void record_set_field(struct text_rules *rules, size_t column, int32_t nu
 const char *record_find_names(const struct record_format *format, const char *line, size_t bytes,
                               struct text_rules *rules, int32_t *number)
 {
-    bool is_whole[TEXT_COLUMNS_MAX] = {false}; /* what would join it is a name */
+    bool is_whole[TEXT_COLUMNS_MAX] = {false}; /* the joined column's name is in the header */
 
     for (size_t i = 0; i < format->columns; i++) { /* halves are last */
         const size_t half = format->half[i];

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many chunks wait for each thread that counts them. */
+/* Number of chunks that wait for each thread that counts them. */
 #define RELAY_ITEMS_PER_THREAD 2
 
 void relay_init(struct relay *relay, unsigned wanted)
@@ -86,7 +86,7 @@ static void relay_signal(struct relay *relay, bool all)
         pthread_cond_signal(&relay->changed);
 }
 
-/* Returns memory for a chunk: that of an earlier one, or new memory. The lock is held. */
+/* Returns memory for a chunk: that of an earlier chunk, or new memory. The lock is held. */
 static struct chunk_memory relay_find_memory(struct relay *relay, size_t bytes)
 {
     struct chunk_memory memory = {.bytes = bytes};

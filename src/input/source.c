@@ -1,4 +1,4 @@
-/* Presents all inputs as one stream: which thread reads what, in which order, and where it ends. */
+/* Presents all inputs as one stream: assigns input to threads, keeps the order, finds the end. */
 #include "config.h"
 
 #include "input/source.h"
@@ -26,35 +26,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The buffer of source_read_file. */
+/* Size of the buffer of source_read_file. */
 #define SOURCE_FILE_BUFFER_BYTES ((size_t)64 << 10)
 
 /*
- * Another thread is of use for a pipe if nobody reads it for more than this share of the time, in
+ * Another thread is useful for a pipe if nobody reads it for more than this share of the time, in
  * percent, whether or not pulls wait for the writer: a writer that blocks on a full pipe always
  * lets the next pull run dry. Seconds for 2 GB of int32 on 16 Sapphire Rapids cores with buffers of
  * 128, 256 and 512 KiB and 1 MiB (cat | wc -c: 1.1): 5M bins 1.43 1.20 1.24 1.28 (before, with one
  * thread, 3.8 to 4.4), uniq 1.45 1.26 1.21 1.79; 2.6 GB of text (cat | cat: 1.46) into 5M bins 2.03
- * 1.88 1.83 1.59. Where no processor is left beside the writer's, another thread takes from theirs:
- * on two Zen 4 cores, a second thread made 256 bins 1.15 and the sum of text 1.14 times as slow,
- * which leave the pipe unread for 8% and 29% of the time, but uniq 0.64 times.
+ * 1.88 1.83 1.59. If no CPU is left beside the writer's, another thread slows down the others: on
+ * two Zen 4 cores, a second thread took 1.15 times as long for 256 bins and 1.14 times for the sum
+ * of text, where nobody reads the pipe for 8% and 29% of the time, but 0.64 times for uniq.
  */
-#define SOURCE_UNREAD_SPARE 10 /* with a processor to spare */
+#define SOURCE_UNREAD_SPARE 10 /* with a CPU to spare */
 #define SOURCE_UNREAD_FULL  40
-#define SOURCE_UNREAD_PULLS 16 /* in which that is measured */
+#define SOURCE_UNREAD_PULLS 16 /* number of pulls per measurement */
 
-/* How long a pull collects the small pieces of a slow writer. */
+/* Time for which a pull collects the small pieces of a slow writer. */
 #define SOURCE_GATHER_SECONDS 0.02
 
 /*
- * Files up to this size are read in order, not claimed in ranges. So files in /proc and /sys, which
- * report a size of 0 or of a page, 64 KiB at most, are read to their end, and many small files
- * share a chunk.
+ * Files up to this size are read in order, not claimed in ranges. Thus files in /proc and /sys,
+ * which report a size of 0 or of a page, 64 KiB at most, are read to their end, and many small
+ * files share a chunk.
  */
 #define SOURCE_SMALL_BYTES 65536
 
-/* Bytes that are read at first to find the end of a row of CSV that goes over the end of a range.
- */
+/* Number of bytes read at first to find the end of a row of CSV that extends beyond a range. */
 #define SOURCE_FINISH_BYTES ((size_t)4096)
 
 /*
@@ -64,9 +63,9 @@
 #define SOURCE_FILES_AHEAD 2
 
 /*
- * The fewest threads that decode one gzip file together: a byte takes them about twice the
- * processor time of one that decodes alone (2.2 times, of a log on Zen 4). And the memory for each
- * of them, which the plan of the memory does not have.
+ * Minimum number of threads that decode one gzip file together: they need about twice the CPU time
+ * of a single thread (2.2 times for a log on Zen 4). And the memory for each of them, which the
+ * memory plan does not include.
  */
 #define SOURCE_GROUP_THREADS 4
 #define SOURCE_GROUP_MEMORY  ((uint64_t)128 << 20)
@@ -74,81 +73,81 @@
 /* The inputs as they were when the source was opened. */
 struct source_origin {
     uint64_t size;      /* the sum of the sizes; SOURCE_SIZE_UNKNOWN: not all are regular files */
-    off_t stdin_offset; /* of standard input; -1: not an input, or not a regular file */
-    uint64_t digest;    /* of the identity, size and modification time of all files (digest.h) */
+    off_t stdin_offset; /* standard input's; -1: not an input, or not a regular file */
+    uint64_t digest;    /* digest of identity, size and modification time of all files */
 };
 
 struct source {
     char *const *names;
     size_t count;
     unsigned processors;
-    struct record_format format; /* const once pulling has begun, as are the next three */
+    struct record_format format; /* this and the next three are constant once pulling has begun */
     struct reader_options reading;
     struct source_options options;
-    uint64_t size;            /* of the stream, or SOURCE_SIZE_UNKNOWN */
-    struct parts *parts;      /* NULL: nothing may be divided */
-    struct gzip_group *group; /* NULL: no gzip file is decoded by several threads */
+    uint64_t size;            /* size of the stream, or SOURCE_SIZE_UNKNOWN */
+    struct parts *parts;      /* owned; NULL: nothing may be divided */
+    struct gzip_group *group; /* owned; NULL: several threads do not decode one gzip file */
     unsigned threads;
     struct source_origin origin;
     int wake[2];                      /* a pipe: readable once the source is stopped */
     atomic_bool stopped;              /* nothing more is read in order */
-    atomic_uint_least64_t stop;       /* nothing from this position on is needed */
+    atomic_uint_least64_t stop;       /* input at and after this position is not needed */
     atomic_bool is_decoding;          /* compressed input was found */
-    atomic_uint_least64_t bytes_read; /* from files, before decoding; not those read to inspect */
+    atomic_uint_least64_t bytes_read; /* bytes read from files, without those only inspected */
     atomic_size_t tabbed;             /* the first file whose header has tabs; or SIZE_MAX */
     atomic_bool is_divided;           /* a file was added to the parts */
     atomic_bool has_ended;            /* everything outside the parts was read */
-    atomic_bool is_unread;            /* the pipe went unread for too long when last measured */
-    atomic_uint waiting;              /* threads that wait for the lock to pull */
+    atomic_bool is_unread;            /* at the last measurement, nobody read the pipe too long */
+    atomic_uint waiting;              /* number of threads that wait for the lock to pull */
     atomic_uintptr_t decoder;         /* the thread that decodes an input in order; 0: none yet */
 
-    _Atomic(struct reader_header *) header; /* of the first input; NULL: not read; owned */
+    _Atomic(struct reader_header *) header; /* the first input's; NULL: not read; owned */
 
-    struct relay relay; /* its lock is taken alone, or last */
+    struct relay relay; /* its lock is taken without others, or last */
 
-    pthread_mutex_t ticket_lock; /* guards the next four, of ranges of CSV; taken alone, or last */
-    pthread_cond_t turned;       /* signalled when they change */
-    uint64_t ticket;             /* number of ranges that were scanned, in their order */
-    enum text_scan_state turn_state; /* at the begin of the next range */
-    uint64_t turn_sequence;          /* of the next chunk */
+    pthread_mutex_t ticket_lock;     /* CSV: guards the next four; taken without others, or last */
+    pthread_cond_t turned;           /* signalled when the next three change */
+    uint64_t ticket;                 /* number of ranges that were scanned, in order */
+    enum text_scan_state turn_state; /* the state at the start of the next range */
+    uint64_t turn_sequence;          /* the sequence number of the next chunk */
 
-    pthread_mutex_t lock;    /* guards all below */
+    pthread_mutex_t lock;    /* guards the members below */
     bool waited;             /* this pull found the pipe empty and had to wait */
     double pull_begins;      /* when this pull began, as clock_seconds */
     double pull_ends;        /* when the last pull ended */
-    bool was_awaited;        /* another thread was waiting to pull then */
-    unsigned pulls;          /* that are measured so far */
-    double unread_seconds;   /* the time between them in which nobody waited to pull */
-    double measured_seconds; /* all of their time */
-    uint64_t ranges_bytes;   /* of plain files, claimed */
-    size_t opened;           /* how many of the names have been opened */
+    bool was_awaited;        /* at pull_ends, another thread waited to pull */
+    unsigned pulls;          /* number of pulls measured so far */
+    double unread_seconds;   /* the time between these pulls in which nobody waited to pull */
+    double measured_seconds; /* the whole time of these pulls */
+    uint64_t ranges_bytes;   /* number of bytes claimed of plain files */
+    size_t opened;           /* number of names opened so far */
     struct input *file;      /* the file whose ranges from `next` on can be claimed; or NULL */
     off_t next;
-    off_t end;                 /* of what is wanted of it */
-    enum text_row_end row_end; /* of it */
-    uint64_t ranges;           /* of all files, claimed */
+    off_t end;                 /* the end of the wanted part of `file` */
+    enum text_row_end row_end; /* the ends of rows of `file` */
+    uint64_t ranges;           /* number of ranges claimed of all files */
     bool is_reading;           /* `reader` is in use: an input is read in order */
-    bool may_divide;           /* it was opened just now, and is not read but to inspect it */
+    bool may_divide;           /* that input was just opened, and at most inspected */
     struct reader reader;
     struct stream stream;
-    uint64_t sequence; /* of the next chunk */
-    uint64_t divided;  /* positions of divided files that follow this chunk */
+    uint64_t sequence; /* the sequence number of the next chunk */
+    uint64_t divided;  /* number of positions of divided files after this chunk */
 };
 
 /* A range of a regular file that a thread has claimed and will read without the lock. */
 struct source_range {
     struct input *input;
     off_t offset;
-    size_t bytes; /* 0: nothing claimed */
+    size_t bytes; /* length of the range; 0: nothing claimed */
     enum text_row_end row_end;
-    uint64_t number; /* 0, 1, 2, ... of all files */
+    uint64_t number; /* 0, 1, 2, ... through all files */
 };
 
 /* A pull in progress. */
 struct source_pull {
     struct stream_chunk chunk;
     bool wait;
-    struct source_range range; /* to be read after chunk.whole */
+    struct source_range range; /* the range to read after chunk.whole */
 };
 
 enum status source_open(struct source **source, char *const *names, size_t count,
@@ -315,7 +314,7 @@ enum status source_look(struct source *source, bool *is_text, char note[SOURCE_N
         if (!source->is_reading && source_open_next(source, failure) != STATUS_OK)
             return failure->status;
         if (source->format.is_text && reader_begin(reader, &piece, failure) == INPUT_ERROR)
-            return failure->status; /* it has looked up the names of fields */
+            return failure->status; /* the names of fields were looked up */
         event = reader_look(reader, false, failure);
         if (block->end > 0 || source->format.is_text)
             break;
@@ -363,7 +362,7 @@ enum status source_copy_first(struct source *source, int *copy, struct failure *
     *copy = -1;
     if (source_look(source, &is_text, note, failure) != STATUS_OK)
         return failure->status;
-    /* An error that comes after some rows is met again when these have been counted. */
+    /* An error after some rows occurs again once these have been counted. */
     const enum input_event event =
         source->is_reading ? reader_look(&source->reader, true, failure) : INPUT_END;
     const char *data = source->is_reading ? block->data + block->begin : "";
@@ -393,12 +392,12 @@ void source_set_format(struct source *source, const struct record_format *format
     if (threads >= SOURCE_GROUP_THREADS && !source->options.holds_frames &&
         resources_at_start()->memory / threads >= SOURCE_GROUP_MEMORY)
         source->group = gzip_group_create(threads, &source->relay);
-    if (divides && source->origin.size != SOURCE_SIZE_UNKNOWN) /* it can be repeated */
+    if (divides && source->origin.size != SOURCE_SIZE_UNKNOWN) /* the source can be repeated */
         source->parts = parts_create(&source->format, &source->reading, &source->relay);
     if (format->has_arrays)
         source->reading.kinds &= ~(unsigned)DECODER_ARRAY;
     source->stream.rules = format->text;
-    if (source->is_reading) /* it was opened to be looked at */
+    if (source->is_reading) /* an input was opened to be inspected */
         reader_set_records(&source->reader, &source->format, &source->stream.rules);
 }
 
@@ -534,7 +533,7 @@ enum status source_check(const struct source *source, uint64_t counted, struct f
     uint64_t read = source->stream.taken + source->ranges_bytes;
 
     if (atomic_load(&source->stopped))
-        return STATUS_OK; /* what was read last was dropped */
+        return STATUS_OK; /* the last chunk was dropped */
     read += source->parts ? parts_bytes(source->parts) : 0;
     if (read == counted)
         return STATUS_OK;
@@ -545,8 +544,8 @@ enum status source_check(const struct source *source, uint64_t counted, struct f
 /* --- opening inputs; the lock is held -------------------------------------------------------- */
 
 /*
- * Begins the file that is read with a worker group, if it is of gzip and has so large a share of
- * the input that the threads would wait for one that decodes it alone. Returns whether it has.
+ * Begins to read the file with a worker group, if it has gzip format and is so large a part of the
+ * input that other threads would wait for a single decoding thread. Returns whether it has begun.
  */
 static bool source_begin_group(struct source *source)
 {
@@ -574,8 +573,8 @@ static bool source_begin_group(struct source *source)
 }
 
 /*
- * After an input was opened: adds a compressed file to the parts, or lets a large plain one be
- * claimed in ranges after its header, and ends reading in order.
+ * After an input was opened: adds a compressed file to the parts, or allows threads to claim ranges
+ * of a large plain file after its header, and ends reading in order.
  */
 static enum status source_divide_input(struct source *source, const struct source_pull *pull,
                                        struct failure *failure)
@@ -591,7 +590,7 @@ static enum status source_divide_input(struct source *source, const struct sourc
         if (source_begin_group(source))
             return STATUS_OK;
         if (!source->parts || pull->chunk.filled > pull->chunk.whole || stream->carry_bytes > 0)
-            return STATUS_OK; /* a record goes over its beginning */
+            return STATUS_OK; /* a record extends over the file's start */
         input_hold(input);
         source->divided =
             parts_add(source->parts, input, reader->format, stream->position + pull->chunk.filled);
@@ -616,7 +615,7 @@ static enum status source_divide_input(struct source *source, const struct sourc
         stream->left_out += reader->header_bytes + skipped;
         atomic_fetch_add(&source->bytes_read, skipped);
     }
-    /* What was read ahead will be read again, but the header. */
+    /* Bytes that were read ahead will be read again, except the header. */
     const uint64_t read = (uint64_t)(lseek(input->fd, 0, SEEK_CUR) - input->start);
     atomic_fetch_sub(&source->bytes_read, read - (reader->format ? 0 : reader->header_bytes));
     if (reader->format && input->fd == STDIN_FILENO)
@@ -628,8 +627,8 @@ static enum status source_divide_input(struct source *source, const struct sourc
 /* --- claiming ranges of regular files; the lock is held -------------------------------------- */
 
 /*
- * Returns how many of the next `bytes` bytes of the file are whole lines, also of CSV, or tokens; 0
- * if the first one is longer, or if they cannot be read.
+ * Returns the length of the whole lines, also of CSV, or tokens in the next `bytes` bytes of the
+ * file; 0 if the first one is longer, or if they cannot be read.
  */
 static size_t source_cut_range(const struct source *source, size_t bytes)
 {
@@ -654,9 +653,9 @@ static size_t source_cut_range(const struct source *source, size_t bytes)
 
 /*
  * Claims a range that ends with a whole record when it is read after the filled bytes of the
- * buffer; *is_claimed is false if there is none. What remains then has to be read in order: part of
- * an element, a line that is too long, or for which there is no memory, or bytes by which the file
- * has grown. Fails with STATUS_ENGINE as the buffer's `grow`.
+ * buffer; *is_claimed is false if there is none. The rest must then be read in order: part of an
+ * element, a line that is too long or lacks memory, or bytes by which the file has grown. Fails
+ * with STATUS_ENGINE like the buffer's `grow`.
  */
 static enum status source_claim(struct source *source, struct source_pull *pull, bool *is_claimed,
                                 struct failure *failure)
@@ -667,7 +666,7 @@ static enum status source_claim(struct source *source, struct source_pull *pull,
     size_t capacity = pull->chunk.limit - pull->chunk.filled;
     size_t bytes = left < capacity ? (size_t)left : capacity;
 
-    if (format->is_text) { /* even at its end: the last line may still be growing */
+    if (format->is_text) { /* even at the end: the last line may still be growing */
         bytes = source_cut_range(source, bytes);
         while (bytes == 0 && left > capacity && capacity < CHUNK_ROW_BYTES_MAX && buffer->grow) {
             const enum status status = buffer->grow(buffer, chunk_grown_bytes(capacity), failure);
@@ -699,8 +698,8 @@ static enum status source_claim(struct source *source, struct source_pull *pull,
 }
 
 /*
- * Begins to read in order what is left of the file whose ranges were claimed. Of CSV, waits until
- * all ranges are scanned.
+ * Begins to read in order the rest of the file whose ranges were claimed. In CSV, waits until all
+ * ranges are scanned.
  */
 static void source_end_ranges(struct source *source)
 {
@@ -716,7 +715,7 @@ static void source_end_ranges(struct source *source)
         source->sequence = source->turn_sequence;
         pthread_mutex_unlock(&source->ticket_lock);
     }
-    const bool is_array = source->format.has_arrays; /* which was read: what follows is an error */
+    const bool is_array = source->format.has_arrays; /* bytes after an array are an error */
     source->next = is_array ? file->size : source->next;
     lseek(file->fd, source->next, SEEK_SET); /* cannot fail: reading there has not */
     /* The lines before are not counted yet. */
@@ -735,8 +734,8 @@ static void source_end_ranges(struct source *source)
 /* --- a pull ---------------------------------------------------------------------------------- */
 
 /*
- * Reads the next bytes to the buffer after the filled ones, or claims a range to be read there. The
- * range is not counted in chunk.filled. The lock is held.
+ * Reads the next bytes to the buffer after the filled bytes, or claims a range to read there, which
+ * chunk.filled does not include. The lock is held.
  */
 static enum status source_fill(struct source *source, struct source_pull *pull,
                                struct failure *failure)
@@ -776,7 +775,7 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
                 source_close_current(source);
                 stream->is_skipping = false;
                 is_done = source->format.is_text && chunk->filled > 0;
-                if (is_done) /* the end of a file is that of a line */
+                if (is_done) /* the end of a file ends its last line */
                     status = stream_end_file(stream, chunk, failure);
             }
             if (piece.bytes > 0 && stream->is_skipping)
@@ -797,8 +796,8 @@ static enum status source_fill(struct source *source, struct source_pull *pull,
 }
 
 /*
- * After a pull: determines whether more threads are of use. For a pipe, they are if it goes unread
- * for too long, unless a thread waits to pull already. The lock is held.
+ * After a pull: determines whether more threads are useful. For a pipe, they are if nobody reads it
+ * for too long, unless a thread already waits to pull. The lock is held.
  */
 static void source_count_pullers(struct source *source)
 {
@@ -833,9 +832,9 @@ static void source_count_pullers(struct source *source)
 }
 
 /*
- * Makes a chunk of the rows of CSV that begin in a range, of which `bytes` bytes were read; it is
- * empty if there is none. Waits until the ranges before are scanned, and reads on to the end of the
- * last row. If that is never closed, it fails, and the chunk is the rows before.
+ * Makes a chunk of the rows of CSV that begin in a range, of which `bytes` bytes were read; the
+ * chunk is empty if there are none. Waits until earlier ranges are scanned, and reads to the end of
+ * the last row. If a quote of that row is never closed, fails, and the chunk has the rows before.
  */
 static enum status source_take_rows(struct source *source, const struct source_pull *pull,
                                     size_t bytes, struct chunk *chunk, struct failure *failure)
@@ -844,8 +843,8 @@ static enum status source_take_rows(struct source *source, const struct source_p
     const struct text_rules *rules = &source->format.text;
     struct chunk_buffer *buffer = pull->chunk.buffer;
     enum text_scan_state state = TEXT_SCAN_ROW;
-    size_t row = text_scan_last(rules, buffer->data, bytes, &state); /* begin of the last one */
-    size_t begin = 0;                                                /* of the first one */
+    size_t row = text_scan_last(rules, buffer->data, bytes, &state); /* the last row's start */
+    size_t begin = 0;                                                /* the first row's start */
     size_t end = bytes;
     enum status status = STATUS_OK;
 
@@ -890,9 +889,9 @@ static enum status source_take_rows(struct source *source, const struct source_p
         if (status == STATUS_OK && n == 0 && state == TEXT_SCAN_INSIDE)
             status = stream_fail_row(rules, &origin, buffer->data + row, end - row, NULL, failure);
         if (status != STATUS_OK || n == 0)
-            break; /* the end of the file is that of the row */
+            break; /* the end of the file ends the row */
         reader_end_rows(range->row_end, next, (size_t)n);
-        const size_t found = text_scan(rules, next, (size_t)n, &state).first; /* and the state */
+        const size_t found = text_scan(rules, next, (size_t)n, &state).first; /* sets `state` */
         end += found > 0 ? found : (size_t)n;
         is_open = found == 0;
     }
@@ -953,16 +952,16 @@ static unsigned source_count_taken(const struct source *source)
     return source->parts ? (unsigned)parts_count(source->parts).taken : 0;
 }
 
-/* What a pull waits for. */
+/* The events that a pull waits for. */
 enum source_wait {
-    SOURCE_WAITS,          /* for another thread that reads, and for data */
-    SOURCE_WAITS_FOR_DATA, /* but for no other thread */
-    SOURCE_TRIES,          /* for nothing */
+    SOURCE_WAITS,          /* another thread that reads, and data */
+    SOURCE_WAITS_FOR_DATA, /* only data */
+    SOURCE_TRIES,          /* none */
 };
 
 /*
  * Completes a pull that has read or claimed: makes the chunk and advances the stream. Sets *ended
- * at the end of the input, and once the source is stopped. Fails also if the input has ended within
+ * at the end of the input, and once the source is stopped. Also fails if the input has ended within
  * an element. The lock is held.
  */
 static enum status source_end_pull(struct source *source, struct source_pull *pull,
@@ -974,7 +973,7 @@ static enum status source_end_pull(struct source *source, struct source_pull *pu
     struct stream *stream = &source->stream;
     size_t fault = pull->chunk.filled;
 
-    if (range->bytes > 0) { /* the beginning of an element that is kept belongs to the first one */
+    if (range->bytes > 0) { /* a kept start of an element belongs to the first element */
         pull->chunk.whole = pull->chunk.filled;
     } else if (status == STATUS_OK) {
         fault = pull->chunk.whole;
@@ -1024,10 +1023,10 @@ static enum status source_end_pull(struct source *source, struct source_pull *pu
 }
 
 /*
- * Pulls from the inputs outside the parts. With the lock: reads or claims, and completes the chunk;
- * then without it, reads what was claimed. As long as other threads take chunks that are decoded,
- * this thread hands them over and goes on. *chunk is empty at the end of the input, and if nothing
- * can be read at present; *is_busy then says whether another thread has the lock.
+ * Pulls from the inputs outside the parts. Holding the lock, reads or claims, and completes the
+ * chunk; then, without the lock, reads the claimed range. As long as other threads take decoded
+ * chunks, this thread hands them over and continues. *chunk is empty at the end of the input, and
+ * if nothing can be read at present; *is_busy then says whether another thread has the lock.
  */
 static enum status source_pull_inputs(struct source *source, struct chunk_buffer *buffer,
                                       enum source_wait wait, struct chunk *chunk, bool *ended,
@@ -1071,8 +1070,8 @@ static enum status source_pull_inputs(struct source *source, struct chunk_buffer
 }
 
 /*
- * Makes the comments in a chunk, which is in the buffer, blank. Fails, and cuts the chunk, at one
- * that names other columns than the header does, if columns are wanted by name.
+ * Makes the comments in a chunk, which is in the buffer, blank. If columns are selected by name,
+ * fails, and cuts the chunk, at a comment whose columns differ from those of the header.
  */
 static enum status source_blank_comments(struct source *source, const struct chunk_buffer *buffer,
                                          struct chunk *chunk, struct failure *failure)
@@ -1104,9 +1103,9 @@ static enum status source_blank_comments(struct source *source, const struct chu
 }
 
 /*
- * Pulls once compressed input was found. A thread that has begun to decode an input goes on with
- * it. The others take what is handed over; if there is nothing, they begin the next input, or go on
- * with one whose thread is counting, and else wait. At the end *chunk is empty.
+ * Pulls once compressed input was found. A thread that has begun to decode an input continues with
+ * it. The others take chunks from the relay; if there is none, they begin the next input, or
+ * continue one whose thread is counting, or else wait. At the end *chunk is empty.
  */
 static enum status source_pull_decoded(struct source *source, struct chunk_buffer *buffer,
                                        struct chunk *chunk, struct failure *failure)

@@ -1,4 +1,4 @@
-/* Implements cpu_isa.h: asks the processor and the environment. */
+/* Implements cpu_isa.h: detects the CPU, and reads the environment. */
 #include "config.h"
 
 #include "lib/cpu_isa.h"
@@ -13,7 +13,7 @@ const char *const cpu_isa_names[CPU_ISA_COUNT] = {
 #undef CPU_ISA_NAME
 };
 
-/* The best, once it is known; else CPU_ISA_COUNT. It is the same whichever thread finds it. */
+/* The best set, once it is known; else CPU_ISA_COUNT. All threads find the same one. */
 static _Atomic(enum cpu_isa) cpu_isa_known = CPU_ISA_COUNT;
 
 void cpu_isa_forget(void)
@@ -48,7 +48,7 @@ enum cpu_isa cpu_isa_best(void)
     const char *allowed = getenv("GPUHIST_ISA");
     while (isa > 0 && !(allowed && strcmp(allowed, cpu_isa_names[isa - 1]) == 0))
         isa--;
-    isa = isa > 0 ? isa - 1 : 0; /* what is named, or the first */
+    isa = isa > 0 ? isa - 1 : 0; /* the named set, or the first */
     while (!has[isa])
         isa++;
     atomic_store_explicit(&cpu_isa_known, (enum cpu_isa)isa, memory_order_relaxed);

@@ -7,10 +7,11 @@
 
 #define DECIMAL_LIMIT ((__int128)1 << 96)
 
-/* Larger exponents count as one that no number has. */
+/* Maximum exponent: larger than that of any valid number. */
 #define DECIMAL_EXPONENT_MAX 100000
 
-/* The factor of a suffix; 0 for an unknown suffix. The empty one is 1, or of time a second. */
+/* Returns the factor of a suffix; 0 for an unknown one. Without a suffix: 1, or for time 1 second.
+ */
 static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_unit unit)
 {
     static const char letters[] = "KMGTPE";
@@ -47,8 +48,8 @@ static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_u
 }
 
 /*
- * Takes the exponent that *text begins with, up to `end`, such as e-3. Returns it, or the largest
- * one, which no number has; 0: it begins with none.
+ * Takes the exponent, such as e-3, at the start of *text, up to `end`. Returns it, at most
+ * DECIMAL_EXPONENT_MAX; 0 if there is none.
  */
 static int decimal_take_exponent(const char **text, const char *end)
 {
@@ -70,8 +71,8 @@ static int decimal_take_exponent(const char **text, const char *end)
 }
 
 /*
- * As decimal_parse, in multiples of 10^-decimals. `is_fixed`: there may be an exponent, and with
- * decimals digits may be missing before or after the point.
+ * Like decimal_parse, in units of 10^-decimals. `is_fixed`: an exponent is allowed, and if
+ * `decimals` is not 0, digits may be missing before or after the point.
  */
 static bool decimal_read(const char *text, size_t length, enum decimal_unit unit, unsigned decimals,
                          bool is_fixed, __int128 *value)
@@ -106,7 +107,7 @@ static bool decimal_read(const char *text, size_t length, enum decimal_unit unit
         number > (DECIMAL_LIMIT - 1) / (__int128)factor)
         return false;
     number *= (__int128)factor;
-    int missing = (int)decimals - (int)fraction_digits + exponent; /* decimals */
+    int missing = (int)decimals - (int)fraction_digits + exponent; /* number of decimal places */
     for (; missing > 0 && number > 0; missing--) {
         if (number > (DECIMAL_LIMIT - 1) / 10)
             return false;
@@ -149,7 +150,7 @@ size_t decimal_write(char *out, uint64_t value)
                                 "50515253545556575859606162636465666768697071727374"
                                 "75767778798081828384858687888990919293949596979899";
     /* The number of digits: log10 from log2 (Warren, "Hacker's Delight", 11-4). */
-    const uint64_t odd = value | 1; /* of as many digits, and above 0 */
+    const uint64_t odd = value | 1; /* has as many digits, and is above 0 */
     const unsigned guess = (64 - (unsigned)__builtin_clzll(odd)) * 1233 >> 12;
     const size_t length = guess + (odd >= decimal_power(guess));
     char *c = out + length;
@@ -203,7 +204,7 @@ size_t decimal_write_fixed(char *out, __int128 value, unsigned decimals)
     const unsigned __int128 magnitude =
         is_negative ? -(unsigned __int128)value : (unsigned __int128)value;
 
-    if (decimals == 0 && (unsigned __int128)value <= UINT64_MAX) /* as most are */
+    if (decimals == 0 && (unsigned __int128)value <= UINT64_MAX) /* the common case */
         return decimal_write(out, (uint64_t)value);
     *out = '-';
     return is_negative + (decimals > 0

@@ -1,4 +1,4 @@
-/* The table of formats, and what all formats share: heads of frames, padding, the decoding loop. */
+/* The table of formats, and code for all formats: heads of frames, padding, the decoding loop. */
 #include "config.h"
 
 #include "lib/decoder_internal.h"
@@ -154,7 +154,7 @@ enum status decoder_run(struct decoder *decoder, struct decoder_io *io, bool end
             if (io->in_used == io->in_bytes)
                 break;
         }
-        if (!decoder->head_is_done) { /* its bytes are kept, and remain for the library */
+        if (!decoder->head_is_done) { /* the bytes are kept, also for the library */
             size_t bytes = sizeof decoder->head - decoder->head_bytes;
             bytes = bytes < io->in_bytes - io->in_used ? bytes : io->in_bytes - io->in_used;
             memcpy(decoder->head + decoder->head_bytes, io->in + io->in_used, bytes);

@@ -1,7 +1,7 @@
 /*
- * bzip2, by libbz2. The index: blocks begin at any bit, with a magic and their checksum of 32 bits;
- * so does the end of a stream, with a checksum that combines those of its blocks (Seward,
- * "bzip2 and libbzip2"; the format as in https://en.wikipedia.org/wiki/Bzip2).
+ * bzip2, by libbz2. The index: a block begins at any bit, with a magic and its 32-bit checksum. The
+ * end of a stream has the same form, with a checksum that combines those of its blocks (Seward,
+ * "bzip2 and libbzip2"; the format is in https://en.wikipedia.org/wiki/Bzip2).
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 /* "BZh1" to "BZh9": the header of a stream. */
 #define DECODER_BZIP2_HEAD_BYTES 4
 
-/* What ends a part: 7 bits at most, and the end of a stream. */
+/* Maximum length of the tail of a part: 7 bits, and the end of a stream. */
 #define DECODER_BZIP2_TAIL_BYTES 11
 
 /*
@@ -28,7 +28,7 @@
  */
 #define DECODER_BZIP2_PART_HUNDREDS 36
 
-/* Bytes that are searched at a time. */
+/* Number of bytes searched at a time. */
 #define DECODER_BZIP2_LOOK_BYTES 16384
 
 #ifdef HAVE_BZ2
@@ -39,7 +39,7 @@ static void *decoder_bzip2_open(uint64_t memory_limit)
 {
     bz_stream *stream = calloc(1, sizeof *stream);
 
-    (void)memory_limit; /* a block takes 3.7 MB at the most */
+    (void)memory_limit; /* a block takes at most 3.7 MB */
     if (stream && BZ2_bzDecompressInit(stream, 0, 0) == BZ_OK)
         return stream;
     free(stream);
@@ -89,10 +89,10 @@ static const struct decoder_library decoder_bzip2_library = {
 struct decoder_bzip2_index {
     struct decoder_index index;
     struct decoder_view view;
-    uint64_t at;         /* in bits: the block that the next part begins with */
-    unsigned char level; /* of its stream: '1' to '9' */
-    uint32_t crc;        /* of the blocks of the stream so far */
-    bool is_plain;       /* no block begins there: the rest is read in order */
+    uint64_t at;         /* the first block of the next part, in bits */
+    unsigned char level; /* the level of its stream: '1' to '9' */
+    uint32_t crc;        /* CRC of the blocks of the stream so far */
+    bool is_plain;       /* no block begins at `at`: the rest is read in order */
     bool may_be[256];    /* the bytes of magics that, at some shift, 2 bytes and the shift follow */
 };
 
@@ -150,7 +150,7 @@ static uint64_t decoder_bzip2_find(const struct decoder_bzip2_index *index, uint
 }
 
 /*
- * Begins a stream at an offset in bytes. If none begins there, or one without blocks, the rest is
+ * Begins a stream at an offset in bytes. If there is no stream, or one without blocks, the rest is
  * plain.
  */
 static void decoder_bzip2_begin(struct decoder_bzip2_index *index, uint64_t begin)
@@ -180,7 +180,7 @@ static struct decoder_index *decoder_bzip2_index_open(const struct decoder_view 
     uint64_t at = 0;
     uint32_t crc;
 
-    (void)block_bytes; /* blocks that take less are quick to decode too */
+    (void)block_bytes; /* smaller blocks are also quick to decode */
     if (!index)
         return NULL;
     index->index.format = &decoder_bzip2;
@@ -211,7 +211,7 @@ static uint32_t decoder_bzip2_combine(uint32_t crc, uint32_t block)
     return (crc << 1 | crc >> 31) ^ block;
 }
 
-/* Writes bits, the highest first, to data that is 0 from bit `at` on. */
+/* Writes bits, the highest first, at bit `at` of data that is 0 from there. */
 static void decoder_bzip2_write(char *data, unsigned at, uint64_t value, unsigned bits)
 {
     for (unsigned i = 0; i < bits; i++)
@@ -226,8 +226,8 @@ static bool decoder_bzip2_index_next(struct decoder_index *base, uint64_t bytes,
     uint64_t magic;
     uint64_t at = begin;
     uint64_t value;
-    uint32_t crc = 0; /* of the part */
-    int hundreds = 0; /* what its blocks hold, in 100 kB */
+    uint32_t crc = 0; /* CRC of the part */
+    int hundreds = 0; /* maximum decoded size of its blocks, in 100 kB */
 
     (void)bytes;
     *part = (struct decoder_part){.begin = begin / 8, .shift = (unsigned)(begin % 8)};
@@ -252,7 +252,7 @@ static bool decoder_bzip2_index_next(struct decoder_index *base, uint64_t bytes,
 
     memcpy(part->wrap, "BZh", 3);
     part->wrap[3] = (char)index->level;
-    if (magic == 0) { /* the stream does not end; decoding the part says so */
+    if (magic == 0) { /* the stream does not end; decoding the part reports it */
         part->end = index->view.bytes - (part->shift > 0);
         part->wrap_bytes = part->head_bytes;
         part->is_last = true;

@@ -1,6 +1,6 @@
 /*
- * gzip (RFC 1952), by ISA-L, or by zlib where there is no ISA-L: detection, and the lengths of BGZF
- * members. Recognises zlib streams (RFC 1950), too.
+ * gzip (RFC 1952), by ISA-L, or by zlib if there is no ISA-L: detection, and the lengths of BGZF
+ * members. Also recognises zlib streams (RFC 1950).
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@
 
 #define DECODER_GZIP_DEFLATE 8
 
-/* The fewest bytes that follow the header: a deflate block, the CRC and the length. */
+/* Minimum number of bytes after the header: a deflate block, the CRC and the length. */
 #define DECODER_GZIP_REST_BYTES (2 + 4 + 4)
 
 static enum status decoder_gzip_check_head(struct decoder *decoder, struct failure *failure)
@@ -39,7 +39,7 @@ static enum status decoder_gzip_check_head(struct decoder *decoder, struct failu
     return STATUS_OK;
 }
 
-/* The length of a BGZF member is in field BC of its header. */
+/* Returns the length of a BGZF member, which is in field BC of its header. */
 static uint64_t decoder_gzip_frame_bytes(const struct decoder_view *view, uint64_t offset)
 {
     const unsigned char *data = decoder_look(view, offset, DECODER_GZIP_FLAGS + 1);
@@ -82,10 +82,10 @@ static uint64_t decoder_gzip_frame_bytes(const struct decoder_view *view, uint64
  * which fields the header has (2.30), and it does not tell a wrong CRC from a wrong length.
  */
 struct decoder_gzip_isal {
-    struct inflate_state inflate; /* its total_out counts modulo 2^32, as the trailer does */
+    struct inflate_state inflate; /* its total_out counts modulo 2^32, like the trailer */
     struct isal_gzip_header header;
     bool header_is_done;
-    int result; /* of the last call */
+    int result; /* the result of the last call */
     size_t trailer_bytes;
     unsigned char trailer[DECODER_GZIP_TRAILER_BYTES];
 };
@@ -126,7 +126,7 @@ static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io 
 
     if (inflate->block_state != ISAL_BLOCK_FINISH) {
         if (isal->result >= 0) {
-            inflate->next_in = (uint8_t *)io->in + io->in_used; /* which it does not write to */
+            inflate->next_in = (uint8_t *)io->in + io->in_used; /* only read */
             inflate->avail_in = decoder_limit(io->in_bytes - io->in_used);
             inflate->next_out = io->out + io->out_used;
             inflate->avail_out = decoder_limit(io->out_bytes - io->out_used);
@@ -139,7 +139,7 @@ static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io 
             }
             io->in_used = (size_t)(inflate->next_in - io->in);
         }
-        if (isal->result < 0) { /* the library may hold bytes that precede the fault */
+        if (isal->result < 0) { /* the library may have bytes from before the fault */
             const size_t held = (size_t)(inflate->tmp_out_valid - inflate->tmp_out_processed);
             const size_t space = io->out_bytes - io->out_used;
             const size_t bytes = held < space ? held : space;
@@ -283,12 +283,12 @@ static enum decoder_match decoder_zlib_decode(const unsigned char *head, size_t 
 
 #if defined HAVE_ISAL || defined HAVE_ZLIB
 
-/* Bytes that a zlib stream has to decode to, unless it ends before. */
+/* Number of bytes that a zlib stream must decode to, unless it ends before. */
 #define DECODER_ZLIB_BYTES 256
 
 /*
- * The two magic bytes of zlib are also those of many integers, such as 40056 and 105592. So what
- * follows has to decode. Random bytes do so in one case of 600 (zlib) or 10,000 (ISA-L, which does
+ * The two magic bytes of zlib are also those of many integers, such as 40056 and 105592. Therefore
+ * the rest must decode. Random bytes decode in one case of 600 (zlib) or 10,000 (ISA-L, which does
  * not accept all codes), and integers below 1000 in one of 20,000.
  */
 enum decoder_match decoder_zlib_match(const unsigned char *head, size_t bytes)

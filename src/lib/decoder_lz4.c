@@ -43,7 +43,7 @@ static enum status decoder_lz4_check_head(struct decoder *decoder, struct failur
     return STATUS_OK;
 }
 
-/* The length of a frame follows from its header and the lengths of its blocks. */
+/* Returns the length of a frame, from its header and the lengths of its blocks. */
 static uint64_t decoder_lz4_frame_bytes(const struct decoder_view *view, uint64_t offset)
 {
     const unsigned char *data = decoder_look(view, offset, DECODER_LZ4_MAGIC_BYTES);
@@ -86,16 +86,16 @@ static uint64_t decoder_lz4_frame_bytes(const struct decoder_view *view, uint64_
 
 /*
  * The checksum of the content, XXH32 with seed 0: doc/xxhash_spec.md in
- * https://github.com/Cyan4973/xxHash. liblz4 can compute it, but compilers make vectors of its
- * loop, in which each multiplication is a chain of shifts: 3.3 GB/s on a Zen 5 core as Debian 12
- * builds it, this one 7.3.
+ * https://github.com/Cyan4973/xxHash. liblz4 can compute it, but compilers vectorize its loop, and
+ * each multiplication becomes a chain of shifts: 3.3 GB/s on a Zen 5 core in Debian 12's build,
+ * this loop 7.3.
  */
 #define DECODER_XXH_1     2654435761u
 #define DECODER_XXH_2     2246822519u
 #define DECODER_XXH_3     3266489917u
 #define DECODER_XXH_4     668265263u
 #define DECODER_XXH_5     374761393u
-#define DECODER_XXH_BYTES 16 /* of a stripe */
+#define DECODER_XXH_BYTES 16 /* size of a stripe */
 
 /* The checksum of the bytes so far. */
 struct decoder_xxh {
@@ -116,7 +116,7 @@ static inline uint32_t decoder_rotate(uint32_t x, unsigned bits)
 static inline uint32_t decoder_xxh_round(uint32_t lane, const unsigned char *data)
 {
     lane = decoder_rotate(lane + decoder_read_32(data) * DECODER_XXH_2, 13) * DECODER_XXH_1;
-    __asm__("" : "+r"(lane)); /* no vectors */
+    __asm__("" : "+r"(lane)); /* prevents vectors */
     return lane;
 }
 
@@ -172,8 +172,8 @@ static uint32_t decoder_xxh_digest(const struct decoder_xxh *xxh)
 
 struct decoder_lz4 {
     LZ4F_dctx *context;
-    size_t wanted;          /* what the library wants to read of the frame next; 0: it begins */
-    struct decoder_xxh xxh; /* of the content of the frame, unless the library checks it */
+    size_t wanted;          /* number of bytes that the library wants next; 0: a frame begins */
+    struct decoder_xxh xxh; /* checksum of the frame's content, unless the library checks it */
     uint32_t last;          /* the last four bytes that were read */
 };
 
@@ -207,13 +207,13 @@ static enum status decoder_lz4_step(struct decoder *decoder, struct decoder_io *
                                : decoder->head[DECODER_LZ4_MAGIC_BYTES];
     const bool has_checksums = flags & DECODER_LZ4_BLOCK_CHECKSUM;
 #if LZ4_VERSION_NUMBER >= 10904
-    const bool is_checked = flags & DECODER_LZ4_CONTENT_CHECK && !has_checksums; /* here */
+    const bool is_checked = flags & DECODER_LZ4_CONTENT_CHECK && !has_checksums; /* by this file */
     const LZ4F_decompressOptions_t options = {.skipChecksums = is_checked};
 #else
     const bool is_checked = false;
     const LZ4F_decompressOptions_t options = {.stableDst = 0};
 #endif
-    const size_t between = 4 + (has_checksums ? 4 : 0); /* the length of the next block */
+    const size_t between = 4 + (has_checksums ? 4 : 0); /* a checksum, the next block's length */
     const bool begins = lz4->wanted == 0;
     size_t in_bytes =
         begins ? io->in_bytes - io->in_used : decoder_next_bytes(decoder, io, lz4->wanted, between);

@@ -1,11 +1,11 @@
 /*
- * Kinds of files that are recognised by their magic numbers only to be rejected. Otherwise gpuhist
+ * Unsupported file types, recognised by their magic numbers only to be rejected. Otherwise gpuhist
  * would count their bytes as binary integers.
  *
- * Integers can begin like one of these kinds by chance. A magic number of four bytes or more is one
- * value of 32 bits, or the first two of 16, among all: rarely the first of an input. Shorter ones,
- * and those whose bytes small integers have, need more evidence: see the functions. What is meant
- * as integers is read with --binary or a type with a byte order, which ask nothing.
+ * Integers may look like one of these types by chance. A magic number of four bytes or more is one
+ * value of 32 bits, or the first two of 16, among all: rarely the first of an input. Shorter magic
+ * numbers, and those whose bytes occur in small integers, need more evidence: see the functions.
+ * With --binary or a type with a byte order, any file is read as integers.
  */
 #include "config.h"
 
@@ -17,8 +17,8 @@
  * lzma has no magic. Its header has 13 bytes: the properties (usually 0x5d), the size of the
  * dictionary, and the size of the content (all ones: unknown). A byte of 0 and 4 bytes of code
  * follow (the LZMA specification in the LZMA SDK). Small binary integers may look like such a
- * header, but then zeros follow. So at least three bytes of the code must not be zero. Encoders use
- * dictionaries of 2^n or 2^n + 2^(n-1) bytes, 4 KiB or more.
+ * header, but then zeros follow. Therefore at least three bytes of the code must not be zero.
+ * Encoders use dictionaries of 2^n or 2^n + 2^(n-1) bytes, 4 KiB or more.
  */
 static enum decoder_match decoder_lzma_match(const unsigned char *head, size_t bytes)
 {
@@ -39,8 +39,8 @@ static enum decoder_match decoder_lzma_match(const unsigned char *head, size_t b
 }
 
 /*
- * The magic of tar is at offset 257. Nothing waits for it: a pipe that brings
- * fewer bytes at first is not an archive, whose records have 512 or more.
+ * The magic of tar is at offset 257. The program does not wait for it: a pipe that first delivers
+ * fewer bytes is not an archive, whose records have 512 or more.
  */
 static enum decoder_match decoder_tar_match(const unsigned char *head, size_t bytes)
 {
@@ -74,7 +74,7 @@ const struct decoder_format decoder_refused[] = {
     DECODER_ROW_BY("lzma", decoder_lzma_match, "\x5d\0", "lzma files, the predecessors of xz,",
                    "xz -dc"),
     /*
-     * The third byte holds the maximum code length, 9 to 16 bits, and a flag that compress has set
+     * The third byte has the maximum code length, 9 to 16 bits, and a flag that compress has set
      * since version 4.0 (1985). One in two million random files begins so.
      */
     {.name = "compress",

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Maximum size of a dictionary, by default; as for zstd. The xz tool has no limit; its option -9
- * uses 64 MiB. */
+/* Default maximum size of a dictionary, like for zstd. The xz tool has no limit; its option -9 uses
+ * 64 MiB. */
 #define DECODER_XZ_DICTIONARY_BYTES ((uint64_t)128 << 20)
 
 /* Memory that the library may use besides the dictionary; 5.4.1 needs 0.1 MiB. */
@@ -113,20 +113,20 @@ static const struct decoder_library decoder_xz_library = {
  */
 #define DECODER_XZ_INDEX_BYTES ((uint64_t)1 << 20)
 
-/* Bytes that are read at a time. */
+/* Number of bytes read at a time. */
 #define DECODER_XZ_LOOK_BYTES 4096
 
 struct decoder_xz_index {
     struct decoder_index index;
     uint64_t begin; /* offset of the first stream in the data */
     lzma_index *blocks;
-    lzma_index_iter next; /* the first block that is in no part yet */
+    lzma_index_iter next; /* the first block that is not yet in a part */
     bool has_ended;       /* there is no such block */
 };
 
 /*
- * Reads and verifies the headers, indexes and footers of all streams, which show where the blocks
- * of a file are, so that several threads can decode them.
+ * Reads and verifies the headers, indexes and footers of all streams, which have the places of
+ * blocks, so that several threads can decode them.
  */
 static struct decoder_index *decoder_xz_index_open(const struct decoder_view *view, uint64_t begin,
                                                    uint64_t block_bytes, bool ends_anywhere)
@@ -138,7 +138,7 @@ static struct decoder_index *decoder_xz_index_open(const struct decoder_view *vi
     lzma_ret result =
         lzma_file_info_decoder(&stream, &blocks, DECODER_XZ_INDEX_BYTES, view->bytes - begin);
 
-    (void)ends_anywhere; /* the blocks that xz makes hold whole KiB */
+    (void)ends_anywhere; /* blocks made by xz have whole KiB */
     while (result == LZMA_OK) {
         const uint64_t left = view->bytes - at;
         const size_t bytes = left < DECODER_XZ_LOOK_BYTES ? (size_t)left : DECODER_XZ_LOOK_BYTES;
@@ -186,7 +186,7 @@ static bool decoder_xz_index_next(struct decoder_index *base, uint64_t bytes,
                                   struct decoder_part *part)
 {
     struct decoder_xz_index *index = (struct decoder_xz_index *)base;
-    lzma_index *blocks = lzma_index_init(NULL); /* of the part */
+    lzma_index *blocks = lzma_index_init(NULL); /* the blocks of the part */
     lzma_index_iter *next = &index->next;
     lzma_stream_flags flags = *next->stream.flags;
     const lzma_vli stream = next->stream.number;

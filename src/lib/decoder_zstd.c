@@ -31,9 +31,9 @@
 struct decoder_zstd {
     ZSTD_DCtx *context;
     uint64_t window_limit;
-    uint64_t content_bytes; /* of the current frame, or ZSTD_CONTENTSIZE_UNKNOWN */
+    uint64_t content_bytes; /* the current frame's decoded size, or ZSTD_CONTENTSIZE_UNKNOWN */
     uint64_t out_bytes;     /* bytes of the frame decoded so far */
-    size_t wanted;          /* what the library wants to read of the frame next; 0: it begins */
+    size_t wanted;          /* number of bytes that the library wants next; 0: a frame begins */
 };
 
 static bool decoder_zstd_is_skippable(unsigned char first)
@@ -74,7 +74,7 @@ static void decoder_zstd_close(void *state)
     free(zstd);
 }
 
-/* The length of a frame header (RFC 8878, 3.1.1.1), which its fifth byte determines. */
+/* Returns the length of a frame header (RFC 8878, 3.1.1.1), which its fifth byte determines. */
 static size_t decoder_zstd_header_bytes(unsigned char descriptor)
 {
     static const size_t dictionary_bytes[] = {0, 1, 2, 4};
@@ -160,7 +160,7 @@ static enum status decoder_zstd_step(struct decoder *decoder, struct decoder_io 
     return STATUS_OK;
 }
 
-/* The length of a frame follows from its header and its block headers. */
+/* Returns the length of a frame, from its header and its block headers. */
 static uint64_t decoder_zstd_frame_bytes(const struct decoder_view *view, uint64_t offset)
 {
     const unsigned char *data = decoder_look(view, offset, DECODER_ZSTD_MAGIC_BYTES);

@@ -23,7 +23,7 @@ enum status input_fail(struct failure *failure, const char *name, const char *re
 }
 
 /*
- * The capacity of a pipe: the most that an unprivileged process may set by default. Larger pipes
+ * The capacity of a pipe: the maximum that an unprivileged process may set by default. Larger pipes
  * are not faster.
  */
 #define INPUT_PIPE_BYTES (1 << 20)

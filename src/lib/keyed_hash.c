@@ -6,7 +6,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* The time and an address are the seeds if the kernel has no random numbers yet. */
+/* Uses the time and an address as seeds if the kernel has no random numbers yet. */
 struct keyed_hash keyed_hash_create(void)
 {
     struct keyed_hash hash;

@@ -15,7 +15,7 @@
  */
 #define MEMORY_SMALL_PAGE (4 << 10)
 
-/* The size of a mapping: whole pages. */
+/* Returns the size of a mapping: whole pages. */
 static size_t memory_size(size_t bytes)
 {
     const size_t page =

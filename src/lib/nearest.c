@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <stdint.h>
 
-/* No longer words are compared. */
+/* Maximum length of words that are compared. */
 #define NEAREST_WORD_MAX 63
 
 struct nearest nearest_begin(const char *typed, size_t length)
@@ -20,7 +20,7 @@ struct nearest nearest_begin(const char *typed, size_t length)
 
 void nearest_try(struct nearest *search, const char *word, size_t length)
 {
-    unsigned rows[3][NEAREST_WORD_MAX + 1]; /* row i % 3: of the first i letters typed */
+    unsigned rows[3][NEAREST_WORD_MAX + 1]; /* row i % 3: for the first i letters typed */
     const size_t n = search->length;
     const size_t m = length;
     char typed[NEAREST_WORD_MAX];

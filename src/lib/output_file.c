@@ -1,4 +1,4 @@
-/* Files that results go to: written beside the target and renamed onto it. */
+/* Implements output_file.h: files are written beside the target and renamed onto it. */
 #include "config.h"
 
 #include "lib/output_file.h"
@@ -14,11 +14,11 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* A temporary name, and the bytes that one takes after that of its directory. */
+/* The start of a temporary name, and the length of one after its directory. */
 #define OUTPUT_FILE_TEMPORARY      "/.gpuhist."
 #define OUTPUT_FILE_TEMPORARY_SIZE 64
 
-/* Attributes of statx, where the system has them. */
+/* Attributes of statx, if the system has them. */
 #ifdef STATX_ATTR_MOUNT_ROOT
 #define OUTPUT_FILE_MOUNT_ROOT STATX_ATTR_MOUNT_ROOT
 #define OUTPUT_FILE_APPEND     STATX_ATTR_APPEND
@@ -27,11 +27,11 @@
 #define OUTPUT_FILE_APPEND     0
 #endif
 
-/* What a name stands for. */
+/* The file that a name means. */
 struct output_file_name {
-    int descriptor; /* that it is another name of, or -1 */
+    int descriptor; /* the descriptor that the name means, or -1 */
     bool exists;
-    struct stat info; /* if it exists */
+    struct stat info; /* if the file exists */
     bool
         is_replaced; /* a regular file, or none yet: its name, which is not a link, and directory */
     char target[PATH_MAX];
@@ -72,7 +72,7 @@ static int output_file_find(struct output_file_name *found, const char *name)
             found->descriptor = fd;
     }
     if (found->exists && found->descriptor < 0 && S_ISSOCK(found->info.st_mode))
-        return ENXIO; /* it cannot be opened */
+        return ENXIO; /* the file cannot be opened */
     found->is_replaced = found->descriptor < 0 && (!found->exists || S_ISREG(found->info.st_mode));
     if (!found->is_replaced)
         return 0;
@@ -82,7 +82,7 @@ static int output_file_find(struct output_file_name *found, const char *name)
     if (!is_entry || !S_ISLNK(other.st_mode))
         strcpy(found->target, name);
     else if (!found->exists)
-        return ENOENT; /* a link to nothing is not written through */
+        return ENOENT; /* nothing is written through a dangling link */
     else if (!realpath(name, found->target))
         return errno;
     const char *slash = strrchr(found->target, '/');
@@ -92,9 +92,9 @@ static int output_file_find(struct output_file_name *found, const char *name)
 }
 
 /*
- * Opens a file in the directory: without a name, so that nothing is left of it however the process
- * ends, if it can get a name later through /proc; else with a temporary one. Returns its
- * descriptor, the caller's, or -1 with errno; `temporary` gets the name, or is empty.
+ * Opens a file in the directory: without a name, so that the system frees it however the process
+ * ends, if it can get a name later through /proc; else with a temporary name. Returns its
+ * descriptor, which the caller owns, or -1 with errno; `temporary` receives the name, or "".
  */
 static int output_file_open_temporary(char temporary[PATH_MAX], const char *directory)
 {
@@ -114,7 +114,7 @@ static int output_file_open_temporary(char temporary[PATH_MAX], const char *dire
     return fd;
 }
 
-/* What the system knows of a file besides, as attributes of statx; 0 if it does not. */
+/* Returns the attributes of statx of a file; 0 if the system does not know them. */
 static uint64_t output_file_attributes(const char *path)
 {
 #ifdef STATX_ATTR_MOUNT_ROOT
@@ -135,7 +135,7 @@ enum status output_file_check(const char *name, struct failure *failure)
     const char *why = "";
     int error = output_file_find(&found, name);
 
-    if (error == 0 && found.descriptor >= 0) { /* it must be open for writing */
+    if (error == 0 && found.descriptor >= 0) { /* the descriptor must be open for writing */
         const int flags = fcntl(found.descriptor, F_GETFL);
         error = flags >= 0 && (flags & O_ACCMODE) != O_RDONLY ? 0 : EBADF;
     } else if (error == 0 && found.exists && faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) != 0) {
@@ -143,8 +143,8 @@ enum status output_file_check(const char *name, struct failure *failure)
     }
     if (error == 0 && found.is_replaced && found.exists) {
         /*
-         * As far as can be known before: it is not a mount point, not only to be appended to, and
-         * no file of somebody else in a directory where only owners remove files, such as /tmp.
+         * As far as can be known in advance: the file must not be a mount point or append-only, nor
+         * somebody else's file in a directory where only owners remove files, such as /tmp.
          */
         const uint64_t attributes = output_file_attributes(found.target);
         const uid_t user = geteuid();
@@ -161,7 +161,7 @@ enum status output_file_check(const char *name, struct failure *failure)
             error = EPERM;
         why = error == 0 ? ": no file can be made beside it" : "";
     }
-    if (error == 0 && found.is_replaced) { /* files can be created, and renamed, there */
+    if (error == 0 && found.is_replaced) { /* its directory must allow new files */
         const bool is_append = output_file_attributes(found.directory) & OUTPUT_FILE_APPEND;
         const int fd = is_append ? -1 : output_file_open_temporary(temporary, found.directory);
         if (fd < 0)
@@ -226,7 +226,7 @@ int output_file_prepare(struct output_file *file)
 {
     int copy = dup(file->fd);
 
-    if (copy < 0 || close(copy) != 0) /* some file systems tell only then that they are full */
+    if (copy < 0 || close(copy) != 0) /* some full file systems report it only now */
         return errno;
     int error = file->replaces ? output_file_sync(file->fd) : 0;
     if (error != 0 || !file->replaces || file->temporary[0])
@@ -245,7 +245,7 @@ int output_file_prepare(struct output_file *file)
 
 int output_file_complete(struct output_file *const *files, size_t count, size_t *failed)
 {
-    const char *names[OUTPUT_FILE_TOGETHER] = {NULL}; /* NULL: it replaces nothing */
+    const char *names[OUTPUT_FILE_TOGETHER] = {NULL}; /* NULL: the file replaces nothing */
     const char *targets[OUTPUT_FILE_TOGETHER] = {NULL};
     int error = 0;
 
@@ -264,7 +264,7 @@ int output_file_complete(struct output_file *const *files, size_t count, size_t 
         files[i]->temporary[0] = '\0';
         const int fd = open(files[i]->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
-            continue; /* it may not be read */
+            continue; /* reading it may not be allowed */
         const int sync_error = output_file_sync(fd);
         close(fd);
         if (error == 0 && sync_error != 0) {

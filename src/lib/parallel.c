@@ -11,8 +11,8 @@
 #define PARALLEL_THREADS_MAX 256
 
 /*
- * Stacks: the libraries of devices compile code on ours. Where `ulimit -v` counts what is never
- * touched, as much as our own functions need ten times over.
+ * Sizes of stacks: the libraries of devices compile code on them. If `ulimit -v` counts untouched
+ * memory, too, ten times the need of our own functions.
  */
 #define PARALLEL_STACK_BYTES         ((size_t)8 << 20)
 #define PARALLEL_STACK_BYTES_LIMITED ((size_t)1 << 20)
@@ -21,7 +21,7 @@ struct parallel {
     void (*work)(void *context, size_t part);
     void *context;
     size_t parts;
-    _Atomic size_t taken; /* parts that a thread has taken */
+    _Atomic size_t taken; /* number of parts that threads have taken */
 };
 
 int parallel_start_thread(pthread_t *thread, void *(*run)(void *argument), void *argument)

@@ -1,4 +1,4 @@
-/* Characters of UTF-8, and which of them may be shown at a terminal. */
+/* Implements printable.h: decodes UTF-8, and classifies characters for terminals. */
 #include "config.h"
 
 #include "lib/printable.h"

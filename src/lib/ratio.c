@@ -18,8 +18,8 @@ struct ratio_decimal {
 };
 
 /*
- * The integer part of the square root of a value below 2^126: Newton's method from above (Cohen, "A
- * Course in Computational Algebraic Number Theory", 1.7.1).
+ * Returns the integer part of the square root of a value below 2^126, by Newton's method from above
+ * (Cohen, "A Course in Computational Algebraic Number Theory", 1.7.1).
  */
 static uint64_t ratio_find_root(unsigned __int128 value)
 {
@@ -60,7 +60,7 @@ static struct ratio_decimal ratio_round(const struct wide *numerator,
 {
     const int step = is_root ? 2 : 1;
     const int log2 = (int)wide_bits(numerator) - (int)wide_bits(denominator);
-    int exponent = log2 * 1233 / (4096 * step); /* or one more or less */
+    int exponent = log2 * 1233 / (4096 * step); /* at most 1 too large or too small */
 
     for (;;) {
         const int places = step * (RATIO_DIGITS - 1 - exponent);

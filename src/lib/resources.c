@@ -1,4 +1,4 @@
-/* Implements resources.h: one walk over the control groups, and the files of the system. */
+/* Implements resources.h: one walk over the cgroups, and the files of the system. */
 #include "config.h"
 
 #include "lib/resources.h"
@@ -16,10 +16,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* From here on a limit is none: version 1 writes 2^63 less a page, or -1. */
+/* Limits from this value mean no limit: version 1 writes 2^63 minus a page, or -1. */
 #define RESOURCES_NONE ((uint64_t)1 << 62)
 
-/* Less memory is used without looking whether it is there. */
+/* Smaller needs are not checked. */
 #define RESOURCES_FEW_BYTES ((uint64_t)4 << 20)
 
 /* Maximum size of a file that is read, and of its path. */
