@@ -24,9 +24,9 @@
 struct main_run {
     int argc;
     char **argv;
-    sigset_t signals; /* blocked before all were, for a small stack */
+    sigset_t signals; /* the signal mask before main blocked all, because of a small stack */
     enum status status;
-    bool is_thread_left; /* of run_options */
+    bool is_thread_left; /* stored by run_options */
 };
 
 static void *main_run(void *argument)
@@ -47,7 +47,7 @@ static void *main_run(void *argument)
                          options_help_word(&options));
     } else if (status != STATUS_OK) {
         status_print("%s", failure.message);
-    } else if (ferror(stderr)) { /* not if it was closed from the start */
+    } else if (ferror(stderr)) { /* false if it was closed from the start */
         const int flags = fcntl(STDERR_FILENO, F_GETFL);
         if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY)
             status = STATUS_DATA;
@@ -57,7 +57,7 @@ static void *main_run(void *argument)
     return NULL;
 }
 
-/* As main_run, on a thread that has begun with all signals blocked. */
+/* Like main_run, on a thread that has begun with all signals blocked. */
 static void *main_run_unblocked(void *argument)
 {
     pthread_sigmask(SIG_SETMASK, &((struct main_run *)argument)->signals, NULL);
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 
     /*
      * Descriptors 0, 1 and 2 must be taken, or the first files opened would become standard output.
-     * Each gets /dev/null in the direction that it is not used in, so that using it fails.
+     * A closed one gets /dev/null in the direction that it is not used in, so that using it fails.
      */
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) < 0)
@@ -81,13 +81,13 @@ int main(int argc, char **argv)
     }
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit is an error like any other */
 #ifdef M_ARENA_MAX
-    /* Each further arena of the allocator would take 64 MiB of what `ulimit -v` leaves. */
+    /* Each further arena of the allocator would take 64 MiB of the limit of `ulimit -v`. */
     if (resources_limit_mapped())
         mallopt(M_ARENA_MAX, 1);
 #endif
     /*
-     * With a small stack (ulimit -s) the program runs on a thread, which takes all signals: this
-     * one blocks them before it begins.
+     * With a small stack (ulimit -s) the program runs on a thread that receives all signals: this
+     * thread blocks them before the other begins.
      */
     if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < MAIN_STACK_BYTES) {
         sigfillset(&all);
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
         main_run(&run);
     }
     run_end_process();
-    if (run.is_thread_left) /* all is written, and destructors are not for a library in use */
+    if (run.is_thread_left) /* all is written; destructors must not run in a library in use */
         _exit((int)run.status);
     return (int)run.status;
 }

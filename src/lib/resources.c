@@ -25,15 +25,15 @@
 /* Maximum size of a file that is read, and of its path. */
 #define RESOURCES_TEXT_SIZE 16384
 
-/* Where a hierarchy of groups is mounted, and the names of its files, NULL if it has none. */
+/* The mount point of a hierarchy of cgroups, and the names of its files; NULL: it has none. */
 struct resources_hierarchy {
-    const char *controller; /* in /proc/self/cgroup, between commas */
+    const char *controller; /* its name in /proc/self/cgroup, between commas */
     const char *mount;
     const char *memory_limit;
     const char *memory_used;
-    const char *caches[2]; /* labels in memory.stat: of the group and those below it */
-    const char *quota;     /* of processor time */
-    const char *period;    /* NULL: it follows the quota */
+    const char *caches[2]; /* labels in memory.stat, for the group with its descendants */
+    const char *quota;     /* the quota of CPU time */
+    const char *period;    /* the period of the quota; NULL: it is in the same file */
 };
 
 #define RESOURCES_V2                                                                   \
@@ -59,8 +59,8 @@ static const struct resources_hierarchy resources_hierarchies[] = {
 };
 
 /*
- * Replaces the path in `text` by a line feed, so that each line follows one, and what the file
- * contains, as far as there is room. Returns whether there is such a file.
+ * Replaces the path in `text` by a line feed, so that each line follows one, and the contents of
+ * the file, as far as there is room. Returns whether the file exists.
  */
 static bool resources_read_file(char text[RESOURCES_TEXT_SIZE])
 {
@@ -80,8 +80,8 @@ static bool resources_read_file(char text[RESOURCES_TEXT_SIZE])
 }
 
 /*
- * Reads up to two numbers after a label in a file of a directory, as scanf does. Returns how many
- * there are; the others are 0.
+ * Reads up to two numbers after a label in a file of a directory, like scanf. Returns their number;
+ * the others are 0.
  */
 static int resources_read(const char *directory, const char *name, const char *label,
                           uint64_t numbers[2])
@@ -107,7 +107,7 @@ struct resources resources_of_groups(const char *root)
     uint64_t limit[2];
     uint64_t used[2];
     uint64_t cache[2];
-    uint64_t quota[2]; /* and period */
+    uint64_t quota[2]; /* the quota and its period */
 
     snprintf(groups, sizeof groups, "%s/proc/self/cgroup", root);
     if (!resources_read_file(groups))
@@ -189,7 +189,7 @@ struct resources resources_look(const char *root)
 const struct resources *resources_at_start(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct resources first; /* without processors: not known yet */
+    static struct resources first; /* 0 processors: not known yet */
 
     pthread_mutex_lock(&lock);
     if (first.processors == 0)

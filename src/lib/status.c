@@ -1,4 +1,4 @@
-/* Implements status.h: formatting failures, and printing lines on standard error. */
+/* Implements status.h: formats failures, and prints lines on standard error. */
 #include "config.h"
 
 #include "lib/status.h"
@@ -12,11 +12,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* What begins each line, and the further lines of one that is wrapped. */
+/* The start of each line, and the start of its wrapped lines. */
 #define STATUS_BEGIN  "gpuhist: "
 #define STATUS_INDENT "  "
 
-/* In a narrower terminal lines are not wrapped. */
+/* Minimum width of a terminal in which lines are wrapped. */
 #define STATUS_COLUMNS_MIN 20
 
 enum status status_fail_at(struct failure *failure, uint64_t position, enum status status,
@@ -44,7 +44,7 @@ enum status status_fail_first(struct failure *failure, enum status status,
     return other->status;
 }
 
-/* The columns of the terminal that is standard error; 0: it is none, or too narrow. */
+/* Returns the columns of standard error; 0: it is not a terminal, or too narrow. */
 static size_t status_columns(void)
 {
     struct winsize window;
@@ -54,14 +54,14 @@ static size_t status_columns(void)
                : 0;
 }
 
-/* Replaces the last blank before each `columns` by a newline. `out` is as `line`, but longer. */
+/* Wraps `line` to `columns` columns at blanks. `out` has room for the newlines. */
 static void status_wrap(char *out, const char *line, size_t columns)
 {
     const size_t indent = strlen(STATUS_INDENT);
     char *end = out;
-    char *blank = NULL; /* the last one of this line of the terminal */
+    char *blank = NULL; /* the last blank of this terminal line */
     size_t used = 0;
-    size_t after = 0; /* the columns after the blank */
+    size_t after = 0; /* number of columns after the blank */
 
     while (*line) {
         const size_t width = printable_columns(line);

@@ -8,16 +8,16 @@
 
 #include <stdlib.h>
 
-/* The minimum of rows of a block. */
+/* Minimum number of rows of a block. */
 #define TABLE_BLOCK_ROWS_MIN 4
 
-/* Partitions for each one that is in a sample. Keys are spread by a hash. */
+/* One partition in this many is in a sample. A hash spreads keys evenly. */
 #define TABLE_SAMPLED 16
 
 enum status table_create(struct table **table, const struct table_layout *layout, uint64_t bytes,
                          const char *directory, struct failure *failure)
 {
-    if (layout && layout->key_words == 0) /* the threads would not share the one row */
+    if (layout && layout->key_words == 0) /* threads could not share the only row */
         return status_fail(failure, STATUS_DATA, "a table needs keys");
     struct table *created = memory_map(sizeof *created);
     size_t block_bytes = TABLE_BLOCK_BYTES;

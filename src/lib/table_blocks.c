@@ -6,20 +6,20 @@
 #include "lib/memory.h"
 
 /*
- * Bytes that a cache takes at once: returned blocks, or a huge page, which the kernel clears at its
- * first use. So each thread clears its own, and none waits for it.
+ * Number of bytes that a cache takes at once: returned blocks, or a huge page, which the kernel
+ * clears at its first use. Thus each thread clears its own, and none waits for another.
  */
 #define TABLE_REGION_BYTES ((size_t)2 << 20)
 
 /*
- * A mapping is a part of what the table may take: untouched pages take no memory, but count for
- * `ulimit -v`.
+ * Minimum size of a mapping, which is a part of the table's limit: untouched pages take no memory,
+ * but count for `ulimit -v`.
  */
 #define TABLE_EXTENT_BYTES_MIN (2 * TABLE_REGION_BYTES)
 #define TABLE_EXTENT_BYTES_MAX ((size_t)64 << 20)
 #define TABLE_EXTENT_PART      16
 
-/* Bytes that a cache holds at most. */
+/* Maximum size of a cache in bytes. */
 #define TABLE_CACHE_BYTES (2 * TABLE_REGION_BYTES)
 
 _Static_assert(TABLE_REGION_BYTES % TABLE_BLOCK_BYTES_MAX == 0, "regions are whole blocks");
@@ -71,7 +71,7 @@ static struct table_block *table_block_pop(struct table_block_cache *cache)
 static void table_blocks_fill(struct table_blocks *blocks, struct table_block_cache *cache)
 {
     const size_t bytes = blocks->block_bytes;
-    size_t region = 0; /* bytes of unused memory */
+    size_t region = 0; /* size of the unused memory */
 
     pthread_mutex_lock(&blocks->lock);
     while (blocks->free && cache->count * bytes < TABLE_REGION_BYTES) {
@@ -107,7 +107,7 @@ struct table_block *table_block_take(struct table_blocks *blocks, struct table_b
     return cache->free ? table_block_pop(cache) : NULL;
 }
 
-/* Returns blocks to the pool until `left` are left. */
+/* Returns blocks to the pool until the cache has `left`. */
 static void table_block_cache_shrink(struct table_blocks *blocks, struct table_block_cache *cache,
                                      size_t left)
 {

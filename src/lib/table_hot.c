@@ -3,16 +3,16 @@
 
 #include "lib/table_hot.h"
 
-/* Keys of a sample. */
+/* Number of keys of a sample. */
 #define TABLE_HOT_SAMPLE ((uint64_t)32 << 10)
 
 /* Maximum number of keys seen for each one found; with more, the table gains no time. */
 #define TABLE_HOT_SHARE 5
 
-/* The keys after which the share is looked at. */
+/* Number of keys after which the share is checked. */
 #define TABLE_HOT_PERIOD ((uint64_t)256 << 10)
 
-/* The keys of a pause: samples then take little time. */
+/* Number of keys of a pause: samples then take little time. */
 #define TABLE_HOT_PAUSE ((uint64_t)1 << 20)
 
 static void table_hot_begin(struct table_hot *hot, enum table_hot_state state)

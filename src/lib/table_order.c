@@ -13,25 +13,25 @@
 
 #include <stdlib.h>
 
-/* Bytes of a bucket, about. */
+/* Approximate size of a bucket. */
 #define TABLE_SORT_BUCKET_BYTES ((size_t)128 << 10)
 
 #define TABLE_SORT_BUCKETS_MAX ((size_t)1024)
 
-/* Keys of the sample for each splitter. */
+/* Number of keys of the sample per splitter. */
 #define TABLE_SORT_SAMPLE 16
 
-/* The part of all rows that the sample is chosen from. */
+/* The sample is chosen from 1/SHARE of all rows. */
 #define TABLE_SORT_SAMPLE_SHARE 64
 
-/* Upper bits by which entries are sorted first, beyond those of their number. */
+/* Number of upper bits, beyond log2 of their number, by which entries are sorted first. */
 #define TABLE_ORDER_BITS_MORE 8
 
 /* Number of groups of partitions, which threads take one at a time. */
 #define TABLE_SORT_GROUPS           64
 #define TABLE_SORT_GROUP_PARTITIONS (TABLE_PARTITIONS / TABLE_SORT_GROUPS)
 
-/* Sorts entries by those bytes of their keys in which a bit is set in `bits`. */
+/* Sorts entries by the bytes of their keys that have a set bit in `bits`. */
 static void table_order_bytes(struct table_entry *entries, size_t n, struct table_entry *spare,
                               uint64_t bits)
 {
@@ -76,8 +76,8 @@ static bool table_order_insert(struct table_entry *entries, size_t n)
 }
 
 /*
- * Sorts entries by their keys: by enough upper bits that few random keys are equal in these, and
- * then by insertion. For 8M random keys of 64 bits that is three passes over each bucket instead of
+ * Sorts entries by enough upper bits of their keys that few random keys are equal in these, and
+ * then by insertion. For 8M random 64-bit keys, that is three passes over each bucket instead of
  * seven. If too many are equal, sorts by all bits.
  */
 void table_order_entries(struct table_entry *entries, size_t n, struct table_entry *spare)
@@ -111,7 +111,7 @@ void table_order_rows(const struct table_layout *layout, uint64_t *rows, size_t 
             numbers[i].key = rows[numbers[i].count * words + w];
         table_order_entries(numbers, n, numbers + n);
     }
-    uint64_t *sorted = spare + 2 * n; /* where the scratch of the numbers was */
+    uint64_t *sorted = spare + 2 * n; /* in place of the scratch of the numbers */
     for (size_t i = 0; i < n; i++)
         memcpy(sorted + i * words, rows + numbers[i].count * words, words * sizeof *rows);
     memcpy(rows, sorted, n * words * sizeof *rows);
@@ -121,17 +121,17 @@ struct table_sort {
     const struct table *table;
     const struct table_ranks *ranks;           /* NULL: rows stay as they are */
     uint64_t *sorted;                          /* the rows of all buckets */
-    size_t buckets;                            /* a power of 2 */
-    uint64_t *splitters;                       /* the greatest key of each bucket but the last */
-    uint16_t *row_buckets;                     /* [distinct]: of each row; set when it is counted */
-    size_t starts[TABLE_SORT_BUCKETS_MAX + 1]; /* of each bucket in `sorted` */
+    size_t buckets;                            /* number of buckets, a power of 2 */
+    uint64_t *splitters;                       /* the largest key of each bucket but the last */
+    uint16_t *row_buckets;                     /* [distinct]: each row's, set when it is counted */
+    size_t starts[TABLE_SORT_BUCKETS_MAX + 1]; /* the start of each bucket in `sorted` */
     size_t (*counts)[TABLE_SORT_BUCKETS_MAX];  /* [groups]: rows of each bucket; then the index of
                                                   the next one in `sorted` */
     bool copies;                               /* rows are copied to the buckets, else counted */
-    _Atomic bool has_failed;                   /* no memory */
+    _Atomic bool has_failed;                   /* there is no memory */
 };
 
-/* The number of splitters below the key, by a binary search without branches. */
+/* Returns the number of splitters below the key, by a binary search without branches. */
 TABLE_INLINE size_t table_sort_bucket(const struct table_layout layout, const uint64_t *splitters,
                                       size_t buckets, const uint64_t *key)
 {
@@ -153,7 +153,7 @@ static void table_sort_rank(const struct table_sort *sort, uint64_t *key)
     }
 }
 
-/* Counts the rows of a group for each bucket, or copies them there. */
+/* Counts the rows of a group in each bucket, or copies them there. */
 TABLE_INLINE void table_sort_scan(const struct table_layout layout, struct table_sort *sort,
                                   size_t group, bool has_ranks)
 {
@@ -218,8 +218,8 @@ static void table_sort_one(void *context, size_t bucket)
 }
 
 /*
- * Chooses the splitters from a sample, read evenly from a part of the table: rows that follow each
- * other have similar counts. Returns false if there is no memory.
+ * Chooses the splitters from a sample, read evenly from a part of the table, because consecutive
+ * rows have similar counts. Returns false if there is no memory.
  */
 static bool table_sort_split(struct table_sort *sort)
 {

@@ -1,17 +1,18 @@
-/* Adds up what came to a partition in a hash table, and packs the result into blocks. */
+/* Adds up the new keys and rows of a partition in a hash table, and packs the result into blocks.
+ */
 #include "config.h"
 
 #include "lib/table_internal.h"
 
-/* Keys and rows of fewer bytes do not pay for clearing and reading a hash table. */
+/* Minimum bytes of keys and rows that are worth clearing and reading a hash table. */
 #define TABLE_DUE_BYTES ((uint64_t)32 << 10)
 
-/* Where keys are new, or fewer than TABLE_DUE_TIMES times the packed ones: as many as have a hash
- * table that fits the L2 cache, */
+/* If keys are new, or fewer than TABLE_DUE_TIMES times the packed ones: as many bytes as a hash
+ * table in the L2 cache can aggregate. */
 #define TABLE_DUE_BYTES_MAX ((uint64_t)128 << 10)
 #define TABLE_DUE_TIMES     8
 
-/* but all partitions at most this part of the memory that the table may take. */
+/* All partitions wait for at most 1/SHARE of the table's memory limit. */
 #define TABLE_DUE_SHARE 8
 
 struct table_block *table_list_next(struct table *table, struct table_packer *packer,
@@ -26,8 +27,9 @@ struct table_block *table_list_next(struct table *table, struct table_packer *pa
 }
 
 /*
- * Adds up what came since in the slots, and its counts to the total; a part of it, if the slots are
- * full. There are slots for twice the keys that are known: fewer are cleared and read again.
+ * Adds up new keys and rows in the slots, and their counts to the total; a part of them, if the
+ * slots are full. There are only slots for twice the known keys, so that few must be cleared and
+ * read again.
  */
 TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout,
                                                 struct table *table,
@@ -97,8 +99,8 @@ TABLE_INLINE enum status table_partition_add_up(const struct table_layout layout
 }
 
 /*
- * Moves the packed rows whose keys are in the slots there; the others stay, and blocks that are
- * empty then are returned.
+ * Moves packed rows whose keys are in the slots to the slots; other rows stay, and blocks that
+ * become empty are returned.
  */
 TABLE_INLINE void table_partition_merge(const struct table_layout layout, struct table *table,
                                         struct table_partition *partition,
@@ -137,7 +139,7 @@ TABLE_INLINE void table_partition_merge(const struct table_layout layout, struct
         atomic_store(&table->has_overflowed, true);
 }
 
-/* Appends the rows in the slots to the packed ones: fills the blocks that are not full, then more.
+/* Appends the rows in the slots to the packed rows: fills incomplete blocks first, then new ones.
  */
 TABLE_INLINE enum status table_partition_append(const struct table_layout layout,
                                                 struct table *table,
@@ -151,7 +153,7 @@ TABLE_INLINE enum status table_partition_append(const struct table_layout layout
     const size_t capacity = table->block_rows; /* no store to rows can change it */
     uint64_t left = packer->slots.used;
 
-    /* A count that overflowed to 0, which is an error in the end, is not a row. */
+    /* A count that overflowed to 0, which becomes an error, is not a row. */
     partition->packed.used += left;
     for (; left > 0 && row < end; link = &(*link)->next) {
         struct table_block *block = *link;
@@ -206,9 +208,9 @@ enum status table_partition_pack(struct table *table, struct table_partition *pa
 }
 
 /*
- * Each packing looks up all distinct keys. So what came since waits as long as memory allows, and
- * where keys are new until they fill a hash table: 8M and 40M different keys then take 0.7 of the
- * time that they take if as many pending keys as are distinct, and 4,096, are enough.
+ * Each packing looks up all distinct keys. Therefore new keys wait as long as memory allows, and if
+ * they are mostly distinct, until they fill a hash table: 8M and 40M distinct keys then take 0.7 of
+ * the time of packing as soon as 4,096 keys, and as many as are packed, are pending.
  */
 enum status table_partition_pack_due(struct table *table, struct table_partition *partition,
                                      struct table_packer *packer, struct failure *failure)

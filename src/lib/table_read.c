@@ -1,4 +1,4 @@
-/* Finalizing a table: packs all partitions, puts the rows in order; and reading them. */
+/* Finalizes a table: packs all partitions and puts the rows in order; and reads its rows. */
 #include "config.h"
 
 #include "lib/memory.h"
@@ -8,17 +8,17 @@
 
 #include <errno.h>
 
-/* Bytes of a block of the cache, about. */
+/* Approximate size of a block of the cache. */
 #define TABLE_CACHE_BLOCK_BYTES ((size_t)16 << 10)
 
-/* Minimum number of rows for each thread that extracts them: starting it takes 0.1 ms. */
+/* Minimum number of rows per thread that extracts them: starting a thread takes 0.1 ms. */
 #define TABLE_EXTRACT_ROWS ((uint64_t)32 << 10)
 
-/* The packing of all partitions, on several threads. */
+/* The state of several threads that pack all partitions. */
 struct table_packing {
     struct table *table;
-    _Atomic size_t taken;    /* partitions */
-    _Atomic bool has_failed; /* no memory */
+    _Atomic size_t taken;    /* number of partitions taken so far */
+    _Atomic bool has_failed; /* there is no memory */
 };
 
 static void table_pack_some(void *context, size_t part)
@@ -41,7 +41,7 @@ static void table_pack_some(void *context, size_t part)
     table_packer_destroy(table, &packer);
 }
 
-/* The rows of a block of the cache. */
+/* Returns the number of rows of a block of the cache. */
 static size_t table_cache_rows(const struct table *table)
 {
     return TABLE_CACHE_BLOCK_BYTES / table_row_bytes(table) + 1;
@@ -117,7 +117,7 @@ bool table_order_ranked(struct table *table, const struct table_ranks *ranks)
     return false;
 }
 
-/* The extraction of some keys, on several threads. */
+/* The state of several threads that extract some keys. */
 struct table_extraction {
     struct table *table;
     uint64_t first;
@@ -197,8 +197,8 @@ struct table_position table_seek(const struct table *table, uint64_t index)
 }
 
 /*
- * Rows in partitions: the position is the number of the next partition, a block of the one before,
- * a row of the block, and the number of the partition at which it ends.
+ * Reads rows in partitions. The position has the number of the next partition, a block of the
+ * partition before, a row of the block, and the number of the partition at which it ends.
  */
 static size_t table_read_blocks(const struct table *table, struct table_position *position,
                                 uint64_t *rows, size_t capacity)
@@ -231,7 +231,7 @@ static size_t table_read_blocks(const struct table *table, struct table_position
 }
 
 /*
- * Reads up to `capacity` rows of the block of the run that has row `index`. Returns how many; 0
+ * Reads up to `capacity` rows of the block of the run that has row `index`. Returns their number; 0
  * after a failure.
  */
 static size_t table_read_run(const struct table *table, uint64_t index, uint64_t *rows,

@@ -1,6 +1,6 @@
 /*
- * Implements table_runs.h. A heap has the next row of each run that is merged, the smallest key on
- * top (Knuth, "The Art of Computer Programming", vol. 3, 5.4.1).
+ * Implements table_runs.h. A heap has the next row of each run in a merge, the smallest key on top
+ * (Knuth, "The Art of Computer Programming", vol. 3, 5.4.1).
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Bytes of a run that are read at once, or written, when runs are merged: at least a row. */
+/* Number of bytes of a run that a merge reads or writes at once: at least a row. */
 #define TABLE_MERGE_BYTES ((size_t)64 << 10)
 
 enum status table_run_fail(const struct table_run *run, const char *what, struct failure *failure)
@@ -55,7 +55,7 @@ bool table_run_read(const struct table_run *run, const struct table_layout *layo
 {
     const size_t row_bytes = layout->words * sizeof *rows;
 
-    errno = EIO; /* if another process has cut the file */
+    errno = EIO; /* for a file that another process has truncated */
     return input_read_at(run->fd, rows, n * row_bytes, (off_t)(first * row_bytes)) ==
            (ssize_t)(n * row_bytes);
 }
@@ -67,21 +67,21 @@ void table_run_destroy(struct table_run *run)
     run->fd = -1;
 }
 
-/* A run that is merged. */
+/* A run in a merge. */
 struct table_merge_input {
     const struct table_run *run;
-    uint64_t read;       /* rows so far */
-    uint64_t *rows;      /* the buffer */
-    const uint64_t *row; /* the next one in it, */
-    const uint64_t *end; /* and where they end */
+    uint64_t read;       /* number of rows read so far */
+    uint64_t *rows;      /* the buffer; not owned */
+    const uint64_t *row; /* the next row in the buffer */
+    const uint64_t *end; /* the end of the rows in the buffer */
 };
 
 struct table_merge {
     struct table_layout layout;
-    size_t capacity; /* rows of a buffer */
+    size_t capacity; /* number of rows of a buffer */
     struct stage *stage;
     struct table_merge_input inputs[TABLE_RUNS_MAX];
-    struct table_merge_input *heap[TABLE_RUNS_MAX]; /* [left] */
+    struct table_merge_input *heap[TABLE_RUNS_MAX]; /* [left], the unfinished inputs */
     size_t left;
 };
 
@@ -103,7 +103,7 @@ static void table_merge_sift(struct table_merge *merge, size_t i)
     heap[i] = input;
 }
 
-/* Reads the next rows of an input; at its end row and end are equal. */
+/* Reads the next rows of an input; `row` equals `end` at its end. */
 static enum status table_merge_read(const struct table_merge *merge,
                                     struct table_merge_input *input, struct failure *failure)
 {

@@ -1,4 +1,4 @@
-/* Moves rows of a table that takes too much memory to sorted runs. */
+/* Spills rows of a table that exceeds its memory limit to sorted runs. */
 #include "config.h"
 
 #include "lib/memory.h"
@@ -8,16 +8,16 @@
 #include <string.h>
 
 /*
- * The memory for making a run, as a part of what the table may use: its rows are copied and sorted,
- * in two arrays of this size.
+ * A run is made in 1/SHARE of the table's memory limit: its rows are copied and sorted in two
+ * arrays of this size.
  */
 #define TABLE_SPILL_SHARE 8
 
-/* The minimum for a table: its writers (blocks, hot table, scratch), and a run. */
+/* Minimum memory of a table: for writers (blocks, hot table, scratch), and for a run. */
 #define TABLE_SPILL_BYTES_MIN    ((uint64_t)8 << 20)
 #define TABLE_SPILL_WRITER_BYTES ((uint64_t)8 << 20)
 
-/* The bytes that the table may take. */
+/* Returns the memory limit of the table. */
 static uint64_t table_spill_max(const struct table *table)
 {
     const uint64_t min = TABLE_SPILL_BYTES_MIN + TABLE_SPILL_WRITER_BYTES * table->writers_max;
@@ -33,7 +33,7 @@ static bool table_is_full(const struct table *table)
 bool table_is_too_large(const struct table *table)
 {
     const uint64_t sorted_bytes =
-        table->distinct * (table_row_bytes(table) + sizeof(uint16_t)); /* and row_buckets */
+        table->distinct * (table_row_bytes(table) + sizeof(uint16_t)); /* with row_buckets */
     return table_is_full(table) ||
            sorted_bytes > table_spill_max(table) - table_blocks_used(&table->blocks);
 }
@@ -78,9 +78,9 @@ static enum status table_spill_merge(struct table *table, size_t first, struct f
 }
 
 /*
- * Moves the rows of the next partitions to a run, as many as fit in its memory, which is enlarged
- * for a partition that does not fit alone. Stores how many. Before there are too many runs, merges
- * the smaller half: each row thus takes part in few merges. The caller has the spill's lock.
+ * Moves the rows of the next partitions to a run, as many as fit in its memory, which grows for a
+ * partition that is larger. Stores their number. Before there are too many runs, merges the smaller
+ * half: each row thus takes part in few merges. The caller holds the spill's lock.
  */
 static enum status table_spill_run(struct table *table, struct table_packer *packer, size_t *n,
                                    struct failure *failure)
@@ -145,7 +145,7 @@ enum status table_spill_some(struct table *table, struct table_packer *packer,
     if (!table_is_full(table))
         return STATUS_OK;
     pthread_mutex_lock(&table->spill.lock);
-    if (table_is_full(table)) /* no other thread has just moved some */
+    if (table_is_full(table)) /* no other thread has just spilled rows */
         status = table_spill_run(table, packer, &n, failure);
     table_block_cache_empty(&table->blocks, &packer->blocks);
     pthread_mutex_unlock(&table->spill.lock);

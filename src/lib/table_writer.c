@@ -1,12 +1,12 @@
 /*
  * Implements table.h: writers add keys and rows to partitions.
  *
- * A writer fills blocks of its own, one for each partition, and moves the full ones there. Frequent
- * keys are added up before that: in the hot table or the local.
+ * A writer fills blocks of its own, one per partition, and moves full blocks to their partitions.
+ * Before that, it adds up frequent keys in the hot table or the local table.
  *
- * Keys that are gathered in lines of the caches first and copied past these (C. Balkesen et al.,
- * "Main-Memory Hash Joins on Multi-Core CPUs", ICDE 2013) took 0.85 of the time on Sapphire Rapids,
- * but 1.1 to 1.3 on Zen 4.
+ * Gathering keys in cache lines first, and copying these past the caches (C. Balkesen et al.,
+ * "Main-Memory Hash Joins on Multi-Core CPUs", ICDE 2013), took 0.85 of the time on Sapphire
+ * Rapids, but 1.1 to 1.3 on Zen 4.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 /*
  * Initial and maximum size of a writer's local table; at first it has at least slots for
  * TABLE_ACCUMULATE_MAX rows. It grows once, if the local tables of all writers stay below
- * 1 / TABLE_LOCAL_SHARE of what the table may take. A smaller initial size costs more than it
+ * 1 / TABLE_LOCAL_SHARE of the table's limit. A smaller initial size costs more than it
  * saves. Seconds for 153,000 pairs of a million rows:
  *
  *   MiB      2      4      8     16
@@ -39,7 +39,7 @@
 #define TABLE_LOCAL_PAYS(look_ups, rows)  ((look_ups) >= 2 * (rows))
 #define TABLE_LOCAL_PAUSE                 16
 
-/* The full blocks that a writer keeps while other writers have locked their partitions. */
+/* Maximum number of full blocks that a writer keeps while others have locked their partitions. */
 #define TABLE_FILLED_MAX 64
 
 _Static_assert(3 * ((size_t)1 << TABLE_LOCAL_BITS_MIN) / 4 >= TABLE_ACCUMULATE_MAX,
@@ -87,7 +87,7 @@ void table_writer_close(struct table_writer *writer)
     memory_unmap(writer, sizeof *writer);
 }
 
-/* Ends the block of a partition, if there is one: adds it to the filled ones. */
+/* Ends the block of a partition, if there is one: adds it to the filled blocks. */
 static void table_filling_end_block(struct table_filling *filling, size_t block_bytes, size_t index)
 {
     const uintptr_t next = (uintptr_t)filling->next[index];
@@ -102,9 +102,9 @@ static void table_filling_end_block(struct table_filling *filling, size_t block_
 }
 
 /*
- * Moves the full blocks to their partitions, which are packed if that is due. Those whose
- * partitions other writers have locked stay, if they are few: else all writers would soon wait for
- * one that packs. At the end, none stays, and table_finalize packs all.
+ * Moves full blocks to their partitions, which are packed if that is due. Blocks whose partitions
+ * other writers have locked stay, if they are few; otherwise all writers would soon wait for one
+ * that packs. At the end, no block stays, and table_finalize packs all.
  */
 static enum status table_writer_push(struct table_writer *writer, struct table_filling *filling,
                                      bool is_end, struct failure *failure)
@@ -142,8 +142,8 @@ static enum status table_writer_push(struct table_writer *writer, struct table_f
 }
 
 /*
- * Begins a block of a partition, after moving full ones. Returns where the first key or row goes,
- * or NULL on a failure.
+ * Begins a block of a partition, after moving full blocks. Returns the place of its first key or
+ * row, or NULL on a failure.
  */
 static __attribute__((noinline)) uint64_t *table_writer_begin_block(struct table_writer *writer,
                                                                     struct table_filling *filling,
@@ -163,8 +163,8 @@ static __attribute__((noinline)) uint64_t *table_writer_begin_block(struct table
 }
 
 /*
- * Returns where the next key or row of a partition goes, which has `words` words, or NULL on a
- * failure. `end` is that of the filling.
+ * Returns the place of the next key or row of a partition, which has `words` words, or NULL on a
+ * failure. `end` is filling->end.
  */
 TABLE_INLINE uint64_t *table_writer_next(struct table_writer *writer, struct table_filling *filling,
                                          size_t index, size_t words, uintptr_t end,
@@ -172,7 +172,7 @@ TABLE_INLINE uint64_t *table_writer_next(struct table_writer *writer, struct tab
 {
     uint64_t *next = filling->next[index];
 
-    if ((uintptr_t)next % TABLE_BLOCK_BYTES == end) { /* full, or none */
+    if ((uintptr_t)next % TABLE_BLOCK_BYTES == end) { /* the block is full, or there is none */
         next = table_writer_begin_block(writer, filling, index, failure);
         if (!next)
             return NULL;
@@ -214,7 +214,7 @@ enum status table_writer_add(struct table_writer *writer, const uint64_t *keys, 
     return STATUS_OK;
 }
 
-/* Moves all blocks of a list to another one. */
+/* Moves all blocks of a list to another list. */
 static void table_list_move(struct table_list *to, struct table_list *from)
 {
     struct table_block **end = &to->blocks;
@@ -227,9 +227,9 @@ static void table_list_move(struct table_list *to, struct table_list *from)
 }
 
 /*
- * Adds rows to their partitions, of which it locks one at a time; those whose count is 0 are
- * skipped in a layout without zeros. The packed rows of a set are only of that set: others are to
- * be packed again.
+ * Adds rows to their partitions, locking one at a time; in a layout without zeros, skips rows whose
+ * count is 0. Rows of a set are added as packed rows only to rows of the same set; others are to be
+ * packed again.
  */
 TABLE_INLINE enum status table_writer_scatter(const struct table_layout layout,
                                               struct table_writer *writer, uint64_t set,
@@ -300,7 +300,7 @@ enum status table_writer_add_rows(struct table_writer *writer, const void *rows,
 }
 
 /*
- * Empties the local table: moves its rows to blocks of the writer, or, if `shares`, to those that
+ * Empties the local table: moves its rows to blocks of the writer, or if `shares`, to blocks that
  * all writers share.
  */
 static enum status table_writer_empty_local(struct table_writer *writer, bool shares,
@@ -316,7 +316,7 @@ static enum status table_writer_empty_local(struct table_writer *writer, bool sh
         const uint64_t *row = local->rows + i * layout.words;
         if (table_slots_is_free(layout, local, row))
             continue;
-        uint64_t *copy = local->rows + n++ * layout.words; /* together, for all writers */
+        uint64_t *copy = local->rows + n++ * layout.words; /* consecutive rows */
         if (!shares) {
             const size_t index =
                 table_hash_partition(table_hash(layout, &writer->table->hash, row));
@@ -336,7 +336,7 @@ static enum status table_writer_empty_local(struct table_writer *writer, bool sh
     return STATUS_OK;
 }
 
-/* Gives the local, which has no slots for more keys, more of them, or empties it. */
+/* Enlarges or empties the local table, which is full. */
 static enum status table_writer_make_slots(struct table_writer *writer, struct failure *failure)
 {
     const struct table *table = writer->table;
@@ -373,7 +373,7 @@ static enum status table_writer_make_slots(struct table_writer *writer, struct f
                             &layout);
         return STATUS_OK;
     }
-    /* A writer has blocks of its own only where they are small. */
+    /* A writer has blocks of its own only if blocks are small. */
     const bool shares = table->blocks.block_bytes > TABLE_BLOCK_BYTES;
     const bool pays = TABLE_LOCAL_PAYS(writer->local_look_ups, local->used);
     writer->direct = pays || shares ? 0 : TABLE_LOCAL_PAUSE * local->used;

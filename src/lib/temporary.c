@@ -1,4 +1,4 @@
-/* Names of temporary files, removed by a handler of the signals that end the program. */
+/* Implements temporary.h: a handler of the signals that end the program removes the names. */
 #include "config.h"
 
 #include "lib/temporary.h"
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * What the handler of signals needs. Who uses the names has the lock; a thread that has it takes no
- * signal, so that a handler waits for another thread at most. A handler keeps the lock: it ends the
+ * The data of the signal handler. A thread that uses the names holds the lock and blocks signals,
+ * so that a handler can only wait for another thread. A handler keeps the lock, because it ends the
  * process.
  */
 static atomic_flag temporary_lock = ATOMIC_FLAG_INIT;
@@ -54,7 +54,7 @@ static void temporary_handle_signals(bool handles)
         struct sigaction now;
         if (number == SIGCHLD || number == SIGCONT || number == SIGTSTP || number == SIGTTIN ||
             number == SIGTTOU || number == SIGURG || number == SIGWINCH)
-            continue; /* it does not end the process */
+            continue; /* the signal does not end the process */
         if (sigaction(number, NULL, &now) != 0)
             continue;
         if (now.sa_handler == (handles ? SIG_DFL : temporary_end))
@@ -62,7 +62,7 @@ static void temporary_handle_signals(bool handles)
     }
 }
 
-/* Begins to use the names; *before gets the signals that the thread blocks. */
+/* Begins to use the names; *before receives the signals that the thread blocks. */
 static void temporary_begin(sigset_t *before)
 {
     sigset_t all;

@@ -22,12 +22,12 @@ struct writer {
     const char *name;        /* NULL: standard output, or memory */
     struct output_file file; /* only its fd is used for standard output; -1: memory */
     int error;               /* errno of the first write that failed */
-    uint64_t written;        /* bytes, by the file's end, */
-    uint64_t skipped;        /* and those to come that it has already */
-    struct stage *stage;     /* or NULL; not owned */
+    uint64_t written;        /* number of bytes in the file so far */
+    uint64_t skipped;        /* number of next bytes that the file already has */
+    struct stage *stage;     /* not owned; NULL: unused */
     size_t used;
     size_t capacity;
-    char *buffer; /* [capacity] */
+    char *buffer; /* [capacity], owned */
 };
 
 static enum status writer_fail(const char *name, int error, struct failure *failure)
@@ -74,7 +74,7 @@ enum status writer_open(struct writer **writer, const char *name, struct failure
     return STATUS_OK;
 }
 
-/* Writes all of data[0..bytes) but what is to be skipped, or keeps the error. */
+/* Writes data[0..bytes) without the bytes to skip, or keeps the error. */
 static void writer_put(struct writer *writer, const char *data, size_t bytes)
 {
     size_t done = writer->skipped < bytes ? (size_t)writer->skipped : bytes;
@@ -86,7 +86,7 @@ static void writer_put(struct writer *writer, const char *data, size_t bytes)
             done += (size_t)n;
             writer->written += (uint64_t)n;
             stage_add(writer->stage, (uint64_t)n);
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) { /* somebody made it non-blocking */
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) { /* another process made it so */
             struct pollfd output = {.fd = writer->file.fd, .events = POLLOUT};
             poll(&output, 1, -1);
         } else if (errno != EINTR) {
@@ -95,7 +95,7 @@ static void writer_put(struct writer *writer, const char *data, size_t bytes)
     }
 }
 
-/* Writes out what is buffered; or, in memory, makes room in the buffer for `bytes` more. */
+/* Writes out the buffer; or, in memory, makes room in the buffer for `bytes` more. */
 static void writer_empty(struct writer *writer, size_t bytes)
 {
     size_t capacity = 2 * writer->capacity;
@@ -197,7 +197,7 @@ void writer_restart(struct writer *writer)
 
 _Static_assert(WRITER_TOGETHER == OUTPUT_FILE_TOGETHER, "each may have a file");
 
-/* Does all that may fail before a file is replaced, of all writers. Closes standard output. */
+/* For all writers, does all that may fail before files are replaced, and closes standard output. */
 enum status writer_close_all(struct writer *const *writers, size_t count, struct failure *failure)
 {
     struct output_file *files[WRITER_TOGETHER] = {NULL};

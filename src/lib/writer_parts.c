@@ -7,20 +7,20 @@
 
 #include <pthread.h>
 
-/* More threads do not help: only one writes out at a time. */
+/* Maximum number of useful threads: only one writes out at a time. */
 #define WRITER_PARTS_THREADS_MAX 16
 
-/* Parts in memory for each thread: one that it writes, and one that waits to be written. */
+/* Number of parts in memory per thread: one that it writes, and one that waits. */
 #define WRITER_PARTS_PER_THREAD 2
 #define WRITER_PARTS_SLOTS_MAX  (WRITER_PARTS_PER_THREAD * WRITER_PARTS_THREADS_MAX)
 
-/* The memory of a part at first. */
+/* Initial memory of a part. */
 #define WRITER_PARTS_BYTES ((size_t)128 << 10)
 
-/* Holds a part in memory. */
+/* The memory of a part. */
 struct writer_parts_slot {
     struct writer *memory;
-    bool is_complete; /* complete, waits to be written; guarded by the lock */
+    bool is_complete; /* the part waits to be written; guarded by the lock */
 };
 
 struct writer_parts_work {
@@ -29,7 +29,7 @@ struct writer_parts_work {
     struct writer_parts_slot slots[WRITER_PARTS_SLOTS_MAX];
     size_t slot_count; /* part i is in slot i % slot_count */
 
-    pthread_mutex_t lock;   /* guards what follows */
+    pthread_mutex_t lock;   /* guards the members below */
     pthread_cond_t changed; /* a slot is free, or no part is left */
     size_t taken;           /* the first `taken` parts are being written to memory or done */
     size_t written;         /* the first `written` parts are written */
@@ -38,8 +38,8 @@ struct writer_parts_work {
 };
 
 /*
- * The work of one thread: writes parts to memory until none is left. Writes out the parts that come
- * next and are complete, unless another thread is.
+ * The work of one thread: writes parts to memory until none is left. Writes out the next parts if
+ * they are complete, unless another thread does.
  */
 static void writer_parts_run(void *context, size_t thread)
 {
@@ -50,7 +50,7 @@ static void writer_parts_run(void *context, size_t thread)
     for (;;) {
         while (!work->has_failed && work->taken < work->parts->count &&
                work->taken - work->written == work->slot_count)
-            pthread_cond_wait(&work->changed, &work->lock); /* for a free slot */
+            pthread_cond_wait(&work->changed, &work->lock); /* waits for a free slot */
         if (work->has_failed || work->taken == work->parts->count)
             break;
         const size_t part = work->taken++;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Digits are in groups if a number is so great, then from AXIS_GROUPS_FROM on. */
+/* Minimum largest number for thousands separators, which are then used from AXIS_GROUPS_FROM. */
 #define AXIS_GROUPS_IF   10000
 #define AXIS_GROUPS_FROM 1000
 
@@ -34,7 +34,7 @@ size_t axis_write(char out[AXIS_LABEL_SIZE], const struct element *element, __in
 
     element = element ? element : &plain;
     size_t length = element_write(text, element, value);
-    size_t whole = length; /* digits before the point, with the sign */
+    size_t whole = length; /* number of digits before the point, with the sign */
     char *c = out;
 
     const bool is_number = kind_rows[element->kind].scale == KIND_NUMBERS;
@@ -61,7 +61,7 @@ bool axis_has_times(const struct axis *axis)
     return axis->element && element_is_time(axis->element);
 }
 
-/* Writes a time as 2026-11-21T13:45:02.250, without its offset; returns where the T is. */
+/* Writes a timestamp as 2026-11-21T13:45:02.250, without its offset; returns the place of the T. */
 static char *axis_format_time(char out[AXIS_LABEL_SIZE], const struct element *element,
                               __int128 value)
 {
@@ -130,7 +130,7 @@ __int128 axis_ceiling(const struct axis *axis, __int128 value)
     return begin >= value ? begin : kind_time_bucket_begin(&axis->ticks, number + 1);
 }
 
-/* Makes the axis of times. */
+/* Makes an axis of timestamps. */
 static struct axis axis_make_times(__int128 low, __int128 high, const struct element *element,
                                    __int128 ticks_max)
 {
@@ -138,7 +138,7 @@ static struct axis axis_make_times(__int128 low, __int128 high, const struct ele
                                           .width = 1,
                                           .zone = element->zone};
     struct axis axis = {.ticks = unit, .element = element};
-    __int128 ticks = 0; /* those after the first one that there can be */
+    __int128 ticks = 0; /* maximum number of ticks after the first */
 
     while ((ticks = kind_time_bucket_number(&axis.ticks, high) -
                     kind_time_bucket_number(&axis.ticks, low)) >= ticks_max &&
@@ -175,13 +175,13 @@ struct axis axis_make(__int128 low, __int128 high, const struct element *element
 }
 
 /*
- * Each squaring of the number, scaled to 1 <= x < 2, gives a bit (Knuth, "The Art of Computer
+ * Squares the number, scaled to 1 <= x < 2, once per bit of the result (Knuth, "The Art of Computer
  * Programming", vol. 1, 1.2.2).
  */
 uint32_t axis_log2(uint64_t number)
 {
     const unsigned whole = 63 - (unsigned)__builtin_clzll(number);
-    uint64_t x = number << (63 - whole) >> 32; /* with 31 bits of fraction */
+    uint64_t x = number << (63 - whole) >> 32; /* has 31 bits of fraction */
     uint32_t result = whole;
 
     for (unsigned i = 0; i < AXIS_LOG2_BITS; i++) {

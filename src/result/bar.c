@@ -11,7 +11,7 @@ size_t bar_write(char out[BAR_SIZE], const struct bar_scale *scale, uint64_t cou
                  unsigned *columns)
 {
     const struct terminal *terminal = scale->terminal;
-    const unsigned steps = terminal->has_unicode ? 8 : 1; /* of a column */
+    const unsigned steps = terminal->has_unicode ? 8 : 1; /* number of steps per column */
     const unsigned whole = scale->columns * steps;
     unsigned __int128 part = count;
     unsigned __int128 most = scale->max;
@@ -21,7 +21,7 @@ size_t bar_write(char out[BAR_SIZE], const struct bar_scale *scale, uint64_t cou
     *columns = 0;
     if (count == 0 || whole == 0)
         return 0;
-    if (scale->min > 0) { /* half the smallest count has no bar */
+    if (scale->min > 0) { /* a bar would begin at half the smallest count */
         const uint32_t bit = 1U << AXIS_LOG2_BITS;
         part = axis_log2(count) + bit - axis_log2(scale->min);
         most = axis_log2(scale->max) + bit - axis_log2(scale->min);

@@ -13,7 +13,7 @@ bool plot_is_even(const struct plot *plot)
     return plot->survey.wide - plot->survey.narrow <= 1;
 }
 
-/* The width of bins of one width, an integer; else 0. */
+/* Returns the width of bins of equal integer width; else 0. */
 static __int128 plot_bin_width(const struct binning *binning)
 {
     return binning->numerator == 1 ? (__int128)binning->divisor : 0;
@@ -130,8 +130,8 @@ static const struct rows_row *plot_peek(struct plot *plot)
 }
 
 /*
- * Empty bins have lines while all lines fit: first up to PLOT_RUN_MAX in a row of their own, then
- * one for each run. Without them, rows of bins still say where they lie.
+ * Empty bins have lines while all lines fit: at best each of up to PLOT_RUN_MAX in a row, else one
+ * line per run. Without them, the names of rows still show their places.
  */
 void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_t lines_max)
 {
@@ -179,7 +179,7 @@ void plot_begin(struct plot *plot, const struct rows *rows, bool by_bin, uint64_
     plot->group = binning_floor(plot->first, plot->per_group);
 }
 
-/* Where a row ends; of values in buckets, where their bucket does. */
+/* Returns the end of a row; for values in buckets, the end of the bucket. */
 static __int128 plot_row_end(const struct plot *plot, const struct rows_row *row)
 {
     const struct plot_scale *scale = &plot->scale;
@@ -189,7 +189,7 @@ static __int128 plot_row_end(const struct plot *plot, const struct rows_row *row
     return plot_scale_value(scale, plot_scale_position(scale, row->low) + 1);
 }
 
-/* Groups are as wide as their bins, whichever of them are empty. */
+/* Groups have the width of their bins, whether or not these are empty. */
 bool plot_next(struct plot *plot, struct plot_line *line)
 {
     const struct rows_row *row = plot_peek(plot);
@@ -220,7 +220,7 @@ bool plot_next(struct plot *plot, struct plot_line *line)
         .bins = (uint64_t)((next - plot->group) * per_group),
     };
     line->is_single = plot->rows.is_unit && line->high - line->low == 1;
-    if (line->low < 0 && plot->survey.low >= 0) /* a group of powers may have them, too */
+    if (line->low < 0 && plot->survey.low >= 0) /* a group of powers may begin below 0 */
         line->low = 0;
     for (; group == plot->group && row && row->low < line->high; row = plot_peek(plot)) {
         line->count += row->count;

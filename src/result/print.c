@@ -1,4 +1,4 @@
-/* Opens, checks and closes the outputs, and prints results so far and the final one. */
+/* Opens, checks and closes the outputs, and prints intermediate results and the final one. */
 #include "config.h"
 
 #include "result/print.h"
@@ -19,10 +19,10 @@
 #include <string.h>
 #include <time.h>
 
-/* Moves a terminal's cursor to the first column and row, and clears all from there on. */
+/* Moves a terminal's cursor to the first column and row, and clears the screen. */
 #define PRINT_CLEAR "\033[H\033[J"
 
-/* The name of a file for writers; NULL is standard output. */
+/* Returns the name of a file for writers; NULL is standard output. */
 static const char *print_file(const char *name)
 {
     return strcmp(name, "-") == 0 ? NULL : name;
@@ -117,7 +117,7 @@ static enum status print_result(struct print_output *output, const struct plan *
         return STATUS_OK;
     if (!output->result && writer_open(&output->result, options->output, failure) != STATUS_OK)
         return failure->status;
-    if (store->connect) /* the run has written it */
+    if (store->connect) /* the run has written the result */
         return STATUS_OK;
     writer_set_stage(output->result, context_of(plan)->stage);
     stage_begin(context_of(plan)->stage, "printing", 0);
@@ -136,7 +136,7 @@ static enum status print_result(struct print_output *output, const struct plan *
                                                             failure);
 }
 
-/* Saves the state. During a run, saves it only if it replaces the one before. */
+/* Saves the state. During a run, saves it only if it replaces the last one. */
 static enum status print_state(struct print_output *output, const struct plan *plan,
                                const void *aggregate, const struct print_options *options,
                                bool is_so_far, struct failure *failure)
@@ -181,14 +181,14 @@ enum status print_final(struct print_output *output, const struct plan *plan, co
 {
     if (status == STATUS_OK && options->save)
         status = print_state(output, plan, aggregate, options, false, failure);
-    /* A window of time may be empty. */
+    /* A sliding window may be empty. */
     if (status == STATUS_OK && !print_is_dropped(options) && plan->window_periods == 0)
         status = result_check(plan, aggregate, failure);
     if (status == STATUS_OK)
         status = print_result(output, plan, aggregate, options, failure);
     if (status == STATUS_OK && output->result) {
         struct writer *const writers[] = {output->result,
-                                          output->purged}; /* one may be the input */
+                                          output->purged}; /* either may be the input */
         output->result = output->purged = NULL;
         status = writer_close_all(writers, writers[1] ? 2 : 1, failure);
     }

@@ -1,8 +1,8 @@
 /*
  * Format gnuplot: a script with the rows as inline data, in the form of tsv. Each box is as wide as
  * its bin. Bins of powers, whose widths differ by orders of magnitude, have boxes of equal width,
- * labelled with the value at which they begin. The script sets no terminal and no output; those are
- * the caller's choice.
+ * labelled with their lower edges. The script sets no terminal and no output; the caller chooses
+ * them.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Boxes of more rows have the colour of their borders, which then show no pattern. */
+/* Maximum number of boxes with borders; with more, borders would show a pattern. */
 #define PRINT_GNUPLOT_BORDERS 200
 
 /*
@@ -43,12 +43,12 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     struct rows_row batch[ROWS_BATCH];
     struct rows rows;
     uint64_t count = 0;
-    uint64_t min = 0; /* not 0 */
+    uint64_t min = 0; /* the minimum other than 0 */
     const unsigned decimals = plan_count_decimals(plan);
     char number[DECIMAL_SIZE];
     char width[DECIMAL_SIZE];
     char field[PRINT_FIELD_SIZE];
-    char factor[DECIMAL_SIZE + 8] = ""; /* of counts */
+    char factor[DECIMAL_SIZE + 8] = ""; /* the factor of counts */
     size_t n;
 
     plain.percent = false; /* counts become percentages in the script, with all their digits */
@@ -88,7 +88,7 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     writer_print(writer, "set style fill solid %s\nunset key\n",
                  count > PRINT_GNUPLOT_BORDERS ? "1.0" : "0.7");
     decimal_format_fixed(number, table->other, decimals);
-    if (options->other) /* no box, because it has no position on the axis */
+    if (options->other) /* it has no box, because it has no position on the axis */
         writer_print(writer, "set label \"other: %s\" at graph 0.98, graph 0.95 right\n", number);
     decimal_format_fixed(width, 1, plan->element.decimals);
     if (count == 0)

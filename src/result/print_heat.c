@@ -51,7 +51,7 @@ struct print_heat_colour print_heat_colour(unsigned level)
 #undef PRINT_HEAT_MIX
 }
 
-/* Below a lightness of 0.58 in OKLab, white has more contrast than black. */
+/* White has more contrast than black below a lightness of 0.58 in OKLab. */
 bool print_heat_is_dark(unsigned level)
 {
     return level < PRINT_HEAT_COLOURS * 2 / 5;
@@ -77,7 +77,7 @@ static void print_heat_add_position(struct print_heat_axis *axis, __int128 posit
     axis->known++;
 }
 
-/* Chooses where positions of groups begin, one of which has that value. */
+/* Aligns the positions of groups, one of which has that value. */
 static void print_heat_align_groups(struct print_heat_axis *axis, const struct column *column,
                                     __int128 value)
 {
@@ -93,7 +93,7 @@ static void print_heat_align_groups(struct print_heat_axis *axis, const struct c
     }
 }
 
-/* The positions of groups are multiples of the greatest step that leads from each to the next. */
+/* Positions of groups are multiples of the greatest common divisor of their distances. */
 static void print_heat_survey_groups(struct print_heat *heat)
 {
     const struct groups *groups = heat->groups;
@@ -149,11 +149,11 @@ static void print_heat_survey_bins(struct print_heat *heat)
     if (heat->options->zeros && binning && !binning_is_of_powers(binning)) {
         axis->low = -axis->scale.origin;
         axis->high = axis->low + binning->bins - 1;
-        axis->known = PRINT_HEAT_NAMES_MAX + 1; /* no names */
+        axis->known = PRINT_HEAT_NAMES_MAX + 1; /* the axis has no names */
     }
 }
 
-/* Divides an axis in cells of equally many positions, or of times in buckets. */
+/* Divides an axis into cells with equal numbers of positions, or for timestamps into buckets. */
 static void print_heat_join(struct print_heat_axis *axis, size_t cells_max)
 {
     axis->is_joined = axis->high - axis->low >= (__int128)cells_max;
@@ -162,26 +162,26 @@ static void print_heat_join(struct print_heat_axis *axis, size_t cells_max)
     axis->count = (size_t)(binning_floor(axis->high, axis->step) - axis->first + 1);
 }
 
-/* The first position of cell i. */
+/* Returns the first position of cell i. */
 static __int128 print_heat_start(const struct print_heat_axis *axis, size_t i)
 {
     return axis->has_names ? axis->names[i] : (axis->first + (__int128)i) * (__int128)axis->step;
 }
 
-/* The value at the beginning of cell i. */
+/* Returns the value at the start of cell i. */
 static __int128 print_heat_value(const struct print_heat_axis *axis, size_t i)
 {
     return plot_scale_value(&axis->scale, print_heat_start(axis, i));
 }
 
-/* The edge that a bin is labelled with: those of powers below 0 begin after a power. */
+/* Returns the edge in a bin's label: bins of powers below 0 begin after a power. */
 static __int128 print_heat_edge(const struct print_heat_axis *axis, __int128 value)
 {
     const bool is_of_powers = axis->scale.binning && binning_is_of_powers(axis->scale.binning);
     return is_of_powers ? value - (value < 0) : value;
 }
 
-/* Chooses how all labels of an axis of numbers are written. */
+/* Chooses the notation of all labels of an axis of numbers. */
 static void print_heat_choose_digits(struct print_heat_axis *axis)
 {
     const struct element *element = axis->scale.element;
@@ -218,7 +218,7 @@ void print_heat_divide(struct print_heat_axis *axis, size_t cells_max)
                        plot_scale_value(&axis->scale, print_heat_start(axis, i)));
 }
 
-/* The cell of a position. */
+/* Returns the cell of a position. */
 static size_t print_heat_cell(const struct print_heat_axis *axis, __int128 position)
 {
     size_t i = 0;
@@ -235,7 +235,7 @@ enum status print_heat_count(struct print_heat *heat, struct failure *failure)
     const struct groups *groups = heat->groups;
     const size_t columns = heat->x.count;
     const size_t cells = columns * heat->y.count;
-    uint64_t *totals = calloc(columns + 1, sizeof *totals); /* of columns, also outside the bins */
+    uint64_t *totals = calloc(columns + 1, sizeof *totals); /* per column, also outside the bins */
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
     struct rows_row batch[ROWS_BATCH];
     size_t n;
@@ -370,7 +370,7 @@ bool print_heat_date(const struct print_heat_axis *axis, const struct axis_times
 size_t print_heat_longest(const struct print_heat_axis *axis)
 {
     char label[AXIS_LABEL_SIZE];
-    size_t longest = axis->times.has_hour ? strlen("2026-11-21") : 0; /* below the time */
+    size_t longest = axis->times.has_hour ? strlen("2026-11-21") : 0; /* the date below a time */
 
     for (size_t i = 0; i < axis->count; i++) {
         print_heat_label(axis, &axis->times, i, axis->has_names, label);
@@ -395,7 +395,7 @@ size_t print_heat_next_label(const struct print_heat_axis *axis,
     return i;
 }
 
-/* Chooses labels at round times. Returns false if there are not two. */
+/* Chooses labels at round times. Returns false if there are fewer than two. */
 static bool print_heat_label_times(const struct print_heat_axis *axis, size_t cells,
                                    struct print_heat_labels *labels)
 {
@@ -432,7 +432,7 @@ struct print_heat_labels print_heat_labels(const struct print_heat_axis *axis, s
     labels.first = (size_t)(aligned - axis->first);
     if (!axis->has_names && !is_time && labels.first + labels.each < axis->count)
         return labels;
-    labels.first = 0; /* there are not two round ones */
+    labels.first = 0; /* there are fewer than two round labels */
     labels.each = cells > 0 ? cells : 1;
     return labels;
 }

@@ -1,5 +1,5 @@
 /*
- * Heat maps in the terminal (--plot), which fit its width and height. A line holds a bin and the
+ * Heat maps in the terminal (--plot), which fit its width and height. A line has a bin and the
  * cells of its row, the highest bin first; below are the groups, and the smallest count of each
  * colour. Without colour, cells are shades.
  */
@@ -12,15 +12,15 @@
 
 #include <string.h>
 
-/* The most lines of cells, and the other lines: names, groups, the legend and the cursor's. */
+/* Maximum number of lines of cells, and the other lines: names, groups, legend, cursor. */
 #define PRINT_HEAT_PLOT_ROWS_MAX 200
 #define PRINT_HEAT_PLOT_OTHERS   4
 
-/* The minimum numbers of rows and of columns; in a smaller terminal lines wrap. */
+/* Minimum numbers of rows and of columns; in a smaller terminal lines wrap. */
 #define PRINT_HEAT_PLOT_ROWS_MIN    4
 #define PRINT_HEAT_PLOT_COLUMNS_MIN 10
 
-/* Columns of a name of the input in the legend, and colours in the legend. */
+/* Maximum number of columns of a name in the legend, and of colours in it. */
 #define PRINT_HEAT_PLOT_NAME  40
 #define PRINT_HEAT_PLOT_SHOWN 9
 
@@ -30,7 +30,7 @@
  */
 static const uint8_t print_heat_plot_palette[] = {54, 55, 25, 31, 37, 72, 78, 150, 222};
 
-/* The lower eighths of a block; of shades there are only four. */
+/* The lower eighths of a block; there are only four shades. */
 static const char *const print_heat_plot_unicode[] = {
     "\xe2\x96\x81", "\xe2\x96\x82", "\xe2\x96\x83", "\xe2\x96\x84",
     "\xe2\x96\x85", "\xe2\x96\x86", "\xe2\x96\x87", "\xe2\x96\x88",
@@ -43,14 +43,14 @@ struct print_heat_plot {
     struct writer *writer;
     struct print_heat *heat;
     struct terminal terminal;
-    unsigned levels; /* how many colours or shades */
+    unsigned levels; /* number of colours or shades */
     bool has_ranges; /* lines begin with LOW..HIGH, else with LOW */
-    size_t left;     /* the characters before the cells */
-    size_t cell;     /* the characters of a cell */
-    size_t number;   /* of these, of the count, which fits; 0: it does not */
+    size_t left;     /* number of characters before the cells */
+    size_t cell;     /* number of characters of a cell */
+    size_t number;   /* number of these for the count; 0: counts do not fit */
 };
 
-/* Begins the colour of a level, for those who see it; of -1: none. */
+/* If there is colour, begins the colour of a level; -1 ends it. */
 static void print_heat_plot_begin(const struct print_heat_plot *plot, int level)
 {
     if (level < 0 || !plot->terminal.has_colour)
@@ -69,7 +69,7 @@ static void print_heat_plot_end(const struct print_heat_plot *plot, int level)
         writer_write_text(plot->writer, "\033[0m");
 }
 
-/* Writes `size` characters of the colour or shade of a level; of -1: empty. */
+/* Writes `size` characters of the colour or shade of a level; -1: blanks. */
 static void print_heat_plot_cell(const struct print_heat_plot *plot, int level, size_t size)
 {
     char ascii[] = " ";
@@ -85,7 +85,7 @@ static void print_heat_plot_cell(const struct print_heat_plot *plot, int level, 
     print_heat_plot_end(plot, level);
 }
 
-/* Writes a cell with its count on its colour, or before its shade. Those of a column line up. */
+/* Writes a cell with its count, aligned in its column, on its colour or before its shade. */
 static void print_heat_plot_count(const struct print_heat_plot *plot, uint64_t count)
 {
     const size_t used = plot->number + !plot->terminal.has_colour;
@@ -121,7 +121,7 @@ static void print_heat_plot_bin(const struct print_heat_plot *plot, size_t y,
         print_heat_label(&plot->heat->y, &plot->heat->y.times, y, true, out);
 }
 
-/* Finds the longest name of a bin. */
+/* Returns the length of the longest name of a bin. */
 static size_t print_heat_plot_measure(const struct print_heat_plot *plot)
 {
     char name[PRINT_HEAT_NAME_SIZE];
@@ -134,7 +134,7 @@ static size_t print_heat_plot_measure(const struct print_heat_plot *plot)
     return longest;
 }
 
-/* Equal neighbours are written together. */
+/* Writes the rows; equal neighbours are written together. */
 static void print_heat_plot_rows(const struct print_heat_plot *plot)
 {
     const struct print_heat *heat = plot->heat;
@@ -168,8 +168,8 @@ static void print_heat_plot_rows(const struct print_heat_plot *plot)
 }
 
 /*
- * The lines below the cells: labels, and the dates of times of the day. The label of a single value
- * is in the middle if it fits.
+ * Writes the lines below the cells: labels, and the dates of times of day. The label of a single
+ * value is in the middle if it fits.
  */
 static void print_heat_plot_groups(const struct print_heat_plot *plot)
 {
@@ -205,7 +205,7 @@ static void print_heat_plot_groups(const struct print_heat_plot *plot)
     }
 }
 
-/* The line of the colours, as many as fit, with the smallest count of each. */
+/* Writes the line of the colours, as many as fit, with the smallest count of each. */
 static void print_heat_plot_legend(const struct print_heat_plot *plot)
 {
     const struct print_heat *heat = plot->heat;
@@ -233,7 +233,7 @@ static void print_heat_plot_legend(const struct print_heat_plot *plot)
     uint64_t before = 0;
     for (unsigned i = 0; i < plot->levels; i += each) {
         const uint64_t count = print_heat_level_count(heat, i, plot->levels);
-        if (count == before) /* a scale of few counts */
+        if (count == before) /* the scale has few counts */
             continue;
         before = count;
         print_scale_label(number, heat->options, heat->plan, count, false);

@@ -13,15 +13,15 @@
 
 #include <stdio.h>
 
-/* More groups and bins share cells. */
+/* Maximum number of columns and rows of cells; more groups and bins share cells. */
 #define PRINT_HEAT_SVG_COLUMNS_MAX 200
 #define PRINT_HEAT_SVG_ROWS_MAX    64
 
-#define PRINT_HEAT_SVG_RIGHT  8400 /* if the labels of the legend are not longer */
+#define PRINT_HEAT_SVG_RIGHT  8400 /* maximum end of the cells, left of the legend */
 #define PRINT_HEAT_SVG_BOTTOM 4880
 #define PRINT_HEAT_SVG_HEIGHT (PRINT_HEAT_SVG_BOTTOM - SVG_TOP)
 
-/* The legend: how far from the cells, its width with the ticks, and the distance of its labels. */
+/* The legend: its distance from the cells, its width with ticks, and the distance of its labels. */
 #define PRINT_HEAT_SVG_LEGEND       260
 #define PRINT_HEAT_SVG_LEGEND_WIDTH 160
 #define PRINT_HEAT_SVG_LEGEND_TICKS 240
@@ -30,12 +30,12 @@
 struct print_heat_svg {
     struct writer *writer;
     const struct print_heat *heat;
-    unsigned left;  /* where the cells begin */
-    unsigned right; /* and end */
-    bool is_tilted; /* the labels of the groups */
+    unsigned left;  /* the left end of the cells */
+    unsigned right; /* the right end of the cells */
+    bool is_tilted; /* the labels of the groups are tilted */
 };
 
-/* The position of the beginning of column i, and of the lower side of row i. */
+/* Return the position of the start of column i, and of the lower side of row i. */
 static unsigned print_heat_svg_x(const struct print_heat_svg *svg, size_t i)
 {
     return svg->left + (unsigned)((svg->right - svg->left) * i / svg->heat->x.count);
@@ -76,7 +76,7 @@ static void print_heat_svg_cells(const struct print_heat_svg *svg)
     writer_write_text(svg->writer, "</g>\n");
 }
 
-/* The counts in the cells, if all fit: dark on light colours, light on dark ones. */
+/* Writes the counts in the cells, if all fit: dark on light colours, light on dark ones. */
 static void print_heat_svg_counts(const struct print_heat_svg *svg)
 {
     const struct print_heat *heat = svg->heat;
@@ -104,8 +104,9 @@ static void print_heat_svg_counts(const struct print_heat_svg *svg)
 }
 
 /*
- * The labels of the groups, below, or of the bins, on the left: of single values in the middle of
- * their cells, of groups tilted if names do not lie side by side; else where cells begin.
+ * Writes the labels of the groups, below, or of the bins, on the left: for single values in the
+ * middle of their cells, for groups tilted if names do not fit side by side; else at the start of
+ * cells.
  */
 static void print_heat_svg_labels(const struct print_heat_svg *svg, bool is_x)
 {

@@ -1,7 +1,7 @@
 /*
- * Format html: one page with the command line, the picture that svg draws of the result, if it
- * draws one, and the lines of csv as a table that a click on a header sorts. The page loads
- * nothing, which it also tells the browser, and follows the reader's choice of light or dark.
+ * Format html: one page with the command line, the SVG image of the result, if there is one, and
+ * the lines of csv as a table that a click on a header sorts. The page loads nothing, which it also
+ * tells the browser, and follows the reader's choice of light or dark.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ static const char print_html_head[] =
     "thead{border-color:#6c7684}tbody tr:nth-child(even){background:#1f2630}}\n"
     "</style>\n<title>";
 
-/* Sorts the rows: numbers by value, strings by their characters; equal ones keep their order. */
+/* Sorts the rows: numbers by value, strings by their characters; equal rows keep their order. */
 static const char print_html_script[] =
     "<script>\n"
     "const table = document.querySelector('table');\n"
@@ -71,7 +71,7 @@ static size_t print_escape_html(const char *text, size_t bytes, size_t *used, ch
     if (c >= ' ' && c < 0x7f)
         return 0;
     *used = printable_decode(text, bytes, &code);
-    /* what HTML has no characters for: controls, and the last two of each plane */
+    /* not HTML characters: controls, and the last two of each plane */
     if (*used > 0 && code >= 0xa0 && (code & 0xfffe) != 0xfffe && (code < 0xfdd0 || code > 0xfdef))
         return 0;
     *used = *used > 0 ? *used : 1;
@@ -79,7 +79,7 @@ static size_t print_escape_html(const char *text, size_t bytes, size_t *used, ch
     return strlen(PRINT_REPLACEMENT);
 }
 
-/* Writes the command line as a shell reads it. */
+/* Writes the command line, quoted for a shell. */
 static void print_html_command(struct writer *writer, const struct print_options *options)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -101,7 +101,7 @@ static void print_html_command(struct writer *writer, const struct print_options
     }
 }
 
-/* Begins the table. If there are several, the first column says what the table's columns are. */
+/* Begins the table. If there are several, the first column names their value columns. */
 static void print_html_begin(struct writer *writer, const struct print_result *result)
 {
     const struct print_options *options = result->options;
@@ -131,7 +131,7 @@ static void print_html_end(struct writer *writer, const struct print_result *res
         writer_write_text(writer, "</tbody>\n</table>\n");
 }
 
-/* Writes the picture of a result that svg can show with these options. */
+/* Writes the SVG image of a result, if svg supports it with these options. */
 static enum status print_html_picture(struct writer *writer, const struct plan *plan,
                                       const void *aggregate, const struct print_options *options,
                                       struct failure *failure)
@@ -140,7 +140,7 @@ static enum status print_html_picture(struct writer *writer, const struct plan *
     struct failure ignored;
 
     own.format = &print_svg;
-    own.cumulative = false; /* a column of the table only */
+    own.cumulative = false; /* only the table has that column */
     return print_check_format(&own, plan, &ignored) == STATUS_OK
                ? result_print(writer, plan, aggregate, &own, failure)
                : STATUS_OK;

@@ -1,7 +1,7 @@
 /*
  * Format markdown: the lines of csv as a table (GitHub Flavored Markdown, "Tables (extension)").
- * Columns of numbers are aligned to the right. What ends a cell or a line, or begins a tag, is
- * escaped in strings; the end of a line is a tag, because a cell has only one line.
+ * Columns of numbers are aligned to the right. In strings, characters that end a cell or a line, or
+ * begin a tag, are escaped; the end of a line becomes a tag, because a cell has only one line.
  */
 #include "config.h"
 

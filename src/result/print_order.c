@@ -1,4 +1,4 @@
-/* Implements print_order.h: a value of each group is computed, and the indices are sorted. */
+/* Implements print_order.h: computes a value of each group, and sorts their indices. */
 #include "config.h"
 
 #include "result/print_order.h"
@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of --sort that is the number of rows, which each group has. */
+/* The index of the number of rows, a value of --sort that each group has. */
 #define PRINT_ORDER_ROWS SIZE_MAX
 
-/* There is no such value. */
+/* The index of an unknown value. */
 #define PRINT_ORDER_NONE (SIZE_MAX - 1)
 
 /* Minimum number of groups per thread, and parts per thread, because some groups are large. */
 #define PRINT_ORDER_GROUPS_MIN   ((uint64_t)256)
 #define PRINT_ORDER_THREAD_PARTS ((size_t)8)
 
-/* A group and what orders it. */
+/* A group and its sort key. */
 struct print_order_item {
     struct reduce_order value;
     uint64_t group;
@@ -31,7 +31,7 @@ struct print_order_item {
     bool is_taken; /* the leader has it */
 };
 
-/* Finds the value of that name: its index, or one of these two. */
+/* Returns the index of the value with that name, or one of these two. */
 static size_t print_order_find(const struct plan *plan, const char *name)
 {
     struct reduction reduction;
@@ -69,7 +69,7 @@ size_t print_order_column(const struct print_options *options, const struct plan
     return plan->value_count;
 }
 
-/* Fails because --sort names no value of the groups. */
+/* Fails because --sort names an unknown value. */
 static enum status print_order_fail(const struct print_options *options, const struct plan *plan,
                                     struct failure *failure)
 {
@@ -116,7 +116,7 @@ enum status print_order_check(const struct print_options *options, const struct 
     return STATUS_OK;
 }
 
-/* Greater values first, then lesser groups. */
+/* Orders by descending value, then by ascending group. */
 static int print_order_compare(const void *a, const void *b)
 {
     const struct print_order_item *x = a;
@@ -131,7 +131,7 @@ static int print_order_compare(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-/* Orders keys[0..words) as their columns: they are unsigned words. */
+/* Compares keys[0..words), unsigned words, in the order of their columns. */
 static int print_order_compare_keys(const uint64_t *a, const uint64_t *b, size_t words)
 {
     size_t word = 0;
@@ -142,7 +142,7 @@ static int print_order_compare_keys(const uint64_t *a, const uint64_t *b, size_t
 }
 
 /*
- * Finds each group of `of` among the groups of another column, which are ascending too: map[i] is
+ * Finds each group of `of` among the groups of another column, which are also ascending: map[i] is
  * the index of group i there, or the number of groups. `buffer` has room for a row of each.
  */
 static void print_order_map(const struct groups *of, const struct groups *others, uint64_t *buffer,
@@ -162,17 +162,17 @@ static void print_order_map(const struct groups *of, const struct groups *others
     }
 }
 
-/* The groups of an order, which several threads look at. */
+/* The groups of an order, shared by several threads. */
 struct print_order_work {
     const struct print_options *options;
     const struct plan *plan;
     const void *aggregate;
     struct print_order_item *items; /* [count], owned by the caller */
-    uint64_t count;                 /* of groups */
-    size_t parts;                   /* of them */
-    size_t words;                   /* of memory that a part needs */
+    uint64_t count;                 /* number of groups */
+    size_t parts;                   /* number of parts of the groups */
+    size_t words;                   /* number of words that a part needs */
     uint64_t *memory;               /* [parts * words], owned by the caller */
-    size_t value;                   /* what is sorted by; PRINT_ORDER_ROWS: rows */
+    size_t value;                   /* index of the value to sort by, or PRINT_ORDER_ROWS */
 };
 
 /* Fills the items of a part of the groups. */

@@ -1,8 +1,8 @@
 /*
- * --plot: bars in the terminal. A line holds the bin, "value" or "low..high" (exclusive), the
- * count, the optional columns, and a bar. The bar's length is proportional to the count, in steps
- * of an eighth of a character if Unicode is available, or with --log-count to its logarithm. The
- * line of --other has no bar, which would mostly make all others short. Quantiles come last.
+ * --plot: bars in the terminal. A line has the bin, "value" or "low..high" (exclusive), the count,
+ * the optional columns, and a bar. The bar's length is proportional to the count, in steps of an
+ * eighth of a character if Unicode is available, or with --log-count to its logarithm. The line of
+ * --other has no bar, which would mostly make all others short. Percentiles are last.
  */
 #include "config.h"
 
@@ -18,17 +18,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The minimum width for bars; in a narrower terminal lines wrap. */
+/* Minimum width of bars; in a narrower terminal lines wrap. */
 #define PRINT_PLOT_BAR_MIN 10
 
-/* More rows share lines, also if a page has more or fewer. */
+/* Maximum and minimum number of bar lines, whatever the page height; more bins share lines. */
 #define PRINT_PLOT_LINES_MAX 64
 #define PRINT_PLOT_LINES_MIN 4
 
-/* Other lines of a page: the command, notes, what is left out, and the next prompt. */
+/* Number of other lines of a page: the command, notes, omitted rows, and the next prompt. */
 #define PRINT_PLOT_OTHERS 4
 
-/* The most columns that a name widens one to. */
+/* Maximum width of a column because of its name. */
 #define PRINT_PLOT_NAME_MAX 40
 
 /* The columns before the bar: label, count, percent, cumulative, cumulative percent. */
@@ -44,13 +44,13 @@ struct print_plot_style {
     struct terminal terminal;
     size_t widths[PRINT_PLOT_CELLS];
     unsigned bar_columns;
-    uint64_t max;            /* the greatest count */
-    uint64_t min;            /* the smallest that is not 0, if they are logarithmic; else 0 */
-    struct axis_times times; /* of the labels, if values are times */
-    unsigned zeros;          /* at the end of the fractions of all labels, which are left out */
+    uint64_t max;            /* the largest count */
+    uint64_t min;            /* logarithmic: the smallest count other than 0; else 0 */
+    struct axis_times times; /* timestamps: the parts of labels */
+    unsigned zeros;          /* number of trailing zeros that all labels' fractions omit */
 };
 
-/* Returns whether a line names the columns. */
+/* Returns whether there is a header row. */
 static bool print_plot_has_names(const struct print_options *options)
 {
     return options->label || options->log_count;
@@ -69,8 +69,9 @@ uint64_t print_plot_lines(const struct print_options *options)
 }
 
 /*
- * Writes the cells of a line, or if it is NULL of what --other counts. A time is where the line
- * begins; its date is there where it changes: `before` is where the line before begins, or NULL.
+ * Writes the cells of a line, or if it is NULL those of --other. The label of a timestamp is the
+ * start of the line, with a date where that changes. `before` is the start of the last line, or
+ * NULL.
  */
 static void print_plot_cells(struct print_plot_cells *cells, const struct print_table *table,
                              const struct print_plot_style *style, const struct plot_line *line,
@@ -97,7 +98,7 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
                "%");
 }
 
-/* What a column before the bar is called. */
+/* Returns the name of a column before the bar. */
 static const char *print_plot_column(const struct print_table *table, size_t column,
                                      char out[PRINT_FIELD_SIZE])
 {
@@ -107,7 +108,7 @@ static const char *print_plot_column(const struct print_table *table, size_t col
                          : "percent";
 }
 
-/* Reads all lines to find the widths of the columns, and the least and the greatest count. */
+/* Reads all lines to find the widths of the columns, and the smallest and largest count. */
 static struct print_plot_style print_plot_measure(const struct print_table *table,
                                                   const struct plot *from)
 {
@@ -187,8 +188,8 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
     struct print_plot_cells cells;
     struct plot_line line;
     struct plot plot;
-    __int128 before = 0;  /* where the line before begins, */
-    bool is_first = true; /* unless there is none */
+    __int128 before = 0;  /* the start of the last line, unless is_first */
+    bool is_first = true; /* there is no earlier line */
     char joined[PLOT_JOIN_SIZE];
     char field[PRINT_FIELD_SIZE];
     uint64_t cumulative = 0;

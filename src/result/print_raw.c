@@ -1,8 +1,8 @@
 /*
  * Format raw: the count of each bin as an unsigned 64-bit little-endian integer; if rows are
- * sparse, a record for each: its lower limit and its count, 64 bits each. Format npy: like raw, but
- * after the header of a NumPy file, version 1.0 (numpy.lib.format). Automatic bins, which only the
- * values determine, are records there.
+ * sparse, a record for each: its lower edge and its count, 64 bits each. Format npy: like raw, but
+ * after the header of a NumPy file, version 1.0 (numpy.lib.format). In npy, automatic bins, which
+ * only the values determine, are records.
  */
 #include "config.h"
 
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The longest name of a field in a header. */
+/* Maximum length of a field name in a header. */
 #define PRINT_NPY_NAME_MAX 64
 
 static void print_raw_bins(struct writer *writer, const struct print_table *table)
@@ -56,12 +56,12 @@ static void print_raw_rows(struct writer *writer, const struct print_table *tabl
 {
     struct print_table all = *table;
 
-    if (!all.rows.is_sparse) /* a reader must know which bin comes first */
+    if (!all.rows.is_sparse) /* a reader must know the first bin */
         all.rows.zeros = all.rows.all = true;
     print_raw_data(writer, &all, all.rows.is_sparse);
 }
 
-/* The header says how many rows follow, so they are read twice: those on disk as well. */
+/* Reads the rows twice, even from disk, because the header has their number. */
 static void print_npy_rows(struct writer *writer, const struct print_table *table)
 {
     const struct element *element = &table->rows.plan->element;
@@ -70,7 +70,7 @@ static void print_npy_rows(struct writer *writer, const struct print_table *tabl
     struct rows_row batch[ROWS_BATCH];
     uint64_t counts[ROWS_BATCH];
     const struct print_column sums = print_sums_column(table->rows.plan);
-    char name[PRINT_NPY_NAME_MAX + 2]; /* if it can stand in the header as it is */
+    char name[PRINT_NPY_NAME_MAX + 2]; /* a name that needs no escapes in the header */
     char header[192 + PRINT_NPY_NAME_MAX];
     char descr[80 + PRINT_NPY_NAME_MAX] = "'<u8'";
     uint64_t count = 0;
@@ -98,7 +98,7 @@ static void print_npy_rows(struct writer *writer, const struct print_table *tabl
     const size_t bytes = ((size_t)length + 64) / 64 * 64;
     memset(header + length, ' ', bytes - (size_t)length);
     header[bytes - 1] = '\n';
-    header[8] = (char)(bytes - 10); /* little-endian; what comes before is not counted */
+    header[8] = (char)(bytes - 10); /* little-endian, without the first ten bytes */
     header[9] = 0;
     writer_write(writer, header, bytes);
     print_raw_data(writer, &all, is_records);

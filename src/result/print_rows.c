@@ -15,13 +15,13 @@
 #include <strings.h>
 
 /*
- * Bins of a part. Its text is longer than the 64 KiB that a writer copies, and mostly fits in L2.
+ * Number of bins of a part, whose text is longer than the 64 KiB that a writer copies, and mostly
+ * fits in L2.
  */
 #define PRINT_ROWS_PART_BINS ((uint64_t)8 << 10)
 
 /*
- * The minimum number of bins for each thread. Starting a thread takes as long as printing a few
- * thousand.
+ * Minimum number of bins per thread. Starting a thread takes as long as printing a few thousand.
  */
 #define PRINT_ROWS_THREAD_BINS ((uint64_t)64 << 10)
 
@@ -133,7 +133,7 @@ struct element print_scale_element(const struct print_options *options, const st
     return element;
 }
 
-/* The decimals of percentages, as percentage_write_share has. */
+/* Number of decimal places of percentages, as in percentage_write_share. */
 #define PRINT_SHARE_DECIMALS 4
 
 size_t print_scale_label(char out[AXIS_LABEL_SIZE], const struct print_options *options,
@@ -169,7 +169,7 @@ size_t print_columns(struct writer *writer, const char *text, size_t columns)
     return used;
 }
 
-/* Other suffixes of files that are meant to be of a kind which a format has or is like. */
+/* Other suffixes of file names, and the formats that they probably mean. */
 static const struct {
     const char *suffix;
     const struct print_format *format;
@@ -239,7 +239,7 @@ void print_end(struct writer *writer, const struct print_result *result)
         result->format->end(writer, result);
 }
 
-/* The columns of rows: those of the groups, and of the lines that print_delimited writes. */
+/* Returns the columns of rows: those of the groups, and of lines of print_delimited. */
 struct print_column print_rows_column(const struct print_result *result, size_t i)
 {
     const struct print_options *options = result->options;
@@ -268,7 +268,7 @@ struct print_column print_rows_column(const struct print_result *result, size_t 
     return (struct print_column){.words = {NULL}};
 }
 
-/* The name of the first option of a set: bits of enum print_extra. */
+/* Returns the name of the first option of a set: bits of enum print_extra. */
 static const char *print_extra_name(unsigned extras)
 {
 #define PRINT_EXTRA_NAME(id, name, is_given) name,
@@ -276,14 +276,14 @@ static const char *print_extra_name(unsigned extras)
     return names[__builtin_ctz(extras)];
 }
 
-/* The options that are given: bits of enum print_extra. */
+/* Returns the options that are given: bits of enum print_extra. */
 static unsigned print_extras(const struct print_options *options)
 {
 #define PRINT_EXTRA_GIVEN(id, name, is_given) | (is_given ? (unsigned)PRINT_EXTRA_##id : 0U)
     return 0U PRINT_EXTRAS(PRINT_EXTRA_GIVEN);
 }
 
-/* The options of pictures only. */
+/* The options that apply only to plots and SVG images. */
 #define PRINT_EXTRA_PICTURE \
     ((unsigned)(PRINT_EXTRA_TITLE | PRINT_EXTRA_LABEL | PRINT_EXTRA_LOG_COUNT))
 
@@ -302,8 +302,7 @@ static enum status print_check_picture(const struct print_options *options,
 /* Heat maps support no other option that selects rows of a group, or adds to them. */
 #define PRINT_HEAT_REFUSED (~(PRINT_EXTRA_ZEROS | PRINT_EXTRA_PERCENT | PRINT_EXTRA_PICTURE))
 
-/* Returns whether a plan's result is rows, not named values; and whether these are single values.
- */
+/* Return whether a plan's result is rows, not named values; and whether rows are single values. */
 static bool print_has_rows(const struct plan *plan)
 {
     return plan->operation != OPERATION_REDUCE && plan->operation != OPERATION_COUNT;
@@ -314,7 +313,7 @@ static bool print_has_values(const struct plan *plan)
     return plan->operation == OPERATION_UNIQ && plan->bin_width == 1 && plan->range_bins == 0;
 }
 
-/* Returns whether a plan's values can be drawn, and its groups, if there are any, with them. */
+/* Returns whether a plan's values, and its groups if there are any, can be drawn. */
 static bool print_can_draw(const struct plan *plan)
 {
     return plan->group_count <= 1 && !element_is_name(&plan->element) &&
@@ -481,7 +480,7 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
     };
     if ((rows->plan->is_automatic || rows->plan->range_bins > 0) &&
         (table.format->has_names || (options->group && print_has_header(options, table.format))))
-        table.rows.is_unit = false; /* what fields there are does not depend on the values */
+        table.rows.is_unit = false; /* the fields do not depend on the values */
     const struct print_result result = {.options = options,
                                         .format = table.format,
                                         .plan = rows->plan,
@@ -490,7 +489,7 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
     const struct print_column sums = print_sums_column(rows->plan);
     struct rows_list list = {.items = NULL};
     struct quantiles_value *quantiles = NULL;
-    struct writer *member = NULL; /* of the weights */
+    struct writer *member = NULL; /* the word before weights */
     size_t bytes;
     enum status status = STATUS_OK;
 
@@ -534,7 +533,7 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
     return status;
 }
 
-/* A large table, and what writes a part of it. */
+/* A large table, and the function that writes a part of it. */
 struct print_rows_parts {
     const struct print_table *table;
     uint64_t count;
@@ -566,7 +565,7 @@ void print_rows_in_parts(struct writer *writer, const struct print_table *table,
     };
     unsigned threads = 1;
 
-    if (!table->options->cumulative) /* else a row depends on those before it */
+    if (!table->options->cumulative) /* else rows depend on earlier rows */
         threads = parallel_threads(table->options->threads, max, PRINT_ROWS_THREAD_BINS);
     if (threads == 1 || !writer_parts_write(writer, &writes, threads))
         write(writer, table);

@@ -1,10 +1,10 @@
 /*
- * Format svg: a picture (svg.h) of bars, rects whose tooltips are the value or LOW..HIGH, the count
+ * Format svg: an image (svg.h) of bars, rects whose tooltips have the value or LOW..HIGH, the count
  * and the percentage. Many thin bars are one path, which has no seams, below transparent rects.
  *
- * Bins of equal width lie on a linear axis. Bars have equal widths and labels of their own if they
- * stand for bins of powers or other bins of different widths, for few single values that lie far
- * apart, or for rows in the order of their counts.
+ * Bins of equal width lie on a linear axis. Bars have equal widths and their own labels if they are
+ * bins of powers or other bins of different widths, few single values that lie far apart, or rows
+ * in the order of their counts.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* More rows in bin order share bars; of more rows in another order only the first are drawn. */
+/* Maximum number of bars. More rows in bin order share bars; in another order they have none. */
 #define PRINT_SVG_BARS_MAX 1000
 
 /* Maximum number of single values with names, and the width in pixels below which bars have them.
@@ -29,12 +29,12 @@
 #define PRINT_SVG_RIGHT  9360
 #define PRINT_SVG_BOTTOM 4300
 #define PRINT_SVG_HEIGHT (PRINT_SVG_BOTTOM - SVG_TOP)
-#define PRINT_SVG_TICK   500 /* the distance of the labels of counts */
+#define PRINT_SVG_TICK   500 /* distance of the labels of counts */
 
-/* Bars that are less wide are a path, as gaps between them would be a pattern of their own. */
+/* Minimum width of separate bars; gaps between thinner bars would show a pattern. */
 #define PRINT_SVG_THIN (6 * SVG_PIXEL)
 
-/* The bar of a single value or of the only bin is not wider. Other bins touch their neighbours. */
+/* Maximum width of the bar of a single value or of the only bin. Other bins touch neighbours. */
 #define PRINT_SVG_WIDE (40 * SVG_PIXEL)
 
 /* The axis of values. */
@@ -51,20 +51,20 @@ struct print_svg {
     struct plot plot;
     struct plot_line bars[PRINT_SVG_BARS_MAX];
     size_t count;
-    uint64_t undrawn; /* rows without a bar, */
-    uint64_t empty;   /* and empty ones */
-    __int128 low;     /* linear: the axis of values */
+    uint64_t undrawn; /* number of rows without a bar */
+    uint64_t empty;   /* number of empty rows without a bar */
+    __int128 low;     /* linear: the start of the axis of values */
     __int128 high;
-    enum axis_digits digits; /* of the values */
-    size_t longest;          /* the characters of the longest name of a bar */
-    bool is_tilted;          /* names: they are too long to lie side by side, */
-    unsigned tilted;         /* and this is their width and height; else 0 */
+    enum axis_digits digits; /* the notation of values */
+    size_t longest;          /* length of the longest name of a bar, in characters */
+    bool is_tilted;          /* names are tilted, because they do not fit side by side */
+    unsigned tilted;         /* the width and height of tilted names; else 0 */
     bool has_numbers;        /* the counts fit above the bars */
-    unsigned left;           /* where the bars begin */
-    struct element counted;  /* of the numbers on the axis of counts: counts or percentages */
-    uint64_t min;            /* the smallest of them that is not 0 */
-    uint64_t max;            /* the greatest */
-    struct axis counts;      /* linear */
+    unsigned left;           /* the start of the bars */
+    struct element counted;  /* the numbers on the axis of counts: counts or percentages */
+    uint64_t min;            /* the smallest of these numbers other than 0 */
+    uint64_t max;            /* the largest of these numbers */
+    struct axis counts;      /* linear: the axis of counts */
     uint64_t base;           /* logarithmic: the first tick, a power of ten */
 };
 
@@ -74,13 +74,13 @@ static uint64_t print_svg_bars_max(const struct print_options *options)
     return PRINT_SVG_BARS_MAX;
 }
 
-/* The position of part / whole of the axis of values. */
+/* Returns the position of part / whole of the axis of values. */
 static unsigned print_svg_x(const struct print_svg *svg, __int128 part, __int128 whole)
 {
     return svg->left + (unsigned)((PRINT_SVG_RIGHT - svg->left) * part / whole);
 }
 
-/* Where a bar lies, and how much of it is free for it. */
+/* Returns the position of a bar, and stores the space for it. */
 static unsigned print_svg_bar_x(const struct print_svg *svg, size_t i, unsigned *space)
 {
     const struct plot_line *bar = &svg->bars[i];
@@ -101,7 +101,7 @@ static void print_svg_read(struct print_svg *svg)
     const bool has_empty = options->zeros || svg->scale == PRINT_SVG_EDGES;
     struct plot_line line;
     char text[PLOT_NAME_SIZE];
-    size_t numbers = 0; /* the characters of the longest number above a bar */
+    size_t numbers = 0; /* length of the longest number above a bar */
 
     while (plot_next(&svg->plot, &line)) {
         if (line.is_gap || (line.count == 0 && !has_empty))
@@ -137,7 +137,7 @@ static void print_svg_read(struct print_svg *svg)
                                             axis_ceiling(&svg->counts, svg->max), true);
     svg->is_tilted =
         svg->scale == PRINT_SVG_NAMES && svg->longest * SVG_CHARACTER + SVG_SPACE / 2 > space;
-    if (svg->is_tilted) /* as wide and high as the longest name */
+    if (svg->is_tilted) /* the width and height of the longest name */
         svg->tilted = (unsigned)svg->longest * SVG_CHARACTER * 7 / 10;
     svg->left = (unsigned)number * SVG_CHARACTER + SVG_SPACE;
     svg->left = svg->left > SVG_LEFT ? svg->left : SVG_LEFT;
@@ -150,7 +150,7 @@ static void print_svg_read(struct print_svg *svg)
     }
 }
 
-/* The position of a number of the axis of counts, which if logarithmic begins at half the base. */
+/* Returns the position of a number on the axis of counts; a logarithmic one begins at base / 2. */
 static unsigned print_svg_y(const struct print_svg *svg, __int128 number)
 {
     __int128 whole = axis_ceiling(&svg->counts, svg->max);
@@ -175,7 +175,7 @@ static unsigned print_svg_bar_height(const struct print_svg *svg, const struct p
 static void print_svg_bars(const struct print_svg *svg)
 {
     unsigned space = PRINT_SVG_THIN;
-    unsigned end = 0; /* of the bar before */
+    unsigned end = 0; /* the end of the last bar */
     const struct element counted = print_count_element(svg->table->rows.plan);
     char name[PLOT_NAME_SIZE];
     char number[AXIS_LABEL_SIZE];
@@ -185,7 +185,7 @@ static void print_svg_bars(const struct print_svg *svg)
         print_svg_bar_x(svg, 0, &space);
     const bool is_thin = space < PRINT_SVG_THIN;
     writer_print(svg->writer, "<g class=\"bars%s\">\n", is_thin ? " tips" : "");
-    if (is_thin) /* as one path, in which neighbours have one outline */
+    if (is_thin) /* one path, in which neighbours have one outline */
         writer_write_text(svg->writer, "<path d=\"");
     for (size_t i = 0; is_thin && i < svg->count; i++) {
         if (svg->bars[i].count == 0)
@@ -261,7 +261,7 @@ static void print_svg_counts(const struct print_svg *svg)
                  is_log ? " (logarithmic)" : "");
 }
 
-/* Round values. The tick of a value that has a bar of its own is in the middle of the bar. */
+/* Writes round values. The tick of a value with a bar of its own is in the middle of the bar. */
 static void print_svg_values(const struct print_svg *svg)
 {
     const __int128 low = svg->low;
@@ -288,7 +288,7 @@ static void print_svg_values(const struct print_svg *svg)
     }
 }
 
-/* The label of edge i. Bins of powers below 0 begin after a power. */
+/* Writes the label of edge i. Bins of powers below 0 begin after a power. */
 static void print_svg_edge(const struct print_svg *svg, size_t i, char out[AXIS_LABEL_SIZE])
 {
     const struct plan *plan = svg->table->rows.plan;
@@ -297,7 +297,7 @@ static void print_svg_edge(const struct print_svg *svg, size_t i, char out[AXIS_
     axis_write(out, &plan->element, plan->binning.base > 0 ? edge - (edge < 0) : edge, svg->digits);
 }
 
-/* Writes labels so far apart that they do not touch, among them that of the origin of the bins. */
+/* Writes labels that do not touch each other, among them that of the bins' origin. */
 static void print_svg_edges(const struct print_svg *svg)
 {
     const __int128 from = binning_floor(svg->plot.first, svg->plot.per_group);
@@ -333,8 +333,7 @@ static void print_svg_width(char out[AXIS_LABEL_SIZE], const struct element *ele
         axis_write(out, element, width, AXIS_GROUPED);
 }
 
-/* Says how many values there are, in what bins, and how many of these are empty. Returns the
- * length. */
+/* Writes the number of values, their bins, and the number of empty bins. Returns the length. */
 static size_t print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMARY_SIZE])
 {
     const struct print_table *table = svg->table;
@@ -348,7 +347,7 @@ static size_t print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMAR
                               : (uint64_t)(svg->plot.last - svg->plot.first + 1);
     char number[AXIS_LABEL_SIZE];
     char width[AXIS_LABEL_SIZE];
-    const uint64_t outside = table->rows.below + table->rows.above; /* of the bins */
+    const uint64_t outside = table->rows.below + table->rows.above; /* out of range */
     char *c = out + svg_format_total(out, table->rows.plan, table->total - outside);
 
     if (survey->rows == 0)

@@ -1,5 +1,5 @@
 /*
- * Format svg of strings and addresses: horizontal bars, each with its name on the left, and its
+ * Format svg for strings and IP addresses: horizontal bars, each with its name on the left, and its
  * count and percentage after it. Long names are cut in their middle; tooltips have them in full.
  */
 #include "config.h"
@@ -17,16 +17,16 @@
 /* Maximum number of rows with bars: those with the highest counts. */
 #define PRINT_SVG_NAMES_ROWS 50
 
-/* A row, and its bar. */
+/* Heights of a row and of its bar. */
 #define PRINT_SVG_NAMES_LINE 220
 #define PRINT_SVG_NAMES_BAR  160
 
 #define PRINT_SVG_NAMES_RIGHT 9440
 
-/* The columns of the longest name on the left. */
+/* Maximum number of columns of a name on the left. */
 #define PRINT_SVG_NAMES_COLUMNS 44
 
-/* Bytes of a name; longer strings end there. And room for a count and its percentage. */
+/* Size of a name; longer strings are cut. And the size of a count and its percentage. */
 #define PRINT_SVG_NAMES_SIZE   4096
 #define PRINT_SVG_NAMES_NUMBER (AXIS_LABEL_SIZE + 16)
 
@@ -35,11 +35,11 @@ struct print_svg_names {
     const struct print_table *table;
     struct rows_row rows[PRINT_SVG_NAMES_ROWS];
     size_t count;
-    uint64_t undrawn; /* rows without a bar */
-    uint64_t max;     /* the greatest number (print_scale_number) */
-    uint64_t base;    /* logarithmic: where bars begin, half a power of ten; else 0 */
-    unsigned left;    /* where the bars begin */
-    unsigned right;   /* where the longest one ends */
+    uint64_t undrawn; /* number of rows without a bar */
+    uint64_t max;     /* the largest number (print_scale_number) */
+    uint64_t base;  /* logarithmic: the number at the start of bars, half a power of ten; else 0 */
+    unsigned left;  /* the start of the bars */
+    unsigned right; /* the end of the longest bar */
 };
 
 /* Writes the name of a row and a NUL. */
@@ -55,14 +55,14 @@ static void print_svg_names_format(const struct print_svg_names *svg, const stru
     }
     const char *text = groups_text(svg->table->rows.groups, (uint64_t)row->low, &bytes);
     bytes = bytes < PRINT_SVG_NAMES_SIZE ? bytes : PRINT_SVG_NAMES_SIZE - 1;
-    for (size_t i = 0; i < bytes; i++) /* a NUL is shown as any other control character */
+    for (size_t i = 0; i < bytes; i++) /* a NUL is shown like other control characters */
         out[i] = text[i] == '\0' ? '\x01' : text[i];
     out[bytes] = '\0';
 }
 
 /*
- * Writes what stands after a bar, a count and its percentage, which is not 0 unless the count is.
- * Returns the length.
+ * Writes the text after a bar, a count and its percentage, which is 0 only if the count is. Returns
+ * the length.
  */
 static size_t print_svg_names_number(const struct print_svg_names *svg, uint64_t count,
                                      char out[PRINT_SVG_NAMES_NUMBER])
@@ -82,7 +82,7 @@ static void print_svg_names_read(struct print_svg_names *svg)
 {
     struct rows rows = svg->table->rows;
     struct rows_row batch[ROWS_BATCH];
-    size_t lowest = 0; /* of those kept, if there are as many as there can be */
+    size_t lowest = 0; /* index of the lowest kept row, if the maximum number is kept */
     size_t n;
 
     while ((n = rows_read(&rows, batch, ROWS_BATCH)) > 0) {
@@ -129,7 +129,7 @@ static void print_svg_names_layout(struct print_svg_names *svg)
     svg->right = PRINT_SVG_NAMES_RIGHT - (unsigned)numbers * SVG_CHARACTER - SVG_SPACE / 2;
 }
 
-/* The length of the bar of a count, at least a pixel if it is not 0. */
+/* Returns the length of the bar of a count, at least a pixel if it is not 0. */
 static unsigned print_svg_names_length(const struct print_svg_names *svg, uint64_t count)
 {
     const uint64_t number = print_scale_number(svg->table->options, count, svg->table->total);

@@ -1,7 +1,7 @@
 /*
- * The table that a terminal gets: the lines of tsv as aligned columns below their names, numbers
- * right, strings left. Beside single counts of values stand bars and percentages, for which long
- * strings are cut in their middle. A result of one number is only the number.
+ * The table for terminals: the lines of tsv as aligned columns below their names, numbers right,
+ * strings left. Single counts of values have bars and percentages, for which long strings are cut
+ * in their middle. A result of one number is only the number.
  */
 #include "config.h"
 
@@ -17,35 +17,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most columns: of groups, and of values or reductions. */
+/* Maximum number of columns: of groups, and of values or reductions. */
 #define PRINT_TABLE_COLUMNS_MAX 256
 
-/* What lies between columns. */
+/* Number of blanks between columns. */
 #define PRINT_TABLE_GAP 2
 
-/* The least and the greatest columns of bars, and the least that a string is cut to. */
+/* Minimum and maximum width of bars, and minimum width that a string is cut to. */
 #define PRINT_TABLE_BAR_MIN  16
 #define PRINT_TABLE_BAR_MAX  60
 #define PRINT_TABLE_TEXT_MIN 16
 
-/* Decimals of a percentage that nobody asked for. */
+/* Number of decimal places of a percentage that was not requested. */
 #define PRINT_TABLE_SHARE 1
 
-/* Room for a percentage, or the name of a field. */
+/* Size of a buffer for a percentage, or the name of a field. */
 #define PRINT_TABLE_CELL_SIZE (PERCENTAGE_SHARE_SIZE + PRINT_FIELD_SIZE)
 
 struct print_table_layout {
     const struct print_options *options;
     const struct plan *plan;
     struct terminal terminal;
-    char *text; /* lines of cells, each of which ends with a NUL */
+    char *text; /* lines of cells, each cell with a NUL; owned */
     size_t bytes;
     size_t columns;
-    size_t lines; /* with the one of names */
+    size_t lines; /* number of lines, with the header row */
     size_t widths[PRINT_TABLE_COLUMNS_MAX];
     bool has_strings[PRINT_TABLE_COLUMNS_MAX];
-    size_t bar;             /* the column of the counts, of which the bars are */
-    struct bar_scale scale; /* no columns: there are no bars */
+    size_t bar;             /* the column of counts that bars show */
+    struct bar_scale scale; /* the scale of bars; 0 columns: there are none */
 };
 
 /* Returns whether a cell is a number, or empty. */
@@ -59,8 +59,8 @@ static bool print_table_is_number(const char *cell)
 }
 
 /*
- * Rounds a percentage of four decimals that nobody asked for, but not to 0 unless the count is, and
- * puts a sign after any. The cell follows that of the count.
+ * Rounds a percentage of four decimal places that was not requested, but not to 0 unless the count
+ * is 0, and appends a % sign to all. The cell follows that of the count.
  */
 static const char *print_table_share(const struct print_table_layout *layout, const char *cell,
                                      char out[PRINT_TABLE_CELL_SIZE])
@@ -71,7 +71,7 @@ static const char *print_table_share(const struct print_table_layout *layout, co
     if (!layout->options->percent && decimal_parse_fixed(cell, length, 4, &share)) {
         const __int128 unit = decimal_power(4 - PRINT_TABLE_SHARE);
         const __int128 rounded = (share + unit / 2) / unit;
-        const bool is_none = strcmp(cell - 2, "0") == 0 && cell[-3] == '\0'; /* the count before */
+        const bool is_none = strcmp(cell - 2, "0") == 0 && cell[-3] == '\0'; /* the count is 0 */
         const bool is_small = rounded == 0 && !is_none;
         out[0] = '<';
         length =
@@ -83,27 +83,27 @@ static const char *print_table_share(const struct print_table_layout *layout, co
     return out;
 }
 
-/* The cell as it is shown. */
+/* Returns the cell as it is shown. */
 static const char *print_table_cell(const struct print_table_layout *layout, size_t line,
                                     size_t column, const char *cell,
                                     char out[PRINT_TABLE_CELL_SIZE])
 {
     const bool is_share = layout->bar < layout->columns && column == layout->bar + 1;
-    const bool has_several = layout->plan->value_count > 1; /* the first column says which */
+    const bool has_several = layout->plan->value_count > 1; /* the first column names them */
     return line == 0
                ? print_reader_name(layout->options, layout->plan, column - has_several, cell, out)
            : is_share ? print_table_share(layout, cell, out)
                       : cell;
 }
 
-/* Divides the lines of tsv into cells, and finds how wide the columns are. */
+/* Divides the lines of tsv into cells, and finds the widths of the columns. */
 static void print_table_measure(struct print_table_layout *layout, bool has_other)
 {
     char out[PRINT_TABLE_CELL_SIZE];
     size_t column = 0;
     char *cell = layout->text;
 
-    for (size_t i = 0; i < layout->bytes; i++) { /* a NUL is shown as any other control character */
+    for (size_t i = 0; i < layout->bytes; i++) { /* a NUL is shown like other control characters */
         char *c = &layout->text[i];
         *c = *c == '\0' ? '\x01' : *c;
         if (*c != '\t' && *c != '\n')
@@ -129,7 +129,7 @@ static void print_table_measure(struct print_table_layout *layout, bool has_othe
     }
 }
 
-/* Reads a cell of the column of counts. Returns false if it is none. */
+/* Reads a cell of the column of counts. Returns false if it is not a count. */
 static bool print_table_read_count(const struct print_table_layout *layout, const char *cell,
                                    uint64_t *count)
 {
@@ -141,7 +141,7 @@ static bool print_table_read_count(const struct print_table_layout *layout, cons
     return true;
 }
 
-/* Finds the greatest count, and the smallest that is not 0. */
+/* Finds the largest count, and the smallest other than 0. */
 static void print_table_scale(struct print_table_layout *layout, size_t lines)
 {
     struct bar_scale *scale = &layout->scale;
@@ -159,7 +159,7 @@ static void print_table_scale(struct print_table_layout *layout, size_t lines)
     }
 }
 
-/* Makes the widest columns of strings narrower until a line fits the terminal, and the bars. */
+/* Makes the widest columns of strings narrower until a line with its bar fits the terminal. */
 static void print_table_fit(struct print_table_layout *layout, bool has_bars)
 {
     const size_t bars = has_bars ? PRINT_TABLE_BAR_MIN + PRINT_TABLE_GAP : 0;
@@ -192,7 +192,7 @@ static void print_table_spaces(struct writer *writer, size_t count)
         writer_write(writer, " ", 1);
 }
 
-/* Writes a cell, `columns` columns wide: a longer string without its middle. */
+/* Writes a cell, `columns` columns wide; cuts a longer string in its middle. */
 static void print_table_write(struct writer *writer, const struct print_table_layout *layout,
                               const char *cell, size_t columns, bool is_left, bool is_last)
 {
@@ -253,7 +253,7 @@ static void print_table_lines(struct writer *writer, const struct print_table_la
     }
 }
 
-/* Keeps all of the text in memory. */
+/* Writes the whole result; keeps all of its text in memory. */
 static enum status print_table_result(struct writer *writer, const struct plan *plan,
                                       const void *aggregate, const struct print_options *options,
                                       struct failure *failure)
@@ -283,7 +283,7 @@ static enum status print_table_result(struct writer *writer, const struct plan *
         memcpy(layout.text, text, layout.bytes);
         for (const char *c = text; names_end && c < names_end; c++)
             names += *c == '\t';
-        /* After the count are the percentage and the running totals. */
+        /* The percentage and the cumulative counts follow the count. */
         layout.bar =
             own.percent && is_counted ? names - 2 - (options->cumulative ? 2 : 0) : SIZE_MAX;
         layout.columns = names;

@@ -2,10 +2,10 @@
  * Formats tsv, csv and json.
  *
  * tsv and csv have a line for each bin: "value, count" for bins of width 1, else "low, high, count"
- * with an exclusive high, and then the optional columns. The line of --other comes last. csv (RFC
- * 4180, but lines end with only a newline) begins with a header. Quantiles replace the bins.
+ * with an exclusive high, and then the optional columns. The line of --other is last. csv (RFC
+ * 4180, but lines end with only a newline) begins with a header. Percentiles replace the bins.
  *
- * jsonl is an object (RFC 8259) for each of these lines, on a line of its own.
+ * jsonl has an object (RFC 8259) for each of these lines, on a line of its own.
  *
  * json is one object (RFC 8259) with an object for each bin on a line of its own, so that it can
  * also be read line by line. Integers are written in full; some readers round those beyond 2^53.
@@ -22,13 +22,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A line: two edges, two counts, two percentages and the words. Lines of quantiles are shorter. */
+/* Size of a line: two edges, two counts, two percentages, words. Percentile lines are shorter. */
 #define PRINT_LINE_MAX (2 * ELEMENT_TEXT_SIZE + 2 * DECIMAL_SIZE + 2 * PERCENTAGE_SHARE_SIZE + 120)
 
-/* Longer groups and names are not in lines that are written together. */
+/* Maximum length of groups and names in lines that are written together. */
 #define PRINT_OTHER_MAX 4096
 
-/* Lines that are written together. */
+/* Number of lines that are written together. */
 #define PRINT_LINE_BATCH (ROWS_BATCH / 2)
 _Static_assert(64 << 10 > PRINT_LINE_BATCH * PRINT_LINE_MAX, "what a writer reserves");
 
@@ -55,7 +55,7 @@ static inline char *print_bin(char *c, const struct print_table *table, __int128
     return c + write(c, element, high);
 }
 
-/* The columns from the count on, after its name, and the end of the line. */
+/* Writes the count and the next columns, and the end of the line. */
 static inline char *print_counts(char *c, const struct print_table *table, uint64_t count,
                                  uint64_t cumulative)
 {
@@ -79,7 +79,7 @@ static inline char *print_counts(char *c, const struct print_table *table, uint6
     return print_word(c, words, PRINT_WORD_END);
 }
 
-/* Writes what stands before a count, of any length, and the columns after it. */
+/* Writes the text before a count, of any length, the count and the next columns. */
 static void print_write_counts(struct writer *writer, const struct print_table *table,
                                const char *word, uint64_t count, uint64_t cumulative)
 {
@@ -90,7 +90,7 @@ static void print_write_counts(struct writer *writer, const struct print_table *
     writer_write(writer, line, (size_t)(end - line));
 }
 
-/* Writes lines of any length: of strings, or with groups of strings. */
+/* Writes lines of any length, with values or groups that are strings. */
 static void print_long_lines(struct writer *writer, const struct print_table *table)
 {
     const struct print_format *format = table->format;
@@ -128,7 +128,7 @@ static void print_lines_of(struct writer *writer, const struct print_table *tabl
 {
     const size_t prefix_bytes = table->prefix_bytes;
     const char *word = table->count_word;
-    const bool has_word = table->rows.plan->has_weights; /* else it is that of the format */
+    const bool has_word = table->rows.plan->has_weights; /* else the format has the word */
     const size_t word_bytes = has_word ? strlen(word) : 0;
     const size_t line_max = PRINT_LINE_MAX + prefix_bytes + word_bytes;
     const size_t fitting = ((64 << 10) - 1) / line_max;
@@ -167,14 +167,14 @@ void print_lines(struct writer *writer, const struct print_table *table)
     const size_t other_bytes = table->prefix_bytes + strlen(table->count_word);
 
     if (table->format->is_document && rows_read(&rows, &first, 1) > 0)
-        all.first_low = first.low; /* in other formats the first line is like all others */
+        all.first_low = first.low; /* in other formats the first line is like the others */
     if (element_is_string(&table->rows.plan->element) || other_bytes > PRINT_OTHER_MAX)
         print_long_lines(writer, &all);
     else
         print_rows_in_parts(writer, &all, print_lines_of);
 }
 
-/* Writes the line of --other: the columns of the bins; of two edges, the second is empty. */
+/* Writes the line of --other, with the columns of the bins; a second edge is empty. */
 static void print_other(struct writer *writer, const struct print_table *table)
 {
     print_write_word(writer, table->format, PRINT_WORD_LINE);
@@ -185,7 +185,7 @@ static void print_other(struct writer *writer, const struct print_table *table)
     print_write_counts(writer, table, table->count_word, table->other, table->rows.inside);
 }
 
-/* Writes a line for each quantile. */
+/* Writes a line for each percentile. */
 static void print_quantiles(struct writer *writer, const struct print_table *table)
 {
     const struct quantiles *quantiles = &table->options->quantiles;
@@ -240,7 +240,7 @@ void print_write_header(struct writer *writer, const struct print_result *result
     }
 }
 
-/* Begins the object: of one of several columns or groups, it is an element of a list. */
+/* Begins the object; for one of several columns or groups it is an element of a list. */
 static void print_object_open(struct writer *writer, const struct print_result *result)
 {
     const struct print_options *options = result->options;

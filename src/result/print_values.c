@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Groups that a thread writes at a time: those of equal group / PRINT_VALUES_PART. */
+/* Number of groups that a thread writes at a time. */
 #define PRINT_VALUES_PART ((size_t)256)
 
-/* The minimum number of parts that are worth starting threads. */
+/* Minimum number of parts that are worth starting threads. */
 #define PRINT_VALUES_PARTS_MIN 4
 
-/* The most bytes of strings in a part that one of several threads keeps until it is written. */
+/* Maximum bytes of strings in a part that one of several threads keeps until it is written. */
 #define PRINT_VALUES_STRINGS_MAX ((uint64_t)1 << 20)
 
 /* The values of a finalized aggregate: of each reduction or predicate of the plan. */
@@ -34,9 +34,9 @@ struct print_values {
     struct print_prefixes prefixes;
     const uint64_t *order; /* [groups]: the groups that are printed; NULL: all, ascending */
     bool has_groups;
-    size_t first; /* groups first to groups - 1 are printed */
+    size_t first; /* the groups from `first` to `groups` - 1 are printed */
     size_t groups;
-    size_t words;     /* of the memory of a part, */
+    size_t words;     /* number of words of a part's memory */
     uint64_t *memory; /* [parts * words] */
 };
 
@@ -58,7 +58,7 @@ struct print_column print_values_value(const struct plan *plan, size_t i)
         .words = {reduction->name},
         .is_text = (kind_rows[plan->element.kind].scale == KIND_INSTANTS &&
                     (id == REDUCTION_MIN || id == REDUCTION_MAX || id == REDUCTION_MEAN ||
-                     (id > REDUCTION_DISTINCT && id != REDUCTION_IQR))) || /* is one of them */
+                     (id > REDUCTION_DISTINCT && id != REDUCTION_IQR))) || /* is a value */
                    (element_is_name(&plan->element) && id == REDUCTION_MODE),
     };
 }
@@ -72,7 +72,7 @@ bool print_column_is(const struct print_column *column, const char *name)
     return *name == '\0';
 }
 
-/* Returns whether value i is that of a predicate which has been given before, and has its name. */
+/* Returns whether value i is that of a repeated predicate, with the same name. */
 static bool print_values_is_repeated(const struct plan *plan, size_t i)
 {
     const struct print_column value = print_values_value(plan, i);
@@ -86,7 +86,7 @@ static bool print_values_is_repeated(const struct plan *plan, size_t i)
     return is_repeated;
 }
 
-/* The columns of lines of histogram and uniq beside the counts. */
+/* The columns of lines of histogram and uniq other than the counts. */
 static const char *const print_line_members[] = {
     "value", "low", "high", "percent", "cumulative", "other", "cumulative_percent", "reported"};
 #define PRINT_LINE_MEMBERS (sizeof print_line_members / sizeof *print_line_members)
@@ -110,7 +110,7 @@ struct print_column print_sums_column(const struct plan *plan)
     return (struct print_column){.words = {is_taken ? "sum_" : "", name}, .is_given = true};
 }
 
-/* Returns whether a name is that of another member of the objects of a format. */
+/* Returns whether another member of the format's objects has that name. */
 static bool print_values_has_member(const struct plan *plan, const struct print_format *format,
                                     const char *column, const char *name)
 {
@@ -133,7 +133,7 @@ static bool print_values_has_member(const struct plan *plan, const struct print_
     return false;
 }
 
-/* Returns whether names are the same in json, where bytes that are not UTF-8 are U+FFFD. */
+/* Returns whether names are equal in json, where bytes that are not UTF-8 become U+FFFD. */
 static bool print_names_are_equal(const char *a, const char *b)
 {
     uint32_t code;
@@ -152,12 +152,12 @@ static bool print_names_are_equal(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Returns whether two names are equal, with "by_" a_count and b_count times in front. */
+/* Returns whether two names are equal, with a_count and b_count prefixes "by_". */
 static bool print_prefixed_are_equal(const char *a, unsigned a_count, const char *b,
                                      unsigned b_count)
 {
     const unsigned count = a_count > b_count ? a_count - b_count : b_count - a_count;
-    const char *longer = a_count > b_count ? b : a; /* without what the other has in front */
+    const char *longer = a_count > b_count ? b : a; /* the name with fewer prefixes */
 
     for (unsigned i = 0; i < count; i++, longer += 3) {
         if (strncmp(longer, "by_", 3) != 0)
@@ -169,7 +169,7 @@ static bool print_prefixed_are_equal(const char *a, unsigned a_count, const char
 void print_find_prefixes(struct print_prefixes *prefixes, const struct plan *plan,
                          const struct print_format *format, const char *column)
 {
-    /* 0: the sums of weights, which stand beside the groups in jsonl, and may begin with by_ */
+    /* 0: the sums of weights, which are beside the groups in jsonl, and may begin with by_ */
     const size_t first =
         !format->is_document && plan->has_weights && *print_sums_column(plan).words[0] == '\0' ? 0
                                                                                                : 1;
@@ -246,7 +246,7 @@ void print_write_name(struct writer *writer, const struct print_column *column,
     size_t used;
     char out[8];
 
-    for (size_t i = 0; i < 3 && column->words[i]; i++) { /* what becomes `?` needs no quotes */
+    for (size_t i = 0; i < 3 && column->words[i]; i++) { /* bytes masked by `?` need no quotes */
         for (const char *c = column->words[i]; *c && !is_quoted; c++)
             is_quoted = format->quoted && strchr(format->quoted, *c) && *c != '\r' &&
                         (*c != '\n' || column->is_given);
@@ -282,7 +282,7 @@ struct print_column print_group_column(const struct plan *plan, size_t group)
     };
 }
 
-/* Writes the name of a column of groups as that of a member of an object, with its colon. */
+/* Writes the name of a group column as the name of an object's member, with its colon. */
 static void print_write_group_member(struct writer *writer, const struct plan *plan,
                                      const struct print_prefixes *prefixes, size_t group)
 {
@@ -319,7 +319,7 @@ void print_write_group(struct writer *writer, const struct groups *groups, const
     }
 }
 
-/* The columns of named values; of those that are a line each, with their names. */
+/* Returns the columns of named values; if each is a line, a column has their names. */
 static struct print_column print_values_column(const struct print_result *result, size_t i)
 {
     const struct plan *plan = result->plan;
@@ -417,7 +417,7 @@ static void print_values_line(struct writer *writer, const struct print_values *
         print_write_word(writer, format, PRINT_WORD_END);
 }
 
-/* Writes groups first to groups - 1: a line each, or in a list one for each value that exists. */
+/* Writes groups `first` to `groups` - 1: a line each, or in a list one per value that exists. */
 static void print_values_groups(struct writer *writer, const struct print_values *values)
 {
     const bool is_list = values->format->lists_values && !values->has_groups;

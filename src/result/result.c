@@ -1,6 +1,6 @@
 /*
- * Implements result.h. Where a plan does not give the bins, they are made here, of the rows of its
- * values: automatic ones, and those of --range auto.
+ * Implements result.h. If a plan does not have the bins, this file makes them from the rows of its
+ * values: automatic bins, and those of --range auto.
  */
 #include "config.h"
 
@@ -26,8 +26,8 @@
 /* The rows of some groups, and the bins that were made for them. */
 struct result_rows {
     struct rows rows;
-    struct rows values;                  /* of a range: those that its bins were made of */
-    uint64_t width;                      /* of automatic bins */
+    struct rows values;                  /* --range auto: the values that bins were made of */
+    uint64_t width;                      /* the width of automatic bins */
     struct growing_histogram *automatic; /* NULL: the plan has no automatic bins */
     struct range_histogram range;
 };
@@ -51,7 +51,7 @@ _Static_assert(RESULT_RANGE <= GROWING_HISTOGRAM_BINS / 2,
 /* Percentage of values in one bin that triggers the note. */
 #define RESULT_MOST 90
 
-/* Returns whether the rows are single values that lie apart, `few` at most. */
+/* Returns whether the rows are at most `few` single values that lie apart. */
 static bool result_is_sparse(struct rows rows, uint64_t few)
 {
     struct rows_row batch[RESULT_FEW + 1];
@@ -67,7 +67,7 @@ static bool result_is_sparse(struct rows rows, uint64_t few)
 }
 
 /*
- * Makes the automatic bins of the values of groups `first` to `last`: in pictures as few as fit, or
+ * Makes the automatic bins of the values of groups `first` to `last`: in plots as few as fit, or
  * the values themselves if they are few, such as statuses. Fails with STATUS_DATA if there is no
  * memory.
  */
@@ -96,7 +96,7 @@ static enum status result_make_automatic(struct result_rows *self, const struct 
         store_of(plan)->rows(&rows, plan, aggregate, g, false);
         elements += rows.inside;
         while ((n = rows_read(&rows, batch, ROWS_BATCH)) > 0) {
-            for (size_t i = 0; i < n; i++) { /* any value of a bin stands for all of them */
+            for (size_t i = 0; i < n; i++) { /* any value of a bin represents all of them */
                 keys[i] = (uint64_t)(batch[i].low < min ? min : batch[i].low);
                 counts[i] = batch[i].count;
             }
@@ -149,13 +149,13 @@ static enum status result_rows_begin(struct result_rows *self, const struct plan
     return STATUS_OK;
 }
 
-/* Returns how many groups are printed: without columns of groups, one. */
+/* Returns the number of printed groups: without group columns, 1. */
 static uint64_t result_groups(const struct plan *plan, const void *aggregate)
 {
     return plan->group_count > 0 ? store_of(plan)->groups(aggregate) : 1;
 }
 
-/* Prints the rows of histogram and uniq; those of groups with the group in front of each line. */
+/* Prints the rows of histogram and uniq; each line of a group begins with the group. */
 static enum status result_print_rows(struct writer *writer, const struct plan *plan,
                                      const void *aggregate, const struct print_options *options,
                                      struct failure *failure)
@@ -218,12 +218,12 @@ static enum status result_print_heat(struct writer *writer, const struct plan *p
     struct rows rows;
     __int128 low;
     __int128 last;
-    __int128 ends[2] = {0, 0}; /* of all groups */
+    __int128 ends[2] = {0, 0}; /* minimum and maximum of all groups */
 
     for (uint64_t g = 0; plan->range_bins > 0 && g < groups->count; g++) {
         groups_rows_begin(&rows, groups, g, false);
         if (!range_histogram_find_ends(rows, &low, &last))
-            continue; /* it could not be read */
+            continue; /* the group could not be read */
         ends[0] = g == 0 || low < ends[0] ? low : ends[0];
         ends[1] = g == 0 || last > ends[1] ? last : ends[1];
     }
@@ -289,7 +289,7 @@ enum status result_print(struct writer *writer, const struct plan *plan, const v
     return status;
 }
 
-/* Checks one value column: lists the reductions that have no value. */
+/* Checks one value column: fails with the reductions that have no value. */
 static enum status result_check_column(const struct plan *plan, uint64_t elements,
                                        struct failure *failure)
 {
@@ -319,7 +319,7 @@ enum status result_check(const struct plan *plan, const void *aggregate, struct 
     const struct store *store = store_of(plan);
     const struct columns *columns = aggregate;
 
-    if (store->connect) /* a filter has written it */
+    if (store->connect) /* a filter has written the result */
         return STATUS_OK;
     const uint64_t elements = store->elements(aggregate);
     if (plan->value_count <= 1)
@@ -344,7 +344,7 @@ void result_report(const struct plan *plan, const void *aggregate)
     uint64_t inside = 0;
     uint64_t below = 0;
     uint64_t above = 0;
-    char advice[80]; /* --bins N alone is often meant to make N bins of all */
+    char advice[80]; /* users of --bins N often want N bins of all values */
     char low[DECIMAL_SIZE];
     char high[DECIMAL_SIZE];
 
@@ -371,7 +371,7 @@ void result_report(const struct plan *plan, const void *aggregate)
                                                   : " (try --width or uniq)");
 }
 
-/* In a picture with nearly all values in one bin, other bins would show more. */
+/* Notes that nearly all values of a plot are in one bin, and other bins would show more. */
 static void result_note_bins(const struct plan *plan, const void *aggregate,
                              const struct print_options *options)
 {
@@ -398,7 +398,7 @@ static void result_note_bins(const struct plan *plan, const void *aggregate,
     result_rows_end(&self);
 }
 
-/* JSON has no way to write bytes that are not UTF-8. */
+/* Notes strings that are not UTF-8, which JSON cannot represent. */
 static void result_note_strings(const struct plan *plan, const struct groups *groups,
                                 const struct print_options *options)
 {
@@ -416,11 +416,12 @@ static void result_note_strings(const struct plan *plan, const struct groups *gr
                      others, others == 1 ? " is" : "s are", options->format->name);
 }
 
-/* Integers that are all microseconds since 1970, of the years 2001 to 2037, are mostly meant so. */
+/* Range of microseconds since 1970 in the years 2001 to 2037, as which integers are mostly meant.
+ */
 #define RESULT_MICROSECONDS_LOW  1000000000000000
 #define RESULT_MICROSECONDS_HIGH 2145916800000000
 
-/* Counts of microseconds are printed as times, if they are read as such. */
+/* Notes that integers look like microseconds since 1970, which a type would print as timestamps. */
 static void result_note_times(const struct plan *plan, const void *aggregate)
 {
     const struct column *column = &plan->columns[0];

@@ -1,4 +1,4 @@
-/* Implements rows_list.h: a radix sort by count, and a heap for the greatest counts. */
+/* Implements rows_list.h: a radix sort by count, and a heap for the largest counts. */
 #include "config.h"
 
 #include "result/rows_list.h"
@@ -12,19 +12,19 @@
 
 #define ROWS_LIST_DIGITS 8
 
-/* So few rows are chosen without counting all rows first. */
+/* Maximum number of rows that are chosen without counting all rows first. */
 #define ROWS_LIST_FEW 1024
 
-/* The minimum number of rows for each thread that chooses some. */
+/* Minimum number of rows per thread that chooses some. */
 #define ROWS_LIST_THREAD_ROWS ((uint64_t)64 << 10)
 
-/* How many rows have each value of each digit; for sorting, where the next of these goes. */
+/* Number of rows with each value of each digit; for sorting, the place of the next of these. */
 struct rows_list_digits {
     size_t counts[ROWS_LIST_DIGITS][256];
     size_t rows;
 };
 
-/* A digit of the complement of a count, so that greater counts come first. */
+/* Returns a digit of the complement of a count, so that larger counts are first. */
 static unsigned rows_list_digit(uint64_t count, unsigned digit)
 {
     return (unsigned)(~count >> 8 * digit) & 255;
@@ -36,7 +36,7 @@ static enum status rows_list_allocate(struct rows_list *list, size_t items, stru
     const size_t mebibytes = (size_t)((unsigned __int128)items * sizeof *list->items >> 20);
 
     list->bytes = (items > 0 ? items : 1) * sizeof *list->items;
-    if (mebibytes == 0) /* few rows may be those of one of millions of groups */
+    if (mebibytes == 0) /* there may be millions of groups with few rows */
         list->items = malloc(list->bytes);
     else if (resources_have_memory(list->bytes))
         list->items = memory_map(list->bytes);
@@ -46,7 +46,7 @@ static enum status rows_list_allocate(struct rows_list *list, size_t items, stru
                        mebibytes);
 }
 
-/* Sorts items by one digit: starts[d] is where the next item goes with the digit d. */
+/* Sorts items by one digit: starts[d] is the place of the next item with digit d. */
 static void rows_list_scatter(struct rows_row *to, const struct rows_row *from, size_t n,
                               size_t *starts, unsigned digit)
 {
@@ -81,7 +81,7 @@ static enum status rows_list_sort(struct rows_list *list, const struct rows *row
         return failure->status;
     struct rows_row *from = list->items;
     struct rows_row *to = from + (buffers - 1) * digits->rows;
-    if (count % 2 == 1) { /* so that the last pass fills the first buffer */
+    if (count % 2 == 1) { /* the last pass must fill the first buffer */
         to = from;
         from += (buffers - 1) * digits->rows;
     }
@@ -97,7 +97,7 @@ static enum status rows_list_sort(struct rows_list *list, const struct rows *row
     return STATUS_OK;
 }
 
-/* Returns whether a comes before b: it has a greater count, or the same and a lower bin. */
+/* Returns whether a precedes b: it has a larger count, or an equal count and a lower bin. */
 static bool rows_list_precedes(const struct rows_row *a, const struct rows_row *b)
 {
     return a->count != b->count ? a->count > b->count : a->low < b->low;
@@ -132,8 +132,8 @@ static inline void rows_list_offer(struct rows_list *list, size_t capacity,
 }
 
 /*
- * Reads rows and keeps the first `capacity` in the order, at least one. Adds how many it read to
- * list->left and list->empty_left.
+ * Reads rows and keeps the first `capacity` in the order, at least one. Adds the number of rows
+ * read to list->left and list->empty_left.
  */
 static void rows_list_choose(struct rows_list *list, size_t capacity, struct rows rows)
 {
@@ -149,16 +149,16 @@ static void rows_list_choose(struct rows_list *list, size_t capacity, struct row
     }
 }
 
-/* Chooses rows of parts, on several threads. */
+/* The state of several threads that choose rows of parts. */
 struct rows_list_choice {
     const struct rows *rows;
     size_t parts;
     size_t capacity;
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the members below */
     struct rows_list *list;
 };
 
-/* Chooses rows of a part. Needs no memory that could be missing: it is a list of a few rows. */
+/* Chooses rows of a part. Cannot run out of memory: the list has few rows. */
 static void rows_list_choose_part(void *context, size_t part)
 {
     struct rows_list_choice *choice = context;
@@ -188,7 +188,7 @@ static int rows_list_compare_counts(const void *a, const void *b)
     return rows_list_precedes(b, a) - rows_list_precedes(a, b);
 }
 
-/* Makes the list of the `max` rows with the greatest counts, or of all if they are fewer. */
+/* Makes the list of the `max` rows with the largest counts, or of all if there are fewer. */
 static enum status rows_list_top(struct rows_list *list, const struct rows *rows, size_t max,
                                  bool by_count, unsigned threads, struct failure *failure)
 {

@@ -27,11 +27,11 @@ static const char svg_style[] =
     "}\n"
     "</style>\n";
 
-/* The size of the title's font, and of a character of it, as SVG_CHARACTER. */
+/* Size of the title's font, and width of its characters, like SVG_CHARACTER. */
 #define SVG_TITLE_SIZE      160
 #define SVG_TITLE_CHARACTER 100
 
-/* Escapes text[0..end). U+FFFE and U+FFFF are no characters of XML. */
+/* Escapes text[0..end). U+FFFE and U+FFFF are not XML characters. */
 static void svg_write_part(struct writer *writer, const char *text, const char *end)
 {
     while (text < end) {

@@ -11,12 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The size of a terminal that is unknown. */
+/* Default size of a terminal. */
 #define TERMINAL_COLUMNS_DEFAULT 80
 #define TERMINAL_LINES_DEFAULT   24
 
-/* The columns or the lines of the terminal that is open as `file`; 0: it is none, or does not know.
- */
+/* Returns the columns or lines of the terminal open as `file`; 0: it is not one, or unknown. */
 static unsigned terminal_window(int file, bool is_lines)
 {
     struct winsize window;
@@ -52,8 +51,8 @@ bool terminal_can_redraw(void)
 }
 
 /* Returns whether the name of the user's locale ends in UTF-8, before a modifier
- * (de_DE.UTF-8@euro). The locale itself is not asked: a static program finds none, and a machine
- * may not have that of every user who logs in. */
+ * (de_DE.UTF-8@euro). Does not load the locale: a static program finds none, and a machine may lack
+ * that of a remote user. */
 static bool terminal_is_utf8(void)
 {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};

@@ -1,20 +1,20 @@
 /*
- * The scanner of web logs: each row is a line of the common or the combined log format, as Apache
- * and nginx write them.
+ * The scanner of web logs: each row is a line of the common or the combined log format of Apache
+ * and nginx.
  *
  *     192.0.2.7 - ann [10/Oct/2000:13:55:36 -0700] "GET /a?b=c HTTP/1.1" 200 2326 "-" "Mozilla/5.0"
  *
- * Fields are divided by blanks. One that begins with a bracket ends with the first closing one
- * before a blank, and one that begins with a quote with the next one that is not escaped. A quote
- * inside any other field goes on to the next one, too. A row has seven fields or more: the fourth
- * is in brackets, the fifth in quotes. A `-` as status or bytes is none. Lines of blanks are
+ * Blanks separate fields. A field that begins with a bracket ends with the first closing bracket
+ * before a blank, and one that begins with a quote ends with the next unescaped quote. A quote
+ * inside another field also extends to the next quote. A row has seven or more fields: the fourth
+ * is in brackets, the fifth is quoted. A `-` as status or bytes means no value. Lines of blanks are
  * skipped.
  *
- * What quotes hold is decoded: \" \\ \b \f \n \r \t \v and \xHH, which servers write for bytes of
- * requests; any other backslash is itself.
+ * Escapes in quotes are decoded: \" \\ \b \f \n \r \t \v and \xHH, which servers write for bytes of
+ * requests; any other backslash is an ordinary byte.
  *
- * Rows as servers write them are read by masks of their blocks: where newlines, quotes,
- * backslashes, tabs and blanks are. All others are read byte by byte.
+ * Rows in the servers' usual form are read by masks of their blocks, which have the places of
+ * newlines, quotes, backslashes, tabs and blanks. All other rows are read byte by byte.
  */
 #include "config.h"
 
@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns that have names: the fields of a row, in its order, and the parts of the request. */
+/* The columns that have names: the fields of a row, in order, and the parts of the request. */
 enum clf_part {
     CLF_IP,
     CLF_IDENT,
@@ -34,7 +34,7 @@ enum clf_part {
     CLF_TIME,
     CLF_REQUEST,
     CLF_STATUS,
-    CLF_BYTES, /* rows have this one and those before it */
+    CLF_BYTES, /* all rows have the fields up to this one */
     CLF_REFERER,
     CLF_AGENT,
     CLF_FIELDS,
@@ -42,13 +42,13 @@ enum clf_part {
     CLF_PATH,
     CLF_QUERY,
     CLF_PROTOCOL,
-    CLF_PARTS, /* the number of names; of a column: it has a number */
+    CLF_PARTS, /* the number of names; for a column: it has a number instead */
 };
 
 static const struct {
     const char *name;
-    const char *kind;     /* of a column without one; NULL: that of its values */
-    const char *bucketed; /* of one with the width of buckets; NULL: it takes none */
+    const char *kind;     /* the default kind; NULL: the values determine it */
+    const char *bucketed; /* the kind if a bucket width is given; NULL: none is allowed */
 } clf_parts[CLF_PARTS] = {
     [CLF_IP] = {"ip", NULL, "ip"},         [CLF_IDENT] = {"ident", "text"},
     [CLF_USER] = {"user", "text"},         [CLF_TIME] = {"time", "time", "time"},
@@ -67,11 +67,11 @@ static const struct {
 struct clf_columns {
     struct clf_column {
         enum clf_part part;
-        unsigned field; /* CLF_PARTS: its number, from CLF_FIELDS + 1 on; else 0 */
+        unsigned field; /* CLF_PARTS: the field's number, above CLF_FIELDS; else 0 */
     } list[ROW_COLUMNS_MAX];
     unsigned count;
-    bool has_parts;   /* of the request, */
-    bool has_numbers; /* or of fields with a number */
+    bool has_parts;   /* some columns are parts of the request */
+    bool has_numbers; /* some columns are fields with a number */
 };
 
 static enum clf_part clf_find_part(const char *name)
@@ -83,7 +83,7 @@ static enum clf_part clf_find_part(const char *name)
     return (enum clf_part)part;
 }
 
-/* Says that there is no such column, and which one was probably meant. */
+/* Fails because the column is unknown, with the one that was probably meant. */
 static enum status clf_fail_name(const char *name, struct failure *failure)
 {
     struct nearest search = nearest_begin(name, strlen(name));
@@ -152,11 +152,11 @@ struct clf_scan {
     const char *data;
     size_t bytes;
     size_t whole; /* rows that begin before it end with a newline */
-    size_t next;  /* where the next row begins */
-    enum row_event (*read)(struct clf_scan *scan, struct row *row); /* for the instruction set */
+    size_t next;  /* the start of the next row */
+    enum row_event (*read)(struct clf_scan *scan, struct row *row); /* the best function here */
 };
 
-/* The first byte that ends a field without a quote before it, or `end`. */
+/* Returns the first byte that ends a field and has no open quote before it, or `end`. */
 static size_t clf_find_end(const char *data, size_t at, size_t end)
 {
     while (at < end && data[at] != '"' && !text_line_is_blank(data[at]))
@@ -164,7 +164,7 @@ static size_t clf_find_end(const char *data, size_t at, size_t end)
     return at;
 }
 
-/* The bracket that closes the one before data[at], or `end`. */
+/* Returns the bracket that closes the one before data[at], or `end`. */
 static size_t clf_find_bracket(const char *data, size_t at, size_t end)
 {
     while (at < end && !(data[at] == ']' && (at + 1 == end || text_line_is_blank(data[at + 1]))))
@@ -172,7 +172,7 @@ static size_t clf_find_bracket(const char *data, size_t at, size_t end)
     return at;
 }
 
-/* The quote that closes the one before data[at], or `end`. */
+/* Returns the quote that closes the one before data[at], or `end`. */
 static size_t clf_find_quote(const char *data, size_t at, size_t end)
 {
     while (at < end && data[at] != '"')
@@ -186,8 +186,8 @@ TEXT_INLINE struct row_value clf_value(enum row_value_kind kind, size_t begin, s
 }
 
 /*
- * Reads the field at data[*at], which is not a blank, and sets *at to the next one, or to `end`.
- * Returns what is wrong, or NULL.
+ * Reads the field at data[*at], which is not a blank, and sets *at to the next field, or to `end`.
+ * Returns the fault, or NULL.
  */
 static const char *clf_read_field(const char *data, size_t *at, size_t end, struct row_value *value)
 {
@@ -226,8 +226,8 @@ static const char *clf_read_field(const char *data, size_t *at, size_t end, stru
 }
 
 /*
- * Divides a request, METHOD TARGET PROTOCOL, of which the target may have blanks: the path is what
- * is before its question mark. A request without a blank has none of these.
+ * Divides a request, METHOD TARGET PROTOCOL, whose target may have blanks: the path is the part
+ * before its question mark. A request without a blank has no parts.
  */
 static void clf_divide_request(const char *data, struct row_value parts[CLF_PARTS])
 {
@@ -236,8 +236,8 @@ static void clf_divide_request(const char *data, struct row_value parts[CLF_PART
     const char *const end = begin + request->bytes;
     const char *blank = memchr(begin, ' ', request->bytes);
     const char *method = blank ? blank : begin;   /* the end of the method */
-    const char *target = blank ? blank + 1 : end; /* the begin of the target */
-    const char *protocol = end;                   /* the begin of the protocol */
+    const char *target = blank ? blank + 1 : end; /* the start of the target */
+    const char *protocol = end;                   /* the start of the protocol */
     const char *last = memrchr(begin, ' ', request->bytes);
 
     if (last && (size_t)(end - last) > 5 && memcmp(last + 1, "HTTP/", 5) == 0)
@@ -269,8 +269,8 @@ static void clf_divide_request(const char *data, struct row_value parts[CLF_PART
 
 #if defined(__x86_64__)
 /*
- * By the low four bits of a byte: the byte with these bits that is a mark, else one that has other
- * bits. A byte over 127 looks up 0.
+ * For the low four bits of a byte: the mark with these bits, else a byte with other bits. A byte
+ * over 127 looks up 0.
  */
 #define CLF_MARKS 1, 0, '"', 0, 0, 0, 0, 0, 0, '\t', '\n', 0, '\\', 0, 0, 0
 
@@ -291,7 +291,7 @@ CPU_ISA_TARGET_AVX512 static inline uint64_t clf_find_marks_avx512(const char *b
 }
 #endif
 
-/* The bytes of a block that are newlines, quotes, backslashes or tabs: its marks. */
+/* Returns the marks of a block: its newlines, quotes, backslashes and tabs. */
 TEXT_INLINE uint64_t clf_find_marks(enum cpu_isa isa, const char *block)
 {
 #if defined(__x86_64__)
@@ -304,7 +304,7 @@ TEXT_INLINE uint64_t clf_find_marks(enum cpu_isa isa, const char *block)
            text_block_equal(isa, block, '\\') | text_block_equal(isa, block, '\t');
 }
 
-/* A block of the text whose marks and blanks are known. */
+/* A block of the text with its marks and blanks. */
 struct clf_block {
     size_t at;
     uint64_t marks;
@@ -323,8 +323,8 @@ TEXT_INLINE void clf_read_block(enum cpu_isa isa, const struct clf_scan *scan, s
 }
 
 /*
- * The first mark from data[from] on, with is_word also the first blank, if it comes before. `block`
- * is one that begins at `from` or before it, and then the one that has the mark.
+ * Returns the first mark at or after data[from], or with is_word the first mark or blank. `block`
+ * begins at or before `from`; it becomes the block with that mark.
  */
 TEXT_INLINE size_t clf_find_mark(enum cpu_isa isa, const struct clf_scan *scan, size_t from,
                                  bool is_word, struct clf_block *block)
@@ -341,7 +341,7 @@ TEXT_INLINE size_t clf_find_mark(enum cpu_isa isa, const struct clf_scan *scan, 
     }
 }
 
-/* Stores a field: one of the parts, or of the values if its number is wanted. */
+/* Stores a field: as one of the parts, or as a value if its number is wanted. */
 TEXT_INLINE void clf_store(const struct clf_scan *scan, unsigned field, struct row_value value,
                            struct row_value parts[CLF_PARTS], struct row *row)
 {
@@ -358,9 +358,9 @@ TEXT_INLINE void clf_store(const struct clf_scan *scan, unsigned field, struct r
 }
 
 /*
- * Reads the fields of a row if they are as servers write them: one blank between fields, a time of
- * 26 bytes, quotes only around fields, no backslash. Sets the row's end and where the next one
- * begins. Returns how many fields there are; 0: the row may be another one.
+ * Reads the fields of a row in the servers' usual form: one blank between fields, a timestamp of 26
+ * bytes, quotes only around fields, no backslash. Sets the row's end and the start of the next row.
+ * Returns the number of fields; 0: the row may have another form.
  */
 TEXT_INLINE unsigned clf_read_common(enum cpu_isa isa, struct clf_scan *scan, struct row *row,
                                      struct row_value parts[CLF_PARTS])
@@ -436,7 +436,7 @@ TEXT_INLINE unsigned clf_read_common(enum cpu_isa isa, struct clf_scan *scan, st
     return field;
 }
 
-/* Finds the end of the row at data[row->begin], which is any, and its content. */
+/* Finds the end of the row of any form at data[row->begin], and its content. */
 static void clf_find_line(struct clf_scan *scan, struct row *row)
 {
     const char *data = scan->data;
@@ -448,7 +448,7 @@ static void clf_find_line(struct clf_scan *scan, struct row *row)
     text_line_trim(data, &row->begin, &row->end);
 }
 
-/* Reads the fields of the row data[row->begin..row->end), which is any. Sets row->fault. */
+/* Reads the fields of the row data[row->begin..row->end) of any form. Sets row->fault. */
 __attribute__((noinline)) static unsigned clf_read_fields(const struct clf_scan *scan,
                                                           struct row *row,
                                                           struct row_value parts[CLF_PARTS])
@@ -471,7 +471,7 @@ __attribute__((noinline)) static unsigned clf_read_fields(const struct clf_scan 
     return field;
 }
 
-/* Stores the columns of a row that have names, of which `fields` fields are found. */
+/* Stores the named columns of a row, in which `fields` fields were found. */
 TEXT_INLINE void clf_store_parts(const struct clf_scan *scan, unsigned fields, struct row *row,
                                  struct row_value parts[CLF_PARTS])
 {
@@ -547,7 +547,7 @@ static enum row_event clf_next(void *scan, struct row *row)
     return self->read(self, row);
 }
 
-/* Decodes the escape text[0..bytes), which begins with a backslash. Returns its length. */
+/* Decodes the escape at the start of text[0..bytes), a backslash. Returns its length. */
 static size_t clf_decode_escape(const char *text, size_t bytes, char *decoded)
 {
     static const char letters[] = "\"\\bfnrtv";

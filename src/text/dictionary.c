@@ -1,14 +1,14 @@
 /*
- * Implements dictionary.h. Shards, by the upper bits of the hash, have a lock and a hash table with
- * linear probing each; entries lie in blocks, which each cache takes for itself and fills, and
- * never move. A cache has the entries that its thread found lately, one for each value of some bits
- * of the hash.
+ * Implements dictionary.h. The upper bits of the hash select a shard, which has a lock and a hash
+ * table with linear probing. Entries never move; they lie in blocks, which each cache takes for
+ * itself and fills. A cache has the entries that its thread found lately, one for each value of
+ * some bits of the hash.
  *
- * Only adding takes a lock: slots are taken once, and tables that have become too small stay as
- * they are until the end, so that threads that still read them find all that they may expect.
+ * Only adding takes a lock: slots are filled once, and tables that have become too small stay
+ * unchanged until the end, so that threads that still read them find all that they may expect.
  *
- * Millions of strings a second on one core (Zen 4): 16,000 different paths of 10 to 55 bytes whose
- * frequencies follow Zipf's law 85, strings of 40 bytes that are all different 4.
+ * Million strings per second on one core (Zen 4): 16,000 distinct paths of 10 to 55 bytes whose
+ * frequencies follow Zipf's law 85, all distinct strings of 40 bytes 4.
  */
 #include "config.h"
 
@@ -24,16 +24,16 @@
 #include <string.h>
 
 #define DICTIONARY_SHARDS     256
-#define DICTIONARY_SLOTS_MIN  ((uint32_t)32) /* of a shard */
+#define DICTIONARY_SLOTS_MIN  ((uint32_t)32) /* minimum number of slots of a shard */
 #define DICTIONARY_CACHE_SIZE ((size_t)1 << 14)
 
-/* Blocks of entries: the first of a cache is small, the next ones are each twice as large. */
+/* Size of a cache's first block of entries; each next block is twice as large, up to MAX. */
 #define DICTIONARY_BLOCK_MIN ((size_t)32 << 10)
 #define DICTIONARY_BLOCK_MAX ((size_t)2 << 20)
 
 /*
- * Entries by number are in segments, of which each but the first has as many as all before it, so
- * that none moves: the first 2^12, then 2^12, 2^13 and so on.
+ * Entries by number are in segments, which do not move: the first has 2^12 entries, each next one
+ * as many as all before it.
  */
 #define DICTIONARY_SEGMENT_BITS 12
 #define DICTIONARY_SEGMENTS     (32 - DICTIONARY_SEGMENT_BITS + 1)
@@ -46,17 +46,17 @@ struct dictionary_entry {
 
 struct dictionary_slot {
     uint64_t hash;                                /* constant once the slot is taken */
-    const struct dictionary_entry *_Atomic entry; /* NULL: free */
+    const struct dictionary_entry *_Atomic entry; /* NULL: the slot is free */
 };
 
 struct dictionary_slots {
-    struct dictionary_slots *older; /* half as many */
-    uint32_t count;                 /* a power of 2 */
+    struct dictionary_slots *older; /* the earlier table, with half as many slots; owned */
+    uint32_t count;                 /* number of slots, a power of 2 */
     struct dictionary_slot slots[]; /* [count]; at most 3/4 of them are taken */
 };
 
 struct dictionary_shard {
-    _Alignas(64) pthread_mutex_t lock;      /* for adding */
+    _Alignas(64) pthread_mutex_t lock;      /* held while a string is added */
     struct dictionary_slots *_Atomic table; /* owned; NULL: there are no entries */
     uint32_t entries;
 };
@@ -69,16 +69,16 @@ struct dictionary_found {
 
 struct dictionary_block {
     struct dictionary_block *next;
-    size_t bytes; /* of the mapping */
+    size_t bytes; /* size of the mapping */
 };
 
 struct dictionary {
     struct keyed_hash hash;
     uint64_t limit_bytes;
-    _Atomic uint64_t memory;  /* bytes taken */
-    _Atomic uint64_t longest; /* bytes of a string */
-    _Atomic uint64_t count;   /* strings */
-    pthread_mutex_t lock;     /* for adding blocks and segments */
+    _Atomic uint64_t memory;  /* memory taken, in bytes */
+    _Atomic uint64_t longest; /* length of the longest string */
+    _Atomic uint64_t count;   /* number of strings */
+    pthread_mutex_t lock;     /* held while blocks and segments are added */
     struct dictionary_block *blocks;
     const struct dictionary_entry **_Atomic segments[DICTIONARY_SEGMENTS];
     struct dictionary_shard shards[DICTIONARY_SHARDS];
@@ -88,20 +88,20 @@ struct dictionary_cache {
     struct dictionary *dictionary;
     char *at; /* free memory of the last block: [at, end) */
     char *end;
-    size_t block_bytes; /* of the last block; 0: none */
+    size_t block_bytes; /* size of the last block; 0: there is none */
     struct dictionary_found found[DICTIONARY_CACHE_SIZE];
 };
 
 /* --- hashing ---------------------------------------------------------------------------------- */
 
-/* The halves of the product, XORed. */
+/* Returns the XOR of the halves of the product. */
 static inline uint64_t dictionary_fold(uint64_t a, uint64_t b)
 {
     const unsigned __int128 product = (unsigned __int128)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Four bytes. */
+/* Returns four bytes as a word. */
 static inline uint64_t dictionary_half_word(const char *bytes)
 {
     uint32_t half;
@@ -109,7 +109,8 @@ static inline uint64_t dictionary_half_word(const char *bytes)
     return half;
 }
 
-/* Folded multiplication of 16 bytes at a time, as wyhash (Wang Yi, 2019), with secret constants. */
+/* Returns a hash: folded multiplication of 16 bytes, like wyhash (Wang Yi, 2019), secret constants.
+ */
 static uint64_t dictionary_hash(const struct keyed_hash *hash, const char *string, size_t bytes)
 {
     const char *end = string + bytes;
@@ -184,7 +185,7 @@ static enum status dictionary_add_block(struct dictionary_cache *cache, size_t e
     return STATUS_OK;
 }
 
-/* The segment that holds a number, and the first number that it holds. */
+/* Returns the segment of a number, and stores the segment's first number. */
 static inline unsigned dictionary_segment(uint32_t id, uint32_t *first)
 {
     if (id >> DICTIONARY_SEGMENT_BITS == 0) {
@@ -360,7 +361,8 @@ static enum status dictionary_add(struct dictionary_cache *cache, struct diction
     return STATUS_OK;
 }
 
-/* The entry of a string in a table; NULL: there is none yet, and *slot is the free one for it. */
+/* Returns the entry of a string in a table; NULL: there is none, and *slot is the free slot for it.
+ */
 static const struct dictionary_entry *dictionary_look_up(struct dictionary_slots *table,
                                                          uint64_t hash, const char *string,
                                                          size_t bytes,
@@ -452,7 +454,7 @@ void dictionary_prefetch(const struct dictionary *dictionary, uint32_t id)
  * random, so that no input makes it slow.
  */
 struct dictionary_item {
-    uint64_t word; /* the first eight bytes as a number in big endian, zeros after the end */
+    uint64_t word; /* the first eight bytes as a big-endian number, padded with zeros */
     const struct dictionary_entry *entry;
 };
 
@@ -477,7 +479,7 @@ static inline bool dictionary_is_before(const struct dictionary_item *a,
     return order != 0 ? order < 0 : a->entry->bytes < b->entry->bytes;
 }
 
-/* Sorts items; the smaller part by recursion, which is therefore not deep. */
+/* Sorts items. Recursion is not deep, because it only sorts the smaller part. */
 static void dictionary_sort(struct dictionary_item *items, size_t count, uint64_t *random)
 {
     while (count > DICTIONARY_INSERTION_MAX) {
@@ -485,7 +487,7 @@ static void dictionary_sort(struct dictionary_item *items, size_t count, uint64_
         const struct dictionary_item pivot = items[(*random >> 33) % count];
         size_t low = 0;
         size_t high = count - 1;
-        for (;; low++, high--) { /* none before low is after the pivot, none after high before */
+        for (;; low++, high--) { /* items before low are <= the pivot, those after high >= */
             while (dictionary_is_before(&items[low], &pivot))
                 low++;
             while (dictionary_is_before(&pivot, &items[high]))
@@ -516,27 +518,27 @@ static void dictionary_sort(struct dictionary_item *items, size_t count, uint64_
 }
 
 /*
- * Threads sort by samples: ranges of numbers are divided into buckets, between which splitters
- * stand, and buckets are sorted.
+ * Threads use a sample sort: they distribute ranges of numbers to buckets, which splitters
+ * separate, and sort the buckets.
  */
 #define DICTIONARY_BUCKETS_MAX 256
 #define DICTIONARY_OVERSAMPLE  16
-#define DICTIONARY_PART_MIN    ((uint64_t)1 << 14) /* strings that are worth a thread */
+#define DICTIONARY_PART_MIN    ((uint64_t)1 << 14) /* minimum number of strings per thread */
 
 struct dictionary_sorting {
     const struct dictionary *dictionary;
     const struct dictionary_order *order;
     struct dictionary_item *items; /* [count] */
-    uint16_t *buckets;             /* [count], of each string */
+    uint16_t *buckets;             /* [count]: the bucket of each string */
     uint32_t count;
-    uint32_t parts;                                           /* both of numbers and of buckets */
+    uint32_t parts;                                           /* number of ranges and of buckets */
     struct dictionary_item splitters[DICTIONARY_BUCKETS_MAX]; /* [parts - 1] */
-    uint32_t (*begins)[DICTIONARY_BUCKETS_MAX]; /* [parts]: how many strings each part has in each
-                                                 * bucket, then where they begin */
-    uint32_t ends[DICTIONARY_BUCKETS_MAX];      /* of the buckets */
+    uint32_t (*begins)[DICTIONARY_BUCKETS_MAX]; /* [parts]: number of each part's strings in each
+                                                 * bucket, then the start of these */
+    uint32_t ends[DICTIONARY_BUCKETS_MAX];      /* the end of each bucket */
 };
 
-/* The first number of a part. */
+/* Returns the first number of a part. */
 static uint32_t dictionary_part_begin(const struct dictionary_sorting *sorting, size_t part)
 {
     return (uint32_t)((uint64_t)sorting->count * part / sorting->parts);
@@ -606,7 +608,7 @@ bool dictionary_order_create(const struct dictionary *dictionary, unsigned threa
     const bool has_memory =
         sorting.items && sorting.buckets && sorting.begins && order->ids && order->ranks;
     if (has_memory) {
-        /* The splitters are of strings at regular distances, sorted in items. */
+        /* The splitters are chosen from strings at regular distances, sorted in `items`. */
         const uint32_t samples = sorting.parts > 1 ? sorting.parts * DICTIONARY_OVERSAMPLE : 0;
         uint64_t random = dictionary->hash.seeds[0];
         for (uint32_t i = 0; i < samples; i++) {

@@ -1,21 +1,22 @@
 /*
- * Implements json_lines.h in two stages, as simdjson (Langdale and Lemire, "Parsing gigabytes of
- * JSON per second", VLDB Journal 28, 2019). The first finds, in blocks of 64 bytes and without
- * branches, which quotes begin and end strings, and the brackets, colons, commas and row ends
- * outside strings; it checks what strings hold. The second goes from one of these bytes to the
- * next, by the grammar, and checks what stands between them: white space, or a number or literal.
+ * Implements json_lines.h in two stages, like simdjson (Langdale and Lemire, "Parsing gigabytes of
+ * JSON per second", VLDB Journal 28, 2019). The first stage finds, in blocks of 64 bytes and
+ * without branches, the quotes that begin and end strings, and the brackets, colons, commas and row
+ * ends outside strings; it checks the contents of strings. The second stage goes from one of these
+ * bytes to the next, by the grammar, and checks the bytes between them: white space, or a number or
+ * literal.
  *
- * No string goes over the end of its row. So wherever the first stage finds a row end within a
- * string, or a fault in one, it stops; the second stage reports the row, and the first starts again
- * after it.
+ * Strings do not extend beyond their row. Therefore the first stage stops at a row end within a
+ * string, or at a fault in one; the second stage reports the row, and the first starts again after
+ * it.
  *
- * Rows are often alike but for their values. So the scanner keeps the shapes of a few rows: the
- * bytes between the values. A row whose bytes between the values are those of a shape is right if
- * its numbers and literals are, and its keys need not be looked up: half the time of the second
- * stage's way through the grammar (bench/RESULTS.md).
+ * Rows often differ only in their values. Therefore the scanner keeps the shapes of a few rows: the
+ * bytes between the values. A row with the bytes of a shape is valid if its numbers and literals
+ * are, and its keys need not be looked up: half the time of the second stage by the grammar
+ * (bench/RESULTS.md).
  *
- * A third stage, only where a path leads into an array, reads the bytes of that array, which are
- * known to be right then, one after the other. The shape of a row with such an array is not kept.
+ * A third stage, only if a path leads into an array, reads the bytes of that array, which are then
+ * known to be valid, one by one. The shape of a row with such an array is not kept.
  */
 #include "config.h"
 
@@ -28,12 +29,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Keys are suggested that are in fewer objects than this. */
+/* Maximum depth of suggested keys. */
 #define JSON_SUGGEST_DEPTH 16
 
 /* --- strings and numbers ---------------------------------------------------------------------- */
 
-/* Reads four hexadecimal digits; false if they are others. */
+/* Reads four hexadecimal digits. Returns false if they are not. */
 static bool json_hex_read(const char *text, uint32_t *value)
 {
     *value = 0;
@@ -63,7 +64,7 @@ size_t json_escape_read(const char *text, size_t bytes, uint32_t *code)
     }
     if (bytes < 6 || !json_hex_read(text + 2, code))
         return 0;
-    if ((*code & 0xf800) != 0xd800) /* no surrogate */
+    if ((*code & 0xf800) != 0xd800) /* not a surrogate */
         return 6;
     if (*code >= 0xdc00 || bytes < 12 || text[6] != '\\' || text[7] != 'u' ||
         !json_hex_read(text + 8, &low) || (low & 0xfc00) != 0xdc00)
@@ -73,8 +74,8 @@ size_t json_escape_read(const char *text, size_t bytes, uint32_t *code)
 }
 
 /*
- * Writes the bytes in UTF-8 (RFC 3629) of the escape that begins with text[0], and sets *written.
- * Returns how many bytes the escape, which is a right one, takes.
+ * Writes the UTF-8 (RFC 3629) of the valid escape at text[0], and stores its length in *written.
+ * Returns the length of the escape.
  */
 static size_t json_escape_decode(const char *text, size_t bytes, char utf8[4], size_t *written)
 {
@@ -82,7 +83,7 @@ static size_t json_escape_decode(const char *text, size_t bytes, char utf8[4], s
     const size_t taken = json_escape_read(text, bytes, &code);
     const unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
 
-    /* The highest bits after the mark of the length, then six bits a byte. */
+    /* The highest bits after the mark of the length, then six bits per byte. */
     *utf8 = (char)(more > 0 ? 0xff00 >> (more + 1) | code >> 6 * more : code);
     for (unsigned i = 1; i <= more; i++)
         utf8[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3f));
@@ -147,43 +148,43 @@ bool json_is_number(const char *text, size_t bytes)
 #define JSON_NO_COLUMN (-1)
 #define JSON_NODES_MAX 0x4000
 
-/* The digits of an element's number, at most. */
+/* Maximum number of digits of an element's number. */
 #define JSON_INDEX_DIGITS 18
 
 /* Nodes with these numbers are always there. */
 enum { JSON_NODE_NONE, JSON_NODE_ROW };
 
-/* A key that is wanted itself, or in whose object keys are. */
+/* A wanted key, or a key whose object has wanted keys. */
 struct json_node {
     const char *key; /* [key_bytes], owned */
     size_t key_bytes;
-    uint64_t key_head;    /* its first eight bytes, zeros after them */
-    uint64_t key_lengths; /* of its children: bit n is set if one has n bytes, or 63 and more */
+    uint64_t key_head;    /* the first eight bytes of the key, padded with zeros */
+    uint64_t key_lengths; /* bit n: some child's key has n bytes, or 63 or more */
     uint64_t below;       /* the columns of the nodes below this one, one bit each */
-    int column;           /* JSON_NO_COLUMN */
+    int column;           /* the number of the column, or JSON_NO_COLUMN */
     uint16_t parent;
-    uint16_t child;   /* the first; 0: none */
+    uint16_t child;   /* the first child; 0: none */
     uint16_t sibling; /* the next child of its parent; 0: none */
 };
 
-/* A step of a path from an array on. */
+/* A step of a path, at or below an array. */
 struct json_hop {
-    char *key; /* of a member, owned; NULL: it is an element */
+    char *key; /* the key of a member, owned; NULL: the step is an element */
     size_t key_bytes;
-    int64_t index; /* of the element; negative: from the end, */
-    bool is_each;  /* unless each is meant */
+    int64_t index; /* the index of the element; negative: from the end */
+    bool is_each;  /* the step is each element, without an index */
 };
 
-/* A path that leads into an array. Its value is that of the member with just that name, or else of
- * the element. */
+/* A path that leads into an array. Its value is the member with exactly that name, or else the
+ * element. */
 struct json_element {
     char *path;            /* owned */
-    unsigned column;       /* whose value it is */
-    int member;            /* the column of the member; JSON_NO_COLUMN */
+    unsigned column;       /* the column of the value */
+    int member;            /* the column of the member, or JSON_NO_COLUMN */
     unsigned array;        /* the column of the array */
     struct json_hop *hops; /* [count], owned; the first is an element */
     size_t count;
-    size_t each; /* which of them is each element; SIZE_MAX: none */
+    size_t each; /* index of the element with `[]`; SIZE_MAX: none */
 };
 
 struct json_columns {
@@ -230,7 +231,7 @@ void json_columns_destroy(struct json_columns *columns)
     free(columns);
 }
 
-/* The first eight bytes of a key of `bytes`, of which `readable` may be read, and zeros. */
+/* Returns the first eight bytes of a key of `bytes`, padded with zeros; `readable` can be read. */
 TEXT_INLINE uint64_t json_key_head(const char *key, size_t bytes, size_t readable)
 {
     char copy[8] = {0};
@@ -243,7 +244,7 @@ TEXT_INLINE uint64_t json_key_head(const char *key, size_t bytes, size_t readabl
     return bytes_load(copy);
 }
 
-/* The child of a node with this key, or JSON_NODE_NONE. */
+/* Returns the child of a node with this key, or JSON_NODE_NONE. */
 TEXT_INLINE unsigned json_columns_find(const struct json_columns *columns, unsigned node,
                                        const char *key, size_t bytes, size_t readable)
 {
@@ -264,7 +265,7 @@ TEXT_INLINE unsigned json_columns_find(const struct json_columns *columns, unsig
 static bool json_is_key(const char *string, size_t bytes, const char *key, size_t key_bytes)
 {
     bool is_equal = true;
-    size_t matched = 0; /* bytes of the key */
+    size_t matched = 0; /* number of bytes of the key matched so far */
 
     for (size_t at = 0; is_equal && at < bytes;) {
         char utf8[4] = {string[at]};
@@ -324,8 +325,8 @@ static unsigned json_columns_add_child(struct json_columns *columns, unsigned pa
     return child;
 }
 
-/* Makes a key of a path into a hop. `in_quotes`: as a string of JSON. Returns false if there is no
- * memory. */
+/* Makes a hop from a key of a path. `in_quotes`: the key is a JSON string. Returns false if there
+ * is no memory. */
 static bool json_path_copy_key(struct json_hop *hop, const char *text, size_t bytes, bool in_quotes)
 {
     *hop = (struct json_hop){.key = malloc(bytes + 1), .key_bytes = bytes};
@@ -337,8 +338,8 @@ static bool json_path_copy_key(struct json_hop *hop, const char *text, size_t by
 }
 
 /*
- * Reads the element, `[7]`, `[-7]` or `[]`, that text[0..bytes) begins with. Returns its length, 0
- * if it is none.
+ * Reads the element, `[7]`, `[-7]` or `[]`, at the start of text[0..bytes). Returns its length, 0
+ * if there is none.
  */
 static size_t json_path_read_element(const char *text, size_t bytes, struct json_hop *hop)
 {
@@ -359,7 +360,7 @@ static size_t json_path_read_element(const char *text, size_t bytes, struct json
     return end < bytes && text[end] == ']' && (end > first || hop->is_each) ? end + 1 : 0;
 }
 
-/* The length of the key that text[0..bytes) is up to the elements at its end. */
+/* Returns the length of the key text[0..bytes) without the elements at its end. */
 static size_t json_path_key_bytes(const char *text, size_t bytes)
 {
     struct json_hop hop;
@@ -375,9 +376,9 @@ static size_t json_path_key_bytes(const char *text, size_t bytes)
 }
 
 /*
- * Reads a path that begins with a dot. `has_elements`: what a key ends with may be elements, else
- * all of it is the key. Stores the hops, which the caller destroys also after a failure, and how
- * many come before the first element. Fails with STATUS_USAGE if it is no path.
+ * Reads a path that begins with a dot. `has_elements`: keys may end with elements, else these are
+ * part of the key. Stores the hops, which the caller destroys, also after a failure, and the number
+ * of hops before the first element. Fails with STATUS_USAGE if the path is invalid.
  */
 static enum status json_path_read(const char *path, size_t bytes, bool has_elements,
                                   struct json_element *read, size_t *keys, struct failure *failure)
@@ -387,7 +388,7 @@ static enum status json_path_read(const char *path, size_t bytes, bool has_eleme
 
     *read = (struct json_element){.member = JSON_NO_COLUMN, .each = SIZE_MAX};
     *keys = SIZE_MAX;
-    read->hops = calloc(bytes + 1, sizeof *read->hops); /* each takes two bytes at least */
+    read->hops = calloc(bytes + 1, sizeof *read->hops); /* each has at least two bytes */
     if (!read->hops)
         return status_fail(failure, STATUS_DATA, "memory exhausted");
     while (at < bytes && !is_wrong) {
@@ -429,7 +430,7 @@ static enum status json_path_read(const char *path, size_t bytes, bool has_eleme
                        read->each != SIZE_MAX ? ": [] can be in it once" : "");
 }
 
-/* Gives the next number of a column. Fails with STATUS_USAGE if there are too many. */
+/* Stores the next number of a column. Fails with STATUS_USAGE if there are too many. */
 static enum status json_columns_number(struct json_columns *columns, unsigned *column,
                                        struct failure *failure)
 {
@@ -442,7 +443,7 @@ static enum status json_columns_number(struct json_columns *columns, unsigned *c
     return STATUS_OK;
 }
 
-/* Adds the column of the member that the hops, of which each is a key, lead to. */
+/* Adds the column of the member at the end of the hops, which are all keys. */
 static enum status json_columns_add_member(struct json_columns *columns, struct json_hop *hops,
                                            size_t count, unsigned *column, struct failure *failure)
 {
@@ -467,8 +468,8 @@ static enum status json_columns_add_member(struct json_columns *columns, struct 
 }
 
 /*
- * Adds the column of an element, whose path has `keys` keys before the first one; takes the path
- * over, unless it fails.
+ * Adds the column of an element, whose path has `keys` keys before the first element. Takes over
+ * the path, unless it fails.
  */
 static enum status json_columns_add_element(struct json_columns *columns, const char *path,
                                             size_t bytes, struct json_element *element, size_t keys,
@@ -551,7 +552,7 @@ bool json_columns_is_each(const struct json_columns *columns, unsigned column)
 
 /* --- the first stage: the index --------------------------------------------------------------- */
 
-/* The block of the text at `at`, as if end bytes followed the text; as text_block_at. */
+/* Like text_block_at, but as if end bytes followed the text. */
 TEXT_INLINE const char *json_lines_block(const struct json_lines *lines, size_t at, char *copy)
 {
     if (__builtin_expect(lines->bytes - at >= TEXT_BLOCK, true))
@@ -563,8 +564,8 @@ TEXT_INLINE const char *json_lines_block(const struct json_lines *lines, size_t 
 }
 
 /*
- * Checks the escapes that begin at the bits of the block at `at`. Returns the bit of the first that
- * is wrong, or 0. Not inlined: escapes are rare.
+ * Checks the escapes at the set bits of the block at `at`. Returns the bit of the first invalid
+ * escape, or 0. Not inlined: escapes are rare.
  */
 __attribute__((noinline)) static uint64_t json_lines_check_escapes(struct json_lines *lines,
                                                                    size_t at, uint64_t bits)
@@ -590,7 +591,7 @@ TEXT_INLINE void json_lines_index(enum cpu_isa isa, struct json_lines *lines)
     const size_t text_end = lines->bytes;
     size_t at = window;
     uint64_t is_escaped = lines->is_escaped;
-    uint64_t is_inside = 0 - (uint64_t)lines->is_inside; /* all bits, or 0 */
+    uint64_t is_inside = 0 - (uint64_t)lines->is_inside; /* all bits set, or 0 */
     uint64_t backslashes = 0;
     unsigned count = 0;
     char copy[TEXT_BLOCK];
@@ -635,7 +636,7 @@ CPU_ISA_VARIANTS(JSON_LINES_WRAP, )
 
 #define JSON_LINES_ENTRY(isa, target, ...) json_lines_index_##isa,
 
-/* Lets the index begin at `at`, where a row begins. */
+/* Restarts the index at `at`, the start of a row. */
 static void json_lines_restart(struct json_lines *lines, size_t at)
 {
     lines->window = lines->next = at;
@@ -668,14 +669,14 @@ void json_lines_begin(struct json_lines *lines, const struct json_columns *colum
 
 #define JSON_STACK_ARRAY 0x8000
 
-/* Where the scan is in the index. */
+/* The place of the scan in the index. */
 struct json_cursor {
     const uint16_t *entry;
     const uint16_t *end;
     size_t window;
 };
 
-/* The offset of the next entry; where the index is broken, of the byte that is wrong. */
+/* Returns the offset of the next entry; if the index is broken, that of the invalid byte. */
 TEXT_INLINE size_t json_take(struct json_lines *lines, struct json_cursor *cursor)
 {
     while (__builtin_expect(cursor->entry == cursor->end, false)) {
@@ -687,7 +688,7 @@ TEXT_INLINE size_t json_take(struct json_lines *lines, struct json_cursor *curso
     return cursor->window + *cursor->entry++;
 }
 
-/* The byte of an entry; after the text is an end byte. */
+/* Returns the byte of an entry; after the text, an end byte. */
 TEXT_INLINE char json_byte(const struct json_lines *lines, size_t at)
 {
     return __builtin_expect(at < lines->bytes, true) ? lines->data[at] : lines->end_byte;
@@ -698,7 +699,7 @@ TEXT_INLINE bool json_is_blank(char byte)
     return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
 }
 
-/* The first byte of data[begin..end) that is not white space, or `end`. */
+/* Returns the first byte of data[begin..end) that is not white space, or `end`. */
 TEXT_INLINE size_t json_skip_blanks(const char *data, size_t begin, size_t end)
 {
     while (begin < end && json_is_blank(data[begin]))
@@ -718,8 +719,8 @@ TEXT_INLINE bool json_is_short_integer(const char *text, size_t bytes, size_t re
 }
 
 /*
- * The kind of the number or literal text[0..*bytes), JSON_MISSING if it is neither. Takes white
- * space at its end off *bytes. The text has `readable` >= *bytes bytes.
+ * Returns the kind of the number or literal text[0..*bytes), JSON_MISSING if it is neither.
+ * Excludes trailing white space from *bytes. The text has `readable` >= *bytes bytes.
  */
 TEXT_INLINE enum json_kind json_scalar_kind(const char *text, size_t *bytes, size_t readable)
 {
