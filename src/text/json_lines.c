@@ -735,7 +735,7 @@ TEXT_INLINE enum json_kind json_scalar_kind(const char *text, size_t *bytes, siz
     return *bytes == 4 && memcmp(text, "null", 4) == 0 ? JSON_NULL : JSON_MISSING;
 }
 
-/* Stores the value of a node, if it is wanted; those of the nodes below it are missing so far. */
+/* Stores the value of a node if it is wanted; the values of nodes below it become missing. */
 TEXT_INLINE void json_store(const struct json_node *node, struct row_value *values,
                             enum json_kind kind, size_t offset, size_t bytes)
 {
@@ -746,7 +746,7 @@ TEXT_INLINE void json_store(const struct json_node *node, struct row_value *valu
 }
 
 /*
- * Ends a row with a fault. The scan goes on after the row; strings are right until there, unless
+ * Ends a row with a fault. The scan continues after the row; strings are valid until there, unless
  * the index is broken within the row.
  */
 __attribute__((noinline)) static enum row_event json_lines_fail(struct json_lines *lines,
@@ -772,8 +772,7 @@ __attribute__((noinline)) static enum row_event json_lines_fail(struct json_line
 }
 
 /*
- * Like the function above, but for a string that begins at `quote` and that the first stage found
- * to be wrong.
+ * Like json_lines_fail, but for a string at `quote` that the first stage found invalid.
  */
 static enum row_event json_lines_fail_string(struct json_lines *lines,
                                              const struct json_cursor *cursor, size_t quote)
@@ -787,11 +786,11 @@ static enum row_event json_lines_fail_string(struct json_lines *lines,
                            lines->next);
 }
 
-/* An entry, and what is before it. */
+/* An entry, and the gap before it. */
 struct json_step {
     size_t at;
-    size_t gap; /* the first byte before it that is not white space, or `at` */
-    char byte;  /* of the entry */
+    size_t gap; /* the first byte since the last entry that is not white space, or `at` */
+    char byte;  /* the byte of the entry */
 };
 
 /* Takes the next entry; the last one ended at `from`. */
@@ -803,7 +802,8 @@ TEXT_INLINE struct json_step json_step(struct json_lines *lines, struct json_cur
     return (struct json_step){at, json_skip_blanks(lines->data, from, at), json_byte(lines, at)};
 }
 
-/* Takes the entry that ends a string, and sets *end to it. Returns false if the string is wrong. */
+/* Takes the entry that ends a string, and sets *end to it. Returns false if the string is invalid.
+ */
 TEXT_INLINE bool json_take_string(struct json_lines *lines, struct json_cursor *cursor, size_t *end)
 {
     *end = json_take(lines, cursor);
@@ -816,7 +816,7 @@ TEXT_INLINE bool json_has_escapes(const struct json_lines *lines, size_t begin, 
     return lines->has_backslash && memchr(lines->data + begin, '\\', end - begin);
 }
 
-/* The kind of the string data[begin..end), the value of a node. */
+/* Returns the kind of the string data[begin..end), the value of a node. */
 TEXT_INLINE enum json_kind json_string_kind(const struct json_lines *lines,
                                             const struct json_node *node, size_t begin, size_t end)
 {
@@ -824,7 +824,8 @@ TEXT_INLINE enum json_kind json_string_kind(const struct json_lines *lines,
                                                                                  : JSON_STRING;
 }
 
-/* Stores a number, literal or string that ends at the entry taken last, for the row's shape too. */
+/* Stores a number, literal or string that ends at the last entry taken, also for the row's shape.
+ */
 TEXT_INLINE void json_store_scalar(struct json_lines *lines, const struct json_cursor *cursor,
                                    unsigned node, struct row_value *values, enum json_kind kind,
                                    size_t offset, size_t bytes)
@@ -836,8 +837,8 @@ TEXT_INLINE void json_store_scalar(struct json_lines *lines, const struct json_c
     lines->mark_count++;
 }
 
-/* Stores an object or an array, whose bytes are not known yet. If it is wanted, or takes the place
- * of what is, the row's shape is not kept. */
+/* Stores an object or an array, whose bytes are not known yet. If it is wanted, or replaces wanted
+ * values, the row's shape is not kept. */
 TEXT_INLINE void json_store_open(struct json_lines *lines, const struct json_node *node,
                                  struct row_value *values, enum json_kind kind, size_t offset)
 {
@@ -850,16 +851,16 @@ TEXT_INLINE void json_store_open(struct json_lines *lines, const struct json_nod
     json_store(node, values, kind, offset, 0);
 }
 
-/* Scans the row whose first bracket is the entry taken last, `step`. */
+/* Scans the row whose first bracket is the last entry taken, `step`. */
 TEXT_INLINE enum row_event json_lines_scan(struct json_lines *lines, struct json_cursor *cursor,
                                            struct json_step step, struct row_value *values)
 {
     const struct json_node *const nodes = lines->columns->nodes;
     const char *const data = lines->data;
-    unsigned node = JSON_NODE_ROW; /* of the open object, or of the value */
+    unsigned node = JSON_NODE_ROW; /* the node of the open object, or of the value */
     unsigned depth = 0;
     enum json_fault fault;
-    size_t from; /* of a string, after its quote */
+    size_t from; /* the start of a string, after its quote */
     bool is_array;
 
 open: /* the bracket at step.at, of the value `node` */
@@ -873,7 +874,7 @@ open: /* the bracket at step.at, of the value `node` */
     if (is_array)
         goto element;
 
-key: /* of the object `node` */
+key: /* a key of the object `node` */
     fault = JSON_NO_KEY;
     if (step.gap < step.at || step.byte != '"')
         goto fail;
@@ -892,10 +893,10 @@ key: /* of the object `node` */
     step = json_step(lines, cursor, step.at + 1);
     goto value;
 
-element: /* of an array */
+element: /* an element of an array */
     node = JSON_NODE_NONE;
 
-value: /* of the column `node` */
+value: /* the value of `node` */
     fault = JSON_BAD_VALUE;
     if (step.gap < step.at) {
         size_t length = step.at - step.gap;
@@ -921,7 +922,7 @@ value: /* of the column `node` */
         goto open;
     }
 
-next: /* what follows a value */
+next: /* after a value */
     fault = JSON_NO_COMMA;
     node = lines->stack[depth - 1];
     is_array = node & JSON_STACK_ARRAY;
@@ -952,7 +953,7 @@ fail:
     return json_lines_fail(lines, cursor, fault, step.gap);
 }
 
-/* No column has a value. */
+/* Makes the values of all columns missing. */
 TEXT_INLINE void json_clear(const struct json_lines *lines, struct row_value *values)
 {
     for (unsigned i = 0; i < lines->columns->columns; i++)
@@ -972,9 +973,9 @@ TEXT_INLINE bool json_is_equal(const char *text, const char *other, size_t bytes
 }
 
 /*
- * Scans a row that begins with the entry taken last, at `begin`, if it has the shape. Then it is a
- * right one, because the row of that shape was: only its numbers and literals are looked at, and
- * the values that are wanted. Returns false if it has another shape, or is not whole in the index.
+ * Scans a row that begins with the last entry taken, at `begin`, if it has the shape. It is then
+ * valid, because the row of that shape was: only its numbers and literals must be checked, and the
+ * wanted values read. Returns false if it has another shape, or is not completely indexed.
  */
 TEXT_INLINE bool json_lines_scan_shape(struct json_lines *lines, const struct json_shape *shape,
                                        struct json_cursor *cursor, size_t begin,
@@ -1021,7 +1022,7 @@ TEXT_INLINE bool json_lines_scan_shape(struct json_lines *lines, const struct js
     return true;
 }
 
-/* Keeps the shape of the row that was scanned, of the entries [first, end) of the index. */
+/* Keeps the shape of the scanned row, which has the entries [first, end) of the index. */
 static void json_shape_keep(struct json_lines *lines, size_t first, size_t end)
 {
     struct json_shape *shape = &lines->shapes[lines->shape_oldest];
@@ -1083,7 +1084,7 @@ static enum row_event json_lines_scan_next(struct json_lines *lines, struct row_
         json_clear(lines, values);
         lines->mark_count = 0;
         event = json_lines_scan(lines, &cursor, step, values);
-        /* Where rows have many shapes, few of them are kept. */
+        /* If rows have many shapes, few of them are kept. */
         const unsigned misses = ++lines->misses;
         if (event == ROW_FOUND && (misses & (misses - 1)) == 0 &&
             lines->mark_count <= JSON_SHAPE_VALUES && lines->row_begin >= lines->window &&
@@ -1100,12 +1101,12 @@ static enum row_event json_lines_scan_next(struct json_lines *lines, struct row_
 /* --- the third stage: elements of arrays ------------------------------------------------------ */
 
 /*
- * The following functions read a row that is right, in which the offset `at` is. They return
+ * The following functions read a valid row, which contains the offset `at`. They return
  * JSON_NOWHERE if there is no such value.
  */
 #define JSON_NOWHERE SIZE_MAX
 
-/* The offset after the string that begins at data[at]. */
+/* Returns the offset after the string at data[at]. */
 static size_t json_string_end(const char *data, size_t at, size_t end)
 {
     for (size_t i = at + 1;; i++) {
@@ -1119,7 +1120,7 @@ static size_t json_string_end(const char *data, size_t at, size_t end)
     }
 }
 
-/* The offset after the value that begins at data[at]. */
+/* Returns the offset after the value at data[at]. */
 static size_t json_value_end(const char *data, size_t at, size_t end)
 {
     size_t depth = 0;
@@ -1139,7 +1140,7 @@ static size_t json_value_end(const char *data, size_t at, size_t end)
             depth--;
             at++;
             break;
-        default: /* a number or literal, or within brackets what divides values */
+        default: /* a number or literal, or within brackets a separator of values */
             for (at++; depth == 0 && !memchr(",]} \t\r\n", data[at], 7); at++)
                 ;
         }
@@ -1147,20 +1148,20 @@ static size_t json_value_end(const char *data, size_t at, size_t end)
     return at;
 }
 
-/* The first value in the array or object at data[at], or the bracket that ends it. */
+/* Returns the first value in the array or object at data[at], or the bracket that ends it. */
 static size_t json_first_in(const char *data, size_t at, size_t end)
 {
     return json_skip_blanks(data, at + 1, end);
 }
 
-/* The value or member after the one that ends before data[at], or the bracket that ends all. */
+/* Returns the value or member after the one that ends before data[at], or the closing bracket. */
 static size_t json_next_in(const char *data, size_t at, size_t end)
 {
     at = json_skip_blanks(data, at, end);
     return data[at] == ',' ? json_skip_blanks(data, at + 1, end) : at;
 }
 
-/* The value of the last member with the key of the object at data[at]. */
+/* Returns the value of the last member with the key in the object at data[at]. */
 static size_t json_find_member(const char *data, size_t at, size_t end, const struct json_hop *hop)
 {
     size_t found = JSON_NOWHERE;
@@ -1178,10 +1179,10 @@ static size_t json_find_member(const char *data, size_t at, size_t end, const st
     return found;
 }
 
-/* The element of that index of the array at data[at]. */
+/* Returns the element with that index of the array at data[at]. */
 static size_t json_find_element(const char *data, size_t at, size_t end, int64_t index)
 {
-    size_t ahead; /* of `at`, by as many elements as it is before the end */
+    size_t ahead; /* ahead of `at` by the index from the end */
 
     if (data[at] != '[')
         return JSON_NOWHERE;
@@ -1198,7 +1199,7 @@ static size_t json_find_element(const char *data, size_t at, size_t end, int64_t
     return data[at] == ']' ? JSON_NOWHERE : at;
 }
 
-/* The value that hops lead to from data[at]. */
+/* Returns the value that hops lead to from data[at]. */
 static size_t json_follow(const char *data, size_t at, size_t end, const struct json_hop *hops,
                           size_t count)
 {
@@ -1208,7 +1209,7 @@ static size_t json_follow(const char *data, size_t at, size_t end, const struct 
     return at;
 }
 
-/* The value at data[at]. */
+/* Returns the value at data[at]. */
 static struct row_value json_read_value(const char *data, size_t at, size_t end)
 {
     if (at == JSON_NOWHERE)
@@ -1227,8 +1228,8 @@ static struct row_value json_read_value(const char *data, size_t at, size_t end)
     return (struct row_value){kind, at, bytes};
 }
 
-/* Stores the value of an element's column, the next one if it is each of an array. Returns false if
- * that has no element. */
+/* Stores the value of an element's column, for `[]` the next value. Returns false if the array is
+ * empty. */
 static bool json_lines_store_element(struct json_lines *lines, const struct json_element *element,
                                      struct row_value *values)
 {
@@ -1238,7 +1239,7 @@ static bool json_lines_store_element(struct json_lines *lines, const struct json
     struct row_value *value = &values[element->column];
     const struct json_hop *hops = element->hops;
     const size_t each = element->each;
-    size_t at = lines->element; /* of each, where it is not the first */
+    size_t at = lines->element; /* the element of `[]`, unless it is the first */
 
     if (element->member != JSON_NO_COLUMN && values[element->member].kind != JSON_MISSING) {
         *value = values[element->member];
@@ -1283,7 +1284,7 @@ enum row_event json_lines_next(struct json_lines *lines, struct row_value *value
             if (event != ROW_FOUND)
                 return event;
         }
-        const bool is_next = lines->element > 0; /* of the same row */
+        const bool is_next = lines->element > 0; /* the row was returned before */
         for (size_t i = 0; i < columns->element_count; i++) {
             const struct json_element *element = &columns->elements[i];
             if (element->each != SIZE_MAX || !is_next)
@@ -1356,13 +1357,13 @@ static void json_suggest(const char *row, size_t bytes, const char *name,
     const char *last = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
     struct nearest search = nearest_begin(last, strlen(last));
     char found[ROW_NAME_SIZE] = "";        /* the path of a key */
-    size_t ends[JSON_SUGGEST_DEPTH] = {0}; /* of the paths of the objects that it is in */
+    size_t ends[JSON_SUGGEST_DEPTH] = {0}; /* the ends of the paths of the open objects */
     size_t depth = 0;
-    size_t arrays = 0; /* whose members are not suggested */
+    size_t arrays = 0; /* number of open arrays, whose members are not suggested */
 
     column[0] = '\0';
     const size_t before = strcspn(name, "[");
-    if (name[before] != '\0') { /* no other element is what is meant */
+    if (name[before] != '\0') { /* another element cannot be meant */
         if (*name != '.' && strlen(name) + 1 < ROW_NAME_SIZE && memmem(row, bytes, name, before))
             snprintf(column, ROW_NAME_SIZE, ".%s", name);
         return;

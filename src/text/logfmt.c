@@ -2,10 +2,10 @@
  * The scanner of logfmt: each row is a line of pairs KEY=VALUE with blanks between them.
  *
  * A value ends at the next blank, or is in double quotes, where \" \\ \n \t \r and \uXXXX are
- * escapes, as Go's writers have them, and two halves of a surrogate pair are one character. A key
- * alone, or with nothing after its =, has the empty value. Keys have no blanks, = or quotes, but
- * are not empty; values without quotes around them have none inside. Where a key stands twice the
- * last one counts. Lines of blanks are skipped.
+ * escapes, like in Go's writers, and two halves of a surrogate pair are one character. A key
+ * without = or a value has the empty value. Keys have no blanks, = or quotes, and are not empty;
+ * unquoted values have no quotes. If a key is duplicated, the last one counts. Lines of blanks are
+ * skipped.
  */
 #include "config.h"
 
@@ -22,9 +22,9 @@
 
 struct logfmt_columns {
     const char *keys[ROW_COLUMNS_MAX]; /* [count], not owned */
-    size_t bytes[ROW_COLUMNS_MAX];     /* of each */
+    size_t bytes[ROW_COLUMNS_MAX];     /* [count]: length of each key */
     unsigned count;
-    uint64_t lengths; /* bit n is set if a key has n bytes, or 63 and more */
+    uint64_t lengths; /* bit n: some key has n bytes, or 63 or more */
 };
 
 static uint64_t logfmt_length_bit(size_t bytes)
@@ -32,7 +32,7 @@ static uint64_t logfmt_length_bit(size_t bytes)
     return (uint64_t)1 << (bytes < 63 ? bytes : 63);
 }
 
-/* The number of the column with this key, or `count`. */
+/* Returns the number of the column with this key, or `count`. */
 static unsigned logfmt_find(const struct logfmt_columns *columns, const char *key, size_t bytes)
 {
     unsigned i = 0;
@@ -70,7 +70,7 @@ static enum status logfmt_want(void **wanted, const char *name, unsigned *number
 
 /* --- pairs ------------------------------------------------------------------------------------ */
 
-/* What ends, as bits of logfmt_ends. */
+/* Bits of logfmt_ends: the byte ends a key, or other parts. */
 #define LOGFMT_KEY    1
 #define LOGFMT_VALUE  2
 #define LOGFMT_QUOTED 4 /* or is escaped */
@@ -96,7 +96,7 @@ struct logfmt_pair {
     struct row_value value;
 };
 
-/* Reads the rest of a value after its quote, data[*at - 1]. Returns what is wrong, or NULL. */
+/* Reads the rest of a value after its quote, data[*at - 1]. Returns the fault, or NULL. */
 static const char *logfmt_read_quoted(const char *data, size_t *at, size_t end,
                                       struct row_value *value)
 {
@@ -118,8 +118,8 @@ static const char *logfmt_read_quoted(const char *data, size_t *at, size_t end,
 }
 
 /*
- * Reads the pair at data[*at], which is not a blank, and sets *at to the next one, or to `end`.
- * Returns what is wrong, or NULL.
+ * Reads the pair at data[*at], which is not a blank, and sets *at to the next pair, or to `end`.
+ * Returns the fault, or NULL.
  */
 TEXT_INLINE const char *logfmt_read_pair(const char *data, size_t *at, size_t end,
                                          struct logfmt_pair *pair)
@@ -156,7 +156,7 @@ struct logfmt_scan {
     const struct logfmt_columns *columns;
     const char *data;
     size_t bytes;
-    size_t next; /* where the next row begins */
+    size_t next; /* the start of the next row */
 };
 
 static void logfmt_begin(void *scan, const void *columns, const char *data, size_t bytes)

@@ -1,10 +1,10 @@
 /*
- * Implements pattern.h with regexec(3), and a table of strings by some bits of their hash, of which
- * a new one takes the place of the one before. Each thread has an expression of its own, because
- * the C library locks it while it searches.
+ * Implements pattern.h with regexec(3), and a table of strings by some bits of their hash, where a
+ * new string replaces the one before. Each thread has an expression of its own, because the C
+ * library locks it during a search.
  *
- * Nanoseconds for "bot|crawl" in a user agent of 107 bytes (Zen 4): 1,040 with regexec, 30 if the
- * table has it.
+ * Nanoseconds for "bot|crawl" in a user agent of 107 bytes (Zen 4): 1,040 with regexec, 30 from the
+ * table.
  */
 #include "config.h"
 
@@ -19,13 +19,14 @@
 #define PATTERN_FLAGS (REG_EXTENDED | REG_NOSUB)
 
 /*
- * The largest expression. One of 4,000 items takes up to 130 MB and 0.4 s of each thread, and four
- * times that if it is twice as large; nested repetitions reach any size: ((x{255}){255}){255}.
+ * Maximum size of an expression. One of 4,000 items takes up to 130 MB and 0.4 s of each thread,
+ * and four times that if it is twice as large; nested repetitions reach any size:
+ * ((x{255}){255}){255}.
  */
 #define PATTERN_DEPTH_MAX 100
 #define PATTERN_ITEMS_MAX 4000
 
-/* Strings of the table, and the bytes of one. An entry has 256 bytes. */
+/* Number of strings of the table, and maximum length of one. An entry has 256 bytes. */
 #define PATTERN_ENTRIES    ((size_t)2048)
 #define PATTERN_BYTES_MAX  ((size_t)252)
 #define PATTERN_INDEX_BITS 11
@@ -44,11 +45,11 @@ struct pattern {
     const char *text;
     regex_t regex;
     bool is_compiled;
-    size_t searched; /* bytes since it was compiled */
+    size_t searched; /* number of bytes searched since it was compiled */
     struct pattern_entry entries[PATTERN_ENTRIES];
 };
 
-/* Returns what follows a bracket expression, after its [; or its end, if it is not closed. */
+/* Skips a bracket expression after its [. Returns its end, or that of the text if it is open. */
 static const char *pattern_skip_bracket(const char *text)
 {
     text += *text == '^';
@@ -63,7 +64,7 @@ static const char *pattern_skip_bracket(const char *text)
     return text + (*text == ']');
 }
 
-/* Skips {N}, {N,}, {,N} or {M,N} after its brace. Returns how often it repeats at most, or 1. */
+/* Skips {N}, {N,}, {,N} or {M,N} after its brace. Returns the maximum repetitions, or 1. */
 static size_t pattern_skip_interval(const char **text)
 {
     size_t number = 0;
@@ -79,15 +80,15 @@ static size_t pattern_skip_interval(const char **text)
 }
 
 /*
- * Returns whether the expression is small enough for the C library, which copies what is repeated,
- * and follows groups inside each other by recursion: both without a limit.
+ * Returns whether the expression is small enough for the C library, which copies repeated items,
+ * and follows nested groups by recursion, both without a limit.
  */
 static bool pattern_is_small(const char *text)
 {
-    size_t outside[PATTERN_DEPTH_MAX]; /* the items before each group that is open */
+    size_t outside[PATTERN_DEPTH_MAX]; /* number of items before each open group */
     size_t depth = 0;
-    size_t items = 0; /* of the group */
-    size_t last = 0;  /* of these, those of what is repeated if a repetition follows */
+    size_t items = 0; /* number of items of the group */
+    size_t last = 0;  /* number of last items that a following repetition applies to */
     size_t all = 0;
 
     while (*text && all <= PATTERN_ITEMS_MAX) {
@@ -141,7 +142,7 @@ enum status pattern_check(const char *text, const char *typed, struct failure *f
                        typed, text, reason);
 }
 
-/* Compiles the expression, anew if it is compiled. Returns false if there is no memory. */
+/* Compiles the expression, possibly again. Returns false if there is no memory. */
 static bool pattern_compile(struct pattern *pattern)
 {
     if (pattern->is_compiled)
@@ -171,7 +172,7 @@ void pattern_destroy(struct pattern *pattern)
     free(pattern);
 }
 
-/* The index of a string in the table. */
+/* Returns the index of a string in the table. */
 static size_t pattern_index(const char *data, size_t bytes)
 {
     uint64_t hash = bytes;
@@ -186,11 +187,11 @@ static size_t pattern_index(const char *data, size_t bytes)
     return hash >> (64 - PATTERN_INDEX_BITS);
 }
 
-/* Returns what regexec does of data[0..bytes). */
+/* Returns the result of regexec for data[0..bytes). */
 static int pattern_execute(const struct pattern *pattern, const char *data, size_t bytes)
 {
     regmatch_t part = {.rm_so = 0, .rm_eo = (regoff_t)bytes};
-#ifdef __SANITIZE_ADDRESS__ /* its regexec takes the string to end with a NUL */
+#ifdef __SANITIZE_ADDRESS__ /* its regexec requires a final NUL */
     char *ended = calloc(1, bytes + 1);
 
     if (!ended)

@@ -1,4 +1,4 @@
-/* The table of row_scanner.h, and its row of lines of fields. */
+/* The table of row_scanner.h, and its row for lines of fields. */
 #include "config.h"
 
 #include "text/row_scanner.h"

@@ -18,12 +18,12 @@ static bool text_detect_ascii(unsigned char byte)
 }
 
 /*
- * Characters that are no ASCII are text if they are valid and no control, but for U+0085, the next
- * line. One that the end cuts is taken as a whole one, if what follows can make it that.
+ * Characters that are not ASCII are text if they are valid and not a control, except U+0085, the
+ * next line. A character that the end cuts counts as whole if further bytes can complete it.
  */
 bool text_is_text(const void *block, size_t bytes, bool ended)
 {
-    static const char fillers[] = {'\xbf', '\x80'}; /* what may follow a cut one is one of these */
+    static const char fillers[] = {'\xbf', '\x80'}; /* one of these completes a cut character */
     const unsigned char *text = block;
 
     for (size_t i = 0, length; i < bytes; i += length) {
@@ -48,7 +48,7 @@ bool text_is_text(const void *block, size_t bytes, bool ended)
 struct text_mark {
     const char *encoding;
     unsigned char bytes[4];
-    unsigned char length; /* of the mark, and of each code unit after it */
+    unsigned char length; /* length of the mark, and of each code unit after it */
     bool is_big_endian;
 };
 
@@ -60,8 +60,8 @@ static const struct text_mark text_marks[] = {
 };
 
 /*
- * Only characters of text follow the mark, no control, surrogate or noncharacter, at least half of
- * them ASCII. A character that the end cuts is ignored.
+ * After the mark, only characters of text are allowed, no controls, surrogates or noncharacters,
+ * and at least half of them must be ASCII. A character that the end cuts is ignored.
  */
 const char *text_find_encoding(const void *block, size_t bytes)
 {

@@ -69,7 +69,7 @@ TEXT_INLINE bool text_fields_take(enum cpu_isa isa, bool is_quoted, const struct
 }
 
 /*
- * Sets *invalid for a line with wrong quotes. The parts before `begin` are right. Parsing continues
+ * Sets *invalid for a line with wrong quotes. The parts before `begin` are valid. Parsing continues
  * at `next`. Not inlined: wrong quotes are rare.
  */
 __attribute__((noinline)) static enum text_event text_fields_refuse(struct text_call *call,
@@ -91,11 +91,11 @@ __attribute__((noinline)) static enum text_event text_fields_refuse(struct text_
 /* The line that is searched for its field. */
 struct text_line {
     size_t begin;
-    bool has_ordinary; /* quotes (text_quotes.h) */
+    bool has_ordinary; /* it has ordinary quotes (text_quotes.h) */
     bool is_wrong;     /* it has wrong quotes */
-    uint64_t left;     /* fields that begin up to and including the wanted one; 0: it is found */
+    uint64_t left;     /* number of fields still to begin, with the wanted one; 0: it is found */
     size_t field_begin;
-    size_t field_end; /* SIZE_MAX: not found */
+    size_t field_end; /* the end of the field; SIZE_MAX: not found */
 };
 
 /*
@@ -119,7 +119,8 @@ TEXT_INLINE void text_fields_scan(struct text_line *line, size_t at, uint64_t be
         line->field_end = at + text_block_first(ends);
 }
 
-/* Stores the field of a line that ends at `newline`. Returns TEXT_END to go on with the next line.
+/* Stores the field of a line that ends at `newline`. Returns TEXT_END to continue with the next
+ * line.
  */
 TEXT_INLINE enum text_event text_fields_finish(enum cpu_isa isa, bool is_quoted,
                                                struct text_call *call, struct text_line *line,
@@ -193,8 +194,8 @@ TEXT_INLINE enum text_event text_fields_nth(enum cpu_isa isa, bool is_quoted, bo
 /* --- every part ------------------------------------------------------------------------------- */
 
 /*
- * The start of the first line that holds more than blanks, from the line at `begin` on; one after
- * the text if there is none.
+ * Returns the start of the first line at or after `begin` that is not blank; one after the text if
+ * there is none.
  */
 TEXT_INLINE size_t text_fields_skip_blank_lines(const char *data, size_t bytes, size_t begin)
 {
@@ -270,7 +271,7 @@ TEXT_INLINE enum text_event text_fields_every(enum cpu_isa isa, bool is_quoted,
 
 /*
  * The loops for each instruction set, for quoted parts and for others. Each is a function of its
- * own: in one, they take a twentieth longer.
+ * own, because in one function they take 5% longer.
  */
 #define TEXT_FIELDS_WRAP(isa, target, kind, quoted, plain)                                        \
     target TEXT_FLATTEN static enum text_event text_fields_##kind##_##isa(struct text_call *call) \

@@ -1,25 +1,25 @@
 /*
  * Parses every token of a text, eight at a time: one in each 64-bit lane of a register.
  *
- * A block of 64 bytes is loaded at the first byte after the words parsed before. Masks say where
- * words begin and end in it. Their offsets are compressed out of the masks and spread over the
- * lanes, the digits of each word are permuted to the end of its lane, and neighbours are joined, as
- * in text_number.h. Mula, "SIMD-ized parsing of series of integers" (2018) also turns the mask of
- * separators into a permutation, with a table of patterns; VBMI2 needs no table.
+ * A block of 64 bytes is loaded at the first byte after the words parsed before. Masks have the
+ * places where words begin and end in it. Their offsets are compressed out of the masks and spread
+ * over the lanes, the digits of each word are permuted to the end of its lane, and neighbours are
+ * joined, like in text_number.h. Mula, "SIMD-ized parsing of series of integers" (2018), also turns
+ * the mask of separators into a permutation, with a table of patterns; VBMI2 needs no table.
  *
  * The parser of one token at a time (text_tokens.c) takes the rest: words that are not numbers,
  * values that are or may be out of range, and the last bytes of the text.
  *
- * Nanoseconds a number on one core, data in L2:
+ * Nanoseconds per number on one core, data in L2:
  *
- *   digits a line                  here   one at a time
+ *   digits per line                here   one at a time
  *   1                               0.6             2.9
  *   7 to 8, signed or not           1.2             3.6
  *   any 64-bit value                4.4            13.7
  *   every eighth number too long    7.3             5.5
  *
  * Numbers with a point (TEXT_FIXED): the points are compressed out of the block and the masks, so
- * that the digits of a word stand together. The end of a word is moved by the decimals that it
+ * that the digits of a word are adjacent. The end of a word is moved by the decimal places that it
  * lacks, and the digits there count as 0.
  */
 #include "config.h"
@@ -31,9 +31,9 @@
 #if defined(__x86_64__)
 
 #define TEXT_LANES        8
-#define TEXT_LANES_DIGITS 20 /* the most of a word here */
+#define TEXT_LANES_DIGITS 20 /* maximum number of digits of a word */
 
-/* The most values that one block stores, in whole registers. */
+/* Maximum number of values that one block stores, in whole registers. */
 #define TEXT_LANES_ROOM (TEXT_BLOCK / 2)
 
 #define TEXT_LANES_INLINE CPU_ISA_TARGET_AVX512VBMI2 TEXT_INLINE
@@ -76,9 +76,9 @@ struct text_lanes_words {
     uint64_t begins;   /* the first digit of each word */
     uint64_t ends;     /* the byte after each word */
     uint64_t negative; /* one bit for each word */
-    size_t taken;      /* bytes of the text, up to the end of the last word */
-    uint64_t stops;    /* with points, of the block as it was: the point of each word or its end */
-    uint64_t tails;    /* and the byte after each word */
+    size_t taken;      /* length of the text up to the end of the last word */
+    uint64_t stops;    /* with points, in the original block: the point of each word or its end */
+    uint64_t tails;    /* with points, in the original block: the byte after each word */
 };
 
 /*
@@ -99,7 +99,7 @@ TEXT_LANES_INLINE bool text_lanes_take_signs(struct text_lanes_words *words, uin
 }
 
 /*
- * Takes the points out of the words that end in the block. Returns false if one of these has two,
+ * Takes the points out of the words that end in the block. Returns false if a word has two points,
  * or nothing else.
  */
 TEXT_LANES_INLINE bool text_lanes_take_points(struct text_lanes_words *words, uint64_t points,
@@ -144,14 +144,14 @@ TEXT_LANES_INLINE bool text_lanes_find(const struct text_lanes_constants *consta
     return !rules || text_lanes_take_points(words, points, digits);
 }
 
-/* Where the digits of eight words are, in each byte of a lane; missing digits are 0. */
+/* The places of the digits of eight words, in each byte of a lane; missing digits are 0. */
 struct text_lanes_places {
     __m512i begins;
-    __m512i ends;  /* the byte after the last decimal, and */
-    __m512i given; /* with points: after the last digit that is there */
+    __m512i ends;  /* the byte after the last decimal place */
+    __m512i given; /* with points: the byte after the last digit that is there */
 };
 
-/* The value of eight digits of each word, those before its last `behind`. */
+/* Returns the value of eight digits of each word, those before its last `behind` digits. */
 TEXT_LANES_INLINE __m512i text_lanes_join(bool has_points, __m512i digits,
                                           const struct text_lanes_places *words, char behind)
 {
@@ -169,8 +169,8 @@ TEXT_LANES_INLINE __m512i text_lanes_join(bool has_points, __m512i digits,
 }
 
 /*
- * Moves the ends of words by the decimals that they lack; `stops` and `tails` are those of the
- * words. Returns false if one has too many.
+ * Moves the ends of words by the decimal places that they lack; `stops` and `tails` are those of
+ * the words. Returns false if a word has too many.
  */
 TEXT_LANES_INLINE bool text_lanes_move_ends(unsigned decimals, __m512i stops, __m512i tails,
                                             struct text_lanes_places *words)
@@ -285,7 +285,7 @@ TEXT_LANES_INLINE bool text_lanes_take(const struct text_lanes_constants *consta
 
 /*
  * Stores values after those of the call and advances text->offset after their tokens, until there
- * is not a whole block of text or no room for its values, or a block is not for this parser.
+ * is no whole block of text or no room for its values, or a block is not for this parser.
  * `rules` are those of TEXT_FIXED, or NULL for integers.
  */
 TEXT_LANES_INLINE void text_lanes_read(struct element element, const struct text_rules *rules,

@@ -22,7 +22,7 @@ const unsigned char text_number_orders[17][16] = {
     TEXT_NUMBER_ORDER(15, 0x80), TEXT_NUMBER_ORDER(0, 0),
 };
 
-/* The digits of the largest magnitude, 2^64 - 1. */
+/* Number of digits of the largest magnitude, 2^64 - 1. */
 #define TEXT_NUMBER_DIGITS_MAX     20
 #define TEXT_NUMBER_HEX_DIGITS_MAX 16
 
@@ -47,7 +47,7 @@ static bool text_number_append(const char *digits, size_t count, uint64_t *numbe
     return true;
 }
 
-/* Converts digits, of which there are some. */
+/* Converts digits, at least one. */
 static bool text_number_read_integer(const char *digits, const char *end, uint64_t *number)
 {
     while (digits < end && *digits == '0')
@@ -56,7 +56,7 @@ static bool text_number_read_integer(const char *digits, const char *end, uint64
            text_number_append(digits, (size_t)(end - digits), number);
 }
 
-/* The value of a hexadecimal digit plus one; 0: it is none. */
+/* The value of a hexadecimal digit plus one; 0: it is not one. */
 static const unsigned char text_number_hex[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
@@ -65,11 +65,11 @@ static const unsigned char text_number_hex[256] = {
 
 /* A number without a sign: digits with or without a point, and maybe an exponent. */
 struct text_number_parts {
-    const char *whole; /* [whole_count] digits before the point, */
+    const char *whole; /* [whole_count]: digits before the point */
     size_t whole_count;
-    const char *fraction; /* [fraction_count] and after it */
+    const char *fraction; /* [fraction_count]: digits after the point */
     size_t fraction_count;
-    int64_t exponent; /* of 10 */
+    int64_t exponent; /* the exponent of 10 */
     bool has_exponent;
 };
 
@@ -81,7 +81,7 @@ static bool text_number_is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* Divides a number into its parts. Returns false if digits[0..bytes) is none. */
+/* Divides a number into its parts. Returns false if digits[0..bytes) is not a number. */
 static bool text_number_divide(const char *digits, size_t bytes, struct text_number_parts *parts)
 {
     size_t i = 0;
@@ -114,7 +114,7 @@ static bool text_number_divide(const char *digits, size_t bytes, struct text_num
     return i == bytes && i > first;
 }
 
-/* Returns a digit of the number, of which the first one before the point is digit 0. */
+/* Returns digit i of the number, from its first digit, digit 0. */
 static char text_number_digit(const struct text_number_parts *parts, size_t i)
 {
     return i < parts->whole_count ? parts->whole[i] : parts->fraction[i - parts->whole_count];
@@ -130,15 +130,15 @@ enum text_number_fault text_number_read_decimal(const struct text_rules *rules, 
                                                 size_t bytes, uint64_t *number)
 {
     struct text_number_parts parts;
-    char next = '0';       /* the first digit that is worth less than one unit */
-    bool has_rest = false; /* one after it is not 0 */
+    char next = '0';       /* the first digit below the unit */
+    bool has_rest = false; /* a later digit is not 0 */
 
     *number = 0;
     if (!text_number_divide(digits, bytes, &parts))
         return TEXT_NUMBER_NONE;
     const unsigned decimals = rules->notation == TEXT_FIXED ? rules->decimals : 0;
     const int64_t count = (int64_t)(parts.whole_count + parts.fraction_count);
-    /* how many of the digits are worth one unit or more; there may be more than there are digits */
+    /* number of digits from the unit up, which may be more than there are */
     const int64_t units = (int64_t)parts.whole_count + parts.exponent + (int64_t)decimals;
     const int64_t kept = units < 0 ? 0 : units < count ? units : count;
     if (units >= 0 && units < count)

@@ -1,10 +1,10 @@
 /*
- * Implements text_rows.h with the masks of text_line.h: the fields that are wanted of a line are
- * found in ascending order as their beginnings are counted; those numbered from the end of the line
- * are found backwards from there.
+ * Implements text_rows.h with the masks of text_line.h: counting the starts of fields finds the
+ * wanted fields of a line in ascending order; fields numbered from the end of the line are found
+ * backwards from there.
  *
- * CPU time of a whole run over 214 MB of a web log in the page cache, one field alone and with the
- * weights in the field next to it: 0.049 and 0.062 s (Zen 4).
+ * CPU time of a whole run over 214 MB of a web log in the page cache, with one field, and also with
+ * weights in the next field: 0.049 and 0.062 s (Zen 4).
  */
 #include "config.h"
 
@@ -17,59 +17,58 @@
 
 #include <stdlib.h>
 
-/* No time is so long, but with --time-format and blanks. */
+/* Maximum length of a joined timestamp; only --time-format and blanks make longer ones. */
 #define TEXT_ROWS_JOINED_MAX 512
 
-/* A text of TEXT_BYTES_MAX bytes of which each is an escape. */
+/* Maximum length of a string of TEXT_BYTES_MAX bytes if each is an escape. */
 #define TEXT_ROWS_ESCAPED_BYTES (6 * TEXT_BYTES_MAX)
 
 struct text_rows_scratch {
-    struct pattern *patterns[TEXT_COLUMNS_MAX]; /* by condition, owned; NULL: it has none */
+    struct pattern *patterns[TEXT_COLUMNS_MAX]; /* each condition's, owned; NULL: it has none */
     char text[TEXT_ROWS_ESCAPED_BYTES];
-    _Alignas(max_align_t) char scan[]; /* [scan_bytes] of the row scanner */
+    _Alignas(max_align_t) char scan[]; /* [scan_bytes], the row scanner's scan */
 };
 
-/* A field that is wanted of every line; several columns may be of one. */
+/* A field that is wanted in every line; several columns may use it. */
 struct text_rows_field {
     struct text_rules rules;
-    size_t begin;    /* in the line that is parsed */
-    size_t end;      /* SIZE_MAX: not found */
+    size_t begin;    /* the start of the field in the current line */
+    size_t end;      /* the end of the field; SIZE_MAX: not found */
     bool is_escaped; /* it has escapes, which the scanner decodes */
     unsigned null;   /* 1: it says that a value is missing unless it is a string; 2: also then */
 };
 
-/* A column, and how its tokens are read. */
+/* A column, and the form of its tokens. */
 struct text_rows_column {
-    size_t index; /* in the plan */
+    size_t index; /* its index in the plan */
     const struct text_rows_field *field;
-    const struct text_rows_field *half[2]; /* the fields that it joins, unless it has its own; or
-                                              NULL */
+    const struct text_rows_field *half[2]; /* the fields that it joins; NULL: it has its own */
     struct text_rules rules;
     struct text_number_limits limits;
     uint64_t width;
     const struct column *of;
-    bool is_number;                           /* else it is of another kind, */
-    bool is_text;                             /* maybe text */
+    bool is_number;                           /* its values are numbers */
+    bool is_text;                             /* its values are strings */
     bool takes_dash;                          /* a dash is a value: of strings, or kinds to find */
     bool is_padded;                           /* blanks around its tokens are not part of them */
     bool has_cells;                           /* its fields are cells (text_rules.h) */
     bool has_tabs;                            /* vertical tabs are newlines (TEXT_ENDS_NUL_EXACT) */
-    size_t key_bytes;                         /* of the keys that are stored */
-    const struct predicate *condition;        /* NULL: it is stored */
-    struct pattern *pattern;                  /* of the condition, or NULL */
-    const struct text_rows_column *next;      /* of a condition: what is read if it is met, */
-    const struct text_rows_column *otherwise; /* and if not; NULL: the row does not count */
+    size_t key_bytes;                         /* size of a stored key */
+    const struct predicate *condition;        /* its condition; NULL: its keys are stored */
+    struct pattern *pattern;                  /* the pattern of the condition, or NULL */
+    const struct text_rows_column *next;      /* condition met: the column to read next */
+    const struct text_rows_column *otherwise; /* not met: the same; NULL: the row does not count */
 };
 
 /* A call of the parser. */
 struct text_rows_call {
     struct text_rows *rows;
     const struct row_scanner *scanner;
-    size_t counted;                                 /* fields numbered from the left, ascending, */
-    size_t fields;                                  /* then those from the right */
-    struct text_rows_field field[TEXT_COLUMNS_MAX]; /* [fields] */
-    size_t columns;                                 /* the conditions are first */
-    struct text_rows_column column[TEXT_COLUMNS_MAX]; /* [columns] */
+    size_t counted;                                   /* number of fields numbered from the left */
+    size_t fields;                                    /* number of all fields */
+    struct text_rows_field field[TEXT_COLUMNS_MAX];   /* [fields], ascending; -n are last */
+    size_t columns;                                   /* number of columns */
+    struct text_rows_column column[TEXT_COLUMNS_MAX]; /* [columns], conditions first */
 };
 
 bool text_rows_are_needed(const struct plan *plan)
@@ -109,7 +108,7 @@ void text_rows_scratch_destroy(struct text_rows_scratch *scratch)
     free(scratch);
 }
 
-/* Adds the field of these rules to those that are wanted. */
+/* Adds the field of these rules to the wanted fields. */
 static void text_rows_want(struct text_rows_call *call, const struct text_rules *rules)
 {
     const int32_t wanted = rules->field;
@@ -118,7 +117,7 @@ static void text_rows_want(struct text_rows_call *call, const struct text_rules 
     for (int32_t field; at < call->fields; at++) {
         field = call->field[at].rules.field;
         if ((field < 0) != (wanted < 0) ? field < 0 : field >= wanted)
-            break; /* those from the right are last */
+            break; /* fields from the right are last */
     }
     if (at < call->fields && call->field[at].rules.field == wanted)
         return;
@@ -127,7 +126,7 @@ static void text_rows_want(struct text_rows_call *call, const struct text_rules 
     call->counted += wanted > 0;
 }
 
-/* The field of that number, which is wanted. */
+/* Returns the wanted field with that number. */
 static const struct text_rows_field *text_rows_wanted(const struct text_rows_call *call,
                                                       int32_t number)
 {
@@ -138,7 +137,7 @@ static const struct text_rows_field *text_rows_wanted(const struct text_rows_cal
     return field;
 }
 
-/* Says what is read after each condition: the next one, the next alternative, or what is stored. */
+/* Links each condition to the next one, the next alternative, or the stored columns. */
 static void text_rows_link(struct text_rows_call *call, size_t conditions)
 {
     const struct text_rows_column *otherwise = NULL;
@@ -195,7 +194,7 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
         text_rows_want(call, &column->rules);
         for (size_t half = of->half; half > 0 && half < of->half + 2; half++) {
             const struct text_rules rules = plan_column_rules(plan, rows->rules, half);
-            if (rules.field != 0) /* 0: the header has the name of both */
+            if (rules.field != 0) /* 0: the header has the joined name */
                 text_rows_want(call, &rules);
         }
     }
@@ -211,12 +210,12 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
     }
 }
 
-/* What a row has of a column. */
+/* The presence of a column's value in a row. */
 enum text_rows_presence {
     TEXT_ROWS_PRESENT,
-    TEXT_ROWS_TOO_SHORT, /* the line has too few fields: that is invalid */
-    TEXT_ROWS_ABSENT,    /* missing: there is none, */
-    TEXT_ROWS_EMPTY,     /* or one that is empty, or says that it is none */
+    TEXT_ROWS_TOO_SHORT, /* invalid: the line has too few fields */
+    TEXT_ROWS_ABSENT,    /* missing: the row lacks the column */
+    TEXT_ROWS_EMPTY,     /* missing: the field is empty, or a placeholder */
 };
 
 static bool text_rows_is_missing(enum text_rows_presence presence)
@@ -224,7 +223,7 @@ static bool text_rows_is_missing(enum text_rows_presence presence)
     return presence >= TEXT_ROWS_ABSENT;
 }
 
-/* Adds an invalid token of the row, or if it is missing and these are skipped, counts the row. */
+/* Adds an invalid token of the row; or counts the row, if missing values are skipped. */
 static void text_rows_add_invalid(struct text_rows *rows, size_t column, size_t begin, size_t end,
                                   enum text_rows_presence presence)
 {
@@ -242,18 +241,18 @@ static void text_rows_add_invalid(struct text_rows *rows, size_t column, size_t 
     };
 }
 
-/* A token: a field without the quotes and the blanks around it. */
+/* A token: a field without enclosing quotes and blanks. */
 struct text_rows_token {
-    size_t begin; /* in the data */
+    size_t begin; /* the start of the token in the data */
     size_t end;
-    size_t line_end; /* a time may go on up to it where blanks separate fields */
-    bool is_escaped; /* as of its field, or a text of CSV with doubled quotes */
-    bool is_cell;    /* it is all that its field has (kind_time.h) */
+    size_t line_end; /* if blanks separate fields, a timestamp may extend to here */
+    bool is_escaped; /* its field has escapes, or in CSV doubled quotes */
+    bool is_cell;    /* it must fill its field (kind_time.h) */
 };
 
 /*
- * Returns the bytes of a token, and stores how many they are: as they stand, or in `scratch` as
- * they were before escapes and the reader changed them. NULL if they are too many.
+ * Returns the bytes of a token, and stores their number: in the data, or in `scratch` if escapes or
+ * the reader have changed them, with the original bytes. NULL if there are too many.
  */
 static const char *text_rows_find_text(const struct text_rows *rows,
                                        const struct text_rows_column *column,
@@ -276,8 +275,8 @@ static const char *text_rows_find_text(const struct text_rows *rows,
 }
 
 /*
- * Reads a token of a column of another kind than numbers, and stores its key; of a text with a
- * condition, whether it meets that. Returns false if it is invalid.
+ * Reads a token of a column that does not have numbers, and stores its key; or for a string with a
+ * condition, whether it meets that. Returns false if the token is invalid.
  */
 static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_column *column,
                                 const struct text_rows_token *token, uint64_t key[2])
@@ -291,7 +290,7 @@ static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_c
     uint32_t id = 0;
 
     key[0] = 0;
-    if (column->of->notation <= TEXT_NOTHING) /* or opaque: then the token's place is wanted */
+    if (column->of->notation <= TEXT_NOTHING) /* opaque: only the token's place is wanted */
         return column->of->notation == TEXT_NOTHING;
     text.data = text_rows_find_text(rows, column, token, &text.bytes);
     if (!text.data)
@@ -344,7 +343,7 @@ TEXT_INLINE bool text_rows_read_token(enum cpu_isa isa, struct text_rows *rows,
             (!number.is_negative || -key[0] <= column->limits.magnitude[true]));
 }
 
-/* Finds the token of a field of a line; one that is not there is at the end of its line. */
+/* Finds the token of a field of a line; a missing token is at the end of its line. */
 TEXT_INLINE enum text_rows_presence text_rows_find(bool is_quoted, const struct text_rows *rows,
                                                    const struct text_rows_column *column,
                                                    const struct text_rows_field *field,
@@ -384,17 +383,17 @@ TEXT_INLINE bool text_rows_tests_missing(const struct text_rows_column *column)
     return column->condition && column->condition->is_of_missing;
 }
 
-/* Reads the time that two fields of a line are, as text_rows_read does. */
+/* Like text_rows_read, but reads the timestamp that two fields of a line form. */
 __attribute__((noinline)) static bool text_rows_read_joined(struct text_rows *rows,
                                                             const struct text_rows_column *column,
                                                             size_t line_end, uint64_t key[2])
 {
     char joined[TEXT_ROWS_JOINED_MAX];
     struct text_rows_token tokens[2];
-    enum text_rows_presence presence = TEXT_ROWS_PRESENT; /* of both: of the first that is not */
-    size_t missing = 0;                                   /* its column */
+    enum text_rows_presence presence = TEXT_ROWS_PRESENT; /* else that of the first missing field */
+    size_t missing = 0;                                   /* the column of that field; 0: none */
     size_t length = 0;
-    bool is_time = true; /* none is longer than the buffer */
+    bool is_time = true; /* false if it is longer than the buffer */
 
     for (size_t i = 0; i < 2; i++) {
         const enum text_rows_presence found = text_rows_find(rows->rules->is_quoted, rows, column,
@@ -425,7 +424,7 @@ __attribute__((noinline)) static bool text_rows_read_joined(struct text_rows *ro
     };
     if (is_time && kind_rows[column->of->element.kind].parse(column->of, &both, key))
         return true;
-    const size_t at = missing > column->of->half; /* the token that is invalid, or missing */
+    const size_t at = missing > column->of->half; /* the invalid or missing token */
     text_rows_add_invalid(rows, column->index, tokens[missing > 0 ? at : 0].begin,
                           tokens[missing > 0 ? at : 0].end, presence);
     if (text_rows_is_missing(presence) && rows->plan->skips_missing)
@@ -478,7 +477,7 @@ TEXT_INLINE bool text_rows_meets(const struct text_rows_column *column, const ui
     return predicate_holds(column->condition, key[0]);
 }
 
-/* Takes the columns of a line. Returns TEXT_END to go on with the next one. */
+/* Reads the columns of a line. Returns TEXT_END to continue with the next line. */
 TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
                                            struct text_rows_call *call, size_t line_end)
 {
@@ -519,8 +518,8 @@ TEXT_INLINE enum text_event text_rows_take(enum cpu_isa isa, bool is_quoted,
 }
 
 /*
- * The column whose field begins at data[begin], of the line's content data[line..end). 0 also if it
- * is none of the plan's.
+ * Returns the column whose field begins at data[begin], in the line's content data[line..end); 0
+ * also if it is not a column of the plan.
  */
 __attribute__((noinline)) static size_t text_rows_column_at(const struct text_rows_call *call,
                                                             size_t line, size_t end, size_t begin)
@@ -541,7 +540,7 @@ __attribute__((noinline)) static size_t text_rows_column_at(const struct text_ro
     return found == SIZE_MAX ? 0 : found;
 }
 
-/* Ends a line at `newline`. Returns TEXT_END to go on with the next one. */
+/* Ends a line at `newline`. Returns TEXT_END to continue with the next line. */
 TEXT_INLINE enum text_event text_rows_finish(enum cpu_isa isa, bool is_quoted,
                                              struct text_rows_call *call, size_t begin,
                                              bool is_wrong, bool has_ordinary, uint64_t fields,
@@ -589,13 +588,13 @@ TEXT_INLINE enum text_event text_rows_search(enum cpu_isa isa, bool is_quoted,
     struct text_rows *rows = call->rows;
     const int delimiter = rows->rules->delimiter;
     struct text_quotes carry = TEXT_QUOTES_NONE;
-    size_t begin = rows->offset;                /* of the line */
-    bool is_wrong = false;                      /* it has wrong quotes, */
-    bool has_ordinary = false;                  /* and ordinary ones (text_quotes.h) */
-    uint64_t fields = 0;                        /* of the line so far */
-    struct text_rows_field *next = call->field; /* the first one that is not found */
+    size_t begin = rows->offset;                /* the start of the line */
+    bool is_wrong = false;                      /* the line has wrong quotes */
+    bool has_ordinary = false;                  /* the line has ordinary quotes (text_quotes.h) */
+    uint64_t fields = 0;                        /* number of fields of the line so far */
+    struct text_rows_field *next = call->field; /* the first field that is not found */
     const struct text_rows_field *const counted = call->field + call->counted;
-    bool is_open = false; /* the end of the field before it is not found */
+    bool is_open = false; /* the end of the field before `next` is not found */
 
     for (size_t at = begin; begin < rows->bytes; at += TEXT_BLOCK) {
         uint64_t begins = carry.begins;
@@ -651,7 +650,7 @@ TEXT_INLINE enum text_event text_rows_search(enum cpu_isa isa, bool is_quoted,
     return TEXT_END;
 }
 
-/* Takes the rows that a scan finds. */
+/* Reads the rows that a scan finds. */
 TEXT_INLINE enum text_event text_rows_scan(enum cpu_isa isa, struct text_rows_call *call)
 {
     const struct row_scanner *scanner = call->scanner;

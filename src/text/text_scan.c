@@ -1,6 +1,6 @@
 /*
- * Implements text_scan.h: in CSV by blocks of 64 bytes (text_quotes.h), and byte by byte where a
- * comment may be and at the end of the text.
+ * Implements text_scan.h: in CSV by blocks of 64 bytes (text_quotes.h), and byte by byte at
+ * possible comments and at the end of the text.
  */
 #include "config.h"
 
@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-/* Bytes that are scanned at a time for the first row, and the least for the last one. */
+/* Number of bytes scanned at a time for the first row, and at least for the last row. */
 #define TEXT_SCAN_BYTES ((size_t)4096)
-#define TEXT_SCAN_SHARE 16 /* bytes of a longer text for each one scanned for the last row */
+#define TEXT_SCAN_SHARE 16 /* in a longer text, 1/16 is scanned for the last row */
 
-/* The state after a byte of CSV. */
+/* Returns the state after a byte of CSV. */
 static inline enum text_scan_state text_scan_step(const struct text_rules *rules,
                                                   enum text_scan_state state, char c)
 {
@@ -64,7 +64,7 @@ static inline struct text_quotes text_scan_carry(enum text_scan_state state)
     };
 }
 
-/* The state before data[at], which is not in a comment. */
+/* Returns the state before data[at], which is not in a comment. */
 static inline enum text_scan_state text_scan_state_at(const struct text_scan_call *call,
                                                       const struct text_quotes *carry, size_t at)
 {
@@ -217,7 +217,7 @@ bool text_scan_next_comment(const struct text_rules *rules, const char *data, si
         const bool is_comment =
             rules->is_quoted ? state == TEXT_SCAN_COMMENT : data[i] == rules->comment;
         if (rules->is_quoted && !is_comment)
-            continue; /* else i is where a line begins */
+            continue; /* else a line begins at i */
         const char *newline = memchr(data + i, '\n', bytes - i);
         *begin = i;
         *end = newline ? (size_t)(newline - data) : bytes;

@@ -1,11 +1,11 @@
 /*
  * Parses every token of a text, one at a time. Tokens are the words between white space.
  *
- * The masks of a block say where words begin and end. Converting a word takes no branch that
- * depends on its length. An invalid token ends the call, which costs about 15 ns. Measured on one
- * core, data in L2, GB/s and nanoseconds a number:
+ * The masks of a block have the places where words begin and end. Converting a word takes no branch
+ * that depends on its length. An invalid token ends the call, which costs about 15 ns. GB/s and
+ * nanoseconds per number on one core, data in L2:
  *
- *   digits a line   AVX-512     AVX2       plain
+ *   digits/line     AVX-512     AVX2       plain
  *   1               0.7  2.9    0.7  2.9   0.4  4.8
  *   7               2.3  3.5    2.4  3.4   1.2  6.4
  *   9, mostly       2.7  3.7    2.9  3.4   1.2  8.3
@@ -15,10 +15,10 @@
 #include "text/text_internal.h"
 #include "text/text_number.h"
 
-/* Where words begin and end in a block. */
+/* The places where words begin and end in a block. */
 struct text_words {
-    uint64_t begins; /* the first byte of each */
-    uint64_t ends;   /* the byte after each */
+    uint64_t begins; /* the first byte of each word */
+    uint64_t ends;   /* the byte after each word */
     bool inside;     /* the block ends inside a word */
 };
 
@@ -30,7 +30,7 @@ TEXT_INLINE struct text_words text_tokens_find(enum cpu_isa isa, const char *blo
 }
 
 /*
- * The offset of the lowest bit of *mask in the text; clears the bit. Any offset for an empty mask.
+ * Clears the lowest set bit of *mask, and returns its offset in the text; any offset for 0.
  */
 TEXT_INLINE size_t text_tokens_next(size_t at, uint64_t *mask)
 {
@@ -39,7 +39,7 @@ TEXT_INLINE size_t text_tokens_next(size_t at, uint64_t *mask)
     return place;
 }
 
-/* Stores the word at data[begin..end) as an element. False if it is not an integer of the type. */
+/* Stores the word data[begin..end) as an element. Returns false if it is not valid for the type. */
 TEXT_INLINE bool text_tokens_store(enum cpu_isa isa, const struct text_rules *rules,
                                    const struct text_number_limits *limits, const char *data,
                                    size_t begin, size_t end, char *place)
@@ -123,7 +123,7 @@ static const struct text_rules text_tokens_integers = {.notation = TEXT_INTEGERS
         ? text_tokens_loop(isa, limits, &text_tokens_integers, text) \
         : other(limits, text)
 
-/* One for each type and instruction set, and the table of them. */
+/* The functions for each type and instruction set, and their table. */
 #define TEXT_TOKENS_WRAP(isa, target, id, name, ctype)                                    \
     TEXT_PARSE_DEFINE(text_tokens_##name##_##isa, target TEXT_FLATTEN, TEXT_TOKENS_PARSE, \
                       (enum cpu_isa)TEXT_ISA_##isa, text_tokens_other_##isa,              \

@@ -1,4 +1,4 @@
-/* Constructs binnings of equal bins, of a width, and of powers. */
+/* Constructs binnings of equal-width bins, of a given width, and of powers. */
 #include "config.h"
 
 #include "value/binning_index.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* The maximum number of bins for which the 64-bit estimate of binning_index.h is exact enough. */
+/* Maximum number of bins for which the 64-bit estimate of binning_index.h is exact enough. */
 #define BINNING_ESTIMATED_MAX ((uint64_t)1 << 28)
 
 const char *binning_limits(const struct element *element, __int128 *low, __int128 *high)
@@ -38,7 +38,7 @@ static void binning_set_scaled(struct binning *binning, const struct element *el
     const __int128 n = numerator / common;
     const __int128 d = divisor / common;
     enum binning_form form = bins <= BINNING_ESTIMATED_MAX ? BINNING_SCALED64 : BINNING_SCALED128;
-    if (n == d) { /* 32-bit differences are exact within 2^32 successive values */
+    if (n == d) { /* 32-bit differences are exact within 2^32 consecutive values */
         const __int128 start = element->type == ELEMENT_U32 ? 0 : -((__int128)1 << 31);
         const bool is_narrow =
             element->bytes <= 4 && low >= start && high <= start + ((__int128)1 << 32);
@@ -70,8 +70,7 @@ static void binning_set_scaled(struct binning *binning, const struct element *el
 }
 
 /*
- * Returns whether the range is not empty and lies within the integers that bins may cover. Reports
- * a failure if not.
+ * Fails unless the range is not empty and lies within the integers that bins may cover.
  */
 static enum status binning_check_range(const struct element *element, __int128 low, __int128 high,
                                        struct failure *failure)

@@ -12,15 +12,14 @@
 /* All bin numbers, including those outside, are below BINNING_CROWDED. */
 #define BINNING_EDGES_BINS_MAX (BINNING_CROWDED - BINNING_OUTSIDE)
 
-/* Log2 of the maximum of buckets: 1 MiB, about the L2 cache of a core. Longer lists may have more.
- */
+/* Log2 of the maximum number of buckets: 1 MiB, about an L2 cache. Longer lists may have more. */
 #define BINNING_BUCKETS_LOG2_MAX 18
 
 /*
  * The buckets suffice if at most one edge in this many shares its bucket with another. A search
  * in a shared bucket takes 5 to 10 ns, because its branches are mispredicted; a larger table is
- * slower to load from. If edges are denser near a centre, values probably are, too. The share must
- * therefore be smaller for buckets that grow.
+ * slower to load from. If edges are denser near a centre, values probably are, too. Therefore the
+ * share must be smaller for growing buckets.
  */
 #define BINNING_CROWDED_SHARE_EQUAL 16
 #define BINNING_CROWDED_SHARE       64
@@ -50,8 +49,8 @@ static size_t binning_count_crowded(const struct binning *binning, const __int12
 }
 
 /*
- * Chooses the fewest buckets that suffice, or else those that share the fewest edges: about 2^log2
- * of them, of equal width, or growing from the first edge or from 0.
+ * Chooses the minimum number of buckets that suffice, or else those with the fewest shared edges:
+ * about 2^log2 buckets of equal width, or growing from the first edge or from 0.
  */
 static void binning_choose_buckets(struct binning *binning, const __int128 *edges)
 {
@@ -142,7 +141,7 @@ enum status binning_init_edges(struct binning *binning, const struct element *el
     for (size_t i = 0; i < BINNING_OUTSIDE; i++)
         lasts[binning->bins + i] = UINT64_MAX;
     for (uint32_t bucket = 0; bucket < binning->buckets; bucket++) {
-        const uint32_t first = bin; /* edges, except the first, in earlier buckets */
+        const uint32_t first = bin; /* number of edges after the first in earlier buckets */
         while (bin + 1 < binning->bins &&
                binning_bucket(binning, binning->form, lasts[bin] + 1) == bucket)
             bin++;
@@ -184,7 +183,7 @@ enum status binning_init_times(struct binning *binning, const struct element *el
     edges[count++] = low;
     for (__int128 number = first + 1; number <= last; number++) {
         const __int128 begin = kind_time_bucket_begin(&bucket, number);
-        if (begin > edges[count - 1] && begin < high) /* clocks of a zone leave out hours */
+        if (begin > edges[count - 1] && begin < high) /* clocks of a zone skip hours */
             edges[count++] = begin;
     }
     edges[count++] = high;
@@ -206,7 +205,7 @@ enum status binning_init_parts(struct binning *binning, const struct element *el
 
     if (!edges)
         return status_fail(failure, STATUS_DATA, "not enough memory for bins");
-    /* the edges from 1 on, at the end of the memory; before them, those of negative values */
+    /* the edges from 1 up, at the end of the memory; negative edges are before them */
     __int128 *positive = edges + positive_max + 1;
     bool is_below = true;
     for (int power = -64; is_below; power++) { /* 2^-64 is less than a unit */

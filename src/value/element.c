@@ -22,7 +22,7 @@ const char *element_stored_name(const struct element *element)
     return element->real != REAL_NONE ? element_reals[element->real] : element->name;
 }
 
-/* Reads what follows the name of a type: le, be or nothing. Returns false if it is none of them. */
+/* Reads le, be or nothing after the name of a type. Returns false for anything else. */
 static bool element_parse_order(const char *order, bool *is_swapped)
 {
     const bool big_endian = strcmp(order, "be") == 0;
@@ -79,7 +79,7 @@ __int128 element_min(const struct element *element)
 __int128 element_limit(const struct element *element)
 {
     if (element_is_wide(element))
-        return (__int128)(UINT64_MAX >> 1) << 64 | UINT64_MAX; /* less by 1, which does not fit */
+        return (__int128)(UINT64_MAX >> 1) << 64 | UINT64_MAX; /* 1 less: the limit does not fit */
     return (__int128)1 << (element->bytes * 8 - (element->is_signed ? 1 : 0));
 }
 

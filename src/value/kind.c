@@ -80,7 +80,7 @@ static bool kind_parse_units(const struct column *column, const struct kind_text
     return column->width.units <= 1 || column_floor(key, column->width.units, element->is_signed);
 }
 
-/* --- instants --------------------------------------------------------------------------------- */
+/* --- timestamps ------------------------------------------------------------------------------- */
 
 static struct kind_time_rules kind_time_rules_of(const struct element *element)
 {
@@ -118,13 +118,14 @@ static bool kind_parse_time(const struct column *column, const struct kind_text 
 
 static size_t kind_write_time(char *out, const struct element *element, __int128 value)
 {
-    /* the upper edge of the last bin may be beyond what 64 bits hold */
+    /* the upper edge of the last bin may exceed 64 bits */
     const __int128 limit = element_limit(element);
     const struct kind_time_rules rules = kind_time_rules_of(element);
     return kind_time_write(out, &rules, (int64_t)(value < limit ? value : limit - 1));
 }
 
-/* Returns whether the fraction of a time has more digits than `decimals`, zeros at its end aside.
+/* Returns whether the fraction of a timestamp has more than `decimals` digits without trailing
+ * zeros.
  */
 static bool kind_is_finer(const char *time, size_t bytes, unsigned decimals)
 {
@@ -144,7 +145,7 @@ static bool kind_read_time(const struct element *element, const char *text, size
 {
     struct kind_time_rules rules = kind_time_rules_of(element);
     const int64_t scale = (int64_t)decimal_power(element->decimals);
-    int64_t seconds = 0; /* of its offset, as it is written of a zone's clocks before 1972 */
+    int64_t seconds = 0; /* seconds of its offset, which zones have before 1972 */
     int64_t time;
 
     if (element->zone && bytes > 9 && text[bytes - 3] == ':' && text[bytes - 6] == ':' &&
@@ -155,7 +156,7 @@ static bool kind_read_time(const struct element *element, const char *text, size
         bytes -= 3;
     }
 
-    /* a bound is of the zone's clocks, unless it says which instant it is */
+    /* a bound is in the zone's local time, unless it determines its instant */
     rules.is_local = rules.is_local || (element->zone && bytes > 0 &&
                                         !kind_time_has_offset(&rules, text, bytes, bytes));
     if (bytes == 0 || kind_time_read(&rules, text, bytes, bytes, &time, NULL) == 0 ||
@@ -214,7 +215,7 @@ static void kind_format_cycle(char out[KIND_WIDTH_SIZE], const struct element *e
     snprintf(out, KIND_WIDTH_SIZE, "/%s", kind_time_cycle_name(width->bucket.cycle));
 }
 
-/* --- addresses -------------------------------------------------------------------------------- */
+/* --- IP addresses ----------------------------------------------------------------------------- */
 
 static bool kind_parse_address(const struct column *column, const struct kind_text *text,
                                uint64_t key[2])
@@ -268,7 +269,7 @@ static void kind_format_prefix(char out[KIND_WIDTH_SIZE], const struct element *
     snprintf(out, KIND_WIDTH_SIZE, "/%u/%u", element->prefix.v4, element->prefix.v6);
 }
 
-/* --- what is being found ---------------------------------------------------------------------- */
+/* --- unknown kinds ---------------------------------------------------------------------------- */
 
 static bool kind_parse_unknown(const struct column *column, const struct kind_text *text,
                                uint64_t key[2])

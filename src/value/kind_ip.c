@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* ::ffff:0:0/96, the addresses of IPv6 that stand for those of IPv4. */
+/* ::ffff:0:0/96, the IPv6 addresses that mean IPv4 addresses. */
 #define KIND_IP_MAPPED      UINT64_C(0xffff00000000)
 #define KIND_IP_MAPPED_LAST UINT64_C(0xffffffffffff)
 #define KIND_IP_V4_COUNT    (UINT64_C(1) << 32)
@@ -20,13 +20,13 @@ struct kind_ip_address {
     uint64_t low;
 };
 
-/* Returns whether an address of IPv6 is one of IPv4. */
+/* Returns whether an IPv6 address means an IPv4 address. */
 static inline bool kind_ip_is_mapped(uint64_t high, uint64_t low)
 {
     return high == 0 && low >= KIND_IP_MAPPED && low <= KIND_IP_MAPPED_LAST;
 }
 
-/* The key of an address; of the last mapped one, that of the address of IPv6 before them all. */
+/* Returns the key of an address; for the last mapped one, that of the IPv6 address before all. */
 static inline struct kind_ip kind_ip_encode(struct kind_ip_address address)
 {
     bool moves = !address.is_v4 && address.high == 0 && address.low < KIND_IP_MAPPED;
@@ -40,7 +40,7 @@ static inline struct kind_ip_address kind_ip_decode(struct kind_ip key)
     return (struct kind_ip_address){is_v4, key.high, key.low - (moved ? KIND_IP_V4_COUNT : 0)};
 }
 
-/* The value of a hexadecimal digit, 16 or more of another byte. */
+/* Returns the value of a hexadecimal digit; 16 or more for another byte. */
 static unsigned kind_ip_hex_digit(char c)
 {
     unsigned digit = (unsigned char)c - (unsigned)'0';
@@ -48,7 +48,7 @@ static unsigned kind_ip_hex_digit(char c)
     return digit < 10 ? digit : letter < 6 ? letter + 10 : 16;
 }
 
-/* Reads an address of IPv6; also a mapped one is one. */
+/* Reads an IPv6 address, also a mapped one. */
 static bool kind_ip_read_v6(const char *text, size_t bytes, struct kind_ip_address *address)
 {
     const char *end = text + bytes;
@@ -56,7 +56,7 @@ static bool kind_ip_read_v6(const char *text, size_t bytes, struct kind_ip_addre
     unsigned groups[8];
     unsigned count = 0;
     const unsigned none = 9;
-    unsigned gap = none; /* the groups before :: */
+    unsigned gap = none; /* number of groups before :: */
     uint64_t v4;
 
     if (bytes >= 2 && at[0] == ':' && at[1] == ':') {
@@ -106,7 +106,7 @@ static bool kind_ip_read_bare(const char *text, size_t bytes, struct kind_ip_add
     return kind_ip_read_v4(text, bytes, &address->low) || kind_ip_read_v6(text, bytes, address);
 }
 
-/* Reads a number of at most five digits, which is at most `max`. */
+/* Reads a number of at most five digits, up to `max`. */
 static bool kind_ip_read_number(const char *text, size_t bytes, unsigned max, unsigned *number)
 {
     *number = 0;
@@ -118,7 +118,7 @@ static bool kind_ip_read_number(const char *text, size_t bytes, unsigned max, un
     return bytes > 0 && *number <= max;
 }
 
-/* Reads what is not an address of IPv4 alone. */
+/* Reads an address that is not a plain IPv4 address. */
 static __attribute__((noinline)) bool kind_ip_read_other(const char *text, size_t bytes,
                                                          struct kind_ip *key)
 {
@@ -153,7 +153,7 @@ static __attribute__((noinline)) bool kind_ip_read_other(const char *text, size_
     return true;
 }
 
-/* Reads an address that is in nothing. */
+/* Reads an address without enclosing characters. */
 static bool kind_ip_read_plain(const char *text, size_t bytes, struct kind_ip *key)
 {
     uint64_t v4;
@@ -164,7 +164,7 @@ static bool kind_ip_read_plain(const char *text, size_t bytes, struct kind_ip *k
     return true;
 }
 
-/* What closes what a text begins with; 0: nothing does, or it is doubled. */
+/* Returns the character that closes the first one; 0: there is none, or the first is doubled. */
 static char kind_ip_find_mate(const char *text)
 {
     const char opener = text[0] == text[1] ? '\0' : text[0];
@@ -197,7 +197,7 @@ bool kind_ip_read_word(const char *text, size_t bytes, struct kind_ip *key)
     return false;
 }
 
-/* The first address with the first bits of an address. */
+/* Returns the first address with the same first bits as an address. */
 static struct kind_ip_address kind_ip_first(struct kind_ip_address address, unsigned bits)
 {
     const int known = (int)bits;
@@ -256,7 +256,7 @@ struct kind_ip kind_ip_floor(struct kind_ip key, struct kind_ip_prefix prefix)
     return kind_ip_encode(kind_ip_first(address, address.is_v4 ? prefix.v4 : prefix.v6));
 }
 
-/* Writes an address as RFC 5952 has it: the longest run of zeros, the first of several, as :: */
+/* Writes an address by RFC 5952: the longest run of zeros, the first of several, becomes :: */
 static size_t kind_ip_write_v6(char *out, const struct kind_ip_address *address)
 {
     unsigned groups[8];

@@ -5,7 +5,7 @@
 
 #include "value/kind_time_read.h"
 
-/* Reads as kind_time_read does; *used is the bytes of the time. */
+/* Like kind_time_read; stores the length of the timestamp in *used. */
 static inline enum kind_time_result kind_time_find(const struct kind_time_rules *rules,
                                                    const char *text, size_t field, size_t bytes,
                                                    int64_t *value, size_t *used,
@@ -94,7 +94,7 @@ size_t kind_time_write(char *out, const struct kind_time_rules *rules, int64_t v
     int64_t seconds = kind_time_divide(value, scale);
     const int64_t offset = rules->zone ? kind_time_zone_offset(rules->zone, seconds) : 0;
     uint64_t fraction = (uint64_t)value - (uint64_t)seconds * (uint64_t)scale;
-    if (__builtin_add_overflow(seconds, offset, &seconds)) /* an edge that no time has */
+    if (__builtin_add_overflow(seconds, offset, &seconds)) /* only edges can overflow */
         seconds = offset < 0 ? INT64_MIN : INT64_MAX;
     int64_t days = kind_time_divide(seconds, KIND_TIME_DAY);
     unsigned second = (unsigned)((uint64_t)seconds - (uint64_t)days * KIND_TIME_DAY);

@@ -16,8 +16,8 @@
 
 static const struct {
     const char *name;
-    const char *words; /* for it, each with a blank on both sides */
-    int64_t seconds;   /* 0: it is of months */
+    const char *words; /* its names, each with a blank on both sides */
+    int64_t seconds;   /* its length; 0: it is in months */
     unsigned months;
 } kind_time_units[] = {
     {"s", " s sec secs second seconds ", 1, 0},
@@ -123,7 +123,7 @@ int64_t kind_time_bucket_next(const struct kind_time_bucket *bucket,
     int64_t step = bucket->months > 0 ? bucket->months * 31 * 24 * hour : bucket->width;
     int64_t begin = value;
 
-    /* It is at most a bucket away, and some hours where clocks are put back in between. */
+    /* It is at most a bucket away, plus some hours if clocks are put back in between. */
     for (int64_t next = value; begin <= value; step = step < hour ? step : hour) {
         if (__builtin_add_overflow(next, step, &next))
             return INT64_MAX;
@@ -133,7 +133,7 @@ int64_t kind_time_bucket_next(const struct kind_time_bucket *bucket,
     return begin;
 }
 
-/* Rounds a quotient down. */
+/* Returns a quotient, rounded down. */
 static __int128 kind_time_bucket_divide(__int128 value, __int128 width)
 {
     return value / width - (value % width < 0);
@@ -166,7 +166,7 @@ __int128 kind_time_bucket_number(const struct kind_time_bucket *bucket, __int128
     return (date.year * 12 + date.month - 1) / bucket->months;
 }
 
-/* Where the bucket of a number begins by the clock. */
+/* Returns the local time at which the bucket with a number begins. */
 static __int128 kind_time_bucket_begin_clock(const struct kind_time_bucket *bucket, __int128 number)
 {
     if (bucket->months == 0)
@@ -190,7 +190,7 @@ __int128 kind_time_bucket_begin(const struct kind_time_bucket *bucket, __int128 
     return begin + ((__int128)kind_time_zone_first(bucket->zone, second) - second) * scale;
 }
 
-/* About how many units of values a bucket has. */
+/* Returns the approximate width of a bucket in units. */
 static __int128 kind_time_bucket_size(const struct kind_time_bucket *bucket)
 {
     const __int128 month = (__int128)KIND_TIME_DAY * 30 * decimal_power(bucket->digits);
@@ -210,7 +210,7 @@ static bool kind_time_bucket_is_multiple(const struct kind_time_bucket *bucket,
     return bucket->width % unit->width == 0 && (bucket->phase - unit->phase) % unit->width == 0;
 }
 
-/* The least of 1, 2, 5, 10, 20, ... that is greater than a number. */
+/* Returns the first of 1, 2, 5, 10, 20, ... that is larger than a number. */
 static __int128 kind_time_bucket_next_round(__int128 number)
 {
     __int128 power = 1;

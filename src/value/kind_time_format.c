@@ -1,4 +1,4 @@
-/* Implements kind_time_format.h: checks formats, and reads times of them. */
+/* Implements kind_time_format.h: checks formats, and reads timestamps by them. */
 #include "config.h"
 
 #include "value/kind_time_format.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* What a letter says of a time. */
+/* The information of a specifier, as bits. */
 enum {
     KIND_TIME_YEAR = 1,
     KIND_TIME_MONTH = 2,
@@ -28,8 +28,8 @@ enum {
 
 struct kind_time_letter {
     char letter;
-    unsigned says;    /* 0: only what it stands for */
-    const char *text; /* what it stands for; NULL: itself */
+    unsigned says;    /* its information; 0: that of its expansion */
+    const char *text; /* its expansion; NULL: none */
 };
 
 static const struct kind_time_letter kind_time_letters[] = {
@@ -64,7 +64,7 @@ static const struct kind_time_letter kind_time_letters[] = {
     {'%', 0, NULL},
 };
 
-/* Appends the steps of a text that is all of the format, or what one letter stands for. */
+/* Appends the steps of a text, the whole format or the expansion of a specifier. */
 static enum status kind_time_append_steps(struct kind_time_format *format, const char *text,
                                           unsigned *said, struct failure *failure)
 {
@@ -137,7 +137,7 @@ static const char *const kind_time_months[] = {"January",   "February", "March",
 static const char *const kind_time_weekdays[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
                                                  "Friday", "Saturday", "Sunday"};
 
-/* Each of these reads at `at` and returns the end of what it has read; NULL if it is not there. */
+/* Each of the following reads its item at `at` and returns its end; NULL if it is not there. */
 
 /* A number of `min` to `max` digits. */
 static const char *kind_time_read_number(const char *at, const char *end, int min, int max,
@@ -151,7 +151,7 @@ static const char *kind_time_read_number(const char *at, const char *end, int mi
     return at - digits < min ? NULL : at;
 }
 
-/* A number of two digits, of which the first may be a blank or missing. */
+/* A number of two digits; the first may be a blank or missing. */
 static const char *kind_time_read_padded(const char *at, const char *end, unsigned *number)
 {
     const bool is_padded = at < end && *at == ' ';
@@ -191,7 +191,7 @@ unsigned kind_time_format_year(const struct kind_time_format *format)
     return format->year > 0 ? format->year : (unsigned)kind_time_find_date(format->today).year;
 }
 
-/* The year of a date that is written without one; of a day of the year, month 1. */
+/* Returns the year of a date without one; for a day of the year, month is 1. */
 static unsigned kind_time_choose_year(const struct kind_time_format *format, unsigned month,
                                       unsigned day)
 {

@@ -18,55 +18,55 @@
 
 #define KIND_TIME_ZONE_DIRECTORY "/usr/share/zoneinfo"
 
-/* Bytes of a file: the longest have some 4,000. */
+/* Maximum size of a file; the largest have about 4,000 bytes. */
 #define KIND_TIME_ZONE_BYTES_MAX ((size_t)256 << 10)
 
-/* Bytes of a name. */
+/* Maximum length of a name. */
 #define KIND_TIME_ZONE_NAME_MAX 255
 
 /* Offsets are more than -25 hours and less than 26 (RFC 9636, 3.2). */
 #define KIND_TIME_ZONE_OFFSET_MIN (-25 * 3600 + 1)
 #define KIND_TIME_ZONE_OFFSET_MAX (26 * 3600 - 1)
 
-/* More than any offset. */
+/* A number of seconds above any offset. */
 #define KIND_TIME_ZONE_FAR 100000
 
 #define KIND_TIME_ZONE_HEADER_BYTES 44
 
 /*
- * Log2 of the seconds of a step, some 388 days, in which a few periods begin. STEPS is
- * their number from the first second that times have to the last. A look-up in 20,000 periods by
- * halves took 40 ns more.
+ * Log2 of the seconds of a step, about 388 days, in which a few periods begin. STEPS is the number
+ * of steps from the first to the last second of timestamps. A binary search in 20,000 periods took
+ * 40 ns more.
  */
 #define KIND_TIME_ZONE_STEP_LOG2 25
 #define KIND_TIME_ZONE_STEPS \
     (((KIND_TIME_LAST_SECOND - KIND_TIME_FIRST_SECOND) >> KIND_TIME_ZONE_STEP_LOG2) + 1)
 
-/* A time in which the clocks have one offset, up to the next one. */
+/* A period in which the clocks have one offset, until the next period. */
 struct kind_time_zone_period {
-    int64_t begin; /* an instant; of the first one INT64_MIN */
+    int64_t begin; /* an instant; INT64_MIN for the first period */
     int32_t offset;
 };
 
 struct kind_time_zone {
     char name[KIND_TIME_ZONE_NAME_MAX + 1];
-    uint32_t steps[KIND_TIME_ZONE_STEPS]; /* the number of the period in which each begins */
+    uint32_t steps[KIND_TIME_ZONE_STEPS]; /* index of the period in which each step begins */
     size_t count;
-    struct kind_time_zone_period periods[]; /* [count], of different offsets */
+    struct kind_time_zone_period periods[]; /* [count]; neighbours have distinct offsets */
 };
 
 /* The day and the local time of a yearly change. */
 struct kind_time_zone_change {
-    char form;      /* J: day 1 to 365, without leap days; 0: day 0 to 365; M: of a month */
-    unsigned day;   /* M: of the week, 0 is Sunday */
-    unsigned month; /* from 1 */
-    unsigned week;  /* 1 to 5, the last */
+    char form;      /* J: day 1 to 365, without leap days; 0: day 0 to 365; M: a day of a month */
+    unsigned day;   /* the day; M: day of the week, 0 is Sunday */
+    unsigned month; /* M: from 1 */
+    unsigned week;  /* M: 1 to 5; 5 is the last */
     int64_t time;   /* seconds after midnight, of either sign */
 };
 
 /* The rule of a POSIX TZ string. */
 struct kind_time_zone_rule {
-    int64_t standard; /* offsets */
+    int64_t standard; /* the offsets of standard time and summer time */
     bool has_summer;
     int64_t summer;
     struct kind_time_zone_change to_summer;
@@ -75,7 +75,7 @@ struct kind_time_zone_rule {
 
 /* --- the rule --------------------------------------------------------------------------------- */
 
-/* Reads a number of at most `maximum`. Returns its end, NULL if there is none. */
+/* Reads a number up to `maximum`. Returns its end, NULL if there is none. */
 static const char *kind_time_zone_read_number(const char *at, unsigned maximum, unsigned *number)
 {
     if (!at || !kind_time_is_digit(*at))
@@ -88,7 +88,7 @@ static const char *kind_time_zone_read_number(const char *at, unsigned maximum, 
     return at;
 }
 
-/* Reads [+-]H[:MM[:SS]]. Returns its end, NULL if it is none. */
+/* Reads [+-]H[:MM[:SS]]. Returns its end, NULL if there is none. */
 static const char *kind_time_zone_read_hours(const char *at, unsigned hours_max, int64_t *seconds)
 {
     const bool is_negative = at && *at == '-';
@@ -108,7 +108,7 @@ static const char *kind_time_zone_read_hours(const char *at, unsigned hours_max,
     return at;
 }
 
-/* Reads the abbreviation of a zone, as it is or between < and >. Returns its end, or NULL. */
+/* Reads the abbreviation of a zone, plain or between < and >. Returns its end, or NULL. */
 static const char *kind_time_zone_read_name(const char *at)
 {
     if (*at == '<') {
@@ -121,7 +121,7 @@ static const char *kind_time_zone_read_name(const char *at)
     return at > begin ? at : NULL;
 }
 
-/* Reads when clocks are changed, after a comma. Returns its end, or NULL. */
+/* Reads the time of a clock change, after a comma. Returns its end, or NULL. */
 static const char *kind_time_zone_read_change(const char *at, struct kind_time_zone_change *change)
 {
     *change = (struct kind_time_zone_change){.form = '0', .time = 2 * 3600};
@@ -144,14 +144,14 @@ static const char *kind_time_zone_read_change(const char *at, struct kind_time_z
     return *at == '/' ? kind_time_zone_read_hours(at + 1, 167, &change->time) : at;
 }
 
-/* Reads all of a POSIX TZ string. Returns false if it is none. */
+/* Reads all of a POSIX TZ string. Returns false if it is invalid. */
 static bool kind_time_zone_read_rule(const char *text, struct kind_time_zone_rule *rule)
 {
     const char *at = kind_time_zone_read_name(text);
 
     *rule = (struct kind_time_zone_rule){.has_summer = false};
     at = at ? kind_time_zone_read_hours(at, 24, &rule->standard) : NULL;
-    rule->standard = -rule->standard; /* there it is west of Greenwich */
+    rule->standard = -rule->standard; /* in the string, west of Greenwich is positive */
     if (!at || *at == '\0')
         return at != NULL;
     rule->has_summer = true;
@@ -166,7 +166,7 @@ static bool kind_time_zone_read_rule(const char *text, struct kind_time_zone_rul
     return at && *at == '\0';
 }
 
-/* The local time of a change in a year. */
+/* Returns the local time of a change in a year. */
 static int64_t kind_time_zone_find_change(const struct kind_time_zone_change *change, unsigned year)
 {
     const int64_t first = kind_time_days_before_year(year);
@@ -187,7 +187,7 @@ static int64_t kind_time_zone_find_change(const struct kind_time_zone_change *ch
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-/* The counts of a header, in the order that they have there. */
+/* The counts of a header, in the header's order. */
 struct kind_time_zone_counts {
     uint32_t universal;
     uint32_t standard;
@@ -197,7 +197,7 @@ struct kind_time_zone_counts {
     uint32_t characters;
 };
 
-/* An integer of `bytes` bytes, the highest first, with a sign. */
+/* Returns a signed big-endian integer of `bytes` bytes. */
 static int64_t kind_time_zone_integer(const unsigned char *data, size_t bytes)
 {
     uint64_t number = data[0] & 0x80 ? UINT64_MAX : 0;
@@ -208,8 +208,8 @@ static int64_t kind_time_zone_integer(const unsigned char *data, size_t bytes)
 }
 
 /*
- * Reads a header, and how many bytes follow it, with times of time_bytes bytes each. Returns false
- * if it is none, or the data are not that long.
+ * Reads a header, and computes the number of bytes after it, with times of time_bytes bytes each.
+ * Returns false if the header is invalid, or the data are too short.
  */
 static bool kind_time_zone_read_header(const unsigned char *data, size_t bytes, size_t time_bytes,
                                        struct kind_time_zone_counts *counts, size_t *block)
@@ -229,15 +229,15 @@ static bool kind_time_zone_read_header(const unsigned char *data, size_t bytes, 
     return *block <= bytes - KIND_TIME_ZONE_HEADER_BYTES;
 }
 
-/* Adds a period, unless it has the offset of the one before. Returns false if it begins before
- * that. */
+/* Adds a period, unless it has the offset of the last period. Returns false if it begins before
+ * that period. */
 static bool kind_time_zone_add(struct kind_time_zone *zone, int64_t begin, int64_t offset)
 {
     struct kind_time_zone_period *last = &zone->periods[zone->count - 1];
 
     if (begin < last->begin)
         return false;
-    if (begin == last->begin && zone->count > 1) /* of two changes at once the later one */
+    if (begin == last->begin && zone->count > 1) /* the later of two simultaneous changes */
         zone->count--;
     last = &zone->periods[zone->count - 1];
     if (offset != last->offset)
@@ -246,13 +246,14 @@ static bool kind_time_zone_add(struct kind_time_zone *zone, int64_t begin, int64
     return true;
 }
 
-/* Adds the changes of the rule after an instant, INT64_MIN for all. Returns false as above. */
+/* Adds the changes of the rule after an instant, INT64_MIN for all. Fails like kind_time_zone_add.
+ */
 static bool kind_time_zone_add_rule(struct kind_time_zone *zone,
                                     const struct kind_time_zone_rule *rule, int64_t after)
 {
     unsigned year = 1;
 
-    if (!rule->has_summer) /* that is the offset of the last change, if there is one */
+    if (!rule->has_summer) /* the last change, if there is one, has that offset */
         return after > INT64_MIN || kind_time_zone_add(zone, INT64_MIN, rule->standard);
     if (after > KIND_TIME_LAST_SECOND)
         return true;
@@ -275,8 +276,8 @@ static bool kind_time_zone_add_rule(struct kind_time_zone *zone,
 }
 
 /*
- * Reads the block of times after a header, and the rule that follows it, if it has one; "": it
- * does not. Returns false if they are damaged.
+ * Reads the block of times after a header, and the rule after it, if there is one ("": none).
+ * Returns false if they are corrupt.
  */
 static bool kind_time_zone_read_block(struct kind_time_zone *zone, const unsigned char *data,
                                       size_t time_bytes, const struct kind_time_zone_counts *counts,
@@ -307,7 +308,7 @@ static bool kind_time_zone_read_block(struct kind_time_zone *zone, const unsigne
            (kind_time_zone_read_rule(footer, &rule) && kind_time_zone_add_rule(zone, &rule, last));
 }
 
-/* Stores in which period each step begins. */
+/* Stores the period in which each step begins. */
 static void kind_time_zone_index(struct kind_time_zone *zone)
 {
     uint32_t period = 0;
@@ -335,7 +336,7 @@ enum status kind_time_zone_parse(const char *name, const unsigned char *data, si
         return status_fail(failure, STATUS_DATA, "--tz %s: its file is not one of a time zone",
                            name);
     bool is_valid = kind_time_zone_read_header(data, bytes, time_bytes, &counts, &block);
-    if (is_valid && data[4] >= '2') { /* the same again, with times of 64 bits, and the rule */
+    if (is_valid && data[4] >= '2') { /* a second block with 64-bit times, and the rule */
         data += header + block;
         bytes -= header + block;
         time_bytes = 8;
@@ -367,7 +368,7 @@ enum status kind_time_zone_parse(const char *name, const unsigned char *data, si
     return STATUS_OK;
 }
 
-/* Returns whether a name stays in the directory of zones. */
+/* Returns whether a name does not leave the directory of zones. */
 static bool kind_time_zone_is_name(const char *name)
 {
     static const char others[] = "_+-/.";
@@ -384,7 +385,7 @@ static bool kind_time_zone_is_name(const char *name)
     return true;
 }
 
-/* Reads at most `capacity` bytes of a regular file. Returns how many, -1 with errno. */
+/* Reads at most `capacity` bytes of a regular file. Returns their number, or -1 with errno. */
 static ssize_t kind_time_zone_read_file(const char *path, unsigned char *data, size_t capacity)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -451,7 +452,7 @@ const char *kind_time_zone_name(const struct kind_time_zone *zone)
     return zone->name;
 }
 
-/* The number of the period of an instant. */
+/* Returns the index of the period of an instant. */
 static size_t kind_time_zone_find(const struct kind_time_zone *zone, int64_t instant)
 {
     size_t i = 0;
@@ -479,7 +480,7 @@ int64_t kind_time_zone_first(const struct kind_time_zone *zone, int64_t local)
     while (i + 1 < zone->count && instant >= zone->periods[i + 1].begin) {
         i++;
         instant = local - zone->periods[i].offset;
-        if (instant < zone->periods[i].begin) /* it is skipped */
+        if (instant < zone->periods[i].begin) /* the local time is skipped */
             instant = zone->periods[i].begin;
     }
     return instant;
@@ -493,7 +494,7 @@ int64_t kind_time_zone_last(const struct kind_time_zone *zone, int64_t local, in
     while (found < zone->periods[i].begin) {
         const int64_t end = zone->periods[i--].begin;
         found = local - zone->periods[i].offset;
-        if (found >= end) /* it is skipped */
+        if (found >= end) /* the local time is skipped */
             return end;
     }
     return found;

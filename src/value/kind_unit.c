@@ -17,7 +17,7 @@ struct kind_unit_number {
     bool has_point;
 };
 
-/* A text that is read from `at` on. */
+/* A text that is read from `at`. */
 struct kind_unit_text {
     const char *at;
     const char *end;
@@ -64,8 +64,9 @@ static bool kind_unit_take_number(struct kind_unit_text *text, struct kind_unit_
 }
 
 /*
- * Multiplies a number by a unit, below 2^100. The last digit of the fraction goes first, so that
- * what is less than 1 only has to be known not to be 0. It is rounded up, or an error.
+ * Multiplies a number by a unit, below 2^100. It begins with the last digit of the fraction, so
+ * that it only needs to know whether the rest below 1 is 0. Otherwise the rest is rounded up, or an
+ * error.
  */
 static bool kind_unit_scale(const struct kind_unit_number *number, unsigned __int128 unit,
                             bool is_rounded, unsigned __int128 *value)
@@ -105,7 +106,7 @@ static const struct {
     {"ns", 1},
 };
 
-/* Takes the name of a unit, which ends with its letters. Returns its nanoseconds; 0: it is none. */
+/* Takes the letters of a unit's name. Returns its nanoseconds; 0: it is unknown. */
 static uint64_t kind_unit_take_duration(struct kind_unit_text *text)
 {
     const char *stop = text->at;
@@ -151,7 +152,7 @@ bool kind_unit_read_duration(unsigned unit, unsigned decimals, const char *text,
     const bool is_negative = kind_unit_take_sign(&rest);
     const unsigned __int128 divisor = decimal_power(18 - unit - decimals);
     unsigned __int128 total = 0; /* in 10^-18 seconds */
-    uint64_t last = UINT64_MAX;  /* the unit before, in nanoseconds */
+    uint64_t last = UINT64_MAX;  /* the last unit, in nanoseconds */
     bool has_fraction = false;
 
     do {

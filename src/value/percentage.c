@@ -60,10 +60,10 @@ size_t percentage_write_share(char out[PERCENTAGE_SHARE_SIZE], uint64_t part, ui
     const unsigned __int128 scaled = (unsigned __int128)part * 1000000; /* 100 with 4 decimals */
     uint64_t rounded = 0;
 
-    if (whole > 0) { /* a 64-bit division takes less time */
+    if (whole > 0) { /* 64-bit division is faster */
         rounded = scaled <= UINT64_MAX ? (uint64_t)scaled / whole : (uint64_t)(scaled / whole);
         const uint64_t rest = (uint64_t)(scaled - (unsigned __int128)rounded * whole);
-        const uint64_t missing = whole - rest; /* until the next quotient */
+        const uint64_t missing = whole - rest; /* distance to the next quotient */
         rounded += rest > missing || (rest == missing && rounded % 2 == 1);
     }
     return decimal_write_places(out, rounded, 4);

@@ -23,7 +23,7 @@ static void predicate_set_interval(struct predicate *predicate, const struct ele
 
     low = low > type_low ? low : type_low;
     limit = limit < type_limit ? limit : type_limit;
-    if (low >= limit) { /* no value matches: the negation of every value */
+    if (low >= limit) { /* no value matches: the negation of PREDICATE_EVERY */
         predicate->form = PREDICATE_EVERY;
         predicate->negated = !predicate->negated;
         return;
@@ -121,7 +121,7 @@ enum status predicate_init_ranges(struct predicate *predicate, const char *text,
     struct predicate_range *sorted = predicate->ranges;
     memcpy(sorted, ranges, count * sizeof *ranges);
     qsort(sorted, count, sizeof *sorted, predicate_compare_ranges);
-    size_t joined = 0; /* ranges, of which none overlap */
+    size_t joined = 0; /* number of disjoint ranges so far */
     for (size_t i = 0; i < count; i++) {
         if (joined == 0 || sorted[i].low > sorted[joined - 1].high)
             sorted[joined++] = sorted[i];
@@ -132,7 +132,7 @@ enum status predicate_init_ranges(struct predicate *predicate, const char *text,
     return STATUS_OK;
 }
 
-/* Orders strings as memcmp does, a text before those that it begins. */
+/* Compares strings like memcmp; a prefix is first. */
 static int predicate_compare_strings(const void *a, const void *b)
 {
     const struct predicate_text *x = a;
@@ -163,7 +163,7 @@ enum status predicate_init_strings(struct predicate *predicate, enum predicate_r
     predicate->strings = malloc(count * sizeof *strings + bytes + 1);
     if (!predicate->strings)
         return status_fail(failure, STATUS_DATA, "not enough memory for a list of strings");
-    char *next = (char *)(predicate->strings + count); /* their bytes are after them */
+    char *next = (char *)(predicate->strings + count); /* the bytes follow the structs */
     for (size_t i = 0; i < count; i++) {
         memcpy(next, strings[i].data, strings[i].bytes);
         predicate->strings[i] = (struct predicate_text){next, strings[i].bytes};
@@ -187,7 +187,7 @@ bool predicate_holds_text(const struct predicate *predicate, const char *data, s
     case PREDICATE_CONTAINS:
         holds = memmem(data, bytes, text->data, text->bytes) != NULL;
         break;
-    case PREDICATE_EQ: /* a single one takes no call */
+    case PREDICATE_EQ: /* a single string needs no search */
         holds = predicate->text_count == 1
                     ? text->bytes == bytes && memcmp(data, text->data, bytes) == 0
                     : bsearch(&found, text, predicate->text_count, sizeof found,

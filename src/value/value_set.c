@@ -15,13 +15,13 @@
 #define VALUE_SET_BITMAP_SMALL ((uint64_t)1 << 19)
 
 /*
- * The maximum number of bits of a larger bitmap per value: about the memory of the sorted form, 192
- * to 320 bits.
+ * Maximum number of bits per value of a larger bitmap: about the memory of the sorted form, 192 to
+ * 320 bits.
  */
 #define VALUE_SET_BITMAP_SPREAD 256
 
 /*
- * Log2 of the smallest number of directory buckets per value: 4 to 8. Seconds for 64Mi random int32
+ * Log2 of the minimum number of directory buckets per value: 4 to 8. Seconds for 64Mi random int32
  * on two cores:
  *
  *   buckets per value      1     2     4  8 to 16
@@ -42,7 +42,7 @@ size_t value_set_sort(uint64_t *keys, size_t count, bool is_signed)
     const uint64_t sign_bias = (uint64_t)is_signed << 63; /* signed keys then compare as unsigned */
     size_t unique = 0;
 
-    if (count == 0) /* and there may be no memory for them */
+    if (count == 0) /* `keys` may be NULL */
         return 0;
     for (size_t i = 0; i < count; i++)
         keys[i] ^= sign_bias;
@@ -66,7 +66,7 @@ enum status value_set_init(struct value_set *set, const uint64_t *keys, size_t c
     const size_t words = is_bitmap ? (size_t)(last >> 6) + 1 : count;
     const size_t starts = is_bitmap ? 0 : (size_t)(last >> shift) + 2;
     const size_t bytes = words * sizeof *set->words + starts * sizeof *set->starts;
-    size_t next = 0; /* the first bucket whose start is not known */
+    size_t next = 0; /* the first bucket whose start is unknown */
 
     *set = (struct value_set){
         .form = is_bitmap ? VALUE_SET_BITMAP : VALUE_SET_SORTED,
