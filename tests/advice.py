@@ -9,11 +9,13 @@ typed, and must print what Python computes of the rows.
 import collections
 import datetime
 import decimal
+import ipaddress
 import json
 import os
 import random
 import re
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
@@ -242,6 +244,33 @@ def check_columns():
     same(run("uniq --jsonl -f .at:time/90s", rows)[:2], (0, "2026-11-21T10:10:30Z\t1\n"))
     advised("uniq --jsonl -f .at/1h", "(try .at:time/1h)", rows)
     advised("uniq --csv -f at/1h", "(try at:time/1h)", b"at,b\n5,6\n")
+    # combinations of several columns, of which the most frequent are meant
+    rows = [(draw.choice("xyz"), draw.choice("pq"), draw.randrange(100)) for _ in range(60)]
+    table = "a,b,n\n" + "".join(f"{a},{b},{n}\n" for a, b, n in rows)
+    pairs, sums = collections.Counter(), collections.Counter()
+    for a, b, n in rows:
+        pairs[a, b] += 1
+        sums[a, b] += n
+    for typed, meant, of in (("uniq --csv -f a,b --top 4", "count --by a,b --sort count --top 4", pairs),
+                             ("uniq --csv -f a,b --weight n --top 4", "reduce sum -f n --by a,b --sort sum --top 4", sums)):
+        advised(typed, f"(try {meant})", table.encode())
+        first = sorted(of.items(), key=lambda item: (-item[1], item[0]))[:4]
+        same(run(f"{meant} --csv", table.encode())[:2], (0, "".join(f"{a}\t{b}\t{n}\n" for (a, b), n in first)), meant)
+    addresses = draw.sample(["10.0.0.1", "10.0.0.2", "2001:db8::1", "::1"], 3) + ["2001:DB8::7", "2001:db8:0:0:0:0:0:8"]
+    draw.shuffle(addresses)
+    table = "".join(f"{address}\n" for address in ["a", *addresses]).encode()
+    advised("uniq --csv -f a", "in several notations (try 'a:ip' or 'a:text')", table)
+    same(run("uniq --csv -f a:ip", table)[1], "".join(f"{address}\t1\n" for address in sorted(
+        map(ipaddress.ip_address, addresses), key=lambda address: (address.version, int(address)))))
+    same(run("uniq --csv -f a:text", table)[1], counts(addresses))
+    same(run("count --csv --where a=::/0,10.0.0.0/8", table)[:2], (0, "5\n"))
+    advised("uniq -f 1", "(try COLUMN:ip or COLUMN:text)", b"10.0.0.1\nlocalhost\n")
+    same(run("uniq -f 1:text", b"10.0.0.1\nlocalhost\n")[1], counts(["10.0.0.1", "localhost"]))
+    wide = b"A B\n1 x\n3 y z\n"
+    advised("reduce sum -f A", "(try -f 1 --header)", wide)
+    same(run("reduce sum -f 1 --header", wide)[:2], (0, "4\n"))
+    advised("reduce count -t f32 --decimals round.1", "is invalid (try --invalid ignore)", struct.pack("<3f", 1, float("nan"), 2))
+    same(run("reduce count -t f32 --decimals round.1 --invalid ignore", struct.pack("<3f", 1, float("nan"), 2))[:2], (0, "2\n"))
 
 
 def check_missing():

@@ -75,7 +75,7 @@ END
     usage "unknown column 'bytes/1000' (try bytes:int/1000)" uniq --clf -f status --by bytes/1000
     usage "unknown column 'ip/24' (try ip:ip/24)" count --clf --where ip/24=10.0.0.0
     usage "unknown column 'path/3': --clf has ip ident" uniq --clf -f path/3
-    usage "unknown column '-1': --clf has ip ident" uniq --clf -f -1
+    usage "invalid column '-1': with --clf, fields after the agent are counted from the left (try 10)" uniq --clf -f -1
     usage "unknown column '0': --clf has ip ident" uniq --clf -f ip --by 0
     usage "--jsonl cannot be combined with --clf" uniq --clf --jsonl -f ip
     usage "--clf cannot be combined with --csv, --delimiter and --header" uniq --clf -f ip --csv

@@ -120,10 +120,11 @@ END
 
 @test "an invalid integer names the kind that reads it" {
     cd "$BATS_TEST_TMPDIR"
-    for case in '2026-11-21T13:45:02Z time' '21/Nov/2026:13:45:02 time' '10.0.0.7 ip' '::1 ip' '[::1]:80 ip'; do
-        printf 'a %s\n' "${case% *}" >in
-        refused 1 "in:1: invalid integer '${case% *}' (try COLUMN:${case#* })" uniq -f 2:int
-        refused 1 "in:1: invalid group '${case% *}' (try COLUMN:${case#* })" uniq -f 1:text --by 2:int
+    for case in '2026-11-21T13:45:02Z time' '21/Nov/2026:13:45:02 time' '10.0.0.7 ip or COLUMN:text' \
+        '::1 ip or COLUMN:text' '[::1]:80 ip or COLUMN:text'; do
+        printf 'a %s\n' "${case%% *}" >in
+        refused 1 "in:1: invalid integer '${case%% *}' (try COLUMN:${case#* })" uniq -f 2:int
+        refused 1 "in:1: invalid group '${case%% *}' (try COLUMN:${case#* })" uniq -f 1:text --by 2:int
     done
     printf '7 GET\n' >in
     for command in uniq 'reduce distinct' 'reduce count,distinct'; do

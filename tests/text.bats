@@ -225,7 +225,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     for token in 1.5 -1.5 +1.5 .5; do assert_advised $token ' (try --decimals 1)'; done
     assert_advised 3.123456789012345678 ' (try --decimals 18)'
     assert_advised 3.1234567890123456789 ' (try --decimals round.5)'
-    for token in 1.2.3 1. . -.x 0x1g 1x10 7f00 1f2 7g00 -7f00; do assert_advised $token ''; done
+    for token in 1.2.3 1. -.x 0x1g 1x10 7f00 1f2 7g00 -7f00; do assert_advised $token ''; done
     for token in id,ms 1,a,2 'a,' '"1",x'; do assert_advised "$token" ' (try --csv -f N)'; done
     assert_advised '1;2' " (try -d ';')"
     for token in 'id;ms' '1;b'; do assert_advised "$token" " (try -d ';' -f N)"; done

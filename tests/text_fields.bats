@@ -384,7 +384,7 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     assert_named 11 -f ms
     printf '#\tx\ty\n5\t6\n' >in
     run --separate-stderr gpuhist reduce sum -f x in
-    assert_failed 1 "in:2: wrong number of fields: the line has 2, the header 3 (try -f 2)"
+    assert_failed 1 "in:2: wrong number of fields: the line has 2, the header 3 (try -f 2 --header)"
     printf '#Fieldsx y\n1 2\n' >in
     assert_named 1 -f Fieldsx
     for name in '#Fields' '#' Fields: ''; do
@@ -451,18 +451,18 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     local engine
     printf 'id ms x\n1 20 3\n2 4\n\n3 30 5 6\n \n4 40 7\n' >in
     run --separate-stderr gpuhist reduce sum -f ms in
-    assert_failed 1 "in:3: wrong number of fields: the line has 2, the header 3 (try -f 2)"
+    assert_failed 1 "in:3: wrong number of fields: the line has 2, the header 3 (try -f 2 --header)"
     run --separate-stderr gpuhist reduce sum -f x in
     assert_failed 1 "in:3: missing field 3 'x': the line has 2"
     run --separate-stderr gpuhist reduce sum -f 1 --by ms in
     assert_failed 1 "in:3: wrong number of fields: the line has 2, the header 3"
     run --separate-stderr gpuhist uniq -f ms --weight 1 in
-    assert_failed 1 "in:3: wrong number of fields: the line has 2, the header 3 (try -f 2)"
+    assert_failed 1 "in:3: wrong number of fields: the line has 2, the header 3 (try -f 2 --header)"
     for engine in $ENGINES; do
         run -0 --separate-stderr gpuhist reduce count,sum -f ms --invalid warn --engine "$engine" in
         [ "$output" = $'count\t2\nsum\t60' ]
-        [ "$stderr" = "gpuhist: in:3: wrong number of fields: the line has 2, the header 3 (try -f 2)
-gpuhist: in:5: wrong number of fields: the line has 4, the header 3 (try -f 2)" ]
+        [ "$stderr" = "gpuhist: in:3: wrong number of fields: the line has 2, the header 3 (try -f 2 --header)
+gpuhist: in:5: wrong number of fields: the line has 4, the header 3 (try -f 2 --header)" ]
     done
     run -0 --separate-stderr gpuhist uniq -f -1 --weight id --invalid ignore in
     [ "$output" = $'3\t1\n7\t4' ]

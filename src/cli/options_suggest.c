@@ -634,16 +634,25 @@ enum status options_fail_columns(const struct options *options, struct failure *
 {
     const struct options_columns *fields = &options->field;
     const size_t last = fields->count - 1;
+    const unsigned long long top = options->print.top;
+    const bool is_uniq = !(options->command->traits & OPTIONS_MAKES_BINS);
     char advice[OPTIONS_ADVICE_SIZE] = "only reduce and count support several";
+    char names[OPTIONS_ADVICE_SIZE] = ""; /* of all but the last one */
     size_t used = 0;
 
-    if (!(options->command->traits & OPTIONS_MAKES_BINS) && options->by.count == 0) {
-        for (size_t i = 0; i < last && used < sizeof advice; i++)
-            used += (size_t)snprintf(advice + used, sizeof advice - used, "%s%s",
-                                     i == 0 ? "try --by " : ",", fields->list[i].typed);
-        if (used < sizeof advice)
-            snprintf(advice + used, sizeof advice - used, " -f %s", fields->list[last].typed);
-    }
+    for (size_t i = 0; i < last && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ",",
+                                 fields->list[i].typed);
+    if (is_uniq && options->by.count == 0 && top == 0)
+        snprintf(advice, sizeof advice, "try --by %.160s -f %.64s", names,
+                 fields->list[last].typed);
+    else if (is_uniq && options->by.count == 0 && options->weight.count == 0) /* of all groups */
+        snprintf(advice, sizeof advice, "try count --by %.140s,%.50s --sort count --top %llu",
+                 names, fields->list[last].typed, top);
+    else if (is_uniq && options->by.count == 0)
+        snprintf(advice, sizeof advice,
+                 "try reduce sum -f %.50s --by %.90s,%.50s --sort sum --top %llu",
+                 options->weight.list[0].typed, names, fields->list[last].typed, top);
     return status_fail(failure, STATUS_USAGE, "%s supports one column of values (%s)",
                        options->command->name, advice);
 }

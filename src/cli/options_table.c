@@ -43,8 +43,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                 "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
                 "Print the statistics that OPS names, separated by commas.\n"
                 "Default: count,sum,min,max,mean,variance,stddev,and,or,xor (of a population)\n"
-                "Also: svar and sstdev (of a sample), distinct, mode, median, q1, q3, iqr, and\n"
-                "any percentile, such as p99.9\n",
+                "Also: svar and sstdev (of a sample), distinct, mode, median (of an even count\n"
+                "the lower of the two in the middle), q1, q3, iqr, any percentile, as p99.9\n",
             .examples = "  gpuhist reduce count,p50,p99 -f 10 --by 9 access.log   sizes by status\n"
                         "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      of two columns\n"
                         "  gpuhist reduce p99 -f 10 --where '9!=200,304' x.log    of failures\n",
@@ -206,7 +206,7 @@ const struct options_row options_rows[] = {
            "write the dropped values to FILE", FILENAME(print.purged))
 
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "top", "K",
-           "print only the K lines with the highest counts",
+           "print only the K highest counts (of each group)",
            NUMBER(print.top, 1, UINT64_MAX, "a number of bins, such as 10"), .is_common = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "min-count", "N",
            "print only lines with a count of at least N",

@@ -96,6 +96,11 @@ static enum status clf_fail_name(const char *name, struct failure *failure)
                            *name == '9'
                                ? "; the ninth word, which -f 9 reads without --clf, is named status"
                                : "");
+    if (*name == '-' && strspn(name + 1, "0123456789") == strlen(name + 1))
+        return status_fail(failure, STATUS_USAGE,
+                           "invalid column '%s': with --clf, fields after the agent are counted "
+                           "from the left (try 10)",
+                           name);
     for (size_t i = 0; i < CLF_PARTS; i++) {
         const size_t length = strlen(clf_parts[i].name);
         if (clf_parts[i].bucketed && strncmp(name, clf_parts[i].name, length) == 0 &&

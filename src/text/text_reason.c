@@ -293,7 +293,8 @@ static void text_reason_choose_kind(const struct text_reading *reading, const ch
              kind_time_read(&time, text, bytes, bytes, &value, NULL) > 0)
         strcpy(out, "try COLUMN:time");
     else if (kind_ip_read(text, bytes, &address))
-        strcpy(out, "try COLUMN:ip");
+        strcpy(out, reading->takes_strings || reading->is_group ? "try COLUMN:ip or COLUMN:text"
+                                                                : "try COLUMN:ip");
     else if (!reading->is_value && text_reason_has_letter(text, bytes))
         strcpy(out, "try COLUMN:text");
 }
@@ -816,7 +817,8 @@ static bool text_reason_has_wrong_fields(const struct text_reading *reading, siz
         return true;
     }
     if (reading->field_name)
-        snprintf(advice, sizeof advice, " (try %s %lld)", reading->option, (long long)field);
+        snprintf(advice, sizeof advice, " (try %s %lld --header)", reading->option,
+                 (long long)field);
     snprintf(out, TEXT_REASON_SIZE, "wrong number of fields: the line has %zu, the header %d%s",
              fields, (int)columns, advice);
     return true;

@@ -76,7 +76,7 @@ enum status context_add_invalid_real(const struct plan *plan, double value, uint
                               "the number %.17g at byte %llu of the input is %s", value,
                               (unsigned long long)position,
                               __builtin_isfinite(value) ? "out of range for the decimals"
-                                                        : "invalid");
+                                                        : "invalid (try --invalid ignore)");
     atomic_fetch_add(&context->invalid_reals, 1);
     while (position < first &&
            !atomic_compare_exchange_weak(&context->invalid_first, &first, position))

@@ -163,6 +163,14 @@ bool kind_find_is_placeholder(const char *text, size_t bytes)
     return false;
 }
 
+/* Returns whether an IP address has neither brackets around it nor a port. */
+static bool kind_find_is_bare(const char *text, size_t bytes)
+{
+    const char *point = memrchr(text, '.', bytes);
+
+    return !strchr("[(\"", *text) && !(point && memchr(point, ':', bytes - (size_t)(point - text)));
+}
+
 void kind_find_add(struct kind_find *found, const struct kind_text *text)
 {
     char written[KIND_IP_SIZE];
@@ -175,10 +183,13 @@ void kind_find_add(struct kind_find *found, const struct kind_text *text)
     found->values++;
     if (kind_find_add_number(found, text->data, text->bytes) || kind_find_add_time(found, text))
         return;
-    if (kind_ip_read(text->data, text->bytes, &address) &&
-        kind_ip_write(written, address) == text->bytes &&
+    if (!kind_ip_read(text->data, text->bytes, &address))
+        return;
+    if (kind_ip_write(written, address) == text->bytes &&
         memcmp(written, text->data, text->bytes) == 0)
         found->addresses++;
+    else if (kind_find_is_bare(text->data, text->bytes))
+        found->variants++;
 }
 
 bool kind_find_is_rounded(const struct kind_find *found)
@@ -235,10 +246,13 @@ const char *kind_find_choose(const struct kind_find *found, enum kind_find_use u
     }
     if (use == KIND_FIND_NUMBERS)
         return NULL;
-    if (found->addresses == values)
+    if (found->addresses > 0 && found->addresses + found->variants == values) {
         strcpy(kind, "ip");
-    else if (found->numbers == 0 && found->times == 0 && found->addresses == 0 &&
-             found->exponents == 0)
+        return use == KIND_FIND_KEYS && found->variants > 0
+                   ? "are IP addresses in several notations"
+                   : NULL;
+    }
+    if (found->numbers == 0 && found->times == 0 && found->addresses == 0 && found->exponents == 0)
         strcpy(kind, "text");
     return NULL;
 }

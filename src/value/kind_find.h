@@ -23,6 +23,7 @@ struct kind_find {
     size_t numbers;          /* number of values that are digits, maybe with a sign and a point */
     size_t times;            /* number of timestamps */
     size_t addresses;        /* number of IP addresses in the form in which they are printed */
+    size_t variants;         /* number of IP addresses in another form, without port or brackets */
     size_t exponents;        /* number of numbers with an exponent, not counted in `numbers` */
     size_t amounts;          /* number of numbers of either form other than 0 */
     int64_t digits_most;     /* of these, the maximum of kind_find_number.digits */
