@@ -1,10 +1,10 @@
 /*
- * Count kernels: how many elements are in each of several intervals, or in a set.
+ * Count kernels: they count the elements in each of several intervals, or in a set.
  *
  * A thread keeps a counter for each interval in a register. A block sums its threads' counters, and
  * does one atomic addition for each interval. One comparison tells whether a value is in an
- * interval, (value - low) mod 2^bits <= last, for signed and unsigned types alike; so kernels
- * differ only by width. Sets are looked up in global memory, which L1 and L2 cache.
+ * interval, (value - low) mod 2^bits <= last, for signed and unsigned types alike; therefore
+ * kernels differ only by width. Sets are looked up in global memory, which L1 and L2 cache.
  *
  * The counters of a launch have 32 bits: it has fewer than 2^32 elements. Global ones have 64.
  */
@@ -18,14 +18,14 @@ constexpr unsigned BLOCK_THREADS = 1024;
 constexpr unsigned WARP_THREADS = 32;
 constexpr unsigned WARPS = BLOCK_THREADS / WARP_THREADS;
 constexpr unsigned ALL_LANES = 0xffffffff;
-constexpr int INTERVALS_MAX = 8; /* of one launch: a thread has registers for no more */
+constexpr int INTERVALS_MAX = 8; /* per launch, because of a thread's registers */
 
 /* The intervals of a launch. A kernel counts the first N, and drops the counts from `used` on. */
 template <typename T>
 struct intervals {
     T low[INTERVALS_MAX];
     T last[INTERVALS_MAX];
-    uint32_t predicate[INTERVALS_MAX]; /* where the hits belong */
+    uint32_t predicate[INTERVALS_MAX]; /* the index of each interval's predicate */
     uint32_t used;
 };
 

@@ -1,13 +1,13 @@
 /*
  * Operation count on a GPU, the host's part. All feeders of a GPU share its aggregate: the hits of
- * each predicate, and then the memory of the sets.
+ * each predicate, followed by the memory of the sets.
  */
 #include "config.h"
 
 #include "aggregate/scalar.h"
 #include "cuda/cuda_operation.h"
 
-/* Bytes of the set of predicate i in the aggregate; 0 if it is an interval. */
+/* Returns the size of the set of predicate i in the aggregate; 0 if it is an interval. */
 static size_t cuda_count_set_bytes(const struct plan *plan, size_t i)
 {
     const struct predicate *predicate = &plan->predicates[i];

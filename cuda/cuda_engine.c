@@ -1,15 +1,15 @@
 /*
  * The CUDA engine, the host's part: memory for chunks, their copies to the GPU, and the order in
- * which their work is queued and completed. What an operation does is in cuda_<operation>.c.
+ * which their work is queued and completed. The operations are in cuda_<operation>.c.
  *
  * Text is copied unchanged, and the device parses it to elements. The host learns the number of
- * elements when the chunk is completed. What the device cannot parse (cuda_features.h), such as
- * quotes of CSV, the feeder parses as a CPU worker does, and copies the elements instead.
+ * elements when the chunk is completed. Feeders parse text that the device cannot parse
+ * (cuda_features.h), such as quotes of CSV, like CPU workers, and copy the elements instead.
  *
- * The device makes the weights of elements, and checks them (weights.cu). A chunk with one that is
- * no weight, or in text with a token that is not a value or that the device cannot parse, does not
- * count there: it is counted on the host as the CPU engine does, which reports what is wrong in the
- * order of the stream. So is a chunk of addresses that are not all of IPv4.
+ * The device makes the weights of elements, and checks them (weights.cu). It does not count a chunk
+ * with an invalid weight, or text with a token that is invalid or that it cannot parse, or a chunk
+ * of IP addresses that are not all IPv4. The host counts such chunks like the CPU engine, which
+ * reports faults in stream order.
  */
 #include "config.h"
 
@@ -49,30 +49,30 @@
 #define CUDA_ENGINE_SLOTS       2
 #define CUDA_ENGINE_CHUNK_BYTES ((size_t)4 << 20)
 
-/* The smallest chunk that is tried if memory is short. */
+/* Minimum size of a chunk, if memory is short. */
 #define CUDA_ENGINE_CHUNK_BYTES_MIN ((size_t)64 << 10)
 
-/* Host memory to copy the result to, part by part, unless the operation asks for more. */
+/* Host memory to which the result is copied part by part, unless the operation asks for more. */
 #define CUDA_ENGINE_STAGING_BYTES ((size_t)2 << 20)
 
 /*
  * The memory of a slot for chunks of up to `capacity` bytes. On the host and on the device it
- * begins with the chunk; the other members are offsets of what follows, each aligned.
+ * begins with the chunk; the other members are aligned offsets of the areas after it.
  */
 struct cuda_layout {
     size_t capacity;
-    size_t d_values;  /* elements that the device makes of text or records */
+    size_t d_values;  /* elements that the device makes from text or records */
     size_t d_control; /* text: memory for parsing */
-    size_t d_weights; /* if elements have some, as the next two: 64 bits each */
+    size_t d_weights; /* weights of 64 bits; this and the next two only with weights */
     size_t d_weighed;
-    size_t d_weights_control; /* of text, as d_control */
+    size_t d_weights_control; /* text: memory for parsing the weights */
     size_t d_scratch;
-    size_t device_bytes; /* in all */
-    size_t parsed;       /* text: what parsing found */
-    size_t weighed;      /* weights: what parsing found */
+    size_t device_bytes; /* total size on the device */
+    size_t parsed;       /* text: the struct cuda_text_parsed */
+    size_t weighed;      /* weights: the struct cuda_weighed */
     size_t result;
-    size_t host_bytes;   /* in all */
-    size_t values_bytes; /* of elements that the feeder may parse, in host memory of their own */
+    size_t host_bytes;   /* total size on the host */
+    size_t values_bytes; /* size of the elements that the feeder may parse, in separate memory */
 };
 
 struct cuda_session {
@@ -80,23 +80,23 @@ struct cuda_session {
     const struct cuda_operation *operation;
     unsigned workers;
     size_t chunk_bytes;
-    size_t aggregate_bytes; /* on the device */
+    size_t aggregate_bytes; /* size of the aggregate on the device */
     struct cuda_layout layout;
-    char *d_slots;      /* [workers][CUDA_ENGINE_SLOTS], each of layout.device_bytes */
-    atomic_uint opened; /* workers so far */
+    char *d_slots;      /* [workers][CUDA_ENGINE_SLOTS], layout.device_bytes each; owned */
+    atomic_uint opened; /* number of workers opened so far */
 };
 
 /* A buffer for one chunk. From accumulate until complete, its stream works on the chunk. */
 struct cuda_slot {
     struct cuda_layout layout;
-    char *d_memory;  /* layout.device_bytes */
-    char *host;      /* layout.host_bytes, mapped */
-    bool is_grown;   /* d_memory is the slot's, else a part of the session's */
-    bool registered; /* `host` with CUDA */
+    char *d_memory;  /* [layout.device_bytes] */
+    char *host;      /* [layout.host_bytes], mapped; owned */
+    bool is_grown;   /* the slot owns d_memory; else it is a part of d_slots */
+    bool registered; /* `host` is registered with CUDA */
     bool busy;
-    void *values;             /* layout.values_bytes, not registered; NULL: none */
-    size_t values_bytes;      /* of the elements of the chunk among them */
-    bool is_parsed;           /* by the host: the elements are in `values`, or it counts them */
+    void *values;             /* [layout.values_bytes], not registered; owned; NULL: none */
+    size_t values_bytes;      /* size of the chunk's elements in `values` */
+    bool is_parsed;           /* the host parses the chunk, to `values`, or counts it */
     enum status parse_status; /* STATUS_DATA: a token after these elements has ended the run */
     struct failure parse_failure;
     struct cuda_chunk chunk;
@@ -105,12 +105,12 @@ struct cuda_slot {
 struct cuda_consumer {
     struct cuda_session *session;
     struct cuda_slot slots[CUDA_ENGINE_SLOTS];
-    unsigned next_slot;    /* to be filled */
-    struct cpu_rows *rows; /* of chunks that the host parses; NULL: none yet */
-    void *local;           /* of chunks that the host counts; NULL: none yet */
+    unsigned next_slot;    /* the slot to fill next */
+    struct cpu_rows *rows; /* for chunks that the host parses; owned; NULL: none yet */
+    void *local;           /* the local state of chunks that the host counts; owned; NULL: none */
 };
 
-/* The functions of each operation. One that has none is a row of cuda_features.c, refused. */
+/* The functions of each operation. cuda_features.c rejects operations without functions. */
 static const struct cuda_operation *const cuda_engine_operations[] = {
     [OPERATION_HISTOGRAM] = &cuda_histogram,     [OPERATION_UNIQ] = &cuda_uniq,
     [OPERATION_REDUCE] = &cuda_reduce,           [OPERATION_COUNT] = &cuda_count,
@@ -158,7 +158,7 @@ static bool cuda_engine_probe(unsigned device, char *description, size_t size)
     return false;
 }
 
-/* Creates the context unless it exists, which takes 200 ms and more. */
+/* Creates the context unless it exists, which takes 200 ms or more. */
 static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
 {
     cudaError_t error =
@@ -171,13 +171,15 @@ static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
     return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "no context", failure);
 }
 
-/* Returns whether a chunk that the device cannot parse is counted on the host, not parsed alone. */
+/* Returns whether the host counts chunks that the device cannot parse, rather than only parses
+ * them.
+ */
 static bool cuda_engine_has_host_chunks(const struct plan *plan)
 {
     return plan->has_weights || element_is_name(&plan->element);
 }
 
-/* The maximum number of elements of a chunk. Addresses of IPv4 have 7 bytes or more. */
+/* Returns the maximum number of elements of a chunk. IPv4 addresses have at least 7 bytes. */
 static size_t cuda_engine_elements_max(const struct plan *plan, size_t bytes)
 {
     if (!plan->is_text)
@@ -185,7 +187,7 @@ static size_t cuda_engine_elements_max(const struct plan *plan, size_t bytes)
     return element_is_name(&plan->element) ? bytes / 8 + 1 : TEXT_SPAN_VALUES_MAX(bytes);
 }
 
-/* The layout of a slot for chunks of `bytes` bytes. */
+/* Returns the layout of a slot for chunks of `bytes` bytes. */
 static struct cuda_layout cuda_engine_lay_out(const struct cuda_session *session, size_t bytes)
 {
     const struct plan *plan = session->shared.plan;
@@ -295,7 +297,7 @@ static enum status cuda_engine_open(const struct plan *plan, const struct engine
     device->id = (int)options->device;
     opened->shared.plan = plan;
     opened->shared.aggregate = aggregate;
-    /* whatever is asked of addresses is found from their counts (groups.h) */
+    /* all results of IP addresses follow from their counts (groups.h) */
     opened->operation =
         element_is_name(&plan->element) ? &cuda_uniq : cuda_engine_operations[plan->operation];
     opened->chunk_bytes = options->chunk_bytes ? options->chunk_bytes : CUDA_ENGINE_CHUNK_BYTES;
@@ -323,8 +325,8 @@ static enum status cuda_engine_open(const struct plan *plan, const struct engine
 }
 
 /*
- * Registers host memory, so that copies run beside other work. If that is refused, by a limit on
- * locked memory, copies are slower but right.
+ * Registers host memory, so that copies run in parallel with other work. If a limit on locked
+ * memory prevents it, copies are slower but right.
  */
 static bool cuda_engine_register(void *host, size_t bytes)
 {
@@ -362,9 +364,9 @@ static enum status cuda_engine_merge(void *session, struct failure *failure)
 }
 
 /*
- * Maps and registers the host memory of a slot, which has its layout and device memory; false if
- * there is none, and then the slot is to be freed. The elements that a feeder parses are mostly far
- * fewer than there may be. They are not registered, since that takes all of the memory.
+ * Maps and registers the host memory of a slot, which has its layout and device memory. Returns
+ * false if there is no memory; the slot must then be freed. Memory for elements that a feeder
+ * parses is not registered, because that would take all of it, and mostly little is used.
  */
 static bool cuda_engine_map_slot(struct cuda_slot *slot)
 {
@@ -473,8 +475,8 @@ static enum status cuda_engine_consumer_open(void *session, void **consumer,
 }
 
 /*
- * The operation whose local state is a slot that collects elements in `values`, or NULL: then the
- * chunk is parsed only for its invalid tokens.
+ * An operation whose local state is a slot that collects elements in `values`, or NULL to parse the
+ * chunk only for its invalid tokens.
  */
 static enum status cuda_engine_collect_elements(void *slot, const struct chunk *elements,
                                                 struct failure *failure)
@@ -503,7 +505,7 @@ static enum status cuda_engine_open_rows(struct cuda_consumer *self, const struc
     return STATUS_OK;
 }
 
-/* Queues what makes the weights of a slot's chunk, after what makes its elements. */
+/* Queues the kernels that make the weights of a slot's chunk, after those for its elements. */
 static cudaError_t cuda_engine_queue_weights(const struct cuda_session *session,
                                              struct cuda_slot *slot)
 {
@@ -583,8 +585,8 @@ static cudaError_t cuda_engine_queue(const struct cuda_session *session, struct 
 }
 
 /*
- * A token of the chunk has ended the run. What comes before it counts, so the work is done again on
- * that part alone. That part may hold an earlier failure.
+ * Completes a chunk whose token has ended the run. The part before the token counts, so the work is
+ * repeated on only that part, which may have an earlier failure.
  */
 static enum status cuda_engine_complete_cut(const struct cuda_session *session,
                                             struct cuda_slot *slot, struct failure *failure)
@@ -596,10 +598,10 @@ static enum status cuda_engine_complete_cut(const struct cuda_session *session,
     struct failure earlier;
 
     if (failure->position < chunk->position || failure->position - chunk->position > chunk->bytes)
-        return failure->status; /* something else has failed */
+        return failure->status; /* another failure */
     chunk->bytes = (size_t)(failure->position - chunk->position);
     chunk->is_cut = true;
-    /* In a line without its end, a field could be another one. */
+    /* In an incomplete line, a field could be another one. */
     while (session->shared.plan->text.field != 0 && chunk->bytes > 0 &&
            text[chunk->bytes - 1] != '\n')
         chunk->bytes--;

@@ -1,4 +1,4 @@
-/* Implements cuda_features.h: the table, and how a plan shows that it asks for a row of it. */
+/* Implements cuda_features.h: the table, and tests whether a plan uses a feature. */
 #include "config.h"
 
 #include "cuda/cuda_features.h"
@@ -136,8 +136,8 @@ bool cuda_features_must_parse(const struct plan *plan, const struct chunk *chunk
         if (feature->support != ENGINE_PARSES || !feature->is_used(plan))
             continue;
         if (feature->is_used == cuda_features_has_addresses)
-            continue; /* the GPU finds out whether there are others than of IPv4 */
-        /* without quotes, CSV is what its delimiter separates */
+            continue; /* the GPU finds out whether all are IPv4 */
+        /* without quotes, CSV only has delimiters */
         if (feature->is_used != cuda_features_is_csv || memchr(chunk->data, '"', chunk->bytes))
             return true;
     }

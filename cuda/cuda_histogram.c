@@ -1,19 +1,19 @@
 /*
  * Operation histogram on a GPU, the host's part. All feeders of a GPU share its aggregate: the
- * counters of bins, a word for the greatest of them, the counters of values outside, and the table
- * of bins between edges.
+ * counters of bins, a word for the largest of them, the counters of values outside, and the table
+ * of edges.
  *
  * The counters of bins have 32 bits, so they take half the memory of those of the histogram
  * (histogram.h), and half the time to copy. Before a counter could wrap, the maximum of all
  * counters is determined; if it is large, all counters are added to the histogram and cleared.
- * Counters of elements with weights have 64 bits. One that wraps makes the sum of all weights too
+ * Counters of elements with weights have 64 bits. If one wraps, the sum of all weights is too
  * large, which is an error (store.h).
  *
  * Automatic bins: the counters are those of a window (growing_window.h), and each chunk has its own
- * counters of values outside. When a chunk that has such values is completed, the host copies its
- * elements back and counts those that lie outside, which makes a wider window. The next chunk adds
- * the counters to the histogram of their window, and begins with the new one. A chunk that comes
- * before the first window is counted when it is completed, in a window that its first values make.
+ * counters of values outside. When a chunk with such values is completed, the host copies its
+ * elements back and counts those outside, which makes a wider window. The next chunk adds the
+ * counters to the histogram of their window, and begins with the new window. A chunk before the
+ * first window is counted when it is completed, in a window for its first values.
  */
 #include "config.h"
 
@@ -29,39 +29,39 @@
 
 #define CUDA_HISTOGRAM_OUTSIDE_BYTES (BINNING_OUTSIDE * sizeof(uint64_t))
 
-/* Copied at a time when the counters are moved. */
+/* Number of bytes copied at a time when counters are moved. */
 #define CUDA_HISTOGRAM_COPY_BYTES ((size_t)2 << 20)
 
-/* The values of a chunk that the host looks at together. */
+/* Number of values of a chunk that the host checks together. */
 #define CUDA_HISTOGRAM_BLOCK ((size_t)4096)
 
-/* Counters up to here need not be moved: as much again can be added to each. */
+/* Maximum counter that need not be moved: as much again can be added to each. */
 #define CUDA_HISTOGRAM_KEPT_MAX (UINT32_MAX / 2)
 
 /* The session's state on the host. */
 struct cuda_histogram {
-    pthread_rwlock_t lock; /* for reading: to queue work on the counters; for writing: to move them,
-                              or to change `window` */
+    pthread_rwlock_t lock; /* held for reading while work on the counters is queued; for writing
+                              while they are moved, or `window` changes */
     atomic_uint_least64_t greatest; /* an upper bound on all counters after all queued work */
     /*
-     * What the counters count. NULL: there are automatic bins, and no values yet. Given bins are in
-     * `fixed`, whose binning has its table on the device, and whose histogram is the plan's
+     * The window of the counters. NULL: bins are automatic, and there are no values yet. Given bins
+     * are in `fixed`, whose binning has its table on the device, and whose histogram is the plan's
      * aggregate.
      */
     const struct growing_window *window;
     struct growing_window fixed;
 };
 
-/* The result of a chunk. Only `outside` is there unless bins are automatic. */
+/* The result of a chunk. If bins are not automatic, it has only `outside`. */
 struct cuda_histogram_result {
     uint64_t outside[BINNING_OUTSIDE];
-    const struct growing_window *window;     /* it was counted in; NULL: it was not counted */
-    uint64_t elements[CUDA_HISTOGRAM_BLOCK]; /* copied back, each of the type's width */
-    uint64_t keys[CUDA_HISTOGRAM_BLOCK];     /* of those outside the window, */
-    uint64_t weights[CUDA_HISTOGRAM_BLOCK];  /* and their weights, above 0, if they have some */
+    const struct growing_window *window;     /* the window that counted it; NULL: not counted */
+    uint64_t elements[CUDA_HISTOGRAM_BLOCK]; /* elements copied back, each of the type's width */
+    uint64_t keys[CUDA_HISTOGRAM_BLOCK];     /* keys of the elements outside the window */
+    uint64_t weights[CUDA_HISTOGRAM_BLOCK];  /* the weights of `keys`, above 0, if there are any */
 };
 
-/* Bytes of the counters of bins and the greatest of them. */
+/* Returns the size of the counters of bins and the largest of them. */
 static size_t cuda_histogram_counters_bytes(const struct plan *plan)
 {
     const size_t bins = plan->is_automatic ? GROWING_HISTOGRAM_BINS : plan->binning.bins;
@@ -85,7 +85,7 @@ static struct cuda_bytes cuda_histogram_bytes(const struct plan *plan, size_t el
     };
 }
 
-/* The counters of values outside, in the aggregate; the table of edges follows them. */
+/* Returns the counters of values outside in the aggregate; the table of edges follows them. */
 static uint64_t *cuda_histogram_outside(const struct cuda_shared *shared)
 {
     return (uint64_t *)((char *)shared->d_aggregate + cuda_histogram_counters_bytes(shared->plan));
@@ -133,7 +133,7 @@ static cudaError_t cuda_histogram_add_counters(const struct cuda_shared *shared,
 {
     struct cuda_histogram *self = shared->host;
     const bool has_weights = shared->plan->has_weights;
-    const size_t bytes = has_weights ? sizeof(uint64_t) : sizeof(uint32_t); /* of a counter */
+    const size_t bytes = has_weights ? sizeof(uint64_t) : sizeof(uint32_t); /* per counter */
     const size_t capacity = staging_bytes / bytes;
     const size_t bins = self->window->binning.bins;
 
@@ -171,8 +171,8 @@ static cudaError_t cuda_histogram_move_counters(const struct cuda_shared *shared
 }
 
 /*
- * Returns false if a counter of 32 bits could wrap when `elements` more are counted. The lock is
- * held.
+ * Returns false if a 32-bit counter could wrap when `elements` more elements are counted. The lock
+ * is held.
  */
 static bool cuda_histogram_reserve(const struct cuda_shared *shared, size_t elements)
 {
@@ -181,7 +181,7 @@ static bool cuda_histogram_reserve(const struct cuda_shared *shared, size_t elem
            atomic_fetch_add(&self->greatest, elements) + elements <= UINT32_MAX;
 }
 
-/* After this, 2^31 - 1 elements and more can be counted. The lock is held for writing. */
+/* Makes it possible to count at least 2^31 - 1 elements. The lock is held for writing. */
 static cudaError_t cuda_histogram_make_capacity(const struct cuda_shared *shared)
 {
     struct cuda_histogram *self = shared->host;
@@ -264,8 +264,8 @@ static cudaError_t cuda_histogram_accumulate(const struct cuda_shared *shared,
 }
 
 /*
- * Copies a block of the elements of a chunk back, from number `first` on. Makes the keys of those
- * that lie outside the window, NULL: of all, but for those of weight 0, and stores how many. All
+ * Copies a block of the elements of a chunk back, from index `first`. Makes the keys of the
+ * elements outside the window (NULL: of all) whose weight is not 0, and stores their number. All
  * work on the chunk is done.
  */
 static enum status cuda_histogram_fetch_outside(const struct cuda_shared *shared,
@@ -317,7 +317,7 @@ static enum status cuda_histogram_complete_automatic(const struct cuda_shared *s
                 STATUS_OK)
                 return failure->status;
         }
-        if (outside == 0) /* there is nothing that counts */
+        if (outside == 0) /* all weights are 0 */
             return STATUS_OK;
         if (growing_histogram_widen(shared->aggregate, NULL, result->keys, outside, &window,
                                     failure) != STATUS_OK)
@@ -342,7 +342,7 @@ static enum status cuda_histogram_complete_automatic(const struct cuda_shared *s
 
 /*
  * The counters of values outside given bins are those of all chunks so far. Once one is not 0, each
- * chunk is searched for such a value, which finds the chunk that has it.
+ * chunk is searched for such a value, until the chunk that has it is found.
  */
 static enum status cuda_histogram_complete(const struct cuda_shared *shared,
                                            const struct cuda_chunk *chunk, struct failure *failure)

@@ -2,9 +2,9 @@
  * Operation reduce on a GPU, the host's part. All feeders of a GPU share its aggregate, from which
  * the host makes a row of accumulators at the end.
  *
- * If some reductions need a table of the distinct values, the elements of a chunk are also counted
- * as uniq does, in a table that the host adds to that of the reduction. The control words of that
- * table follow the sums in the aggregate.
+ * If some reductions need a table of distinct values, the elements of a chunk are also counted like
+ * in uniq, in a table that the host adds to that of the reduction. The control words of that table
+ * follow the sums in the aggregate.
  */
 #include "config.h"
 
@@ -30,7 +30,7 @@ static struct cuda_bytes cuda_reduce_bytes(const struct plan *plan, size_t eleme
     return bytes;
 }
 
-/* Makes shared->host, if there is a table: what uniq, of which that is the aggregate, shares. */
+/* Makes shared->host, if there is a table: the struct cuda_shared of uniq, for its aggregate. */
 static enum status cuda_reduce_open(struct cuda_shared *shared, struct failure *failure)
 {
     if (!cuda_reduce_needs_table(shared->plan))
@@ -82,7 +82,7 @@ static enum status cuda_reduce_collect(const struct cuda_shared *shared, void *s
                                        size_t staging_bytes, struct failure *failure)
 {
     const uint64_t sign_bias =
-        element_sign_bias(&shared->plan->element); /* the kernels' words have it */
+        element_sign_bias(&shared->plan->element); /* the kernels' words include it */
     const struct cuda_reduce_aggregate *copied = staging;
     struct scalar *scalar = shared->aggregate;
     cudaError_t error =
@@ -96,7 +96,7 @@ static enum status cuda_reduce_collect(const struct cuda_shared *shared, void *s
         copied->or_bits,    copied->xor_bits,
     };
     uint64_t row[1 + ACCUMULATOR_WORDS_ALL] = {copied->count};
-    if (copied->count > 0) { /* without values, extremes are those of the type of 8 to 64 bits */
+    if (copied->count > 0) { /* without values, extremes are those of the type */
         accumulators_select(scalar->accumulators, row, words);
         scalar_merge(scalar, row);
     }

@@ -1,7 +1,7 @@
 /*
- * Operation stalin-sort on a GPU, the host's part. The GPU finds what survives of a chunk, given
- * the survivors known when it was queued; when the chunk is completed, that is copied back and
- * submitted.
+ * Operation stalin-sort on a GPU, the host's part. The GPU finds the kept elements of a chunk,
+ * given the kept elements known when it was queued; when the chunk is completed, they are copied
+ * back and submitted.
  */
 #include "config.h"
 
@@ -25,8 +25,8 @@ static struct cuda_stalin_sort_buffers cuda_stalin_sort_lay_out(const struct pla
 }
 
 /*
- * Returns whether all elements are copied back, too: to write the purged, the host needs them in
- * order, and those of text and records are only on the device.
+ * Returns whether all elements are copied back, too: to write the dropped elements, the host needs
+ * all in order, and the elements of text and records are only on the device.
  */
 static bool cuda_stalin_sort_needs_elements(const struct plan *plan)
 {
@@ -41,7 +41,7 @@ static struct cuda_bytes cuda_stalin_sort_bytes(const struct plan *plan, size_t 
     return (struct cuda_bytes){
         .scratch =
             outputs * cuda_align(elements_bytes) + cuda_stalin_sort_control_bytes(elements_bytes),
-        /* the number of survivors, the survivors, the purged, and all elements if needed */
+        /* the number of kept elements, these, the dropped ones, and all elements if needed */
         .result = CUDA_ALIGNMENT + copies * elements_bytes,
     };
 }
@@ -62,7 +62,7 @@ static cudaError_t cuda_stalin_sort_accumulate(const struct cuda_shared *shared,
                            cudaMemcpyDeviceToHost, chunk->stream);
 }
 
-/* Copies the survivors back, and what else is wanted, in this order, and submits them. */
+/* Copies the kept elements back, then the others that are wanted, and submits them. */
 static enum status cuda_stalin_sort_complete(const struct cuda_shared *shared,
                                              const struct cuda_chunk *chunk,
                                              struct failure *failure)
@@ -96,7 +96,7 @@ static enum status cuda_stalin_sort_complete(const struct cuda_shared *shared,
         .purged = purged ? kept + kept_bytes : NULL,
     };
     run.chunk.bytes = bytes;
-    if (cuda_makes_elements(plan)) /* the run is of elements */
+    if (cuda_makes_elements(plan)) /* the run has elements */
         run.chunk.data = purged ? kept + bytes : NULL;
     if (plan->is_text)
         run.chunk.text = &chunk->chunk;

@@ -1,4 +1,4 @@
-/* Implements cuda_uniq.h: the table's growth, and chunks. */
+/* Implements cuda_uniq.h: growth of the table, and chunks. */
 #include "config.h"
 
 #include "cuda/cuda_uniq.h"
@@ -7,27 +7,27 @@
 
 #include <stdlib.h>
 
-/* 32 MiB: with half of its slots in use it fits the L2 cache of an H200. */
+/* Log2 of the initial slots: 32 MiB; half full, the table fits the L2 cache of an H200. */
 #define CUDA_UNIQ_BITS 21
 
-/* A table that is too small gets four times the slots. */
+/* Log2 of the growth of a table that is too small. */
 #define CUDA_UNIQ_GROWTH_BITS 2
 
-/* The table takes at most this part of the memory that is free at first. */
+/* The table takes at most 1/SHARE of the initially free memory. */
 #define CUDA_UNIQ_MEMORY_SHARE 4
 
-/* Binary logarithm of the slots of a table that holds all values of a type of up to 16 bits. */
+/* Log2 of the slots of a table for all values of a type of up to 16 bits. */
 #define CUDA_UNIQ_NARROW_BITS 17
 
-/* The entries of a chunk that are copied to the host at a time. */
+/* Number of entries of a chunk that are copied to the host at a time. */
 #define CUDA_UNIQ_COPY_ENTRIES ((size_t)1 << 16)
 
 #define CUDA_UNIQ_ENTRY_BYTES sizeof(struct table_entry)
 
 /* The result of a chunk. */
 struct cuda_uniq_result {
-    uint64_t left; /* entries that did not fit into the table */
-    unsigned bits; /* of the table */
+    uint64_t left; /* number of entries that did not fit into the table */
+    unsigned bits; /* log2 of the table's slots */
 };
 
 static bool cuda_uniq_is_narrow(const struct plan *plan)
@@ -132,8 +132,8 @@ static void cuda_uniq_close(struct cuda_shared *shared)
 }
 
 /*
- * Queues the counting of a chunk; or, if entries > 0, the adding of its entries that did not fit
- * before. Then the copy of the number of those that do not fit now.
+ * Queues the counting of a chunk; or if entries > 0, the adding of its entries that did not fit
+ * before. Then queues the copy of the number of entries that do not fit now.
  */
 static cudaError_t cuda_uniq_queue(const struct cuda_shared *shared, const struct cuda_chunk *chunk,
                                    size_t entries)
@@ -180,7 +180,7 @@ static cudaError_t cuda_uniq_enlarge(const struct cuda_shared *shared)
         self->bits_max = self->table.bits;
         return cudaSuccess;
     }
-    struct cuda_uniq_table unlimited = larger; /* it has twice the slots, so all entries fit */
+    struct cuda_uniq_table unlimited = larger; /* without limits: all entries fit */
     unlimited.used_max = (uint64_t)1 << larger.bits;
     unlimited.probes_max = unlimited.used_max;
     if (error == cudaSuccess)
@@ -228,8 +228,8 @@ static enum status cuda_uniq_count_left(const struct cuda_shared *shared,
 }
 
 /*
- * Adds what did not fit again, to a larger table: another chunk may have enlarged it since. If it
- * cannot be enlarged, to the host's table.
+ * Adds the entries that did not fit to a larger table: another chunk may have enlarged it since. If
+ * it cannot be enlarged, adds them to the host's table.
  */
 static enum status cuda_uniq_complete(const struct cuda_shared *shared,
                                       const struct cuda_chunk *chunk, struct failure *failure)

@@ -1,10 +1,11 @@
 /*
  * Adds the table of a GPU to the host's table. If the host does not have far more entries than the
  * device, they are moved to the device first: it adds them faster than the host would look up each
- * entry of the device among its own. Then the counts of values that lie in the host's window leave
- * the device as an array, which is added to those of the window. What comes after that is distinct,
- * and the host packs it as it is. All threads do each of these. A table with weights stays on the
- * host: it holds keys beside them, too. So does one of addresses, whose keys may have two words.
+ * entry of the device among its own. Then the counts of values in the host's window leave the
+ * device as an array, which is added to those of the window. The remaining entries are distinct,
+ * and the host packs them as they are. All threads take part in each step. The host's table is not
+ * moved if it has weights, which are beside the keys, or IP addresses, whose keys may have two
+ * words.
  */
 #include "config.h"
 
@@ -17,25 +18,24 @@
 
 #include <stdatomic.h>
 
-/* The maximum number of threads that move entries. */
+/* Maximum number of threads that move entries. */
 #define CUDA_UNIQ_THREADS_MAX 16
 
 /*
- * Maximum number of entries that the host moves for each one of the device. Most of them may be
- * repetitions: up to 2.5 keys are pending for each distinct one.
+ * Maximum number of entries that the host moves per entry of the device. Most of them may be
+ * repetitions: up to 2.5 keys are pending per distinct key.
  */
 #define CUDA_UNIQ_MOVED_MAX 4
 
 /*
- * Maximum number of counters of an array for each entry of the device. A counter takes 8 bytes of a
- * copy, and an entry, which the host has to look up, as much time as many of them.
+ * Maximum number of counters of an array per entry of the device. A counter is 8 bytes of a copy;
+ * an entry, which the host must look up, takes as much time as many of them.
  */
 #define CUDA_UNIQ_COUNTERS_MAX 16
 
 /*
- * The staging memory: its maximum, its share of the slots' memory, and of what the host's table may
- * take. With 2 MiB, of which each of 16 threads had 128 KiB, they mostly waited. Seconds for 1Gi
- * distinct values:
+ * The staging memory: its maximum, its share of the slots' memory, and of the host table's limit.
+ * With 2 MiB, 128 KiB for each of 16 threads, they mostly waited. Seconds for 1Gi distinct values:
  *
  *   MiB    2    8   32  128
  *   s    3.4  2.9  2.5  2.4
@@ -44,36 +44,36 @@
 #define CUDA_UNIQ_STAGING_SHARE      16
 #define CUDA_UNIQ_STAGING_HOST_SHARE 128
 
-/* Rows of addresses that are added at a time. */
+/* Number of rows of IP addresses that are added at a time. */
 #define CUDA_UNIQ_ADDRESSES 64
 
-/* The entries that a thread has in the staging memory: at least this many. */
+/* Minimum number of entries of a thread in the staging memory. */
 #define CUDA_UNIQ_PIECE_MIN 64
 
-/* A row of the host's table of addresses. */
+/* A row of the host's table of IP addresses. */
 struct cuda_uniq_address {
-    uint64_t high; /* 0 */
+    uint64_t high; /* the first word of the key, 0 */
     struct table_entry entry;
 };
 
 /*
- * Entries move from the host's table to the device's, or from the device's slots to the host's, or
- * counts to the host's window.
+ * A transfer of entries from the host's table to the device's, of entries from the device's slots
+ * to the host's table, or of counts to the host's window.
  */
 struct cuda_uniq_transfer {
     const struct cuda_shared *shared;
     unsigned threads;
-    size_t piece;                  /* entries of a thread in the staging memory; a power of 2 */
-    struct table_entry *staging;   /* [threads * piece] */
-    struct table_entry *d_staging; /* the same on the device if entries move there; else NULL */
-    uint64_t *d_left;              /* [threads] then; as cuda_uniq_add_launch has it */
-    const struct growing_window *window; /* if counts move there; else NULL */
-    const uint64_t *d_counts;            /* [window->bins] then */
-    uint64_t set;   /* of the host's table, if slots move there; all are in it */
-    size_t section; /* slots that a thread takes at a time: one or more pieces, and the keys of
-                       whole partitions of the host's table, so that threads do not share them */
-    _Atomic size_t taken; /* slots, partitions of the host's table, or counters */
-    pthread_mutex_t lock; /* guards what follows */
+    size_t piece;                  /* entries per thread in the staging memory; a power of 2 */
+    struct table_entry *staging;   /* [threads * piece], host memory */
+    struct table_entry *d_staging; /* to the device: the same in device memory; else NULL */
+    uint64_t *d_left;              /* to the device: [threads], for cuda_uniq_add_launch */
+    const struct growing_window *window; /* counts: the host's window; else NULL */
+    const uint64_t *d_counts;            /* counts: [window->bins], device memory */
+    uint64_t set;   /* to the host: the set of the host's table that has all entries */
+    size_t section; /* number of slots that a thread takes at a time: one or more pieces, and the
+                       keys of whole partitions of the host's table, which threads do not share */
+    _Atomic size_t taken; /* number of slots, host partitions or counters taken so far */
+    pthread_mutex_t lock; /* guards the members below */
     struct failure *failure;
     enum status status;
 };
@@ -82,9 +82,9 @@ struct cuda_uniq_thread {
     struct cuda_uniq_transfer *transfer;
     struct table_writer *writer;
     cudaStream_t stream;
-    size_t part;                 /* its number */
-    struct table_entry *entries; /* its part of the staging memory, */
-    size_t used;                 /* and how many it has for the device */
+    size_t part;                 /* the index of the thread */
+    struct table_entry *entries; /* its part of the staging memory */
+    size_t used;                 /* number of entries in it for the device */
 };
 
 static bool cuda_uniq_has_addresses(const struct cuda_shared *shared)
@@ -140,7 +140,7 @@ enum status cuda_uniq_write_host(const struct cuda_shared *shared, struct table_
     return STATUS_OK;
 }
 
-/* Adds a thread's entries to the device's table. Those that do not fit go back to the host's. */
+/* Adds a thread's entries to the device's table. Entries that do not fit return to the host's. */
 static enum status cuda_uniq_push(struct cuda_uniq_thread *thread, struct failure *failure)
 {
     const struct cuda_uniq_transfer *transfer = thread->transfer;
@@ -173,8 +173,8 @@ static enum status cuda_uniq_push(struct cuda_uniq_thread *thread, struct failur
 }
 
 /*
- * Takes entries of the host's table for the device. The key whose word is 0 has no slot: it goes
- * back.
+ * Takes entries of the host's table for the device. The key whose word is 0 has no slot: it is
+ * returned.
  */
 static enum status cuda_uniq_take(void *context, const struct table_entry *entries, size_t n,
                                   struct failure *failure)
@@ -257,7 +257,7 @@ static enum status cuda_uniq_move_counts(struct cuda_uniq_thread *thread, struct
     return STATUS_OK;
 }
 
-/* A thread's part of a transfer. */
+/* Does a thread's part of a transfer. */
 static void cuda_uniq_transfer_part(void *context, size_t part)
 {
     struct cuda_uniq_transfer *transfer = context;
@@ -314,8 +314,8 @@ static enum status cuda_uniq_read_control(const struct cuda_uniq_transfer *trans
 }
 
 /*
- * Moves the host's entries to the device, if there is memory there to copy them to; the control
- * words are read again.
+ * Moves the host's entries to the device, if it has memory for the copies; reads the control words
+ * again.
  */
 static enum status cuda_uniq_transfer_to_device(struct cuda_uniq_transfer *transfer,
                                                 struct cuda_uniq_control *control)
@@ -338,9 +338,9 @@ static enum status cuda_uniq_transfer_to_device(struct cuda_uniq_transfer *trans
 }
 
 /*
- * Adds the counts of values that lie in the host's window to it, if it is dense and there is memory
- * on the device for an array. The table has the others then. Counts of 0 say that a value came:
- * they stay, and so does the key whose word is 0.
+ * Adds the counts of values in the host's window to it, if it is dense and there is memory on the
+ * device for an array. The table then has the other entries. Counts of 0, which mean that a value
+ * occurred, stay in it, and so does the key whose word is 0.
  */
 static enum status cuda_uniq_transfer_counts(struct cuda_uniq_transfer *transfer,
                                              struct cuda_uniq_control *control)
@@ -366,7 +366,7 @@ static enum status cuda_uniq_transfer_counts(struct cuda_uniq_transfer *transfer
         error =
             cuda_uniq_spread_launch(&shared->device, &self->table, uniq_window_first(uniq, window),
                                     window->bins, d_counts, d_left, NULL);
-    if (error == cudaSuccess) /* waits for it, too */
+    if (error == cudaSuccess) /* also waits for the kernel */
         error = cudaMemcpy(&control->used, d_left, sizeof control->used, cudaMemcpyDeviceToHost);
     enum status status = cuda_check_copy(error, transfer->failure);
     transfer->window = window;
@@ -404,7 +404,7 @@ static enum status cuda_uniq_transfer_to_host(struct cuda_uniq_transfer *transfe
     return cuda_uniq_transfer_run(transfer);
 }
 
-/* The engine clears the control words; the slots are cleared here. */
+/* Clears the slots; the engine clears the control words. */
 enum status cuda_uniq_collect(const struct cuda_shared *shared, void *staging, size_t staging_bytes,
                               struct failure *failure)
 {

@@ -1,6 +1,6 @@
 /*
- * Reading elements in a kernel: their number, loads of 16 bytes, and byte order. Each thread calls
- * a function for each of its elements.
+ * Reads elements in a kernel: their number, loads of 16 bytes, and byte order. Each thread calls a
+ * function for each of its elements.
  */
 #ifndef GPUHIST_ELEMENTS_CUH
 #define GPUHIST_ELEMENTS_CUH
@@ -43,7 +43,7 @@ __device__ __forceinline__ void use_elements(const element_vector<T> &vector, bo
         use(swapped ? swap_bytes(vector.values[i]) : vector.values[i]);
 }
 
-/* READ_AGAIN: other blocks read the same elements soon, so they should stay in the L2. */
+/* READ_AGAIN: other blocks soon read the same elements, which should stay in the L2. */
 enum element_reuse { READ_ONCE, READ_AGAIN };
 
 template <enum element_reuse REUSE>

@@ -1,6 +1,6 @@
 /*
- * The histogram's launcher, which chooses the kernel that counts; and the greatest of the counters,
- * for cuda_histogram.c.
+ * The histogram's launcher, which chooses the counting kernel; and the kernel for the largest
+ * counter, for cuda_histogram.c.
  */
 #include "cuda/histogram_kernels.h"
 #include "cuda/launch.cuh"

@@ -8,7 +8,7 @@
 namespace
 {
 
-/* The global table, as count_sampled takes it. */
+/* The global table, as a Table of count_sampled. */
 template <typename T, bool PLAIN>
 struct table_of_bins {
     using key_type = uint32_t;

@@ -1,7 +1,7 @@
 /*
- * The kernels that count a histogram, each in a file of its own. Three count elements, add exact
- * counts to the same kind of table, and differ in the tasks that they can do, and in speed; one
- * adds up weights.
+ * The kernels of histograms, each in a file of its own. Three count elements, add exact counts to
+ * the same kind of table, and differ in the tasks that they support, and in speed; one adds up
+ * weights.
  *
  * All functions are thread-safe. A launch queues work on the stream and does not wait for it.
  */
@@ -27,11 +27,11 @@ struct histogram_task {
 struct histogram_kernel {
     const char *name;
     /*
-     * Whether the kernel can do the task. Those that count elements read only device, element and
-     * binning of the task.
+     * Returns whether the kernel supports the task. Kernels that count elements read only device,
+     * element and binning of the task.
      */
     bool (*takes)(const struct histogram_task *task);
-    /* As cuda_histogram_launch. */
+    /* Like cuda_histogram_launch. */
     cudaError_t (*launch)(const struct histogram_task *task);
 };
 
@@ -41,7 +41,7 @@ extern const struct histogram_kernel histogram_kernel_shared;
 extern const struct histogram_kernel histogram_kernel_windows;
 /* Atomics on the global table, with a cache of frequent bins in shared memory: all tasks. */
 extern const struct histogram_kernel histogram_kernel_cached;
-/* Like histogram_kernel_cached, but with 64-bit sums: all tasks with weights, and no others. */
+/* Like histogram_kernel_cached, but with 64-bit sums: only tasks with weights, all of them. */
 extern const struct histogram_kernel histogram_kernel_weighted;
 
 /* Returns the kernel that cuda_histogram_launch uses for the task. */

@@ -2,9 +2,9 @@
  * Histogram kernel "shared": every block counts in a table of its own in shared memory, and adds it
  * to the global table at the end.
  *
- * A slot has several counters side by side, copies, which neighbouring threads use in turn. So
- * threads with equal values rarely meet. With 8 copies, 256 bins are counted at the speed of a copy
- * in device memory, whatever the values; with 2, half as fast.
+ * A slot has several counters side by side, copies, which neighbouring threads use in turn, so that
+ * threads with equal values rarely conflict. With 8 copies, 256 bins are counted at the speed of a
+ * copy in device memory, whatever the values; with 2, half as fast.
  *
  * Shared counters have 32 bits: a launch has fewer than 2^32 elements.
  */
@@ -14,7 +14,7 @@ namespace
 {
 
 constexpr unsigned BLOCK_THREADS = 1024;
-constexpr unsigned BLOCKS = 2; /* on a multiprocessor */
+constexpr unsigned BLOCKS = 2; /* per multiprocessor */
 constexpr unsigned COPIES = 8;
 /* Shared memory of a block, so that BLOCKS fit. */
 constexpr size_t TABLE_BYTES_MAX = 112 << 10;
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
     for (uint32_t slot = threadIdx.x; slot < slot_count; slot += blockDim.x) {
         uint32_t sum = 0;
 #pragma unroll 4
-        for (uint32_t i = 0; i < COPIES; i++) /* each thread begins at a bank of its own */
+        for (uint32_t i = 0; i < COPIES; i++) /* each thread begins at its own bank */
             sum += table[slot * COPIES + (i + threadIdx.x) % COPIES];
         if (sum > 0)
             counters.add(slot, sum);
@@ -61,7 +61,7 @@ cudaError_t launch_slots(const struct histogram_task *task, const slots_of_bins<
     auto kernel = histogram_shared_kernel<T, PLAIN>;
     const size_t slot_count = count_bin_slots(task->binning);
     const size_t bytes = table_bytes(task);
-    /* A block clears and adds up a whole table: give it enough elements to make that cheap. */
+    /* A block clears and adds up a whole table, so it needs enough elements to make that cheap. */
     const unsigned blocks =
         grid_size(task->device, task->elements->count, 4 * slot_count + 4 * BLOCK_THREADS);
 

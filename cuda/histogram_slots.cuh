@@ -1,7 +1,6 @@
 /*
- * Slots are the counters in a kernel's own table: one for each bin, and two for values below and
- * above. The structs here map an element to its slot, and add the count of a slot to the global
- * table.
+ * Slots are the counters in a kernel's own table: one per bin, and two for values below and above.
+ * The structs here map an element to its slot, and add the count of a slot to the global table.
  */
 #ifndef GPUHIST_HISTOGRAM_SLOTS_CUH
 #define GPUHIST_HISTOGRAM_SLOTS_CUH
@@ -14,7 +13,7 @@
 /* A binning of any form, of elements of any type. */
 struct any_binning {
     struct binning binning;
-    uint32_t shift; /* to the top of 64 bits */
+    uint32_t shift; /* shift of a word to the top of 64 bits */
     bool is_signed;
     bool swapped;
 
@@ -58,8 +57,8 @@ struct slots_of_bins {
     }
 
     /*
-     * The same in half the instructions, but a value below all bins gets the slot for values above.
-     * The caller counts such values with is_below, and corrects the counters with
+     * Like `slot`, but in half the instructions, and with the slot for values above also for values
+     * below. The caller counts the latter with is_below, and corrects the counters with
      * histogram_counters::move_below.
      */
     __device__ __forceinline__ uint32_t slot_or_above(T loaded) const
@@ -70,7 +69,7 @@ struct slots_of_bins {
         return x <= (uint32_t)any.binning.last ? x : any.binning.bins + 1;
     }
 
-    /* Whether slot_or_above gives the wrong slot: value - LO has wrapped. */
+    /* Returns whether slot_or_above gives the wrong slot: value - LO has wrapped. */
     __device__ __forceinline__ bool is_below(T loaded) const
     {
         if constexpr (!PLAIN)
@@ -80,13 +79,13 @@ struct slots_of_bins {
     }
 };
 
-/* The number of slots of all bins. */
+/* Returns the number of slots of all bins. */
 inline size_t count_bin_slots(const struct binning *binning)
 {
     return (size_t)binning->bins + BINNING_OUTSIDE;
 }
 
-/* struct cuda_histogram_table with the types that atomics need. */
+/* Like struct cuda_histogram_table, but with the types that atomics need. */
 struct histogram_counters {
     uint32_t *d_counts;
     unsigned long long *d_outside;
@@ -98,7 +97,7 @@ struct histogram_counters {
     {
     }
 
-    /* Slot number `bins` is that of values below all bins, and bins + 1 of those above. */
+    /* Slot `bins` counts values below all bins, and slot bins + 1 values above. */
     __device__ __forceinline__ void add(uint32_t slot, uint32_t count) const
     {
         if (slot < bins)

@@ -1,6 +1,6 @@
 /*
  * Histogram kernel "weighted": adds up the weights of elements. Frequent bins have a sum in a cache
- * in shared memory (sampled_cache.cuh), the others are added to by atomics on the global sums.
+ * in shared memory (sampled_cache.cuh); atomics add the others to the global sums.
  */
 #include "cuda/histogram_slots.cuh"
 #include "cuda/sampled_cache.cuh"
@@ -8,7 +8,7 @@
 namespace
 {
 
-/* The global sums, as count_sampled takes them. */
+/* The global sums, as a Table of count_sampled. */
 template <typename T>
 struct table_of_sums {
     using key_type = uint32_t;

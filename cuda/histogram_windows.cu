@@ -1,13 +1,13 @@
 /*
- * Histogram kernel "windows": a block counts in a table in shared memory that has a *window*, a
- * part of the slots, of which there are one or two.
+ * Histogram kernel "windows": a block counts in a table in shared memory that has a *window*, all
+ * or half of the slots.
  *
  * With two windows, neighbouring blocks read the same elements, and each counts those of its
- * window: an element comes from memory once, and once more from L2. An element of the other window
- * goes to a spare counter, which costs less than a branch. Two things were tried and dropped
- * (bench/RESULTS.md): to keep the two blocks in step by a cluster's barrier helps values of one
- * window and costs others as much; 16-bit counters for all bins in one table need a check for
- * overflow in every thread, and are slow where values repeat.
+ * window: an element is read from memory once, and once more from L2. An element of the other
+ * window increments a spare counter, which costs less than a branch. Two things were tried and
+ * dropped (bench/RESULTS.md): keeping the two blocks in step by a cluster's barrier helps values of
+ * one window and costs others as much; 16-bit counters for all bins in one table need a check for
+ * overflow in every thread, and are slow if values repeat.
  */
 #include "cuda/histogram_slots.cuh"
 
@@ -15,7 +15,7 @@ namespace
 {
 
 constexpr unsigned BLOCK_THREADS = 1024;
-constexpr unsigned LOADS = 4; /* under way; there is one block on a multiprocessor */
+constexpr unsigned LOADS = 4; /* in flight; a multiprocessor has only one block */
 constexpr size_t WINDOWS_MAX = 2;
 
 template <enum element_reuse REUSE, typename T, bool PLAIN>
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 {
     extern __shared__ uint32_t table[]; /* [window_slots], and one for all others */
     const uint32_t first = blockIdx.x % windows * window_slots;
-    const bool is_last = blockIdx.x % windows == windows - 1; /* has the slot of those above */
+    const bool is_last = blockIdx.x % windows == windows - 1; /* has the slot for values above */
     uint32_t below = 0;
 
     for (uint32_t i = threadIdx.x; i < window_slots; i += blockDim.x)
@@ -68,7 +68,7 @@ cudaError_t launch_slots(const struct histogram_task *task, const slots_of_bins<
     const size_t bytes = (window_slots + 1) * sizeof(uint32_t);
     auto kernel = windows == 1 ? histogram_windows_kernel<READ_ONCE, T, PLAIN>
                                : histogram_windows_kernel<READ_AGAIN, T, PLAIN>;
-    /* A block clears and adds up a whole window: give it enough elements to make that cheap. */
+    /* A block clears and adds up a whole window, so it needs enough elements to make that cheap. */
     const unsigned maximum = (unsigned)task->device->multiprocessors / windows;
     unsigned parts =
         grid_size(task->device, task->elements->count, window_slots + 4 * BLOCK_THREADS);

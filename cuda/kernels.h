@@ -20,34 +20,34 @@ extern "C" {
 struct cuda_device {
     int id;
     int multiprocessors;
-    int shared_bytes; /* the maximum shared memory of a block */
+    int shared_bytes; /* maximum shared memory of a block */
 };
 
-/* Elements of the plan's type in device memory; of addresses, those of IPv4 in 8 bytes. */
+/* Elements of the plan's type in device memory; IPv4 addresses have 8 bytes. */
 struct cuda_elements {
     const void *d_data;        /* 256-byte aligned */
-    size_t count;              /* their number; with d_count, an upper bound */
-    const uint32_t *d_count;   /* their number, after earlier work on the stream; or NULL */
-    const uint64_t *d_weights; /* how many times each counts, below 2^63; NULL: once */
+    size_t count;              /* number of elements; with d_count, an upper bound */
+    const uint32_t *d_count;   /* the number, after earlier work on the stream; or NULL */
+    const uint64_t *d_weights; /* the weight of each, below 2^63; NULL: 1 */
 };
 
-/* What parsing a text found. An invalid token has no value. */
+/* The result of parsing a text. An invalid token has no value. */
 struct cuda_text_parsed {
     uint32_t values;
     uint32_t invalid;
-    uint32_t zeros; /* times that are written 0 */
+    uint32_t zeros; /* number of timestamps that are written as 0 */
 };
 
-/* Returns how many bytes of device memory parsing a text of text_bytes needs as working space. */
+/* Returns the size of device memory that parsing a text of text_bytes needs as working space. */
 size_t cuda_text_control_bytes(size_t text_bytes);
 
 /*
- * Parses the column of a chunk of text, `text_bytes` (2^30 at most) at d_text, by its rules:
- * numbers, or times of the known forms. Stores its values, at most
+ * Parses the column of a chunk of text, `text_bytes` (at most 2^30) at d_text, by its rules:
+ * numbers, timestamps of the known forms, or IPv4 addresses. Stores its values, at most
  * TEXT_SPAN_VALUES_MAX(text_bytes), at d_values in order, as elements of the type in native byte
- * order. IPv4 addresses are elements of 8 bytes; any other token of a column of addresses
- * counts as invalid, and then there are no values. d_control, of cuda_text_control_bytes, then
- * begins with a struct cuda_text_parsed. All three are 256-byte aligned.
+ * order. IPv4 addresses are elements of 8 bytes; any other token of a column of IP addresses counts
+ * as invalid, and then there are no values. d_control, of cuda_text_control_bytes, then begins with
+ * a struct cuda_text_parsed. All three are 256-byte aligned.
  *
  * The text is read once, in tiles. Decoupled look-back (look_back.cuh) finds the position of
  * each tile's values.
@@ -58,35 +58,34 @@ cudaError_t cuda_text_launch(const struct cuda_device *device, const struct text
 
 /*
  * Copies one element of each of `count` records, fewer than 2^32, to d_elements, in order; its
- * bytes do not change. plan->record_bytes and plan->record_offset say where the elements are.
+ * bytes do not change. plan->record_bytes and plan->record_offset have the places of the elements.
  * d_elements is aligned to their size; d_records may be at any address.
  */
 cudaError_t cuda_records_launch(const struct cuda_device *device, const struct plan *plan,
                                 const void *d_records, size_t count, void *d_elements,
                                 cudaStream_t stream);
 
-/* What the weights of a chunk are; it begins as zeros. */
+/* The result of reading the weights of a chunk; all zeros at first. */
 struct cuda_weighed {
     uint64_t halves[2]; /* the sums of the lower and of the upper 32 bits of all weights */
-    uint32_t
-        invalid; /* not 0: a weight is not from 0 to 2^63 - 1; of text, or a token is not a value */
-    uint32_t count; /* of elements; 0 if some are invalid */
+    uint32_t invalid; /* not 0: a weight is not from 0 to 2^63 - 1, or a token of text is invalid */
+    uint32_t count;   /* number of elements; 0 if some are invalid */
 };
 
-/* Where weights are in device memory: one in each record, as an element. */
+/* The places of weights in device memory: one in each record, as an element. */
 struct cuda_weights {
     struct element element;
-    const void *d_first; /* the first one, at any address */
+    const void *d_first; /* the first weight, at any address */
     size_t record_bytes;
-    size_t count; /* of records, fewer than 2^31; of text, an upper bound */
-    /* What parsing the values and the weights of text has found; else NULL. */
+    size_t count; /* number of records, fewer than 2^31; text: an upper bound */
+    /* Text: the results of parsing the values and the weights; else NULL. */
     const struct cuda_text_parsed *d_values;
     const struct cuda_text_parsed *d_weights;
 };
 
 /*
- * Stores the weights, widened to 64 bits, at d_widened in order; it may be where they are, if they
- * are as wide and nothing is between them. Stores what they are in *d_weighed.
+ * Stores the weights, widened to 64 bits, at d_widened in order. The weights may be there, if they
+ * have 64 bits and are contiguous. Stores the result in *d_weighed.
  */
 cudaError_t cuda_weights_launch(const struct cuda_device *device,
                                 const struct cuda_weights *weights, uint64_t *d_widened,
@@ -96,13 +95,13 @@ cudaError_t cuda_weights_launch(const struct cuda_device *device,
 struct cuda_histogram_table {
     uint32_t *d_counts;  /* [bins] */
     uint64_t *d_outside; /* [BINNING_OUTSIDE]: below, above */
-    uint64_t *d_sums;    /* [bins]: instead of d_counts, if the elements have weights */
+    uint64_t *d_sums;    /* [bins]: replaces d_counts if the elements have weights */
 };
 
 /*
  * Counts the elements, fewer than 2^32, in the table. Pointers in the binning are device pointers.
- * Any number of launches may share a table. The caller makes sure that no counter of 32 bits wraps.
- * Those of 64 bits are modulo 2^64.
+ * Any number of launches may share a table. The caller must prevent wrapping of 32-bit counters.
+ * 64-bit counters are modulo 2^64.
  */
 cudaError_t cuda_histogram_launch(const struct cuda_device *device, const struct element *element,
                                   const struct binning *binning,
@@ -139,7 +138,7 @@ struct cuda_reduce_aggregate {
     unsigned long long squares[3];
     unsigned long long min;
     unsigned long long max;
-    unsigned long long and_bits; /* without elements UINT64_MAX */
+    unsigned long long and_bits; /* UINT64_MAX without elements */
     unsigned long long or_bits;
     unsigned long long xor_bits;
 };
@@ -156,37 +155,38 @@ struct table_entry; /* table.h */
 
 /* The counters of a table of uniq, in device memory. */
 struct cuda_uniq_control {
-    uint64_t used;        /* slots that hold a word */
-    uint64_t zeros;       /* the count of the key whose word is 0, */
-    uint64_t zeros_added; /* and how many times something was added to it */
+    uint64_t used;        /* number of slots with a word */
+    uint64_t zeros;       /* the count of the key whose word is 0 */
+    uint64_t zeros_added; /* number of additions to that count */
 };
 
 /*
- * A hash table of any 64-bit keys in device memory. The slots hold *words* instead of keys, as do
- * all entries that the launches below read and write: a word is the key XOR seeds[0]. A slot whose
+ * A hash table of any 64-bit keys in device memory. Its slots, and all entries that the launches
+ * below read and write, have *words* instead of keys: a word is the key XOR seeds[0]. A slot whose
  * word is 0 is free. Any number of launches on any streams may share a table.
  */
 struct cuda_uniq_table {
     struct table_entry *d_slots; /* [1 << bits] */
     struct cuda_uniq_control *d_control;
-    unsigned bits;       /* above TABLE_PARTITION_BITS, at most 62 */
-    uint64_t used_max;   /* slots in use after which no block begins to claim more */
-    uint64_t probes_max; /* the maximum number of slots that are searched for a word */
-    uint64_t seeds[3];   /* of the hash, as table_seeds returns them */
+    unsigned bits;       /* log2 of the slots, above TABLE_PARTITION_BITS, at most 62 */
+    uint64_t used_max;   /* number of slots in use after which no block begins to claim more */
+    uint64_t probes_max; /* maximum number of slots that are searched for a word */
+    uint64_t seeds[3];   /* the seeds of the hash, from table_seeds */
 };
 
 /* Entries that did not fit into a table, in device memory. */
 struct cuda_uniq_left {
-    struct table_entry *d_entries; /* capacity for as many as there are elements */
-    uint64_t *d_count;             /* their number */
+    struct table_entry *d_entries; /* with capacity for one entry per element */
+    uint64_t *d_count;             /* number of entries */
 };
 
 /*
  * Counts the keys (uniq_key.h) of the elements, fewer than 2^32, in the table, modulo 2^64.
  * Elements of weight 0 are counted, as 0 times, only if the plan keeps them (plan_keeps_zeros).
- * Appends what does not fit to `left`, whose count must be 0. A word may be appended more than
- * once, and may be in the table as well. If used_max and probes_max are the number of slots, and
- * there are fewer different keys, all of them fit, and d_entries may be NULL. The method: uniq.cu.
+ * Appends entries that do not fit to `left`, whose count must be 0. A word may be appended more
+ * than once, and may also be in the table. If used_max and probes_max are the number of slots, and
+ * there are fewer distinct keys, all of them fit, and d_entries may be NULL. uniq.cu explains the
+ * method.
  */
 cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struct plan *plan,
                                    const struct cuda_elements *elements,
@@ -194,9 +194,9 @@ cudaError_t cuda_uniq_count_launch(const struct cuda_device *device, const struc
                                    const struct cuda_uniq_left *left, cudaStream_t stream);
 
 /*
- * Adds entries to the table, and sets the word of each one that fits to 0. Skips entries whose word
- * is 0. Adds the number of those that do not fit to *d_left; if all fit, as above, d_left may be
- * NULL.
+ * Adds entries to the table, and sets the word of each entry that fits to 0. Skips entries whose
+ * word is 0. Adds the number of entries that do not fit to *d_left; if all fit, as above, d_left
+ * may be NULL.
  */
 cudaError_t cuda_uniq_add_launch(const struct cuda_device *device, struct table_entry *d_entries,
                                  size_t entries, const struct cuda_uniq_table *table,
@@ -204,8 +204,8 @@ cudaError_t cuda_uniq_add_launch(const struct cuda_device *device, struct table_
 
 /*
  * Moves the counts above 0 of keys `first` to first + bins - 1 from the table to d_counts[bins],
- * which is all zeros, and adds the number of slots that still hold a word to *d_left. The table
- * may then only be read, and cleared: a search would end at an emptied slot.
+ * which is all zeros, and adds the number of slots that still have a word to *d_left. The table may
+ * then only be read, and cleared: a search would end at an emptied slot.
  */
 cudaError_t cuda_uniq_spread_launch(const struct cuda_device *device,
                                     const struct cuda_uniq_table *table, uint64_t first,
@@ -214,19 +214,19 @@ cudaError_t cuda_uniq_spread_launch(const struct cuda_device *device,
 
 /* Device memory for the results of stalin-sort; each area is 256-byte aligned. */
 struct cuda_stalin_sort_buffers {
-    void *d_kept;    /* capacity for all elements */
-    void *d_purged;  /* the same, or NULL if the plan does not need the purged ones */
-    void *d_control; /* of cuda_stalin_sort_control_bytes */
+    void *d_kept;    /* with capacity for all elements */
+    void *d_purged;  /* the same, or NULL if the plan does not need the dropped elements */
+    void *d_control; /* [cuda_stalin_sort_control_bytes] */
 };
 
-/* Returns how many bytes of device memory sorting elements of elements_bytes needs in d_control. */
+/* Returns the size of d_control for sorting elements of elements_bytes. */
 size_t cuda_stalin_sort_control_bytes(size_t elements_bytes);
 
 /*
  * Sorts the elements by the rules of the plan, as if an element with the key *floor preceded them
- * (NULL: none does). Stores the survivors at d_kept and the purged elements at d_purged, both in
- * order, and the number of survivors as a uint64_t at d_control. May overwrite all of d_kept.
- * stalin_sort.cu explains the method.
+ * (NULL: none does). Stores the kept elements at d_kept and the dropped elements at d_purged, both
+ * in order, and the number of kept elements as a uint64_t at d_control. May overwrite all of
+ * d_kept. stalin_sort.cu explains the method.
  */
 cudaError_t cuda_stalin_sort_launch(const struct cuda_device *device, const struct plan *plan,
                                     const struct cuda_elements *elements, const uint64_t *floor,

@@ -7,8 +7,8 @@
 
 #include "cuda/kernels.h"
 
-/* Returns the number of blocks: with `minimum` elements or more each, at most two a multiprocessor.
- */
+/* Returns the number of blocks, with at least `minimum` elements each, at most two per
+ * multiprocessor. */
 inline unsigned grid_size(const struct cuda_device *device, size_t elements, size_t minimum)
 {
     const size_t blocks = elements / minimum;
@@ -16,7 +16,7 @@ inline unsigned grid_size(const struct cuda_device *device, size_t elements, siz
     return blocks > maximum ? (unsigned)maximum : blocks > 0 ? (unsigned)blocks : 1;
 }
 
-/* Allows a kernel `bytes` bytes of dynamic shared memory. */
+/* Allows a kernel to use `bytes` bytes of dynamic shared memory. */
 template <typename Kernel>
 cudaError_t allow_shared_bytes(Kernel kernel, size_t bytes)
 {
@@ -39,7 +39,7 @@ cudaError_t launch_by_width(const struct element *element, Launch launch)
     case 4:
         return launch(uint32_t());
     case 8:
-    case sizeof(struct kind_ip): /* of addresses, keys of one word (kernels.h) */
+    case sizeof(struct kind_ip): /* IP addresses: keys of one word (kernels.h) */
         return launch(uint64_t());
     default:
         return cudaErrorInvalidValue;

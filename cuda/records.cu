@@ -1,9 +1,9 @@
 /*
- * Records kernel: copies one element of each record to a dense array, so that the other kernels see
- * only elements.
+ * Records kernel: copies one element of each record to a dense array, so that other kernels only
+ * need to handle elements.
  *
  * An element may be at any address. A thread loads its bytes one by one; neighbouring threads read
- * neighbouring records, so the bytes after the first one come from the L1 cache. PCIe, which brings
+ * neighbouring records, so the bytes after the first one are in the L1 cache. PCIe, which transfers
  * the records, is many times slower.
  */
 #include "cuda/launch.cuh"

@@ -17,11 +17,11 @@ namespace
 using totals = struct cuda_reduce_aggregate;
 using uint128 = unsigned __int128;
 
-/* Threads a block: 64-bit elements take more registers. */
+/* Number of threads per block: 64-bit elements need more registers. */
 template <typename T>
 constexpr unsigned BLOCK_THREADS = sizeof(T) == 8 ? 768 : 1024;
 
-/* Blocks that share a multiprocessor. Two need 2,048 threads, and enough registers for each. */
+/* Number of blocks per multiprocessor. Two need 2,048 threads, and enough registers for each. */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
 constexpr unsigned BLOCKS_SHARING = 2;
 #else
@@ -34,7 +34,7 @@ constexpr unsigned TOTALS_WORDS = sizeof(totals) / sizeof(uint64_t);
 template <typename T>
 constexpr bool IS_SIGNED = std::is_signed_v<T>;
 
-/* key ^ BIAS compares as an unsigned word. */
+/* The word BIAS: key ^ BIAS compares as an unsigned word. */
 template <typename T>
 constexpr uint64_t BIAS = IS_SIGNED<T> ? (uint64_t)1 << 63 : 0;
 
@@ -44,7 +44,7 @@ __device__ __forceinline__ uint64_t key_of(T value)
     return (uint64_t)(int64_t)value;
 }
 
-/* The square of a value of at most 32 bits. */
+/* Returns the square of a value of at most 32 bits. */
 template <typename T>
 __device__ __forceinline__ uint64_t square(T value)
 {
@@ -68,8 +68,8 @@ __device__ __forceinline__ void add_words(unsigned long long (&into)[N],
 
 /*
  * Like add_words, but while other threads add to the same words. A thread whose addition makes a
- * word wrap carries to the next one, so nothing is lost, whatever the order. If the carry makes the
- * next addend wrap to 0, there is nothing to add to that word, and the carry goes on.
+ * word wrap carries to the next word, so nothing is lost, whatever the order. If the carry makes
+ * the next addend wrap to 0, there is nothing to add to that word, and the carry continues.
  */
 template <unsigned N>
 __device__ void add_words_atomically(unsigned long long (&d_into)[N],
@@ -126,8 +126,8 @@ struct accumulator {
 
     uint32_t count = 0;
     sum_type sum = 0;
-    uint128 squares = 0;      /* of 64-bit elements: the sum of the lower halves */
-    uint128 squares_high = 0; /* and that of the upper halves */
+    uint128 squares = 0;      /* 64-bit elements: the sum of the squares' lower halves */
+    uint128 squares_high = 0; /* 64-bit elements: the sum of the squares' upper halves */
     T smallest = IS_SIGNED<T> ? (T)((BIAS<T> - 1) >> (64 - 8 * sizeof(T))) : (T)-1;
     T greatest = (T)~smallest;
     T and_bits = (T)-1;

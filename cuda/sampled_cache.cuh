@@ -1,15 +1,15 @@
 /*
- * Counting in a table in device memory, with a cache of frequent keys in shared memory.
+ * Counts in a table in device memory, with a cache of frequent keys in shared memory.
  *
- * Atomics of many threads on one address wait for each other: 256Mi equal values take 197 ms where
- * uniform ones take 2.6. So, less, do those on one sector of 32 bytes. So every block samples its
- * tile, puts the keys of the sample into a small cache in shared memory, and counts there what it
- * finds there. The rest goes to the table, and no key has much more than a sample's share of it: a
- * sample of n misses a key that has the share f of a tile with the probability (1 - f)^n, so at
- * most 1 / (e n) of the elements meet in one counter.
+ * Atomics of many threads on one address wait for each other: 256Mi equal values take 197 ms,
+ * uniform values 2.6 ms. Atomics on one sector of 32 bytes wait less, but also. Therefore every
+ * block samples its tile, puts the keys of the sample into a small cache in shared memory, and
+ * counts them there. It counts other keys in the table, and no key is much more frequent among them
+ * than one per sample: a sample of n misses a key with the share f of a tile with the probability
+ * (1 - f)^n, so at most 1 / (e n) of the elements share one counter.
  *
- * The cache is direct-mapped. Two frequent keys that collide do so in few blocks only, because
- * each block and tile has a hash function of its own, of a universal family (Dietzfelbinger,
+ * The cache is direct-mapped. Two frequent keys collide only in few blocks, because each block and
+ * tile has a hash function of its own, from a universal family (Dietzfelbinger,
  * Hagerup, Katajainen, Penttonen, "A Reliable Randomized Algorithm for the Closest-Pair Problem",
  * 1997).
  */
@@ -20,9 +20,10 @@
 
 #include <type_traits>
 
-constexpr unsigned SAMPLED_THREADS = 1024; /* of a block */
+constexpr unsigned SAMPLED_THREADS = 1024; /* per block */
 /*
- * Samples of a thread. ms for log-skewed values; for uniform ones there is no difference:
+ * Number of samples per thread. ms for log-skewed values; for uniform values there is no
+ * difference:
  *
  *   bins      1 sample  2 samples
  *   5M             9.9        7.7
@@ -36,8 +37,8 @@ template <typename Counter>
 constexpr uint32_t SAMPLED_CACHE_ENTRIES = 1u << SAMPLED_CACHE_BITS<Counter>;
 
 /*
- * Elements of a thread in a tile: at least 16 bytes. 4 MiB of 32-bit elements are a tile for each
- * of 128 blocks.
+ * Number of elements per thread in a tile: at least 16 bytes. 4 MiB of 32-bit elements are a tile
+ * for each of 128 blocks.
  */
 template <typename T>
 constexpr uint32_t SAMPLED_THREAD_ELEMENTS = sizeof(T) == 1 ? 16 : 8;
@@ -61,8 +62,8 @@ struct sampled_count {
 };
 
 /*
- * One of their weights, modulo 2^64. Shared memory has no addition of 64 bits, so each time that
- * the lower word wraps, 1 more is added to the upper one.
+ * A sum of weights in the cache, modulo 2^64. Shared memory has no 64-bit addition, so each time
+ * the lower word wraps, 1 more is added to the upper word.
  */
 struct sampled_sum {
     uint32_t lower;
@@ -94,8 +95,7 @@ struct sampled_cache {
  * blocks, of SAMPLED_THREADS each, call it. A Table has:
  * - KEY_EMPTY, which marks a free entry of the cache. Hits of that key are counted there, which is
  *   right;
- * - key(element), where the element is in memory order, and hash(key), of which the lower bits are
- *   used;
+ * - key(element), where the element is in memory order, and hash(key), whose lower bits are used;
  * - add(key, count), or the sum of some weights, which may be 0;
  * - begin_tile() and end_tile(), which all threads call.
  */
@@ -137,8 +137,8 @@ __device__ __forceinline__ void count_sampled(const struct cuda_elements &input,
                 atomicExch(&cache.keys[entry_of(key)], key);
             }
         }
-        __syncthreads(); /* its keys do not change until it is emptied */
-        /* Without weights each one is 1. One of 0 goes to the table, which may want to know. */
+        __syncthreads(); /* the cache's keys do not change until it is emptied */
+        /* Without weights each is 1. Weights of 0 are added to the table, which may keep them. */
         const auto use = [&](T loaded, uint64_t weight) {
             const key_type key = table.key(loaded);
             const uint32_t entry = entry_of(key);

@@ -1,20 +1,20 @@
 /*
- * Stalin-sort kernels: tile maxima first, then only the tiles in which something survives.
+ * Stalin-sort kernels: tile maxima first, then only the tiles with kept elements.
  *
  * Values are compared as *ranks*: unsigned numbers of the same width that ascend in the wanted
- * order. All that a tile needs to know about the elements before it is their greatest rank. So the
- * first kernel takes the maximum of each tile. The second, of one block, scans the maxima, and
- * lists the tiles whose maximum passes the greatest rank before them; in random values, nearly
- * none. The third kernel compacts the listed tiles. If the purged are wanted, all tiles are listed.
+ * order. A tile only needs the largest rank of all elements before it. Therefore the first kernel
+ * takes the maximum of each tile. The second kernel, of one block, scans the maxima, and lists the
+ * tiles whose maximum passes the largest rank before them; in random values, nearly none. The third
+ * kernel compacts the listed tiles. If dropped elements are wanted, all tiles are listed.
  *
- * The first kernel also speculates that nothing is purged: it copies each tile that is in order,
- * with its first element after the one before it in the input, to the same position among
- * the survivors. That is right for the *leading* tiles, those before the first tile out of order,
- * which are then done and never listed. What it copied after them, before all blocks knew of that
- * tile, is overwritten by the third kernel or lies after the last survivor.
+ * The first kernel also speculates that no element is dropped: it copies each tile that is in
+ * order, also with the element before it in the input, to the same position among the kept
+ * elements. That is right for the *leading* tiles, those before the first tile out of order, which
+ * are then done and never listed. The third kernel overwrites later tiles that were copied before
+ * all blocks knew of that tile, or they lie after the last kept element.
  *
- * So each byte is read once; those of leading tiles are written once; those of listed tiles are
- * read again, and their survivors written.
+ * Thus each byte is read once; leading tiles are written once; listed tiles are read again, and
+ * their kept elements written.
  */
 #include "cuda/elements.cuh"
 #include "cuda/launch.cuh"
@@ -27,15 +27,15 @@ namespace
 {
 
 constexpr unsigned BLOCK_THREADS = 512;
-constexpr unsigned THREAD_BYTES = 64; /* of a tile; a bit for each byte fits a 64-bit word */
+constexpr unsigned THREAD_BYTES = 64; /* per tile; a bit for each byte fits a 64-bit word */
 constexpr unsigned THREAD_VECTORS = THREAD_BYTES / sizeof(uint4);
 constexpr unsigned TILE_BYTES = BLOCK_THREADS * THREAD_BYTES;
 constexpr unsigned LIST_THREADS = 1024;
-constexpr unsigned LIST_ITEMS = 8; /* tiles of a thread */
+constexpr unsigned LIST_ITEMS = 8; /* tiles per thread */
 
 /*
- * Threads that a multiprocessor can have. The first kernel uses all of them, to have many loads
- * under way; that leaves 32 registers for each of 2,048 threads.
+ * Maximum number of threads of a multiprocessor. The first kernel uses all of them, for many loads
+ * in flight; that leaves 32 registers for each of 2,048 threads.
  */
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
     __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
@@ -48,9 +48,9 @@ constexpr unsigned MULTIPROCESSOR_THREADS = 1536;
 
 /* The head of the control memory. It and the states are zeros before the first kernel. */
 struct control {
-    unsigned long long kept; /* survivors in all */
+    unsigned long long kept; /* number of all kept elements */
     unsigned unordered;      /* ~ of the first tile out of order, or 0 if none is known */
-    unsigned listed;         /* tiles in the list */
+    unsigned listed;         /* number of tiles in the list */
     unsigned next;           /* the position in the list that a block takes next */
     unsigned padding[11];
 };
@@ -61,11 +61,11 @@ struct workspace {
     struct control *head;
     uint64_t *states; /* [1 + tiles], for look-back: all leading tiles, then the list */
     uint64_t *maxima; /* [tiles], ranks */
-    uint64_t *before; /* [tiles], the greatest rank before each */
+    uint64_t *before; /* [tiles], the largest rank before each */
     uint32_t *list;   /* [tiles], in ascending order */
 };
 
-/* How elements, as unsigned words of their width, compare; and the rank before the first. */
+/* The order of elements, as unsigned words of their width; and the rank before the first. */
 struct rules {
     uint64_t flip; /* a value ^ flip is its rank */
     uint64_t floor;
@@ -100,8 +100,8 @@ __device__ __forceinline__ T rank_of(const struct rules &rules, T value)
 }
 
 /*
- * This thread's vectors of a whole tile. A warp has consecutive ones: the first of each lane, then
- * the second of each lane, and so on.
+ * This thread's vectors of a whole tile. A warp has consecutive vectors: the first of each lane,
+ * then the second of each lane, and so on.
  */
 template <typename T>
 struct part {
@@ -133,8 +133,8 @@ struct part {
     }
 
     /*
-     * Whether each element passes the one before it; for the warp's first element, lane 0 gives the
-     * answer in `ordered`. All lanes call it.
+     * Returns whether each element passes the one before it; for the warp's first element, lane 0
+     * gives the answer in `ordered`. All lanes call it.
      */
     __device__ __forceinline__ bool is_in_order(const struct rules &rules, bool ordered) const
     {
@@ -158,8 +158,8 @@ struct part {
 };
 
 /*
- * Copies the tiles of this block to their positions in d_kept, up to the first one that is out of
- * order or after one that is. Returns that tile; it and those after it have no maximum yet.
+ * Copies the tiles of this block to their positions in d_kept, up to the first tile that is out of
+ * order, or follows one that is. Returns that tile; it and later tiles have no maximum yet.
  */
 template <typename T>
 __device__ __forceinline__ uint32_t write_leading(const T *d_elements, uint32_t elements,
@@ -177,7 +177,7 @@ __device__ __forceinline__ uint32_t write_leading(const T *d_elements, uint32_t 
         uint32_t unordered = 0;
         T before = 0;
 
-        /* Loaded with the tile, and by one thread: all blocks ask the same slice of L2. */
+        /* Loaded with the tile, by one thread, because all blocks read the same slice of L2. */
         if (threadIdx.x == 0)
             unordered = *(const volatile unsigned *)&work.head->unordered;
         if (threadIdx.x % 32 == 0 && position > 0)
@@ -237,8 +237,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS, MULTIPROCESSOR_THREADS / BLOCK_
 }
 
 /*
- * Lists the tiles after the leading ones in which something survives, or all of them, and stores
- * the greatest rank before each. One block.
+ * Lists the tiles after the leading tiles that have kept elements, or all of them, and stores the
+ * largest rank before each. Has one block.
  */
 __global__ void __launch_bounds__(LIST_THREADS)
     stalin_sort_list_kernel(struct cuda_elements input, uint32_t element_bytes, struct rules rules,
@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(LIST_THREADS)
     const uint32_t tile_elements = TILE_BYTES / element_bytes;
     const uint32_t tiles = count_tiles((size_t)elements * element_bytes);
     const uint32_t leading = min(~work.head->unordered, elements / tile_elements);
-    uint64_t greatest = rules.has_floor ? rules.floor : 0; /* rank of all elements so far */
+    uint64_t greatest = rules.has_floor ? rules.floor : 0; /* largest rank so far */
     uint32_t listed = 0;
 
     if (leading > 0)
@@ -287,7 +287,7 @@ __global__ void __launch_bounds__(LIST_THREADS)
     if (threadIdx.x == 0) {
         work.head->listed = listed;
         work.head->kept = (uint64_t)leading * tile_elements; /* unless a tile is listed */
-        work.states[0] = LOOK_BACK_ALL | work.head->kept;    /* the survivors of the list follow */
+        work.states[0] = LOOK_BACK_ALL | work.head->kept;    /* the list's kept elements follow */
     }
 }
 
@@ -327,8 +327,8 @@ struct share {
         return greatest;
     }
 
-    /* Which elements survive, a bit for each, if `last` is the greatest rank before them; `starts`:
-     * there are none before them. */
+    /* Returns a bit for each kept element, if `last` is the largest rank before them; `starts`:
+     * there are no elements before them. */
     __device__ __forceinline__ uint64_t mark_kept(const struct rules &rules, T last,
                                                   bool starts) const
     {
@@ -345,8 +345,8 @@ struct share {
 };
 
 /*
- * Where element number `position` of a compacted tile lies: one word is left free after each row of
- * banks, so that threads which store whole shares do not meet in a bank.
+ * Returns the place of element `position` of a compacted tile: one word is free after each row of
+ * banks, so that threads which store whole shares do not conflict in a bank.
  */
 template <typename T>
 __host__ __device__ constexpr uint32_t compacted_position(uint32_t position)
@@ -363,12 +363,12 @@ struct keep_memory {
     using Sums = cub::BlockScan<uint32_t, BLOCK_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
     typename Maxima::TempStorage maxima;
     typename Sums::TempStorage sums;
-    T compacted[compacted_position<T>(TILE_BYTES / sizeof(T))]; /* survivors, then the others */
-    uint64_t before;                                            /* survivors of all tiles before */
-    uint32_t next;                                              /* position in the list */
+    T compacted[compacted_position<T>(TILE_BYTES / sizeof(T))]; /* kept elements, then dropped */
+    uint64_t before;                                            /* kept elements of earlier tiles */
+    uint32_t next;                                              /* the block's place in the list */
 };
 
-/* Compacts the listed tiles: their survivors, and the others if they are wanted. */
+/* Compacts the listed tiles: their kept elements, and the dropped elements if wanted. */
 template <typename T>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     stalin_sort_keep_kernel(struct cuda_elements input, struct rules rules, struct workspace work,
@@ -384,7 +384,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
         if (threadIdx.x == 0)
             shared.next = atomicAdd(&work.head->next, 1u);
         __syncthreads();
-        const uint32_t position = shared.next; /* in the list */
+        const uint32_t position = shared.next; /* of the tile in the list */
         if (position >= work.head->listed)
             return;
         const uint32_t tile = work.list[position];

@@ -4,7 +4,7 @@
  * Blocks take the tiles in order. A block loads a tile and a halo into shared memory, and each
  * thread parses the units that begin in its span (text_span.h) into its local memory. A scan over
  * the block and look-back over the tiles then give the position of each thread's values. A unit
- * that goes on after the halo is read from global memory byte by byte, which is right but slow.
+ * that extends beyond the halo is read from global memory byte by byte, which is right but slow.
  *
  * The number of values stays on the device, where the kernels that follow read it.
  */
@@ -20,19 +20,19 @@ namespace
 constexpr unsigned BLOCK_THREADS = 256;
 constexpr unsigned BLOCKS_PER_MULTIPROCESSOR = 8;
 constexpr uint32_t TILE_BYTES = BLOCK_THREADS * TEXT_SPAN_BYTES;
-constexpr uint32_t BEFORE_BYTES = sizeof(uint4); /* loaded before a tile: one is needed */
+constexpr uint32_t BEFORE_BYTES = sizeof(uint4); /* loaded before a tile: one byte is needed */
 
-/* Loaded after a tile: numbers are short, and most lines end within it. */
+/* Number of bytes loaded after a tile: numbers are short, and most lines end within it. */
 template <enum text_span_unit UNIT>
 constexpr uint32_t HALO_BYTES = UNIT == TEXT_SPAN_LINES ? 1024 : 64;
 
-/* The head of the control memory. The kernel begins with zeros in it and in the states after it. */
+/* The head of the control memory. It and the states after it are zeros before the kernel. */
 struct control {
     struct cuda_text_parsed parsed;
     uint32_t next; /* the tile that a block takes next */
 };
 
-/* A text and the control memory, as the kernel takes them. */
+/* The arguments of the kernel: a text and the control memory. */
 struct workspace {
     const unsigned char *d_text;
     uint32_t bytes;
@@ -41,7 +41,7 @@ struct workspace {
     uint64_t *states; /* [tiles] */
 };
 
-/* The 16 bytes of the text from `first` on; newlines before the text and after it. */
+/* Returns 16 bytes of the text at `first`; newlines precede and follow the text. */
 __device__ __forceinline__ uint4 load_vector(const struct workspace &work, uint32_t first)
 {
     if (first < work.bytes && work.bytes - first >= sizeof(uint4))
@@ -56,7 +56,7 @@ __device__ __forceinline__ uint4 load_vector(const struct workspace &work, uint3
     return loaded.vector;
 }
 
-/* Tiles have the positions 0 to bytes, the last one included (text_span.h). */
+/* Returns the number of tiles for the positions 0 to bytes, inclusive (text_span.h). */
 uint32_t count_tiles(size_t bytes)
 {
     return (uint32_t)(bytes / TILE_BYTES) + 1;
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     __shared__ uint4
         around[around_bytes / sizeof(uint4)]; /* a tile, and text before and after it */
     __shared__ typename Sums::TempStorage storage;
-    __shared__ uint64_t before_tile; /* values */
+    __shared__ uint64_t before_tile; /* number of values before the tile */
     __shared__ uint32_t next;
 
     rules.notation = NOTATION;
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
         if (NOTATION == TEXT_TIME && sink.zeros != 0)
             atomicAdd(&work.head->parsed.zeros, sink.zeros);
 
-        uint32_t before; /* values of the tile before those of this thread */
+        uint32_t before; /* number of the tile's values before those of this thread */
         uint32_t tile_values;
         Sums(storage).ExclusiveSum(sink.count, before, tile_values);
         if (threadIdx.x < 32) {
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     }
 }
 
-/* Leaves no values of a text that has something else, which may be keys of two words. */
+/* Removes all values of a text with invalid tokens, which may be keys of two words. */
 __global__ void text_withdraw_kernel(struct control *head)
 {
     if (head->parsed.invalid > 0)
@@ -144,7 +144,7 @@ cudaError_t launch(const struct cuda_device *device, enum text_span_unit unit,
                   : rules.notation == TEXT_HEX ? choose_kernel<T, TEXT_HEX>(unit)
                                                : choose_kernel<T, TEXT_INTEGERS>(unit);
 
-    if constexpr (sizeof(T) == sizeof(uint64_t)) { /* times and addresses have no other width */
+    if constexpr (sizeof(T) == sizeof(uint64_t)) { /* the only width of timestamps and addresses */
         kernel = rules.notation == TEXT_TIME ? choose_kernel<T, TEXT_TIME>(unit)
                  : rules.notation == TEXT_IP ? choose_kernel<T, TEXT_IP>(unit)
                                              : kernel;

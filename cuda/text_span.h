@@ -1,11 +1,11 @@
 /*
- * Parsing a text by many threads at once: what a thread finds in its span of the text. Compiled for
- * host and device.
+ * Parses a text by many threads at once: a thread parses its span of the text. Compiled for host
+ * and device.
  *
- * The rules of text.h divide a text into units: tokens, parts of lines, or whole lines of which one
- * field is wanted. A byte and the one before it tell whether a unit begins there. So each thread
- * finds the units that begin in its span without knowing more of the text, and follows them past
- * the span's end. A value belongs to one unit, and takes at least two bytes: a digit and a
+ * The rules of text.h divide a text into units: tokens, parts of lines, or whole lines with one
+ * wanted field. A byte and the one before it tell whether a unit begins there. Therefore each
+ * thread finds the units that begin in its span without knowing more of the text, and follows them
+ * beyond the span's end. A value belongs to one unit, and has at least two bytes: a digit and a
  * separator.
  *
  * All functions are thread-safe on distinct sinks.
@@ -16,30 +16,30 @@
 #include "cuda/text_span_number.h"
 
 /*
- * A thread's span, and how many values can begin in it at most. A text of n bytes has n + 1
- * positions where a part may begin: after a delimiter at the very end there is an empty one.
+ * Size of a thread's span, and maximum number of values that begin in it. A text of n bytes has
+ * n + 1 positions where a part may begin: an empty part follows a delimiter at the very end.
  */
 #define TEXT_SPAN_BYTES  32
 #define TEXT_SPAN_VALUES (TEXT_SPAN_BYTES / 2)
 
-/* The maximum number of values of a text. */
+/* Maximum number of values of a text. */
 #define TEXT_SPAN_VALUES_MAX(bytes) (((bytes) + 1) / 2)
 
 enum text_span_unit {
     TEXT_SPAN_TOKENS, /* words between white space */
-    TEXT_SPAN_PARTS,  /* what is between delimiters and line ends */
-    TEXT_SPAN_LINES,  /* lines, of which one field is the value */
+    TEXT_SPAN_PARTS,  /* parts between delimiters and line ends */
+    TEXT_SPAN_LINES,  /* lines, whose value is one field */
 };
 
 /*
- * Takes the values of a span. Invalid units are counted modulo 2^32, and only the sum over all
+ * Receives the values of a span. Invalid units are counted modulo 2^32, and only the sum over all
  * spans of a text is right: see text_span_parse_part.
  */
 struct text_span_sink {
     uint64_t *values; /* [TEXT_SPAN_VALUES], keys (element.h) */
     uint32_t count;
     uint32_t invalid;
-    uint32_t zeros; /* of times */
+    uint32_t zeros; /* number of timestamps that are 0 */
 };
 
 static inline enum text_span_unit text_span_unit_of(const struct text_rules *rules)
@@ -57,7 +57,7 @@ HOST_DEVICE_INLINE void text_span_emit(struct text_span_sink *sink, bool is_good
         sink->invalid++;
 }
 
-/* The end of the field that `i` is in: a delimiter, or without one a blank, or the line's end. */
+/* Returns the end of the field at `i`: a delimiter, or without one a blank, or the line's end. */
 HOST_DEVICE_INLINE uint32_t text_span_skip_field(const struct text_span_view *view,
                                                  const struct text_span_rules *rules, uint32_t i)
 {
@@ -72,8 +72,8 @@ HOST_DEVICE_INLINE uint32_t text_span_skip_field(const struct text_span_view *vi
 }
 
 /*
- * The field of that number, from 1 on, of the line that begins at `first`: a word between blanks,
- * or a part between delimiters. An empty range at the line's end if there are fewer.
+ * Returns field number `field`, from 1, of the line at `first`: a word between blanks, or a part
+ * between delimiters. Returns an empty range at the line's end if there are fewer fields.
  */
 HOST_DEVICE_INLINE struct text_span_range text_span_find_field(const struct text_span_view *view,
                                                                const struct text_span_rules *rules,
@@ -96,14 +96,14 @@ HOST_DEVICE_INLINE struct text_span_range text_span_find_field(const struct text
     return field;
 }
 
-/* How many fields the line has that begins at `first`. Stores its end. */
+/* Returns the number of fields of the line at `first`, and stores its end. */
 HOST_DEVICE_INLINE uint32_t text_span_count_fields(const struct text_span_view *view,
                                                    const struct text_span_rules *rules,
                                                    uint32_t first, uint32_t *end)
 {
     const bool has_delimiter = rules->delimiter <= UINT8_MAX;
     uint32_t fields = has_delimiter;
-    bool is_inside = false; /* of a word */
+    bool is_inside = false; /* inside a word */
     uint32_t i = first;
 
     for (; !text_span_ends_line(view, i); i++) {
@@ -116,7 +116,7 @@ HOST_DEVICE_INLINE uint32_t text_span_count_fields(const struct text_span_view *
     return fields;
 }
 
-/* Parses the token that begins here. Returns a position in it, or its end. */
+/* Parses the token at `first`. Returns a position in it, or its end. */
 HOST_DEVICE_INLINE uint32_t text_span_parse_token(const struct text_span_view *view,
                                                   const struct text_span_rules *rules,
                                                   uint32_t first, struct text_span_sink *sink)
@@ -129,7 +129,7 @@ HOST_DEVICE_INLINE uint32_t text_span_parse_token(const struct text_span_view *v
     return number.end;
 }
 
-/* How many parts a line that begins here seems to have if it has only blanks; otherwise 0. */
+/* Returns the number of parts of the line at `first` if it has only blanks; otherwise 0. */
 HOST_DEVICE_INLINE uint32_t text_span_count_blank_parts(const struct text_span_view *view,
                                                         const struct text_span_rules *rules,
                                                         uint32_t first)
@@ -143,8 +143,8 @@ HOST_DEVICE_INLINE uint32_t text_span_count_blank_parts(const struct text_span_v
 }
 
 /*
- * Parses the part that begins here, and returns its end. A line of blanks has no values and nothing
- * invalid. But each thread that finds an empty part of it counts it as invalid, so the thread that
+ * Parses the part at `first`, and returns its end. A line of blanks has neither values nor invalid
+ * parts. But each thread that finds an empty part of it counts it as invalid, so the thread that
  * finds the first part subtracts them all.
  */
 HOST_DEVICE_INLINE uint32_t text_span_parse_part(const struct text_span_view *view,
@@ -162,7 +162,7 @@ HOST_DEVICE_INLINE uint32_t text_span_parse_part(const struct text_span_view *vi
     return end;
 }
 
-/* Parses the line that begins here. Returns a position in it, or its end. */
+/* Parses the line at `first`. Returns a position in it, or its end. */
 HOST_DEVICE_INLINE uint32_t text_span_parse_line(const struct text_span_view *view,
                                                  const struct text_span_rules *rules,
                                                  uint32_t first, struct text_span_sink *sink)
@@ -197,8 +197,8 @@ HOST_DEVICE_INLINE uint32_t text_span_parse_line(const struct text_span_view *vi
 }
 
 /*
- * Returns whether a unit begins at a position that holds `byte`, after one that holds `before`. An
- * empty line after the last newline begins one too, and is skipped later.
+ * Returns whether a unit begins at a position with `byte`, after one with `before`. An empty line
+ * after the last newline also begins a unit, which is skipped later.
  */
 HOST_DEVICE_INLINE bool text_span_begins(const struct text_span_rules *rules,
                                          enum text_span_unit unit, unsigned before, unsigned byte)
@@ -212,9 +212,9 @@ HOST_DEVICE_INLINE bool text_span_begins(const struct text_span_rules *rules,
 }
 
 /*
- * Adds to the sink, which is empty, the values and invalid units that begin at the positions
- * [first, first + TEXT_SPAN_BYTES). The spans of all positions 0 to view->bytes, each once, make up
- * the whole text. It is faster if `unit`, text_span_unit_of the rules, is a constant.
+ * Adds to the empty sink the values and invalid units that begin at the positions [first, first +
+ * TEXT_SPAN_BYTES). The spans of all positions 0 to view->bytes, each once, are the whole text. It
+ * is faster if `unit`, text_span_unit_of the rules, is a constant.
  */
 HOST_DEVICE_INLINE void text_span_parse(const struct text_span_view *view,
                                         const struct text_span_rules *rules,

@@ -1,7 +1,7 @@
 /*
- * A text as the parsers of spans see it, its bytes, and the values in it: how numbers, times and
- * addresses are written, and which values fit the type. Compiled for host and device. All functions
- * are pure and thread-safe.
+ * The view of a text for the parsers of spans, and the values in it: the notations of numbers,
+ * timestamps and IP addresses, and the range of the type. Compiled for host and device. All
+ * functions are pure and thread-safe.
  */
 #ifndef GPUHIST_TEXT_SPAN_NUMBER_H
 #define GPUHIST_TEXT_SPAN_NUMBER_H
@@ -15,18 +15,18 @@
 #include <stdint.h>
 
 /*
- * A text, a piece of which may also be in faster memory. Places after the text, and the one before
- * it, read as newlines; a piece that reaches there holds newlines.
+ * A text, a piece of which may also be in faster memory. Positions after the text, and the one
+ * before it, read as newlines; a piece that extends there has newlines.
  */
 struct text_span_view {
     const unsigned char *text; /* [bytes] */
-    uint32_t bytes;            /* 2^31 at most */
+    uint32_t bytes;            /* length of the text, at most 2^31 */
     const unsigned char *piece;
-    uint32_t piece_first; /* its position in the text, modulo 2^32: it may begin before the text */
+    uint32_t piece_first; /* the piece's position, modulo 2^32: it may begin before the text */
     uint32_t piece_bytes;
 };
 
-/* Places [first, end) of a text. */
+/* Positions [first, end) of a text. */
 struct text_span_range {
     uint32_t first;
     uint32_t end;
@@ -61,7 +61,7 @@ HOST_DEVICE_INLINE bool text_span_ends_line(const struct text_span_view *view, u
     return byte == '\n' || (byte == '\r' && text_span_at(view, position + 1) == '\n');
 }
 
-/* The range without the blanks at its ends. */
+/* Returns the range without blanks at its ends. */
 HOST_DEVICE_INLINE struct text_span_range text_span_trim(const struct text_span_view *view,
                                                          struct text_span_range range)
 {
@@ -72,30 +72,30 @@ HOST_DEVICE_INLINE struct text_span_range text_span_trim(const struct text_span_
     return range;
 }
 
-/* The words after its field that a time may have. */
+/* Maximum number of words of a timestamp after its field. */
 #define TEXT_SPAN_TIME_WORDS 3
 
-/* The rules of a plan's text, as the parsers take them. */
+/* The rules of a plan's text, for the parsers of spans. */
 struct text_span_rules {
-    int32_t field;      /* 0: none; see text.h */
-    uint32_t columns;   /* how many fields a line has; 0: any number */
-    unsigned delimiter; /* a byte; larger: none */
+    int32_t field;      /* the field's number; 0: none (text.h) */
+    uint32_t columns;   /* required number of fields of a line; 0: any number */
+    unsigned delimiter; /* a byte; a larger number: none */
     enum text_notation notation;
-    uint32_t decimals;     /* of TEXT_FIXED */
+    uint32_t decimals;     /* TEXT_FIXED: number of decimal places */
     uint64_t positive_max; /* the maximum magnitudes that fit the type */
     uint64_t negative_max;
     bool is_signed;
     bool is_found;                  /* as in struct column */
-    uint64_t width;                 /* as in struct column, as the next ones */
-    struct kind_time_rules time;    /* of TEXT_TIME: without a format */
-    struct kind_time_bucket bucket; /* times are floored to it, if it has a width */
+    uint64_t width;                 /* this and the next members: as in struct column */
+    struct kind_time_rules time;    /* TEXT_TIME: the rules, without a format */
+    struct kind_time_bucket bucket; /* TEXT_TIME: the bucket to floor to, if it has a width */
     bool has_bucket;
-    struct kind_ip_prefix prefix; /* of TEXT_IP */
+    struct kind_ip_prefix prefix; /* TEXT_IP: the prefixes to floor to */
 };
 
 /*
- * A number, the position after it, and whether it is one that fits: the type, and then it is a key
- * (element.h); or without its sign 64 bits.
+ * A number, the position after it, and whether it is valid: it fits the type, as a key (element.h);
+ * or without its sign it fits 64 bits.
  */
 struct text_span_number {
     uint64_t value;
@@ -136,17 +136,16 @@ static inline struct text_span_rules text_span_rules_of(const struct text_rules 
 }
 
 /*
- * Returns whether a number of `digits` digits is below 2^64; `number` holds its low 64 bits. At
- * most 20 digits are; whether 20 are is seen from the first one and from the product, wrapped or
- * not (Langdale and Lemire, "Parsing Gigabytes of JSON per Second", 2019, and its implementation
- * simdjson).
+ * Returns whether a number of `digits` digits is below 2^64; `number` has its low 64 bits. The
+ * first digit, and whether the product has wrapped, tell this for 20 digits (Langdale and Lemire,
+ * "Parsing Gigabytes of JSON per Second", 2019, and its implementation simdjson).
  */
 HOST_DEVICE_INLINE bool text_span_fits(uint64_t number, uint32_t digits, bool begins_with_1)
 {
     return digits < 20 || (digits == 20 && begins_with_1 && number >= 10000000000000000000u);
 }
 
-/* The decimal digits at the beginning of the range, as far as they go. */
+/* Reads the decimal digits at the start of the range. */
 HOST_DEVICE_INLINE struct text_span_number text_span_read_integer(const struct text_span_view *view,
                                                                   struct text_span_range range)
 {
@@ -170,7 +169,7 @@ HOST_DEVICE_INLINE struct text_span_number text_span_read_integer(const struct t
     return read;
 }
 
-/* The hexadecimal digits at the beginning of the range, with or without 0x. */
+/* Reads the hexadecimal digits at the start of the range, with or without 0x. */
 HOST_DEVICE_INLINE struct text_span_number text_span_read_hex(const struct text_span_view *view,
                                                               struct text_span_range range)
 {
@@ -199,8 +198,8 @@ HOST_DEVICE_INLINE struct text_span_number text_span_read_hex(const struct text_
 }
 
 /*
- * The number with or without a point at the beginning of the range, as a multiple of 10^-decimals.
- * Digits that are worth less must be zeros.
+ * Reads the number, with or without a point, at the start of the range, in units of 10^-decimals.
+ * Further digits must be zeros.
  */
 HOST_DEVICE_INLINE struct text_span_number text_span_read_fixed(const struct text_span_view *view,
                                                                 struct text_span_range range,
@@ -256,8 +255,7 @@ HOST_DEVICE_INLINE bool text_span_is_plain(const struct text_span_view *view,
 }
 
 /*
- * The number at the beginning of the range, as far as it goes. It is faster if rules->notation is a
- * constant.
+ * Reads the number at the start of the range. It is faster if rules->notation is a constant.
  */
 HOST_DEVICE_INLINE struct text_span_number text_span_convert(const struct text_span_view *view,
                                                              const struct text_span_rules *rules,
@@ -285,7 +283,7 @@ HOST_DEVICE_INLINE struct text_span_number text_span_convert(const struct text_s
     return number;
 }
 
-/* The bytes [first, end) of the text, all in one memory. */
+/* Returns the bytes [first, end) of the text, all in one memory. */
 HOST_DEVICE_INLINE const char *text_span_pointer(const struct text_span_view *view, uint32_t first,
                                                  uint32_t end)
 {
@@ -297,8 +295,8 @@ HOST_DEVICE_INLINE const char *text_span_pointer(const struct text_span_view *vi
 }
 
 /*
- * The time in a field. Where its fields are not cells it may read on in the words that follow: the
- * clock, AM, an offset.
+ * Reads the timestamp in a field. If fields are not cells, it may continue in the next words: the
+ * time of day, AM, an offset.
  */
 HOST_DEVICE_INLINE struct text_span_number text_span_read_time(const struct text_span_view *view,
                                                                const struct text_span_rules *rules,
@@ -330,8 +328,8 @@ HOST_DEVICE_INLINE struct text_span_number text_span_read_time(const struct text
 }
 
 /*
- * The address of IPv4 in a field, alone: its key (kind_ip.h) has one word. All else, which may be
- * another address, is not good.
+ * Reads an IPv4 address that fills a field: its key (kind_ip.h) has one word. Anything else, even
+ * an IPv6 address, is invalid here.
  */
 HOST_DEVICE_INLINE struct text_span_number text_span_read_address(
     const struct text_span_view *view, const struct text_span_rules *rules,

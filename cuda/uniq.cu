@@ -1,7 +1,7 @@
 /*
  * Counts any 64-bit keys in a hash table in device memory: open addressing, linear probing, slots
  * claimed by atomicCAS (D. Jünger et al., "WarpCore: A Library for Fast Hash Tables on GPUs", HiPC
- * 2020, describes such tables). No slot is ever freed, so a key has one slot at most.
+ * 2020, describes such tables). No slot is ever freed, so a key has at most one slot.
  *
  * A slot is free while its word is 0. A key's word is the key XOR a secret seed; the one key whose
  * word is 0 has a counter of its own. All launches on all streams share the table: a slot's word
@@ -43,14 +43,14 @@ struct word_maker {
     }
 };
 
-/* What became of a word that was to be added. */
+/* The outcome of adding a word. */
 enum outcome {
     FOUND,
-    CLAIMED, /* a slot for it */
+    CLAIMED, /* it has a new slot */
     LEFT,    /* it does not fit into the table */
 };
 
-/* struct cuda_uniq_table, with the types that atomics take, and its functions on the device. */
+/* Like struct cuda_uniq_table, but with the types that atomics need, and its device functions. */
 struct slots {
     struct slot {
         unsigned long long word;
@@ -75,7 +75,7 @@ struct slots {
     {
     }
 
-    /* The hash of the host's table (table.h). */
+    /* Returns the hash of the host's table (table.h). */
     __device__ __forceinline__ uint64_t hash(uint64_t word) const
     {
         uint64_t hash = word * multipliers[0];
@@ -84,9 +84,9 @@ struct slots {
     }
 
     /*
-     * The upper bits are those of the hash, so that slots are in the order of the partitions of the
-     * host's table. The others are not: a hash table that is filled in the order of its own hash
-     * gets long clusters.
+     * Returns the first slot to search. Its upper bits are those of the hash, so that slots are in
+     * the order of the partitions of the host's table. The other bits are not, because a hash table
+     * that is filled in the order of its own hash forms long clusters.
      */
     __device__ __forceinline__ uint64_t first(uint64_t hash) const
     {
@@ -95,7 +95,7 @@ struct slots {
                (hash << TABLE_PARTITION_BITS) * multipliers[0] >> (64 - lower);
     }
 
-    /* Whether slots may be claimed. Other blocks claim some at the same time. */
+    /* Returns whether slots may be claimed. Other blocks claim slots at the same time. */
     __device__ __forceinline__ bool has_capacity() const
     {
         return *(const volatile unsigned long long *)d_used < used_max;
@@ -127,7 +127,7 @@ struct slots {
     }
 };
 
-/* struct cuda_uniq_left, with the types that atomics take. */
+/* Like struct cuda_uniq_left, but with the types that atomics need. */
 struct rest {
     struct slots::slot *d_entries;
     unsigned long long *d_count;
@@ -145,8 +145,8 @@ struct rest {
 };
 
 /*
- * Adds to the count of a word, in the table or in the rest. Returns whether a slot was claimed. It
- * is called and not inlined: kernels that unroll it would have too few registers.
+ * Adds to the count of a word, in the table or in the rest. Returns whether a slot was claimed. Not
+ * inlined: kernels that unroll it would have too few registers.
  */
 template <typename Count>
 static __device__ __noinline__ bool put(const struct slots &slots, const struct rest &rest,
@@ -172,7 +172,7 @@ __device__ __forceinline__ void add_of_warp(unsigned long long *d_sum, uint32_t 
         atomicAdd(d_sum, (unsigned long long)number);
 }
 
-/* The table, as count_sampled takes it. Count: of the elements, or the sum of their weights. */
+/* A Table of count_sampled. Count: the number of elements, or the sum of their weights. */
 template <typename Count>
 struct table_of_words {
     using key_type = unsigned long long;
@@ -181,8 +181,8 @@ struct table_of_words {
     const struct slots &slots;
     const struct rest &rest;
     bool keeps_zeros; /* elements of weight 0 are counted */
-    bool may_claim;   /* in this tile */
-    uint32_t claimed; /* slots, in this tile */
+    bool may_claim;   /* slots may be claimed in this tile */
+    uint32_t claimed; /* number of slots claimed in this tile */
 
     template <typename T>
     __device__ __forceinline__ key_type key(T loaded) const
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(SAMPLED_THREADS)
                                                                      keeps_zeros, false, 0});
 }
 
-/* A warp takes 32 entries at a time, and then says how many slots it claimed. */
+/* Adds entries: a warp takes 32 at a time, and then adds the number of slots that it claimed. */
 __global__ void __launch_bounds__(ADD_THREADS)
     uniq_add_kernel(struct slots::slot *d_entries, size_t entries,
                     const __grid_constant__ struct slots slots, unsigned long long *d_left)
@@ -256,8 +256,7 @@ __global__ void __launch_bounds__(ADD_THREADS)
     }
 }
 
-/* Counts of words that lie in a window become an array. A slot is read and emptied by one thread.
- */
+/* Moves counts of words in a window to an array. Only one thread reads and empties each slot. */
 __global__ void __launch_bounds__(ADD_THREADS)
     uniq_spread_kernel(const __grid_constant__ struct slots slots, uint64_t mask, uint64_t first,
                        uint64_t bins, unsigned long long *d_counts, unsigned long long *d_left)

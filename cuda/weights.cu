@@ -3,9 +3,9 @@
  * add them up.
  *
  * Values and weights of text are parsed separately, as if each were the only column. A line that is
- * not blank has one value or invalid token of each, so if none is invalid, the number of a line is
- * that of its value and of its weight. Otherwise no element counts, and the host, which is told,
- * does the work.
+ * not blank has one value or invalid token of each, so if none is invalid, the index of a line is
+ * that of its value and of its weight. Otherwise no element counts, and the host does the work
+ * (cuda_weighed.invalid).
  */
 #include "cuda/elements.cuh"
 #include "cuda/launch.cuh"
@@ -20,8 +20,8 @@ constexpr unsigned BLOCK_THREADS = 256;
 constexpr unsigned BLOCKS_PER_MULTIPROCESSOR = 8;
 
 /*
- * The sums of halves of fewer than 2^31 weights are below 2^63. d_widened may be where the weights
- * are: each thread reads one before it writes it.
+ * The sums of halves of fewer than 2^31 weights are below 2^63. d_widened may be the weights'
+ * memory: each thread reads a weight before it writes it.
  */
 template <typename T>
 __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     }
 }
 
-/* One thread, after all blocks of the other kernel. */
+/* Has one thread; runs after all blocks of the other kernel. */
 __global__ void weights_finish_kernel(const struct cuda_weights weights,
                                       struct cuda_weighed *d_weighed)
 {
