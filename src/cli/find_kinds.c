@@ -1,4 +1,4 @@
-/* Implements find_kinds.h: a plan whose columns are of unknown kind reads the rows. */
+/* Implements find_kinds.h: reads rows with a plan whose columns have the unknown kind. */
 #include "config.h"
 
 #include "cli/find_kinds.h"
@@ -20,19 +20,19 @@ struct find_kinds_column {
     const char *where;
     enum kind_find_use use;
     const struct options_condition *condition; /* KIND_FIND_COMPARISON; else NULL */
-    struct kind_found *to;                     /* where it goes */
-    struct kind_find found;                    /* what is known of its values */
+    struct kind_found *to;                     /* receives the kind */
+    struct kind_find found;                    /* facts about the values */
 };
 
-/* The columns of a plan without kinds. */
+/* The columns of a plan that have no kind. */
 struct find_kinds {
     const struct options *options;
-    struct options probe; /* the options of a plan that has them as values */
+    struct options probe; /* the options of a plan with the columns as values */
     size_t count;
     struct find_kinds_column columns[TEXT_COLUMNS_MAX]; /* [count] */
 };
 
-/* Makes the options of a plan that counts values of the same input; it has no columns yet. */
+/* Makes the options of a plan that counts values of the same input. It has no columns yet. */
 static void find_kinds_make_probe(const struct options *options, struct options *probe)
 {
     *probe = *options;
@@ -70,7 +70,7 @@ static void find_kinds_add(struct find_kinds *self, const struct options_columns
     }
 }
 
-/* Adds the rows of a chunk. What is invalid, or missing, says nothing of the kind. */
+/* Adds the rows of a chunk. Invalid and missing values do not affect the kind. */
 static enum status find_kinds_read_chunk(const struct plan *plan, const struct chunk *chunk,
                                          struct failure *failure)
 {
@@ -98,7 +98,7 @@ static enum status find_kinds_read_chunk(const struct plan *plan, const struct c
     return status;
 }
 
-/* Reads up to 64 KiB of a source. Rows that are longer, and files that cannot be read, end it. */
+/* Reads up to 64 KiB of a source. Stops at a longer row or an unreadable file. */
 static enum status find_kinds_read(struct find_kinds *self, struct plan *plan,
                                    struct source *source, struct failure *failure)
 {
@@ -129,8 +129,8 @@ static enum status find_kinds_read(struct find_kinds *self, struct plan *plan,
 }
 
 /*
- * The kind of a condition, from that of its column and from what it is compared with: a number
- * compares exactly, of any number of decimals.
+ * Chooses the kind of a condition from its column's kind and its operand. Numbers compare exactly,
+ * with any number of decimal places.
  */
 static enum status find_kinds_compare(const struct options_condition *condition,
                                       const struct kind_find *found, char kind[KIND_FIND_SIZE],
@@ -139,10 +139,10 @@ static enum status find_kinds_compare(const struct options_condition *condition,
     const bool is_list = condition->relation == PREDICATE_EQ || condition->relation == PREDICATE_NE;
     const bool is_of_numbers = found->numbers == found->values;
     struct lists_items items = {.list = NULL};
-    int64_t most = 0;             /* decimals */
-    size_t placeholders = 0;      /* items */
-    bool has_strings = false;     /* an item is no number, */
-    bool loses_something = false; /* or as one would lose how it is written, such as 01234 */
+    int64_t most = 0;             /* largest number of decimal places */
+    size_t placeholders = 0;      /* number of items for missing values */
+    bool has_strings = false;     /* an item is not a number */
+    bool loses_something = false; /* a number would lose how an item is written, such as 01234 */
 
     const char *wrong = kind_find_choose(found, KIND_FIND_COMPARISON, kind);
     if (predicate_is_of_strings(condition->relation)) {
@@ -184,7 +184,7 @@ static enum status find_kinds_compare(const struct options_condition *condition,
     return STATUS_OK;
 }
 
-/* Chooses the kinds from what was found. */
+/* Chooses the kinds from the facts about the values. */
 static enum status find_kinds_choose(struct find_kinds *self, bool *is_any, struct failure *failure)
 {
     for (size_t i = 0; i < self->count; i++) {

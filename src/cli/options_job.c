@@ -1,4 +1,4 @@
-/* Creates a plan from the options, and checks that they go together. */
+/* Creates a plan from the options and checks that they agree. */
 #include "config.h"
 
 #include "cli/options.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes of a value that a message shows. */
+/* Maximum bytes of a value in a message. */
 #define OPTIONS_SHOWN_MAX 128
 
 bool options_has_keys(const struct options *options)
@@ -31,7 +31,7 @@ bool options_has_keys(const struct options *options)
     return is_counted || options->command->operation == OPERATION_UNIQ;
 }
 
-/* Makes a column of the plan, whose element is known. NULL: the value, where no option names it. */
+/* Makes a column of the plan. `from` is NULL: the value, if no option names it. */
 static enum status options_make_column(const struct options *options, const struct plan *plan,
                                        const struct options_column *from, const char *option,
                                        bool is_value, struct column *column,
@@ -95,7 +95,7 @@ static enum status options_make_column(const struct options *options, const stru
     column->element.bytes = kind->words > 1 ? kind->words * 8 : column->element.bytes;
     column->element.prefix = from->width.prefix;
     column->notation = kind->notation;
-    /* A kind that is found reads what the typed one does, but of keys. */
+    /* Except for keys, a found kind reads the same values as a typed one. */
     const bool is_key = is_value ? options_has_keys(options) : from->is_key;
     column->has_exponents = kind->has_exponents && (from->has_kind || (from->is_open && !is_key));
     column->is_found = from->is_found && (is_key || kind->scale == KIND_INSTANTS);
@@ -107,8 +107,8 @@ static enum status options_make_column(const struct options *options, const stru
 }
 
 /*
- * Fails because a value of a condition is none of its column. `line`: where it is in the file of a
- * list; 0: it was typed.
+ * Fails because the value of a condition does not fit its column. `line`: line number in the list's
+ * file; 0: the value was typed.
  */
 static enum status options_fail_condition(const struct options_condition *typed, const char *value,
                                           size_t length, size_t line, const struct element *element,
@@ -127,7 +127,7 @@ static enum status options_fail_condition(const struct options_condition *typed,
                        typed->typed, shown, value, expected, advice);
 }
 
-/* An item of a list without the blanks around it. */
+/* Returns an item of a list without the blanks around it. */
 static struct predicate_text options_trim(struct predicate_text item)
 {
     while (item.bytes > 0 && strchr(" \t\r", item.data[item.bytes - 1]))
@@ -140,8 +140,8 @@ static struct predicate_text options_trim(struct predicate_text item)
 }
 
 /*
- * Makes the condition that an address is in one of the ranges, each an address or a prefix, or
- * compares with it; or that a number or a time is one of the items. Empty lines of a file are none.
+ * Makes a condition with a list. An IP address must be in one of the ranges, each an address or a
+ * prefix, or compare with it; a number or timestamp must be one of the items. Skips empty lines.
  */
 static enum status options_make_list(const struct options_condition *typed,
                                      const struct element *element, const struct kind *kind,
@@ -171,13 +171,13 @@ static enum status options_make_list(const struct options_condition *typed,
             status = options_fail_condition(typed, item.data, item.bytes,
                                             items->is_file ? i + 1 : 0, element, kind, failure);
         } else if (!is_address) {
-            keys[count] = (uint64_t)value; /* no element equals one that is out of range */
+            keys[count] = (uint64_t)value; /* no element equals an item out of range */
             count += value >= element_min(element) && value < element_limit(element);
         } else {
             range = (struct predicate_range){element_address(first), element_address(last)};
             if (typed->relation == PREDICATE_LT || typed->relation == PREDICATE_GE) {
                 if (range.low == element_min(element))
-                    break; /* none is below the first address */
+                    break; /* no address is below the first one */
                 range.high = range.low - 1;
             }
             ranges[count++] =
@@ -199,8 +199,8 @@ static enum status options_make_list(const struct options_condition *typed,
 }
 
 /*
- * Makes condition `i` for its column of the plan, of that element. Reads a file of a list only
- * `with_files`.
+ * Makes condition `i` for its column of the plan, which has the given element. `with_files`: reads
+ * a list's file.
  */
 static enum status options_make_condition(const struct options *options, size_t i,
                                           const struct element *element, bool with_files,
@@ -239,7 +239,7 @@ static enum status options_make_condition(const struct options *options, size_t 
     if (is_list && lists_is_file(typed->value) && !with_files)
         return STATUS_OK;
     if (is_list && lists_is_file(typed->value) && kind_rows[element->kind].scale == KIND_NUMBERS) {
-        void *keys = NULL; /* of any number of numbers */
+        void *keys = NULL; /* the items of a list of numbers */
         size_t count = 0;
         enum status read =
             lists_read_numbers(typed->value, "where", element, false, &keys, &count, failure);
@@ -267,7 +267,7 @@ static enum status options_make_condition(const struct options *options, size_t 
     return status;
 }
 
-/* Returns whether the result counts rows, whatever their values are. */
+/* Returns whether the result counts rows, not values. */
 static bool options_counts_rows(const struct options *options)
 {
     const enum operation_id operation = options->command->operation;
@@ -282,8 +282,8 @@ static bool options_counts_rows(const struct options *options)
 }
 
 /*
- * Adds the two fields that a column of the plan joins, after all columns. NULL: the value, where
- * no option names it.
+ * Adds the two fields that a column of the plan joins, after all columns. `from` is NULL: the
+ * value, if no option names it.
  */
 static enum status options_add_halves(const struct options_column *from, struct plan *plan,
                                       struct column *column, struct failure *failure)
@@ -308,8 +308,8 @@ static enum status options_add_halves(const struct options_column *from, struct 
 }
 
 /*
- * Makes the columns: of text fields, of binary input elements of records. The plan's element is
- * known. `value`: the index of the only value column, or SIZE_MAX for all.
+ * Makes the columns: fields of text, or elements of binary records. The plan's element is known.
+ * `value`: the index of the only value column, or SIZE_MAX for all.
  */
 static enum status options_make_columns(const struct options *options, size_t value,
                                         bool with_files, struct plan *plan, struct failure *failure)
@@ -325,7 +325,7 @@ static enum status options_make_columns(const struct options *options, size_t va
     const struct options_column *only = fields->count > 0 ? &fields->list[0] : NULL;
     struct column *next = plan->columns;
 
-    /* What counts rows needs no values: they may be those of any column. */
+    /* A count of rows needs no values: any column can be the value column. */
     const bool has_names = row_scanners[options->row_scanner]->names_columns;
     const struct options_column line = {.field = has_names ? 1 : TEXT_WHOLE_LINE};
     const bool is_nothing = !only && plan->is_text &&
@@ -389,7 +389,7 @@ static enum status options_make_columns(const struct options *options, size_t va
     if (options->record_bytes > 0 && !plan->is_text &&
         (options->record_bytes > plan->columns[0].element.bytes || plan_has_rows(plan)))
         plan->record_bytes = options->record_bytes;
-    if (plan_has_reals(plan)) /* they are read as those of records */
+    if (plan_has_reals(plan)) /* read like floats in records */
         plan->record_bytes = options->record_bytes > 0
                                  ? options->record_bytes
                                  : element_stored_bytes(&plan->columns[0].element);
@@ -409,8 +409,7 @@ static enum status options_make_columns(const struct options *options, size_t va
     return STATUS_OK;
 }
 
-/* Returns whether states are loaded, or saved to a file or for a window. They are in ascending
- * order. */
+/* Returns whether states, which are in ascending order, are loaded or saved. */
 static bool options_saves(const struct options *options)
 {
     return options->print.save || options->window_ns > 0 || options->is_saved;
@@ -429,7 +428,7 @@ static void options_make_uniq(const struct options *options, uint64_t width, str
                       !options_saves(options) && plan->range_bins == 0;
 }
 
-/* Makes the bins. Reads a file of edges only `with_files`. */
+/* Makes the bins. `with_files`: reads a file of bin edges. */
 static enum status options_make_histogram(const struct options *options, bool with_files,
                                           struct plan *plan, struct failure *failure)
 {
@@ -474,7 +473,7 @@ static enum status options_make_histogram(const struct options *options, bool wi
     if (has_range && options->width == 0 && is_time)
         return binning_init_times(&plan->binning, element, &unit, low, high, BINNING_ROUND_BINS,
                                   true, failure);
-    if (has_range) /* without a width, one is chosen as for automatic bins */
+    if (has_range) /* without a width, chosen like automatic bins */
         return binning_init_width(&plan->binning, element, low, high,
                                   options->width > 0 ? options->width
                                                      : (__int128)binning_round_width(low, high),
@@ -495,7 +494,7 @@ bool options_names_file(const struct options_predicate *predicate)
     return predicate->relation == PREDICATE_ANY_OF && lists_is_file(predicate->text);
 }
 
-/* Makes the predicates, and first those that read no file. Reads files only `with_files`. */
+/* Makes the predicates, those without a file first. `with_files`: reads the others' files. */
 static enum status options_make_predicates(const struct options *options, bool with_files,
                                            struct plan *plan, struct failure *failure)
 {
@@ -580,12 +579,12 @@ static enum status options_make_values_of(const struct options *options, bool is
     case OPERATION_STALIN_SORT:
         plan->stalin_sort = options->stalin_sort;
         return STATUS_OK;
-    default: /* it has no options of its own */
+    default: /* no options of its own */
         return STATUS_OK;
     }
 }
 
-/* Fails if the operation, or what is printed, does not go with the kinds of the values. */
+/* Fails if the operation or the output format does not support the kinds of the values. */
 static enum status options_check_kinds(const struct options *options, struct failure *failure)
 {
     const enum operation_id operation = options->command->operation;
@@ -636,7 +635,7 @@ void options_make_format(const struct options *options, const struct plan *plan,
         format->header_lines = 1;
 }
 
-/* Fails if no column of the plan is of the clocks of --tz. Kinds may still have to be found. */
+/* Fails if no column of the plan uses --tz. Kinds may still be unknown. */
 static enum status options_check_zone(const struct options *options, const struct plan *plan,
                                       bool with_files, struct failure *failure)
 {
@@ -679,7 +678,7 @@ enum status options_make(const struct options *options, bool is_text, bool with_
     return status;
 }
 
-/* Returns whether a column is a field, which says that the input is text. */
+/* Returns whether some column is a field, so that the input is text. */
 static bool options_has_fields(const struct options *options)
 {
     if (options->field.count > 0 && options->field.list[0].field != 0)
@@ -688,8 +687,7 @@ static bool options_has_fields(const struct options *options)
            options->weight.count + options->by.count + options->where.count > 0;
 }
 
-/* Returns the name of an option that requires text input, other than columns; NULL: none is given.
- */
+/* Returns the name of a given option, other than columns, that requires text input; or NULL. */
 static const char *options_find_text(const struct options *options)
 {
     const struct {
@@ -716,7 +714,7 @@ static const char *options_find_text(const struct options *options)
     return NULL;
 }
 
-/* Returns the name of an option that requires binary input; NULL: none is given. */
+/* Returns the name of a given option that requires binary input, or NULL. */
 static const char *options_find_binary(const struct options *options)
 {
     return options->binary             ? "binary"
@@ -725,7 +723,7 @@ static const char *options_find_binary(const struct options *options)
                                        : NULL;
 }
 
-/* Fails if one option requires text input, and another binary input. */
+/* Fails if one option requires text input and another binary input. */
 static enum status options_check_input(const struct options *options, struct failure *failure)
 {
     const char *text = options_find_text(options);
@@ -742,7 +740,7 @@ static enum status options_check_input(const struct options *options, struct fai
                        "--%s requires text input, but --%s requires binary input", text, binary);
 }
 
-/* Returns whether a column has a name, which the header of each file says where to find. */
+/* Returns whether a column has a name, which is looked up in the header of each file. */
 static bool options_has_names(const struct options *options)
 {
     const struct options_columns *const uses[] = {&options->field, &options->weight, &options->by,
@@ -757,7 +755,7 @@ static bool options_has_names(const struct options *options)
     return false;
 }
 
-/* Fails because a column of --where, of that condition, or of another option is each element. */
+/* Fails because a column of the option is each element. `condition`: that of --where, or NULL. */
 static enum status options_fail_each(const char *option, const struct options_column *column,
                                      const struct options_condition *condition,
                                      struct failure *failure)
@@ -775,8 +773,8 @@ static enum status options_fail_each(const char *option, const struct options_co
 }
 
 /*
- * Fails unless the columns are of the input: of text fields, of records elements; and unless the
- * values are in a column if others are.
+ * Fails unless the columns fit the input: fields of text, or elements of records. Also fails if
+ * other columns are given, but no value column.
  */
 static enum status options_check_columns(const struct options *options, struct failure *failure)
 {
@@ -833,14 +831,14 @@ static enum status options_check_columns(const struct options *options, struct f
     return STATUS_OK;
 }
 
-/* Makes the plan, as far as it follows from options, and fails if that fails. */
+/* Checks the plan as far as the options define it. */
 static enum status options_check_plan(const struct options *options, bool is_text,
                                       bool may_be_array, struct failure *failure)
 {
     struct plan plan;
     enum status status = options_make(options, is_text, false, NULL, &plan, failure);
     plan_destroy(&plan);
-    /* An array of NumPy may be of u64, which has other bounds: its own plan is checked later. */
+    /* A NumPy array of u64 has other bounds: its own plan is checked later. */
     if (status != STATUS_OK && may_be_array) {
         struct options wide = *options;
         struct failure other;
@@ -850,7 +848,7 @@ static enum status options_check_plan(const struct options *options, bool is_tex
             status = STATUS_OK;
         plan_destroy(&plan);
     }
-    /* With kinds that are found in the input, bounds may be right: the plan is made again then. */
+    /* Kinds found in the input can make the bounds valid: the plan is made again later. */
     if (status != STATUS_OK && !options->found && options->has_open) {
         struct options unbounded = *options;
         struct failure other;
@@ -859,7 +857,7 @@ static enum status options_check_plan(const struct options *options, bool is_tex
         unbounded.predicates = &all;
         unbounded.predicate_count = options->predicate_count > 0;
         unbounded.edges = NULL;
-        if (options->predicate_count > 0) { /* --sort may name one of them */
+        if (options->predicate_count > 0) { /* --sort can name one of them */
             unbounded.print.sort = NULL;
             unbounded.print.top = 0;
         }
@@ -870,7 +868,7 @@ static enum status options_check_plan(const struct options *options, bool is_tex
     return status;
 }
 
-/* Fails if the options of lines of fields are given for rows that name their columns. */
+/* Fails if options for lines of fields are given for rows that name their columns. */
 static enum status options_check_scanner(const struct options *options, struct failure *failure)
 {
     const struct row_scanner *scanner = row_scanners[options->row_scanner];
@@ -927,10 +925,10 @@ enum status options_check(const struct options *options, enum options_input *inp
          "--range auto requires --bins N (try --width W, which bins all values)"},
         {window > 0 && every == 0, "--window requires --every, the time between results"},
         {every > 0 && window % every != 0, "--window must be a multiple of --every"},
-        /* Each result of a window adds up its periods; that many take some tenths of a second. */
+        /* Each result adds up the periods of its window: 10,000 take some tenths of a second. */
         {every > 0 && window / every > 10000, "--window can be at most 10000 times --every"},
     };
-    const char *list = "edges "; /* the option that reads a list from standard input */
+    const char *list = "edges "; /* the option whose list is standard input */
     unsigned uses = options->edges && lists_is_stdin(options->edges);
 
     if (options_check_input(options, failure) != STATUS_OK)
@@ -1010,7 +1008,7 @@ enum status options_adapt_array(const struct options *options, struct npy *array
                            STATUS_NAME ": the rows of its NumPy array are longer than 16 MiB",
                            name);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        for (size_t k = 0; k < lists[i]->count; k++) { /* the element at that place of each row */
+        for (size_t k = 0; k < lists[i]->count; k++) { /* the element at this offset in each row */
             struct options_column *of = &lists[i]->list[k];
             const int64_t number = of->field;
             const uint64_t from_end = (uint64_t)(number < 0 ? -number : number);

@@ -1,4 +1,4 @@
-/* Implements npy.h: a reader of the one Python literal that a header is. */
+/* Implements npy.h: parses the Python literal of a header. */
 #include "config.h"
 
 #include "input/npy.h"
@@ -11,16 +11,16 @@
 #define NPY_MAGIC       "\x93NUMPY"
 #define NPY_MAGIC_BYTES (sizeof NPY_MAGIC - 1)
 
-/* How much of a type a reason shows. */
+/* Maximum bytes of a type in a reason. */
 #define NPY_SHOWN 64
 
-/* What is left of the literal. Its end is not part of it: looking there finds a NUL. */
+/* The rest of the literal. Its end reads as NUL. */
 struct npy_text {
     const char *next;
     const char *end;
 };
 
-/* The next character that is not white space; NUL at the end. */
+/* Returns the next character that is not white space; NUL at the end. */
 static char npy_peek(struct npy_text *text)
 {
     while (text->next < text->end && memchr(" \t\r\n\f", *text->next, 5))
@@ -36,7 +36,7 @@ static bool npy_take(struct npy_text *text, char wanted)
     return is_next;
 }
 
-/* Takes a string without escapes; *string is what is between its quotes. */
+/* Takes a string without escapes; stores its contents without quotes in *string. */
 static bool npy_take_string(struct npy_text *text, struct npy_text *string)
 {
     const char quote = npy_peek(text);
@@ -57,8 +57,8 @@ static bool npy_is(const struct npy_text *string, const char *word)
 }
 
 /*
- * Takes the tuple of the lengths, each with or without the L of Python 2: stores the first one, the
- * product of the others, at most UINT64_MAX, and their number.
+ * Takes the tuple of lengths, with or without the L of Python 2. Stores the first length, the
+ * product of the others (at most UINT64_MAX), and the number of lengths.
  */
 static bool npy_take_shape(struct npy_text *text, uint64_t lengths[2], size_t *count)
 {
@@ -88,9 +88,7 @@ static bool npy_take_shape(struct npy_text *text, uint64_t lengths[2], size_t *c
     return true;
 }
 
-/* Takes a type that is not a string: the list of a structured one, up to the bracket that closes
- * it.
- */
+/* Takes a structured type: a list, up to the closing bracket. */
 static bool npy_take_list(struct npy_text *text)
 {
     struct npy_text string;
@@ -112,7 +110,7 @@ static bool npy_take_list(struct npy_text *text)
     return depth == 0;
 }
 
-/* The type of integers that a string of NumPy names, such as "<i4", "|u1" or "u2". */
+/* Finds the element type of a NumPy string such as "<i4", "|u1" or "u2". */
 static bool npy_find_element(const struct npy_text *type, struct npy *npy)
 {
     const bool has_order = type->next < type->end && memchr("<>|=", *type->next, 4) != NULL;
@@ -136,7 +134,7 @@ static enum npy_result npy_fail(char reason[NPY_REASON_SIZE], const char *text)
     return NPY_UNSUPPORTED;
 }
 
-/* Reads the literal, which has the three entries, in any order. */
+/* Reads the literal with its three entries, in any order. */
 static enum npy_result npy_read_literal(struct npy_text text, struct npy *npy,
                                         char reason[NPY_REASON_SIZE])
 {
@@ -146,7 +144,7 @@ static enum npy_result npy_read_literal(struct npy_text text, struct npy *npy,
     uint64_t lengths[2] = {1, 1};
     size_t dimensions = 0;
     bool is_list = false;
-    unsigned seen = 0; /* a bit for each key */
+    unsigned seen = 0; /* one bit per key */
 
     if (!npy_take(&text, '{'))
         return npy_fail(reason, damaged);
@@ -216,7 +214,7 @@ enum npy_result npy_read(const void *data, size_t bytes, struct npy *npy,
         return NPY_MORE;
     const unsigned major = head[NPY_MAGIC_BYTES];
     const unsigned minor = head[NPY_MAGIC_BYTES + 1];
-    const size_t width = major == 1 ? 2 : 4; /* of the length of the literal */
+    const size_t width = major == 1 ? 2 : 4; /* size of the literal's length field */
     const size_t begin = NPY_MAGIC_BYTES + 2 + width;
     if (major < 1 || major > 3 || minor != 0) {
         snprintf(reason, NPY_REASON_SIZE,

@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The longest frame that is held, and more, which shows that a frame is longer. */
+/* The longest frame that is held, plus bytes that reveal a longer one. */
 #define READER_HELD_CAPACITY (READER_HELD_BYTES + READER_AHEAD_BYTES)
 
-/* How much of a header line a message shows, and the size of its part of the message. */
+/* Maximum bytes of a header line in a message, and the size of that part of the message. */
 #define READER_HEADER_SHOWN ((size_t)80)
 #define READER_HEADER_SIZE  (READER_HEADER_SHOWN + TEXT_ADVICE_SIZE + 16)
 
@@ -81,7 +81,7 @@ void reader_close(struct reader *reader)
     input_release(reader->input);
 }
 
-/* Moves bytes that were read ahead to the piece; false if there are none. */
+/* Moves bytes that were read ahead to the piece. Returns false if there are none. */
 static bool reader_ahead_take(struct reader_ahead *ahead, struct input_piece *piece)
 {
     size_t held = ahead->end - ahead->begin;
@@ -93,7 +93,7 @@ static bool reader_ahead_take(struct reader_ahead *ahead, struct input_piece *pi
     return piece->bytes > 0;
 }
 
-/* Takes up to `bytes` of what is left. Returns how many. */
+/* Takes up to `bytes` from *left. Returns their number. */
 static size_t reader_take_bytes(uint64_t *left, size_t bytes)
 {
     const size_t taken = bytes < *left ? bytes : (size_t)*left;
@@ -124,7 +124,7 @@ void reader_end_rows(enum text_row_end row_end, char *data, size_t bytes)
     }
 }
 
-/* Waits up to `milliseconds` (-1: without limit) until `fd` can be read; false if it cannot. */
+/* Waits up to `milliseconds` (-1: no limit) until `fd` is readable. Returns false if it is not. */
 static bool reader_wait(int fd, int wake, int milliseconds)
 {
     struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
@@ -136,7 +136,7 @@ static bool reader_wait(int fd, int wake, int milliseconds)
     return fds[0].revents != 0 && fds[1].revents == 0;
 }
 
-/* Reads the file without decoding. Its end is final: a terminal is not read again. */
+/* Reads the file without decoding. The end is final: a terminal is not read again. */
 static enum input_event reader_read_file(struct reader *reader, struct input_piece *piece,
                                          struct failure *failure)
 {
@@ -152,7 +152,7 @@ static enum input_event reader_read_file(struct reader *reader, struct input_pie
         if (reader_ahead_take(&reader->head, piece) ||
             (left == 0 && reader_ahead_take(&reader->tail, piece)))
             return INPUT_DATA;
-        /* Shifted bytes have bits of the byte after them, which is read, too. */
+        /* Shifted bytes include bits of the next byte, which is also read. */
         const size_t more = reader->shift > 0 && left > 0;
         n = input_read_at(fd, piece->data,
                           left < piece->capacity - more ? (size_t)left + more : piece->capacity,
@@ -165,7 +165,7 @@ static enum input_event reader_read_file(struct reader *reader, struct input_pie
                                     (unsigned char)piece->data[i + 1] >> (8 - reader->shift));
         reader->next += n > 0 ? n : 0;
     } else {
-        /* FIONREAD could tell whether the pipe is full, but blocks while the writer is copying. */
+        /* FIONREAD shows whether the pipe is full, but blocks while the writer copies. */
         if (!reader_wait(fd, wake, 0)) {
             piece->has_waited = true;
             if (!reader_wait(fd, wake, piece->wait ? -1 : INPUT_PAUSE_MS))
@@ -175,7 +175,7 @@ static enum input_event reader_read_file(struct reader *reader, struct input_pie
             n = read(fd, piece->data, piece->capacity);
         while (n < 0 && errno == EINTR);
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-            return INPUT_DATA; /* another process has made it non-blocking: try again */
+            return INPUT_DATA; /* another process made it non-blocking: try again */
     }
     if (n < 0)
         return reader_fail(reader, strerror(errno), failure);
@@ -186,7 +186,7 @@ static enum input_event reader_read_file(struct reader *reader, struct input_pie
     return n == 0 ? INPUT_END : INPUT_DATA;
 }
 
-/* Reads more of the file after the raw bytes ahead. The piece says only whether to wait. */
+/* Reads more of the file after the raw bytes ahead. The piece only tells whether to wait. */
 static enum input_event reader_read_raw(struct reader *reader, struct input_piece *piece,
                                         struct failure *failure)
 {
@@ -198,7 +198,7 @@ static enum input_event reader_read_raw(struct reader *reader, struct input_piec
     if (raw->begin == raw->end)
         raw->begin = raw->end = 0;
     more.data = raw->data + raw->end;
-    more.capacity = READER_AHEAD_BYTES - raw->end; /* a format is known after less */
+    more.capacity = READER_AHEAD_BYTES - raw->end; /* fewer bytes reveal the format */
     const enum input_event event = reader_read_file(reader, &more, failure);
     raw->end += more.bytes;
     piece->has_waited = more.has_waited;
@@ -206,8 +206,8 @@ static enum input_event reader_read_raw(struct reader *reader, struct input_piec
 }
 
 /*
- * Takes the next piece from the group. If it gives up, the file is decoded from its beginning, and
- * what was returned is dropped.
+ * Takes the next piece from the group. If the group gives up, decoding restarts at the start of the
+ * file, and the bytes that were already returned are dropped later.
  */
 static enum input_event reader_take_group(struct reader *reader, struct input_piece *piece)
 {
@@ -219,7 +219,7 @@ static enum input_event reader_take_group(struct reader *reader, struct input_pi
         gzip_group_end(reader->group);
         reader->group = NULL;
         reader->repeated = reader->worker_group_bytes;
-        lseek(reader->input->fd, reader->input->start, SEEK_SET); /* cannot fail, as in input.c */
+        lseek(reader->input->fd, reader->input->start, SEEK_SET); /* cannot fail: see input.c */
     }
     return event == GZIP_GROUP_ENDED ? INPUT_END : INPUT_DATA;
 }
@@ -273,8 +273,7 @@ static enum input_event reader_decode_piece(struct reader *reader, struct input_
 }
 
 /*
- * Returns the next bytes of frames that are held back: decodes the frame until it is at its end or
- * known to be large.
+ * Returns the next bytes of held frames: decodes the frame until it ends or is known to be large.
  */
 static enum input_event reader_take_held(struct reader *reader, struct input_piece *piece,
                                          struct failure *failure)
@@ -304,7 +303,7 @@ static enum input_event reader_take_held(struct reader *reader, struct input_pie
     return event;
 }
 
-/* Returns the next decoded bytes, except those in reader->plain, with newlines where rows end. */
+/* Returns the next decoded bytes after those in reader->plain, with newlines at row ends. */
 static enum input_event reader_read_plain(struct reader *reader, struct input_piece *piece,
                                           struct failure *failure)
 {
@@ -333,9 +332,9 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
                            reader->options->kinds & ~(unsigned)DECODER_COMPRESSED, &undecided);
         struct decoder *none;
         reader->checks_content = false;
-        if (kind) { /* as in an archive x.tar.gz */
+        if (kind) { /* such as in an archive x.tar.gz */
             piece->bytes = 0;
-            decoder_open(&none, kind, reader->input->name, 0, failure); /* which fails */
+            decoder_open(&none, kind, reader->input->name, 0, failure); /* fails */
             return INPUT_ERROR;
         }
     }
@@ -344,7 +343,7 @@ static enum input_event reader_read_plain(struct reader *reader, struct input_pi
     return event;
 }
 
-/* Reads more after the plain bytes ahead. The piece says only whether to wait. */
+/* Reads more after the plain bytes ahead. The piece only tells whether to wait. */
 static enum input_event reader_read_ahead(struct reader *reader, struct input_piece *piece,
                                           struct failure *failure)
 {
@@ -371,7 +370,7 @@ static enum input_event reader_read_ahead(struct reader *reader, struct input_pi
     return event;
 }
 
-/* The length of a header line without its end. */
+/* Returns the length of a header line without its line end. */
 static size_t reader_line_length(const char *line, size_t bytes)
 {
     bytes -= bytes > 0 && line[bytes - 1] == '\n';
@@ -379,7 +378,7 @@ static size_t reader_line_length(const char *line, size_t bytes)
     return bytes;
 }
 
-/* Keeps the last line of the header. Returns false if there is no memory. */
+/* Keeps the last line of the header. Returns false if out of memory. */
 static bool reader_keep_header(const struct reader *reader, const char *line, size_t bytes)
 {
     struct reader_header *header;
@@ -392,13 +391,13 @@ static bool reader_keep_header(const struct reader *reader, const char *line, si
     header->bytes = bytes;
     memcpy(header->line, line, bytes);
     if (!atomic_compare_exchange_strong(reader->options->header, &none, header))
-        free(header); /* the input is read again */
+        free(header); /* an earlier read of the input kept it */
     return true;
 }
 
 /*
- * Looks up the names of fields in the last line of the header, and sets the rules of the file:
- * their numbers, and how the header says that lines are separated.
+ * Looks up the names of fields in the last line of the header. Sets the file's rules: the numbers
+ * of the fields, and the delimiter of the header.
  */
 static enum status reader_find_names(const struct reader *reader, const char *line, size_t bytes,
                                      struct failure *failure)
@@ -435,7 +434,7 @@ static enum status reader_find_names(const struct reader *reader, const char *li
     record_begin_header(&header, line, bytes);
     reader->rules->delimiter = header.delimiter;
     reader->rules->columns = header.columns;
-    if (header.delimiter != rules->delimiter && options->tabbed) { /* the first file is named */
+    if (header.delimiter != rules->delimiter && options->tabbed) { /* names the first file */
         size_t first = atomic_load(options->tabbed);
         while (reader->input->number < first &&
                !atomic_compare_exchange_weak(options->tabbed, &first, reader->input->number))
@@ -482,8 +481,8 @@ static enum input_event reader_fail_length(const struct reader *reader, uint64_t
 }
 
 /*
- * Reads the header of an array, which is removed. An empty file has none, and no values. The length
- * of a file that is not compressed is checked at once.
+ * Reads and removes the header of an array. An empty file has no header and no values. Checks the
+ * length of an uncompressed file at once.
  */
 static enum input_event reader_begin_array(struct reader *reader, struct input_piece *piece,
                                            struct failure *failure)
@@ -550,7 +549,7 @@ static enum input_event reader_begin_array(struct reader *reader, struct input_p
 enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
                               struct failure *failure)
 {
-    static const char mark[3] = "\xef\xbb\xbf"; /* of UTF-8 */
+    static const char mark[3] = "\xef\xbb\xbf"; /* byte order mark of UTF-8 */
     struct reader_ahead *plain = &reader->plain;
     enum input_event event = INPUT_DATA;
 
@@ -606,7 +605,7 @@ enum input_event reader_begin(struct reader *reader, struct input_piece *piece,
             if (!is_comment && is_named && !is_empty &&
                 reader_find_names(reader, data, line, failure) != STATUS_OK)
                 return INPUT_ERROR;
-            reader->keeps_header &= end > 0 || (is_all && !is_part); /* else the line goes on */
+            reader->keeps_header &= end > 0 || (is_all && !is_part); /* else the line continues */
             if (reader->keeps_header && !is_comment && reader->skip_lines == 1 &&
                 !reader_keep_header(reader, data, line))
                 return reader_fail(reader, strerror(errno), failure);

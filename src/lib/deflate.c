@@ -38,15 +38,15 @@
 #define DEFLATE_GZIP_COMMENT 0x10
 #define DEFLATE_GZIP_UNKNOWN 0xe0
 
-/* The reflected polynomial of the CRC of gzip, and x^0 and x^8 of its remainders. */
+/* The reflected CRC polynomial of gzip, and x^0 and x^8 as remainders. */
 #define DEFLATE_CRC_POLYNOMIAL 0xedb88320u
 #define DEFLATE_CRC_ONE        (1u << 31)
 #define DEFLATE_CRC_BYTE       (1u << 23)
 
 /*
- * Tables of codes. An entry of the first 2^bits has, from the lowest bit: 8 bits for the length of
- * the code with its extra bits, 5 for that of the code, 3 flags, 15 for the value, and the flag of
- * a literal. The entry of a longer code has the place and the bits of a further table.
+ * Code tables. Each of the first 2^bits entries has, from the lowest bit: 8 bits for the length of
+ * the code and its extra bits, 5 for the length of the code, 3 flags, 15 for the value, and the
+ * flag of a literal. The entry of a longer code has the index and index bits of a second table.
  */
 #define DEFLATE_ENTRY_LITERAL 0x80000000u
 #define DEFLATE_ENTRY_TABLE   0x2000u
@@ -54,14 +54,13 @@
 #define DEFLATE_ENTRY_INVALID 0x8000u
 #define DEFLATE_ENTRY_OTHER   (DEFLATE_ENTRY_TABLE | DEFLATE_ENTRY_END | DEFLATE_ENTRY_INVALID)
 
-/* The bits of the first tables, and the sizes with all others: zlib's `enough 288 11 15`, 32 8 15.
- */
+/* Index bits of the first tables, and entries of all tables: zlib's `enough 288 11 15`, 32 8 15. */
 #define DEFLATE_LITERAL_BITS     11
 #define DEFLATE_LITERAL_ENTRIES  2342
 #define DEFLATE_DISTANCE_BITS    8
 #define DEFLATE_DISTANCE_ENTRIES 402
 
-/* For each 4 lengths of 3 bits: the share of the codes that they take, of 128. */
+/* Index bits of `shares`: for 4 lengths of 3 bits, the part of the code space in use, in 1/128. */
 #define DEFLATE_SHARE_BITS 12
 
 struct deflate {
@@ -69,16 +68,16 @@ struct deflate {
     uint32_t distances[DEFLATE_DISTANCE_ENTRIES];
     uint32_t lengths[1 << DEFLATE_LENGTH_BITS];
     uint16_t shares[1 << DEFLATE_SHARE_BITS];
-    unsigned char bits[DEFLATE_LITERALS + DEFLATE_DISTANCES]; /* of the codes of a block */
+    unsigned char bits[DEFLATE_LITERALS + DEFLATE_DISTANCES]; /* code lengths of a block */
     unsigned literal_count;
     unsigned distance_count;
 };
 
-/* The bits of an input, the next one lowest. */
+/* A bit reader. The lowest bit is the next one. */
 struct deflate_bits {
     const unsigned char *next;
     uint64_t bits;
-    unsigned count; /* of `bits` that are read; those above are right or 0 */
+    unsigned count; /* valid low bits of `bits`; the bits above are correct or 0 */
 };
 
 static inline uint64_t deflate_load(const unsigned char *data)
@@ -86,7 +85,7 @@ static inline uint64_t deflate_load(const unsigned char *data)
     return bytes_load((const char *)data);
 }
 
-/* Makes the count at least 56. */
+/* Refills to at least 56 bits. */
 static inline __attribute__((always_inline)) void deflate_refill(struct deflate_bits *bits)
 {
     bits->bits |= deflate_load(bits->next) << bits->count;
@@ -101,7 +100,7 @@ static inline __attribute__((always_inline)) void deflate_drop(struct deflate_bi
     bits->count -= count;
 }
 
-/* Takes bits that were refilled. */
+/* Takes `count` bits, which must be available. */
 static inline unsigned deflate_take(struct deflate_bits *bits, unsigned count)
 {
     const unsigned value = (unsigned)(bits->bits & ((UINT64_C(1) << count) - 1));
@@ -110,7 +109,7 @@ static inline unsigned deflate_take(struct deflate_bits *bits, unsigned count)
     return value;
 }
 
-/* Returns the bits of the input at a bit of it. */
+/* Returns a bit reader at a bit of the input. */
 static struct deflate_bits deflate_bits_at(const struct deflate_input *input, uint64_t bit)
 {
     struct deflate_bits bits = {.next = input->data + bit / 8};
@@ -120,7 +119,7 @@ static struct deflate_bits deflate_bits_at(const struct deflate_input *input, ui
     return bits;
 }
 
-/* How many bits of the input are before the next one. */
+/* Returns the position of the next bit in the input. */
 static uint64_t deflate_tell(const struct deflate_input *input, const struct deflate_bits *bits)
 {
     return (uint64_t)(bits->next - input->data) * 8 - bits->count;
@@ -145,7 +144,7 @@ struct deflate *deflate_create(void)
 
 /* --- codes ----------------------------------------------------------------------------------- */
 
-/* Entries without the lengths of their codes. */
+/* Return table entries without the code lengths. */
 static uint32_t deflate_literal_entry(unsigned symbol)
 {
     static const unsigned char extra[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
@@ -178,8 +177,7 @@ static uint32_t deflate_length_entry(unsigned symbol)
     return symbol << 16;
 }
 
-/* Counts codes by their lengths. Returns what they leave of all codes, in 2^-15; below 0: too
- * many. */
+/* Counts codes by their lengths. Returns the unused code space in 2^-15; negative: too many. */
 static int deflate_count_codes(const unsigned char *bits, unsigned symbols,
                                unsigned counts[DEFLATE_CODE_BITS + 1])
 {
@@ -194,8 +192,8 @@ static int deflate_count_codes(const unsigned char *bits, unsigned symbols,
 }
 
 /*
- * Makes the table of codes of these lengths, which are complete or at most one: then what is no
- * code is invalid.
+ * Makes the table of codes with these lengths. The codes are complete, or at most one: then all
+ * other codes are invalid.
  */
 static void deflate_make_table(uint32_t *table, unsigned table_bits, const unsigned char *bits,
                                unsigned symbols, uint32_t (*entry)(unsigned symbol))
@@ -204,11 +202,11 @@ static void deflate_make_table(uint32_t *table, unsigned table_bits, const unsig
     unsigned first[DEFLATE_CODE_BITS + 2] = {0};
     uint16_t sorted[DEFLATE_LITERALS];
     const size_t size = (size_t)1 << table_bits;
-    size_t used = size;    /* entries, with those of further tables */
-    unsigned reversed = 0; /* the next code, its first bit lowest */
-    size_t prefix = size;  /* of the further table that is being filled; size: none */
+    size_t used = size;    /* number of entries, including second tables */
+    unsigned reversed = 0; /* the next code with its first bit lowest */
+    size_t prefix = size;  /* prefix of the second table being filled; size: none */
     size_t begin = 0;
-    unsigned further = 0; /* its bits */
+    unsigned further = 0; /* index bits of that table */
 
     if (deflate_count_codes(bits, symbols, counts) != 0) {
         for (size_t i = 0; i < size; i++)
@@ -232,10 +230,10 @@ static void deflate_make_table(uint32_t *table, unsigned table_bits, const unsig
             if ((reversed & (size - 1)) != prefix) {
                 prefix = reversed & (size - 1);
                 begin = used;
-                /* as many bits as the codes with this prefix need: they fill the table */
+                /* the codes with this prefix fill a table of this many bits */
                 further = length - table_bits;
                 unsigned left = 1u << further;
-                unsigned same = counts[length]; /* of this length, from this code on */
+                unsigned same = counts[length]; /* remaining codes of this length */
                 while (same < left && table_bits + further < DEFLATE_CODE_BITS) {
                     left = (left - same) << 1;
                     further++;
@@ -249,8 +247,8 @@ static void deflate_make_table(uint32_t *table, unsigned table_bits, const unsig
                  at += (size_t)1 << (length - table_bits))
                 table[begin + at] = value + (length - table_bits) * 0x101;
         }
-        counts[length]--; /* those that are left */
-        /* The next code is one more; a longer one continues it with zeros. */
+        counts[length]--; /* remaining codes */
+        /* The next code is one larger; a longer code appends zeros. */
         unsigned bit = 1u << (length - 1);
         while (bit > 0 && reversed & bit)
             bit >>= 1;
@@ -259,8 +257,8 @@ static void deflate_make_table(uint32_t *table, unsigned table_bits, const unsig
 }
 
 /*
- * Reads what follows the type of a block of dynamic codes: the lengths of its codes. Returns false
- * if they are not the lengths of complete codes; of distances there may be one or none.
+ * Reads the code lengths after the type of a dynamic block. Returns false unless the codes are
+ * complete; a distance code can also be single or missing.
  */
 static bool deflate_read_codes(struct deflate *deflate, const struct deflate_input *input,
                                struct deflate_bits *bits)
@@ -315,7 +313,7 @@ static bool deflate_read_codes(struct deflate *deflate, const struct deflate_inp
            (left > 0 && counts[0] + 1 >= distances && counts[0] + counts[1] == distances);
 }
 
-/* Makes the tables of the codes that were read. */
+/* Makes the tables from the code lengths. */
 static void deflate_make_codes(struct deflate *deflate)
 {
     deflate_make_table(deflate->literals, DEFLATE_LITERAL_BITS, deflate->bits,
@@ -339,7 +337,7 @@ static void deflate_make_fixed_codes(struct deflate *deflate)
 
 /* --- where blocks begin ---------------------------------------------------------------------- */
 
-/* Returns whether a stored block has its length at a byte of the input; and how long it is. */
+/* Returns whether a byte of the input can be the length of a stored block; stores the length. */
 static bool deflate_is_stored(const struct deflate_input *input, uint64_t at, size_t *length)
 {
     if (at + DEFLATE_STORED_BYTES > input->bytes)
@@ -349,7 +347,7 @@ static bool deflate_is_stored(const struct deflate_input *input, uint64_t at, si
     return ((word ^ word >> 16) & 0xffff) == 0xffff;
 }
 
-/* Returns whether a block of dynamic codes may begin at a bit of the input. */
+/* Returns whether a dynamic block can start at a bit of the input. */
 static bool deflate_is_dynamic(struct deflate *deflate, const struct deflate_input *input,
                                uint64_t bit)
 {
@@ -360,8 +358,7 @@ static bool deflate_is_dynamic(struct deflate *deflate, const struct deflate_inp
            deflate_tell(input, &bits) <= 8 * (uint64_t)input->bytes;
 }
 
-/* Returns whether a stored block with its length at a byte comes before another that is not fixed.
- */
+/* Returns whether a stored block with its length at a byte precedes a stored or dynamic block. */
 static bool deflate_is_stored_before(struct deflate *deflate, const struct deflate_input *input,
                                      uint64_t at)
 {
@@ -385,7 +382,7 @@ deflate_place deflate_find(struct deflate *deflate, const struct deflate_input *
     const uint64_t last =
         end - base < 8 * (uint64_t)input->bytes ? end - base : 8 * (uint64_t)input->bytes;
 
-    /* 48 bits at a time: the words that are loaded show 12 further bits for each. */
+    /* 48 bits at a time: the loaded word has 12 further bits for each. */
     for (uint64_t at = first / 8; 8 * at < last; at += 6) {
         const unsigned char *data = input->data + at;
         const uint64_t word = deflate_load(data);
@@ -453,7 +450,7 @@ deflate_place deflate_skip_header(const struct deflate_input *input, uint64_t of
 
 /* --- decoding -------------------------------------------------------------------------------- */
 
-/* Copies a match, in bytes, and up to 32 further bytes. It may overlap what it is copied from. */
+/* Copies a match and up to 32 further bytes. The match can overlap its source. */
 static inline __attribute__((always_inline)) void deflate_copy(unsigned char *out, size_t distance,
                                                                size_t bytes, size_t size)
 {
@@ -478,7 +475,7 @@ static inline __attribute__((always_inline)) void deflate_copy(unsigned char *ou
     }
 }
 
-/* Puts a literal. Returns where the next symbol goes. */
+/* Writes a literal. Returns the address of the next symbol. */
 static inline __attribute__((always_inline)) unsigned char *deflate_put(unsigned char *out,
                                                                         unsigned literal,
                                                                         size_t size)
@@ -494,12 +491,12 @@ static inline __attribute__((always_inline)) unsigned char *deflate_put(unsigned
 
 enum deflate_result {
     DEFLATE_DONE,
-    DEFLATE_STOPPED, /* a fault, the end of the input, or no more room */
+    DEFLATE_STOPPED, /* at a fault, the end of the input, or the end of the output space */
 };
 
 /*
- * Decodes a block of codes to symbols of `size` bytes each, from *out on, up to `limit`, beyond
- * which there is space for DEFLATE_SLACK symbols. No match begins before `oldest`.
+ * Decodes a block of codes to symbols of `size` bytes, from *out up to `limit`, followed by space
+ * for DEFLATE_SLACK symbols. No match starts before `oldest`.
  */
 static inline __attribute__((always_inline)) enum deflate_result deflate_codes(
     const struct deflate *deflate, const struct deflate_input *input, struct deflate_bits *stream,
@@ -514,7 +511,7 @@ static inline __attribute__((always_inline)) enum deflate_result deflate_codes(
     deflate_refill(&bits);
     uint32_t entry = deflate->literals[bits.bits & literal_mask];
     while (out < limit && bits.next <= end + 8) {
-        /* Up to three literals from 56 bits, which leave 23: enough for a first look at a code. */
+        /* Up to three literals from 56 bits leave 23 bits: enough for a first table look-up. */
         for (unsigned i = 0; i < 3 && entry & DEFLATE_ENTRY_LITERAL; i++) {
             out = deflate_put(out, entry >> 16 & 0xff, size);
             deflate_drop(&bits, entry & 0xff);
@@ -582,10 +579,10 @@ typedef enum deflate_result deflate_codes_function(const struct deflate *deflate
                                                    const unsigned char *oldest);
 
 /*
- * Writes the bytes of symbols, which a table has of each. They may be written over the symbols,
- * from before these on. A branch on what is a mark would be mispredicted often: bytes stand among
- * the marks. All of a block are loaded before any is stored, or else each load waits to see whether
- * the store before it was to the same place.
+ * Writes the bytes of symbols; a table has the byte of each symbol. The bytes can overwrite the
+ * symbols. The table avoids branches on marks, which are often mispredicted because bytes and marks
+ * alternate. The loop loads a whole block before it stores any byte: else each load waits to see
+ * whether the previous store had the same address.
  */
 static inline __attribute__((always_inline)) void deflate_narrow(const uint16_t *symbols,
                                                                  unsigned char *bytes, size_t count,
@@ -644,17 +641,17 @@ static const struct deflate_loops {
 #undef DEFLATE_ROW
 };
 
-/* A piece while it is decoded. */
+/* State of decoding a piece. */
 struct deflate_run {
     struct deflate_bits bits;
-    size_t size;          /* of a symbol: 2 in piece->marked, 1 in piece->plain */
-    unsigned char *out;   /* the next symbol */
+    size_t size;          /* bytes per symbol: 2 in piece->marked, 1 in piece->plain */
+    unsigned char *out;   /* address of the next symbol */
     unsigned char *begin; /* the first one after the window */
     unsigned char *limit;
-    unsigned char *oldest; /* that a match may refer to */
+    unsigned char *oldest; /* the earliest symbol that a match can refer to */
 };
 
-/* Goes on in piece->plain, before which the window is. */
+/* Continues in piece->plain; the window is in front of it. */
 static void deflate_go_plain(struct deflate_run *run, const struct deflate_piece *piece,
                              size_t valid)
 {
@@ -664,7 +661,7 @@ static void deflate_go_plain(struct deflate_run *run, const struct deflate_piece
     run->oldest = run->begin - valid;
 }
 
-/* Goes on in piece->plain if no mark is in the window. */
+/* Continues in piece->plain if the window has no mark. */
 static void deflate_try_plain(struct deflate_run *run, const struct deflate_piece *piece)
 {
     const uint16_t *symbols = (const uint16_t *)(const void *)run->out - DEFLATE_WINDOW;
@@ -708,7 +705,7 @@ static enum deflate_result deflate_copy_stored(struct deflate_run *run,
     return DEFLATE_DONE;
 }
 
-/* Takes note of the symbols so far, and where the next block begins. */
+/* Records the symbols so far and the start of the next block. */
 static void deflate_commit(const struct deflate_run *run, struct deflate_piece *piece,
                            deflate_place place)
 {
@@ -722,8 +719,8 @@ static void deflate_commit(const struct deflate_run *run, struct deflate_piece *
 }
 
 /*
- * Reads what follows the last block of a member: its trailer, and the header of the next one or the
- * end of the file. Returns false if there is something else.
+ * Reads the bytes after the last block of a member: its trailer, and the next header or the end of
+ * the file. Returns false if there is something else.
  */
 static bool deflate_end_member(struct deflate_run *run, const struct deflate_input *input,
                                struct deflate_piece *piece)
@@ -829,7 +826,7 @@ void deflate_decode(struct deflate *deflate, const struct deflate_input *input, 
 
 /* --- when the window is known ---------------------------------------------------------------- */
 
-/* Returns whether no mark is of the bytes before those of the window that are valid. */
+/* Returns whether all marks refer to the valid bytes of the window. */
 static bool deflate_is_valid(const struct deflate_piece *piece, size_t valid)
 {
     const uint16_t *symbols = piece->marked + DEFLATE_WINDOW;
@@ -841,7 +838,7 @@ static bool deflate_is_valid(const struct deflate_piece *piece, size_t valid)
     return is_valid;
 }
 
-/* Makes a table of the bytes of all symbols. */
+/* Makes a table with the byte of each symbol. */
 static void deflate_fill_table(unsigned char table[DEFLATE_MARK + DEFLATE_WINDOW],
                                const struct deflate_window *window)
 {
@@ -862,7 +859,7 @@ bool deflate_advance(const struct deflate_piece *piece, struct deflate_window *w
     if (!deflate_is_valid(piece, window->valid))
         return false;
     if (piece->plain_count > 0 || piece->marked_count == 0) {
-        /* its own window was known, or is needed no more */
+        /* its own window was known, or is no longer needed */
         if (piece->plain_count > 0)
             memcpy(window->bytes, piece->plain + piece->plain_count, DEFLATE_WINDOW);
     } else {
@@ -915,7 +912,7 @@ bool deflate_resolve(struct deflate_piece *piece, const struct deflate_window *w
     return true;
 }
 
-/* The product of two remainders. */
+/* Returns the product of two remainders. */
 static uint32_t deflate_multiply(uint32_t a, uint32_t b)
 {
     uint32_t product = 0;

@@ -1,60 +1,59 @@
 /*
- * Why a token of text is invalid, in words for messages, with advice: the option that would read
- * what is invalid or missing. Pure and thread-safe.
+ * Explains in messages why a token of text is invalid, with advice: an option that reads the
+ * invalid or missing value. Pure and thread-safe.
  */
 #ifndef GPUHIST_TEXT_REASON_H
 #define GPUHIST_TEXT_REASON_H
 
 #include "text/text.h"
 
-/* Room for any reason, or for advice, and a NUL. */
+/* Size of a buffer for a reason or advice, and a NUL. */
 #define TEXT_REASON_SIZE 608
 #define TEXT_ADVICE_SIZE 256
 
 struct row_scanner;
 
-/* A text, and how it is read. */
+/* The text of a token, and how it is read. */
 struct text_reading {
     const struct text_rules *rules;
     const struct row_scanner *scanner;
-    bool is_value;                         /* the column is one of the values */
-    bool is_group;                         /* or one of the groups */
-    bool takes_strings;                    /* values of kind text would do as well */
-    const struct kind_time_format *format; /* of times; NULL: the usual ones */
-    const char *option;                    /* that names rules->field: -f */
-    const char *field_name;                /* of rules->field; NULL: it has none */
-    const struct predicate *condition;     /* of the column; NULL: it has none */
+    bool is_value;                         /* the column is a value column */
+    bool is_group;                         /* the column is a group column */
+    bool takes_strings;                    /* the operation also supports strings (kind text) */
+    const struct kind_time_format *format; /* time format; NULL: the default formats */
+    const char *option;                    /* option that names rules->field, such as -f */
+    const char *field_name;                /* name of rules->field; NULL: none */
+    const struct predicate *condition;     /* condition on the column; NULL: none */
     const struct element *element;
     const char *data; /* [bytes] */
     size_t bytes;
-    bool begins_file; /* the text is the beginning of its file */
-    bool begins_run;  /* and nothing but empty files was before it */
-    bool ends_run;    /* an invalid token is an error */
+    bool begins_file; /* the text starts at the beginning of its file */
+    bool begins_run;  /* only empty files precede the text */
+    bool ends_run;    /* an invalid token is an error that ends the run */
 };
 
-/* How an invalid token is a number all the same, which would change a sum. */
+/* Why a token that is a number is invalid. Skipping such a number changes a sum. */
 enum text_misfit {
-    TEXT_MISFIT_NONE,    /* it is not a number */
-    TEXT_MISFIT_RANGE,   /* out of range for the type and every other one */
+    TEXT_MISFIT_NONE,    /* not a number */
+    TEXT_MISFIT_RANGE,   /* out of range for the type and for every other type */
     TEXT_MISFIT_I64,     /* out of range for the type, but not for i64 */
     TEXT_MISFIT_U64,     /* out of range for the type, but not for u64 */
-    TEXT_MISFIT_BUCKET,  /* in range, but its bucket begins below the type */
-    TEXT_MISFIT_DECIMAL, /* it has more decimals */
-    TEXT_MISFIT_FORM,    /* it is written otherwise: 1e6, 1,234 or "36" */
+    TEXT_MISFIT_BUCKET,  /* in range, but its bucket starts below the type's minimum */
+    TEXT_MISFIT_DECIMAL, /* too many decimal places */
+    TEXT_MISFIT_FORM,    /* unsupported notation: 1e6, 1,234 or "36" */
     TEXT_MISFITS,
 };
 
 /*
- * Returns how an invalid token is a number of these rules all the same, in a column of that element
- * type. For TEXT_MISFIT_DECIMAL it
- * stores how many decimals it has, at least 1, without zeros at the end.
+ * Returns why an invalid token in a column of that element type is nevertheless a number by these
+ * rules. For TEXT_MISFIT_DECIMAL, stores its number of decimal places, at least 1, without trailing
+ * zeros.
  */
 enum text_misfit text_find_misfit(const struct text_rules *rules, const struct element *element,
                                   const char *token, size_t bytes, size_t *decimals);
 
 /*
- * Writes why the token, which the parser has found invalid in the text, is none of the type, with
- * advice, such as
+ * Writes why the token, which the parser found invalid, does not fit the type, with advice, such as
  *
  *   line has 5 fields, its header has 4 (try -f 2)
  *   '300' is out of range for u8 (try -t i64)
@@ -68,9 +67,9 @@ void text_explain_invalid(const struct text_reading *reading, const struct text_
                           char out[TEXT_REASON_SIZE]);
 
 /*
- * Writes that the KIND[/WIDTH] of a name WHERE:KIND/WIDTH that the header line[0..bytes) lacks is
- * none, and which was probably meant. Returns false if it has none: WHERE is neither a number nor
- * in the header.
+ * For a name WHERE:KIND[/WIDTH] that the header line[0..bytes) lacks, writes that KIND[/WIDTH] is
+ * invalid, and the probable one. Returns false if the name has no kind: WHERE is neither a number
+ * nor in the header.
  */
 bool text_explain_kind(const struct text_rules *rules, const char *line, size_t bytes,
                        const char *name, char out[TEXT_REASON_SIZE]);

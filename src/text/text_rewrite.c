@@ -14,13 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rows of which a format is tried. */
+/* Number of rows on which a format is tried. */
 #define TEXT_REWRITE_ROWS 200
 
 #define TEXT_REWRITE_FORMAT_SIZE 48
 
 /*
- * Finds the field of a line by its number from 1, or the whole line. Returns false if it has none.
+ * Finds the field of a line by its number from 1, or the whole line. Returns false if it is
+ * missing.
  */
 static bool text_rewrite_find_field(const struct text_rules *rules, const char *line, size_t bytes,
                                     int64_t number, struct text_field *field)
@@ -56,12 +57,12 @@ bool text_rewrite_column(const struct text_rules *rules, const char *line, size_
     struct text_field field;
     int64_t value;
 
-    const char *point = memrchr(name, '.', where); /* the last key of a path is in the line */
+    const char *point = memrchr(name, '.', where); /* the line has the last key of a path */
     const char *key = point ? point + 1 : name;
     if (where == 0 || where > TEXT_ADVICE_SIZE / 4 ||
         (!is_number && !memmem(line, bytes, key, (size_t)(name + where - key))))
         return false;
-    if (colon) { /* a kind of times with a width that has no unit */
+    if (colon) { /* a timestamp kind with a width without a unit */
         const size_t kind = (size_t)(slash - colon - 1);
         for (size_t i = 0; is_count && i < KINDS; i++) {
             if (kind_rows[i].scale == KIND_INSTANTS && strlen(kind_rows[i].name) == kind &&
@@ -92,22 +93,21 @@ bool text_rewrite_column(const struct text_rules *rules, const char *line, size_
     return true;
 }
 
-/* Dates, and what stands after them. In each pair of the first rows day and month are exchanged.
- */
+/* Date formats and the characters after them. Each pair of the first rows swaps day and month. */
 static const char *const text_rewrite_dates[] = {
     "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y",  "%d-%m-%Y",  "%m.%d.%Y",    "%d.%m.%Y",
     "%m/%d/%y", "%d/%m/%y", "%b %d, %Y", "%d. %b %Y", "%d %b %Y",    "%b %d %Y",
     "%b %d",    "%a %b %d", "%a %d %b",  "%d-%b-%y",  "%a %d %b %Y", "%a, %d %b %Y",
 };
 #define TEXT_REWRITE_DATES     (sizeof text_rewrite_dates / sizeof *text_rewrite_dates)
-#define TEXT_REWRITE_EXCHANGED 8 /* of these */
+#define TEXT_REWRITE_EXCHANGED 8 /* number of rows in these pairs */
 static const char *const text_rewrite_clocks[] = {
     "",       " %H:%M", " %T",       " %I:%M %p", " %I:%M:%S %p", " %I:%M%p", " %T %z",
     " %T %Y", " %T %Z", " %T %Z %Y", ", %H:%M",   ", %T",         ":%T",      "T%T",
 };
 #define TEXT_REWRITE_CLOCKS (sizeof text_rewrite_clocks / sizeof *text_rewrite_clocks)
 
-/* Makes a format of a date and a clock. Returns false if they do not go together. */
+/* Makes a format from a date and a clock. Returns false if they do not combine. */
 static bool text_rewrite_make_format(size_t date, size_t clock, char out[TEXT_REWRITE_FORMAT_SIZE],
                                      struct kind_time_format *format)
 {
@@ -117,7 +117,7 @@ static bool text_rewrite_make_format(size_t date, size_t clock, char out[TEXT_RE
              text_rewrite_clocks[clock]);
     if (kind_time_format_parse(format, out, &ignored) != STATUS_OK)
         return false;
-    format->year = format->lacks_year ? 2000 : 0; /* which has a 29th of February */
+    format->year = format->lacks_year ? 2000 : 0; /* a leap year */
     return true;
 }
 
@@ -135,7 +135,7 @@ size_t text_rewrite_read(const struct text_reading *reading, const struct kind_t
 }
 
 /*
- * Returns whether a format reads the values of the column in the rows after the one of the token.
+ * Returns whether a format reads the column's values in the rows after the token.
  */
 static bool text_rewrite_reads_rows(const struct text_reading *reading, size_t offset,
                                     const struct kind_time_format *format)
@@ -171,7 +171,7 @@ bool text_rewrite_time(const struct text_reading *reading, const struct text_tok
     char format[TEXT_REWRITE_FORMAT_SIZE];
     char other[TEXT_REWRITE_FORMAT_SIZE];
     struct kind_time_format parsed;
-    size_t most = 0; /* what the best one reads */
+    size_t most = 0; /* number of values that the best format reads */
     size_t date = 0;
     size_t clock = 0;
 

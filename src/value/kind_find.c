@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The digits that rounding keeps of the least value. */
+/* Digits of the smallest value that rounding keeps. */
 #define KIND_FIND_ROUND_DIGITS 6
 
 static bool kind_find_is_digit(char c)
@@ -18,7 +18,7 @@ static bool kind_find_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Returns how many digits are at text[0], up to text[bytes]. */
+/* Returns the number of digits at the start of text[0..bytes). */
 static size_t kind_find_digits(const char *text, size_t bytes)
 {
     size_t digits = 0;
@@ -28,10 +28,10 @@ static size_t kind_find_digits(const char *text, size_t bytes)
     return digits;
 }
 
-/* Exponents that are further from 0 count as this one. */
+/* Exponents are clamped to this absolute value. */
 #define KIND_FIND_EXPONENT_MAX ((int64_t)1 << 59)
 
-/* Reads the exponent that text[0..bytes) is, e-3. Returns false if it is none. */
+/* Reads text[0..bytes) as an exponent, such as e-3. Returns false if it is not one. */
 static bool kind_find_read_exponent(const char *text, size_t bytes, int64_t *exponent)
 {
     size_t i = 1;
@@ -58,8 +58,8 @@ bool kind_find_read_number(const char *text, size_t bytes, struct kind_find_numb
     const size_t first = point + has_point;
     const size_t decimals = kind_find_digits(text + first, bytes - first);
     const size_t end = first + decimals;
-    size_t leading = sign; /* the first digit that is not 0, */
-    size_t last = end;     /* and the byte after the last one */
+    size_t leading = sign; /* the first digit that is not 0 */
+    size_t last = end;     /* the byte after the last digit that is not 0 */
     int64_t exponent = 0;
 
     *number = (struct kind_find_number){
@@ -91,7 +91,7 @@ unsigned kind_find_round(int64_t digits)
     return decimals < 0 ? 0 : decimals < TEXT_DECIMALS_MAX ? (unsigned)decimals : TEXT_DECIMALS_MAX;
 }
 
-/* Adds a number. Returns false if the text is none, or has an exponent. */
+/* Adds a number. Returns false if the text is not a number or has an exponent. */
 static bool kind_find_add_number(struct kind_find *found, const char *text, size_t bytes)
 {
     struct kind_find_number number;
@@ -123,7 +123,7 @@ static bool kind_find_add_number(struct kind_find *found, const char *text, size
     return true;
 }
 
-/* Adds a time. Returns false if the text is none. */
+/* Adds a timestamp. Returns false if the text is not one. */
 static bool kind_find_add_time(struct kind_find *found, const struct kind_text *text)
 {
     struct kind_time_rules rules = {.is_cell = text->is_cell, .is_joined = text->is_joined};
@@ -131,7 +131,7 @@ static bool kind_find_add_time(struct kind_find *found, const struct kind_text *
     int64_t value;
     size_t used = kind_time_read(&rules, data, text->bytes, text->bytes + text->more, &value, NULL);
 
-    if (used == 0) { /* the name of a zone is read only as localtime */
+    if (used == 0) { /* only localtime reads the name of a zone */
         rules.is_local = true;
         used = kind_time_read(&rules, data, text->bytes, text->bytes + text->more, &value, NULL);
     }
@@ -163,7 +163,7 @@ bool kind_find_is_placeholder(const char *text, size_t bytes)
     return false;
 }
 
-/* Returns whether an IP address has neither brackets around it nor a port. */
+/* Returns whether an IP address has no brackets and no port. */
 static bool kind_find_is_bare(const char *text, size_t bytes)
 {
     const char *point = memrchr(text, '.', bytes);
@@ -200,8 +200,8 @@ bool kind_find_is_rounded(const struct kind_find *found)
 }
 
 /*
- * Writes the kind that rounds the values: that keeps all of their decimals, or if these do not fit
- * six digits of the least one.
+ * Writes the kind that rounds the values. It keeps all decimal places, or if they do not fit, six
+ * digits of the smallest value.
  */
 static void kind_find_choose_rounded(const struct kind_find *found, char kind[KIND_FIND_SIZE])
 {
